@@ -27,8 +27,8 @@ def run() -> list[str]:
 def measured(directory: Path) -> list[str]:
     """Both rows, over the catalog of the sample broker."""
     from kafkaviz.app.cache import broker_cache
-    from kafkaviz.figures.questions import QUESTIONS
-    from kafkaviz.pipeline.query import Query
+    from kafkaviz.figures.explore.questions import QUESTIONS
+    from kafkaviz.pipeline.sql.query import Query
 
     catalog = broker_cache.catalog_path(broker_cache.broker(directory))
     ask = lambda sql: Query(catalog, sql).wait()  # noqa: E731
@@ -56,8 +56,8 @@ def measured(directory: Path) -> list[str]:
 
 def of_spark(path: Path) -> Callable[[str], object]:
     """Asks Spark, which has the catalog's tables as views."""
-    from kafkaviz.pipeline import catalog
-    from kafkaviz.pipeline.session import session
+    from kafkaviz.pipeline.catalog import catalog
+    from kafkaviz.pipeline.spark.session import session
 
     spark = session("local[2]")
     for name, files in catalog.read(path).info.tables.items():

@@ -33,8 +33,8 @@ LOOK_EVERY_S = 0.5  # to look takes some milliseconds a process
 INGEST = """
 import json, sys, time
 from pathlib import Path
-from kafkaviz.pipeline.catalog import Catalog
-from kafkaviz.pipeline.job import start_ingest
+from kafkaviz.pipeline.catalog.catalog import Catalog
+from kafkaviz.pipeline.ingest.job import start_ingest
 
 seconds, rows, severities = [], [], []
 for catalog in sys.argv[2:]:

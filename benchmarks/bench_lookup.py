@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import best, row
-from kafkaviz.analysis import paths
+from kafkaviz.analysis.lookup import paths
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.format.batch import HEADER, HEADER_BYTES, LENGTH_END
 from kafkaviz.format.walk import Walk

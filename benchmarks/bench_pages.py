@@ -42,8 +42,8 @@ def run() -> list[str]:
 def prepare() -> Path:
     """The sample broker, unpacked, with its catalog."""
     from kafkaviz.app.cache import broker_cache
-    from kafkaviz.log.archive import unpack_if_archive
-    from kafkaviz.pipeline import job
+    from kafkaviz.log.archives.archive import unpack_if_archive
+    from kafkaviz.pipeline.ingest import job
 
     directory = unpack_if_archive(ROOT / "sample_data" / f"{SAMPLE}.tar.gz")
     job.start_ingest(

@@ -17,9 +17,9 @@ from benchmarks import row
 from benchmarks.bench_ingest import BATCHES, LOG_BYTES, RECORDS, SEGMENTS, START_MS, write
 from kafkaviz import units
 from kafkaviz.pipeline import register
-from kafkaviz.pipeline.session import session
-from kafkaviz.pipeline.source import KafkaReader
-from kafkaviz.pipeline.source_schema import columns, parse_options
+from kafkaviz.pipeline.datasource.source import KafkaReader
+from kafkaviz.pipeline.datasource.source_schema import columns, parse_options
+from kafkaviz.pipeline.spark.session import session
 
 TOTAL_BYTES = SEGMENTS * LOG_BYTES
 MIDDLE = SEGMENTS * BATCHES * RECORDS // 2

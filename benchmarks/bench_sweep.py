@@ -6,7 +6,7 @@ import numpy as np
 
 from benchmarks import row
 from kafkaviz.analysis import sweep
-from kafkaviz.analysis.cold_reads import cold_reads
+from kafkaviz.analysis.cost.cold_reads import cold_reads
 from kafkaviz.format.batch import BATCH
 
 BATCHES, PLAIN_BATCHES, PLAIN_INTERVAL = 1_000_000, 200_000, 4096

@@ -13,7 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from kafkaviz.__main__ import parser as command_line
-from kafkaviz.pipeline.source_schema import ABORTED, FORMATS, PAYLOAD, PROBLEM
+from kafkaviz.pipeline.datasource.source_schema import ABORTED, FORMATS, PAYLOAD, PROBLEM
 
 HERE = Path(__file__).parent
 WIDTH = 110

@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from kafkaviz.pipeline import register
-from kafkaviz.pipeline.session import session
+from kafkaviz.pipeline.spark.session import session
 
 COLUMNS = "topic,partition,log_bytes,batches,offset_entries,time_entries"
 # what is written of an index; a broker that runs has made the file as long as it may grow

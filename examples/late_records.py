@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from kafkaviz.pipeline import register
-from kafkaviz.pipeline.session import session
+from kafkaviz.pipeline.spark.session import session
 
 COLUMNS = "topic,partition,offset,timestamp_ms"
 PARTITION = ("topic", "partition")

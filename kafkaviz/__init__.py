@@ -18,8 +18,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from kafkaviz.analysis.health import Finding, Health, check
-    from kafkaviz.analysis.lookups import lookup
+    from kafkaviz.analysis.health.broker_health import Finding, Health, check
+    from kafkaviz.analysis.lookup.lookups import lookup
     from kafkaviz.analysis.sweep import sweep
     from kafkaviz.errors import CannotOpen, CorruptFile, KafkavizError
     from kafkaviz.log.broker import Broker, open_broker

@@ -17,7 +17,7 @@ from docs.browsing import CHROMIUM, chromium, serving
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-    from kafkaviz.pipeline.job import Ingest
+    from kafkaviz.pipeline.ingest.job import Ingest
 
 # how long an example takes says more of the machine than of the code
 settings.register_profile("any machine", deadline=None)
@@ -139,7 +139,7 @@ def unstartable(cache: Path) -> Path:
     """The partition of a 4.3.1 broker's directory that no start loads, with the metadata log that
     tells its settings.
     """
-    from kafkaviz.log.archive import unpack_if_archive
+    from kafkaviz.log.archives.archive import unpack_if_archive
 
     return unpack_if_archive(DATA / "kafka-4.3.1-unstartable-excerpt.tar.gz")
 
@@ -149,7 +149,7 @@ def restarted_4_4(cache: Path) -> Path:
     """The metadata log and one partition of a 4.4.0 broker that recovered them and was stopped
     cleanly; two closed segments lost a trim.
     """
-    from kafkaviz.log.archive import unpack_if_archive
+    from kafkaviz.log.archives.archive import unpack_if_archive
 
     return unpack_if_archive(DATA / "kafka-4.4.0-killed-restarted-excerpt.tar.gz")
 
@@ -218,6 +218,6 @@ def _fingerprint(folder: Path) -> dict[str, tuple]:
 
 def _sample(name: str) -> Path:
     """A broker directory of sample_data, unpacked."""
-    from kafkaviz.log.archive import unpack_if_archive
+    from kafkaviz.log.archives.archive import unpack_if_archive
 
     return unpack_if_archive(SAMPLES / f"{name}.tar.gz")

@@ -191,10 +191,10 @@ def test_no_line_climbs():
             "from kafkaviz.simulate.startup import restart",
             1,
         ),
-        ("kafkaviz.figures.theme", "from kafkaviz.pipeline.catalog import read", 1),
+        ("kafkaviz.figures.theme", "from kafkaviz.pipeline.catalog.catalog import read", 1),
         ("kafkaviz.app.state.page_location", "from kafkaviz.cli import app", 1),
         ("kafkaviz.cli.app", "import kafkaviz.app.frame", 1),
-        ("kafkaviz.analysis.cost", "from pyspark.sql import functions", 1),
+        ("kafkaviz.analysis.cost.lookup_cost", "from pyspark.sql import functions", 1),
         ("kafkaviz.app.widgets.elements", "import plotly.graph_objects as go", 1),
         ("kafkaviz.cli.app", "import streamlit", 1),
         ("kafkaviz.format.names", "from pathlib import Path", 1),
@@ -223,7 +223,7 @@ def test_a_line_that_climbs_is_named(module, source, line):
         ),
         ("kafkaviz.search.lookup", "from kafkaviz.log.partition import Partition\nimport time"),
         (
-            "kafkaviz.pipeline.job",
+            "kafkaviz.pipeline.ingest.job",
             "from pyspark.sql import DataFrame\nfrom kafkaviz.analysis import sweep",
         ),
         (

@@ -54,11 +54,11 @@ SAYS_NOTHING = frozenset(
     ]
 )
 SERIALISED = {  # fields that --json, the catalog and the browser know by these names
-    "kafkaviz/analysis/finding.py": {"found"},
-    "kafkaviz/figures/checkup.py": {"found"},
-    "kafkaviz/figures/checkup_tables.py": {"shown"},
-    "kafkaviz/figures/segment_bytes.py": {"of"},
-    "kafkaviz/pipeline/catalog_info.py": {"given"},
+    "kafkaviz/analysis/health/finding.py": {"found"},
+    "kafkaviz/figures/health/checkup.py": {"found"},
+    "kafkaviz/figures/health/checkup_tables.py": {"shown"},
+    "kafkaviz/figures/segment/segment_bytes.py": {"of"},
+    "kafkaviz/pipeline/catalog/catalog_info.py": {"given"},
 }
 
 

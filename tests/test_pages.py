@@ -15,10 +15,11 @@ from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.state import access
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format import names
-from kafkaviz.log import archive, file, unpack_budget
+from kafkaviz.log import file
+from kafkaviz.log.archives import archive, unpack_budget
 from kafkaviz.messages import message, verbatim
-from kafkaviz.pipeline import job
-from kafkaviz.pipeline.job import Progress
+from kafkaviz.pipeline.ingest import job
+from kafkaviz.pipeline.ingest.job import Progress
 from tests.app.driven import html
 from tests.app.fakes import FakeStarts, forget_runs
 from tests.support.segment_files import make_segment

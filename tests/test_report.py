@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 
 from kafkaviz import report
-from kafkaviz.analysis import health
+from kafkaviz.analysis.health import broker_health
 from kafkaviz.binary.crc32c import crc32c
-from kafkaviz.figures import restart_forecast_text
-from kafkaviz.figures.checkup import RecoveryBar, RecoveryStrip
+from kafkaviz.figures.health.checkup import RecoveryBar, RecoveryStrip
+from kafkaviz.figures.text import restart_forecast_text
 from kafkaviz.format import record
 from kafkaviz.format.batch import CRC_START, HEADER, HEADER_BYTES, LENGTH_END
 from kafkaviz.format.record import Record
@@ -175,7 +175,7 @@ def test_it_says_what_the_command_says(damaged, damaged_page):
     """Each finding's words with its evidence and its next step, the start, and the verdict on the
     interval.
     """
-    words, found = Read(damaged_page).words.casefold(), health.check(damaged)
+    words, found = Read(damaged_page).words.casefold(), broker_health.check(damaged)
     told = [one for one in found.findings if one.severity == "error"]
     assert len(told) == 5
     for one in told:

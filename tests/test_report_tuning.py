@@ -1,6 +1,7 @@
 """What the report says of the interval of a broker whose topics differ."""
 
-from kafkaviz.analysis import cost_model, tuning
+from kafkaviz.analysis import tuning
+from kafkaviz.analysis.cost import cost_model
 from kafkaviz.analysis.tuning import Budgets
 from kafkaviz.analysis.tuning.source import open_source
 from kafkaviz.report.subject import ReportTuning

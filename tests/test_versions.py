@@ -124,7 +124,7 @@ def test_no_file_knows_the_release_of_a_change_by_itself():
 )
 def test_such_a_comparison_would_be_seen(line):
     """The ways in which one was written."""
-    assert compared(line, "kafkaviz/analysis/health.py") == [line]
+    assert compared(line, "kafkaviz/analysis/health/broker_health.py") == [line]
 
 
 def test_every_way_is_gone_by():

@@ -49,7 +49,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Measures, keeps, and says where."""
-    from kafkaviz.analysis import calibration
+    from kafkaviz.analysis.cost import calibration
 
     measurement = calibration.measure(args.directory)
     path = calibration.save_calibration(measurement)

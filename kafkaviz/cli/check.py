@@ -13,8 +13,8 @@ from kafkaviz.cli.common.options import parse_setting
 from kafkaviz.messages import Message, message, say
 
 if TYPE_CHECKING:
-    from kafkaviz.analysis.health import Finding, Health
-    from kafkaviz.analysis.restart_forecast import RestartForecast
+    from kafkaviz.analysis.health.broker_health import Finding, Health
+    from kafkaviz.analysis.restart.restart_forecast import RestartForecast
     from kafkaviz.log.partition import Partition
 
 FINDINGS_STATUS = 1
@@ -95,9 +95,9 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Checks the directory and prints what was found."""
-    from kafkaviz.analysis.health import assumed_version, check
-    from kafkaviz.analysis.health_object import as_object
-    from kafkaviz.analysis.paths import open_directory
+    from kafkaviz.analysis.health.broker_health import assumed_version, check
+    from kafkaviz.analysis.health.health_object import as_object
+    from kafkaviz.analysis.lookup.paths import open_directory
     from kafkaviz.log.settings import open_settings
 
     progress, broker = _CheckProgress(), open_directory(args.path)
@@ -170,8 +170,9 @@ def _render(health: "Health") -> Iterator[str]:
 
 def _render_retention(health: "Health") -> Iterator[str]:
     """What keeps the segments: how many go, by which settings, and those that go first or wait."""
-    from kafkaviz.analysis.retention import sort_by_urgency
-    from kafkaviz.figures import checkup_tables, retention_text
+    from kafkaviz.analysis.retention.policy import sort_by_urgency
+    from kafkaviz.figures.health import checkup_tables
+    from kafkaviz.figures.text import retention_text
 
     logs = [log for log in health.retention if log.segments]
     if not any(item.gone_ms is not None or item.is_due for log in logs for item in log.segments):
@@ -202,8 +203,8 @@ def _render_retention(health: "Health") -> Iterator[str]:
 
 
 def _render_start(health: "Health") -> Iterator[str]:
-    from kafkaviz.figures import restart_forecast_text
-    from kafkaviz.figures.join_text import number_word
+    from kafkaviz.figures.text import restart_forecast_text
+    from kafkaviz.figures.text.join_text import number_word
 
     restart = health.restart
     if restart is None:

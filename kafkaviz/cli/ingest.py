@@ -11,9 +11,9 @@ from kafkaviz.cli.common import output
 from kafkaviz.messages import message, say
 
 if TYPE_CHECKING:
-    from kafkaviz.pipeline.catalog_info import CatalogInfo
-    from kafkaviz.pipeline.job import Ingest, Progress
-    from kafkaviz.pipeline.run import IngestResult
+    from kafkaviz.pipeline.catalog.catalog_info import CatalogInfo
+    from kafkaviz.pipeline.ingest.job import Ingest, Progress
+    from kafkaviz.pipeline.ingest.run import IngestResult
 
 LINE_EVERY_S, PLAIN_EVERY_S = 0.2, 5.0
 SETTLED_WITHIN_S = 10.0
@@ -74,7 +74,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Runs the ingest to its end; Ctrl-C and SIGTERM cancel it and leave the catalog as it was."""
-    from kafkaviz.pipeline.job import start_ingest
+    from kafkaviz.pipeline.ingest.job import start_ingest
 
     ingest = start_ingest(
         args.directories, args.catalog, args.master, full=args.full, findings=args.findings
@@ -161,7 +161,7 @@ def _render_progress(progress: "Progress") -> str:
 
 
 def _result(catalog: Path, info: "CatalogInfo", ingest: "Ingest", *, findings: bool) -> dict:
-    from kafkaviz.pipeline.catalog import Catalog
+    from kafkaviz.pipeline.catalog.catalog import Catalog
 
     result = cast("IngestResult", ingest.done)
     return {

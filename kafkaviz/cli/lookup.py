@@ -84,7 +84,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Looks up and prints the way; 0 whether Kafka has an answer or not."""
-    from kafkaviz.analysis import paths
+    from kafkaviz.analysis.lookup import paths
 
     args.kafka_version = resolve_release(args.kafka_version, args.path, paths.ADVICE_ANY)
     hint = _unit_hint(args.timestamp)
@@ -94,7 +94,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _search_log(args: argparse.Namespace) -> int:
-    from kafkaviz.analysis import paths
+    from kafkaviz.analysis.lookup import paths
     from kafkaviz.search.lookup import lookup
     from kafkaviz.search.profile import profile
 
@@ -107,14 +107,14 @@ def _search_log(args: argparse.Namespace) -> int:
 
         output.say_json(as_object(result, log.start_error))
     else:
-        from kafkaviz.cli.common.lookup_text import render
+        from kafkaviz.cli.text.lookup_text import render
 
         output.say(render(result))
     return 0
 
 
 def _search_index(args: argparse.Namespace) -> int:
-    from kafkaviz.analysis import paths
+    from kafkaviz.analysis.lookup import paths
     from kafkaviz.errors import KafkavizError
     from kafkaviz.search import index
     from kafkaviz.search.profile import profile
@@ -144,7 +144,7 @@ def _search_index(args: argparse.Namespace) -> int:
             index_object(search, answer, search_profile.version, directory, segment.start_error)
         )
     else:
-        from kafkaviz.cli.common.lookup_text import render_index_search
+        from kafkaviz.cli.text.lookup_text import render_index_search
 
         output.say(render_index_search(search, answer, search_profile))
     return 0
@@ -154,7 +154,7 @@ def _say_recovery(names: Sequence[str], segments: "Sequence[SegmentView]") -> No
     """On stderr, that no start gets so far, and that bytes are shown under the name of a file that
     holds others.
     """
-    from kafkaviz.analysis.lookups import (
+    from kafkaviz.analysis.lookup.lookups import (
         describe_failed_start,
         describe_recovered,
         has_unopened_log,

@@ -13,7 +13,7 @@ from kafkaviz.cli.common.options import parse_folder, parse_setting, resolve_rel
 from kafkaviz.messages import message, say
 
 if TYPE_CHECKING:
-    from kafkaviz.analysis.rebuild_source import RebuildSource
+    from kafkaviz.analysis.rebuild.rebuild_source import RebuildSource
     from kafkaviz.simulate.startup.index_rebuild import RebuiltSegment
 
 EPILOG = """\
@@ -79,8 +79,8 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 def run(args: argparse.Namespace) -> int:
     """Builds, writes, and says what was built."""
     from kafkaviz import versions
-    from kafkaviz.analysis import paths
-    from kafkaviz.analysis.rebuild_source import open_rebuild_source
+    from kafkaviz.analysis.lookup import paths
+    from kafkaviz.analysis.rebuild.rebuild_source import open_rebuild_source
     from kafkaviz.log import file
 
     version = resolve_release(args.kafka_version, args.path, paths.ADVICE_LOG)
@@ -134,7 +134,7 @@ def _as_object(
     rebuilt_segments: "Sequence[RebuiltSegment]",
     files: list[dict[str, str]],
 ) -> dict:
-    from kafkaviz.analysis.segment_object import segment_object
+    from kafkaviz.analysis.rebuild.segment_object import segment_object
 
     segments = [
         segment_object(

@@ -14,7 +14,7 @@ from kafkaviz.cli.common.options import parse_folder, parse_setting, resolve_rel
 from kafkaviz.messages import message, say
 
 if TYPE_CHECKING:
-    from kafkaviz.analysis.replay_source import ReplaySource
+    from kafkaviz.analysis.rebuild.replay_source import ReplaySource
     from kafkaviz.config_def import Release
     from kafkaviz.simulate.directory.simulation import Simulated, SimulationPlan
 
@@ -119,8 +119,8 @@ def run(args: argparse.Namespace) -> int:
     if args.list:
         _say_presets(as_json=args.json)
         return 0
-    from kafkaviz.analysis import paths
-    from kafkaviz.cli.common import simulation_text
+    from kafkaviz.analysis.lookup import paths
+    from kafkaviz.cli.text import simulation_text
     from kafkaviz.errors import KafkavizError
     from kafkaviz.log import file
     from kafkaviz.simulate.directory.folder import resolve_output
@@ -183,7 +183,7 @@ def _workload(args: argparse.Namespace) -> "SimulationPlan":
 
 def _source(args: argparse.Namespace) -> "ReplaySource":
     """The partition that is to be written once more."""
-    from kafkaviz.analysis.replay_source import open_replay_source
+    from kafkaviz.analysis.rebuild.replay_source import open_replay_source
 
     return open_replay_source(args.replay, _release(args))
 

@@ -12,10 +12,10 @@ from kafkaviz.cli.common.options import parse_setting
 from kafkaviz.messages import Message, message, say
 
 if TYPE_CHECKING:
-    from kafkaviz.analysis.cost_model import LookupPrices
+    from kafkaviz.analysis.cost.cost_model import LookupPrices
+    from kafkaviz.analysis.rebuild.what_if import WhatIf
     from kafkaviz.analysis.tuning import Budgets, IntervalPrice, Recommendation
     from kafkaviz.analysis.tuning.source import TuningCase, TuningSource
-    from kafkaviz.analysis.what_if import WhatIf
 
 BUDGETS = {"p99": "p99_us", "cold-p99": "cold_p99_us", "cores": "cores", "index": "index_share"}
 UNITS_US = {"us": 1.0, "µs": 1.0, "ms": 1000.0, "s": 1e6}
@@ -140,7 +140,8 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Measures, prices, and prints the answer."""
-    from kafkaviz.analysis import calibration, cost_model, tuning
+    from kafkaviz.analysis import tuning
+    from kafkaviz.analysis.cost import calibration, cost_model
     from kafkaviz.analysis.tuning.json_object import tuning_object, what_if_object
     from kafkaviz.analysis.tuning.source import open_source
 
@@ -230,7 +231,7 @@ def _budgets(args: argparse.Namespace) -> "Budgets":
 def _what_if(source: "TuningSource", changed: Mapping[str, str]) -> "tuple[WhatIf, WhatIf]":
     """The log once more, with its settings and with others; the sum over a topic's partitions."""
     from kafkaviz import config_def, versions
-    from kafkaviz.analysis import what_if
+    from kafkaviz.analysis.rebuild import what_if
     from kafkaviz.errors import KafkavizError, RefusedSetting
 
     case = source.total
@@ -287,7 +288,7 @@ def _render(
     from kafkaviz.analysis import tuning
     from kafkaviz.analysis.tuning import reason_text as tuning_text
     from kafkaviz.analysis.tuning.source import BROKER
-    from kafkaviz.log import archive
+    from kafkaviz.log.archives import archive
 
     case = source.total
     parts = case.measurement.parts

@@ -23,7 +23,7 @@ def run(_args: argparse.Namespace) -> int:
     """Reads one batch of every topic-partition of the first sample, and checks it; numba keeps what
     it compiles beside the modules.
     """
-    from kafkaviz.analysis.health import check
+    from kafkaviz.analysis.health.broker_health import check
     from kafkaviz.log.broker import open_broker
     from kafkaviz.simulate.directory.simulation import simulate
 

@@ -13,7 +13,8 @@ from typing import cast
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.format import checkpoint, names
 from kafkaviz.format.names import CLEAN_SHUTDOWN, META_PROPERTIES, OWN_FILES
-from kafkaviz.log import archive, file
+from kafkaviz.log import file
+from kafkaviz.log.archives import archive
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import CheckpointOffsets, Partition, open_partition
 from kafkaviz.messages import Message, message

@@ -20,7 +20,8 @@ from kafkaviz.config_def import Release, Setting, Value
 from kafkaviz.errors import CorruptBytes, KafkavizError, RefusedSetting
 from kafkaviz.format import checkpoint
 from kafkaviz.format.names import METADATA_TOPIC, SERVER_PROPERTIES
-from kafkaviz.log import archive, file, metadata_log
+from kafkaviz.log import file, metadata_log
+from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import Broker, Problem
 from kafkaviz.log.metadata_log import ConfigValue, MetadataImage
 from kafkaviz.messages import Message, message, verbatim

@@ -12,6 +12,6 @@ def register(spark: "SparkSession") -> None:
     """Makes kafka_segments, kafka_batches, kafka_records, kafka_offset_index and kafka_time_index
     known to a session; see source.py.
     """
-    from kafkaviz.pipeline import source
+    from kafkaviz.pipeline.datasource import source
 
     source.register(spark)

@@ -23,9 +23,9 @@ from urllib.parse import quote
 from plotly.offline import get_plotlyjs
 
 from kafkaviz import __version__, units
-from kafkaviz.analysis.health import Health
+from kafkaviz.analysis.health.broker_health import Health
 from kafkaviz.figures import tokens
-from kafkaviz.figures.checkup import HealthView
+from kafkaviz.figures.health.checkup import HealthView
 from kafkaviz.log.broker import Broker
 from kafkaviz.messages import Message, language, message, say
 from kafkaviz.report import closing, health, inventory, tuning

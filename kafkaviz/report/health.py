@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from kafkaviz import units
-from kafkaviz.analysis.finding import ERROR
-from kafkaviz.analysis.health import is_lone
+from kafkaviz.analysis.health.broker_health import is_lone
+from kafkaviz.analysis.health.finding import ERROR
 from kafkaviz.errors import KafkavizError
-from kafkaviz.figures import checkup, checkup_tables
-from kafkaviz.figures.checkup import FindingItem, FindingMember, HexDump, RecoveryStrip
-from kafkaviz.figures.checkup_tables import HealthTable
+from kafkaviz.figures.health import checkup, checkup_tables
+from kafkaviz.figures.health.checkup import FindingItem, FindingMember, HexDump, RecoveryStrip
+from kafkaviz.figures.health.checkup_tables import HealthTable
 from kafkaviz.log import file
 from kafkaviz.messages import message, say
 from kafkaviz.report.html import Html, ReportSection, details, join, mark, mono, note, table, tag

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
-from kafkaviz.analysis.health import is_lone
+from kafkaviz.analysis.health.broker_health import is_lone
 from kafkaviz.errors import KafkavizError
-from kafkaviz.log import archive, file
+from kafkaviz.log import file
+from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import Broker
 from kafkaviz.messages import Message, message
 

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from kafkaviz import units
-from kafkaviz.analysis import partition_badges
-from kafkaviz.analysis.inactive_segments import inactive_segments
-from kafkaviz.analysis.overview import KINDS, UNKNOWN, PartitionRow
-from kafkaviz.figures import broker_map, inactive_segment_text, map_rows
-from kafkaviz.figures.join_text import join_comma
+from kafkaviz.analysis.broker.inactive_segments import inactive_segments
+from kafkaviz.analysis.broker.overview import KINDS, UNKNOWN, PartitionRow
+from kafkaviz.analysis.health import partition_badges
+from kafkaviz.figures.broker import broker_map, map_rows
+from kafkaviz.figures.text import inactive_segment_text
+from kafkaviz.figures.text.join_text import join_comma
 from kafkaviz.log.broker import Broker
 from kafkaviz.messages import message, render, say
 from kafkaviz.report.html import (

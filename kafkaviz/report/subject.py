@@ -7,11 +7,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kafkaviz.analysis import calibration, cost_model, health, overview, tail, tuning
-from kafkaviz.analysis.cost_model import LookupPrices
-from kafkaviz.analysis.health import Health
+from kafkaviz.analysis import tuning
+from kafkaviz.analysis.broker import overview
+from kafkaviz.analysis.broker.overview import UNKNOWN, BrokerOverview
+from kafkaviz.analysis.cost import calibration, cost_model
+from kafkaviz.analysis.cost.cost_model import LookupPrices
+from kafkaviz.analysis.health import broker_health
+from kafkaviz.analysis.health.broker_health import Health
 from kafkaviz.analysis.inference.version import InferredRelease, infer_release
-from kafkaviz.analysis.overview import UNKNOWN, BrokerOverview
+from kafkaviz.analysis.segment import tail
 from kafkaviz.analysis.tuning import Budgets, IntervalPrice, Recommendation
 from kafkaviz.analysis.tuning.source import TuningCase, TuningSource, open_source
 from kafkaviz.errors import KafkavizError
@@ -20,8 +24,8 @@ from kafkaviz.log.broker import Broker, Problem
 from kafkaviz.log.segment import Segment
 from kafkaviz.log.settings import open_settings
 from kafkaviz.messages import Message, message
-from kafkaviz.pipeline.content import Content, ContentBuilder
-from kafkaviz.pipeline.rows import codec_names
+from kafkaviz.pipeline.ingest.content import Content, ContentBuilder
+from kafkaviz.pipeline.ingest.rows import codec_names
 from kafkaviz.report import inputs, records
 from kafkaviz.report.inputs import Digest
 from kafkaviz.report.records import Sample
@@ -88,11 +92,11 @@ def gather(
     RefusedSetting, CannotOpen; a broken segment is left out and named.
     """
     settings = (
-        open_settings(broker, health.assumed_version(broker, version).version, typed)
+        open_settings(broker, broker_health.assumed_version(broker, version).version, typed)
         if typed
         else None
     )
-    checkup = checkup or health.check(
+    checkup = checkup or broker_health.check(
         broker,
         version,
         settings=settings,

@@ -10,16 +10,10 @@ from kafkaviz.analysis import tuning
 from kafkaviz.analysis.tuning import SETTING, IntervalPrice, Recommendation
 from kafkaviz.analysis.tuning import reason_text as tuning_text
 from kafkaviz.analysis.tuning.source import BROKER, TuningCase
-from kafkaviz.figures import (
-    before_after,
-    inactive_segment_text,
-    limit_map,
-    tornado,
-    tuning_curve,
-    tuning_verdict,
-)
-from kafkaviz.figures.join_text import join_sentences
-from kafkaviz.figures.tuning_terms import micros, range_text
+from kafkaviz.figures.text import inactive_segment_text
+from kafkaviz.figures.text.join_text import join_sentences
+from kafkaviz.figures.text.tuning_terms import micros, range_text
+from kafkaviz.figures.tuning import before_after, limit_map, tornado, tuning_curve, tuning_verdict
 from kafkaviz.messages import language, message, say
 from kafkaviz.report.html import (
     Drawing,

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from kafkaviz.analysis.anatomy import Anatomy
-from kafkaviz.analysis.links import link
-from kafkaviz.analysis.tail import Tail
+from kafkaviz.analysis.segment.anatomy import Anatomy
+from kafkaviz.analysis.segment.links import link
+from kafkaviz.analysis.segment.tail import Tail
 from kafkaviz.format.batch import BATCH, UNKNOWN
 from kafkaviz.format.walk import WalkEnd
 from kafkaviz.log.file import FileInfo

@@ -1,6 +1,6 @@
-"""analysis/links.py once more, as a person would look it up: one batch, one entry at a time."""
+"""analysis/segment/links.py once more, as a person would look it up: one batch, one entry at a time."""
 
-from kafkaviz.analysis.links import NONE, Aim
+from kafkaviz.analysis.segment.links import NONE, Aim
 from kafkaviz.format.batch import UNKNOWN
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kafkaviz.analysis import anatomy
-from kafkaviz.analysis.tail import Tail
+from kafkaviz.analysis.segment import anatomy
+from kafkaviz.analysis.segment.tail import Tail
 from kafkaviz.log import file
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.segment import Segment

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kafkaviz.analysis.cold_reads import cold_reads
+from kafkaviz.analysis.cost.cold_reads import cold_reads
 from kafkaviz.format.batch import BATCH
 from tests.analysis import made
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from kafkaviz.analysis import cost_model
-from kafkaviz.analysis.cost_model import Range
+from kafkaviz.analysis.cost import cost_model
+from kafkaviz.analysis.cost.cost_model import Range
 
 
 def test_a_warm_lookup_is_the_fit():

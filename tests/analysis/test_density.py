@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafkaviz.analysis import anatomy
-from kafkaviz.analysis.anatomy import Density, density, gaps
-from kafkaviz.analysis.links import link
+from kafkaviz.analysis.segment import anatomy
+from kafkaviz.analysis.segment.anatomy import Density, density, gaps
+from kafkaviz.analysis.segment.links import link
 from kafkaviz.log.broker import open_broker
 from tests.analysis import made
 

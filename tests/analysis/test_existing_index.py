@@ -6,15 +6,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kafkaviz.analysis import cold_reads, existing_index, sweep, tuning
-from kafkaviz.analysis.cost_model import READ_AHEAD_BYTES, lookup_prices
+from kafkaviz.analysis import sweep, tuning
+from kafkaviz.analysis.cost import cold_reads
+from kafkaviz.analysis.cost.cost_model import READ_AHEAD_BYTES, lookup_prices
+from kafkaviz.analysis.segment import existing_index
 from kafkaviz.analysis.sweep import sweep_times
 from kafkaviz.analysis.tuning import Budgets, CurrentConfig, TuningVerdict
 from kafkaviz.analysis.tuning import reason_text as tuning_text
 from kafkaviz.analysis.tuning.measurement_builder import MeasurementBuilder
 from kafkaviz.analysis.tuning.source import open_source
 from kafkaviz.format.batch_observer import observe_scan
-from kafkaviz.log.archive import unpack_if_archive
+from kafkaviz.log.archives.archive import unpack_if_archive
 from tests.analysis import made
 
 LEADER = {"user-profiles": (23, 38), "orders": (13, 13), "late-events": (4, 4)}

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from kafkaviz.analysis import checks, health
-from kafkaviz.analysis.finding import (
+from kafkaviz.analysis import checks
+from kafkaviz.analysis.health import broker_health
+from kafkaviz.analysis.health.finding import (
     CODES,
     FAMILIES,
     SEVERITIES,
@@ -93,7 +94,7 @@ def test_evidence_reads_as_one_line():
         == "found offset 3 (00000003). expected offset 2 (00000002)."
     )
     assert NOTHING.text == "found no file."
-    assert health.CODES is CODES and health.SEVERITIES is SEVERITIES
+    assert broker_health.CODES is CODES and broker_health.SEVERITIES is SEVERITIES
 
 
 def test_a_family_is_found_by_its_name():

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafkaviz.analysis import index_layouts
-from kafkaviz.analysis.index_layouts import LAYOUTS
+from kafkaviz.analysis.page_cache import index_layouts
+from kafkaviz.analysis.page_cache.index_layouts import LAYOUTS
 from kafkaviz.simulate.lessons import index_keys
 from kafkaviz.simulate.lessons.index_keys import WORKLOADS
 

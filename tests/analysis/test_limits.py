@@ -5,8 +5,15 @@ LogSegment of 4.3.1.
 import numpy as np
 import pytest
 
-from kafkaviz.analysis import limits
-from kafkaviz.analysis.limits import OFFSET_INDEX, SIZE, TIME, TIME_INDEX, IndexRoom, WriteLoad
+from kafkaviz.analysis.rolls import limits
+from kafkaviz.analysis.rolls.limits import (
+    OFFSET_INDEX,
+    SIZE,
+    TIME,
+    TIME_INDEX,
+    IndexRoom,
+    WriteLoad,
+)
 from kafkaviz.simulate.config import LogConfig
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafkaviz.analysis.links import (
+from kafkaviz.analysis.segment.links import (
     NONE,
     Aim,
     first_offsets,

@@ -15,11 +15,11 @@ import pytest
 import kafkaviz as kv
 from kafkaviz import versions
 from kafkaviz.__main__ import main
-from kafkaviz.analysis import paths
-from kafkaviz.analysis.health import check
-from kafkaviz.analysis.lookups import describe_recovered, needs_recovery, open_log_view
+from kafkaviz.analysis.health.broker_health import check
+from kafkaviz.analysis.lookup import paths
+from kafkaviz.analysis.lookup.lookups import describe_recovered, needs_recovery, open_log_view
 from kafkaviz.errors import CannotOpen, KafkavizError
-from kafkaviz.log.archive import unpack_if_archive
+from kafkaviz.log.archives.archive import unpack_if_archive
 from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.messages import message
 from kafkaviz.search import by_time

@@ -7,8 +7,8 @@ import shutil
 
 import pytest
 
-from kafkaviz.analysis import health
-from kafkaviz.analysis.recovery_scope import recovered_bases
+from kafkaviz.analysis.health import broker_health
+from kafkaviz.analysis.restart.recovery_scope import recovered_bases
 from kafkaviz.format.names import METADATA_TOPIC
 from kafkaviz.log.broker import open_broker
 from kafkaviz.simulate.steps import RECOVERY_CAUSES
@@ -19,9 +19,9 @@ IN_2035_S = 2_051_222_400
 @pytest.mark.parametrize("sample", ["clean", "damaged", "killed"])
 def test_they_are_those_that_the_steps_name(request, sample):
     """Of every partition of the samples; what is deleted behind a cut was to be read as well."""
-    planned = health.plan(open_broker(request.getfixturevalue(sample)))
+    planned = broker_health.plan(open_broker(request.getfixturevalue(sample)))
     steps = {
-        log.partition.directory: health.restart_steps(
+        log.partition.directory: broker_health.restart_steps(
             log, clean=planned.is_clean, release=planned.version.version
         )
         for log in planned.logs()
@@ -58,7 +58,7 @@ def test_a_segment_without_indexes_is_kept_by_its_records(clean, tmp_path):
     for kind in (".index", ".timeindex"):
         log.with_suffix(kind).unlink()
     os.utime(log, (IN_2035_S, IN_2035_S))
-    checked = health.check(tmp_path / "kafka")
+    checked = broker_health.check(tmp_path / "kafka")
     assert any(
         one.segment == 0 and one.cause == "index-missing" and one.file.endswith("timeindex")
         for one in checked.restart.steps
@@ -66,7 +66,7 @@ def test_a_segment_without_indexes_is_kept_by_its_records(clean, tmp_path):
     assert "retention-by-mtime" not in {one.code for one in checked.findings_of("orders-0")}
     kept = next(one for one in checked.retention if one.partition == "orders-0").segments
     whole = next(
-        one for one in health.check(clean).retention if one.partition == "orders-0"
+        one for one in broker_health.check(clean).retention if one.partition == "orders-0"
     ).segments
     assert [one.age for one in kept] == [one.age for one in whole] and kept[
         0

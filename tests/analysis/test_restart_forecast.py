@@ -2,11 +2,12 @@
 
 import pytest
 
-from kafkaviz.analysis import restart_forecast
-from kafkaviz.analysis.finding import Finding
-from kafkaviz.analysis.health import check
+from kafkaviz.analysis.health.broker_health import check
+from kafkaviz.analysis.health.finding import Finding
+from kafkaviz.analysis.restart import restart_forecast
 from kafkaviz.cli.check import _render
-from kafkaviz.figures import checkup, restart_forecast_text
+from kafkaviz.figures.health import checkup
+from kafkaviz.figures.text import restart_forecast_text
 from kafkaviz.messages import verbatim
 from kafkaviz.simulate.startup.restart import Restart
 from kafkaviz.simulate.steps import CAUSES, EXPECTED_CAUSES, RECOVERY_CAUSES, StartupStep

@@ -5,8 +5,8 @@ those of real partitions.
 import numpy as np
 import pytest
 
-from kafkaviz.analysis import roll_history
 from kafkaviz.analysis.inference import SegmentFacts, inferred_limits, roll_reasons
+from kafkaviz.analysis.rolls import roll_history
 from kafkaviz.log import settings
 from kafkaviz.log.broker import open_broker
 from kafkaviz.simulate.config import LogConfig, log_config

@@ -4,7 +4,7 @@ broker's topics.
 
 import pytest
 
-from kafkaviz.analysis.roll_inference import roll_reason, segment_facts
+from kafkaviz.analysis.rolls.roll_inference import roll_reason, segment_facts
 from kafkaviz.log.broker import open_broker
 
 

@@ -2,8 +2,9 @@
 
 import pytest
 
-from kafkaviz.analysis import anatomy, health
-from kafkaviz.analysis.segment_retention import segment_retention
+from kafkaviz.analysis.health import broker_health
+from kafkaviz.analysis.retention.segment_retention import segment_retention
+from kafkaviz.analysis.segment import anatomy
 from kafkaviz.log.broker import open_broker
 
 
@@ -11,8 +12,8 @@ from kafkaviz.log.broker import open_broker
 def test_every_segment_is_kept_as_long_as_the_check_says(sample, request):
     """Until when, by which rule and for whom; and how much must be written."""
     directory = request.getfixturevalue(sample)
-    checked = {log.partition: log for log in health.check(directory).retention}
-    planned, seen = health.plan(open_broker(directory)), 0
+    checked = {log.partition: log for log in broker_health.check(directory).retention}
+    planned, seen = broker_health.plan(open_broker(directory)), 0
     for partition in planned.broker.partitions:
         for at, segment in enumerate(partition.live):
             told = segment_retention(planned, partition, anatomy.read(segment))
@@ -33,7 +34,7 @@ def test_every_segment_is_kept_as_long_as_the_check_says(sample, request):
 
 def test_what_no_limit_concerns(clean):
     """The metadata log has other rules, and a directory that waits for its deletion goes whole."""
-    planned = health.plan(open_broker(clean))
+    planned = broker_health.plan(open_broker(clean))
     deleted = next(one for one in planned.broker.partitions if one.state == "delete")
     assert segment_retention(planned, deleted, anatomy.read(deleted.segments[0])) is None
     metadata = planned.broker.partition("__cluster_metadata-0")

@@ -4,9 +4,9 @@ how much around it.
 
 import pytest
 
-from kafkaviz.analysis import selection
-from kafkaviz.analysis.links import NONE
-from kafkaviz.analysis.selection import NoRowReason, Selection
+from kafkaviz.analysis.segment import selection
+from kafkaviz.analysis.segment.links import NONE
+from kafkaviz.analysis.segment.selection import NoRowReason, Selection
 from tests.analysis import made
 from tests.analysis.made import even
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafkaviz.analysis import tail
+from kafkaviz.analysis.segment import tail
 from kafkaviz.log import file
 from kafkaviz.log.broker import open_broker
 from kafkaviz.messages import message

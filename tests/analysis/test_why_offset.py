@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from kafkaviz import units
-from kafkaviz.analysis import why_offset
-from kafkaviz.analysis.why_offset import RecordTime
+from kafkaviz.analysis.lookup import why_offset
+from kafkaviz.analysis.lookup.why_offset import RecordTime
 from kafkaviz.errors import CorruptFile
-from kafkaviz.figures import why_offset as figure
+from kafkaviz.figures.lookup import why_offset as figure
 from kafkaviz.format.record_heads import RecordHead
 from kafkaviz.messages import message, verbatim
 from kafkaviz.search.log_view import view_partition

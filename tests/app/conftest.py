@@ -9,8 +9,8 @@ import streamlit as st
 from kafkaviz import messages
 from kafkaviz.app.state import session_language
 from kafkaviz.errors import KafkavizError
-from kafkaviz.pipeline import job
-from kafkaviz.pipeline.job import Progress
+from kafkaviz.pipeline.ingest import job
+from kafkaviz.pipeline.ingest.job import Progress
 from tests.app.fakes import FakeStarts, forget_runs
 from tests.support.segment_files import make_segment
 

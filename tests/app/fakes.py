@@ -6,7 +6,7 @@ from kafkaviz.app.pages.explore.queries import queries
 from kafkaviz.app.pages.tuning.tuning_context import measure_jobs
 from kafkaviz.app.state.checkups import checkups
 from kafkaviz.app.state.ingests import server_ingests
-from kafkaviz.pipeline.job import Progress
+from kafkaviz.pipeline.ingest.job import Progress
 
 
 class FakeIngest:

@@ -14,7 +14,7 @@ from kafkaviz.errors import CannotOpen
 from kafkaviz.log import file
 from kafkaviz.log.broker import Problem
 from kafkaviz.messages import message
-from kafkaviz.pipeline import job
+from kafkaviz.pipeline.ingest import job
 from tests.support.segment_files import columns, make_segment
 
 REAL_START = job.start_ingest
@@ -300,7 +300,7 @@ def test_a_fresh_catalog_tells_the_health(directory, read_once, in_process):
     """What a check here and now finds; nothing where the catalog was made without findings, or the
     directory has changed since.
     """
-    from kafkaviz.analysis.health import check
+    from kafkaviz.analysis.health.broker_health import check
 
     here = broker_cache.open_snapshot(directory)
     assert broker_cache.catalog_health(here) is None

@@ -129,7 +129,7 @@ def workers(page: "sync_api.Page") -> set[int]:
     return {
         pid
         for pid, (parent, command) in processes().items()
-        if parent in servers and "kafkaviz.pipeline.sql_worker" in command
+        if parent in servers and "kafkaviz.pipeline.sql.sql_worker" in command
     }
 
 

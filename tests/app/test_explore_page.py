@@ -21,20 +21,20 @@ from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.pages.explore import answer, catalog, queries
 from kafkaviz.app.state import ingests
 from kafkaviz.errors import CannotOpen, KafkavizError
-from kafkaviz.figures.questions import QUESTION_BY_NAME, QUESTIONS
+from kafkaviz.figures.explore.questions import QUESTION_BY_NAME, QUESTIONS
 from kafkaviz.jobs import JobCancelled
 from kafkaviz.messages import verbatim
-from kafkaviz.pipeline import query as query_module
-from kafkaviz.pipeline import sql
-from kafkaviz.pipeline.query import (
+from kafkaviz.pipeline.catalog.schema import TABLES
+from kafkaviz.pipeline.sql import query as query_module
+from kafkaviz.pipeline.sql import sql
+from kafkaviz.pipeline.sql.query import (
     Query,
     QueryResult,
     QueryTooLarge,
     QueryTooLong,
     WorkerLost,
 )
-from kafkaviz.pipeline.schema import TABLES
-from kafkaviz.pipeline.sql import QueryError
+from kafkaviz.pipeline.sql.sql import QueryError
 
 ROOT = Path(__file__).parents[2]
 CODECS = pa.table(

@@ -9,15 +9,17 @@ import numpy as np
 import pytest
 
 from kafkaviz import messages
-from kafkaviz.analysis import roll_history
-from kafkaviz.analysis.what_if import WhatIf
+from kafkaviz.analysis.rebuild.what_if import WhatIf
+from kafkaviz.analysis.rolls import roll_history
 from kafkaviz.app.lessons import exercise
 from kafkaviz.app.pages.page_cache import ceiling, growth
 from kafkaviz.app.pages.page_cache.growth import ReaderFaultRates
 from kafkaviz.app.pages.tuning import comparisons
 from kafkaviz.app.widgets.tables import to_csv
-from kafkaviz.figures import before_after, fault_bars, roll_text
-from kafkaviz.figures.fault_bars import TurnoverFaults
+from kafkaviz.figures.page_cache import fault_bars
+from kafkaviz.figures.page_cache.fault_bars import TurnoverFaults
+from kafkaviz.figures.text import roll_text
+from kafkaviz.figures.tuning import before_after
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.writer.roll_reason import Cause, RollReason
 from tests.support.tuning import NEW, compared, measured

@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from kafkaviz.analysis.health import check
+from kafkaviz.analysis.health.broker_health import check
 from tests.support.browser import sync_api
 
 pytestmark = pytest.mark.browser

@@ -10,8 +10,8 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from kafkaviz.analysis import health
-from kafkaviz.analysis.rebuild_source import open_rebuild_source
+from kafkaviz.analysis.health import broker_health
+from kafkaviz.analysis.rebuild.rebuild_source import open_rebuild_source
 from kafkaviz.app.state.checkups import checkups
 from kafkaviz.errors import KafkavizError
 from kafkaviz.jobs import Job, ReadProgress
@@ -67,7 +67,7 @@ def test_the_report_is_what_the_commands_give(damaged):
     json_, report = at.get("download_button")
     assert (json_.proto.label, report.proto.label) == ("JSON", "Report")
     (known,) = checkups().jobs()
-    assert known.result.counts == health.check(known.result.broker).counts
+    assert known.result.counts == broker_health.check(known.result.broker).counts
 
 
 def test_the_sidebar_counts_the_errors(damaged):
@@ -98,7 +98,7 @@ def test_a_checkup_that_fails_says_why(damaged, monkeypatch):
     def failing(*given: object, **named: object) -> None:
         raise KafkavizError(verbatim("the disk is gone"))
 
-    monkeypatch.setattr(health, "check", failing)
+    monkeypatch.setattr(broker_health, "check", failing)
     # whatever another test's catalog tells
     monkeypatch.setattr("kafkaviz.app.cache.broker_cache.catalog_health", lambda here: None)
     at = page(damaged)
@@ -136,7 +136,7 @@ def test_what_was_mended_in_place_is_no_longer_told(damaged, tmp_path):
 def test_check_again_reads_again(damaged, tmp_path, monkeypatch):
     """Whatever a catalog tells, and though neither a size nor a time has changed."""
     copy = shutil.copytree(damaged / "bookings-0", tmp_path / "try" / "bookings-0")
-    found = health.check(copy)
+    found = broker_health.check(copy)
     monkeypatch.setattr("kafkaviz.app.cache.broker_cache.catalog_health", lambda here: found)
     at = page(copy)
     (known,) = checkups().jobs()
@@ -154,7 +154,7 @@ def test_check_again_reads_again(damaged, tmp_path, monkeypatch):
 
 def test_a_fresh_catalog_tells_the_same(damaged, monkeypatch):
     """What an ingest found is shown at once; nothing is read a second time."""
-    from kafkaviz.analysis import health as doctor
+    from kafkaviz.analysis.health import broker_health as doctor
     from kafkaviz.app.cache import broker_cache
 
     read_here = sent(page(damaged))
@@ -179,7 +179,7 @@ def test_the_sidebar_counts_the_errors_that_a_fresh_catalog_tells(damaged, monke
     """On any page, before a checkup was asked for."""
     from kafkaviz.app.cache import broker_cache
 
-    found = health.check(broker_cache.broker(damaged))
+    found = broker_health.check(broker_cache.broker(damaged))
     monkeypatch.setattr(broker_cache, "catalog_error_count", lambda here: found.counts["error"])
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE_S)
     at.query_params["dir"] = str(damaged)
@@ -223,11 +223,11 @@ def test_what_the_catalog_tells_of_a_large_directory_is_told_whatever_was_chosen
     """It is there at once; no release is asked of a thread."""
     from kafkaviz.app.cache import broker_cache
 
-    found = health.check(broker_cache.broker(damaged))
+    found = broker_health.check(broker_cache.broker(damaged))
     monkeypatch.setattr("kafkaviz.app.state.checkups.LARGE_BYTES", 1000)
     monkeypatch.setattr(broker_cache, "catalog_health", lambda here: found)
     monkeypatch.setattr(broker_cache, "is_fresh", lambda here: True)
-    monkeypatch.setattr(health, "check", None)
+    monkeypatch.setattr(broker_health, "check", None)
     at = opened(damaged, kafka="2.2")
     assert sent(at)["key"].endswith(" ") and "not as Kafka 2.2" in "\n".join(
         one.proto.body for one in at.get("html")

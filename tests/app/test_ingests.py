@@ -3,7 +3,7 @@
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.state import ingests
 from kafkaviz.messages import verbatim
-from kafkaviz.pipeline.job import Progress
+from kafkaviz.pipeline.ingest.job import Progress
 
 
 def test_one_ingest_a_directory(directory, starts):

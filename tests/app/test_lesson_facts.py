@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from kafkaviz import config_def, messages
-from kafkaviz.analysis import health
+from kafkaviz.analysis.health import broker_health
 from kafkaviz.app import lessons
 from kafkaviz.app.lessons.grammar import LessonBlock, LessonStep
 from kafkaviz.app.lessons.live import LIVE
@@ -129,7 +129,7 @@ def test_a_bit_outside_the_checksum_is_noticed_as_the_lesson_says(clean, tmp_pat
     log.write_bytes(data)
     found = {
         one.code
-        for one in health.check(tmp_path, partition="clicks-none-0").findings
+        for one in broker_health.check(tmp_path, partition="clicks-none-0").findings
         if one.severity == "error"
     }
     assert found == ({code} if code else set())

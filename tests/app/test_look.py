@@ -69,8 +69,8 @@ def test_every_token_that_is_used_exists():
     known = set(re.findall(r"--kv-([\w-]+):", frame._stylesheet()))
     for file in [
         UI / "look.css",
-        *(UI / "components").glob("*.css"),
-        *(UI / "components" / "src").rglob("*.js"),
+        *(UI / "frontend").glob("*.css"),
+        *(UI / "frontend" / "src").rglob("*.js"),
         *(UI / "art").glob("*.svg"),
     ]:
         text = file.read_text()

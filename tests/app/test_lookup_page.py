@@ -10,12 +10,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from kafkaviz import versions
-from kafkaviz.analysis import lookups as analysed
+from kafkaviz.analysis.lookup import lookups as analysed
 from kafkaviz.app.pages.lookup import controls, lookup_source, release_lookup
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.batch import HEADER_BYTES
 from kafkaviz.messages import verbatim
-from kafkaviz.pipeline.job import Progress
+from kafkaviz.pipeline.ingest.job import Progress
 from tests.app.fakes import FakeStarts, forget_runs
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -25,7 +25,9 @@ T = "\u202f"
 @pytest.fixture(autouse=True)
 def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
     """No Spark, and nothing from the environment."""
-    monkeypatch.setattr("kafkaviz.pipeline.job.start_ingest", FakeStarts(Progress(state="done")))
+    monkeypatch.setattr(
+        "kafkaviz.pipeline.ingest.job.start_ingest", FakeStarts(Progress(state="done"))
+    )
     for name in ("KAFKAVIZ_DIR", "KAFKAVIZ_ALLOW_ROOT", "KAFKAVIZ_MASTER"):
         monkeypatch.delenv(name, raising=False)
     forget_runs()

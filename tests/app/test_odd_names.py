@@ -13,8 +13,8 @@ from streamlit.testing.v1 import AppTest
 
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.messages import verbatim
-from kafkaviz.pipeline import job
-from kafkaviz.pipeline.job import Progress
+from kafkaviz.pipeline.ingest import job
+from kafkaviz.pipeline.ingest.job import Progress
 from tests.app.driven import html
 from tests.app.fakes import FakeStarts
 from tests.pipeline.made import write_broker

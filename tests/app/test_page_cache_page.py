@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from kafkaviz.analysis import index_layouts
-from kafkaviz.analysis.page_replay import IndexGrowth, Memory, Readers
+from kafkaviz.analysis.page_cache import index_layouts
+from kafkaviz.analysis.page_cache.page_replay import IndexGrowth, Memory, Readers
 from kafkaviz.app.lessons import exercise, exercise_text
 from kafkaviz.app.pages.page_cache import controls, growth
-from kafkaviz.figures import layout_bars
+from kafkaviz.figures.page_cache import layout_bars
 from kafkaviz.messages import message, say
 from tests.app import driven
 

@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from kafkaviz.analysis import overview
+from kafkaviz.analysis.broker import overview
 from kafkaviz.app.pages.broker import partition_table
 from kafkaviz.log.broker import open_broker
 from tests.support.segment_files import columns, make_segment

@@ -4,7 +4,7 @@ import pytest
 
 from kafkaviz.app.widgets import ingest_status
 from kafkaviz.messages import verbatim
-from kafkaviz.pipeline.job import Progress
+from kafkaviz.pipeline.ingest.job import Progress
 
 MIB = 1 << 20
 MEANWHILE = "sizes and states above are final; batches, records and torn ends still arrive"

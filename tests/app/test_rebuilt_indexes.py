@@ -7,7 +7,7 @@ import tarfile
 
 import pytest
 
-from kafkaviz.analysis.health import check
+from kafkaviz.analysis.health.broker_health import check
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.pages.health import rebuilt_indexes
 from kafkaviz.app.pages.health.rebuilt_indexes import (

@@ -14,7 +14,7 @@ import pytest
 from kafkaviz import units
 
 ROOT = Path(__file__).parents[2]
-COMPONENTS = ROOT / "kafkaviz" / "app" / "components"
+FRONTEND = ROOT / "kafkaviz" / "app" / "frontend"
 NODE = shutil.which("node")
 NEEDS_NODE = pytest.mark.skipif(not NODE, reason="needs node, which runs the browser's scripts")
 
@@ -31,16 +31,16 @@ def run_node(*arguments: str) -> str:
 def test_the_bundles_are_of_these_sources():
     """`npm run bundle` was run after the last change: bundle.js computes the same digest."""
     digest = hashlib.sha256()
-    source = COMPONENTS / "src"
+    source = FRONTEND / "src"
     for path in sorted(path.relative_to(source).as_posix() for path in source.rglob("*.js")):
         digest.update(f"{path}\0".encode() + (source / path).read_bytes())
-    assert (COMPONENTS / "bundles" / "sources.sha256").read_text() == f"{digest.hexdigest()}\n"
+    assert (FRONTEND / "bundles" / "sources.sha256").read_text() == f"{digest.hexdigest()}\n"
 
 
 @NEEDS_NODE
 def test_the_scripts_own_tests_pass():
     """Those of node's test runner."""
-    files = sorted(str(path) for path in (ROOT / "tests/app/components").glob("*.test.js"))
+    files = sorted(str(path) for path in (ROOT / "tests/app/frontend").glob("*.test.js"))
     assert len(files) >= 4
     assert "# fail 0" in run_node("--test", "--test-reporter=tap", *files)
 
@@ -60,7 +60,7 @@ def test_the_browser_writes_numbers_as_python_does():
         *(int(2**exponent) for exponent in random.uniform(0, 44, 500)),
     ]
     script = f"""
-        import {{ formatBytes, groupDigits }} from {json.dumps((COMPONENTS / "src/text.js").as_uri())};
+        import {{ formatBytes, groupDigits }} from {json.dumps((FRONTEND / "src/text.js").as_uri())};
         const sizes = {json.dumps(sizes)};
         console.log(JSON.stringify(sizes.map(size => [formatBytes(size), groupDigits(size)])));
     """

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from kafkaviz.app.cache import segment_cache
 from kafkaviz.errors import CannotOpen
-from kafkaviz.figures import segment_bytes
+from kafkaviz.figures.segment import segment_bytes
 from kafkaviz.messages import message
 from tests.app.segment_page import copy_of, html, page, sent
 

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from kafkaviz import units
-from kafkaviz.analysis import what_if
+from kafkaviz.analysis.rebuild import what_if
 from kafkaviz.analysis.tuning import Budgets
 from kafkaviz.analysis.tuning.source import open_source
 from kafkaviz.app.cache import broker_cache

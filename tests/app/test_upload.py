@@ -11,7 +11,7 @@ import streamlit as st
 from kafkaviz import units
 from kafkaviz.app.state import upload_expiry
 from kafkaviz.app.widgets import upload
-from kafkaviz.log import archive
+from kafkaviz.log.archives import archive
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.state import upload_expiry
 from kafkaviz.app.widgets import upload
-from kafkaviz.log import archive
+from kafkaviz.log.archives import archive
 
 SAMPLE = Path(__file__).parents[2] / "sample_data" / "kafka-4.3.1-damaged.tar.gz"
 LATER_S = (upload_expiry.EXPIRY_DAYS + 1) * upload_expiry.DAY_S

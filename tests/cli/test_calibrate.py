@@ -5,7 +5,7 @@ import json
 import pytest
 
 from kafkaviz.__main__ import main
-from kafkaviz.analysis import calibration
+from kafkaviz.analysis.cost import calibration
 
 MEASURES = ("pread_17_us", "pread_61_us", "minor_fault_us")
 

@@ -441,8 +441,8 @@ def test_retention_is_told_of_the_same_segments_as_on_the_page(name, says, reque
     """Compacted logs are of them, as they are in the table of the page, and what is counted is
     said.
     """
-    from kafkaviz.analysis.health import check
-    from kafkaviz.figures import checkup_tables
+    from kafkaviz.analysis.health.broker_health import check
+    from kafkaviz.figures.health import checkup_tables
     from kafkaviz.log.broker import open_broker
 
     directory = request.getfixturevalue(name)

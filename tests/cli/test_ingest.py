@@ -14,9 +14,10 @@ from pathlib import Path
 import pytest
 
 from kafkaviz.__main__ import main
-from kafkaviz.analysis.health import check
+from kafkaviz.analysis.health.broker_health import check
 from kafkaviz.messages import message
-from kafkaviz.pipeline import catalog, job
+from kafkaviz.pipeline.catalog import catalog
+from kafkaviz.pipeline.ingest import job
 from tests.pipeline.made import write_broker
 
 ROOT = Path(__file__).parents[2]

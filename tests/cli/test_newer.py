@@ -164,7 +164,7 @@ def test_a_level_of_another_feature(restarted_4_4, tmp_path, capsys):
 @pytest.mark.parametrize("left", ["clean", "killed"])
 def test_whole_directories(shared, left, level, tmp_path, capsys, in_process):
     """All commands on a broker that was stopped, and on one that was killed."""
-    from kafkaviz.log.archive import unpack_if_archive
+    from kafkaviz.log.archives.archive import unpack_if_archive
 
     directory = raised(
         unpack_if_archive(shared / "data" / f"kafka-4.4.0-{left}.tar.gz"), tmp_path / left, level

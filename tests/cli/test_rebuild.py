@@ -14,7 +14,7 @@ import pytest
 from kafkaviz.__main__ import main
 from kafkaviz.format import offset_index
 from kafkaviz.format.batch import HEADER
-from kafkaviz.log.archive import unpack_if_archive
+from kafkaviz.log.archives.archive import unpack_if_archive
 
 BASE = "00000000000000000000"
 METADATA = "__cluster_metadata-0"

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from kafkaviz.__main__ import main
-from kafkaviz.analysis import calibration, sweep
+from kafkaviz.analysis import sweep
+from kafkaviz.analysis.cost import calibration
 
 SAMPLES = Path(__file__).parents[2] / "sample_data"
 WORKLOAD = """

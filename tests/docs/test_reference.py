@@ -9,7 +9,7 @@ import pytest
 
 from docs import reference
 from kafkaviz.__main__ import COMMANDS
-from kafkaviz.pipeline.source_schema import FORMATS, columns, parse_options
+from kafkaviz.pipeline.datasource.source_schema import FORMATS, columns, parse_options
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

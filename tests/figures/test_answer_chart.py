@@ -5,8 +5,8 @@ somebody put into a topic's name.
 import pyarrow as pa
 import pytest
 
-from kafkaviz.figures import answer_chart as chart
-from kafkaviz.figures.questions import QUESTION_BY_NAME, QUESTIONS, find_question
+from kafkaviz.figures.explore import answer_chart as chart
+from kafkaviz.figures.explore.questions import QUESTION_BY_NAME, QUESTIONS, find_question
 
 CODECS = pa.table(
     {

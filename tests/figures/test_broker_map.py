@@ -6,10 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kafkaviz.analysis import overview
-from kafkaviz.analysis.overview import BrokerOverview
-from kafkaviz.analysis.partition_badges import Badge
-from kafkaviz.figures import broker_map, density_strip, map_rows, theme
+from kafkaviz.analysis.broker import overview
+from kafkaviz.analysis.broker.overview import BrokerOverview
+from kafkaviz.analysis.health.partition_badges import Badge
+from kafkaviz.figures import theme
+from kafkaviz.figures.broker import broker_map, density_strip, map_rows
 from kafkaviz.log.broker import open_broker
 from tests.support.segment_files import make_segment
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from kafkaviz.analysis.finding import Evidence, Finding, finding
-from kafkaviz.figures import checkup
+from kafkaviz.analysis.health.finding import Evidence, Finding, finding
+from kafkaviz.figures.health import checkup
 from kafkaviz.simulate.startup.restart import Restart, StartupStep
 
 LOGS = {("orders-0", 0): 6000, ("orders-1", 0): 3000, ("a-0", 0): 10}

@@ -19,8 +19,8 @@ from kafkaviz.errors import (
     RefusedSetting,
     translate_os_errors,
 )
-from kafkaviz.figures.error_text import describe, describe_sentence
-from kafkaviz.log import archive
+from kafkaviz.figures.text.error_text import describe, describe_sentence
+from kafkaviz.log.archives import archive
 from kafkaviz.messages import message, verbatim
 from kafkaviz.simulate.producers import workload
 

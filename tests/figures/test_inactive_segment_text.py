@@ -3,8 +3,8 @@
 import pytest
 
 from kafkaviz import messages
-from kafkaviz.analysis.inactive_segments import NO_LOG, InactiveSegment
-from kafkaviz.figures import inactive_segment_text
+from kafkaviz.analysis.broker.inactive_segments import NO_LOG, InactiveSegment
+from kafkaviz.figures.text import inactive_segment_text
 
 FOUND = (
     InactiveSegment("a-0/0.log.deleted", ".deleted"),

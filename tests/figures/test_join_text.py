@@ -3,8 +3,8 @@
 import pytest
 
 from kafkaviz import messages
-from kafkaviz.figures import join_text
-from kafkaviz.figures.join_text import (
+from kafkaviz.figures.text import join_text
+from kafkaviz.figures.text.join_text import (
     count_phrase,
     join_and,
     join_details,

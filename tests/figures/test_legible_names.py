@@ -9,11 +9,11 @@ import re
 import pytest
 
 from kafkaviz import units
-from kafkaviz.analysis import overview
+from kafkaviz.analysis.broker import overview
 from kafkaviz.app.state import page_state
 from kafkaviz.app.widgets import elements
 from kafkaviz.cli.dumping.console import Console
-from kafkaviz.figures import broker_map
+from kafkaviz.figures.broker import broker_map
 from kafkaviz.log.broker import open_broker
 from tests.cli.bounded import broker
 

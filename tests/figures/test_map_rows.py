@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafkaviz.figures import broker_map, map_rows
+from kafkaviz.figures.broker import broker_map, map_rows
 
 
 def test_orders_have_their_names():

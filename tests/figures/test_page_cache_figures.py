@@ -5,11 +5,11 @@ draws that.
 import numpy as np
 import pytest
 
-from kafkaviz.analysis import index_layouts, page_replay
-from kafkaviz.analysis.page_replay import IndexGrowth, Memory, Readers
-from kafkaviz.figures import fault_bars, layout_bars, page_faults, tail_pages
-from kafkaviz.figures.fault_bars import TurnoverFaults
-from kafkaviz.figures.page_faults import PLAIN, WARM
+from kafkaviz.analysis.page_cache import index_layouts, page_replay
+from kafkaviz.analysis.page_cache.page_replay import IndexGrowth, Memory, Readers
+from kafkaviz.figures.page_cache import fault_bars, layout_bars, page_faults, tail_pages
+from kafkaviz.figures.page_cache.fault_bars import TurnoverFaults
+from kafkaviz.figures.page_cache.page_faults import PLAIN, WARM
 from kafkaviz.simulate.lessons import index_keys
 
 FORTY = IndexGrowth(40 * 512)

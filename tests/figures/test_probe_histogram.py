@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from kafkaviz.analysis import cost
-from kafkaviz.analysis.cost import LookupCounts
-from kafkaviz.figures import probe_histogram
+from kafkaviz.analysis.cost import lookup_cost
+from kafkaviz.analysis.cost.lookup_cost import LookupCounts
+from kafkaviz.figures.page_cache import probe_histogram
 from kafkaviz.search.profile import profile
 from kafkaviz.simulate.lessons import practice
 
@@ -20,7 +20,7 @@ def test_shares_and_mark():
     """Probes of the article's index, warm and plain."""
     made = practice.five()
     warm, plain = (
-        cost.offset_lookup_counts(made.log.segments[0], made.batches, profile(version))
+        lookup_cost.offset_lookup_counts(made.log.segments[0], made.batches, profile(version))
         for version in ("4.3.1", "2.0")
     )
     shown = probe_histogram.view(warm, plain, "probes", 3, "offset")

@@ -7,11 +7,13 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from kafkaviz.analysis import roll_history
-from kafkaviz.analysis.limits import WriteLoad
-from kafkaviz.analysis.roll_history import RollHistory
-from kafkaviz.figures import growth as growth_figure
-from kafkaviz.figures import limit_curves, roll_summary, roll_text, roll_timeline
+from kafkaviz.analysis.rolls import roll_history
+from kafkaviz.analysis.rolls.limits import WriteLoad
+from kafkaviz.analysis.rolls.roll_history import RollHistory
+from kafkaviz.figures.rolls import growth as growth_figure
+from kafkaviz.figures.rolls import roll_summary, roll_timeline
+from kafkaviz.figures.text import roll_text
+from kafkaviz.figures.tuning import limit_curves
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.incoming import INCOMING
 from kafkaviz.simulate.lessons import growth

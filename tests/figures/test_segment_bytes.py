@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from kafkaviz.analysis import anatomy
+from kafkaviz.analysis.segment import anatomy
 from kafkaviz.binary.spans import check
-from kafkaviz.figures.segment_bytes import (
+from kafkaviz.figures.segment.segment_bytes import (
     BytesView,
     ByteWindow,
     InitialByte,

@@ -7,10 +7,11 @@ from dataclasses import replace
 import pytest
 
 from kafkaviz import units
-from kafkaviz.analysis import anatomy, health
-from kafkaviz.analysis.segment_retention import segment_retention
-from kafkaviz.figures import segment_facts
-from kafkaviz.figures.segment_facts import Fact
+from kafkaviz.analysis.health import broker_health
+from kafkaviz.analysis.retention.segment_retention import segment_retention
+from kafkaviz.analysis.segment import anatomy
+from kafkaviz.figures.segment import segment_facts
+from kafkaviz.figures.segment.segment_facts import Fact
 from kafkaviz.log.broker import open_broker
 from tests.analysis import made
 
@@ -207,7 +208,7 @@ def test_until_when_a_segment_is_kept(clean):
     """By the settings of its topic, and by which rule on hover; without a limit there is nothing to
     wait for.
     """
-    planned = health.plan(open_broker(clean))
+    planned = broker_health.plan(open_broker(clean))
     partition = planned.broker.partition("payments-0")
     whole = anatomy.read(partition.segment(7975))
     told = segment_retention(planned, partition, whole)

@@ -1,9 +1,9 @@
 """What the ruler is sent: the words of a lane, and the bytes of the message."""
 
-from kafkaviz.analysis import selection
-from kafkaviz.analysis.selection import Selection
-from kafkaviz.figures import segment_ruler as ruler
-from kafkaviz.figures.segment_ruler import IndexLane
+from kafkaviz.analysis.segment import selection
+from kafkaviz.analysis.segment.selection import Selection
+from kafkaviz.figures.segment import segment_ruler as ruler
+from kafkaviz.figures.segment.segment_ruler import IndexLane
 from tests.analysis import made
 from tests.analysis.made import even
 from tests.support.ruler_message import unpacked

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from kafkaviz.analysis.selection import Selection
-from kafkaviz.figures import segment_ruler as ruler
+from kafkaviz.analysis.segment.selection import Selection
+from kafkaviz.figures.segment import segment_ruler as ruler
 from tests.analysis import made
 from tests.analysis.made import even
 

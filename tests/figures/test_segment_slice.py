@@ -2,10 +2,10 @@
 
 import pytest
 
-from kafkaviz.analysis.anatomy import Anatomy
-from kafkaviz.analysis.links import NONE
-from kafkaviz.figures import segment_slice
-from kafkaviz.figures.segment_slice import Columns, Slice
+from kafkaviz.analysis.segment.anatomy import Anatomy
+from kafkaviz.analysis.segment.links import NONE
+from kafkaviz.figures.segment import segment_slice
+from kafkaviz.figures.segment.segment_slice import Columns, Slice
 from tests.analysis import made
 from tests.analysis.made import even
 

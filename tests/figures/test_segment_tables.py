@@ -6,10 +6,10 @@ import io
 import numpy as np
 import pytest
 
-from kafkaviz.analysis import anatomy
-from kafkaviz.analysis.links import NONE
-from kafkaviz.figures import segment_tables as tables
-from kafkaviz.figures.segment_tables import BatchRow, IndexRow, PinnedRow, TimeRow
+from kafkaviz.analysis.segment import anatomy
+from kafkaviz.analysis.segment.links import NONE
+from kafkaviz.figures.segment import segment_tables as tables
+from kafkaviz.figures.segment.segment_tables import BatchRow, IndexRow, PinnedRow, TimeRow
 from kafkaviz.log.broker import open_broker
 from tests.analysis import made
 

@@ -7,8 +7,8 @@ import re
 import numpy as np
 import pytest
 
-from kafkaviz.analysis import anatomy
-from kafkaviz.figures import segment_text as words
+from kafkaviz.analysis.segment import anatomy
+from kafkaviz.figures.text import segment_text as words
 from kafkaviz.log.broker import open_broker
 from tests.analysis import made
 from tests.analysis.made import even

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from kafkaviz import messages as said
-from kafkaviz.analysis import lookups
+from kafkaviz.analysis.lookup import lookups
 from kafkaviz.errors import CorruptFile
 from kafkaviz.figures import stepper
 from kafkaviz.figures.stepper import lanes, log_scan

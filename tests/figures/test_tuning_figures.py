@@ -7,13 +7,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kafkaviz.analysis import cost_model, limits, tuning
-from kafkaviz.analysis.cost_model import Range
+from kafkaviz.analysis import tuning
+from kafkaviz.analysis.cost import cost_model
+from kafkaviz.analysis.cost.cost_model import Range
+from kafkaviz.analysis.rebuild.what_if import WhatIf
+from kafkaviz.analysis.rolls import limits
 from kafkaviz.analysis.tuning import Assumption, Budgets, CurrentConfig
-from kafkaviz.analysis.what_if import WhatIf
-from kafkaviz.figures import before_after, limit_map, theme, tornado, tuning_curve, tuning_verdict
-from kafkaviz.figures.tuning_terms import change_text, headers_text, micros, range_text
-from kafkaviz.figures.tuning_verdict import EntryCounts
+from kafkaviz.figures import theme
+from kafkaviz.figures.text.tuning_terms import change_text, headers_text, micros, range_text
+from kafkaviz.figures.tuning import before_after, limit_map, tornado, tuning_curve, tuning_verdict
+from kafkaviz.figures.tuning.tuning_verdict import EntryCounts
 from kafkaviz.messages import verbatim
 from kafkaviz.simulate.config import LogConfig
 from tests.support.tuning import NEW, OLD, compared, measured

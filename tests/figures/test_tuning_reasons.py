@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from kafkaviz import messages
-from kafkaviz.analysis import cost_model, tuning
-from kafkaviz.analysis.cost_model import Range
+from kafkaviz.analysis import tuning
+from kafkaviz.analysis.cost import cost_model
+from kafkaviz.analysis.cost.cost_model import Range
 from kafkaviz.analysis.tuning import Budgets, Gain, Reason
 from kafkaviz.analysis.tuning import reason_text as tuning_text
-from kafkaviz.figures import tuning_terms
+from kafkaviz.figures.text import tuning_terms
 from tests.support.tuning import measured
 
 COSTS = cost_model.lookup_prices(by_base_offset=True)

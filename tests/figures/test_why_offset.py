@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kafkaviz.analysis.why_offset import (
+from kafkaviz.analysis.lookup.why_offset import (
     LATER,
     OLDER,
     SEARCHED,
@@ -10,7 +10,7 @@ from kafkaviz.analysis.why_offset import (
     RecordTime,
     SegmentTimes,
 )
-from kafkaviz.figures import why_offset
+from kafkaviz.figures.lookup import why_offset
 from kafkaviz.simulate.lessons.practice import ROW, START_MS
 
 

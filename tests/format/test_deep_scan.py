@@ -22,7 +22,7 @@ from kafkaviz.format.batch import BATCH
 from kafkaviz.format.deep_scan import CHECKED_BATCH, FAULTS, RECORD, DeepScan, ScanChunk
 from kafkaviz.format.record import Record
 from kafkaviz.format.walk import WalkEnd, walk
-from kafkaviz.log.archive import unpack_if_archive
+from kafkaviz.log.archives.archive import unpack_if_archive
 from tests.format import plain_record
 
 DATA = Path(__file__).parents[1] / "data"

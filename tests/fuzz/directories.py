@@ -19,22 +19,24 @@ from itertools import pairwise
 from pathlib import Path
 from random import Random
 
-from kafkaviz.analysis import anatomy, overview
-from kafkaviz.analysis.health import check
-from kafkaviz.analysis.health_object import as_object
-from kafkaviz.analysis.lookups import open_log_view
+from kafkaviz.analysis.broker import overview
+from kafkaviz.analysis.health.broker_health import check
+from kafkaviz.analysis.health.health_object import as_object
+from kafkaviz.analysis.lookup.lookups import open_log_view
+from kafkaviz.analysis.segment import anatomy
 from kafkaviz.cli import check as check_command
 from kafkaviz.cli.dumping import json_lines, options, text
 from kafkaviz.cli.dumping.console import Console
 from kafkaviz.errors import CannotOpen, CorruptFile
 from kafkaviz.format.walk import walk
-from kafkaviz.log import archive, byte_ranges
+from kafkaviz.log import byte_ranges
+from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.log.metadata_log import read_image
 from kafkaviz.log.settings import open_settings
-from kafkaviz.pipeline.plan import IngestTask, SegmentRange, SegmentTask
-from kafkaviz.pipeline.scan import scan
-from kafkaviz.pipeline.schema import TASK_TABLES
+from kafkaviz.pipeline.catalog.schema import TASK_TABLES
+from kafkaviz.pipeline.ingest.plan import IngestTask, SegmentRange, SegmentTask
+from kafkaviz.pipeline.ingest.scan import scan
 from kafkaviz.search.bounds import READ_COMMITTED, READ_UNCOMMITTED
 from kafkaviz.search.by_time import EARLIEST, LATEST, MAX_TIMESTAMP
 from kafkaviz.search.lookup import by_offset, by_timestamp

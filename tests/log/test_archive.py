@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from kafkaviz.errors import CannotOpen
-from kafkaviz.log import archive, unpack_budget
+from kafkaviz.log.archives import archive, unpack_budget
 
 SAMPLE = Path(__file__).parents[2] / "sample_data" / "kafka-4.3.1-damaged.tar.gz"
 MTIME_NS = 1_790_000_000_123_456_789

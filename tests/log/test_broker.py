@@ -12,7 +12,7 @@ import pytest
 
 from kafkaviz.errors import CannotOpen, CorruptFile
 from kafkaviz.format import names
-from kafkaviz.log.archive import unpack_if_archive
+from kafkaviz.log.archives.archive import unpack_if_archive
 from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.log.partition import Partition, open_partition
 from kafkaviz.messages import message

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from kafkaviz.binary.spans import check, find_overlapping
 from kafkaviz.format.walk import Walk
 from kafkaviz.log import byte_ranges, file
-from kafkaviz.log.archive import unpack_if_archive
+from kafkaviz.log.archives.archive import unpack_if_archive
 from kafkaviz.log.byte_ranges import read, read_decompressed
 from kafkaviz.log.file import FileInfo
 from kafkaviz.messages import message

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from kafkaviz.errors import CannotOpen
-from kafkaviz.log import archive, confinement, file
+from kafkaviz.log import confinement, file
+from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.settings import open_settings
 

@@ -12,7 +12,7 @@ import pytest
 
 from kafkaviz.format import batch, control, coordinator_records, metadata
 from kafkaviz.format.names import parse_directory
-from kafkaviz.log.archive import unpack_if_archive
+from kafkaviz.log.archives.archive import unpack_if_archive
 from kafkaviz.log.file import info
 from kafkaviz.log.segment import Segment
 from tests.conftest import DATA

@@ -22,7 +22,7 @@ from pathlib import Path
 import pytest
 
 from kafkaviz.errors import CannotOpen
-from kafkaviz.log import archive, tar_reader, unpack_budget, zip_reader
+from kafkaviz.log.archives import archive, tar_reader, unpack_budget, zip_reader
 from tests.log import hostile_archives as hostile
 from tests.log.hostile_archives import BROKER, END, LOG, META, file, header, note, pax, sparse
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from kafkaviz.log.broker import open_broker
-from kafkaviz.pipeline import catalog
-from kafkaviz.pipeline.schema import CHECK_TABLES, TABLES
+from kafkaviz.pipeline.catalog import catalog
+from kafkaviz.pipeline.catalog.schema import CHECK_TABLES, TABLES
 from tests.pipeline.plain_rows import tables
 
 ORDER = (

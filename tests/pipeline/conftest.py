@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kafkaviz.pipeline import job
+from kafkaviz.pipeline.ingest import job
 from tests.support.ingest import MASTER, run_ingest
 
 
@@ -13,7 +13,7 @@ from tests.support.ingest import MASTER, run_ingest
 def _stopped_at_the_end(cache: Path) -> Iterator[None]:
     """Unstopped, the session would complain when the test run ends."""
     yield
-    from kafkaviz.pipeline.session import session
+    from kafkaviz.pipeline.spark.session import session
 
     session(MASTER).stop()
 
@@ -23,7 +23,7 @@ def spark(_stopped_at_the_end: None) -> object:
     """The session of the whole test run; made anew only after a test that had one of another
     master.
     """
-    from kafkaviz.pipeline.session import session
+    from kafkaviz.pipeline.spark.session import session
 
     return session(MASTER)
 

@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 from kafkaviz.pipeline import register
-from kafkaviz.pipeline.pushdown_probe import ENABLED
-from kafkaviz.pipeline.session import prepare, settings
-from kafkaviz.pipeline.source_schema import FORMATS
+from kafkaviz.pipeline.datasource.pushdown_probe import ENABLED
+from kafkaviz.pipeline.datasource.source_schema import FORMATS
+from kafkaviz.pipeline.spark.session import prepare, settings
 
 KEYS = {
     "kafka_segments": ("topic", "partition", "base_offset"),

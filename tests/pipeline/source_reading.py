@@ -12,8 +12,8 @@ import pyarrow as pa
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from kafkaviz.log import file
-from kafkaviz.pipeline.source import PushingReader
-from kafkaviz.pipeline.source_schema import columns, parse_options
+from kafkaviz.pipeline.datasource.source import PushingReader
+from kafkaviz.pipeline.datasource.source_schema import columns, parse_options
 
 
 def read(name: str, directory: Path, filters: Sequence[object] = (), **given: str) -> pa.Table:

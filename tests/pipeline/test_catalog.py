@@ -13,8 +13,8 @@ from kafkaviz.analysis.inference.version import AssumedRelease
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.log.broker import Problem
 from kafkaviz.messages import message, verbatim
-from kafkaviz.pipeline import catalog, catalog_info
-from kafkaviz.pipeline.catalog_info import (
+from kafkaviz.pipeline.catalog import catalog, catalog_info
+from kafkaviz.pipeline.catalog.catalog_info import (
     CatalogInfo,
     CatalogSource,
     FirstBatch,
@@ -24,8 +24,8 @@ from kafkaviz.pipeline.catalog_info import (
     from_json,
     to_json,
 )
-from kafkaviz.pipeline.inventory import inventory
-from kafkaviz.pipeline.schema import TABLES
+from kafkaviz.pipeline.catalog.schema import TABLES
+from kafkaviz.pipeline.ingest.inventory import inventory
 from tests.pipeline.made import write_broker
 
 VERDICT = SourceCheck(AssumedRelease((4, 3, 1), (message("release.given"),)), False, True)

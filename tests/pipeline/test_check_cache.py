@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafkaviz.analysis import restart
 from kafkaviz.analysis.checks import segment
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.segment import SegmentFindings
@@ -22,12 +21,13 @@ from kafkaviz.analysis.checks.summary import (
     TransactionBegin,
     TransactionEnd,
 )
-from kafkaviz.analysis.finding import Evidence, Finding
+from kafkaviz.analysis.health.finding import Evidence, Finding
+from kafkaviz.analysis.restart import next_start
 from kafkaviz.config_def import HOUR_MS
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.segment import Segment
 from kafkaviz.messages import Message, message, verbatim
-from kafkaviz.pipeline import check_cache
+from kafkaviz.pipeline.ingest import check_cache
 from kafkaviz.simulate.steps import StartupStep
 
 NOW_MS = 1_790_000_000_000
@@ -107,7 +107,7 @@ def test_the_steps_of_a_start_are_kept(steps):
 @pytest.mark.parametrize("sample", ["killed", "damaged"])
 def test_the_steps_of_real_directories_are_kept(sample, request):
     """Of directories with something to do."""
-    steps = restart.foretell(open_broker(request.getfixturevalue(sample))).steps
+    steps = next_start.foretell(open_broker(request.getfixturevalue(sample))).steps
     assert len(steps) > 3 and check_cache.steps_from_json(check_cache.steps_to_json(steps)) == steps
 
 

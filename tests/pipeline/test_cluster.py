@@ -21,9 +21,9 @@ import pyspark
 import pytest
 
 import kafkaviz.pipeline
-from kafkaviz.pipeline import job
-from kafkaviz.pipeline import plan as plan_module
-from kafkaviz.pipeline.session import prepare, session
+from kafkaviz.pipeline.ingest import job
+from kafkaviz.pipeline.ingest import plan as plan_module
+from kafkaviz.pipeline.spark.session import prepare, session
 from tests.pipeline import whole_logs
 from tests.pipeline.catalog_rows import assert_catalog_holds
 from tests.pipeline.made import write_broker

@@ -20,10 +20,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from kafkaviz.errors import CannotOpen
-from kafkaviz.pipeline import catalog, commit
-from kafkaviz.pipeline.catalog_info import CatalogInfo, RowRange, StoredSegment
-from kafkaviz.pipeline.commit import CatalogBusy, catalog_transaction
-from kafkaviz.pipeline.schema import TABLES
+from kafkaviz.pipeline.catalog import catalog
+from kafkaviz.pipeline.catalog.catalog_info import CatalogInfo, RowRange, StoredSegment
+from kafkaviz.pipeline.catalog.schema import TABLES
+from kafkaviz.pipeline.ingest import commit
+from kafkaviz.pipeline.ingest.commit import CatalogBusy, catalog_transaction
 
 SLOTS = TABLES["time_entries"]
 
@@ -188,7 +189,7 @@ def holding(out: Path, then: str) -> list[str]:
     lines = [
         "import time",
         "from pathlib import Path",
-        "from kafkaviz.pipeline.commit import catalog_transaction",
+        "from kafkaviz.pipeline.ingest.commit import catalog_transaction",
     ]
     return [
         sys.executable,

@@ -13,17 +13,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from kafkaviz.analysis import health
 from kafkaviz.analysis.checks import segment as checks
-from kafkaviz.analysis.finding import Finding
-from kafkaviz.analysis.retention import RetentionLimits
+from kafkaviz.analysis.health import broker_health
+from kafkaviz.analysis.health.finding import Finding
+from kafkaviz.analysis.retention.policy import RetentionLimits
 from kafkaviz.errors import CannotOpen
 from kafkaviz.log import file
 from kafkaviz.log.broker import CLEAN_SHUTDOWN, open_broker
 from kafkaviz.messages import message, verbatim
-from kafkaviz.pipeline import catalog, findings, job
-from kafkaviz.pipeline import plan as plan_module
-from kafkaviz.pipeline.schema import CHECK_TABLES, FINDINGS, RESTART_STEPS
+from kafkaviz.pipeline.catalog import catalog
+from kafkaviz.pipeline.catalog.schema import CHECK_TABLES, FINDINGS, RESTART_STEPS
+from kafkaviz.pipeline.ingest import findings, job
+from kafkaviz.pipeline.ingest import plan as plan_module
 from kafkaviz.simulate.steps import StartupStep
 from tests.pipeline.catalog_rows import assert_catalog_holds
 from tests.pipeline.file_access import opened_files, touch
@@ -62,11 +63,11 @@ def assert_told(out: Path, *directories: Path) -> None:
     read, rows = catalog.read(out), {"findings": 0, "restart_steps": 0, "retention": 0}
     for directory in directories:
         found = open_broker(directory)
-        told, expected = read.health(read_name(read, directory)), health.check(found)
+        told, expected = read.health(read_name(read, directory)), broker_health.check(found)
         assert told.findings == expected.findings
         assert told.restart == expected.restart
         assert told.retention == expected.retention
-        assert health.Health(found, *told) == expected
+        assert broker_health.Health(found, *told) == expected
         rows["findings"] += len(expected.findings)
         rows["restart_steps"] += len(expected.restart.steps) if expected.restart else 0
         rows["retention"] += sum(len(log.segments) for log in expected.retention)
@@ -138,7 +139,7 @@ def test_the_columns_are_those_that_are_promised(killed, in_process, out):
         "consequence",
         "next_step",
     ]
-    expected = health.check(killed)
+    expected = broker_health.check(killed)
     rows = catalog.read(out).table("findings").to_pylist()
     for row, one in zip(rows, expected.findings, strict=True):
         assert (row["broker"], row["code"], row["file"], row["position"], row["length"]) == (
@@ -179,9 +180,9 @@ def test_an_unchanged_directory_is_not_read(broker, in_process, out, monkeypatch
     in_process(broker, catalog=out, findings=True)
     before = fingerprint(out)
     monkeypatch.setattr(
-        "kafkaviz.pipeline.session.session", lambda master: pytest.fail("Spark was started")
+        "kafkaviz.pipeline.spark.session.session", lambda master: pytest.fail("Spark was started")
     )
-    monkeypatch.setattr(health, "plan", lambda broker: pytest.fail("a check was planned"))
+    monkeypatch.setattr(broker_health, "plan", lambda broker: pytest.fail("a check was planned"))
     with opened_files(monkeypatch) as opened:
         run = in_process(broker, catalog=out, findings=True)
     assert run.progress().state == "fresh" and opened == []
@@ -510,11 +511,11 @@ def test_numbers_and_names_that_no_column_holds_end_no_run(broker):
     refused = StartupStep(
         "odd\udcff", None, "fail", "directory-name", verbatim("odd\udcff is no name")
     )
-    found = health.Health(
+    found = broker_health.Health(
         open_broker(broker),
-        health.AssumedRelease((4, 3, 1), (verbatim("so"),)),
+        broker_health.AssumedRelease((4, 3, 1), (verbatim("so"),)),
         (),
-        health.Restart(False, False, (step, refused)),
+        broker_health.Restart(False, False, (step, refused)),
     )
     rows = findings.steps_table([("made", found)]).to_pylist()
     assert [(row["segment_base_offset"], row["bytes"], row["directory"]) for row in rows] == [
@@ -568,9 +569,9 @@ def test_partitions_given_alone_are_checked_alone(broker, in_process, out):
     """Nothing is said of the directory around them."""
     in_process(broker / "a-0", catalog=out, findings=True)
     read = catalog.read(out)
-    assert health.Health(open_broker(broker / "a-0"), *read.health("made")) == health.check(
-        open_broker(broker / "a-0")
-    )
+    assert broker_health.Health(
+        open_broker(broker / "a-0"), *read.health("made")
+    ) == broker_health.check(open_broker(broker / "a-0"))
     in_process(broker / "b-1", broker / "a-0", catalog=out, findings=True)
     told = catalog.read(out).health("made")
     assert {one.partition for one in told.findings} == {"a-0", "b-1"} and told.restart.starts

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from kafkaviz.log.broker import Broker, open_broker
-from kafkaviz.pipeline import inventory as inventory_module
-from kafkaviz.pipeline.catalog_info import CatalogInfo, version
-from kafkaviz.pipeline.inventory import Inventory, inventory
+from kafkaviz.pipeline.catalog.catalog_info import CatalogInfo, version
+from kafkaviz.pipeline.ingest import inventory as inventory_module
+from kafkaviz.pipeline.ingest.inventory import Inventory, inventory
 from tests.pipeline.made import write_broker
 
 

@@ -11,7 +11,7 @@ import pytest
 from kafkaviz.format import txn_index
 from kafkaviz.format.batch import CONTROL, HEADER, TRANSACTIONAL
 from kafkaviz.log.broker import open_broker
-from kafkaviz.pipeline.source_reader import Malformed
+from kafkaviz.pipeline.datasource.source_reader import Malformed
 from kafkaviz.search.bounds import find_bounds
 from kafkaviz.search.log_view import view_partition
 from kafkaviz.search.lookup import ConsumerRecord, fetches

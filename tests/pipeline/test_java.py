@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kafkaviz.pipeline import java
+from kafkaviz.pipeline.spark import java
 
 FLAG = "--add-modules=jdk.incubator.vector"
 OPENS = "--add-opens=java.base/sun.security.action=ALL-UNNAMED"

@@ -11,12 +11,14 @@ from pathlib import Path
 import pytest
 
 from kafkaviz.errors import CannotOpen, KafkavizError
-from kafkaviz.log import archive, file
+from kafkaviz.log import file
+from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import Problem, open_broker
 from kafkaviz.messages import message
-from kafkaviz.pipeline import catalog, catalog_info, job
-from kafkaviz.pipeline import plan as plan_module
-from kafkaviz.pipeline.schema import CHECK_TABLES, TABLES
+from kafkaviz.pipeline.catalog import catalog, catalog_info
+from kafkaviz.pipeline.catalog.schema import CHECK_TABLES, TABLES
+from kafkaviz.pipeline.ingest import job
+from kafkaviz.pipeline.ingest import plan as plan_module
 from tests.pipeline.catalog_rows import assert_catalog_holds, rows
 from tests.pipeline.file_access import opened_files, touch
 from tests.pipeline.made import log_bytes, write_broker, write_segment
@@ -102,7 +104,7 @@ def test_an_unchanged_directory_is_not_read(broker, in_process, out, monkeypatch
     in_process(broker, catalog=out)
     before = fingerprint(out)
     monkeypatch.setattr(
-        "kafkaviz.pipeline.session.session", lambda master: pytest.fail("Spark was started")
+        "kafkaviz.pipeline.spark.session.session", lambda master: pytest.fail("Spark was started")
     )
     with opened_files(monkeypatch) as opened:
         run = in_process(broker, catalog=out)

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from kafkaviz.pipeline.run import Ingest
+from kafkaviz.pipeline.ingest.run import Ingest
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = """

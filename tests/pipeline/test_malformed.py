@@ -11,10 +11,10 @@ from kafkaviz.errors import CannotOpen
 from kafkaviz.format.batch import CRC_START
 from kafkaviz.log import file
 from kafkaviz.log.broker import open_broker
-from kafkaviz.pipeline import source
-from kafkaviz.pipeline.source import KafkaReader, PushingReader, session_source
-from kafkaviz.pipeline.source_reader import Malformed
-from kafkaviz.pipeline.source_schema import FORMATS
+from kafkaviz.pipeline.datasource import source
+from kafkaviz.pipeline.datasource.source import KafkaReader, PushingReader, session_source
+from kafkaviz.pipeline.datasource.source_reader import Malformed
+from kafkaviz.pipeline.datasource.source_schema import FORMATS
 from tests.pipeline import whole_logs
 from tests.pipeline.source_reading import read
 
@@ -119,7 +119,7 @@ def test_batches_tell_their_checksums(tmp_path):
 
 def test_checksums_are_read_where_they_are_asked_for(tmp_path, monkeypatch):
     """The column costs a second look at the bytes, so it is not taken without it."""
-    from kafkaviz.pipeline import records
+    from kafkaviz.pipeline.datasource import records
 
     directory, _ = corrupt(tmp_path)
     monkeypatch.setattr(records, "crcs_valid", lambda read, batches: 1 / 0)

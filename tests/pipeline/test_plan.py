@@ -12,8 +12,8 @@ import pytest
 from kafkaviz.format import offset_index
 from kafkaviz.log import file
 from kafkaviz.log.broker import open_broker
-from kafkaviz.pipeline import plan as plan_module
-from kafkaviz.pipeline.plan import SegmentRange, SegmentTask, cuts, plan, tasks_per_segment
+from kafkaviz.pipeline.ingest import plan as plan_module
+from kafkaviz.pipeline.ingest.plan import SegmentRange, SegmentTask, cuts, plan, tasks_per_segment
 from tests.pipeline.made import write_broker
 
 

@@ -18,7 +18,7 @@ from pyspark.sql.datasource import (
     StringStartsWith,
 )
 
-from kafkaviz.pipeline.pushdown import ALL, NumberRange, PushedFilters, add_filters
+from kafkaviz.pipeline.datasource.pushdown import ALL, NumberRange, PushedFilters, add_filters
 
 OFFSET = ("offset",)
 

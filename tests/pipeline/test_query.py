@@ -16,15 +16,18 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from kafkaviz.analysis import health, paths, sweep
+from kafkaviz.analysis import sweep
+from kafkaviz.analysis.health import broker_health
+from kafkaviz.analysis.lookup import paths
 from kafkaviz.errors import CannotOpen
-from kafkaviz.figures.questions import QUESTION_BY_NAME, QUESTIONS
+from kafkaviz.figures.explore.questions import QUESTION_BY_NAME, QUESTIONS
 from kafkaviz.jobs import JobCancelled
 from kafkaviz.log.broker import open_broker
-from kafkaviz.pipeline import catalog, query, sql, worker_pool
-from kafkaviz.pipeline.query import Query, QueryTooLarge, QueryTooLong, WorkerLost
-from kafkaviz.pipeline.sql_worker import CELL_CHARACTERS
-from kafkaviz.pipeline.worker_pool import MAX_QUERIES, WorkerPool
+from kafkaviz.pipeline.catalog import catalog
+from kafkaviz.pipeline.sql import query, sql, worker_pool
+from kafkaviz.pipeline.sql.query import Query, QueryTooLarge, QueryTooLong, WorkerLost
+from kafkaviz.pipeline.sql.sql_worker import CELL_CHARACTERS
+from kafkaviz.pipeline.sql.worker_pool import MAX_QUERIES, WorkerPool
 from kafkaviz.search.lookup import lookup
 from kafkaviz.search.profile import profile
 from tests.pipeline import plain_rows
@@ -87,7 +90,7 @@ def plain(clean: Path) -> dict[str, list[dict]]:
             ]
     kept = [
         {"state": one.state, "bytes": one.age.size_bytes, "gone_ms": one.gone_ms}
-        for log in health.check(broker).retention
+        for log in broker_health.check(broker).retention
         for one in log.segments
     ]
     return tables | {"sweep": swept, "retention": kept}
@@ -663,7 +666,7 @@ def test_the_files_of_others_are_closed_even_to_a_function_that_is_not_refused(
     """Behind the judgement of the text stands the lock of the database."""
     import duckdb
 
-    from kafkaviz.pipeline import sql_worker
+    from kafkaviz.pipeline.sql import sql_worker
 
     monkeypatch.chdir(made)
     database = duckdb.connect(":memory:", config=sql_worker.CONFIG)

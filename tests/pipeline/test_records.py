@@ -15,9 +15,9 @@ from kafkaviz.binary import codec
 from kafkaviz.format import batch_records, record
 from kafkaviz.format.batch import BATCH, is_control
 from kafkaviz.format.walk import walk
-from kafkaviz.pipeline import records as records_module
-from kafkaviz.pipeline.pushdown import NumberRange
-from kafkaviz.pipeline.records import RecordSelection, UnreadableBatch, records
+from kafkaviz.pipeline.datasource import records as records_module
+from kafkaviz.pipeline.datasource.pushdown import NumberRange
+from kafkaviz.pipeline.datasource.records import RecordSelection, UnreadableBatch, records
 from tests.pipeline import whole_logs
 
 EVERYTHING = RecordSelection(payload=True)

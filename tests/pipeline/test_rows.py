@@ -8,9 +8,9 @@ import pytest
 
 from kafkaviz.format.walk import walk
 from kafkaviz.log.segment import OFFSET_ENTRY, Segment
-from kafkaviz.pipeline.plan import SegmentTask
-from kafkaviz.pipeline.rows import batch_columns, entry_columns, entry_slots, table
-from kafkaviz.pipeline.schema import BATCHES, OFFSET_ENTRIES
+from kafkaviz.pipeline.catalog.schema import BATCHES, OFFSET_ENTRIES
+from kafkaviz.pipeline.ingest.plan import SegmentTask
+from kafkaviz.pipeline.ingest.rows import batch_columns, entry_columns, entry_slots, table
 
 OWNER = SegmentTask(0, "b", "t", 3, Segment(40, "active"))
 

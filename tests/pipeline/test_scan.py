@@ -15,11 +15,11 @@ from kafkaviz.format import offset_index
 from kafkaviz.log.broker import Problem, open_broker
 from kafkaviz.log.segment import Segment
 from kafkaviz.messages import message
-from kafkaviz.pipeline import scan as scan_module
-from kafkaviz.pipeline.plan import IngestTask, SegmentRange, SegmentTask, tasks_per_segment
-from kafkaviz.pipeline.scan import scan
-from kafkaviz.pipeline.schema import ROW_TABLES, TABLES, TASK_TABLES
-from kafkaviz.pipeline.summary import RangeSummary, merge_ranges
+from kafkaviz.pipeline.catalog.schema import ROW_TABLES, TABLES, TASK_TABLES
+from kafkaviz.pipeline.ingest import scan as scan_module
+from kafkaviz.pipeline.ingest.plan import IngestTask, SegmentRange, SegmentTask, tasks_per_segment
+from kafkaviz.pipeline.ingest.scan import scan
+from kafkaviz.pipeline.ingest.summary import RangeSummary, merge_ranges
 from tests.pipeline.made import write_broker
 from tests.pipeline.plain_rows import tables
 
@@ -74,7 +74,7 @@ def test_magic_0_and_1_have_nulls(shared, staging):
     """A 2.8.2 broker's directory: formats without epochs and producers; what wrappers hide is
     looked up inside them.
     """
-    from kafkaviz.log.archive import unpack_if_archive
+    from kafkaviz.log.archives.archive import unpack_if_archive
 
     directory = unpack_if_archive(shared / "data" / "kafka-2.8.2-legacy.tar.gz")
     summaries = scan(together(wanted_of(directory)), staging)

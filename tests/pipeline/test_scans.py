@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from kafkaviz.pipeline import pushdown_probe, register
-from kafkaviz.pipeline.source import PushingReader, RecordsSource, session_source
-from kafkaviz.pipeline.source_schema import FORMATS
+from kafkaviz.pipeline import register
+from kafkaviz.pipeline.datasource import pushdown_probe
+from kafkaviz.pipeline.datasource.source import PushingReader, RecordsSource, session_source
+from kafkaviz.pipeline.datasource.source_schema import FORMATS
 from tests.pipeline.scan_answers import KEYS, SHUFFLES, TOPICS, answers
 from tests.pipeline.source_reading import read
 

@@ -12,8 +12,9 @@ import pytest
 from py4j.protocol import Py4JJavaError
 
 from kafkaviz.errors import KafkavizError
-from kafkaviz.pipeline import catalog, job
-from kafkaviz.pipeline.session import (
+from kafkaviz.pipeline.catalog import catalog
+from kafkaviz.pipeline.ingest import job
+from kafkaviz.pipeline.spark.session import (
     CHECKOUT,
     is_alive,
     prepare,
@@ -27,7 +28,7 @@ SPARK_SUBMIT = Path(pyspark.__file__).parent / "bin" / "spark-submit"
 KILLED = """
 import os, signal, time
 from pyspark import SparkContext
-from kafkaviz.pipeline.session import is_alive, session
+from kafkaviz.pipeline.spark.session import is_alive, session
 
 first = session("local[1]")
 assert is_alive(first) and first.range(3).count() == 3
@@ -46,7 +47,7 @@ assert not is_alive(third)
 UNINSTALLED = """
 import sys
 sys.path.insert(0, {root!r})  # as streamlit run does: workers do not inherit it
-from kafkaviz.pipeline.job import start_ingest
+from kafkaviz.pipeline.ingest.job import start_ingest
 start_ingest([{directory!r}], {catalog!r}, "local[1]").wait()
 """
 ANOTHERS = """
@@ -55,10 +56,10 @@ from pathlib import Path
 sys.path.insert(0, {root!r})
 from pyspark.sql import SparkSession
 from kafkaviz.errors import KafkavizError
-from kafkaviz.log.archive import cache_folder
-from kafkaviz.pipeline.java import ensure_java
-from kafkaviz.pipeline.job import start_ingest
-from kafkaviz.pipeline.session import session
+from kafkaviz.log.archives.archive import cache_folder
+from kafkaviz.pipeline.spark.java import ensure_java
+from kafkaviz.pipeline.ingest.job import start_ingest
+from kafkaviz.pipeline.spark.session import session
 
 def state():
     context = mine.sparkContext
@@ -87,7 +88,7 @@ SUBMITTED = """
 import sys
 sys.path.insert(0, {root!r})
 from kafkaviz.__main__ import main
-from kafkaviz.pipeline.session import session
+from kafkaviz.pipeline.spark.session import session
 status = main(["ingest", {directory!r}, "--catalog", "catalog"])
 context = session().sparkContext
 print(context.master, context.getConf().get("spark.task.maxFailures"), context.getConf().get("spark.ui.showConsoleProgress"))

@@ -24,11 +24,11 @@ from pyspark.sql.types import LongType, StringType, StructType
 
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format import offset_index, producer_snapshot, time_index
-from kafkaviz.log.archive import unpack_if_archive
+from kafkaviz.log.archives.archive import unpack_if_archive
 from kafkaviz.log.broker import open_broker
-from kafkaviz.pipeline.source import RecordsSource, directories, register
-from kafkaviz.pipeline.source_reader import Malformed
-from kafkaviz.pipeline.source_schema import FORMATS, PARTITION_COLUMNS, BadOption
+from kafkaviz.pipeline.datasource.source import RecordsSource, directories, register
+from kafkaviz.pipeline.datasource.source_reader import Malformed
+from kafkaviz.pipeline.datasource.source_schema import FORMATS, PARTITION_COLUMNS, BadOption
 from tests.pipeline import whole_logs
 from tests.pipeline.plain_rows import tables
 from tests.pipeline.source_reading import counted, read
@@ -441,10 +441,10 @@ def test_indexes_are_left_out_by_their_names(tmp_path, monkeypatch):
 
 def test_a_plan_of_many_segments_is_quick(tmp_path):
     """The ends of a partition's segments are worked out once, not for each segment of it."""
-    from kafkaviz.pipeline import source_plan
-    from kafkaviz.pipeline.inventory import inventory
-    from kafkaviz.pipeline.pushdown import NumberRange, PushedFilters
-    from kafkaviz.pipeline.source_schema import SourceOptions
+    from kafkaviz.pipeline.datasource import source_plan
+    from kafkaviz.pipeline.datasource.pushdown import NumberRange, PushedFilters
+    from kafkaviz.pipeline.datasource.source_schema import SourceOptions
+    from kafkaviz.pipeline.ingest.inventory import inventory
 
     directory, worked_out = whole_logs.broker(tmp_path / "made"), []
     for number in range(50):
@@ -596,10 +596,10 @@ def test_names_and_sizes_open_no_file(big, monkeypatch):
 
 def test_many_small_segments_share_tasks(tmp_path):
     """Two hundred segments of a kilobyte in a few tasks, not in two hundred."""
-    from kafkaviz.pipeline.inventory import inventory
-    from kafkaviz.pipeline.pushdown import PushedFilters
-    from kafkaviz.pipeline.source_plan import tasks
-    from kafkaviz.pipeline.source_schema import SourceOptions
+    from kafkaviz.pipeline.datasource.pushdown import PushedFilters
+    from kafkaviz.pipeline.datasource.source_plan import tasks
+    from kafkaviz.pipeline.datasource.source_schema import SourceOptions
+    from kafkaviz.pipeline.ingest.inventory import inventory
 
     directory = whole_logs.broker(tmp_path / "made")
     for number in range(200):

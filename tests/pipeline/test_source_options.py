@@ -5,8 +5,8 @@ from math import inf
 import pytest
 
 from kafkaviz import units
-from kafkaviz.pipeline.pushdown import NumberRange
-from kafkaviz.pipeline.source_schema import BadOption, parse_options
+from kafkaviz.pipeline.datasource.pushdown import NumberRange
+from kafkaviz.pipeline.datasource.source_schema import BadOption, parse_options
 from tests.pipeline import whole_logs
 from tests.pipeline.source_reading import counted, read
 

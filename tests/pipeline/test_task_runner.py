@@ -14,15 +14,16 @@ import pyarrow.parquet as pq
 import pytest
 
 from kafkaviz.format import names
-from kafkaviz.log.archive import unpack_if_archive
+from kafkaviz.log.archives.archive import unpack_if_archive
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.file import info
 from kafkaviz.log.segment import Segment
-from kafkaviz.pipeline import catalog, job, task_runner
-from kafkaviz.pipeline import plan as plan_module
-from kafkaviz.pipeline.commit import CatalogTransaction
-from kafkaviz.pipeline.plan import IngestTask, SegmentTask, tasks_per_segment
-from kafkaviz.pipeline.schema import CHECK_TABLES, TABLES
+from kafkaviz.pipeline.catalog import catalog
+from kafkaviz.pipeline.catalog.schema import CHECK_TABLES, TABLES
+from kafkaviz.pipeline.ingest import job, task_runner
+from kafkaviz.pipeline.ingest import plan as plan_module
+from kafkaviz.pipeline.ingest.commit import CatalogTransaction
+from kafkaviz.pipeline.ingest.plan import IngestTask, SegmentTask, tasks_per_segment
 from tests.pipeline.catalog_rows import assert_catalog_holds, in_order, rows
 from tests.pipeline.dying import DiesOnce
 from tests.pipeline.made import write_broker

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafkaviz.analysis.lookups import open_log_view
+from kafkaviz.analysis.lookup.lookups import open_log_view
 from kafkaviz.log.broker import open_broker
 from kafkaviz.search import slots
 from kafkaviz.search.batches import translate

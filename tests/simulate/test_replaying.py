@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from kafkaviz import config_def, versions
-from kafkaviz.analysis.restart import RestartLog as Partition
-from kafkaviz.analysis.restart import stored_log
-from kafkaviz.log.archive import unpack_if_archive
+from kafkaviz.analysis.restart.next_start import RestartLog as Partition
+from kafkaviz.analysis.restart.next_start import stored_log
+from kafkaviz.log.archives.archive import unpack_if_archive
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.settings import Settings, open_settings
 from kafkaviz.simulate.config import IndexConfig, log_config, release_behaviour

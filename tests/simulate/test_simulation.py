@@ -13,7 +13,7 @@ import pytest
 
 import kafkaviz as kv
 from kafkaviz.format import names, offset_index, time_index
-from kafkaviz.log import archive
+from kafkaviz.log.archives import archive
 from kafkaviz.simulate.directory.replay_stream import chunks
 from kafkaviz.simulate.directory.simulation import Run, open_workload, plan_workload
 from kafkaviz.simulate.log_bytes import MemoryLogs

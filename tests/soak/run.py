@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from docs import browsing
-from kafkaviz.log import archive
+from kafkaviz.log.archives import archive
 from tests.live.churn import pool
 from tests.soak.visitor import Visitor
 

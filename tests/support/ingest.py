@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from kafkaviz.pipeline import job, task_runner
+from kafkaviz.pipeline.ingest import job, task_runner
 
 MASTER = "local[2]"
 
@@ -34,7 +34,7 @@ def ingest_in_process(*directories: Path, catalog: Path) -> None:
 def without_spark(patched: pytest.MonkeyPatch) -> None:
     """Every ingest of this process runs its tasks in it, pickled as for a worker of Spark."""
     session = SimpleNamespace(sparkContext=SimpleNamespace(defaultParallelism=2))
-    patched.setattr("kafkaviz.pipeline.session.session", lambda master: session)
+    patched.setattr("kafkaviz.pipeline.spark.session.session", lambda master: session)
     patched.setattr(job, "run_tasks", _run_tasks)
 
 

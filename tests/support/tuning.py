@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from kafkaviz.analysis import cost_model, tuning
+from kafkaviz.analysis import tuning
+from kafkaviz.analysis.cost import cost_model
 from kafkaviz.analysis.tuning import Budgets
 from kafkaviz.analysis.tuning.measurement_builder import MeasurementBuilder, merge_measurements
-from kafkaviz.figures import before_after
+from kafkaviz.figures.tuning import before_after
 from tests.analysis import made
 
 OLD, NEW = (

@@ -19,8 +19,8 @@ from kafkaviz.analysis.checks.facts import (
 )
 from kafkaviz.analysis.checks.log_scan import Break, MisplacedBatch, ScanState
 from kafkaviz.analysis.existing_file import existing_file
-from kafkaviz.analysis.finding import Evidence, Finding
-from kafkaviz.analysis.tail import Tail
+from kafkaviz.analysis.health.finding import Evidence, Finding
+from kafkaviz.analysis.segment.tail import Tail
 from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.binary.layouts import field_start
 from kafkaviz.format.batch import CRC_START, HEADER, LEGACY_HEADER, MAGIC_2

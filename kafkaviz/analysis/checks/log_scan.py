@@ -17,9 +17,9 @@ from typing import cast
 
 import numpy as np
 
-from kafkaviz.analysis import links, tail
 from kafkaviz.analysis.existing_file import existing_file
-from kafkaviz.analysis.tail import Tail
+from kafkaviz.analysis.segment import links, tail
+from kafkaviz.analysis.segment.tail import Tail
 from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.binary.layouts import field_names
 from kafkaviz.errors import KafkavizError

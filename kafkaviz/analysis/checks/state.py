@@ -11,8 +11,8 @@ from typing import cast
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.summary import CheckSummary
 from kafkaviz.analysis.existing_file import existing_file
-from kafkaviz.analysis.finding import Evidence, Finding, Version, finding
-from kafkaviz.analysis.restart import Restart, StartupStep
+from kafkaviz.analysis.health.finding import Evidence, Finding, Version, finding
+from kafkaviz.analysis.restart.next_start import Restart, StartupStep
 from kafkaviz.config_def import MINUTE_MS
 from kafkaviz.format.open_transactions import OpenTransactions, TransactionBegin
 from kafkaviz.log.broker import CHECKPOINTS, CLEAN_SHUTDOWN, Broker

@@ -7,12 +7,12 @@ What keeps each segment is told by analysis.retention; here is what a person sho
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
-from kafkaviz.analysis import retention
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.summary import SECONDS, CheckSummary, TimeAnomaly
 from kafkaviz.analysis.existing_file import existing_file
-from kafkaviz.analysis.finding import Evidence, Finding
-from kafkaviz.analysis.retention import RetentionLimits, SegmentAge
+from kafkaviz.analysis.health.finding import Evidence, Finding
+from kafkaviz.analysis.retention import policy
+from kafkaviz.analysis.retention.policy import RetentionLimits, SegmentAge
 from kafkaviz.config_def import DAY_MS, HOUR_MS
 from kafkaviz.messages import message
 
@@ -42,7 +42,7 @@ def check_partition(
         and facts.retention_ms >= 0
         and not any(summary.read_fault or summary.unreadable_indexes for summary in summaries)
     ):
-        aged_segments = retention.segment_ages(
+        aged_segments = policy.segment_ages(
             summaries, clean=facts.clean, recovery_point=recovery_point, release=facts.version
         )
         yield from _blocked_findings(summaries, aged_segments, facts)
@@ -142,7 +142,7 @@ def _blocked_findings(
     """Segments that hold back younger ones for more than a day longer than these would be kept by
     themselves.
     """
-    segment_retentions = retention.log_retention(
+    segment_retentions = policy.log_retention(
         facts.partition,
         aged_segments,
         RetentionLimits(deletes=True, retention_ms=facts.retention_ms),

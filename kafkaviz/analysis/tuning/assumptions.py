@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import cast
 
-from kafkaviz.analysis.cost_model import LookupPrices, Range
+from kafkaviz.analysis.cost.cost_model import LookupPrices, Range
 from kafkaviz.analysis.tuning.interval_price import Budgets
 from kafkaviz.analysis.tuning.log_measurement import CurrentConfig, LogMeasurement
 from kafkaviz.analysis.tuning.recommendation import Recommendation, recommend

@@ -2,7 +2,7 @@
 allows.
 """
 
-from kafkaviz.analysis.cost_model import OBJECT_STORE, LookupPrices
+from kafkaviz.analysis.cost.cost_model import OBJECT_STORE, LookupPrices
 from kafkaviz.analysis.tuning.log_measurement import CurrentConfig, LogMeasurement
 
 TIERED_SHARE = 0.05  # of a fetch that a remote read may carry for nothing

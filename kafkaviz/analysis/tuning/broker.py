@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from kafkaviz.analysis.cost_model import LookupPrices
+from kafkaviz.analysis.cost.cost_model import LookupPrices
 from kafkaviz.analysis.tuning.interval_price import Budgets
 from kafkaviz.analysis.tuning.log_measurement import CurrentConfig, LogMeasurement
 from kafkaviz.analysis.tuning.reasons import Reason

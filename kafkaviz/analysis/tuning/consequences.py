@@ -5,8 +5,8 @@ memory, remote storage.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kafkaviz.analysis import limits
-from kafkaviz.analysis.cost_model import MAX_MAP_COUNT, footprint
+from kafkaviz.analysis.cost.cost_model import MAX_MAP_COUNT, footprint
+from kafkaviz.analysis.rolls import limits
 from kafkaviz.analysis.tuning.interval_price import IntervalPrice
 from kafkaviz.analysis.tuning.log_measurement import CurrentConfig, LogMeasurement
 from kafkaviz.simulate.config import LogConfig

@@ -8,7 +8,6 @@ from itertools import islice
 
 import numpy as np
 
-from kafkaviz.analysis import roll_inference
 from kafkaviz.analysis.existing_file import existing_file
 from kafkaviz.analysis.inference import (
     ChunkedEvidence,
@@ -17,6 +16,7 @@ from kafkaviz.analysis.inference import (
     inferred_limits,
     roll_reasons,
 )
+from kafkaviz.analysis.rolls import roll_inference
 from kafkaviz.analysis.tuning.log_measurement import SETTING
 from kafkaviz.config_def import Value
 from kafkaviz.errors import KafkavizError

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kafkaviz.analysis import sweep
-from kafkaviz.analysis.cost_model import LookupPrices, Range
+from kafkaviz.analysis.cost.cost_model import LookupPrices, Range
 from kafkaviz.analysis.tuning.interval_price import Budgets, IntervalPrice
 from kafkaviz.analysis.tuning.log_measurement import LogMeasurement
 

@@ -6,8 +6,8 @@ from functools import lru_cache
 import numpy as np
 
 from kafkaviz.analysis import sweep
-from kafkaviz.analysis.cost_model import LookupPrices, Range, implied_price_us
-from kafkaviz.analysis.existing_index import ExistingIndexCost
+from kafkaviz.analysis.cost.cost_model import LookupPrices, Range, implied_price_us
+from kafkaviz.analysis.segment.existing_index import ExistingIndexCost
 from kafkaviz.analysis.tuning.log_measurement import LogMeasurement
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.search import slots

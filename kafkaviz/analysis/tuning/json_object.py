@@ -8,7 +8,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from kafkaviz.analysis.cost_model import LookupPrices, Range
+from kafkaviz.analysis.cost.cost_model import LookupPrices, Range
+from kafkaviz.analysis.rebuild.what_if import WhatIf
 from kafkaviz.analysis.tuning.assumptions import Assumption, tornado
 from kafkaviz.analysis.tuning.consequences import footprint_at, limits_at, tiered_cost
 from kafkaviz.analysis.tuning.gain import Gain
@@ -18,7 +19,6 @@ from kafkaviz.analysis.tuning.reason_text import alter_line, describe_reach, des
 from kafkaviz.analysis.tuning.reasons import Reason
 from kafkaviz.analysis.tuning.recommendation import Recommendation
 from kafkaviz.analysis.tuning.source import BROKER, TuningCase, TuningSource
-from kafkaviz.analysis.what_if import WhatIf
 from kafkaviz.messages import message
 
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from kafkaviz.analysis import existing_index
-from kafkaviz.analysis.cold_reads import ColdReads
-from kafkaviz.analysis.existing_index import ExistingIndexCost
+from kafkaviz.analysis.cost.cold_reads import ColdReads
+from kafkaviz.analysis.segment import existing_index
+from kafkaviz.analysis.segment.existing_index import ExistingIndexCost
 from kafkaviz.analysis.sweep import SweepParts
 from kafkaviz.messages import Message
 from kafkaviz.simulate.config import LogConfig

@@ -11,9 +11,9 @@ from typing import Any, cast
 import numpy as np
 
 from kafkaviz.analysis import sweep
-from kafkaviz.analysis.cold_reads import ColdReads
-from kafkaviz.analysis.cost_model import READ_AHEAD_BYTES
-from kafkaviz.analysis.existing_index import ExistingIndexCost, ExistingIndexSweeper
+from kafkaviz.analysis.cost.cold_reads import ColdReads
+from kafkaviz.analysis.cost.cost_model import READ_AHEAD_BYTES
+from kafkaviz.analysis.segment.existing_index import ExistingIndexCost, ExistingIndexSweeper
 from kafkaviz.analysis.sweep import SweepParts
 from kafkaviz.analysis.tuning.log_measurement import LogMeasurement
 from kafkaviz.analysis.tuning.segment_measurement import SegmentMeasurement

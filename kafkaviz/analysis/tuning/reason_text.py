@@ -5,9 +5,9 @@ reaches.
 from collections.abc import Callable, Mapping, Sequence
 
 from kafkaviz import units
-from kafkaviz.analysis.cost_model import Range
-from kafkaviz.analysis.inactive_segments import InactiveSegment, distinct_marks
-from kafkaviz.analysis.limits import OFFSET_INDEX, SIZE, TIME, TIME_INDEX
+from kafkaviz.analysis.broker.inactive_segments import InactiveSegment, distinct_marks
+from kafkaviz.analysis.cost.cost_model import Range
+from kafkaviz.analysis.rolls.limits import OFFSET_INDEX, SIZE, TIME, TIME_INDEX
 from kafkaviz.analysis.tuning.consequences import SegmentLimits
 from kafkaviz.analysis.tuning.gain import Gain
 from kafkaviz.analysis.tuning.interval_price import IntervalPrice, budget_usage

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import cast
 
 from kafkaviz.analysis import sweep
-from kafkaviz.analysis.cost_model import LookupPrices
-from kafkaviz.analysis.existing_index import ExistingIndexCost
+from kafkaviz.analysis.cost.cost_model import LookupPrices
+from kafkaviz.analysis.segment.existing_index import ExistingIndexCost
 from kafkaviz.analysis.tuning.bounds import upper_bounds
 from kafkaviz.analysis.tuning.interval_price import Budgets, IntervalPrice, exceeded_budgets
 from kafkaviz.analysis.tuning.log_measurement import CurrentConfig, LogMeasurement

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import cast
 
-from kafkaviz.analysis.cost_model import LookupPrices, Range
+from kafkaviz.analysis.cost.cost_model import LookupPrices, Range
 from kafkaviz.analysis.tuning.bounds import candidates, upper_bounds
 from kafkaviz.analysis.tuning.consequences import tiered_cost
 from kafkaviz.analysis.tuning.gain import LEAST_BLOCKS, Gain, estimate_gain

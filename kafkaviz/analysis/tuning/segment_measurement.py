@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kafkaviz.analysis import existing_index, sweep
-from kafkaviz.analysis.cold_reads import ColdSweeper
-from kafkaviz.analysis.existing_index import ExistingIndexSweeper
+from kafkaviz.analysis import sweep
+from kafkaviz.analysis.cost.cold_reads import ColdSweeper
+from kafkaviz.analysis.segment import existing_index
+from kafkaviz.analysis.segment.existing_index import ExistingIndexSweeper
 from kafkaviz.analysis.sweep import times
 from kafkaviz.analysis.tuning.log_measurement import LogMeasurement
 from kafkaviz.format.batch import MAGIC_2, is_control

@@ -16,24 +16,25 @@ from typing import Any
 import numpy as np
 
 from kafkaviz import config_def, versions
-from kafkaviz.analysis import paths
-from kafkaviz.analysis.cost_model import READ_AHEAD_BYTES
+from kafkaviz.analysis.broker.inactive_segments import InactiveSegment, inactive_segments
+from kafkaviz.analysis.cost.cost_model import READ_AHEAD_BYTES
 from kafkaviz.analysis.existing_file import existing_file
-from kafkaviz.analysis.inactive_segments import InactiveSegment, inactive_segments
 from kafkaviz.analysis.inference.version import (
     CALLER_DECIDES,
     WORKLOAD_DECIDES,
     AssumedRelease,
     assumed_version,
 )
-from kafkaviz.analysis.restart import RestartLog, stored_log
+from kafkaviz.analysis.lookup import paths
+from kafkaviz.analysis.restart.next_start import RestartLog, stored_log
 from kafkaviz.analysis.tuning import current_config
 from kafkaviz.analysis.tuning.log_measurement import SETTING, CurrentConfig, LogMeasurement
 from kafkaviz.analysis.tuning.measurement_builder import MeasurementBuilder, merge_measurements
 from kafkaviz.config_def import Release
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.format import names
-from kafkaviz.log import archive, file
+from kafkaviz.log import file
+from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import Broker, Problem, open_broker
 from kafkaviz.log.metadata_log import MetadataImage
 from kafkaviz.log.partition import Partition

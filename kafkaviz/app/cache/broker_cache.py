@@ -15,24 +15,24 @@ import numpy as np
 import streamlit as st
 
 from kafkaviz import messages
-from kafkaviz.analysis import overview as overview_table
-from kafkaviz.analysis import tail
+from kafkaviz.analysis.broker import overview as overview_table
+from kafkaviz.analysis.broker.overview import BrokerOverview
 from kafkaviz.analysis.inference import InferredRelease, infer_release
-from kafkaviz.analysis.overview import BrokerOverview
-from kafkaviz.analysis.tail import Tail
+from kafkaviz.analysis.segment import tail
+from kafkaviz.analysis.segment.tail import Tail
 from kafkaviz.app.cache.fingerprint import Fingerprint, mtime_ns
 from kafkaviz.app.state import access, upload_expiry
 from kafkaviz.errors import CannotOpen, KafkavizError
-from kafkaviz.log import archive
+from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.units import escape_controls
 
 if TYPE_CHECKING:
-    from kafkaviz.analysis.health import Health
-    from kafkaviz.analysis.partition_badges import Badge
-    from kafkaviz.figures.broker_map import MapFigure
-    from kafkaviz.pipeline.catalog import Catalog
-    from kafkaviz.pipeline.catalog_info import CatalogInfo
+    from kafkaviz.analysis.health.broker_health import Health
+    from kafkaviz.analysis.health.partition_badges import Badge
+    from kafkaviz.figures.broker.broker_map import MapFigure
+    from kafkaviz.pipeline.catalog.catalog import Catalog
+    from kafkaviz.pipeline.catalog.catalog_info import CatalogInfo
 
 MAX_BROKERS = 8  # directories
 # of a segment, in a catalog's description alone
@@ -148,7 +148,7 @@ def _broker_map(
     _snapshot: BrokerSnapshot,
 ) -> "MapFigure":
     # plotly takes half a second to import: what stands above the map need not wait
-    from kafkaviz.figures import broker_map as chart
+    from kafkaviz.figures.broker import broker_map as chart
 
     tails = {log_key: chart.tail_text(tail) for log_key, tail in torn_tails(_snapshot).items()}
     return chart.draw(chart.view(overview(_snapshot), order, page, tails, badges(_snapshot)), mode)
@@ -191,7 +191,7 @@ def badges(snapshot: BrokerSnapshot) -> dict[str, tuple["Badge", ...]]:
 
 @st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False)
 def _badges(key: str, stamp: int, _snapshot: BrokerSnapshot) -> dict[str, tuple["Badge", ...]]:
-    from kafkaviz.analysis import partition_badges
+    from kafkaviz.analysis.health import partition_badges
 
     catalog = (
         _catalog(os.fsencode(catalog_path(_snapshot.broker)), stamp)
@@ -269,7 +269,7 @@ def _catalog(path: bytes, stamp: int) -> "Catalog | None":
     """The catalog written at that moment; None where this version cannot read it: the next ingest
     replaces it.
     """
-    from kafkaviz.pipeline import catalog
+    from kafkaviz.pipeline.catalog import catalog
 
     try:
         return catalog.read(os.fsdecode(path))
@@ -300,7 +300,7 @@ def catalog_health(snapshot: BrokerSnapshot) -> "Health | None":
     """The health that the directory's catalog tells; None where it is not fresh, or was made
     without findings.
     """
-    from kafkaviz.analysis.health import Health
+    from kafkaviz.analysis.health.broker_health import Health
 
     if not is_fresh(snapshot):
         return None

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from kafkaviz.format.names import OWN_FILES, SERVER_PROPERTIES
-from kafkaviz.log import archive
+from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import Broker
 from kafkaviz.log.file import FileInfo
 

@@ -10,16 +10,18 @@ from pathlib import Path
 
 import streamlit as st
 
-from kafkaviz.analysis import anatomy, health, roll_inference
-from kafkaviz.analysis import segment_retention as segment_retention
-from kafkaviz.analysis.anatomy import Anatomy
-from kafkaviz.analysis.health import CheckPlan
-from kafkaviz.analysis.retention import LogRetention, SegmentRetention
-from kafkaviz.analysis.selection import Selection
+from kafkaviz.analysis.health import broker_health
+from kafkaviz.analysis.health.broker_health import CheckPlan
+from kafkaviz.analysis.retention import segment_retention as segment_retention
+from kafkaviz.analysis.retention.policy import LogRetention, SegmentRetention
+from kafkaviz.analysis.rolls import roll_inference
+from kafkaviz.analysis.segment import anatomy
+from kafkaviz.analysis.segment.anatomy import Anatomy
+from kafkaviz.analysis.segment.selection import Selection
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.errors import CannotOpen, KafkavizError
-from kafkaviz.figures import segment_facts, segment_ruler
-from kafkaviz.figures.segment_facts import FactGroups
+from kafkaviz.figures.segment import segment_facts, segment_ruler
+from kafkaviz.figures.segment.segment_facts import FactGroups
 from kafkaviz.log import file
 from kafkaviz.log.broker import Broker
 from kafkaviz.log.file import FileInfo
@@ -169,7 +171,7 @@ def _retention(
 
 @st.cache_resource(max_entries=4, show_spinner=False)
 def _plan(snapshot_key: str, _broker: Broker) -> CheckPlan:
-    return health.plan(_broker)
+    return broker_health.plan(_broker)
 
 
 def roll_reason(snapshot: BrokerSnapshot, partition: Partition, segment: Segment) -> str | None:

@@ -13,7 +13,7 @@ from kafkaviz.app.lessons.exercise import (
     SLOT_PLUS_1,
     RuleSyntaxError,
 )
-from kafkaviz.figures.join_text import join_comma
+from kafkaviz.figures.text.join_text import join_comma
 from kafkaviz.messages import render, say
 from kafkaviz.units import group
 

@@ -12,7 +12,8 @@ import streamlit as st
 
 from kafkaviz.app.state import upload_expiry
 from kafkaviz.errors import CannotOpen
-from kafkaviz.log import archive, confinement, file
+from kafkaviz.log import confinement, file
+from kafkaviz.log.archives import archive
 from kafkaviz.log.file import translate_os_errors
 from kafkaviz.messages import message
 

@@ -19,7 +19,7 @@ from kafkaviz.errors import CannotOpen
 from kafkaviz.jobs import Job, JobRegistry, ReadProgress
 
 if TYPE_CHECKING:
-    from kafkaviz.analysis.health import Health
+    from kafkaviz.analysis.health.broker_health import Health
     from kafkaviz.log.partition import Partition
 
 # fails with a KafkavizError where the directory cannot be checked; anything else is a fault of ours
@@ -107,7 +107,7 @@ def _check(
     snapshot: BrokerSnapshot, release: str, report: Callable[[ReadProgress], None]
 ) -> "Health":
     """Where it is cancelled it ends before the next topic-partition."""
-    from kafkaviz.analysis.health import check
+    from kafkaviz.analysis.health.broker_health import check
 
     done_bytes, total_bytes = 0, log_bytes(snapshot)
 

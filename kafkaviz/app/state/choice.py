@@ -7,7 +7,7 @@ back in the browser, changes the address and not the control: then the address c
 chosen, in another language too. A run that a control began never takes the address for its
 reader's: the browser sends the one it knows, and where keys come quicker than runs that is older
 than what they have chosen since. Where other parts of a page write the address in the browser the
-word has to be written there as well: then `adopt` alone, and components.address.
+word has to be written there as well: then `adopt` alone, and frontend.address.
 """
 
 import re

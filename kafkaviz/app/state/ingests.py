@@ -16,7 +16,7 @@ from kafkaviz.app.state import upload_expiry
 from kafkaviz.jobs import JobRegistry
 
 if TYPE_CHECKING:
-    from kafkaviz.pipeline.job import Ingest
+    from kafkaviz.pipeline.ingest.job import Ingest
 
 AGAIN_AFTER_S = 30  # a directory that keeps changing is not ingested more often
 
@@ -59,7 +59,7 @@ def is_awaited(snapshot: BrokerSnapshot) -> bool:
 
 
 def _start(snapshot: BrokerSnapshot) -> "Ingest":
-    from kafkaviz.pipeline import job
+    from kafkaviz.pipeline.ingest import job
 
     path = broker_cache.catalog_path(snapshot.broker)
     master = os.environ.get("KAFKAVIZ_MASTER", "local[*]")

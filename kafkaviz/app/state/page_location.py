@@ -17,7 +17,7 @@ from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.state import access, page_state
 from kafkaviz.app.widgets import faults, unpack_progress
 from kafkaviz.errors import CannotOpen
-from kafkaviz.log import archive
+from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import Broker
 from kafkaviz.log.file import absolute_path
 from kafkaviz.log.partition import Partition

@@ -13,7 +13,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from kafkaviz.log import archive
+from kafkaviz.log.archives import archive
 
 EXPIRY_DAYS = 7
 DAY_S = 24 * 60 * 60

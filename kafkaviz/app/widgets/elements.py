@@ -12,7 +12,7 @@ from html import escape as to_html
 
 import streamlit as st
 
-from kafkaviz.app.components import art
+from kafkaviz.app.frontend import art
 from kafkaviz.messages import say
 from kafkaviz.units import escape_controls, group
 

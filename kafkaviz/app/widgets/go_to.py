@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import streamlit as st
 
 from kafkaviz import units
-from kafkaviz.app.components import focus
+from kafkaviz.app.frontend import focus
 from kafkaviz.app.state import access, page_location, page_state, visit_history
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.state.visit_history import Visit

@@ -10,7 +10,7 @@ from kafkaviz.app.widgets import elements, progress_strip
 from kafkaviz.messages import render, say
 
 if TYPE_CHECKING:
-    from kafkaviz.pipeline.job import Progress
+    from kafkaviz.pipeline.ingest.job import Progress
 import streamlit as st
 
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot

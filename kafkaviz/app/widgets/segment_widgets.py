@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from kafkaviz import units
-from kafkaviz.analysis.links import NONE
+from kafkaviz.analysis.segment.links import NONE
 from kafkaviz.app.widgets import elements
-from kafkaviz.figures.segment_facts import Fact
-from kafkaviz.figures.segment_tables import BatchRow, IndexRow, TimeRow
+from kafkaviz.figures.segment.segment_facts import Fact
+from kafkaviz.figures.segment.segment_tables import BatchRow, IndexRow, TimeRow
 from kafkaviz.messages import say
 
 # A table's columns by what they are called in words/, those of numbers, which stand at the right,

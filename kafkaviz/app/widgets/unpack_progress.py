@@ -10,7 +10,7 @@ from kafkaviz import units
 from kafkaviz.app.state import access
 from kafkaviz.app.widgets import elements, faults
 from kafkaviz.errors import CannotOpen
-from kafkaviz.log import archive
+from kafkaviz.log.archives import archive
 from kafkaviz.messages import say
 
 

@@ -15,8 +15,8 @@ import streamlit as st
 from kafkaviz import units
 from kafkaviz.app.state import upload_expiry
 from kafkaviz.app.widgets import elements, faults
-from kafkaviz.figures.join_text import join_or
-from kafkaviz.log import archive
+from kafkaviz.figures.text.join_text import join_or
+from kafkaviz.log.archives import archive
 from kafkaviz.messages import say
 
 COPY_BYTES = 1 << 20

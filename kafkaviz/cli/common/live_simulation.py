@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from kafkaviz.cli.common import output
-from kafkaviz.cli.common.simulation_text import render_segment
+from kafkaviz.cli.text.simulation_text import render_segment
 from kafkaviz.errors import KafkavizError, translate_os_errors
 from kafkaviz.format import names
 from kafkaviz.messages import message

@@ -30,7 +30,7 @@ def resolve_release(version: str | None, path: Path, advice: Message) -> str:
 
     advice: as of paths.assumed.
     """
-    from kafkaviz.analysis import paths
+    from kafkaviz.analysis.lookup import paths
 
     if version:
         return version

@@ -8,7 +8,7 @@ from typing import cast
 import numpy as np
 
 from kafkaviz.analysis.checks.log_scan import Break
-from kafkaviz.analysis.tail import Tail
+from kafkaviz.analysis.segment.tail import Tail
 from kafkaviz.binary.codec import CODECS
 from kafkaviz.cli.dumping import java_exception, records_file
 from kafkaviz.cli.dumping.batch_lines import TIMESTAMP_TYPES, last_sequence, timestamp_type

@@ -12,13 +12,13 @@ import json
 from dataclasses import dataclass
 
 from kafkaviz import units
-from kafkaviz.figures.join_text import join_sentences
 from kafkaviz.figures.stepper import index_search, log_scan, records
 from kafkaviz.figures.stepper.context import LookupContext
 from kafkaviz.figures.stepper.index_search import SearchView, code_lines
 from kafkaviz.figures.stepper.log_scan import ScanView
 from kafkaviz.figures.stepper.records import RecordsView
 from kafkaviz.figures.stepper.steps import LookupStep, LookupSteps, value_names
+from kafkaviz.figures.text.join_text import join_sentences
 from kafkaviz.messages import say, table
 from kafkaviz.search.index import OFFSET
 from kafkaviz.search.profile import BASE_OFFSET

@@ -5,9 +5,9 @@ costs.
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from kafkaviz.figures.join_text import join_each_and
 from kafkaviz.figures.stepper.context import LookupContext
 from kafkaviz.figures.stepper.index_search import count_text
+from kafkaviz.figures.text.join_text import join_each_and
 from kafkaviz.messages import say, table
 from kafkaviz.search import index, slots
 from kafkaviz.search.index import ENTRY_BYTES, TIME, IndexSearch

@@ -8,8 +8,8 @@ from typing import cast
 
 from kafkaviz import units
 from kafkaviz.errors import KafkavizError
-from kafkaviz.figures import error_text
 from kafkaviz.figures.stepper.context import LookupContext, LookupRecord
+from kafkaviz.figures.text import error_text
 from kafkaviz.messages import say
 from kafkaviz.search.lookup import ConsumerRecord
 from kafkaviz.units import group

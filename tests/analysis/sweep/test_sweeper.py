@@ -8,7 +8,8 @@ import pickle
 import numpy as np
 import pytest
 
-from kafkaviz.analysis import cost, sweep
+from kafkaviz.analysis import sweep
+from kafkaviz.analysis.cost import lookup_cost
 from kafkaviz.format.batch import BATCH
 from kafkaviz.log.broker import open_broker
 from kafkaviz.search.log_view import view_partition
@@ -198,7 +199,7 @@ def test_every_offset_of_a_real_segment_as_the_lookup_has_it(clean, version):
         batches, [4096], targets=sweep.EVERY, by_base_offset=of.scan == "base_offset"
     )
     assert counted(found.headers_at(0)) == counted(
-        cost.offset_lookup_counts(segment, batches, of).headers
+        lookup_cost.offset_lookup_counts(segment, batches, of).headers
     )
 
 

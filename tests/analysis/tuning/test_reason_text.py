@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafkaviz.analysis import cost_model
+from kafkaviz.analysis.cost import cost_model
 from kafkaviz.analysis.tuning import reason_text
 from kafkaviz.analysis.tuning.recommendation import Reason
 

@@ -9,7 +9,7 @@ import pytest
 from kafkaviz.analysis import tuning
 from kafkaviz.analysis.tuning import reason_text as tuning_text
 from kafkaviz.analysis.tuning.source import open_source
-from kafkaviz.figures import limit_map
+from kafkaviz.figures.tuning import limit_map
 from kafkaviz.messages import message
 from kafkaviz.units import group, size
 

@@ -6,8 +6,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from kafkaviz.analysis import cost_model, tuning
-from kafkaviz.analysis.cold_reads import ColdReads
+from kafkaviz.analysis import tuning
+from kafkaviz.analysis.cost import cost_model
+from kafkaviz.analysis.cost.cold_reads import ColdReads
 from kafkaviz.analysis.tuning import Budgets, CurrentConfig, Recommendation, TuningVerdict
 from kafkaviz.analysis.tuning import reason_text as tuning_text
 from kafkaviz.analysis.tuning.measurement_builder import MeasurementBuilder, merge_measurements

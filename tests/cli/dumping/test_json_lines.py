@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 
 from kafkaviz.__main__ import main
-from kafkaviz.analysis.health import check
+from kafkaviz.analysis.health.broker_health import check
 from kafkaviz.cli.dump import EPILOG
 from kafkaviz.cli.dumping.json_lines import FORMATS
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format.batch import HEADER
 from kafkaviz.format.txn_index import ENTRY as ABORTED
-from kafkaviz.log.archive import unpack_if_archive
+from kafkaviz.log.archives.archive import unpack_if_archive
 from kafkaviz.units import ungroup
 from tests.cli.dumping.running import dumped, json_dumped
 

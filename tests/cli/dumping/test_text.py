@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from kafkaviz.log.archive import unpack_if_archive
+from kafkaviz.log.archives.archive import unpack_if_archive
 from tests.cli.dumping.running import Told, dumped, mode_and_path, options_of, without_frames
 from tests.conftest import DATA, SAMPLES
 

@@ -4,15 +4,16 @@ offset in it.
 
 from pathlib import Path
 
-from kafkaviz.analysis import selection
-from kafkaviz.analysis.anatomy import Anatomy
+from kafkaviz.analysis.segment import selection
+from kafkaviz.analysis.segment.anatomy import Anatomy
 from kafkaviz.app.cache import broker_cache, segment_cache
 from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
 from kafkaviz.app.lessons.live.figure import Destination
 from kafkaviz.app.state import access, page_location, page_state
 from kafkaviz.app.state.page_location import SegmentLocation
-from kafkaviz.figures import segment_tables, segment_text
-from kafkaviz.figures.segment_tables import PinnedRow
+from kafkaviz.figures.segment import segment_tables
+from kafkaviz.figures.segment.segment_tables import PinnedRow
+from kafkaviz.figures.text import segment_text
 from kafkaviz.messages import message
 
 SUFFIXES = (".tar.gz", ".tgz", ".tar", ".zip")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from kafkaviz import versions
-from kafkaviz.app.components.entries import entries
+from kafkaviz.app.frontend.entries import entries
 from kafkaviz.app.lessons.grammar import LessonBlock
 from kafkaviz.app.lessons.live.figure import Destination, LessonFigure
 from kafkaviz.app.pages.lookup import lookup_source, release_lookup

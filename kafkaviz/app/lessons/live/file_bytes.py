@@ -6,8 +6,8 @@ from typing import cast
 import streamlit as st
 
 from kafkaviz import units
-from kafkaviz.analysis.anatomy import Anatomy
-from kafkaviz.app.components import bytes as bytes_component
+from kafkaviz.analysis.segment.anatomy import Anatomy
+from kafkaviz.app.frontend import bytes as bytes_component
 from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
 from kafkaviz.app.lessons.live import block_location
 from kafkaviz.app.lessons.live.figure import PAPER_ROWS, Destination, LessonFigure, block_key
@@ -15,8 +15,8 @@ from kafkaviz.app.state import page_state
 from kafkaviz.app.state.page_location import SegmentLocation
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.tables import table
-from kafkaviz.figures import segment_bytes
-from kafkaviz.figures.segment_tables import PinnedRow
+from kafkaviz.figures.segment import segment_bytes
+from kafkaviz.figures.segment.segment_tables import PinnedRow
 from kafkaviz.log.file import FileInfo
 from kafkaviz.messages import message, say
 

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import streamlit as st
 
-from kafkaviz.analysis.finding import Finding
+from kafkaviz.analysis.health.finding import Finding
 from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
 from kafkaviz.app.lessons.live import block_location
 from kafkaviz.app.lessons.live.figure import Destination, LessonFigure
 from kafkaviz.app.state import page_state
 from kafkaviz.app.state.page_location import SegmentLocation
 from kafkaviz.app.widgets import elements
-from kafkaviz.figures import finding_text
+from kafkaviz.figures.text import finding_text
 from kafkaviz.messages import message, render, say
 
 WRAP = ' style="white-space:normal"'
@@ -37,9 +37,9 @@ def _make(block: LessonBlock) -> list[Finding]:
 
 @st.cache_resource(max_entries=8, show_spinner=False)
 def _findings(key: str, directory: str, _location: SegmentLocation) -> tuple[Finding, ...]:
-    from kafkaviz.analysis import health
+    from kafkaviz.analysis.health import broker_health
 
-    return health.check(_location.broker, partition=directory).findings
+    return broker_health.check(_location.broker, partition=directory).findings
 
 
 def _draw(findings: Sequence[Finding], block: LessonBlock, key: str) -> None:

@@ -1,6 +1,6 @@
 """A log that grows, append by append."""
 
-from kafkaviz.app.components.growth import growth
+from kafkaviz.app.frontend.growth import growth
 from kafkaviz.app.lessons.grammar import LessonBlock
 from kafkaviz.app.lessons.live.figure import (
     PAPER_ROWS,
@@ -12,8 +12,8 @@ from kafkaviz.app.lessons.live.figure import (
 from kafkaviz.app.pages.rolls import roll_figures
 from kafkaviz.app.state import page_state
 from kafkaviz.app.widgets.tables import table
-from kafkaviz.figures import growth as growth_figure
-from kafkaviz.figures.growth import GrowthView
+from kafkaviz.figures.rolls import growth as growth_figure
+from kafkaviz.figures.rolls.growth import GrowthView
 from kafkaviz.messages import say
 
 # as the Rolls page names them

@@ -2,16 +2,16 @@
 lookup at its end.
 """
 
-from kafkaviz.analysis.index_layouts import ENTRIES_A_PAGE
-from kafkaviz.analysis.page_replay import IndexGrowth, Memory, Readers
+from kafkaviz.analysis.page_cache.index_layouts import ENTRIES_A_PAGE
+from kafkaviz.analysis.page_cache.page_replay import IndexGrowth, Memory, Readers
 from kafkaviz.app.lessons.grammar import LessonBlock
 from kafkaviz.app.lessons.live.figure import Destination, LessonFigure, render_framed
 from kafkaviz.app.pages.page_cache import controls
 from kafkaviz.app.pages.page_cache.growth import images
 from kafkaviz.app.state import page_state
-from kafkaviz.figures import page_faults, tail_pages
-from kafkaviz.figures.page_faults import PageFaultsView
-from kafkaviz.figures.tail_pages import TailPagesView
+from kafkaviz.figures.page_cache import page_faults, tail_pages
+from kafkaviz.figures.page_cache.page_faults import PageFaultsView
+from kafkaviz.figures.page_cache.tail_pages import TailPagesView
 from kafkaviz.search.index import ENTRY_BYTES, OFFSET
 
 PAGE_BYTES, WARM_BYTES = 4096, 8192

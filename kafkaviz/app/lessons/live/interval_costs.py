@@ -6,8 +6,9 @@ import numpy as np
 import streamlit as st
 
 from kafkaviz import units
-from kafkaviz.analysis import cost_model, sweep, tuning
-from kafkaviz.analysis.anatomy import Anatomy
+from kafkaviz.analysis import sweep, tuning
+from kafkaviz.analysis.cost import cost_model
+from kafkaviz.analysis.segment.anatomy import Anatomy
 from kafkaviz.analysis.tuning.source import open_source
 from kafkaviz.app.cache import segment_cache
 from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
@@ -17,7 +18,7 @@ from kafkaviz.app.state import page_state
 from kafkaviz.app.state.page_location import SegmentLocation
 from kafkaviz.app.widgets import charts, elements
 from kafkaviz.app.widgets.tables import table
-from kafkaviz.figures import tuning_curve as curve
+from kafkaviz.figures.tuning import tuning_curve as curve
 from kafkaviz.messages import language, message, say
 
 INTERVALS = (0, 512, 1024, 2048, 4096, 8192, 16384, 65536)

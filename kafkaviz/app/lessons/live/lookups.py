@@ -4,7 +4,7 @@ its offset.
 
 from typing import cast
 
-from kafkaviz.app.components import stepper as stepper_component
+from kafkaviz.app.frontend import stepper as stepper_component
 from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
 from kafkaviz.app.lessons.live.block_location import locate
 from kafkaviz.app.lessons.live.figure import (
@@ -21,10 +21,10 @@ from kafkaviz.app.state import page_state
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.tables import table
 from kafkaviz.figures import stepper
-from kafkaviz.figures import why_offset as why_figure
+from kafkaviz.figures.lookup import why_offset as why_figure
+from kafkaviz.figures.lookup.why_offset import OffsetExplanationView
 from kafkaviz.figures.stepper import lanes
 from kafkaviz.figures.stepper.context import LookupContext
-from kafkaviz.figures.why_offset import OffsetExplanationView
 from kafkaviz.messages import message, say
 
 

@@ -5,8 +5,9 @@ by the rules of analysis.retention.
 import streamlit as st
 
 from kafkaviz import units
-from kafkaviz.analysis import health, retention
-from kafkaviz.analysis.retention import LogRetention, RetentionLimits, SegmentAge
+from kafkaviz.analysis.health import broker_health
+from kafkaviz.analysis.retention import policy
+from kafkaviz.analysis.retention.policy import LogRetention, RetentionLimits, SegmentAge
 from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
 from kafkaviz.app.lessons.live import block_location
 from kafkaviz.app.lessons.live.figure import Destination, LessonFigure
@@ -15,7 +16,7 @@ from kafkaviz.app.state.page_location import SegmentLocation
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.tables import table
 from kafkaviz.config_def import DAY_MS
-from kafkaviz.figures import retention_text
+from kafkaviz.figures.text import retention_text
 from kafkaviz.messages import message, say
 
 
@@ -31,7 +32,7 @@ def _make(block: LessonBlock) -> LogRetention:
     if not times:
         raise NoValue(message("lesson.no_timed_record", partition=block["tp"]))
     limits = RetentionLimits(deletes=True, retention_ms=block["retention-days"] * DAY_MS)
-    return retention.log_retention(
+    return policy.log_retention(
         location.partition.directory,
         segment_ages,
         limits,
@@ -43,7 +44,7 @@ def _make(block: LessonBlock) -> LogRetention:
 def _segment_ages(key: str, directory: str, _location: SegmentLocation) -> tuple[SegmentAge, ...]:
     return tuple(
         segment.age
-        for log in health.check(_location.broker, partition=directory).retention
+        for log in broker_health.check(_location.broker, partition=directory).retention
         for segment in log.segments
     )
 

@@ -13,7 +13,9 @@ from kafkaviz.app.state import page_state
 from kafkaviz.app.widgets import charts, elements
 from kafkaviz.app.widgets.tables import table
 from kafkaviz.app.workloads import format_setting
-from kafkaviz.figures import limit_curves, roll_text, roll_timeline
+from kafkaviz.figures.rolls import roll_timeline
+from kafkaviz.figures.text import roll_text
+from kafkaviz.figures.tuning import limit_curves
 from kafkaviz.messages import message, say
 from kafkaviz.simulate.producers import workload
 from kafkaviz.simulate.writer.roll_reason import Cause

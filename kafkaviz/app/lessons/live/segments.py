@@ -6,18 +6,18 @@ from html import escape
 import streamlit as st
 
 from kafkaviz import units
-from kafkaviz.analysis import selection
-from kafkaviz.analysis.anatomy import Anatomy
+from kafkaviz.analysis.segment import selection
+from kafkaviz.analysis.segment.anatomy import Anatomy
 from kafkaviz.app.cache import segment_cache
-from kafkaviz.app.components import ruler as ruler_component
+from kafkaviz.app.frontend import ruler as ruler_component
 from kafkaviz.app.lessons.grammar import LessonBlock
 from kafkaviz.app.lessons.live import block_location
 from kafkaviz.app.lessons.live.figure import LessonFigure
 from kafkaviz.app.state import page_location
 from kafkaviz.app.state.page_location import SegmentLocation
 from kafkaviz.app.widgets import elements, segment_widgets
-from kafkaviz.figures import segment_tables
-from kafkaviz.figures.segment_tables import PinnedRow
+from kafkaviz.figures.segment import segment_tables
+from kafkaviz.figures.segment.segment_tables import PinnedRow
 from kafkaviz.messages import say
 
 SegmentRows = tuple[

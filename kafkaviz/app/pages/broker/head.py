@@ -10,18 +10,18 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from kafkaviz import units
-from kafkaviz.analysis import overview as overview_table
-from kafkaviz.analysis.inactive_segments import inactive_segments
-from kafkaviz.analysis.overview import BrokerOverview
+from kafkaviz.analysis.broker import overview as overview_table
+from kafkaviz.analysis.broker.inactive_segments import inactive_segments
+from kafkaviz.analysis.broker.overview import BrokerOverview
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
-from kafkaviz.app.components import art
+from kafkaviz.app.frontend import art
 from kafkaviz.app.frame import pages
 from kafkaviz.app.state import ingests, page_state
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import elements, version_text
-from kafkaviz.figures import inactive_segment_text
-from kafkaviz.figures.join_text import join_details
+from kafkaviz.figures.text import inactive_segment_text
+from kafkaviz.figures.text.join_text import join_details
 from kafkaviz.messages import render, say, say_count
 
 

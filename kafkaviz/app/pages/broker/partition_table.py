@@ -12,12 +12,12 @@ import streamlit as st
 from pandas.io.formats.style import Styler
 
 from kafkaviz import units
-from kafkaviz.analysis.overview import BrokerOverview, PartitionRow
+from kafkaviz.analysis.broker.overview import BrokerOverview, PartitionRow
 from kafkaviz.app.frame import pages
 from kafkaviz.app.state import page_state
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import elements, tables
-from kafkaviz.figures.join_text import join_comma
+from kafkaviz.figures.text.join_text import join_comma
 from kafkaviz.format.names import natural_sort_key
 from kafkaviz.messages import say, say_count
 

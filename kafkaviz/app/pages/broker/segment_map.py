@@ -6,20 +6,20 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from kafkaviz import units
-from kafkaviz.analysis import overview as overview_table
-from kafkaviz.analysis.overview import BrokerOverview
+from kafkaviz.analysis.broker import overview as overview_table
+from kafkaviz.analysis.broker.overview import BrokerOverview
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.frame import pages
 from kafkaviz.app.state import choice, page_state
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import charts, elements
-from kafkaviz.figures import map_rows
-from kafkaviz.figures.map_rows import LARGEST, ROWS_A_PAGE, TEXT_KEYS
+from kafkaviz.figures.broker import map_rows
+from kafkaviz.figures.broker.map_rows import LARGEST, ROWS_A_PAGE, TEXT_KEYS
 from kafkaviz.messages import say
 
 if TYPE_CHECKING:
-    from kafkaviz.figures.broker_map import BrokerMapView
+    from kafkaviz.figures.broker.broker_map import BrokerMapView
 
 USUAL_KINDS, RARE_KINDS = ("closed", "active", "deleted"), ("cleaned", "swap")  # in the legend
 

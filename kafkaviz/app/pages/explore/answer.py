@@ -16,12 +16,12 @@ from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.state import page_state
 from kafkaviz.app.widgets import charts, elements
 from kafkaviz.app.widgets.tables import escape_formula
-from kafkaviz.figures.questions import Question, find_question
+from kafkaviz.figures.explore.questions import Question, find_question
 from kafkaviz.messages import say, say_count
 from kafkaviz.units import MISSING, escape_controls, group
 
 if TYPE_CHECKING:
-    from kafkaviz.pipeline.query import QueryResult
+    from kafkaviz.pipeline.sql.query import QueryResult
 
 LEAST_PLAIN = 1e-12  # a number as small is written with a power
 # a table up to here is exact HTML; a longer one scrolls, and is sorted, in Streamlit's
@@ -61,7 +61,7 @@ def render_answer(result: "QueryResult", text: str) -> None:
 
 def _render_figure(result: "QueryResult", question: Question | None) -> None:
     """A bar a row, or a line; of the column that is chosen."""
-    from kafkaviz.figures import answer_chart as chart
+    from kafkaviz.figures.explore import answer_chart as chart
 
     columns = chart.drawable_columns(result.rows, question)
     if not columns:

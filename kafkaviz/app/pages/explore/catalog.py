@@ -12,12 +12,12 @@ from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.state import ingests
 from kafkaviz.app.widgets import elements
-from kafkaviz.figures import inactive_segment_text
+from kafkaviz.figures.text import inactive_segment_text
 from kafkaviz.messages import say
 from kafkaviz.units import MISSING, group, moment
 
 if TYPE_CHECKING:
-    from kafkaviz.pipeline.catalog_info import CatalogInfo
+    from kafkaviz.pipeline.catalog.catalog_info import CatalogInfo
 
 OWN_TABLE = "checked"  # a table of kafkaviz's own, that no question is about
 QUOTED_COLUMNS = frozenset({"offset"})  # columns that are words of SQL: a query has them in quotes
@@ -34,7 +34,7 @@ def tables_html(info: "CatalogInfo | None") -> str:
     """The tables, their rows and their columns, as HTML; a column's name is taken into the query by
     a click.
     """
-    from kafkaviz.pipeline.schema import TABLES
+    from kafkaviz.pipeline.catalog.schema import TABLES
 
     details = "".join(_table_html(name, TABLES[name], info) for name in TABLES if name != OWN_TABLE)
     heads = f"<span>{say('explore.tables')}</span><span>{say('explore.of_rows')}</span>"
@@ -64,7 +64,7 @@ def _table_html(name: str, schema: pa.Schema, info: "CatalogInfo | None") -> str
 
 def _name_attribute(name: str) -> str:
     """How a column stands in a query, as an attribute, where that is not its name."""
-    from kafkaviz.pipeline.sql import quote_name
+    from kafkaviz.pipeline.sql.sql import quote_name
 
     return f' data-name="{escape(quote_name(name))}"' if name in QUOTED_COLUMNS else ""
 

@@ -10,16 +10,16 @@ import streamlit as st
 
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
-from kafkaviz.app.components import sql as sql_field
+from kafkaviz.app.frontend import sql as sql_field
 from kafkaviz.app.pages.explore.answer import describe_answer, render_downloads
 from kafkaviz.app.pages.explore.queries import queries
 from kafkaviz.app.state import page_state
 from kafkaviz.errors import KafkavizError
-from kafkaviz.figures.questions import QUESTION_BY_NAME, QUESTIONS, Question, find_question
+from kafkaviz.figures.explore.questions import QUESTION_BY_NAME, QUESTIONS, Question, find_question
 from kafkaviz.messages import say
 
 if TYPE_CHECKING:
-    from kafkaviz.pipeline.query import Query
+    from kafkaviz.pipeline.sql.query import Query
 
 QUICK_S = 0.8  # an answer that takes no longer shows no progress
 
@@ -82,7 +82,7 @@ def render_editor(snapshot: BrokerSnapshot, text: str, query: "Query | None") ->
     """The query, with what is wrong with it underlined; Run, how the answer came out, and a way to
     take it along.
     """
-    from kafkaviz.pipeline.sql import LONGEST, QueryError
+    from kafkaviz.pipeline.sql.sql import LONGEST, QueryError
 
     error = query.error if query else None
     mistake_range = (

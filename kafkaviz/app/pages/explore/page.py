@@ -25,14 +25,14 @@ from kafkaviz.app.state import page_location
 from kafkaviz.app.widgets import elements, ingest_status, progress_strip
 from kafkaviz.app.widgets.print_view import apply_print_style
 from kafkaviz.errors import CannotOpen, KafkavizError
-from kafkaviz.figures import error_text
-from kafkaviz.figures.questions import find_question
+from kafkaviz.figures.explore.questions import find_question
+from kafkaviz.figures.text import error_text
 from kafkaviz.messages import render, say
 from kafkaviz.units import group
 
 if TYPE_CHECKING:
-    from kafkaviz.pipeline.query import Query, QueryResult
-    from kafkaviz.pipeline.sql import ErrorLocation, QueryError
+    from kafkaviz.pipeline.sql.query import Query, QueryResult
+    from kafkaviz.pipeline.sql.sql import ErrorLocation, QueryError
 
 
 WIDTHS = (236, 768)
@@ -118,8 +118,8 @@ def _render_cancelled(snapshot: BrokerSnapshot, text: str) -> None:
 
 def _render_failure(snapshot: BrokerSnapshot, text: str, error: KafkavizError) -> None:
     """What is wrong with the query and where, or why it was ended."""
-    from kafkaviz.pipeline.query import QueryTooLarge, QueryTooLong, WorkerLost
-    from kafkaviz.pipeline.sql import QueryError
+    from kafkaviz.pipeline.sql.query import QueryTooLarge, QueryTooLong, WorkerLost
+    from kafkaviz.pipeline.sql.sql import QueryError
 
     if isinstance(error, QueryError):
         return _render_mistake(text, error)
@@ -143,7 +143,7 @@ def _render_run_again(snapshot: BrokerSnapshot, text: str) -> None:
 
 def _render_mistake(text: str, error: "QueryError") -> None:
     """What is wrong with the query, and its line."""
-    from kafkaviz.pipeline.sql import locate_error
+    from kafkaviz.pipeline.sql.sql import locate_error
 
     error_location = locate_error(text, error)
     mistake = render(error.what)

@@ -16,7 +16,7 @@ from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.jobs import JobRegistry
 
 if TYPE_CHECKING:
-    from kafkaviz.pipeline.query import Query
+    from kafkaviz.pipeline.sql.query import Query
 
 MOST_ANSWERS, MOST_ANSWER_BYTES = 12, 1 << 28  # answers, and their rows in all
 CLOSED_AFTER_S = (
@@ -75,7 +75,7 @@ class Queries:
             query.cancel()
 
     def _start(self, key: tuple) -> "Query":
-        from kafkaviz.pipeline.query import Query
+        from kafkaviz.pipeline.sql.query import Query
 
         if not self._is_watched:
             self._is_watched = True

@@ -21,7 +21,7 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.messages import render, say
 
 if TYPE_CHECKING:
-    from kafkaviz.analysis.health import Health
+    from kafkaviz.analysis.health.broker_health import Health
 
 TRACES = "traces"  # in place of a release: what the directory's own traces say
 
@@ -147,7 +147,7 @@ def _choose_release(health: "Health | None", release: str) -> None:
 
 def _health_json(health: "Health") -> str:
     """What `kafkaviz check --json` prints."""
-    from kafkaviz.analysis.health_object import as_object
+    from kafkaviz.analysis.health.health_object import as_object
 
     return json.dumps(as_object(health), ensure_ascii=False, indent=2)
 

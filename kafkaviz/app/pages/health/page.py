@@ -9,7 +9,7 @@ import streamlit as st
 
 from kafkaviz import messages, units
 from kafkaviz.app.cache.broker_cache import MAX_BROKERS, BrokerSnapshot
-from kafkaviz.app.components.findings import findings
+from kafkaviz.app.frontend.findings import findings
 from kafkaviz.app.frame import frame
 from kafkaviz.app.pages.health.head import address_release, render_head, render_traces_notice
 from kafkaviz.app.pages.health.rebuilt_indexes import render_rebuilt_indexes
@@ -22,14 +22,14 @@ from kafkaviz.app.state.checkups import (
 from kafkaviz.app.widgets import elements, ingest_status, progress_strip
 from kafkaviz.app.widgets.print_view import apply_print_style
 from kafkaviz.errors import KafkavizError
-from kafkaviz.figures import checkup as checkup_figure
-from kafkaviz.figures import error_text
+from kafkaviz.figures.health import checkup as checkup_figure
+from kafkaviz.figures.text import error_text
 from kafkaviz.jobs import JobCancelled
 from kafkaviz.log import file
 from kafkaviz.messages import say
 
 if TYPE_CHECKING:
-    from kafkaviz.analysis.health import Health
+    from kafkaviz.analysis.health.broker_health import Health
 
 
 QUICK_S = 0.8  # a checkup that takes no longer shows no progress

@@ -15,12 +15,12 @@ from typing import Any
 import streamlit as st
 
 from kafkaviz import units, versions
-from kafkaviz.analysis.finding import Finding
+from kafkaviz.analysis.health.finding import Finding
 from kafkaviz.app.cache.broker_cache import MAX_BROKERS, BrokerSnapshot
 from kafkaviz.app.state import page_state
 from kafkaviz.app.widgets import elements
 from kafkaviz.errors import CannotOpen, KafkavizError
-from kafkaviz.figures import error_text
+from kafkaviz.figures.text import error_text
 from kafkaviz.format.names import natural_sort_key
 from kafkaviz.log import file
 from kafkaviz.log.partition import Partition
@@ -171,7 +171,7 @@ def offer_partitions(snapshot: BrokerSnapshot, findings: Sequence[Finding]) -> l
 
 @st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False)
 def _rebuild(key: str, _partition: Partition, version: str) -> dict[str, bytes]:
-    from kafkaviz.analysis.rebuild_source import open_rebuild_source
+    from kafkaviz.analysis.rebuild.rebuild_source import open_rebuild_source
 
     release = versions.parse(version)
     return {

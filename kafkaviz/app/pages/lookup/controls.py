@@ -10,14 +10,14 @@ from typing import Any, cast
 import streamlit as st
 
 from kafkaviz import units
-from kafkaviz.app.components import stepper as stepper_component
+from kafkaviz.app.frontend import stepper as stepper_component
 from kafkaviz.app.pages.lookup import lookup_source, release_lookup
 from kafkaviz.app.pages.lookup.lookup_source import OFFSET, OWN_SET, SETS, TIMESTAMP, LookupSource
 from kafkaviz.app.pages.lookup.release_lookup import KAFKAS_WARM, VERSIONS
 from kafkaviz.app.state import choice, page_state
 from kafkaviz.app.widgets import elements
-from kafkaviz.figures.join_text import join_sentences
 from kafkaviz.figures.stepper.context import LookupContext
+from kafkaviz.figures.text.join_text import join_sentences
 from kafkaviz.format import names
 from kafkaviz.messages import say, text_in
 from kafkaviz.search import by_time

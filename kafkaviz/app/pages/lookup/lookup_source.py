@@ -10,12 +10,12 @@ import numpy as np
 import streamlit as st
 
 from kafkaviz import units
-from kafkaviz.analysis import lookups
 from kafkaviz.analysis.inference.interval import IntervalBounds, interval_bounds
+from kafkaviz.analysis.lookup import lookups
 from kafkaviz.app.cache import segment_cache
 from kafkaviz.app.state.page_location import SegmentLocation
-from kafkaviz.figures.join_text import join_and, join_sentences
 from kafkaviz.figures.stepper.context import LookupRecord
+from kafkaviz.figures.text.join_text import join_and, join_sentences
 from kafkaviz.format import batch_records, offset_index
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment

@@ -5,7 +5,7 @@ from typing import cast
 import streamlit as st
 
 from kafkaviz import units, versions
-from kafkaviz.app.components import stepper as stepper_component
+from kafkaviz.app.frontend import stepper as stepper_component
 from kafkaviz.app.frame import frame
 from kafkaviz.app.pages.lookup import controls, lookup_source, release_lookup, result_sections
 from kafkaviz.app.pages.lookup.controls import LookupQuery
@@ -22,8 +22,9 @@ from kafkaviz.app.state.page_location import Location, PartitionLocation, Segmen
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.print_view import apply_print_style
 from kafkaviz.errors import CorruptFile, KafkavizError
-from kafkaviz.figures import error_text, stepper
+from kafkaviz.figures import stepper
 from kafkaviz.figures.stepper.context import LookupContext
+from kafkaviz.figures.text import error_text
 from kafkaviz.messages import say
 from kafkaviz.search.fetch import OffsetOutOfRange
 

@@ -7,14 +7,14 @@ from dataclasses import replace
 import streamlit as st
 
 from kafkaviz import versions
-from kafkaviz.analysis import why_offset
 from kafkaviz.analysis.inference.version import AssumedRelease, assumed_version
+from kafkaviz.analysis.lookup import why_offset
 from kafkaviz.app.pages.lookup.lookup_source import TIMESTAMP, LookupSource
 from kafkaviz.app.state.page_location import BrokerLocation
 from kafkaviz.errors import KafkavizError
-from kafkaviz.figures import why_offset as why_figure
+from kafkaviz.figures.lookup import why_offset as why_figure
+from kafkaviz.figures.lookup.why_offset import OffsetExplanationView
 from kafkaviz.figures.stepper.context import LookupContext
-from kafkaviz.figures.why_offset import OffsetExplanationView
 from kafkaviz.messages import language
 from kafkaviz.search import index, slots
 from kafkaviz.search.bounds import READ_UNCOMMITTED, Bounds, find_bounds

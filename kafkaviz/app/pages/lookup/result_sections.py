@@ -8,17 +8,18 @@ from typing import Any, cast
 import streamlit as st
 
 from kafkaviz import units
-from kafkaviz.analysis import cost
-from kafkaviz.analysis.cost import HEADERS, PROBES, LookupCounts
-from kafkaviz.app.components import stepper as stepper_component
+from kafkaviz.analysis.cost import lookup_cost
+from kafkaviz.analysis.cost.lookup_cost import HEADERS, PROBES, LookupCounts
+from kafkaviz.app.frontend import stepper as stepper_component
 from kafkaviz.app.pages.lookup import release_lookup
 from kafkaviz.app.pages.lookup.lookup_source import TIMESTAMP, LookupSource
 from kafkaviz.app.state import choice, page_state
 from kafkaviz.app.state.page_location import PartitionLocation
 from kafkaviz.app.widgets import charts, elements
 from kafkaviz.app.widgets.tables import download, table, to_csv
-from kafkaviz.figures import probe_histogram, stepper
-from kafkaviz.figures import why_offset as why_figure
+from kafkaviz.figures import stepper
+from kafkaviz.figures.lookup import why_offset as why_figure
+from kafkaviz.figures.page_cache import probe_histogram
 from kafkaviz.figures.stepper import lanes
 from kafkaviz.figures.stepper.context import LookupContext
 from kafkaviz.messages import say, say_count
@@ -130,8 +131,10 @@ def _segment_costs(
 ) -> LookupCounts | None:
     segment, rows = _context.find_segment(base_offset), _context.batches(base_offset)
     if target_kind == TIMESTAMP:
-        return cost.timestamp_lookup_counts(segment, rows, search_profile, _context.page_bytes)
-    return cost.offset_lookup_counts(segment, rows, search_profile, _context.page_bytes)
+        return lookup_cost.timestamp_lookup_counts(
+            segment, rows, search_profile, _context.page_bytes
+        )
+    return lookup_cost.offset_lookup_counts(segment, rows, search_profile, _context.page_bytes)
 
 
 def _count(context: LookupContext, quantity: str) -> int:

@@ -12,7 +12,7 @@ from kafkaviz.app.lessons.exercise import BASE, NO_ANSWER, RIGHT, RuleCheck, Rul
 from kafkaviz.app.state import choice, page_state
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.tables import download, table, to_csv
-from kafkaviz.figures.join_text import join_comma
+from kafkaviz.figures.text.join_text import join_comma
 from kafkaviz.messages import say
 from kafkaviz.simulate.lessons import index_keys
 

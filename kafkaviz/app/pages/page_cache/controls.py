@@ -11,13 +11,20 @@ import numpy as np
 import streamlit as st
 
 from kafkaviz import units
-from kafkaviz.analysis import index_layouts
-from kafkaviz.analysis.page_replay import EXPONENTIAL, FIXED, UNIFORM, IndexGrowth, Memory, Readers
+from kafkaviz.analysis.page_cache import index_layouts
+from kafkaviz.analysis.page_cache.page_replay import (
+    EXPONENTIAL,
+    FIXED,
+    UNIFORM,
+    IndexGrowth,
+    Memory,
+    Readers,
+)
 from kafkaviz.app.state import choice, page_location, page_state
 from kafkaviz.app.state.page_location import BrokerLocation, Location
 from kafkaviz.app.widgets import elements
 from kafkaviz.errors import CannotOpen, KafkavizError
-from kafkaviz.figures import error_text
+from kafkaviz.figures.text import error_text
 from kafkaviz.log.broker import Broker
 from kafkaviz.log.segment import Segment
 from kafkaviz.messages import say

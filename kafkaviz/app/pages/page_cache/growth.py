@@ -11,14 +11,21 @@ import pandas as pd
 import streamlit as st
 
 from kafkaviz import units
-from kafkaviz.analysis import page_replay
-from kafkaviz.analysis.page_replay import LAGGARD, TAIL, IndexGrowth, Memory, Readers, Replay
+from kafkaviz.analysis.page_cache import page_replay
+from kafkaviz.analysis.page_cache.page_replay import (
+    LAGGARD,
+    TAIL,
+    IndexGrowth,
+    Memory,
+    Readers,
+    Replay,
+)
 from kafkaviz.app.pages.page_cache.controls import LAGGARDS, MB, ReplaySettings, size_text
 from kafkaviz.app.widgets import charts, elements
 from kafkaviz.app.widgets.tables import download, table, to_csv
-from kafkaviz.figures import fault_bars, page_faults
-from kafkaviz.figures.fault_bars import TurnoverFaults
-from kafkaviz.figures.page_faults import COLUMNS, PLAIN, WARM
+from kafkaviz.figures.page_cache import fault_bars, page_faults
+from kafkaviz.figures.page_cache.fault_bars import TurnoverFaults
+from kafkaviz.figures.page_cache.page_faults import COLUMNS, PLAIN, WARM
 from kafkaviz.messages import say, say_count
 from kafkaviz.search.index import ENTRY_BYTES, OFFSET
 

@@ -8,13 +8,13 @@ import numpy as np
 import streamlit as st
 
 from kafkaviz import units
-from kafkaviz.analysis import index_layouts
-from kafkaviz.analysis.page_replay import IndexSizeRange, index_size_ranges
+from kafkaviz.analysis.page_cache import index_layouts
+from kafkaviz.analysis.page_cache.page_replay import IndexSizeRange, index_size_ranges
 from kafkaviz.app.pages.page_cache.controls import DEFAULT_SEED
 from kafkaviz.app.state import choice, page_state
 from kafkaviz.app.widgets import charts, elements
 from kafkaviz.app.widgets.tables import download, table, to_csv
-from kafkaviz.figures import layout_bars, tail_pages
+from kafkaviz.figures.page_cache import layout_bars, tail_pages
 from kafkaviz.messages import say
 from kafkaviz.simulate.lessons import index_keys
 

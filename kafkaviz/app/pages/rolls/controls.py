@@ -15,7 +15,7 @@ from kafkaviz.app.widgets import elements
 from kafkaviz.app.workloads import NONE, format_setting
 from kafkaviz.config_def import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 from kafkaviz.errors import KafkavizError
-from kafkaviz.figures import error_text
+from kafkaviz.figures.text import error_text
 from kafkaviz.messages import say
 from kafkaviz.simulate.config import LogConfig, log_config
 from kafkaviz.simulate.producers.distributions import Spread

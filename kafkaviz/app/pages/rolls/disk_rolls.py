@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import streamlit as st
 
 from kafkaviz import units
-from kafkaviz.analysis import roll_history
-from kafkaviz.analysis.limits import WriteLoad
-from kafkaviz.analysis.roll_history import RollHistory
+from kafkaviz.analysis.rolls import roll_history
+from kafkaviz.analysis.rolls.limits import WriteLoad
+from kafkaviz.analysis.rolls.roll_history import RollHistory
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.pages.rolls.controls import MIB, PANEL_SETTINGS, SETTINGS
 from kafkaviz.app.pages.rolls.simulated_log import load_of

@@ -8,8 +8,8 @@ import numpy as np
 import streamlit as st
 
 from kafkaviz import units
-from kafkaviz.analysis.limits import WriteLoad
-from kafkaviz.analysis.roll_history import RollHistory
+from kafkaviz.analysis.rolls.limits import WriteLoad
+from kafkaviz.analysis.rolls.roll_history import RollHistory
 from kafkaviz.app.frame import frame
 from kafkaviz.app.pages.rolls import disk_rolls, roll_figures, simulated_log
 from kafkaviz.app.pages.rolls.controls import render_controls
@@ -18,7 +18,7 @@ from kafkaviz.app.state.page_location import Location, PartitionLocation
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.print_view import apply_print_style
 from kafkaviz.errors import KafkavizError
-from kafkaviz.figures import error_text
+from kafkaviz.figures.text import error_text
 from kafkaviz.log.broker import Broker
 from kafkaviz.messages import say, say_count
 from kafkaviz.simulate.config import LogConfig

@@ -8,17 +8,19 @@ import numpy as np
 import streamlit as st
 
 from kafkaviz import messages, units
-from kafkaviz.analysis import limits as closed_forms
-from kafkaviz.analysis.limits import WriteLoad, safe_index_bytes
-from kafkaviz.analysis.roll_history import RollHistory
-from kafkaviz.app.components.growth import growth as growth_component
+from kafkaviz.analysis.rolls import limits as closed_forms
+from kafkaviz.analysis.rolls.limits import WriteLoad, safe_index_bytes
+from kafkaviz.analysis.rolls.roll_history import RollHistory
+from kafkaviz.app.frontend.growth import growth as growth_component
 from kafkaviz.app.pages.rolls.simulated_log import key_of, stream
 from kafkaviz.app.state import choice, page_state
 from kafkaviz.app.widgets import charts, elements
 from kafkaviz.app.widgets.tables import download, table, to_csv
-from kafkaviz.figures import growth as growth_figure
-from kafkaviz.figures import limit_curves, roll_text, roll_timeline
-from kafkaviz.figures.growth import GrowthView
+from kafkaviz.figures.rolls import growth as growth_figure
+from kafkaviz.figures.rolls import roll_timeline
+from kafkaviz.figures.rolls.growth import GrowthView
+from kafkaviz.figures.text import roll_text
+from kafkaviz.figures.tuning import limit_curves
 from kafkaviz.messages import say
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.lessons import growth

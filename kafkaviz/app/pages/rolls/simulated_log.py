@@ -12,16 +12,16 @@ import numpy as np
 import streamlit as st
 
 from kafkaviz import config_def, units
-from kafkaviz.analysis import roll_history
-from kafkaviz.analysis.limits import IndexRoom, WriteLoad, index_room
-from kafkaviz.analysis.roll_history import APPEND, RollHistory
+from kafkaviz.analysis.rolls import roll_history
+from kafkaviz.analysis.rolls.limits import IndexRoom, WriteLoad, index_room
+from kafkaviz.analysis.rolls.roll_history import APPEND, RollHistory
 from kafkaviz.app.pages.rolls.controls import AS_IT_IS, GIB, MIB, config_of, option_text
 from kafkaviz.app.state import page_state
 from kafkaviz.app.widgets import elements, upload
 from kafkaviz.app.widgets.tables import table
 from kafkaviz.app.workloads import OWN_TITLE, format_setting
-from kafkaviz.figures import roll_summary
-from kafkaviz.figures.roll_summary import RunSummary
+from kafkaviz.figures.rolls import roll_summary
+from kafkaviz.figures.rolls.roll_summary import RunSummary
 from kafkaviz.messages import say, say_count
 from kafkaviz.simulate.config import LogConfig, release_behaviour
 from kafkaviz.simulate.directory import simulation

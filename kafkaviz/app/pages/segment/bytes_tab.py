@@ -10,18 +10,18 @@ from typing import Any, cast
 
 import streamlit as st
 
-from kafkaviz.analysis.anatomy import Anatomy
-from kafkaviz.analysis.links import NONE
+from kafkaviz.analysis.segment.anatomy import Anatomy
+from kafkaviz.analysis.segment.links import NONE
 from kafkaviz.app.cache import segment_cache
-from kafkaviz.app.components import bytes as bytes_component
-from kafkaviz.app.components import ruler
+from kafkaviz.app.frontend import bytes as bytes_component
+from kafkaviz.app.frontend import ruler
 from kafkaviz.app.state import access, page_state
 from kafkaviz.app.state.page_location import PartitionLocation
 from kafkaviz.app.widgets import elements
 from kafkaviz.errors import CannotOpen
-from kafkaviz.figures import segment_bytes
-from kafkaviz.figures.segment_bytes import BytesView, ByteWindow, InitialByte
-from kafkaviz.figures.segment_tables import PinnedRow
+from kafkaviz.figures.segment import segment_bytes
+from kafkaviz.figures.segment.segment_bytes import BytesView, ByteWindow, InitialByte
+from kafkaviz.figures.segment.segment_tables import PinnedRow
 from kafkaviz.format import names
 from kafkaviz.format.names import SegmentName
 from kafkaviz.log import broker, file

@@ -11,19 +11,20 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from kafkaviz import units
-from kafkaviz.analysis import selection
-from kafkaviz.analysis.anatomy import Anatomy
-from kafkaviz.analysis.selection import Selection
+from kafkaviz.analysis.segment import selection
+from kafkaviz.analysis.segment.anatomy import Anatomy
+from kafkaviz.analysis.segment.selection import Selection
 from kafkaviz.app.cache import segment_cache
-from kafkaviz.app.components import ruler
+from kafkaviz.app.frontend import ruler
 from kafkaviz.app.frame import pages
 from kafkaviz.app.pages.segment import bytes_tab
 from kafkaviz.app.state import choice, page_state
 from kafkaviz.app.state.page_location import PartitionLocation
 from kafkaviz.app.widgets import elements, segment_widgets
-from kafkaviz.figures import segment_shade, segment_tables, segment_text
-from kafkaviz.figures.segment_facts import FactGroups
-from kafkaviz.figures.segment_tables import PinnedRow
+from kafkaviz.figures.segment import segment_shade, segment_tables
+from kafkaviz.figures.segment.segment_facts import FactGroups
+from kafkaviz.figures.segment.segment_tables import PinnedRow
+from kafkaviz.figures.text import segment_text
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
 from kafkaviz.messages import say

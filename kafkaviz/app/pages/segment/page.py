@@ -5,9 +5,9 @@ from typing import cast
 import streamlit as st
 
 from kafkaviz import units
-from kafkaviz.analysis.anatomy import Anatomy
+from kafkaviz.analysis.segment.anatomy import Anatomy
 from kafkaviz.app.cache import segment_cache
-from kafkaviz.app.components import address, ruler
+from kafkaviz.app.frontend import address, ruler
 from kafkaviz.app.frame import frame
 from kafkaviz.app.pages.segment import bytes_tab, head, tabs
 from kafkaviz.app.state import choice, page_location, page_state
@@ -15,9 +15,10 @@ from kafkaviz.app.state.page_location import PartitionLocation, SegmentLocation
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.print_view import apply_print_style
 from kafkaviz.errors import CannotOpen
-from kafkaviz.figures import segment_shade, segment_text
-from kafkaviz.figures.join_text import join_comma
-from kafkaviz.figures.segment_facts import FactGroups
+from kafkaviz.figures.segment import segment_shade
+from kafkaviz.figures.segment.segment_facts import FactGroups
+from kafkaviz.figures.text import segment_text
+from kafkaviz.figures.text.join_text import join_comma
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
 from kafkaviz.messages import render, say, say_count

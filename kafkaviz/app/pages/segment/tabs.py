@@ -7,14 +7,15 @@ from collections.abc import Callable
 import streamlit as st
 
 from kafkaviz import units
-from kafkaviz.analysis.anatomy import Anatomy
+from kafkaviz.analysis.segment.anatomy import Anatomy
 from kafkaviz.app.pages.segment import bytes_tab
 from kafkaviz.app.pages.segment.head import current_pin
 from kafkaviz.app.state import page_state
 from kafkaviz.app.state.page_location import PartitionLocation
 from kafkaviz.app.widgets import elements, segment_widgets
-from kafkaviz.figures import segment_tables, segment_text
-from kafkaviz.figures.segment_tables import PinnedRow
+from kafkaviz.figures.segment import segment_tables
+from kafkaviz.figures.segment.segment_tables import PinnedRow
+from kafkaviz.figures.text import segment_text
 from kafkaviz.log.segment import Index
 from kafkaviz.messages import say, say_count
 

@@ -12,11 +12,12 @@ import numpy as np
 import streamlit as st
 
 from kafkaviz import units
-from kafkaviz.analysis import sweep, tuning, what_if
-from kafkaviz.analysis.cost_model import JVM_MAPS, MAX_MAP_COUNT, LookupPrices
+from kafkaviz.analysis import sweep, tuning
+from kafkaviz.analysis.cost.cost_model import JVM_MAPS, MAX_MAP_COUNT, LookupPrices
+from kafkaviz.analysis.rebuild import what_if
+from kafkaviz.analysis.rebuild.what_if import WhatIf
 from kafkaviz.analysis.tuning import SETTING, IntervalPrice, reason_text
 from kafkaviz.analysis.tuning.source import ChunkFactory, TuningSource
-from kafkaviz.analysis.what_if import WhatIf
 from kafkaviz.app.pages.tuning.curves import considered_config, own_value, render_setting
 from kafkaviz.app.pages.tuning.page import verdict_view
 from kafkaviz.app.pages.tuning.tuning_context import (
@@ -29,9 +30,10 @@ from kafkaviz.app.state import page_state
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.tables import download, table, to_csv
 from kafkaviz.errors import KafkavizError
-from kafkaviz.figures import before_after, error_text
-from kafkaviz.figures.join_text import join_sentences
-from kafkaviz.figures.tuning_terms import change_text, micros
+from kafkaviz.figures.text import error_text
+from kafkaviz.figures.text.join_text import join_sentences
+from kafkaviz.figures.text.tuning_terms import change_text, micros
+from kafkaviz.figures.tuning import before_after
 from kafkaviz.messages import say, say_count
 from kafkaviz.simulate.config import LogConfig
 

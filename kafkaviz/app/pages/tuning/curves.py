@@ -9,7 +9,7 @@ import streamlit as st
 
 from kafkaviz import units
 from kafkaviz.analysis import tuning
-from kafkaviz.analysis.cost_model import LookupPrices
+from kafkaviz.analysis.cost.cost_model import LookupPrices
 from kafkaviz.analysis.tuning import SETTING, Assumption, Budgets, IntervalPrice, Recommendation
 from kafkaviz.analysis.tuning.source import TuningCase
 from kafkaviz.app.pages.tuning.tuning_context import CACHE_ENTRIES, TuningContext
@@ -18,8 +18,8 @@ from kafkaviz.app.widgets import charts, elements
 from kafkaviz.app.widgets.tables import download, table, to_csv
 from kafkaviz.app.workloads import format_setting
 from kafkaviz.config_def import DAY_MS, HOUR_MS, MINUTE_MS
-from kafkaviz.figures import limit_map, tornado, tuning_curve
-from kafkaviz.figures.tuning_terms import range_text
+from kafkaviz.figures.text.tuning_terms import range_text
+from kafkaviz.figures.tuning import limit_map, tornado, tuning_curve
 from kafkaviz.messages import say
 from kafkaviz.simulate.config import LogConfig
 

@@ -41,10 +41,11 @@ from kafkaviz.app.state.page_location import BrokerLocation, Location
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.print_view import apply_print_style
 from kafkaviz.app.widgets.tables import download, report_name, to_csv
-from kafkaviz.figures import inactive_segment_text, tuning_terms, tuning_verdict
-from kafkaviz.figures.finding_text import end_sentence
-from kafkaviz.figures.join_text import join_semicolon, join_sentences
-from kafkaviz.figures.tuning_terms import micros
+from kafkaviz.figures.text import inactive_segment_text, tuning_terms
+from kafkaviz.figures.text.finding_text import end_sentence
+from kafkaviz.figures.text.join_text import join_semicolon, join_sentences
+from kafkaviz.figures.text.tuning_terms import micros
+from kafkaviz.figures.tuning import tuning_verdict
 from kafkaviz.messages import render, say, say_count
 
 BUDGETS = (

@@ -15,7 +15,7 @@ from kafkaviz.app.state import choice, page_location, page_state
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import elements
 from kafkaviz.errors import KafkavizError
-from kafkaviz.figures import error_text
+from kafkaviz.figures.text import error_text
 from kafkaviz.log.broker import Broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.messages import say

@@ -15,8 +15,9 @@ from typing import Any, cast
 import streamlit as st
 
 from kafkaviz import units
-from kafkaviz.analysis import calibration, cost_model, tuning
-from kafkaviz.analysis.cost_model import LookupPrices
+from kafkaviz.analysis import tuning
+from kafkaviz.analysis.cost import calibration, cost_model
+from kafkaviz.analysis.cost.cost_model import LookupPrices
 from kafkaviz.analysis.tuning import Budgets, IntervalPrice, Recommendation
 from kafkaviz.analysis.tuning.json_object import tuning_object
 from kafkaviz.analysis.tuning.source import TuningCase, TuningSource, open_source
@@ -26,7 +27,7 @@ from kafkaviz.app.state import choice, page_state
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import elements, progress_strip
 from kafkaviz.errors import KafkavizError
-from kafkaviz.figures import error_text
+from kafkaviz.figures.text import error_text
 from kafkaviz.jobs import Job, JobCancelled, JobRegistry, ReadProgress
 from kafkaviz.messages import render, say, verbatim
 from kafkaviz.simulate.config import LogConfig

@@ -7,7 +7,7 @@ from html import escape
 
 import streamlit as st
 
-from kafkaviz.app.components.print_page import print_page
+from kafkaviz.app.frontend.print_page import print_page
 from kafkaviz.app.lessons import exercise_text, tasks
 from kafkaviz.app.lessons.grammar import Lesson, LessonBlock, LessonStep, NoValue
 from kafkaviz.app.lessons.live import LIVE
@@ -16,8 +16,8 @@ from kafkaviz.app.pages.workshop.lesson_state import LETTERS, LessonPosition
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.tables import table
 from kafkaviz.errors import KafkavizError
-from kafkaviz.figures import error_text
-from kafkaviz.figures.join_text import join_comma
+from kafkaviz.figures.text import error_text
+from kafkaviz.figures.text.join_text import join_comma
 from kafkaviz.messages import say
 
 # in the proportions of A4, as wide as the sheet is on the screen

@@ -15,8 +15,8 @@ from kafkaviz.app.pages.workshop.lesson_state import LETTERS, LessonPosition
 from kafkaviz.app.state import page_state
 from kafkaviz.app.widgets import elements
 from kafkaviz.errors import KafkavizError
-from kafkaviz.figures import error_text, roll_text
-from kafkaviz.figures.finding_text import capitalize
+from kafkaviz.figures.text import error_text, roll_text
+from kafkaviz.figures.text.finding_text import capitalize
 from kafkaviz.messages import say
 
 ANSWER_PX = 340  # a text field for a number

@@ -1,0 +1,227 @@
+"""What this machine takes for the steps that a lookup is made of: reads from the page cache, page
+faults, and reads from the disk.
+
+A file of its own is written, read and removed, in a folder that is no directory of Kafka's. Each
+number is told with its least, its median and its 90th percentile: on a machine that does other
+things too the median moves by half from one run to the next.
+"""
+
+import ctypes
+import json
+import mmap
+import os
+import platform
+import random
+import tempfile
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+
+from kafkaviz.errors import CannotOpen
+from kafkaviz.format.batch import HEADER_BYTES, MAGIC_END
+from kafkaviz.log import file
+from kafkaviz.log.archives import archive
+from kafkaviz.messages import Message, message
+from kafkaviz.search.slots import PAGE_BYTES
+from kafkaviz.simulate.directory.folder import resolve_output
+
+FILE_BYTES = 64 << 20
+HIT_SAMPLES, HITS_A_SAMPLE = 200, 500
+FAULT_SAMPLES, FAULT_STRIDE = 20, 1 << 20  # farther apart than what one fault maps around it
+READ_SAMPLES = 300
+IN_MEMORY_US = 8.0  # a read that is quicker was answered by memory, whatever the disk is
+BUSY_P90_FACTOR = 3.0  # times the median
+NAME = "calibration.json"
+CACHED_READ_NAMES = ("pread_17_us", "pread_61_us")
+
+
+def calibration_path() -> Path:
+    """The file in which the last calibration is kept, in the user's own cache folder."""
+    return archive.cache_folder() / NAME
+
+
+def load_calibration() -> dict | None:
+    """The last calibration; None where there is none.
+
+    CannotOpen of a file that is none: a number that is missing is not made up.
+    """
+    path = calibration_path()
+    try:
+        calibration = json.loads(path.read_text())
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError):
+        calibration = None
+    if not _is_calibration(calibration):
+        raise CannotOpen(path, message("errors.is_no_calibration"), message("errors.measure_again"))
+    return calibration
+
+
+def _is_calibration(calibration: object) -> bool:
+    """Whether it has what prices are made of."""
+    if not isinstance(calibration, dict) or not isinstance(calibration.get("measured_at"), str):
+        return False
+    random_read = calibration.get("random_read_us")
+    return all(
+        map(
+            _is_measure,
+            [
+                *(calibration.get(name) for name in CACHED_READ_NAMES),
+                *([] if random_read is None else [random_read]),
+            ],
+        )
+    )
+
+
+def _is_measure(measure: object) -> bool:
+    return isinstance(measure, dict) and all(
+        isinstance(measure.get(name), int | float) for name in ("min", "median", "p90")
+    )
+
+
+def save_calibration(calibration: Mapping) -> Path:
+    """Writes a calibration where kept() finds it; CannotOpen where that folder cannot be
+    written.
+    """
+    path = calibration_path()
+    with file.translate_os_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        new_path = path.with_suffix(".new")
+        new_path.write_text(json.dumps(calibration, indent=1, default=str) + "\n")
+        new_path.replace(path)
+    return path
+
+
+def measure(folder: Path | None = None, file_bytes: int = FILE_BYTES) -> dict:
+    """Measures in a folder of the disk that is meant, without it in the cache folder; CannotOpen
+    for a directory of Kafka's.
+
+    Each measure is {min, median, p90, samples} in µs. random_read_us is null where the reads were
+    answered by memory: on a tmpfs, or where the system keeps the file; notes say so.
+    """
+    folder = resolve_output(folder or archive.cache_folder())
+    if not folder.is_dir() and folder != archive.cache_folder():
+        raise CannotOpen(folder, message("errors.is_no_folder"), kind="missing")
+    folder.mkdir(parents=True, exist_ok=True)
+    with (
+        file.translate_os_errors(folder),
+        tempfile.TemporaryFile(dir=folder, prefix=".kafkaviz-calibrate-") as scratch_file,
+    ):
+        _fill(scratch_file.fileno(), file_bytes)
+        hits = {
+            size: _hits(scratch_file.fileno(), file_bytes, size)
+            for size in (MAGIC_END, HEADER_BYTES)
+        }
+        fault = _faults(scratch_file.fileno(), file_bytes)
+        random_read, notes = _random_reads(scratch_file.fileno(), file_bytes)
+    machine = {
+        "processors": os.cpu_count(),
+        "architecture": platform.machine(),
+        "system": f"{platform.system()} {platform.release()}",
+    }
+    return {
+        "measured_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "folder": str(folder),
+        "machine": machine,
+        **{f"pread_{size}_us": measure for size, measure in hits.items()},
+        "minor_fault_us": fault,
+        "random_read_us": random_read,
+        "file_bytes": file_bytes,
+        "notes": [*_busy([*hits.values(), fault]), *notes],
+    }
+
+
+def _fill(descriptor: int, size_bytes: int) -> None:
+    """Bytes that no file system leaves out as a hole, or compresses."""
+    chunk = random.Random(1).randbytes(1 << 20)
+    for _ in range(-(-size_bytes // len(chunk))):
+        os.write(descriptor, chunk)
+    os.fsync(descriptor)
+
+
+def _hits(descriptor: int, size_bytes: int, read_bytes: int) -> dict:
+    """A pread of so many bytes from the page cache, at places that differ, without Python in
+    between.
+    """
+    from kafkaviz.binary.lazy_njit import njit
+
+    pread = ctypes.CDLL(None, use_errno=True).pread
+    pread.argtypes, pread.restype = (
+        (ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_long),
+        ctypes.c_ssize_t,
+    )
+
+    def read_many(descriptor, address, positions, read_bytes):
+        total = 0
+        for position in positions:
+            total += pread(descriptor, address, read_bytes, position)
+        return total
+
+    compiled_reads = njit()(read_many)
+    buffer = np.zeros(read_bytes, np.uint8)
+    positions_of_samples = np.random.default_rng(1).integers(
+        0, size_bytes - read_bytes, (HIT_SAMPLES, HITS_A_SAMPLE)
+    )
+    compiled_reads(descriptor, buffer.ctypes.data, positions_of_samples[0], read_bytes)
+    timings_us = []
+    for positions in positions_of_samples:
+        start_ns = time.perf_counter_ns()
+        compiled_reads(descriptor, buffer.ctypes.data, positions, read_bytes)
+        timings_us.append((time.perf_counter_ns() - start_ns) / 1000 / HITS_A_SAMPLE)
+    return _summarize_timings(timings_us)
+
+
+def _faults(descriptor: int, size_bytes: int) -> dict:
+    """The first touch of a page of a mapped file that is in the page cache."""
+    timings_us = []
+    for _ in range(FAULT_SAMPLES):
+        with mmap.mmap(descriptor, size_bytes, mmap.MAP_SHARED, mmap.PROT_READ) as mapping:
+            page_starts = np.frombuffer(mapping, np.uint8)[::FAULT_STRIDE]
+            start_ns = time.perf_counter_ns()
+            page_starts.sum()
+            timings_us.append((time.perf_counter_ns() - start_ns) / 1000 / len(page_starts))
+            del page_starts
+    return _summarize_timings(timings_us)
+
+
+def _random_reads(descriptor: int, size_bytes: int) -> tuple[dict | None, list[Message]]:
+    """(a read of 4 KiB that is not in the page cache, None where there was no such; what to know of
+    it).
+    """
+    if not hasattr(os, "posix_fadvise"):
+        return None, [message("calibration.cannot_drop")]
+    os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_RANDOM)
+    os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+    page_numbers = random.Random(2).sample(
+        range(size_bytes // PAGE_BYTES), min(READ_SAMPLES, size_bytes // PAGE_BYTES)
+    )
+    timings_us = []
+    for page in page_numbers:
+        start_ns = time.perf_counter_ns()
+        os.pread(descriptor, PAGE_BYTES, page * PAGE_BYTES)
+        timings_us.append((time.perf_counter_ns() - start_ns) / 1000)
+    measure = _summarize_timings(timings_us)
+    if measure["median"] < IN_MEMORY_US:
+        return None, [message("calibration.stayed_in_memory")]
+    return measure, [message("calibration.cache_below")]
+
+
+def _busy(measures: list[dict]) -> list[Message]:
+    """What to say of a machine that did other things meanwhile."""
+    highest = max(measure["p90"] / measure["median"] for measure in measures)
+    note = message("calibration.busy", times=highest)
+    return [note] if highest > BUSY_P90_FACTOR else []
+
+
+def _summarize_timings(timings_us: list[float]) -> dict:
+    """The least, the median and the 90th percentile, in µs."""
+    low, median, p90 = np.percentile(timings_us, (0, 50, 90)).tolist()
+    return {
+        "min": round(low, 3),
+        "median": round(median, 3),
+        "p90": round(p90, 3),
+        "samples": len(timings_us),
+    }

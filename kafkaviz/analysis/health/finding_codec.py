@@ -1,0 +1,104 @@
+"""Findings and the steps of a start, taken apart and put together: the only place that does.
+
+to_object(finding)      what `kafkaviz check --json`, the pages, lessons and the report show
+to_row(finding)         a row of the catalog's table findings: English words for whoever asks by
+                        SQL, and in its column `json` the messages themselves
+from_row(row)           the finding again
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from kafkaviz.analysis.health.finding import CODES, SEVERITIES, Finding
+from kafkaviz.analysis.serialization import from_plain, to_plain
+from kafkaviz.messages import ENGLISH
+from kafkaviz.simulate.steps import ACTIONS, CAUSES, StartupStep
+
+LOCATION = ("code", "severity", "partition", "file", "position", "length")
+T = TypeVar("T")
+
+
+def to_object(finding: Finding, language: str = ENGLISH) -> dict[str, Any]:
+    """Plain values as JSON takes them, worded in a language."""
+    evidence = finding.evidence
+    return {name: getattr(finding, name) for name in LOCATION} | {
+        "message": finding.message.render(language),
+        "evidence": {
+            "found": evidence.found.render(language),
+            "expected": evidence.expected.render(language) if evidence.expected else "",
+            "found_hex": evidence.found_hex,
+            "expected_hex": evidence.expected_hex,
+        },
+        "consequence": finding.consequence.render(language),
+        "next_step": finding.next_step.render(language),
+        "reference": finding.reference,
+    }
+
+
+def to_row(finding: Finding) -> dict[str, Any]:
+    """The columns of pipeline.schema.FINDINGS from `code` on."""
+    row = to_object(finding)
+    evidence = row.pop("evidence")
+    return row | {
+        "directory": row.pop("partition"),
+        "evidence": finding.evidence.text,
+        "evidence_found": evidence["found"],
+        "evidence_expected": evidence["expected"],
+        "found_hex": evidence["found_hex"],
+        "expected_hex": evidence["expected_hex"],
+        "json": _to_json(finding),
+    }
+
+
+def from_row(row: Mapping[str, Any]) -> Finding:
+    """The finding of a row; ValueError where its json holds none."""
+    finding = _from_json(Finding, row["json"])
+    if finding.code not in CODES or finding.severity not in SEVERITIES:
+        raise ValueError(f"{finding.code}, {finding.severity} is no finding")
+    return finding
+
+
+def step_to_object(step: StartupStep) -> dict[str, Any]:
+    """Plain values as JSON takes them, in English."""
+    return {
+        "partition": step.partition,
+        "segment": step.segment,
+        "file": step.file,
+        "action": step.action,
+        "from_position": step.from_position,
+        "bytes": step.size_bytes,
+        "why": str(step.why),
+        "error": step.error,
+        "way_out": str(step.way_out) if step.way_out else None,
+    }
+
+
+def step_to_row(step: StartupStep) -> dict[str, Any]:
+    """The columns of pipeline.schema.RESTART_STEPS from `directory` on."""
+    row = step_to_object(step)
+    return row | {
+        "directory": row.pop("partition"),
+        "segment_base_offset": row.pop("segment"),
+        "cause": step.cause,
+        "json": _to_json(step),
+    }
+
+
+def step_from_row(row: Mapping[str, Any]) -> StartupStep:
+    """The step of a row; ValueError where its json holds none."""
+    step = _from_json(StartupStep, row["json"])
+    if step.action not in ACTIONS or step.cause not in CAUSES:
+        raise ValueError(f"{step.action}, {step.cause} is no step of a start")
+    return step
+
+
+def _to_json(value: Any) -> str:
+    return json.dumps(to_plain(value), separators=(",", ":"))
+
+
+def _from_json(value_type: type[T], text: object) -> T:
+    try:
+        return from_plain(value_type, json.loads(text))  # ty: ignore[invalid-argument-type]
+    except (TypeError, RecursionError) as fault:
+        raise ValueError(f"no {value_type.__name__}: {fault}") from None

@@ -1,0 +1,61 @@
+"""The health of a directory as one object of plain values: what `kafkaviz check --json` prints and
+the Health page hands out.
+"""
+
+from kafkaviz.analysis.health import finding_codec
+from kafkaviz.analysis.health.broker_health import Health
+from kafkaviz.analysis.retention.policy import LogRetention, SegmentRetention
+
+
+def as_object(health: Health) -> dict:
+    """The directory, the release assumed, the findings, the foretold start, the counts, and what
+    keeps each segment; as JSON takes them.
+    """
+    restart = health.restart
+    return {
+        "directory": str(health.broker.source),
+        "kafka_version": {"assumed": health.version.text, "because": str(health.version.reason)},
+        "findings": [finding_codec.to_object(finding) for finding in health.findings],
+        "restart": restart
+        and {
+            "clean": restart.clean,
+            "starts": restart.starts,
+            "steps": [finding_codec.step_to_object(step) for step in restart.steps],
+        },
+        "counts": health.counts,
+        "retention": [_retention_object(log_retention) for log_retention in health.retention],
+    }
+
+
+def _retention_object(log: LogRetention) -> dict:
+    limits = log.limits
+    return {
+        "partition": log.partition,
+        "now_ms": log.now_ms,
+        "deletes": {"value": limits.deletes, "source": str(limits.policy_source)},
+        "retention_ms": {"value": limits.retention_ms, "source": str(limits.ms_source or "")},
+        "retention_bytes": {
+            "value": limits.retention_bytes,
+            "source": str(limits.bytes_source or ""),
+        },
+        "tiered": limits.is_tiered,
+        "log_bytes": log.log_bytes,
+        "over_bytes": log.over_bytes,
+        "segments": [_segment_retention(segment_retention) for segment_retention in log.segments],
+    }
+
+
+def _segment_retention(retention: SegmentRetention) -> dict:
+    age = retention.age
+    return {
+        "segment": age.base_offset,
+        "bytes": age.size_bytes,
+        "timestamp_ms": age.timestamp_ms,
+        "counted_by": age.counted_by,
+        "offset": age.offset,
+        "state": retention.state,
+        "until_ms": retention.until_ms,
+        "gone_ms": retention.gone_ms,
+        "blocked_by": retention.blocked_by,
+        "more_bytes": retention.more_bytes,
+    }

@@ -1,0 +1,71 @@
+"""What a picture of segments says of a topic-partition: what was found about it, the worst first,
+one mark a code.
+
+What the next start does about it is left out, unless it fails: after a kill that is true of every
+topic-partition.
+
+    of([("orders-0", "orders-0/00000000000000000858.index", "index-offset-mismatch", "error")])
+    {"orders-0": (Mark(code="index-offset-mismatch", severity="error", base_offsets=(858,)),)}
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from kafkaviz.analysis.health.finding import CODES, FAMILIES, INFO, SEVERITIES, Finding
+from kafkaviz.format import names
+
+FINDING_COLUMNS = ("directory", "file", "code", "severity")  # of a finding
+RECOVERY_CODES = ("recovery-will-truncate", "recovery-will-rebuild", "recovery-will-delete")
+
+
+class Badge(NamedTuple):
+    """All findings of one code about one topic-partition."""
+
+    code: str
+    severity: str
+    # of the segments whose files it is about; none where it is about the directory
+    base_offsets: tuple[int, ...] = ()
+
+
+def badges_from_rows(
+    rows: Iterable[tuple[str | None, str | None, str, str]],
+) -> dict[str, tuple[Badge, ...]]:
+    """The marks by topic-partition directory; rows: READS of each finding.
+
+    What is mere information is no mark.
+    """
+    offsets_by_code: dict[str, dict[tuple[str, str], set[int]]] = defaultdict(
+        lambda: defaultdict(set)
+    )
+    for directory, file, code, severity in rows:
+        if directory is None or severity == INFO or code in RECOVERY_CODES:
+            continue
+        base_offsets = offsets_by_code[directory][code, severity]
+        if (segment_name := names.parse_file((file or "").rpartition("/")[2])) is not None:
+            base_offsets.add(segment_name.base_offset)
+    return {directory: _sort_badges(codes) for directory, codes in offsets_by_code.items()}
+
+
+def badges_from_findings(findings: Iterable[Finding]) -> dict[str, tuple[Badge, ...]]:
+    """The same of findings themselves."""
+    return badges_from_rows(
+        (finding.partition, finding.file, finding.code, finding.severity) for finding in findings
+    )
+
+
+def _sort_badges(codes: dict[tuple[str, str], set[int]]) -> tuple[Badge, ...]:
+    badges = [
+        Badge(code, severity, tuple(sorted(base_offsets)))
+        for (code, severity), base_offsets in codes.items()
+    ]
+    return tuple(
+        sorted(
+            badges,
+            key=lambda badge: (
+                SEVERITIES.index(badge.severity),
+                FAMILIES.index(CODES[badge.code].family),
+                badge.code,
+            ),
+        )
+    )

@@ -1,0 +1,1 @@
+"""Lookups in a partition directory, and why a timestamp gave an offset."""

@@ -1,0 +1,232 @@
+"""Lookups in a partition directory, read as the next start of its broker would leave it.
+
+A directory that was stopped cleanly is served as it lies there, wrong bytes included. Of one that
+was not, the segments that reach above the recovery point are recovered first; so is, in either, a
+segment without an .index or with a .txnindex that fails its check, and up to Kafka 2.2 one with any
+index that does.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from kafkaviz import versions
+from kafkaviz.analysis.inference.version import NOTHING_DECIDES, AssumedRelease, assumed_version
+from kafkaviz.analysis.restart.recovery_scope import distrust_reason, recovered_bases
+from kafkaviz.errors import CannotOpen, CorruptBytes
+from kafkaviz.format import names
+from kafkaviz.log import file
+from kafkaviz.log.broker import CHECKPOINTS, CLEAN_SHUTDOWN, META_PROPERTIES, open_broker
+from kafkaviz.log.partition import Partition
+from kafkaviz.log.segment import Segment
+from kafkaviz.messages import Message, message
+from kafkaviz.search import log_view as serving
+from kafkaviz.search import lookup as searching
+from kafkaviz.search.bounds import READ_UNCOMMITTED
+from kafkaviz.search.log_view import AFTER_RECOVERY, ON_DISK, FileView, LogView, SegmentView
+from kafkaviz.search.lookup import Lookup
+from kafkaviz.search.profile import profile
+from kafkaviz.simulate.config import IndexConfig, ReleaseBehaviour
+from kafkaviz.simulate.config import release_behaviour as start_profile
+from kafkaviz.simulate.stored import MOST_LOG_BYTES, StoredFile, StoredLog
+
+# room in an index: of a segment that no start gets open every entry can be read
+MOST_BYTES = 2**31 - 1
+
+
+def lookup(
+    partition: Partition,
+    *,
+    offset: int | None = None,
+    timestamp_ms: int | str | None = None,
+    version: str | None = None,
+    search: str | None = None,
+    isolation: str = READ_UNCOMMITTED,
+    as_is: bool = False,
+) -> Lookup:
+    """Where an offset or a timestamp leads to, with every step; give one of the two.
+
+    timestamp_ms: ms, or "earliest", "latest", "max". version: the Kafka that searches, by default
+    as assumed. search: "plain" or "warm" in place of its own. isolation: "read_uncommitted" or
+    "read_committed". as_is: the bytes as they lie there, whatever a start would do to them.
+    CannotOpen where there is no .log or one may not be read, CorruptFile where the way leads into
+    bytes that break their format.
+    """
+    version = version or assume_release(partition).text
+    search_profile = profile(version, search)
+    return searching.lookup(
+        open_log_view(partition, version, as_is=as_is),
+        search_profile,
+        offset,
+        timestamp_ms,
+        isolation,
+    )
+
+
+def assume_release(partition: Partition) -> AssumedRelease:
+    """The release that the broker directory around a partition looks like, the newest where nothing
+    tells.
+    """
+    if not partition.live or not names.parse_directory(partition.directory):
+        return AssumedRelease(versions.NEWEST_RELEASE, (NOTHING_DECIDES,))
+    return assumed_version(open_broker(partition.path))
+
+
+def open_log_view(
+    partition: Partition, version: str | None = None, *, as_is: bool = False
+) -> LogView:
+    """What a broker of that version has open once it has started on the directory; CannotOpen where
+    there is no .log.
+    """
+    if not partition.live:
+        raise CannotOpen(partition.path, message("errors.holds_no_log"), kind="missing")
+    if as_is:
+        return serving.view_partition(partition)
+    release = versions.parse(version) if version else assume_release(partition).version
+    return (
+        _recovered_log_view(partition, release)
+        if needs_recovery(partition, release)
+        else serving.view_partition(partition)
+    )
+
+
+def needs_recovery(partition: Partition, release: tuple[int, ...] | None = None) -> bool:
+    """Whether a start of that release, by default as assumed, would look into a .log, and may
+    change what a search reads.
+
+    The metadata log is recovered at every start; up to 4.3 a clean stop has trimmed it. Never of a
+    directory without the files of a broker around it.
+    """
+    root = partition.path.parent
+    broker_files = (META_PROPERTIES, CLEAN_SHUTDOWN, *CHECKPOINTS.values())
+    if not any(file.is_there(root / name) for name in broker_files):
+        return False
+    start_behaviour = start_profile(release or assume_release(partition).version)
+    is_clean = file.is_there(root / CLEAN_SHUTDOWN) and (
+        start_behaviour.close_trims or partition.topic != names.METADATA_TOPIC
+    )
+    return not is_clean or any(
+        _has_distrusted_index(segment, start_behaviour) for segment in partition.live
+    )
+
+
+def _has_distrusted_index(segment: Segment, behaviour: ReleaseBehaviour) -> bool:
+    try:
+        return distrust_reason(segment, behaviour) is not None
+    except CorruptBytes:  # the start ends there
+        return True
+
+
+def describe_recovered(names: Sequence[str]) -> Message | None:
+    """That some files are shown as recovery would leave them, None where there are none; names: of
+    all of them.
+    """
+    if not names:
+        return None
+    if len(names) == 1:
+        return message("recovered.one", file=names[0])
+    stems, kinds = zip(*(name.split(".") for name in names), strict=True)
+    if len(set(stems)) == 1:
+        ends = tuple(f".{kind}" for kind in kinds)
+        return message("recovered.of_one_segment", ends=ends, stem=stems[0])
+    return message("recovered.several", file=names[0], n=len(names) - 1)
+
+
+def describe_failed_start(error: str, *, has_unopened: bool = False) -> Message:
+    """That no broker will serve what is shown. has_unopened: as has_unopened_log tells."""
+    if has_unopened:
+        return message("recovered.start_fails_unopened", error=error, bytes=MOST_LOG_BYTES)
+    return message("recovered.start_fails", error=error)
+
+
+def has_unopened_log(segments: Sequence[SegmentView]) -> bool:
+    """Whether one of the logs is longer than Kafka opens: no recovery leaves it otherwise than it
+    lies on disk.
+    """
+    return any(segment_view.size_bytes > MOST_LOG_BYTES for segment_view in segments)
+
+
+def _recovered_log_view(partition: Partition, release: versions.Release) -> LogView:
+    from kafkaviz.analysis.restart.next_start import RestartLog, config_lookup, stored_log
+    from kafkaviz.log.settings import open_settings
+    from kafkaviz.simulate.startup.log_loader import LogLoader
+
+    broker, checkpoints, finished_bases = open_broker(partition.path), partition.checkpoints, set()
+    config = config_lookup(open_settings(broker, release))(partition)
+    log = stored_log(
+        RestartLog(partition, config, checkpoints.recovery_point or 0, checkpoints.log_start or 0)
+    )
+    on_disk = {stored_file.name: stored_file for stored_file in log.files}
+    watch = lambda _, base, recovery: finished_bases.add(base) if not recovery.exception else None  # noqa: E731 - an RecoveryCallback
+    clean = broker.is_clean
+    if partition.topic == names.METADATA_TOPIC:
+        # KafkaRaftLog opens it so
+        log, clean = replace(log, config=IndexConfig(), recovery_point=0, log_start_offset=0), False
+    loading = LogLoader(log, clean=clean, behaviour=start_profile(release), watch=watch)
+    failed_step = next((step for step in loading.run() if step.action == "fail"), None)
+    files_after = loading.files()
+    if failed_step:
+        for base in (
+            recovered_bases(
+                partition.live,
+                clean=clean,
+                recovery_point=checkpoints.recovery_point,
+                release=release,
+            )
+            - finished_bases
+        ):
+            files_after = _recover_alone(files_after, log, base, start_profile(release))
+    snapshots = {
+        snapshot.name: serving.view_file(snapshot) for snapshot in partition.snapshots.values()
+    }
+    files = {}
+    for name, stored_file in files_after.items():
+        source = ON_DISK if stored_file is on_disk.get(name) else AFTER_RECOVERY
+        files[name] = FileView(
+            name,
+            stored_file.size_bytes,
+            stored_file.open_reader,
+            stored_file.modified_ms,
+            str(partition.path / name),
+            source,
+        )
+    log_view = serving.view_files(partition.directory, files | snapshots, checkpoints.log_start)
+    return (
+        replace(
+            log_view,
+            segments=tuple(
+                replace(segment_view, start_error=failed_step.error)
+                for segment_view in log_view.segments
+            ),
+        )
+        if failed_step
+        else log_view
+    )
+
+
+def _recover_alone(
+    files: Mapping[str, StoredFile], log: StoredLog, base: int, behaviour: ReleaseBehaviour
+) -> dict[str, StoredFile]:
+    """The files with one segment of them recovered as if there were no other, and room for all its
+    entries.
+    """
+    from kafkaviz.simulate.startup.log_loader import LogLoader
+
+    kinds = {
+        name: parsed for name in files if (parsed := names.parse_file(name)) and not parsed.suffix
+    }
+    own_names = {name for name, parsed in kinds.items() if parsed.base_offset == base}
+    snapshots = tuple(
+        stored_file for stored_file in log.files if stored_file.name.endswith(".snapshot")
+    )
+    files_of_segment = (*(files[name] for name in own_names), *snapshots)
+    loading = LogLoader(
+        StoredLog(
+            log.directory, files_of_segment, replace(log.config, segment_index_bytes=MOST_BYTES)
+        ),
+        clean=False,
+        behaviour=behaviour,
+    )
+    loading.run()
+    return {
+        name: stored_file for name, stored_file in files.items() if name not in own_names
+    } | loading.files()

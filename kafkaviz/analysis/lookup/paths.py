@@ -1,0 +1,226 @@
+"""What a path given to a command means: a broker directory, a partition directory, one segment by
+its .log, or an index by itself.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from kafkaviz import versions
+from kafkaviz.analysis.existing_file import existing_file
+from kafkaviz.analysis.inference.version import AssumedRelease
+from kafkaviz.analysis.lookup import lookups
+from kafkaviz.errors import CannotOpen
+from kafkaviz.format import names
+from kafkaviz.format.names import PartitionName, SegmentName
+from kafkaviz.log import file
+from kafkaviz.log.archives import archive
+from kafkaviz.log.broker import Broker, open_broker, own_files
+from kafkaviz.log.partition import Partition, open_partition
+from kafkaviz.messages import Message, message
+from kafkaviz.search import log_view as serving
+from kafkaviz.search.log_view import LogView, SegmentView
+
+INDEXES = ("index", "timeindex")
+ADVICE_ANY = message("errors.give_any")
+ADVICE_LOG = message("errors.give_log")  # of what reads no index by itself
+ADVICE_PARTITION = message("errors.give_partition")
+
+
+def index_kind(path: Path) -> str | None:
+    """ "index" or "timeindex" where the path names one, else None."""
+    name = names.parse_file(path.name)
+    return name.kind if name and name.kind in INDEXES else None
+
+
+def version(path: Path, advice: Message = ADVICE_ANY) -> str:
+    """The release that the directory around a path looks like; advice: what to give instead of a
+    path that is none of it.
+    """
+    return assume_release(path, advice).text
+
+
+def assume_release(path: Path, advice: Message = ADVICE_ANY) -> AssumedRelease:
+    """The same, and why that one. CannotOpen as open_log and open_index."""
+    path = archive.locate(path)
+    if archive.is_archive(path) or path.is_dir():
+        return lookups.assume_release(_partition(path, advice))
+    _file_name(path, advice)
+    return lookups.assume_release(_partition_around(path))
+
+
+def open_log(path: Path, version: str, *, as_is: bool = False) -> LogView:
+    """What a lookup in a partition, or in the one segment whose .log this is, searches.
+
+    CannotOpen for any other path.
+    """
+    path = archive.locate(path)
+    if archive.is_archive(path) or path.is_dir():
+        return lookups.open_log_view(_partition(path), version, as_is=as_is)
+    name = _file_name(path)
+    if name.kind != "log":
+        raise CannotOpen(path, message("errors.is_no_log"), ADVICE_ANY, kind="not-kafka")
+    partition = _partition_around(path)
+    if name.suffix:  # a broker serves none of these
+        return LogView(
+            partition.directory,
+            (serving.view_segment(partition.segment(name.base_offset, name.suffix)),),
+        )
+    return _open_alone(partition, name.base_offset, version, as_is=as_is)
+
+
+def open_index(path: Path, version: str, *, as_is: bool = False) -> tuple[str, SegmentView]:
+    """(the directory's name, the segment that the index belongs to); of the segment nothing else
+    need be there.
+    """
+    path = archive.locate(path)
+    name, index_info = _file_name(path), file.info(path)
+    partition = _partition_around(path)
+    segment = next(
+        (
+            live_segment
+            for live_segment in partition.live
+            if not name.suffix and live_segment.base_offset == name.base_offset
+        ),
+        None,
+    )
+    if segment and not as_is and lookups.needs_recovery(partition, versions.parse(version)):
+        recovered_segments = lookups.open_log_view(partition, version).segments
+        recovered_segment = next(
+            (
+                candidate
+                for candidate in recovered_segments
+                if candidate.base_offset == name.base_offset
+            ),
+            None,
+        )
+        if recovered_segment:
+            return partition.directory, recovered_segment
+    log = serving.FileView(path.name, 0, lambda: file.reader(path))
+    index: dict[str, Any] = {name.kind: serving.view_file(index_info)}
+    return partition.directory, SegmentView(name.base_offset, log, **index)
+
+
+def open_directory(path: Path | str) -> Broker:
+    """A broker directory, a partition directory alone, an archive of either, or a partition in an
+    archive. CannotOpen as open_broker.
+
+    An archive that holds one partition and no file of a broker is that partition alone, as its
+    directory is.
+    """
+    source, path = file.absolute_path(path), archive.locate(Path(path))
+    broker = open_broker(path)
+    if (
+        archive.is_archive(path)
+        and path.is_file()
+        and len(broker.partitions) == 1
+        and not own_files(broker.path)
+    ):
+        broker = open_broker(broker.partitions[0].path)
+    return replace(broker, source=source)
+
+
+def open_segments(path: Path, advice: Message = ADVICE_LOG) -> tuple[Partition, int | None]:
+    """(the partition, the base offset of its one .log that the path names): a partition directory,
+    an archive of one, or a .log.
+    """
+    path = archive.locate(path)
+    if archive.is_archive(path) or path.is_dir():
+        return _partition(path, advice), None
+    name = _file_name(path, advice)
+    if (name.kind, name.suffix) != ("log", ""):
+        raise CannotOpen(path, message("errors.is_no_log_in_use"), advice, kind="not-kafka")
+    return _partition_around(path), name.base_offset
+
+
+def _open_alone(partition: Partition, base_offset: int, version: str, *, as_is: bool) -> LogView:
+    """One segment as if there were no other; a log start within it counts."""
+    segment = partition.segment(base_offset, _plain_state(partition, base_offset))
+    if not as_is and lookups.needs_recovery(partition, versions.parse(version)):
+        log = lookups.open_log_view(partition, version)
+        own_segments = tuple(
+            log_segment for log_segment in log.segments if log_segment.base_offset == base_offset
+        )
+        if not own_segments:
+            raise CannotOpen(
+                existing_file(segment.log).path,
+                message("errors.deleted_by_start"),
+                message("errors.give_as_is"),
+                kind="missing",
+            )
+        return replace(log, segments=own_segments)
+    return replace(serving.view_partition(partition), segments=(serving.view_segment(segment),))
+
+
+def _plain_state(partition: Partition, base_offset: int) -> str | None:
+    return next(
+        (
+            log_segment.state
+            for log_segment in partition.live
+            if log_segment.base_offset == base_offset
+        ),
+        None,
+    )
+
+
+def _partition(path: Path, advice: Message = ADVICE_ANY) -> Partition:
+    """The partition of a directory, or the only one of an archive."""
+    root = archive.unpack_if_archive(path)
+    paths_inside = _list_directory(root)
+    has_log = any(path_inside.suffix == ".log" for path_inside in paths_inside)
+    if has_log and not names.parse_directory(root.name):
+        return open_partition(root, PartitionName(root.name, 0))
+    if (
+        not has_log
+        and names.parse_directory(root.name)
+        and not any(path_inside.is_dir() for path_inside in paths_inside)
+    ):
+        raise CannotOpen(root, message("errors.holds_no_log"), advice, kind="missing")
+    broker = open_broker(path)
+    if len(broker.partitions) > 1:
+        hint = message("errors.name_one_partition", path=path / broker.partitions[0].directory)
+        raise CannotOpen(
+            path,
+            message("errors.holds_partitions", count=len(broker.partitions)),
+            hint,
+            kind="not-kafka",
+        )
+    return _sole_partition(broker, advice)
+
+
+def _sole_partition(broker: Broker, advice: Message = ADVICE_ANY) -> Partition:
+    """The one partition of a broker directory; CannotOpen where there is none that can be read, as
+    when it vanishes meanwhile.
+    """
+    if broker.partitions:
+        return broker.partitions[0]
+    if broker.problems:
+        raise CannotOpen(
+            broker.problems[0].path, broker.problems[0].what, kind=broker.problems[0].kind
+        )
+    raise CannotOpen(broker.path, message("errors.holds_no_partition"), advice, kind="missing")
+
+
+def _list_directory(directory: Path) -> list[Path]:
+    """What lies in a directory."""
+    with file.translate_os_errors(directory):
+        return list(directory.iterdir())
+
+
+def _partition_around(path: Path) -> Partition:
+    """The partition directory that a file lies in, whatever its name."""
+    directory = path.parent
+    if names.parse_directory(directory.name) and any(
+        file_path.suffix == ".log" for file_path in _list_directory(directory)
+    ):
+        return _sole_partition(open_broker(directory))
+    return open_partition(directory, PartitionName(directory.name, 0))
+
+
+def _file_name(path: Path, advice: Message = ADVICE_ANY) -> SegmentName:
+    with file.translate_os_errors(path):
+        path.stat()
+    name = names.parse_file(path.name)
+    if not name:
+        raise CannotOpen(path, message("errors.is_no_segment_file"), advice, kind="not-kafka")
+    return name

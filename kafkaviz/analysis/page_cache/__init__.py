@@ -1,0 +1,1 @@
+"""Which pages of an index a search touches, and which of them went cold."""

@@ -1,0 +1,1 @@
+"""Indexes made anew, and a log appended once more."""

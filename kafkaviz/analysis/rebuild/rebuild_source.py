@@ -1,0 +1,123 @@
+"""Indexes built anew: what that starts from (the partition, which of its segments, the settings its
+log is run with), and what it gives.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from kafkaviz import config_def
+from kafkaviz.analysis.inference import roll_reasons
+from kafkaviz.analysis.lookup import paths
+from kafkaviz.analysis.restart.next_start import RestartLog, stored_log
+from kafkaviz.analysis.rolls import roll_inference
+from kafkaviz.config_def import Release
+from kafkaviz.errors import CannotOpen, KafkavizError, RefusedSetting
+from kafkaviz.format import names
+from kafkaviz.log.broker import open_broker
+from kafkaviz.log.metadata_log import MetadataImage
+from kafkaviz.log.partition import Partition
+from kafkaviz.log.settings import Settings, SettingValue, open_settings
+from kafkaviz.messages import message, verbatim
+from kafkaviz.simulate.config import IndexConfig, release_behaviour
+from kafkaviz.simulate.startup.index_rebuild import RebuildRefusal, RebuiltSegment, rebuild
+from kafkaviz.simulate.stored import StoredLog
+
+SETTINGS = ("index.interval.bytes", "segment.index.bytes")
+
+
+@dataclass(frozen=True)
+class RebuildSource:
+    """What is built anew.
+
+    base_offsets: of the segments, those of all or that of the one .log. settings: the two of
+    SETTINGS, with where each came from.
+    """
+
+    partition: Partition
+    base_offsets: tuple[int, ...]
+    settings: tuple[SettingValue, ...]
+
+    def stored_log(self) -> StoredLog:
+        """The partition directory as plain values."""
+        return stored_log(
+            RestartLog(
+                self.partition, IndexConfig(*(int(setting.value) for setting in self.settings))
+            )
+        )
+
+    def rebuild_segments(self, release: Release) -> Iterator[RebuiltSegment]:
+        """Each segment as a release recovers and closes it.
+
+        Raises CannotOpen, in Kafka's words, where recovery ends in an exception.
+        """
+        try:
+            yield from rebuild(self.stored_log(), self.base_offsets, release_behaviour(release))
+        except RebuildRefusal as refusal:
+            raise CannotOpen(
+                refusal.file, verbatim(str(refusal.exception)), refusal.consequence
+            ) from None
+
+    def roll_reasons(self, rebuilt_segments: Sequence[RebuiltSegment]) -> list[str | None]:
+        """Why each rebuilt segment was rolled, as infer.roll_reasons words it; None where none is
+        seen.
+        """
+        try:
+            if len(self.base_offsets) != len(self.partition.live):
+                return [
+                    roll_inference.roll_reason(self.partition, base) for base in self.base_offsets
+                ]
+            return roll_reasons(
+                [
+                    replace(
+                        roll_inference.segment_facts(segment),
+                        log_bytes=rebuilt_segment.recovered_segment.valid_bytes,
+                        max_timestamp_ms=rebuilt_segment.recovered_segment.max_timestamp_ms,
+                        offset_entries=len(rebuilt_segment.recovered_segment.offset_entries),
+                        time_entries=len(rebuilt_segment.recovered_segment.time_entries),
+                    )
+                    for segment, rebuilt_segment in zip(
+                        self.partition.live, rebuilt_segments, strict=True
+                    )
+                ]
+            )
+        except KafkavizError:
+            return [None] * len(rebuilt_segments)
+
+
+def open_rebuild_source(
+    path: Path, release: Release, overrides: Mapping[str, str]
+) -> RebuildSource:
+    """The segments of a partition directory, an archive of one, or a .log.
+
+    overrides: settings by a topic's or a broker's name, as a person gave them; RefusedSetting for
+    one that no index depends on, or whose value Kafka refuses. CannotOpen for a path that is none
+    of these.
+    """
+    for name, text in overrides.items():
+        if config_def.setting(name).name not in SETTINGS:
+            raise RefusedSetting(name, text, message("errors.indexes_depend_on", names=SETTINGS))
+        config_def.parse(name, text, release)
+    partition, base_offset = paths.open_segments(path)
+    if not partition.live:
+        raise CannotOpen(partition.path, message("errors.holds_no_log"), kind="missing")
+    settings = find_settings(partition, release, overrides)
+    live = tuple(live_segment.base_offset for live_segment in partition.live)
+    # a broker has renamed it since the path was looked at
+    if base_offset is not None and base_offset not in live:
+        raise CannotOpen(
+            path, message("errors.not_there"), message("errors.moved_or_removed"), kind="missing"
+        )
+    base_offsets = live if base_offset is None else (base_offset,)
+    return RebuildSource(
+        partition, base_offsets, tuple(settings.find(partition.topic, name) for name in SETTINGS)
+    )
+
+
+def find_settings(partition: Partition, release: Release, overrides: Mapping[str, str]) -> Settings:
+    """Those of the broker directory around the partition, if it lies in one; else what was typed,
+    and Kafka's defaults.
+    """
+    if not names.parse_directory(partition.directory):
+        return Settings(release, MetadataImage(), overrides=dict(overrides))
+    return open_settings(open_broker(partition.path), release, overrides)

@@ -1,0 +1,139 @@
+"""What a replay of a log on disk starts from: its files, and the settings that it was run with."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from kafkaviz import config_def
+from kafkaviz.analysis.inference import inferred_limits, roll_reasons
+from kafkaviz.analysis.lookup import paths
+from kafkaviz.analysis.rebuild.rebuild_source import find_settings
+from kafkaviz.analysis.restart.next_start import RestartLog, stored_log
+from kafkaviz.analysis.rolls.roll_inference import segment_facts
+from kafkaviz.config_def import Release, Value
+from kafkaviz.errors import CannotOpen, KafkavizError
+from kafkaviz.format import names
+from kafkaviz.log.partition import Partition
+from kafkaviz.log.settings import Origin
+from kafkaviz.messages import message
+from kafkaviz.simulate.config import IndexConfig
+from kafkaviz.simulate.directory.simulation import Simulated
+from kafkaviz.simulate.startup.directory import INDEXES
+from kafkaviz.simulate.stored import StoredFile, StoredLog
+
+
+@dataclass(frozen=True)
+class ReplaySource:
+    """A partition directory as plain values.
+
+    settings: by topic name, those that the directory tells, and the limits that its rolls are
+    inferred from; inferred_settings: the latter. inputs: the directories that nothing is written
+    into.
+    """
+
+    log: StoredLog
+    settings: Mapping[str, Value]
+    inferred_settings: Mapping[str, Value]
+    inputs: tuple[Path, ...]
+
+
+def open_replay_source(path: Path, release: Release) -> ReplaySource:
+    """The log of a partition directory, or of an archive of one; CannotOpen for any other path."""
+    partition, base_offset = paths.open_segments(path, paths.ADVICE_PARTITION)
+    if base_offset is not None:
+        raise CannotOpen(
+            path,
+            message("errors.is_a_log"),
+            message("errors.give_its_partition_directory"),
+            kind="not-kafka",
+        )
+    if not partition.live:
+        raise CannotOpen(partition.path, message("errors.holds_no_log"), kind="missing")
+    # the directory that is written has the same name
+    if not names.parse_directory(partition.directory):
+        raise CannotOpen(
+            partition.path,
+            message("errors.no_partition_name"),
+            message("errors.give_copy_a_name"),
+            kind="not-kafka",
+        )
+    topic_settings = find_settings(partition, release, {}).topic_settings(partition.topic)
+    known_settings = {
+        name: setting.value
+        for name, setting in topic_settings.items()
+        if setting.origin != Origin.DEFAULT and name in config_def.TOPIC_SETTINGS
+    }
+    inferred_settings = {
+        name: value for name, value in _limits(partition).items() if name not in known_settings
+    }
+    return ReplaySource(
+        stored_log(RestartLog(partition, IndexConfig())),
+        known_settings | inferred_settings,
+        inferred_settings,
+        (partition.path,),
+    )
+
+
+def _limits(partition: Partition) -> dict[str, Value]:
+    """What the closed segments say of segment.bytes, segment.ms and segment.index.bytes; nothing
+    where they cannot be read.
+    """
+    try:
+        facts = [segment_facts(segment) for segment in partition.live]
+    except KafkavizError:
+        return {}
+    return {
+        name: limit.value for name, limit in inferred_limits(facts, roll_reasons(facts)).items()
+    }
+
+
+@dataclass(frozen=True)
+class IndexFileDiff:
+    """A file of a copied segment beside that of its replay. from_position: the first byte that
+    differs, None where all are the same.
+    """
+
+    name: str
+    from_position: int | None
+
+
+def diff_indexes(source: ReplaySource, simulated: Simulated) -> list[IndexFileDiff]:
+    """The indexes of each copied segment; a replay without a segment of that base offset has files
+    of no bytes there.
+
+    An index of a log that was not closed is compared up to its last byte that is not zero.
+    """
+    replayed_files = {
+        replayed_file.name.rpartition("/")[2]: replayed_file for replayed_file in simulated.files
+    }
+    copied_indexes = [
+        copied_file
+        for copied_file in source.log.files
+        if (name := names.parse_file(copied_file.name)) and name.kind in INDEXES and not name.suffix
+    ]
+    return [
+        IndexFileDiff(
+            copied_file.name, _first_difference(copied_file, replayed_files.get(copied_file.name))
+        )
+        for copied_file in copied_indexes
+    ]
+
+
+def _first_difference(copied_file: StoredFile, replayed_file: StoredFile | None) -> int | None:
+    contents = [
+        stored_file.content().rstrip(b"\0") if stored_file else b""
+        for stored_file in (copied_file, replayed_file)
+    ]
+    if contents[0] == contents[1]:
+        return None
+    common_bytes = min(map(len, contents))
+    copied_bytes, replayed_bytes = (
+        np.frombuffer(content, np.uint8, common_bytes) for content in contents
+    )
+    return (
+        int(np.argmax(copied_bytes != replayed_bytes))
+        if (copied_bytes != replayed_bytes).any()
+        else common_bytes
+    )

@@ -1,0 +1,126 @@
+"""What a log would have become with other settings: its batches appended once more, without their
+payload, by the rules of the writer.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from kafkaviz.analysis.cost.cost_model import FILES_A_SEGMENT, MAPS_A_SEGMENT
+from kafkaviz.config_def import Value
+from kafkaviz.errors import KafkavizError
+from kafkaviz.format import offset_index, time_index
+from kafkaviz.messages import message
+from kafkaviz.simulate.config import LogConfig, ReleaseBehaviour
+from kafkaviz.simulate.incoming import AppendChunk
+from kafkaviz.simulate.writer.refusals import AppendFailed
+from kafkaviz.simulate.writer.writer import CannotLoad, UnifiedLog
+
+
+@dataclass(frozen=True)
+class WhatIf:
+    """A log that was written once more and closed. rolls: by cause, in words of the writer; the
+    last segment was rolled by none.
+    """
+
+    config: LogConfig
+    segments: int
+    rolls: Mapping[str, int]
+    log_bytes: int
+    offset_entries: int
+    time_entries: int
+
+    @property
+    def index_bytes(self) -> int:
+        """Of both indexes together."""
+        return (
+            self.offset_entries * offset_index.ENTRY.itemsize
+            + self.time_entries * time_index.ENTRY.itemsize
+        )
+
+    @property
+    def maps(self) -> int:
+        """Where every segment's indexes are loaded."""
+        return MAPS_A_SEGMENT * self.segments
+
+    @property
+    def files(self) -> int:
+        """A .log, an .index and a .timeindex each."""
+        return FILES_A_SEGMENT * self.segments
+
+
+def replay(
+    chunks: Iterable[AppendChunk],
+    config: LogConfig,
+    behaviour: ReleaseBehaviour,
+    start_offset: int = 0,
+    *,
+    is_leader: bool = True,
+) -> WhatIf:
+    """Appends every chunk's rows; the clock is theirs.
+
+    KafkavizError with Kafka's exception where it takes one with an exception.
+    """
+    log, now_ms = None, 0
+    try:
+        for chunk in chunks:
+            if len(chunk.rows):
+                now_ms = int(chunk.rows["now_ms"][0]) if log is None else now_ms
+                log = log or UnifiedLog(
+                    config, behaviour, now_ms=now_ms, start_offset=start_offset, is_leader=is_leader
+                )
+                log.append(chunk.rows.copy())
+                now_ms = int(chunk.rows["now_ms"][-1])
+    except (AppendFailed, CannotLoad) as failure:
+        raise KafkavizError(message("errors.kafka_ends_in", exception=str(failure))) from None
+    log = log or UnifiedLog(config, behaviour, now_ms=0, start_offset=start_offset)
+    log.close(now_ms)
+    rolls = Counter(
+        str(closed_segment.roll_reason.cause)
+        for closed_segment in log.segments
+        if closed_segment.roll_reason
+    )
+    return WhatIf(
+        config,
+        len(log.segments),
+        dict(rolls),
+        sum(closed_segment.log_bytes for closed_segment in log.segments),
+        sum(closed_segment.index.count for closed_segment in log.segments),
+        sum(closed_segment.timeindex.count for closed_segment in log.segments),
+    )
+
+
+def compare(
+    logs: Sequence[tuple[Callable[[], Iterable[AppendChunk]], int]],
+    config: LogConfig,
+    changed_settings: Mapping[str, Value],
+    behaviour: ReleaseBehaviour,
+    *,
+    is_leader: bool = True,
+) -> tuple[WhatIf, WhatIf]:
+    """(as the logs are set, with the fields of LogConfig in `changed_settings`), each the sum over
+    the logs. logs: (their chunks, first offset).
+    """
+    changed_config = replace(config, **changed_settings)
+    outcome_now, outcome_changed = (
+        _sum_outcomes(
+            [
+                replay(chunks(), log_config, behaviour, start, is_leader=is_leader)
+                for chunks, start in logs
+            ],
+            log_config,
+        )
+        for log_config in (config, changed_config)
+    )
+    return outcome_now, outcome_changed
+
+
+def _sum_outcomes(outcomes: Sequence[WhatIf], config: LogConfig) -> WhatIf:
+    rolls: Counter[str] = Counter()
+    for outcome in outcomes:
+        rolls.update(outcome.rolls)
+    sums = (
+        sum(getattr(outcome, name) for outcome in outcomes)
+        for name in ("log_bytes", "offset_entries", "time_entries")
+    )
+    return WhatIf(config, sum(outcome.segments for outcome in outcomes), dict(rolls), *sums)

@@ -1,0 +1,1 @@
+"""What keeps a segment, and until when."""

@@ -1,0 +1,121 @@
+"""Until when retention keeps one segment, without reading its log: told from the last time entry of
+each segment up to it.
+
+A broker knows no more of a closed segment than that entry, 12 bytes at the end of its .timeindex.
+What a check finds by reading every .log is the same, but for logs whose time index is damaged:
+there retention tells what the next start makes of it.
+"""
+
+from kafkaviz.analysis.existing_file import existing_file
+from kafkaviz.analysis.health.broker_health import CheckPlan
+from kafkaviz.analysis.retention import policy
+from kafkaviz.analysis.retention.policy import LogRetention, SegmentAge, SegmentRetention
+from kafkaviz.analysis.segment.anatomy import Anatomy
+from kafkaviz.errors import CannotOpen
+from kafkaviz.format import time_index
+from kafkaviz.format.names import METADATA_TOPIC
+from kafkaviz.log import file
+from kafkaviz.log.partition import Partition
+from kafkaviz.log.segment import Segment
+
+ENTRY_BYTES = time_index.ENTRY.itemsize
+
+
+def segment_retention(
+    check_plan: CheckPlan, partition: Partition, anatomy: Anatomy
+) -> tuple[LogRetention, SegmentRetention] | None:
+    """The log and what keeps the segment that was read; None of one that no limit concerns.
+    check_plan: of the whole directory.
+    """
+    live = partition.live
+    number = next(
+        (
+            place
+            for place, live_segment in enumerate(live)
+            if live_segment.base_offset == anatomy.segment.base_offset
+        ),
+        None,
+    )
+    if (
+        number is None
+        or not anatomy.segment.is_in_use
+        or partition.state != "current"
+        or partition.topic == METADATA_TOPIC
+    ):
+        return None
+    is_recovered = not check_plan.is_clean and anatomy.segment.state == "active"
+    later_ages = (
+        SegmentAge(
+            live_segment.base_offset, existing_file(live_segment.log).size_bytes, None, "unknown"
+        )
+        for live_segment in live[number + 1 :]
+    )
+    ages = [
+        *map(age_from_last_entry, live[:number]),
+        _age_from_anatomy(anatomy, is_recovered=is_recovered),
+        *later_ages,
+    ]
+    log = policy.log_retention(
+        partition.directory,
+        ages,
+        check_plan.limits(partition),
+        now_ms=check_plan.now_ms,
+        log_start_offset=partition.log_start_offset,
+        high_watermark=partition.high_watermark,
+        log_end_offset=None if number + 1 < len(live) else _log_end_offset(anatomy),
+    )
+    return log, log.segments[number]
+
+
+def age_from_last_entry(segment: Segment) -> SegmentAge:
+    """A segment by its last time entry; by the time of its .log where it has none."""
+    log, times = existing_file(segment.log), segment.timeindex
+    try:
+        data = (
+            b""
+            if times is None
+            else file.read(
+                times.path, max(0, _aligned_bytes(times.size_bytes) - ENTRY_BYTES), ENTRY_BYTES
+            )
+        )
+    except CannotOpen:
+        return SegmentAge(segment.base_offset, log.size_bytes, None, "unknown")
+    entries = time_index.parse(data)
+    last_ms = int(entries["timestamp_ms"][-1]) if len(entries) else -1
+    return _age(segment.base_offset, log.size_bytes, last_ms, log.mtime_ns)
+
+
+def _log_end_offset(anatomy: Anatomy) -> int:
+    """One past the last offset."""
+    return (
+        int(anatomy.batches["last_offset"][-1]) + 1
+        if len(anatomy.batches)
+        else anatomy.segment.base_offset
+    )
+
+
+def _aligned_bytes(size_bytes: int) -> int:
+    return size_bytes - size_bytes % ENTRY_BYTES
+
+
+def _age_from_anatomy(anatomy: Anatomy, *, is_recovered: bool) -> SegmentAge:
+    """The segment that was read; is_recovered: its batches count, and not its time entries."""
+    times, batches = anatomy.times, anatomy.batches
+    log = existing_file(anatomy.segment.log)
+    last_ms = (
+        0
+        if times.unwritten_slots
+        else int(times.entries["timestamp_ms"][-1])
+        if len(times.entries)
+        else -1
+    )
+    if is_recovered:
+        last_ms = int(batches["max_timestamp_ms"].max()) if len(batches) else -1
+    size_bytes = anatomy.end.position if is_recovered else log.size_bytes
+    return _age(anatomy.segment.base_offset, size_bytes, last_ms, log.mtime_ns)
+
+
+def _age(base_offset: int, size_bytes: int, last_ms: int, mtime_ns: int) -> SegmentAge:
+    if last_ms < 0:
+        return SegmentAge(base_offset, size_bytes, mtime_ns // 1_000_000, "mtime")
+    return SegmentAge(base_offset, size_bytes, last_ms, "entry" if last_ms else "unwritten")

@@ -1,0 +1,324 @@
+"""How each segment of a log filled until it rolled: bytes, time and both indexes, against the limit
+of each.
+
+A lane is a segment. Of a simulated log it is told from the batches that were appended; of a
+partition on disk from its index files, whose entries say how far the .log was at which time, so
+that no log needs to be read:
+
+    .index       (99, 4500) (199, 9000)        .timeindex  (..:00.450, 99) (..:00.900, 199)
+    (..:01.000, 219)
+    fills        at ..:00.450 4500 B and one entry of each kind, at ..:00.900 9000 B and two, at the
+    end the size of the .log
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import cast
+
+import numpy as np
+
+from kafkaviz.analysis.inference import InferredLimit, SegmentFacts, inferred_limits, roll_reasons
+from kafkaviz.analysis.inference.limit import SETTING
+from kafkaviz.analysis.rolls.roll_inference import segment_facts
+from kafkaviz.log.partition import Partition
+from kafkaviz.log.segment import Segment
+from kafkaviz.simulate.config import LogConfig
+from kafkaviz.simulate.incoming import INCOMING
+from kafkaviz.simulate.writer.roll_reason import Cause, RollReason
+
+POINTS = 48  # of a lane: a line of some hundred pixels has no room for more
+FILL: np.dtype = np.dtype(
+    [  # how far a segment was, after an append
+        ("at_ms", "i8"),
+        ("log_bytes", "i8"),
+        ("waited_ms", "i8"),
+        ("offset_entries", "i8"),
+        ("time_entries", "i8"),
+    ]
+)
+APPEND: np.dtype = np.dtype(
+    [
+        (name, INCOMING[name])
+        for name in ("base_offset", "last_offset", "size_bytes", "max_timestamp_ms", "now_ms")
+    ]
+)
+
+
+@dataclass(frozen=True)
+class SegmentHistory:
+    """One segment. opened_ms: when its first batch came; ended_ms: when the next one's came, or its
+    own last.
+
+    time_entries: without the one that its end added. reason: None where it is active, or where
+    nothing that is known fits.
+    """
+
+    base_offset: int
+    opened_ms: int
+    ended_ms: int
+    log_bytes: int
+    offset_entries: int
+    time_entries: int
+    reason: RollReason | None
+    is_active: bool
+    fills: np.ndarray  # FILL
+
+
+@dataclass(frozen=True)
+class RollHistory:
+    """The segments of a log in order, and its limits. inferred_limits: those of them that the rolls
+    themselves bound, by the setting's name.
+    """
+
+    segments: tuple[SegmentHistory, ...]
+    config: LogConfig
+    inferred_limits: Mapping[str, InferredLimit] = field(default_factory=dict)
+    batches: int | None = None
+
+    @property
+    def log_bytes(self) -> int:
+        """The log, all segments together."""
+        return sum(segment.log_bytes for segment in self.segments)
+
+    @property
+    def span_ms(self) -> int:
+        """From the first batch to the last."""
+        return self.segments[-1].ended_ms - self.segments[0].opened_ms if self.segments else 0
+
+    @property
+    def bytes_per_s(self) -> float:
+        """The mean speed; 0 where there is no span of time."""
+        return 1000 * self.log_bytes / self.span_ms if self.span_ms > 0 else 0.0
+
+    def rolls(self) -> dict[Cause | None, int]:
+        """How many rolls had which cause, in Kafka's order; None where no cause is seen."""
+        causes = [
+            segment.reason.cause if segment.reason else None
+            for segment in self.segments
+            if not segment.is_active
+        ]
+        return {cause: causes.count(cause) for cause in (*Cause, None) if cause in causes}
+
+
+# ---- of a simulated log
+
+
+def appended_rows(rows: np.ndarray) -> np.ndarray:
+    """Of INCOMING rows what a lane needs of them, as APPENDED."""
+    thinned = np.empty(len(rows), APPEND)
+    for name in cast("tuple[str, ...]", APPEND.names):
+        thinned[name] = rows[name]
+    return thinned
+
+
+def history_of_log(segments: Sequence, appends: np.ndarray, config: LogConfig) -> RollHistory:
+    """The lanes of a simulate.writer.writer.Log: its segments, and all that was appended to it, as
+    APPENDED rows.
+    """
+    bases = [segment.base_offset for segment in segments]
+    first = np.searchsorted(appends["base_offset"], bases)
+    edges = zip(segments, first, [*first[1:], len(appends)], strict=True)
+    histories = tuple(
+        _history_from_appends(segment, appends, int(low), int(high))
+        for segment, low, high in edges
+        if high > low
+    )
+    return RollHistory(histories, config, batches=len(appends))
+
+
+def _history_from_appends(segment, appends: np.ndarray, low: int, high: int) -> SegmentHistory:
+    rows, is_active = appends[low:high], segment.roll_reason is None and high == len(appends)
+    fills = _fills(rows, segment.index.entries, segment.timeindex.entries)
+    ended_ms = appends["now_ms"][min(high, len(appends) - 1)]
+    return SegmentHistory(
+        segment.base_offset,
+        int(rows["now_ms"][0]),
+        int(ended_ms),
+        int(rows["size_bytes"].sum()),
+        int(fills["offset_entries"][-1]),
+        int(fills["time_entries"][-1]),
+        segment.roll_reason,
+        is_active,
+        fills,
+    )
+
+
+def _fills(rows: np.ndarray, offset_entries: np.ndarray, time_entries: np.ndarray) -> np.ndarray:
+    """A segment's state after some of its appends, the last among them.
+
+    A time entry was written at the first index point that had seen its timestamp; the entry of the
+    roll is at none.
+    """
+    size = np.cumsum(rows["size_bytes"])
+    newest = np.maximum.accumulate(rows["max_timestamp_ms"])
+    # the batch that starts at an entry's position
+    points = np.searchsorted(size, offset_entries["position"], "right")
+    newest_at_points = newest[np.minimum(points, len(rows) - 1)]
+    samples = np.unique(np.linspace(0, len(rows) - 1, POINTS).astype(int))
+    fills = np.empty(len(samples), FILL)
+    fills["at_ms"], fills["log_bytes"] = rows["now_ms"][samples], size[samples]
+    # as LogSegment.timeWaitedForRoll
+    clock = "max_timestamp_ms" if rows["max_timestamp_ms"][0] >= 0 else "now_ms"
+    fills["waited_ms"] = np.maximum(rows[clock][samples] - rows[clock][0], 0)
+    fills["offset_entries"] = np.searchsorted(points, samples, "right")
+    last_newest_ms = (
+        np.where(
+            fills["offset_entries"] > 0,
+            newest_at_points[np.maximum(fills["offset_entries"] - 1, 0)],
+            -1,
+        )
+        if len(points)
+        else -1
+    )
+    fills["time_entries"] = np.searchsorted(time_entries["timestamp_ms"], last_newest_ms, "right")
+    return fills
+
+
+# ---- of a partition on disk
+
+
+def history_of_partition(
+    partition: Partition, config: LogConfig, known_settings: Collection[str] = ()
+) -> RollHistory:
+    """The lanes of what lies on disk. Raises KafkavizError as reading the index files does.
+
+    known_settings: the settings of config that were found, by the topic's name; any other that a
+    roll contradicts is inferred from the rolls.
+    """
+    live_segments = [
+        segment for segment in partition.live if segment.log and segment.log.size_bytes
+    ]
+    facts = [segment_facts(segment) for segment in live_segments]
+    reasons = roll_reasons(facts)
+    contradicted_settings = {
+        SETTING[cause]
+        for cause, roll in _rolls(facts, reasons, config)
+        if roll and not exceeds_limit(roll) and cause in SETTING
+    }
+    bounds = {
+        name: limit
+        for name, limit in inferred_limits(facts, reasons).items()
+        if name in contradicted_settings and name not in known_settings
+    }
+    config = replace(
+        config, **{name.replace(".", "_"): limit.value for name, limit in bounds.items()}
+    )
+    rolls = [roll for _, roll in _rolls(facts, reasons, config)]
+    followers, ends = [*facts[1:], None], [*rolls, None]
+    histories = [
+        _history_on_disk(*segment_row)
+        for segment_row in zip(live_segments, facts, followers, ends, strict=False)
+    ]
+    return RollHistory(tuple(histories), config, bounds)
+
+
+def _rolls(
+    facts: Sequence[SegmentFacts], reasons: Sequence[str | None], config: LogConfig
+) -> list[tuple[str | None, RollReason | None]]:
+    """Each roll's cause, with its numbers beside the limits."""
+    return [
+        (reason, _reason(Cause(reason), fact, next_facts, config) if reason else None)
+        for (fact, next_facts), reason in zip(pairwise(facts), reasons, strict=False)
+    ]
+
+
+def _history_on_disk(
+    segment: Segment, fact: SegmentFacts, next_facts: SegmentFacts | None, reason: RollReason | None
+) -> SegmentHistory:
+    fills = _fills_on_disk(segment, fact)
+    opened_ms = fact.first_batch_max_timestamp_ms
+    last_ms = max(fact.max_timestamp_ms, opened_ms)
+    ended_ms = (
+        max(next_facts.first_batch_max_timestamp_ms, opened_ms)
+        if next_facts and next_facts.first_batch_max_timestamp_ms >= 0
+        else last_ms
+    )
+    return SegmentHistory(
+        segment.base_offset,
+        opened_ms,
+        ended_ms,
+        fact.log_bytes,
+        fact.offset_entries,
+        fact.time_entries,
+        reason,
+        next_facts is None,
+        fills,
+    )
+
+
+def _reason(
+    cause: Cause, fact: SegmentFacts, next_facts: SegmentFacts, config: LogConfig
+) -> RollReason:
+    """The numbers of a cause that was inferred, beside the limit that the settings give."""
+    value, limit = {
+        Cause.SIZE: (fact.log_bytes, config.segment_bytes),
+        Cause.TIME: (
+            next_facts.first_batch_max_timestamp_ms - fact.first_batch_max_timestamp_ms,
+            config.most_segment_ms,
+        ),
+        Cause.OFFSET_INDEX_FULL: (fact.offset_entries, config.offset_slots),
+        Cause.TIME_INDEX_FULL: (
+            min(fact.time_entries, config.usable_time_slots),
+            config.usable_time_slots,
+        ),
+        Cause.OFFSET_OVERFLOW: (next_facts.first_batch_last_offset - fact.base_offset, 2**31 - 1),
+    }[cause]
+    return RollReason(cause, value, limit, next_facts.first_batch_bytes)
+
+
+def exceeds_limit(reason: RollReason) -> bool:
+    """Whether the numbers are above the limit: settings that were changed since may say
+    otherwise.
+    """
+    if reason.cause == Cause.SIZE:
+        return reason.actual + reason.incoming_bytes > reason.limit
+    is_index = reason.cause in (Cause.OFFSET_INDEX_FULL, Cause.TIME_INDEX_FULL)
+    return reason.actual == reason.limit if is_index else reason.actual > reason.limit
+
+
+def _fills_on_disk(segment: Segment, fact: SegmentFacts) -> np.ndarray:
+    """By the time entries, each beside the offset entry of the same index point, and the end."""
+    offsets, times = segment.offset_index, segment.time_index
+    opened_ms = fact.first_batch_max_timestamp_ms
+    shown_times = times[(times["timestamp_ms"] >= opened_ms) & (times["timestamp_ms"] > 0)]
+    shown_times = (
+        shown_times[
+            np.unique(
+                np.linspace(0, max(len(shown_times) - 1, 0), min(POINTS, len(shown_times))).astype(
+                    int
+                )
+            )
+        ]
+        if len(shown_times)
+        else shown_times
+    )
+    # the entry of a batch, or of one behind the record it names
+    point = np.searchsorted(offsets["offset"], shown_times["offset"])
+    is_inside = point < len(offsets)
+    fills = np.zeros(int(is_inside.sum()) + 1, FILL)
+    fills["at_ms"][:-1] = shown_times["timestamp_ms"][is_inside]
+    fills["log_bytes"][:-1] = offsets["position"][point[is_inside]]
+    fills["offset_entries"][:-1] = point[is_inside] + 1
+    fills["time_entries"][:-1] = np.searchsorted(
+        times["timestamp_ms"], shown_times["timestamp_ms"][is_inside], "right"
+    )
+    fills[-1] = (
+        max(fact.max_timestamp_ms, opened_ms),
+        fact.log_bytes,
+        0,
+        fact.offset_entries,
+        fact.time_entries,
+    )
+    fills["waited_ms"] = np.maximum(fills["at_ms"] - opened_ms, 0)
+    return fills
+
+
+def fill_limits(config: LogConfig) -> Mapping[str, int]:
+    """What each column of FILL runs to: the value at which it makes a segment roll."""
+    return {
+        "log_bytes": config.segment_bytes,
+        "waited_ms": config.most_segment_ms,
+        "offset_entries": config.offset_slots,
+        "time_entries": config.usable_time_slots,
+    }

@@ -1,0 +1,365 @@
+"""The index that is there: what lookups read in it, whoever wrote it, and whether the replay of its
+interval would have written the same.
+
+A follower that fetched a segment's first 98 KB at once appended them at once, and up to 3.9.0 wrote
+no entry for any of it:
+
+    interval 512, replayed batch by batch    405 entries, p99 of 4 headers
+    the .index of that follower               82 entries, p99 of 245 headers
+
+A restart or a truncation lets the writer count from 0 again, so that one gap grows to twice the
+interval; nothing else makes gaps longer, and nothing makes one shorter.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kafkaviz.analysis import sweep
+from kafkaviz.analysis.cost import cold_reads
+from kafkaviz.analysis.cost.cold_reads import ColdReads
+from kafkaviz.analysis.sweep import Columns, SweepParts
+from kafkaviz.analysis.sweep.columns import GrowingColumn
+from kafkaviz.analysis.sweep.times import find_answers
+from kafkaviz.format.batch import UNKNOWN
+from kafkaviz.format.batch_observer import BatchObserver
+
+UNREAD_ROW = np.iinfo(np.int64).max
+BLOCK = 1 << 18  # lookups that are counted at once
+# gaps that restarts may have made longer: so many, or this share of all
+RESTARTS, RESTARTS_SHARE = 4, 0.05
+
+
+@dataclass(frozen=True)
+class EntryGaps:
+    """How far entries lie apart, against an interval. `+` adds those of another segment.
+
+    late: gaps in which a batch has none although more than the interval lies before it;
+    longest_bytes: before the last such batch, 0 of none; early: entries that came before the
+    interval was over; largest_batch_bytes: of the .log.
+    """
+
+    interval_bytes: int
+    entries: int = 0
+    late: int = 0
+    longest_bytes: int = 0
+    early: int = 0
+    largest_batch_bytes: int = 0
+
+    def __add__(self, other: "EntryGaps") -> "EntryGaps":
+        """Both together."""
+        return EntryGaps(
+            self.interval_bytes,
+            self.entries + other.entries,
+            self.late + other.late,
+            max(self.longest_bytes, other.longest_bytes),
+            self.early + other.early,
+            max(self.largest_batch_bytes, other.largest_batch_bytes),
+        )
+
+    @property
+    def is_coarse(self) -> bool:
+        """Whether gaps are longer than restarts explain."""
+        too_long = self.longest_bytes > 2 * self.interval_bytes + self.largest_batch_bytes
+        return too_long or self.late > max(RESTARTS, RESTARTS_SHARE * self.entries)
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether an entry was written before the interval was over."""
+        return self.early > 0
+
+
+@dataclass(frozen=True)
+class ExistingIndexCost:
+    """Lookups in the indexes that are there, summed over segments; each part is of one interval,
+    today's. `+` adds.
+
+    parts: of base offsets; every_offset, timestamps: of other targets; cold: the device reads of
+    base offsets.
+    """
+
+    parts: SweepParts
+    every_offset: SweepParts
+    timestamps: SweepParts
+    cold: ColdReads
+    gaps: EntryGaps
+
+    def __add__(self, other: "ExistingIndexCost") -> "ExistingIndexCost":
+        """Both together."""
+        return ExistingIndexCost(
+            self.parts + other.parts,
+            self.every_offset + other.every_offset,
+            self.timestamps + other.timestamps,
+            self.cold + other.cold,
+            self.gaps + other.gaps,
+        )
+
+
+def cost_from_replay(
+    parts: SweepParts,
+    every_offset: SweepParts,
+    timestamps: SweepParts,
+    cold: ColdReads,
+    interval_bytes: int,
+) -> ExistingIndexCost:
+    """What a replay says of one interval, where there is no index that could tell."""
+    at_interval = (swept.at_interval(interval_bytes) for swept in (parts, every_offset, timestamps))
+    return ExistingIndexCost(
+        *at_interval, cold.at_interval(interval_bytes), EntryGaps(interval_bytes)
+    )
+
+
+class _EntryTargets:
+    """The entries of an .index, and the batches they point to.
+
+    rows: of those batches, UNREAD_ROW of one that was not read yet.
+    """
+
+    def __init__(self, offsets: np.ndarray) -> None:
+        self._keys, self.positions = (
+            np.ascontiguousarray(offsets[name]) for name in ("offset", "position")
+        )
+        self.rows = np.full(len(offsets), UNREAD_ROW)
+
+    def floor(self, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(row, position) of the batch that the index sends each offset to."""
+        if not len(self._keys):
+            return np.zeros(len(targets), np.int64), np.zeros(len(targets), np.int64)
+        slot = np.searchsorted(self._keys, targets, "right") - 1
+        has_slot = slot >= 0
+        return np.where(has_slot, self.rows[slot], 0), np.where(has_slot, self.positions[slot], 0)
+
+
+@dataclass(frozen=True)
+class ExistingIndexSweep:
+    """What one pass over the .log tells of lookups in the indexes of a segment; those by timestamp
+    take the columns of its batches, once all are there.
+    """
+
+    entries: _EntryTargets
+    times: np.ndarray  # log.segment.TIME_ENTRY
+    starts: np.ndarray  # of each batch the row from which a scan for its base offset starts
+    base_counter: "_HeaderCounter"
+    every_counter: "_HeaderCounter"
+    gaps: EntryGaps
+    by_base_offset: bool
+
+    def cost(
+        self, columns: Columns, replay_cost: ExistingIndexCost, read_ahead_bytes: int
+    ) -> ExistingIndexCost:
+        """columns: of the whole segment, whose times are not kept; replay_cost: what the replay
+        says of it.
+        """
+        count = {
+            "entries": np.array([len(self.entries.rows)]),
+            "time_entries": np.array([len(self.times)]),
+        }
+        time_counter = self._count_times(columns)
+        columns.forget_times()
+        return ExistingIndexCost(
+            replace(self.base_counter.replace_in(replay_cost.parts), **count),
+            replace(self.every_counter.replace_in(replay_cost.every_offset), **count),
+            replace(time_counter.replace_in(replay_cost.timestamps), **count),
+            self._count_cold_reads(
+                columns.sizes["size_bytes"], replay_cost.cold.intervals, read_ahead_bytes
+            ),
+            self.gaps,
+        )
+
+    def _count_cold_reads(
+        self, sizes: np.ndarray, intervals: np.ndarray, read_ahead_bytes: int
+    ) -> ColdReads:
+        positions = np.cumsum(sizes, dtype=np.int64)
+        positions -= sizes
+        return cold_reads.cold_reads_from_starts(
+            positions,
+            self.starts,
+            intervals,
+            by_base_offset=self.by_base_offset,
+            read_ahead_bytes=read_ahead_bytes,
+        )
+
+    def _count_times(self, columns: Columns) -> "_HeaderCounter":
+        counter, row, position = _HeaderCounter(), 0, 0
+        for first in range(0, len(columns.targets_ms), BLOCK):
+            targets = columns.targets_ms[first : first + BLOCK]
+            rows, positions = find_answers(columns.sizes, columns.newest_ms, targets, row, position)
+            row, position = int(rows[-1]), int(positions[-1])
+            slot = np.searchsorted(self.times["timestamp_ms"], targets, "right") - 1
+            offsets = self.times["offset"][slot] if len(self.times) else slot
+            start, start_position = (
+                np.where(slot >= 0, column, 0) for column in self.entries.floor(offsets)
+            )
+            counter.add(
+                np.maximum(rows, start) - start + 1,
+                np.maximum(positions, start_position) - start_position,
+            )
+        return counter
+
+
+class ExistingIndexSweeper(BatchObserver[ExistingIndexSweep | None]):
+    """Lookups in the indexes of one segment while its .log is read, chunk by chunk."""
+
+    def __init__(
+        self, offsets: np.ndarray, times: np.ndarray, interval_bytes: int, *, by_base_offset: bool
+    ) -> None:
+        """offsets, times: its entries, log.segment.OFFSET_ENTRY and TIME_ENTRY."""
+        self._entries, self._times = _EntryTargets(offsets), times
+        self._by_base_offset = by_base_offset
+        self._matched_entries = 0
+        self._is_usable = not (np.diff(self._entries.positions) < 1).any()
+        self._gaps, self._late_slot = EntryGaps(interval_bytes), -2
+        self._batches = self._next_offset = 0
+        self._starts = GrowingColumn(np.int32)
+        self._base_counter, self._every_counter = _HeaderCounter(), _HeaderCounter()
+        self._last_batches: np.ndarray | None = None  # until it is known whether others follow
+
+    def observe(self, batches: np.ndarray) -> None:
+        """The next batches: format.batch.BATCH."""
+        if self._last_batches is not None:
+            self._count(self._last_batches, is_end=False)
+        self._last_batches = batches
+
+    def result(self) -> ExistingIndexSweep | None:
+        """None where an entry points to no batch: such an index is built anew before it is used."""
+        if self._last_batches is not None:
+            self._count(self._last_batches, is_end=True)
+        if not self._is_usable or self._matched_entries < len(self._entries.rows):
+            return None
+        return ExistingIndexSweep(
+            self._entries,
+            self._times,
+            self._starts.end(),
+            self._base_counter,
+            self._every_counter,
+            self._gaps,
+            self._by_base_offset,
+        )
+
+    def _count(self, batches: np.ndarray, *, is_end: bool) -> None:
+        self._is_usable = self._is_usable and self._match_entries(batches["position"])
+        if not self._is_usable:
+            return
+        rows, last = np.arange(self._batches, self._batches + len(batches)), batches["last_offset"]
+        first = np.append(self._next_offset, last[:-1] + 1)
+        base = np.where(batches["base_offset"] == UNKNOWN, first, batches["base_offset"])
+        from_base, from_last = (
+            self._clamped_floor(targets, rows, batches["position"]) for targets in (base, last)
+        )
+        self._base_counter.add(rows - from_base[0] + 1, batches["position"] - from_base[1])
+        self._count_every_offset(batches, rows, from_base, from_last, is_end=is_end)
+        self._starts.add(from_base[0])
+        self._add_gaps(batches)
+        self._batches, self._next_offset = self._batches + len(batches), int(last[-1]) + 1
+
+    def _match_entries(self, positions: np.ndarray) -> bool:
+        """Whether the entries up to the last of these batches each point to one; which one is
+        noted.
+        """
+        stop = int(np.searchsorted(self._entries.positions, positions[-1], "right"))
+        expected = self._entries.positions[self._matched_entries : stop]
+        rows = np.searchsorted(positions, expected)
+        self._entries.rows[self._matched_entries : stop] = self._batches + rows
+        self._matched_entries = stop
+        return bool((positions[rows] == expected).all())
+
+    def _clamped_floor(
+        self, targets: np.ndarray, rows: np.ndarray, positions: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The same, no batch behind that of the target."""
+        start, position = self._entries.floor(targets)
+        return np.minimum(start, rows), np.minimum(position, positions)
+
+    def _count_every_offset(
+        self,
+        batches: np.ndarray,
+        rows: np.ndarray,
+        from_base: tuple,
+        from_last: tuple,
+        *,
+        is_end: bool,
+    ) -> None:
+        """Of a batch only the last offset can start from its own entry; how many headers it takes
+        beyond is the sweep's own rule.
+        """
+        targets = sweep.every_offset(batches, by_base_offset=self._by_base_offset, is_end=is_end)
+        near, far = targets["near"] - targets["near_last"], targets["far"] - targets["far_last"]
+        weighted_starts = (
+            (near, from_base, 0),
+            (far, from_base, 1),
+            (targets["near_last"], from_last, 0),
+            (targets["far_last"], from_last, 1),
+        )
+        for weights, (start, position), extra_headers in weighted_starts:
+            self._every_counter.add(
+                rows - start + 1 + extra_headers, batches["position"] - position, weights
+            )
+
+    def _add_gaps(self, batches: np.ndarray) -> None:
+        entry_gaps, slots = measure_gaps(
+            batches["position"],
+            batches["size_bytes"],
+            self._entries.positions,
+            self._gaps.interval_bytes,
+        )
+        is_continued = (
+            len(slots) and slots[0] == self._late_slot
+        )  # a gap that began before these batches
+        self._gaps += replace(entry_gaps, late=entry_gaps.late - 1) if is_continued else entry_gaps
+        self._late_slot = int(slots[-1]) if len(slots) else self._late_slot
+
+
+class _HeaderCounter:
+    """How many lookups take how many headers, and the bytes that they skip."""
+
+    def __init__(self) -> None:
+        self._counts, self._skipped_bytes = np.zeros(0, np.int64), 0
+
+    def add(
+        self, headers: np.ndarray, skipped_bytes: np.ndarray, weights: np.ndarray | None = None
+    ) -> None:
+        """Of each batch, weighed by how many lookups it is the answer of."""
+        self._counts = sweep.add_histograms(
+            self._counts, np.bincount(headers, weights).astype(np.int64)
+        )
+        self._skipped_bytes += int(
+            (skipped_bytes if weights is None else skipped_bytes * weights).sum()
+        )
+
+    def replace_in(self, swept: SweepParts) -> SweepParts:
+        """In the place of a replay's lookups."""
+        counts = np.trim_zeros(self._counts, "b")
+        return replace(
+            swept,
+            headers=counts,
+            starts=np.array([0, len(counts)]),
+            skipped_bytes=np.array([self._skipped_bytes]),
+        )
+
+
+def measure_gaps(
+    positions: np.ndarray, sizes: np.ndarray, entries: np.ndarray, interval_bytes: int
+) -> tuple[EntryGaps, np.ndarray]:
+    """(those of a stretch of batches, the slots before its late gaps). entries: the positions that
+    the whole index points to, each of one batch.
+    """
+    slot = np.searchsorted(entries, positions, "left") - 1  # of the entry before
+    bytes_since_entry = (
+        positions - np.where(slot >= 0, entries[slot], 0) if len(entries) else positions
+    )
+    own_entries = entries[
+        np.searchsorted(entries, positions[0]) : np.searchsorted(entries, positions[-1], "right")
+    ]
+    is_indexed = np.zeros(len(positions), bool)
+    is_indexed[np.searchsorted(positions, own_entries)] = True
+    is_late = ~is_indexed & (bytes_since_entry > interval_bytes)
+    slots = np.unique(slot[is_late])
+    entry_gaps = EntryGaps(
+        interval_bytes,
+        len(own_entries),
+        len(slots),
+        int(bytes_since_entry[is_late].max(initial=0)),
+        int((bytes_since_entry[is_indexed] <= interval_bytes).sum()),
+        int(sizes.max(initial=0)),
+    )
+    return entry_gaps, slots

@@ -1,0 +1,128 @@
+"""The pin: which batch of a segment to look at, the one of a wanted offset, or, where nobody named
+one, a telling one.
+
+Of 40 batches whose index has a wrong entry in slot 3, the telling one is where slot 3 leads; of a
+sound segment, an indexed batch of several records somewhat before the middle.
+"""
+
+from enum import StrEnum
+from typing import NamedTuple
+
+import numpy as np
+
+from kafkaviz.analysis.segment.anatomy import Anatomy
+from kafkaviz.analysis.segment.links import NONE, row_containing_byte, row_holding_offset
+from kafkaviz.format import offset_index, time_index
+
+VISIBLE_ENTRIES = 4.81  # entries a window shows at first: what has room for its numbers
+DEFAULT_ENTRY_SHARE = 0.45  # of the entries: a pin nobody chose stands a little before the middle
+OFFSET_DIGITS = 19  # of the largest one; Python refuses to read thousands of digits
+
+
+class NoRowReason(StrEnum):
+    """Why an offset has no row."""
+
+    DEFAULT = ""
+    NO_NUMBER = "no number"
+    ELSEWHERE = "not in this segment"
+
+
+class Selection(NamedTuple):
+    """An offset somebody asked for, its row, and if it has none why not.
+
+    "" is nobody's, and its row a telling one; slot and time are then the slots to look at, where
+    they are what tells.
+    """
+
+    offset: str
+    row: int | None
+    why: NoRowReason = NoRowReason.DEFAULT
+    slot: int = NONE
+    time: int = NONE
+
+
+def select_offset(anatomy: Anatomy, text: str) -> Selection:
+    """The row of the batch that holds an offset; for "" what to look at first."""
+    if not text:
+        return default_selection(anatomy)
+    first, last = offsets(anatomy)
+    digits = text.strip()
+    if not digits.isascii() or not digits.isdigit():
+        return Selection(text, None, NoRowReason.NO_NUMBER)
+    if len(digits) > OFFSET_DIGITS or not first <= int(digits) <= last:
+        return Selection(text, None, NoRowReason.ELSEWHERE)
+    return Selection(text, int(row_holding_offset(anatomy.batches, np.array([int(digits)]))[0]))
+
+
+def offsets(anatomy: Anatomy) -> tuple[int, int]:
+    """The first and the last offset of a segment that has a batch."""
+    first = int(anatomy.batches["base_offset"][0])
+    return first if first >= 0 else anatomy.segment.base_offset, int(
+        anatomy.batches["last_offset"].max()
+    )
+
+
+def default_selection(anatomy: Anatomy) -> Selection:
+    """What to show first: an entry that leads astray, the end of a file in use or cut, else an
+    entry of several records in the middle.
+    """
+    links = anatomy.links
+    if len(links.wrong_entries):
+        slot = int(links.wrong_entries[0])
+        return Selection(
+            "", int(max(links.entry_batch[slot], links.entry_home[slot], 0)), slot=slot
+        )
+    if len(links.wrong_times):
+        time_slot = int(links.wrong_times[0])
+        return Selection("", int(max(links.time_batch[time_slot], 0)), time=time_slot)
+    rows = np.flatnonzero(links.batch_slot != NONE)
+    if not len(rows):
+        return Selection("", len(anatomy.batches) // 2)
+    if anatomy.tail or anatomy.index.unwritten_slots or anatomy.index.trailing_bytes:
+        return Selection("", _row_near_end(anatomy, rows))
+    middle = rows[int(len(rows) * DEFAULT_ENTRY_SHARE) + 1 :]
+    with_records = middle[anatomy.batches["record_count"][middle] >= 3]
+    return Selection("", int(with_records[0] if len(with_records) else rows[len(rows) // 2]))
+
+
+def _row_near_end(anatomy: Anatomy, rows: np.ndarray) -> int:
+    """The last entry but two, or a later one if a window cannot show both that and the end."""
+    last = rows[-3:]
+    is_shown = (
+        anatomy.batches["position"][last]
+        > anatomy.batches["position"][rows[-1]] - window_bytes(anatomy) // 2
+    )
+    return int(last[np.argmax(is_shown)])
+
+
+def row_at_byte(anatomy: Anatomy, position: int) -> int:
+    """The row at a byte of the .log; the last one for a byte behind it."""
+    row = int(row_containing_byte(anatomy.batches, np.array([position]))[0])
+    return row if row != NONE else len(anatomy.batches) - 1 if position > 0 else 0
+
+
+def select_byte(anatomy: Anatomy, kind: str, byte: int) -> Selection:
+    """What goes with a byte of the "log", "index" or "timeindex": its batch, or its slot and the
+    batch that this leads to.
+    """
+    links = anatomy.links
+    if kind == "index" and byte // offset_index.ENTRY.itemsize < len(anatomy.index.entries):
+        slot = byte // offset_index.ENTRY.itemsize
+        return Selection(
+            "", int(max(links.entry_batch[slot], links.entry_home[slot], 0)), slot=slot
+        )
+    if kind == "timeindex" and byte // time_index.ENTRY.itemsize < len(anatomy.times.entries):
+        time_slot = byte // time_index.ENTRY.itemsize
+        return Selection("", int(max(links.time_batch[time_slot], 0)), time=time_slot)
+    return (
+        Selection("", row_at_byte(anatomy, byte)) if kind == "log" else default_selection(anatomy)
+    )
+
+
+def window_bytes(anatomy: Anatomy) -> int:
+    """A window with room for five entries; without entries, for forty batches; never less than one
+    and a half of the median batch.
+    """
+    median = anatomy.density.gap_median_bytes
+    batch = int(np.median(anatomy.batches["size_bytes"]))
+    return max(int(median * VISIBLE_ENTRIES) if median else 40 * batch, batch * 3 // 2)

@@ -1,0 +1,16 @@
+"""The findings of a directory, and what its next start will do: drawn and chosen from in the
+browser.
+"""
+
+from typing import Any
+
+from kafkaviz.app.frontend import register_component
+
+_findings = register_component("findings")
+
+
+def findings(data: dict[str, Any], key: str = "kv_findings") -> None:
+    """Draws what figures.checkup.message has packed; nothing comes back, what is chosen stands in
+    the address.
+    """
+    _findings(key=key, data=data, width="stretch", height="content")

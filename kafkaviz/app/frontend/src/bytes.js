@@ -1,0 +1,399 @@
+// Bytes as hexadecimal and text, sixteen a row, each field in the colour of its kind; the fields beside them, and what the chosen one means.
+// Only the rows on screen are drawn, and only a stretch of the bytes is here: m.panes[i] has those from `first` on, as figures/segment/segment_bytes.py sent them.
+import { html, renderMarkup } from './dom.js';
+import { fillTemplate, groupDigits, pluralText } from './text.js';
+
+const ROW = 16,
+  ROW_PX = 22,
+  PAD_PX = 10,
+  SPARE_ROWS = 6,
+  REST_MS = 120;
+const BEHIND = ['torn', 'unwritten']; // kinds of what stands behind the last batch, shown with it
+
+export default function ({ parentElement: root, data, setStateValue }) {
+  const state = (root.host.__bytes ??= { key: null, panes: [] });
+  state.release?.(); // Streamlit calls anew on each change, without cleaning up before
+  Object.assign(state, { root, send: setStateValue, $: name => root.querySelector(`.${name}`) });
+  take(state, opened(data));
+  const sizes = new ResizeObserver(() => state.panes.forEach(p => rows(state, p)));
+  state.panes.forEach(p => sizes.observe(p.hex));
+  state.release = () => sizes.disconnect();
+  return state.release;
+}
+
+// ---- what was sent
+
+function opened(sent) {
+  const length = Number(new DataView(sent.buffer, sent.byteOffset, 8).getBigUint64(0, true));
+  const data = JSON.parse(new TextDecoder().decode(sent.subarray(8, 8 + length)));
+  let at = 8 + length;
+  for (const p of data.panes) {
+    p.bytes = sent.slice(at, (at += p.data));
+    p.spans = p.spans.map(([start, end, name, value, kind, note, link]) => ({
+      start,
+      end,
+      name,
+      value,
+      kind,
+      note,
+      link,
+    }));
+  }
+  return data;
+}
+
+// The same batch or file again: the reader's place stays. Another one: the field that Python would look at first is chosen.
+function take(state, data) {
+  const other =
+      state.key !== data.key ||
+      state.data.language !== data.language ||
+      state.panes.length !== data.panes.length,
+    enter = state.enter,
+    was = state.panes[0]?.chosen;
+  Object.assign(state, { key: data.key, data, near: null });
+  if (other) {
+    state.panes = data.panes.map((p, i) => build(state, p, i));
+    state
+      .$('panes')
+      .replaceChildren(
+        ...state.panes.flatMap((p, i) => [
+          ...(i ? [html('div', { class: 'inner' }, data.title)] : []),
+          p.box,
+        ]),
+        ...(data.fault ? [html('div', { class: 'inner bad' }, data.fault)] : []),
+      );
+    state.enter = null;
+  }
+  data.panes.forEach((p, i) => refresh(state, state.panes[i], p));
+  const outer = state.panes[0];
+  if (!other && outer.chosen !== was && outer.chosen !== state.own)
+    state.stepping = { pane: outer, byte: outer.chosen };
+  if (!other) {
+    redraw(state);
+    return;
+  }
+  state.at = { pane: outer, byte: enter === 'first' ? outer.start : outer.chosen };
+  state.panes.forEach(p => {
+    p.hex.scrollTop = 0;
+    rows(state, p);
+  });
+  choose(state, outer, state.at.byte, true);
+  if (enter) outer.hex.focus({ preventScroll: true });
+}
+
+function build(state, sent, i) {
+  const room = html('div', { class: 'room' }),
+    { words, file } = state.data,
+    about = fillTemplate(words[`of_${sent.of}`], { file });
+  const hex = html('div', { class: 'hex', tabindex: 0, role: 'group', 'aria-label': about }, room);
+  const list = html('div', { class: 'fl', role: 'list', 'aria-label': words.fields, tabindex: 0 }),
+    p = { hex, room, list, i, box: html('div', { class: 'pane' }, hex, list), cells: new Map() };
+  hex.onscroll = () => {
+    rows(state, p);
+    rest(state, p);
+  };
+  hex.onkeydown = e => onKey(state, p, e);
+  for (const el of [hex, list]) {
+    el.onmousemove = e => near(state, p, spanOf(p, e));
+    el.onmouseleave = () => near(state, p, null);
+    el.onclick = e => {
+      const s = spanOf(p, e);
+      if (s) {
+        chosen(state, p, Math.max(s.start, p.start), el === list);
+        follow(s);
+      }
+    };
+  }
+  return p;
+}
+
+function refresh(_m, p, sent) {
+  Object.assign(p, sent, { asked: null, drawn: '' });
+  p.last = p.first + p.bytes.length;
+  p.room.style.height = `${Math.max(1, Math.ceil((p.end - p.start) / ROW)) * ROW_PX}px`;
+  p.room.style.setProperty('--digits', `${groupDigits(p.end).length}ch`);
+  p.list.replaceChildren(
+    ...p.spans.map((s, n) =>
+      html(
+        'div',
+        { class: 'f', role: 'listitem', 'data-s': n },
+        html('span', { class: 'p' }, s.start < p.start ? '' : String(s.start - origin(p))),
+        html('span', { class: 'n' }, html('span', { class: `sw k-${s.kind}` }), s.name),
+        html('span', { class: 'v' }, s.value),
+      ),
+    ),
+  );
+}
+
+// ---- drawing
+
+// From where places are counted: a file from its first byte, even if what can be scrolled through begins later.
+const origin = p => (p.of === 'file' ? 0 : p.start);
+
+// The span that has a byte, by halving; null where its bytes are not here.
+function at(p, byte) {
+  let lo = 0,
+    hi = p.spans.length - 1;
+  while (lo < hi) {
+    const mid = (lo + hi + 1) >> 1;
+    if (p.spans[mid].start <= byte) lo = mid;
+    else hi = mid - 1;
+  }
+  const s = p.spans[lo];
+  return s && s.start <= byte && byte < s.end ? s : null;
+}
+
+function rows(state, p) {
+  const top = Math.max(0, Math.floor((p.hex.scrollTop - PAD_PX) / ROW_PX) - SPARE_ROWS),
+    count = Math.ceil((p.hex.clientHeight || 430) / ROW_PX) + 2 * SPARE_ROWS;
+  const end = Math.min(Math.ceil((p.end - p.start) / ROW), top + count),
+    drawn = `${top} ${end} ${p.first}`;
+  if (p.drawn === drawn) return;
+  p.drawn = drawn;
+  p.cells = new Map();
+  p.room.replaceChildren(
+    ...Array.from({ length: Math.max(0, end - top) }, (_, i) => row(p, top + i)),
+  );
+  mark(state);
+}
+
+function row(p, n) {
+  const from = p.start + n * ROW,
+    to = Math.min(p.end, from + ROW),
+    el = html(
+      'div',
+      { class: 'r', style: `top:${n * ROW_PX}px` },
+      html('span', { class: 'a' }, groupDigits(from)),
+    );
+  const cell = (byte, kind, text) => {
+    const s = at(p, byte),
+      here = byte >= p.first && byte < p.last && s,
+      c = html('span', { class: here ? `${kind} k-${s.kind}` : `${kind} gone` }, here ? text : '·');
+    if (here) {
+      c.dataset.b = byte;
+      c.style.cssText = edges(s, byte, from);
+      p.cells.set(s, [...(p.cells.get(s) ?? []), c]);
+    }
+    return c;
+  };
+  const found = byte => p.bytes[byte - p.first];
+  for (let b = from; b < from + ROW; b++)
+    el.append(
+      b < to
+        ? cell(b, 'h', found(b)?.toString(16).padStart(2, '0'))
+        : html('span', { class: 'h' }, '  '),
+    );
+  for (let b = from; b < to; b++) {
+    const c = cell(b, 'x', found(b) > 31 && found(b) < 127 ? String.fromCharCode(found(b)) : '·');
+    c.classList.remove(...[...c.classList].filter(name => name.startsWith('k-')));
+    if (b === from) c.classList.add('x1');
+    el.append(c);
+  }
+  return el;
+}
+
+// On which sides a cell has the frame of its field: where the field ends, or the row does.
+function edges(s, byte, from) {
+  const sides = {
+    l: byte === s.start || byte === from,
+    r: byte === s.end - 1 || byte === from + ROW - 1,
+    t: byte - ROW < s.start,
+    b: byte + ROW >= s.end,
+  };
+  return Object.keys(sides)
+    .filter(side => sides[side])
+    .map(side => `--${side}:1`)
+    .join(';');
+}
+
+function redraw(state) {
+  state.panes.forEach(p => rows(state, p));
+  const to = state.stepping;
+  if (!to) {
+    mark(state);
+    return;
+  }
+  if (to.byte >= to.pane.first && to.byte < to.pane.last) {
+    state.stepping = null;
+    choose(state, to.pane, to.byte, true);
+    return;
+  }
+  if (!to.again) {
+    to.again = true;
+    ask(state, to.pane, to.byte);
+  } // once: of a file that shrank it never comes
+  mark(state);
+}
+
+// Frames the cells and the list's line of the chosen field, and of the one under the pointer; says what it means.
+function mark(state) {
+  if (!state.at) return;
+  for (const p of state.panes) {
+    p.marked?.forEach(el => el.classList.remove('on', 'near'));
+    p.marked = [];
+    const light = (s, name) => {
+      if (s)
+        for (const el of [...(p.cells.get(s) ?? []), p.list.children[p.spans.indexOf(s)]]) {
+          el.classList.add(name);
+          p.marked.push(el);
+        }
+    };
+    if (state.at.pane === p) light(at(p, state.at.byte), 'on');
+    if (state.near?.pane === p) light(state.near.span, 'near');
+  }
+  const { pane, span } = state.near ?? {
+    pane: state.at.pane,
+    span: at(state.at.pane, state.at.byte),
+  };
+  if (span) say(state, pane, span);
+}
+
+function say(state, p, s) {
+  const of = p.of === 'batch' && BEHIND.includes(s.kind) ? 'file' : p.of,
+    begin = of === 'file' ? 0 : origin(p),
+    from = s.start - begin,
+    to = s.end - 1 - begin;
+  const at = {
+      name: s.name,
+      first: groupDigits(from),
+      last: groupDigits(to),
+      position: groupDigits(s.start),
+      size: groupDigits(s.end - s.start),
+    },
+    { words } = state.data;
+  const where = renderMarkup(
+      pluralText(words, s.start < p.start ? 'at_none' : `at_${of}`, to > from ? 2 : 1),
+      at,
+    ),
+    { gap } = words;
+  const value =
+    s.kind === 'payload' && s.value ? [' ', html('span', { class: 'val' }, s.value)] : [];
+  const told = [...where, gap, s.note, ...value].map(one =>
+    typeof one === 'string' ? document.createTextNode(one) : one,
+  );
+  const said = told.map(one => one.textContent).join('');
+  if (state.said !== said) {
+    state.said = said;
+    state.$('mean').replaceChildren(...told);
+  }
+}
+
+// ---- what the reader does
+
+function spanOf(p, e) {
+  const el = e.target.closest?.('[data-b], [data-s]');
+  return el
+    ? el.dataset.s !== undefined
+      ? p.spans[el.dataset.s]
+      : at(p, Number(el.dataset.b))
+    : null;
+}
+
+function near(state, p, s) {
+  if ((state.near?.span ?? null) === s) return;
+  state.near = s ? { pane: p, span: s } : null;
+  mark(state);
+}
+
+// Chooses the field of a byte and brings it on screen; one that is not here is asked for first.
+function choose(state, p, byte, inView = false) {
+  if (byte < p.first || byte >= p.last) {
+    state.stepping = { pane: p, byte };
+    ask(state, p, byte);
+    return;
+  }
+  const s = at(p, byte);
+  state.at = { pane: p, byte };
+  state.near = null;
+  if (inView || s) show(p, s, byte);
+  rows(state, p);
+  mark(state);
+}
+
+// The reader chose a byte of the file: it stands in the address, as a link to it would have it.
+function chosen(state, p, byte, inView) {
+  choose(state, p, byte, inView);
+  if (p.i) return;
+  state.own = byte;
+  const url = new URL(location.href);
+  url.searchParams.set('byte', byte);
+  history.replaceState(history.state, '', url);
+}
+
+function show(p, s, byte) {
+  const y = Math.floor((byte - p.start) / ROW) * ROW_PX + PAD_PX,
+    h = p.hex.clientHeight;
+  if (h && (y < p.hex.scrollTop + 1 || y + ROW_PX > p.hex.scrollTop + h - 1))
+    p.hex.scrollTop = Math.max(0, y - h / 3);
+  const line = p.list.children[p.spans.indexOf(s)],
+    list = p.list;
+  if (!line) return;
+  const top = line.offsetTop - list.offsetTop;
+  if (top < list.scrollTop || top + line.offsetHeight > list.scrollTop + list.clientHeight)
+    list.scrollTop = Math.max(0, top - list.clientHeight / 3);
+}
+
+function onKey(state, p, e) {
+  if (e.ctrlKey || e.metaKey || e.altKey) return;
+  const byte = state.at.pane === p ? state.at.byte : p.start,
+    s = at(p, byte),
+    page = Math.max(1, Math.floor(p.hex.clientHeight / ROW_PX) - 1) * ROW;
+  const to = there => chosen(state, p, Math.max(p.start, Math.min(p.end - 1, there)), true);
+  const act = {
+    ArrowRight: () =>
+      s && s.end >= p.end ? neighbour(state, p, state.data.after) : to(s ? s.end : byte),
+    ArrowLeft: () =>
+      s && s.start <= p.start ? neighbour(state, p, state.data.before) : to(s ? s.start - 1 : byte),
+    ArrowDown: () => to(byte + ROW),
+    ArrowUp: () => to(byte - ROW),
+    PageDown: () => to(byte + page),
+    PageUp: () => to(byte - page),
+    Home: () => to(p.start),
+    End: () => to(p.end - 1),
+    Enter: () => enter(state, p, s),
+  }[e.key];
+  if (!act) return;
+  e.preventDefault();
+  state.enter = null;
+  act();
+}
+
+// Before the first field and behind the last one lie those of the neighbour batches.
+function neighbour(state, p, offset) {
+  if (p.i || offset === null) return;
+  state.enter = 'first';
+  pin(offset);
+}
+
+function enter(state, p, s) {
+  if (s?.link) follow(s);
+  else if (!p.i && state.panes[1] && s?.start === p.opens) {
+    state.panes[1].hex.focus();
+    choose(state, state.panes[1], 0, true);
+  }
+}
+
+const follow = s => {
+  if (s.link) pin(s.link);
+};
+const pin = offset => document.dispatchEvent(new CustomEvent('kafkaviz-pin', { detail: offset }));
+
+// The pane came to rest on rows that are not here: the server is asked for them, once.
+function rest(state, p) {
+  clearTimeout(p.rest);
+  const from = p.start + Math.max(0, Math.floor((p.hex.scrollTop - PAD_PX) / ROW_PX)) * ROW,
+    to = Math.min(p.end, from + ((p.hex.clientHeight / ROW_PX) | 0) * ROW);
+  if (from < p.first || to > p.last) p.rest = setTimeout(() => ask(state, p, from), REST_MS);
+}
+
+function ask(state, p, byte) {
+  if (p.asked === byte) return;
+  p.asked = byte;
+  const want = {
+    ...(state.want?.key === state.key ? state.want : {}),
+    key: state.key,
+    [p.i ? 'inner' : 'outer']: byte,
+  };
+  state.want = want;
+  state.send('want', want);
+}

@@ -1,0 +1,45 @@
+"""The stepper of a lookup, and the two searches side by side that follow its steps: drawn and
+stepped in the browser.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from kafkaviz import messages
+from kafkaviz.app.frontend import register_component
+
+_stepper, _lanes = register_component("stepper", "steps"), register_component("lanes")
+
+
+def bar() -> dict[str, Any]:
+    """What steps.js takes besides the steps: which language this is, and the words of the bar."""
+    return {"language": messages.language(), "bar": messages.table("steps")}
+
+
+def stepper(data: dict[str, Any], on_slot: Callable[[], None] | None, key: str = "stepper") -> None:
+    """Draws what figures.stepper.message has packed; on_slot is called when a slot of the index is
+    chosen, see `slot`; None: none can.
+    """
+    payload = data | bar() | {"picks": on_slot is not None}
+    _stepper(
+        key=key,
+        data=payload,
+        on_slot_change=on_slot or (lambda: None),
+        width="stretch",
+        height="content",
+    )
+
+
+def slot(lookup_key: str, key: str = "stepper") -> int | None:
+    """The slot that was clicked of the lookup with this key; None where none was."""
+    value = (st.session_state.get(key) or {}).get("slot") or {}
+    return value.get("slot") if value.get("key") == lookup_key else None
+
+
+def lanes(data: dict[str, Any], key: str = "lanes") -> None:
+    """Draws what figures.stepper.lanes.message has packed; keeps in step with the stepper of the
+    same lookup on the page.
+    """
+    _lanes(key=key, data=data, width="stretch", height="content")

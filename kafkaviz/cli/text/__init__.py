@@ -1,0 +1,1 @@
+"""What the commands print of a lookup and of a simulation."""

@@ -1,0 +1,152 @@
+"""A simulated log in words and as an object."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from kafkaviz.analysis.rebuild.replay_source import ReplaySource, diff_indexes
+from kafkaviz.analysis.rebuild.segment_object import segment_object
+from kafkaviz.messages import language, message, say
+from kafkaviz.simulate.directory import replay_stream
+from kafkaviz.simulate.directory.replay_stream import UnreadTail
+from kafkaviz.simulate.directory.simulation import Simulated, SimulatedSegment
+from kafkaviz.simulate.startup import way_outs
+from kafkaviz.simulate.writer.writer import Event
+from kafkaviz.units import file_stem
+
+MAX_FILES = 20  # files that came out otherwise; --json has all
+CLEANED_NOTE = message("cli_simulate.cleaned")
+OTHER_CAUSES_NOTE = message("cli_simulate.other_causes")
+LEFT_OUT_NOTE = message("cli_simulate.left_out_bytes")
+
+
+def render(simulated: Simulated, out: Path) -> Iterator[str]:
+    """A line a segment, and what there is in all."""
+    yield from map(render_segment, simulated.segments)
+    key = "written_log" if simulated.has_records else "written_empty"
+    yield say(
+        f"cli_simulate.{key}",
+        n=len(simulated.files),
+        directory=simulated.directory,
+        first=simulated.log_start_offset,
+        last=simulated.log_end_offset - 1,
+        out=out,
+    )
+
+
+def render_segment(segment: SimulatedSegment) -> str:
+    """A segment, and what made it roll."""
+    line = message(
+        "cli.segment_line",
+        name=file_stem(segment.base_offset),
+        bytes=segment.log_bytes,
+        entries=(
+            message("cli.offset_entries", n=len(segment.offset_index)),
+            message("cli.time_entries", n=len(segment.time_index)),
+        ),
+    )
+    if not segment.roll_reason:
+        return line.render(language())
+    return say(
+        "cli.segment_rolled",
+        line=line,
+        cause=message(f"roll_cause.{segment.roll_reason.cause}"),
+        why=segment.roll_reason.numbers(),
+    )
+
+
+def render_comparison(source: ReplaySource | None, simulated: Simulated) -> Iterator[str]:
+    """How a replay came out beside the copied indexes, if it is one."""
+    if source is None:
+        return
+    unread_parts = replay_stream.find_unread(source.log)
+    yield from map(_render_unread, unread_parts)
+    comparisons = diff_indexes(source, simulated)
+    differences = [comparison for comparison in comparisons if comparison.from_position is not None]
+    yield (
+        say(
+            "cli_simulate.came_out_same",
+            same=len(comparisons) - len(differences),
+            count=len(comparisons),
+        )
+    )
+    yield from (
+        "  " + say("cli_simulate.differs", file=comparison.name, byte=comparison.from_position)
+        for comparison in differences[:MAX_FILES]
+    )
+    if len(differences) > MAX_FILES:
+        yield f"  {say('common.n_more', n=len(differences) - MAX_FILES)}"
+    if differences:
+        is_cleaned = "compact" in str(source.settings.get("cleanup.policy"))
+        cleaning_note = CLEANED_NOTE if is_cleaned else OTHER_CAUSES_NOTE
+        yield f"  {(LEFT_OUT_NOTE if unread_parts else cleaning_note).render(language())}"
+
+
+def _render_unread(part: UnreadTail) -> str:
+    """Where the batches of a .log ended before its bytes did."""
+    return say(
+        "cli_simulate.unread",
+        file=part.name,
+        bytes=part.size_bytes,
+        byte=part.from_position,
+        why=way_outs.STOP_REASONS[part.reason],
+    )
+
+
+def as_object(simulated: Simulated, source: ReplaySource | None) -> dict:
+    """What --json prints."""
+    segments = [
+        segment_object(
+            segment.base_offset,
+            segment.log_bytes,
+            segment.offset_index,
+            time_index=segment.time_index,
+            roll_reason=str(segment.roll_reason.cause) if segment.roll_reason else None,
+            files=simulated.digests(segment.base_offset),
+        )
+        for segment in simulated.segments
+    ]
+    document = {"segments": segments, "events": [_event(event) for event in simulated.events]}
+    if source is None:
+        return document
+    differences = [
+        comparison
+        for comparison in diff_indexes(source, simulated)
+        if comparison.from_position is not None
+    ]
+    unread_parts = [
+        {
+            "file": part.name,
+            "from_position": part.from_position,
+            "bytes": part.size_bytes,
+            "why": str(way_outs.STOP_REASONS[part.reason]),
+        }
+        for part in replay_stream.find_unread(source.log)
+    ]
+    return document | {
+        "differing": [
+            {"file": comparison.name, "from_position": comparison.from_position}
+            for comparison in differences
+        ],
+        "unread": unread_parts,
+    }
+
+
+def _event(event: Event) -> dict:
+    document = {
+        "event": event.kind,
+        "segment": event.segment,
+        "now_ms": event.now_ms,
+        "offset": event.offset,
+    }
+    reason = event.reason
+    return (
+        document
+        if reason is None
+        else document
+        | {
+            "cause": str(reason.cause),
+            "found": reason.actual,
+            "limit": reason.limit,
+            "incoming_bytes": reason.incoming_bytes,
+        }
+    )

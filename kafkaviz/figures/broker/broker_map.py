@@ -1,0 +1,680 @@
+"""The broker map: a row a topic-partition, its segments to scale, and below each row how densely it
+is indexed.
+"""
+
+import unicodedata
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import NamedTuple, cast
+
+import numpy as np
+import plotly.graph_objects as go
+
+from kafkaviz import units
+from kafkaviz.analysis.broker.overview import (
+    KINDS,
+    UNKNOWN,
+    BrokerOverview,
+    PartitionRow,
+    torn_mask,
+)
+from kafkaviz.analysis.health.partition_badges import Badge
+from kafkaviz.analysis.segment.tail import READ_BYTES, Tail
+from kafkaviz.figures import theme
+from kafkaviz.figures.broker import map_badges, map_rows
+from kafkaviz.figures.broker.density_strip import CELLS, build_strip
+from kafkaviz.figures.broker.map_badges import MARK_PX, RowBadge
+from kafkaviz.figures.broker.map_rows import LARGEST, ORDERS
+from kafkaviz.figures.text.finding_text import end_sentence
+from kafkaviz.figures.text.join_text import join_semicolon, join_sentences, number_word
+from kafkaviz.messages import say, say_count
+
+COUNT_COLUMNS = ("batches", "records", "offset_entries", "time_entries")  # of a segment
+MOST_BARS_A_ROW = 2000  # more segments are drawn as one bar
+MOST_BARS = 6000  # in all: then the rows with most segments become one bar, until it is so
+DENSE_TEXT_BYTES = 2500  # below: the number at the row's end is blue
+ENTRIES_TO_COMPARE = 5  # fewer entries say little about a density
+PLOT_PX = 754  # of a page 1280 px wide: what stands behind a row is reckoned by it
+# of a page 1024 px wide, with what its row ends leave free: there words still have their room
+NARROW_PX = 550
+BARS_SHARE = 0.88  # of the axis: words stand behind the bars
+# of the axis, about a pixel and a half: what a bar leaves free before the next one
+GAP_SHARE = 0.0018
+# from the end of a row to the middle of its mark, and from the mark to its words
+MARK_AT_PX, WORDS_AFTER_PX = 12.5, 6
+WORDS_PX = MARK_AT_PX + MARK_PX / 2 + WORDS_AFTER_PX  # from the end of a row to those words
+CHARACTER_PX, WIDE_PX = 5.8, 12.5  # of each character of them, Latin or Chinese
+PIN_AT_PX = 1  # from the top of a row to the middle of a pin
+EMPTY_PX = 6  # from where a bar would be to the word that there is none
+TICKS = 6
+
+ROW_PX, BAR_PX, BAR_TOP_PX, STRIP_PX, STRIP_TOP_PX = 22, 10, 4, 3, 16
+LEFT_PX, RIGHT_PX, TOP_PX, BOTTOM_PX = 176, 62, 2, 26
+NAME_CHARACTERS = 26
+TORN_SHARE = 0.0115  # of the axis: a torn end is drawn this wide, or nobody would see it
+
+
+@dataclass(frozen=True)
+class SegmentBar:
+    """One segment, or all of a row that has too many; start_byte counts from the row's first
+    byte.
+    """
+
+    row: int
+    start_byte: int
+    size_bytes: int
+    kind: str  # of overview.KINDS, or "many"
+    directory: str
+    base_offset: int  # of the segment a click opens
+    hover: str
+    severity: str = ""  # of the worst that was found about the segment
+
+
+@dataclass(frozen=True)
+class MapRow:
+    """A topic-partition: its name, and what stands at the row's end."""
+
+    name: str
+    is_quiet: bool  # Kafka's own, or not in use any more
+    log_bytes: int
+    gap: str  # log bytes an entry
+    is_dense: bool
+    directory: str = ""
+    badge: RowBadge | None = None  # the worst that was found
+    # where the segments end that are torn, counted from the row's first byte
+    torn_ends: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class BrokerMapView:
+    """All that the figure draws."""
+
+    title: str
+    caption: str
+    rows: tuple[MapRow, ...]
+    bars: tuple[SegmentBar, ...]
+    axis_bytes: float  # what the axis stands for: the longest row, and room for words
+    strip: np.ndarray  # a row each, density_strip.CELLS wide: 0 to 1, NaN where there is no entry
+
+    @property
+    def alt(self) -> str:
+        """The map in words, for who does not see it: its title, how many rows, and what is
+        marked.
+        """
+        map_text = say("broker.map_alt", title=self.title, count=len(self.rows))
+        badge_texts = [
+            say("broker.mark_of", name=row.name, words=row.badge.text)
+            for row in self.rows
+            if row.badge
+        ]
+        return join_sentences((map_text, end_sentence(join_semicolon(badge_texts))))
+
+    @property
+    def longest_bytes(self) -> int:
+        """The length of the axis that the bars take."""
+        return max((row.log_bytes for row in self.rows), default=0)
+
+
+def view(
+    overview: BrokerOverview,
+    order: str = LARGEST,
+    page: int = 0,
+    tails: Mapping[tuple[str, int], str] | None = None,
+    badges: Mapping[str, Sequence[Badge]] | None = None,
+) -> BrokerMapView:
+    """One page of the map's rows, in one of map_rows.ORDERS.
+
+    tails: what stands behind the last whole batch, in words, by topic-partition directory and base
+    offset. badges: what was found, by directory.
+    """
+    indexes, badges = map_rows.find_page_rows(overview.partitions, order, page), badges or {}
+    rows = tuple(
+        _row(overview.partitions[index], overview.segment_rows(index), tails or {}, badges)
+        for index in indexes
+    )
+    longest_bytes = max((row.log_bytes for row in rows), default=0)
+    is_detailed = _choose_detailed([overview.partitions[index].sums.segments for index in indexes])
+    bars = tuple(
+        bar
+        for row_number, index in enumerate(indexes)
+        for bar in _segment_bars(
+            overview, index, row_number, is_detailed=is_detailed[row_number], badges=badges
+        )
+    )
+    axis_bytes = _axis_length(rows, longest_bytes)
+    strips = _density_strips(overview, indexes, longest_bytes, axis_bytes)
+    return BrokerMapView(_title(overview), say("broker.map_below"), rows, bars, axis_bytes, strips)
+
+
+def _row(
+    partition: PartitionRow,
+    segments: np.ndarray,
+    tails: Mapping[tuple[str, int], str],
+    badges: Mapping[str, Sequence[Badge]],
+) -> MapRow:
+    gap = partition.sums.bytes_an_entry
+    tail = next(
+        (
+            tail_text
+            for (directory, _), tail_text in tails.items()
+            if directory == partition.directory
+        ),
+        "",
+    )
+    name = (
+        partition.label
+        if partition.state == "current"
+        else say(
+            "broker.named_state", name=partition.label, state=say(f"common.state_{partition.state}")
+        )
+    )
+    quiet = partition.is_internal or partition.state != "current"
+    torn_ends = (
+        tuple(np.cumsum(segments["log_bytes"])[torn_mask(segments)].tolist()) if tail else ()
+    )
+    badge = map_badges.find_row_badge(
+        partition.label, badges.get(partition.directory, ()), tail, segments["base_offset"].tolist()
+    )
+    return MapRow(
+        name,
+        quiet,
+        partition.sums.log_bytes,
+        _gap(partition),
+        bool(gap and gap < DENSE_TEXT_BYTES),
+        partition.directory,
+        badge,
+        torn_ends,
+    )
+
+
+def _gap(partition: PartitionRow) -> str:
+    if partition.sums.offset_entries == 0:
+        return say("broker.no_entry")
+    return (
+        units.MISSING
+        if partition.sums.bytes_an_entry is None
+        else f"{units.group(round(partition.sums.bytes_an_entry))} B"
+    )
+
+
+def _choose_detailed(counts: Sequence[int]) -> list[bool]:
+    """Which rows show each of their segments."""
+    is_detailed = [count <= MOST_BARS_A_ROW for count in counts]
+    for index in sorted(range(len(counts)), key=lambda index: -counts[index]):
+        if (
+            sum(
+                count if is_shown else 1
+                for count, is_shown in zip(counts, is_detailed, strict=True)
+            )
+            <= MOST_BARS
+        ):
+            break
+        is_detailed[index] = False
+    return is_detailed
+
+
+def _segment_bars(
+    overview: BrokerOverview,
+    index: int,
+    row: int,
+    *,
+    is_detailed: bool,
+    badges: Mapping[str, Sequence[Badge]],
+) -> list[SegmentBar]:
+    segments, partition = overview.segment_rows(index), overview.partitions[index]
+    directory = partition.directory
+    if not is_detailed:
+        return [_row_bar(segments, row, partition)]
+    starts = np.cumsum(segments["log_bytes"]) - segments["log_bytes"]
+    badges_by_base = map_badges.group_by_segment(badges.get(directory, ()))
+    return [
+        _segment_bar(
+            row, int(start), segment, partition, badges_by_base.get(int(segment["base_offset"]), ())
+        )
+        for start, segment in zip(starts, segments, strict=True)
+    ]
+
+
+def _segment_bar(
+    row: int, start_byte: int, segment: np.void, partition: PartitionRow, badges: Sequence[Badge]
+) -> SegmentBar:
+    size_bytes, base_offset = int(segment["log_bytes"]), int(segment["base_offset"])
+    severity = badges[0].severity if badges else ""
+    return SegmentBar(
+        row,
+        start_byte,
+        size_bytes,
+        KINDS[segment["kind"]],
+        partition.directory,
+        base_offset,
+        _hover(segment, partition.label, badges),
+        severity,
+    )
+
+
+def _row_bar(segments: np.ndarray, row: int, partition: PartitionRow) -> SegmentBar:
+    largest, log_bytes = segments[segments["log_bytes"].argmax()], int(segments["log_bytes"].sum())
+    segments_text = say("broker.hover_many", count=units.group(len(segments)))
+    head = say(
+        "common.comma", first=f"<b>{escape(partition.label, quote=False)}</b>", next=segments_text
+    )
+    hover = f"{head}<br>{say('broker.hover_many_below', size=units.size(log_bytes))}"
+    return SegmentBar(
+        row, 0, log_bytes, "many", partition.directory, int(largest["base_offset"]), hover
+    )
+
+
+def _hover(segment: np.void, name: str, badges: Sequence[Badge]) -> str:
+    count = {
+        name: None if segment[name] == UNKNOWN else int(segment[name]) for name in COUNT_COLUMNS
+    }
+    counts = {  # what is not known reads as many do
+        name: say_count(f"common.n_{name}", cast(int, count[name]), n=units.group(count[name]))
+        for name in ("batches", "records")
+    }
+    kind = say(f"common.kind_{KINDS[segment['kind']]}")
+    lines = [
+        say(
+            "common.comma",
+            first=(
+                f"<b>{escape(name, quote=False)}</b> {units.file_stem(int(segment['base_offset']))}"
+            ),
+            next=kind,
+        ),
+        say("broker.hover_batches", size=units.group(int(segment["log_bytes"])), **counts),
+        say(
+            "broker.hover_entries",
+            offset=units.group(count["offset_entries"]),
+            time=units.group(count["time_entries"]),
+        ),
+    ]
+    if torn_mask(cast(np.ndarray, segment)):  # a row answers for itself
+        lines.append(say("broker.hover_torn", bytes=units.group(int(segment["torn_bytes"]))))
+    lines += [map_badges.badge_line(badge) for badge in badges[: map_badges.MOST_LINES]]
+    return "<br>".join(lines)
+
+
+def _density_strips(
+    overview: BrokerOverview, indexes: Sequence[int], longest_bytes: int, axis_bytes: float
+) -> np.ndarray:
+    """The density strip of each row."""
+    gap_bytes = axis_bytes * GAP_SHARE
+    strips = [
+        build_strip(
+            overview.segment_rows(index), _positions(overview, index), longest_bytes, gap_bytes
+        )
+        for index in indexes
+    ]
+    return np.array(strips, np.float32).reshape(len(indexes), CELLS)
+
+
+def _positions(overview: BrokerOverview, index: int) -> np.ndarray | None:
+    """Where a row has its entries; None where the index files are too large to be read at once."""
+    if overview.entries is None:
+        return None
+    start, stop = np.searchsorted(overview.entries.partition, [index, index + 1])
+    return overview.entries.position[start:stop]
+
+
+def _title(overview: BrokerOverview) -> str:
+    """What is most worth knowing: torn ends, then the densest index, then where the bytes are."""
+    tails = overview.segments["torn_bytes"][torn_mask(overview.segments)]
+    if len(tails):
+        return say_count(
+            "broker.torn_title",
+            len(tails),
+            count=number_word(len(tails)).capitalize(),
+            bytes=units.group(int(tails.sum())),
+        )
+    comparable = [
+        row
+        for row in overview.partitions
+        if (row.sums.offset_entries or 0) > ENTRIES_TO_COMPARE and row.sums.log_bytes
+    ]
+    if comparable:
+        return _dense_title(comparable, is_alone=len(overview.partitions) == 1)
+    if not overview.total.log_bytes:
+        return say("broker.empty_title")
+    row = min(overview.partitions, key=ORDERS[LARGEST])
+    return say(
+        "broker.large_title",
+        name=row.label,
+        size=units.size(row.sums.log_bytes),
+        total=units.size(overview.total.log_bytes),
+    )
+
+
+def _dense_title(comparable: Sequence[PartitionRow], *, is_alone: bool) -> str:
+    """Which index is the densest, or how many are; comparable: those that can be compared."""
+    least_bytes = min(round(cast(float, row.sums.bytes_an_entry)) for row in comparable)
+    densest, *others = (
+        row for row in comparable if round(cast(float, row.sums.bytes_an_entry)) == least_bytes
+    )
+    if others:
+        key = "dense_same" if len(others) + 1 == len(comparable) else "dense_several"
+        return say(
+            f"broker.{key}",
+            count=number_word(len(others) + 1).capitalize(),
+            bytes=units.group(least_bytes),
+        )
+    return say(
+        "broker.dense_alone" if is_alone else "broker.dense_title",
+        name=densest.label,
+        bytes=units.group(least_bytes),
+    )
+
+
+def tail_text(tail: Tail) -> str:
+    """What stands behind the last whole batch, in the room that a row of the map has."""
+    if tail.size_bytes > READ_BYTES:
+        return say("broker.tail_long", size=units.size(tail.size_bytes))
+    return say_count(f"broker.tail_{tail.kind}", tail.size_bytes, n=units.group(tail.size_bytes))
+
+
+class MapFigure(NamedTuple):
+    """A figure, and the view it was drawn from."""
+
+    view: BrokerMapView
+    figure: go.Figure
+
+
+def draw(map_view: BrokerMapView, mode: str) -> MapFigure:
+    """The view with its figure."""
+    return MapFigure(map_view, figure(map_view, mode))
+
+
+def figure(map_view: BrokerMapView, mode: str) -> go.Figure:
+    """Draws the view in a mode, "light" or "dark"."""
+    colours = theme.colours(mode)
+    rows = len(map_view.rows)
+    axis_bytes = map_view.axis_bytes
+    fig = go.Figure(
+        [
+            _density_heatmap(map_view, colours),
+            *_segment_traces(map_view, axis_bytes, colours),
+            *_torn_traces(map_view, axis_bytes, colours),
+            *_badge_traces(map_view, colours),
+        ]
+    )
+    values = _ticks(map_view.longest_bytes)
+    axis = {"ticks": "", "automargin": False, "fixedrange": True}
+    fig.update_layout(
+        template=theme.template(mode),
+        height=max(rows, 1) * ROW_PX + TOP_PX + BOTTOM_PX,
+        margin={"l": LEFT_PX, "r": RIGHT_PX, "t": TOP_PX, "b": BOTTOM_PX},
+        barmode="overlay",
+        xaxis=axis
+        | {
+            "range": [0, axis_bytes],
+            "tickvals": values,
+            "ticktext": list(map(_tick, values)),
+            "showgrid": True,
+            "showline": False,
+        },
+        yaxis=axis | {"range": [max(rows, 1), 0], "showticklabels": False, "showgrid": False},
+        annotations=[
+            note
+            for number, row in enumerate(map_view.rows)
+            for note in _row_annotations(number, row, axis_bytes, colours)
+        ]
+        + _axis_annotations(colours),
+    )
+    return fig
+
+
+def _axis_length(rows: Sequence[MapRow], longest_bytes: int) -> float:
+    """What the axis stands for: the longest row and some room, more where words need it."""
+    shares = [
+        (row.log_bytes, 1 - (WORDS_PX + _text_px(row.badge.text)) / NARROW_PX)
+        for row in rows
+        if row.badge
+    ]
+    return max(1.0, longest_bytes / BARS_SHARE, *(log_bytes / share for log_bytes, share in shares))
+
+
+def _text_px(text: str) -> float:
+    return sum(
+        WIDE_PX if unicodedata.east_asian_width(character) in "WF" else CHARACTER_PX
+        for character in text
+    )
+
+
+def _ticks(longest_bytes: int) -> list[int]:
+    """Positions at a power of two bytes, at most TICKS of them besides 0."""
+    step = 1
+    while longest_bytes / step > TICKS:
+        step *= 2
+    return list(range(0, longest_bytes + 1, step))
+
+
+def _tick(value: int) -> str:
+    return units.size(value) if value else "0"
+
+
+def _segment_traces(
+    map_view: BrokerMapView, axis_bytes: float, colours: Mapping[str, str]
+) -> list[go.Bar]:
+    marker_by_kind = {
+        "closed": {"color": colours["log"]},
+        "many": {"color": colours["log"]},
+        "active": {"color": colours["log_soft"], "line": {"color": colours["log"], "width": 1.3}},
+        "deleted": _hatched_marker("\\", colours, size=6, solidity=0.2),
+        "cleaned": _hatched_marker(".", colours, size=4, solidity=0.3),
+        "swap": _hatched_marker("x", colours, size=6, solidity=0.2),
+    }
+    return [
+        _trace(kind, [bar for bar in map_view.bars if bar.kind == kind], marker, axis_bytes)
+        for kind, marker in marker_by_kind.items()
+    ]
+
+
+def _hatched_marker(shape: str, colours: Mapping[str, str], size: int, solidity: float) -> dict:
+    pattern = {
+        "shape": shape,
+        "fgcolor": colours["log"],
+        "size": size,
+        "solidity": solidity,
+        "fillmode": "replace",
+    }
+    return {
+        "color": colours["raised"],
+        "line": {"color": colours["log"], "width": 1},
+        "pattern": pattern,
+    }
+
+
+def _trace(kind: str, bars: Sequence[SegmentBar], marker: dict, axis_bytes: float) -> go.Bar:
+    """A gap of about a pixel and a half between neighbours; a bar that is all gap keeps a line's
+    width.
+    """
+    gap = axis_bytes * GAP_SHARE
+    return go.Bar(
+        orientation="h",
+        y=[bar.row + BAR_TOP_PX / ROW_PX for bar in bars],
+        base=[bar.start_byte for bar in bars],
+        x=[max(bar.size_bytes - gap, gap) for bar in bars],
+        width=BAR_PX / ROW_PX,
+        offset=0,
+        marker=marker,
+        name=kind,
+        # text: JavaScript rounds offsets above 2**53
+        customdata=[[bar.directory, str(bar.base_offset)] for bar in bars],
+        hovertext=[bar.hover for bar in bars],
+        hovertemplate="%{hovertext}<extra></extra>",
+    )
+
+
+def _density_heatmap(map_view: BrokerMapView, colours: Mapping[str, str]) -> go.Heatmap:
+    """One image for all strips: a thin row below each bar, and empty rows between."""
+    cells = np.full((2 * len(map_view.rows), CELLS), np.nan, np.float32)
+    cells[1::2] = map_view.strip
+    edges = [0.0]
+    for row in range(len(map_view.rows)):
+        edges += [row + STRIP_TOP_PX / ROW_PX, row + (STRIP_TOP_PX + STRIP_PX) / ROW_PX]
+    scale = [[0, colours["raised"]], [1, colours["offset"]]]
+    x = np.linspace(0, map_view.longest_bytes or 1, CELLS + 1)
+    return go.Heatmap(
+        z=cells,
+        x=x,
+        y=edges,
+        zmin=-0.22,
+        zmax=1,
+        colorscale=scale,
+        showscale=False,
+        hoverinfo="skip",
+        name="density",
+    )
+
+
+def _badge_traces(map_view: BrokerMapView, colours: Mapping[str, str]) -> list[go.Scatter]:
+    """What was found: a sign behind a row, whose words are among the notes, and in a row of several
+    segments a pin above each of them.
+    """
+    bars_per_row = Counter(bar.row for bar in map_view.bars)
+    pinned_bars = [
+        bar
+        for bar in map_view.bars
+        if bar.severity
+        and bars_per_row[bar.row] > 1
+        and not _is_torn_end(map_view.rows[bar.row], bar)
+    ]
+    pins = [
+        (bar.start_byte + bar.size_bytes / 2, bar.row + PIN_AT_PX / ROW_PX, bar.severity)
+        for bar in pinned_bars
+    ]
+    badge_x_bytes = map_view.axis_bytes * MARK_AT_PX / PLOT_PX
+    badge_places = [
+        (row.log_bytes + badge_x_bytes, _row_middle(number), row.directory, row.badge)
+        for number, row in enumerate(map_view.rows)
+        if row.badge
+    ]
+    return [*map_badges.pin_traces(pins, colours), *map_badges.badge_traces(badge_places, colours)]
+
+
+def _is_torn_end(row: MapRow, bar: SegmentBar) -> bool:
+    """Whether the bar has a patch at its end, which says all that a pin would."""
+    return bar.start_byte + bar.size_bytes in row.torn_ends
+
+
+def _torn_traces(
+    map_view: BrokerMapView, axis_bytes: float, colours: Mapping[str, str]
+) -> list[go.Bar]:
+    rows = [(number, row) for number, row in enumerate(map_view.rows) if row.torn_ends]
+    return [_torn_bar(rows, axis_bytes * TORN_SHARE, colours)] if rows else []
+
+
+def _torn_bar(
+    rows: Sequence[tuple[int, MapRow]], width: float, colours: Mapping[str, str]
+) -> go.Bar:
+    """A patch where each torn segment ends, be it the row's last one or not."""
+    ends = [(number, end) for number, row in rows for end in row.torn_ends]
+    pattern = {
+        "shape": "x",
+        "fgcolor": colours["torn"],
+        "bgcolor": colours["torn_soft"],
+        "size": 4,
+        "solidity": 0.35,
+        "fillmode": "replace",
+    }
+    return go.Bar(
+        name="torn",
+        orientation="h",
+        y=[number + (BAR_TOP_PX - 1) / ROW_PX for number, _ in ends],
+        base=[max(end - width, 0) for _, end in ends],
+        x=[width] * len(ends),
+        width=(BAR_PX + 2) / ROW_PX,
+        offset=0,
+        marker={
+            "color": colours["torn_soft"],
+            "line": {"color": colours["torn"], "width": 1},
+            "pattern": pattern,
+            "cornerradius": 0,
+        },
+        hoverinfo="skip",
+    )
+
+
+def _row_middle(number: int) -> float:
+    """The middle of a row's bar."""
+    return number + (BAR_TOP_PX + BAR_PX / 2) / ROW_PX
+
+
+def _row_annotations(
+    number: int, row: MapRow, axis_bytes: float, colours: Mapping[str, str]
+) -> list[dict]:
+    """The row's name on the left, its gap on the right, and a word where there is no bar to see."""
+    y = _row_middle(number)
+    name = _annotation(
+        _short(row.name), y, 13, colours["ink_3" if row.is_quiet else "ink"], "left"
+    ) | {
+        "xref": "paper",
+        "x": 0,
+        "xshift": -LEFT_PX,
+    }
+    gap = _annotation(
+        row.gap, y, 12.5, colours["offset_text" if row.is_dense else "ink_2"], "right"
+    ) | {
+        "xref": "paper",
+        "x": 1,
+        "xshift": RIGHT_PX,
+    }
+    if _short(row.name) != row.name:
+        name["hovertext"] = escape(row.name, quote=False)
+    if not row.log_bytes:
+        return [
+            name,
+            gap,
+            _annotation(say("broker.empty"), y, 12, colours["ink_3"], "left")
+            | {"x": 0, "xshift": EMPTY_PX},
+        ]
+    if row.badge:
+        position = {
+            "x": row.log_bytes + axis_bytes * MARK_AT_PX / PLOT_PX,
+            "xshift": MARK_PX / 2 + WORDS_AFTER_PX,
+        }
+        return [
+            name,
+            gap,
+            _annotation(
+                row.badge.text,
+                y,
+                12.5,
+                colours[f"{map_badges.COLOUR_NAMES[row.badge.severity]}_text"],
+                "left",
+            )
+            | position,
+        ]
+    return [name, gap]
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= NAME_CHARACTERS else f"{name[: NAME_CHARACTERS - 9]}…{name[-8:]}"
+
+
+def _annotation(text: str, y: float, size: float, colour: str, anchor: str) -> dict:
+    style = {"showarrow": False, "borderpad": 0, "borderwidth": 0}
+    return {
+        "text": escape(text, quote=False),
+        "y": y,
+        "yanchor": "middle",
+        "xanchor": anchor,
+        "font": {"size": size, "color": colour},
+        **style,
+    }
+
+
+def _axis_annotations(colours: Mapping[str, str]) -> list[dict]:
+    annotation = _annotation(say("broker.entry_gap"), 0, 12, colours["ink_3"], "right")
+    return [
+        annotation
+        | {
+            "xref": "paper",
+            "x": 1,
+            "xshift": RIGHT_PX,
+            "yref": "paper",
+            "yshift": 0,
+            "yanchor": "top",
+        }
+    ]

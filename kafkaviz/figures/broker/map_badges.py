@@ -1,0 +1,195 @@
+"""The marks of the broker map: behind a row the worst that was found about it, and a small one
+above each segment it is about.
+
+An octagon with a cross is an error, a triangle with an exclamation mark a warning; the words behind
+it are those of the worst finding, and what the others are, and where, is told under the pointer.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+
+import plotly.graph_objects as go
+
+from kafkaviz import units
+from kafkaviz.analysis.health.finding import CODES, ERROR, WARNING
+from kafkaviz.analysis.health.partition_badges import Badge
+from kafkaviz.messages import render, say, say_count
+
+MOST_LINES = 4  # findings under the pointer
+MARK_PX, PIN_PX = 13, 6
+SYMBOLS = {ERROR: "octagon", WARNING: "triangle-up"}
+COLOUR_NAMES = {
+    ERROR: "torn",
+    WARNING: "warning",
+}  # by theme.py: an error has the colour of a torn end
+
+
+@dataclass(frozen=True)
+class RowBadge:
+    """What stands behind a row."""
+
+    severity: str
+    text: str
+    hover: str
+    base_offset: int  # of the segment that a click opens
+
+
+def find_row_badge(
+    label: str, badges: Sequence[Badge], tail: str, base_offsets: Sequence[int]
+) -> RowBadge | None:
+    """The mark of a row whose segments have these base offsets; None where nothing was found. tail:
+    what its log ends in, if torn.
+    """
+    if not base_offsets or not (badges or tail):
+        return None
+    row_bases = set(base_offsets)
+    badge_bases = (base for badge in badges for base in badge.base_offsets if base in row_bases)
+    text = tail or say(f"marks.{badges[0].code}")
+    more_count = len(badges) - 1
+    shown_text = (
+        say_count("broker.mark_more", more_count, first=text, n=more_count)
+        if more_count > 0
+        else text
+    )
+    lines = [
+        f"<b>{escape(label, quote=False)}</b>",
+        *(map(_segment_line, badges[:MOST_LINES]) if badges else [escape(tail, quote=False)]),
+    ]
+    if len(badges) > MOST_LINES:
+        lines.append(say("common.n_more", n=len(badges) - MOST_LINES))
+    return RowBadge(
+        ERROR if tail else badges[0].severity,
+        shown_text,
+        "<br>".join(lines),
+        next(badge_bases, base_offsets[-1]),
+    )
+
+
+def _segment_line(badge: Badge) -> str:
+    """What was found, and in which segment or in how many."""
+    base_offsets = badge.base_offsets
+    line = badge_line(badge)
+    if not base_offsets:
+        return line
+    segments_text = (
+        units.file_stem(base_offsets[0])
+        if len(base_offsets) == 1
+        else say("broker.mark_segments", n=units.group(len(base_offsets)))
+    )
+    return say("common.comma", first=line, next=segments_text)
+
+
+def badge_line(badge: Badge) -> str:
+    """A line about a finding: how bad, and what."""
+    return say(
+        "broker.mark_line",
+        severity=say(f"common.severity_{badge.severity}"),
+        title=escape(render(CODES[badge.code].title), quote=False),
+    )
+
+
+def group_by_segment(badges: Iterable[Badge]) -> dict[int, list[Badge]]:
+    """Those that are about a segment, by its base offset; the worst first."""
+    badges_by_base = defaultdict(list)
+    for badge in badges:
+        for base_offset in badge.base_offsets:
+            badges_by_base[base_offset].append(badge)
+    return badges_by_base
+
+
+def badge_traces(
+    rows: Iterable[tuple[float, float, str, RowBadge]], colours: Mapping[str, str]
+) -> list[go.Scatter]:
+    """The signs behind the rows: x, y, the directory and the mark of each."""
+    rows = list(rows)
+    scatter_traces = []
+    for severity in (ERROR, WARNING):
+        if severity_rows := [row for row in rows if row[3].severity == severity]:
+            scatter_traces += [
+                _sign_trace(severity, severity_rows, colours),
+                _symbol_trace(severity, severity_rows, colours),
+            ]
+    return scatter_traces
+
+
+def _sign_trace(
+    severity: str, rows: Sequence[tuple[float, float, str, RowBadge]], colours: Mapping[str, str]
+) -> go.Scatter:
+    return go.Scatter(
+        x=[x for x, *_ in rows],
+        y=[y for _, y, *_ in rows],
+        name=f"{severity} marks",
+        mode="markers",
+        marker={
+            "symbol": SYMBOLS[severity],
+            "size": MARK_PX + 1,
+            "color": colours[COLOUR_NAMES[severity]],
+            "line": {"width": 0},
+            "opacity": 1,
+        },
+        customdata=[[directory, str(badge.base_offset)] for *_, directory, badge in rows],
+        hovertext=[badge.hover for *_, badge in rows],
+        hovertemplate="%{hovertext}<extra></extra>",
+        cliponaxis=False,
+    )
+
+
+def _symbol_trace(
+    severity: str, rows: Sequence[tuple[float, float, str, RowBadge]], colours: Mapping[str, str]
+) -> go.Scatter:
+    """The cross of an error; the stroke and the point of a warning's exclamation mark."""
+    # symbol, size, down
+    strokes = (
+        [("x-thin", 6.0, 0.0)]
+        if severity == ERROR
+        else [("line-ns", 3.6, -0.03), ("line-ew", 1.0, 0.15)]
+    )
+    points = [
+        (x, y + y_shift, symbol, size) for x, y, *_ in rows for symbol, size, y_shift in strokes
+    ]
+    xs, ys, symbols, sizes = zip(*points, strict=True)
+    marker = {"symbol": symbols, "size": sizes, "line": {"color": colours["raised"], "width": 1.7}}
+    return go.Scatter(
+        x=xs,
+        y=ys,
+        name=f"{severity} insides",
+        mode="markers",
+        marker=marker,
+        hoverinfo="skip",
+        cliponaxis=False,
+    )
+
+
+def pin_traces(
+    points: Iterable[tuple[float, float, str]], colours: Mapping[str, str]
+) -> list[go.Scatter]:
+    """A small triangle above each segment that something is wrong with, in a row of several: x, y
+    and the severity of each.
+    """
+    points = list(points)
+    return [
+        _pin_trace(severity, severity_points, colours)
+        for severity in (ERROR, WARNING)
+        if (severity_points := [point for point in points if point[2] == severity])
+    ]
+
+
+def _pin_trace(
+    severity: str, points: Sequence[tuple[float, float, str]], colours: Mapping[str, str]
+) -> go.Scatter:
+    return go.Scatter(
+        x=[x for x, *_ in points],
+        y=[y for _, y, _ in points],
+        name=f"{severity} pins",
+        mode="markers",
+        marker={
+            "symbol": "triangle-down",
+            "size": PIN_PX,
+            "color": colours[COLOUR_NAMES[severity]],
+            "line": {"width": 0},
+        },
+        hoverinfo="skip",
+        cliponaxis=False,
+    )

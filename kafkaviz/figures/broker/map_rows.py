@@ -1,0 +1,32 @@
+"""Which rows of the broker map are shown at once, and in which order; apart from the drawing, so
+that a page knows it without Plotly.
+"""
+
+import math
+from collections.abc import Sequence
+
+from kafkaviz.analysis.broker.overview import PartitionRow
+from kafkaviz.format.names import natural_sort_key
+
+ROWS_A_PAGE = 60  # the page turns them
+ORDERS = {
+    "By size": lambda row: (-row.sums.log_bytes, natural_sort_key(row.directory)),
+    "By density": lambda row: (
+        row.sums.bytes_an_entry or math.inf,
+        natural_sort_key(row.directory),
+    ),
+    "By name": lambda row: natural_sort_key(row.directory),
+}
+LARGEST, DENSEST, BY_NAME = ORDERS  # as they stand in the address; a page says them by SAYS
+TEXT_KEYS = {LARGEST: "broker.by_size", DENSEST: "broker.by_density", BY_NAME: "broker.by_name"}
+
+
+def find_page_rows(rows: Sequence[PartitionRow], order: str, page: int = 0) -> list[int]:
+    """The places in `rows` of those that a page shows, in one of ORDERS; pages count from 0."""
+    ordered = sorted(range(len(rows)), key=lambda index: ORDERS[order](rows[index]))
+    return ordered[page * ROWS_A_PAGE : (page + 1) * ROWS_A_PAGE]
+
+
+def page_count(count: int) -> int:
+    """How many pages that many rows take."""
+    return max(1, -(-count // ROWS_A_PAGE))

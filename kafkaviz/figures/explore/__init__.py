@@ -1,0 +1,1 @@
+"""Questions about a catalog, and charts of their answers."""

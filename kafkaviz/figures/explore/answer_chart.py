@@ -1,0 +1,417 @@
+"""The answer to a query, drawn: a bar a row, or a line where the first column rises."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+from itertools import pairwise
+from typing import Any
+
+import plotly.graph_objects as go
+import pyarrow as pa
+
+from kafkaviz.figures import theme
+from kafkaviz.figures.explore.questions import AnswerRow, Question, partition_name
+from kafkaviz.messages import say
+from kafkaviz.units import duration, escape_controls, group, moment, share, size
+
+MOST_BARS = 24
+ROW_PX, BOTTOM, LINE_PX = 27, 30, 300
+LABEL_PX, TAIL_PX = 6.6, 6.1  # of a character
+NAMES_CHARACTERS, TAIL_CHARACTERS = 34, 48
+KEY_SUFFIXES = (  # end a name that tells rows apart and measures nothing
+    "partition",
+    "offset",
+    "position",
+    "slot",
+    "crc",
+    "magic",
+    "epoch",
+    "sequence",
+    "producer_id",
+    "_ns",
+)
+SHARE_NAMES = ("share", "fill", "fraction", "ratio")
+TIME_UNITS_MS = (86_400_000, 3_600_000, 60_000, 1000)
+TIMES_MS = 10**11  # a number of milliseconds from here on is a moment, not a span
+CALENDAR_END_MS = 253_402_300_800_000  # the year 10000: a clock in microseconds is far beyond it
+
+
+@dataclass(frozen=True)
+class AnswerView:
+    """Bars: names and values by row, and what is written behind each.
+
+    A line: x and values; x_column names x, "" of bars.
+    """
+
+    title: str
+    caption: str
+    column: str
+    names: tuple[str, ...]
+    values: tuple[float | None, ...]
+    tails: tuple[str, ...]
+    x_column: str = ""
+    x: tuple[float, ...] = ()
+
+
+def drawable_columns(rows: pa.Table, question: Question | None = None) -> list[str]:
+    """The columns that can be drawn, the one that is drawn by itself first."""
+    drawable = [
+        field.name
+        for field in rows.schema
+        if _is_number(field.type) and not field.name.endswith(KEY_SUFFIXES)
+    ]
+    x = _rising_column(rows)
+    drawable = [name for name in drawable if name != x] if x else drawable
+    preferred = [question.value] if question and question.value in drawable else []
+    return preferred + [name for name in drawable if name not in preferred]
+
+
+def view(
+    rows: pa.Table, question: Question | None = None, column: str | None = None
+) -> AnswerView | None:
+    """The answer as a figure, of this column or the first of `columns`; None where there is nothing
+    to draw.
+    """
+    drawable = drawable_columns(rows, question)
+    column = column if column in drawable else next(iter(drawable), None)
+    if column is None or not rows.num_rows:
+        return None
+    drawn_question = question if question and column == question.value else None
+    if x := _rising_column(rows):
+        return _line(rows, x, column, drawn_question)
+    return _bars(rows, column, drawn_question)
+
+
+def _bars(rows: pa.Table, column: str, drawn_question: Question | None) -> AnswerView:
+    drawn_rows = rows.slice(0, MOST_BARS).to_pylist()
+    names, values = _row_names(drawn_rows, column), [_number(row[column]) for row in drawn_rows]
+    tails = [
+        drawn_question.tail(row)
+        if drawn_question and drawn_question.tail
+        else format_value(row[column], column)
+        for row in drawn_rows
+    ]
+    title = (
+        drawn_question.title(rows.to_pylist())
+        if drawn_question
+        else _title([_number(value) for value in rows[column].to_pylist()], column)
+    )
+    caption = drawn_question.caption if drawn_question else say("answer.of_each_row", column=column)
+    if rows.num_rows > MOST_BARS:
+        caption = say("answer.first_rows", below=caption, n=MOST_BARS, all=group(rows.num_rows))
+    return AnswerView(title, caption, column, tuple(names), tuple(values), tuple(tails))
+
+
+def _line(
+    rows: pa.Table, x_column: str, column: str, drawn_question: Question | None
+) -> AnswerView:
+    points = [
+        (float(x), _number(y))
+        for x, y in zip(rows[x_column].to_pylist(), rows[column].to_pylist(), strict=True)
+    ]
+    is_log = _is_log([x for x, _ in points])
+    points = [(x, y) for x, y in points if not (is_log and x <= 0)]
+    names, values = [format_value(x, x_column) for x, _ in points], [y for _, y in points]
+    title = drawn_question.title(rows.to_pylist()) if drawn_question else _title(values, column)
+    caption = say(
+        "answer.over_log" if is_log else "answer.over",
+        below=drawn_question.caption if drawn_question else column,
+        column=x_column,
+    )
+    tails = tuple(format_value(y, column) for y in values)
+    return AnswerView(
+        title,
+        caption,
+        column,
+        tuple(names),
+        tuple(values),
+        tails,
+        x_column,
+        tuple(x for x, _ in points),
+    )
+
+
+def _title(values: Sequence[float | None], column: str) -> str:
+    """From where to where it goes."""
+    numbers = [value for value in values if value is not None]
+    if not numbers:
+        return say("answer.no_number", column=column)
+    low, high = format_value(min(numbers), column), format_value(max(numbers), column)
+    return (
+        f"{column}: {low}"
+        if low == high
+        else say("answer.from_to", column=column, low=low, high=high)
+    )
+
+
+def format_value(value: object, column: str) -> str:
+    """A number as people read it, in the unit that the column's name tells."""
+    number = _number(value)
+    if number is None:
+        return "–"
+    name_parts = column.lower().split("_")
+    if "bytes" in name_parts or column == "bytes":
+        return size(number) if number >= 0 else f"−{size(-number)}"
+    if name_parts[-1] == "ms":
+        return moment(int(number), fraction=False) if number >= TIMES_MS else duration(number)
+    if name_parts[-1] in SHARE_NAMES and 0 <= number <= 1:
+        return share(number, 1) if number else "0 %"
+    return group(int(number)) if number == int(number) and abs(number) < 1e15 else f"{number:.4g}"
+
+
+def _row_names(rows: Sequence[AnswerRow], column: str) -> list[str]:
+    """What tells the rows apart: the topic-partition or the texts, and more columns until no two
+    are the same.
+    """
+    if "topic" in rows[0]:
+        used_columns, names = {"topic", "partition"}, [partition_name(row) for row in rows]
+    else:
+        texts = [
+            name
+            for name, value in rows[0].items()
+            if isinstance(value, str) and len(value) <= NAMES_CHARACTERS
+        ][:2]
+        used_columns, names = (
+            set(texts),
+            [" ".join(str(row[name]) for name in texts) for row in rows],
+        )
+    for name in rows[0]:
+        if len(set(names)) == len(names) and all(names):
+            break
+        is_varying = len({row[name] for row in rows}) > 1
+        if (
+            name not in used_columns
+            and name != column
+            and is_varying
+            and not isinstance(rows[0][name], float)
+        ):
+            names = [
+                f"{row_name} {_short_text(row[name])}".strip()
+                for row_name, row in zip(names, rows, strict=True)
+            ]
+    if len(set(names)) < len(names):
+        names = [f"{number} {name}".strip() for number, name in enumerate(names, 1)]
+    return [_shorten(escape_controls(name), NAMES_CHARACTERS) for name in names]
+
+
+def _short_text(value: object) -> str:
+    return group(value) if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def _shorten(text: str, most_characters: int) -> str:
+    return (
+        text
+        if len(text) <= most_characters
+        else (
+            f"{text[: most_characters // 3]}…"
+            f"{text[len(text) - most_characters + most_characters // 3 + 1 :]}"
+        )
+    )
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+
+
+def _number(value: object) -> float | None:
+    if (
+        value is None
+        or isinstance(value, (str, bool))
+        or not isinstance(value, (int, float, Decimal))
+    ):
+        return None
+    return (
+        float(value) if float(value) == float(value) and abs(float(value)) != float("inf") else None
+    )
+
+
+def _rising_column(rows: pa.Table) -> str | None:
+    """The first column where it is a number that rises from row to row, and no column names the
+    rows.
+    """
+    if (
+        rows.num_rows < 3
+        or rows.num_columns < 2
+        or any(pa.types.is_string(field.type) for field in rows.schema)
+    ):
+        return None
+    first_field = rows.schema[0]
+    if not (pa.types.is_integer(first_field.type) or pa.types.is_floating(first_field.type)):
+        return None
+    xs = rows.column(0).to_pylist()
+    return (
+        first_field.name
+        if None not in xs and all(before < after for before, after in pairwise(xs))
+        else None
+    )
+
+
+def _is_log(xs: Sequence[float]) -> bool:
+    """Whether the steps grow with x, as those of intervals do."""
+    positive = [x for x in xs if x > 0]
+    return (
+        len(positive) > 4
+        and xs[0] >= 0
+        and positive[-1] > 500 * positive[0]
+        and positive[0] < TIMES_MS
+    )
+
+
+def figure(answer: AnswerView, mode: str) -> go.Figure:
+    """The view in a mode, "light" or "dark"."""
+    return _line_figure(answer, mode) if answer.x_column else _bars_figure(answer, mode)
+
+
+def _bars_figure(answer: AnswerView, mode: str) -> go.Figure:
+    colours = theme.colours(mode)
+    indexes, values = list(range(len(answer.names))), [value or 0 for value in answer.values]
+    low, high = min(0, *values), max(0, *values)
+    ticks = _round_ticks(low, high, answer.column)
+    tails = [_shorten(tail, TAIL_CHARACTERS) for tail in answer.tails]
+    chart = go.Figure()
+    chart.add_bar(
+        orientation="h",
+        x=values,
+        y=indexes,
+        width=18 / ROW_PX,
+        marker={"color": colours["log"], "line": {"width": 0}, "cornerradius": 2},
+        customdata=[
+            f"{name}: {tail}" for name, tail in zip(answer.names, answer.tails, strict=True)
+        ],
+        hovertemplate="%{customdata}<extra></extra>",
+        name=answer.column,
+    )
+    chart.add_scatter(
+        x=[max(value, 0) for value in values],
+        y=indexes,
+        mode="text",
+        text=[f"  {_escape(tail)}" for tail in tails],
+        hoverinfo="skip",
+        textposition="middle right",
+        cliponaxis=False,
+        textfont={"size": 12, "color": colours["ink_2"]},
+        name="in figures",
+    )
+    right_px = int(16 + TAIL_PX * max(map(len, tails)))
+    chart.update_layout(
+        template=theme.template(mode),
+        height=ROW_PX * len(indexes) + BOTTOM,
+        showlegend=False,
+        margin={
+            "l": int(18 + LABEL_PX * max(map(len, answer.names))),
+            "r": right_px,
+            "t": 2,
+            "b": BOTTOM - 2,
+        },
+        xaxis={
+            "range": [low, high or 1],
+            "tickvals": ticks,
+            "ticktext": [format_value(tick, answer.column) for tick in ticks],
+            "ticks": "",
+            "showline": False,
+            "showgrid": True,
+            "fixedrange": True,
+            "title": None,
+        },
+        yaxis={
+            "range": [len(indexes) - 0.5, -0.5],
+            "tickvals": indexes,
+            "ticktext": [_escape(name) for name in answer.names],
+            "ticks": "",
+            "showgrid": False,
+            "showline": False,
+            "fixedrange": True,
+            "title": None,
+            "automargin": False,
+            "ticklabelstandoff": 6,
+            "tickfont": {"size": 13, "color": colours["ink"]},
+        },
+    )
+    return chart
+
+
+def _line_figure(answer: AnswerView, mode: str) -> go.Figure:
+    colours = theme.colours(mode)
+    is_moment = (
+        answer.x_column.endswith("_ms")
+        and answer.x[0] >= TIMES_MS
+        and max(answer.x) < CALENDAR_END_MS
+    )
+    xs = [datetime.fromtimestamp(x / 1000, UTC) for x in answer.x] if is_moment else list(answer.x)
+    values = [value for value in answer.values if value is not None]
+    ticks = _round_ticks(min(0, *values), max(0, *values), answer.column) if values else [0]
+    chart = go.Figure()
+    chart.add_scatter(
+        x=xs,
+        y=list(answer.values),
+        mode="lines" if len(xs) > 60 else "lines+markers",
+        line={"color": colours["log_text"], "width": 2},
+        marker={"size": 5, "color": colours["log_text"]},
+        name=answer.column,
+        hovertemplate="%{customdata}<extra></extra>",
+        customdata=[
+            f"{name}: {tail}" for name, tail in zip(answer.names, answer.tails, strict=True)
+        ],
+    )
+    x_axis: dict[str, Any] = {"title": None, "fixedrange": True, "showgrid": True}
+    if not is_moment:
+        x_ticks = _x_ticks(answer.x)
+        x_axis |= {
+            "tickvals": x_ticks,
+            "ticktext": [format_value(tick, answer.x_column) for tick in x_ticks],
+        }
+        x_axis |= {"type": "log" if _is_log(answer.x) else "linear"}
+    chart.update_layout(
+        template=theme.template(mode),
+        height=LINE_PX,
+        showlegend=False,
+        margin={"l": 76, "r": 24, "t": 8, "b": 34},
+        xaxis=x_axis,
+        yaxis={
+            "tickvals": ticks,
+            "ticktext": [format_value(tick, answer.column) for tick in ticks],
+            "title": None,
+            "fixedrange": True,
+            "range": [min(0, *values), 1.04 * max(0, *values) or 1] if values else [0, 1],
+        },
+    )
+    return chart
+
+
+def _round_ticks(low: float, high: float, column: str) -> list[float]:
+    """Round places from end to end, five or so, in the unit of the column."""
+    if high <= low:
+        return [low]
+    step = _round_step((high - low) / 4, column)
+    return [index * step for index in range(math.ceil(low / step), math.floor(high / step) + 1)]
+
+
+def _round_step(least_step: float, column: str) -> float:
+    """The next round number: a power of two of bytes, 1, 2 or 5 times a power of ten of others, or
+    of a unit of time.
+    """
+    name_parts = column.lower().split("_")
+    if "bytes" in name_parts:
+        return 2.0 ** math.ceil(math.log2(least_step))
+    unit = (
+        next((unit for unit in TIME_UNITS_MS if unit <= least_step), 1)
+        if name_parts[-1] == "ms"
+        else 1
+    )
+    power = 10.0 ** math.floor(math.log10(least_step / unit))
+    return unit * next(
+        power * factor for factor in (1, 2, 5, 10) if power * factor * unit >= least_step * 0.999
+    )
+
+
+def _x_ticks(xs: Sequence[float]) -> list[float]:
+    """Up to nine of the x that are there."""
+    step = max(1, -(-len(xs) // 9))
+    return list(xs[::step])
+
+
+def _escape(text: str) -> str:
+    """Plotly takes tags for markup: what stands in a topic's name is text."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -1,0 +1,518 @@
+"""The questions that the page Explore starts from: each a query over the catalog, and how its
+answer reads in a figure.
+
+The SQL is the answer's only source: a title is worked out from the rows that came back, and is only
+used while the query stands as it is here.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from textwrap import dedent
+from typing import Any
+
+from kafkaviz.analysis.retention.policy import DUE_STATES, KEPT_STATES
+from kafkaviz.figures.text import retention_text
+from kafkaviz.figures.text.join_text import join_details
+from kafkaviz.messages import say, say_count
+from kafkaviz.units import duration, group, share, size
+
+AnswerRow = Mapping[str, Any]
+MAX_MAP_COUNT = 65_530  # vm.max_map_count of Linux, unless somebody raised it
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question, its query, and the figure of the answer; its words are those of its name in the
+    catalogue questions.
+
+    value: the column that is drawn. title: of the rows, of which there is at least one. tail: what
+    is written behind a bar; the value alone where there is none.
+    """
+
+    name: str  # in an address
+    sql: str
+    value: str
+    title: Callable[[Sequence[AnswerRow]], str]
+    tail: Callable[[AnswerRow], str] | None = None
+
+    @property
+    def text(self) -> str:
+        """The question itself."""
+        return say(f"questions.{self.name}")
+
+    @property
+    def caption(self) -> str:
+        """What is drawn, and in which unit."""
+        return say(f"questions.{self.name}_below", most=group(MAX_MAP_COUNT))
+
+
+def _question(
+    name: str, sql: str, value: str, title: Callable, tail: Callable | None = None
+) -> Question:
+    return Question(name, dedent(sql).strip(), value, title, tail)
+
+
+def partition_name(row: AnswerRow) -> str:
+    """The topic-partition of a row, or its topic."""
+    return (
+        f"{row['topic']}-{row['partition']}"
+        if row.get("partition") is not None
+        else str(row["topic"])
+    )
+
+
+def count_text(key: str, amount: int) -> str:
+    """1 segment, 2 segments."""
+    return say_count(key, amount, n=group(amount))
+
+
+def _count_partitions(rows: Sequence[AnswerRow]) -> int:
+    return len({partition_name(row) for row in rows})
+
+
+def _due_bytes(rows: Sequence[AnswerRow]) -> int:
+    return sum(row["log_bytes"] for row in rows if row["state"] in DUE_STATES)
+
+
+QUESTIONS = (
+    _question(
+        "half-full",
+        """
+        WITH closed AS (
+          SELECT topic, partition, roll_reason, log_bytes,
+                 segment_bytes, log_bytes / segment_bytes AS fullness
+          FROM segments
+          WHERE state = 'closed'
+        )
+        SELECT topic, partition, roll_reason,
+               count(*)                AS closed,
+               round(avg(fullness), 6) AS fill,
+               round(avg(log_bytes))   AS log_bytes,
+               max(segment_bytes)      AS segment_bytes
+        FROM closed
+        WHERE fullness < 0.5
+        GROUP BY topic, partition, roll_reason
+        ORDER BY fill, log_bytes
+        """,
+        "fill",
+        lambda rows: say_count(
+            "questions.half-full_title",
+            _count_partitions(rows),
+            first=partition_name(rows[0]),
+            partitions=count_text("common.n_topic_partitions", _count_partitions(rows)),
+            share=share(rows[0]["log_bytes"], rows[0]["segment_bytes"]),
+        ),
+        lambda row: say(
+            "questions.half-full_tail",
+            size=size(row["log_bytes"]),
+            limit=size(row["segment_bytes"]),
+            segments=count_text("common.n_segments", row["closed"]),
+            reason=say(f"rolls.cause_{row['roll_reason']}")
+            if row["roll_reason"]
+            else say("questions.unknown"),
+        ),
+    ),
+    _question(
+        "sparsest",
+        """
+        SELECT topic, partition,
+               round(sum(log_bytes) / sum(offset_entries)) AS bytes_per_entry
+        FROM segments
+        WHERE offset_entries > 0
+        GROUP BY topic, partition
+        ORDER BY bytes_per_entry DESC
+        LIMIT 8
+        """,
+        "bytes_per_entry",
+        lambda rows: say(
+            "questions.sparsest_title",
+            first=partition_name(rows[0]),
+            size=size(rows[0]["bytes_per_entry"]),
+        ),
+    ),
+    _question(
+        "densest",
+        """
+        SELECT topic, partition,
+               sum(offset_entries) AS entries,
+               round(sum(8 * offset_entries + 12 * time_entries)
+                     / sum(log_bytes), 5) AS index_share
+        FROM segments
+        WHERE log_bytes > 0
+        GROUP BY topic, partition
+        ORDER BY index_share DESC
+        LIMIT 8
+        """,
+        "index_share",
+        lambda rows: say(
+            "questions.densest_title",
+            first=partition_name(rows[0]),
+            share=share(rows[0]["index_share"], 1),
+        ),
+        lambda row: join_details(
+            [share(row["index_share"], 1), count_text("questions.n_entries", row["entries"])]
+        ),
+    ),
+    _question(
+        "worst-lookup",
+        """
+        WITH numbered AS (
+          SELECT topic, partition, segment_base_offset, position, size_bytes,
+                 coalesce(base_offset, last_offset) AS first_offset,
+                 row_number() OVER (
+                   PARTITION BY topic, partition, segment_base_offset
+                   ORDER BY position) AS number
+          FROM batches
+        ), marks AS (
+          SELECT topic, partition, segment_base_offset, first_offset,
+                 number, position + size_bytes AS end_bytes,
+                 NULL AS entry_number, NULL AS entry_position
+          FROM numbered
+          UNION ALL
+          SELECT topic, partition, segment_base_offset, entries.offset,
+                 NULL, NULL, number, position
+          FROM offset_entries AS entries
+          JOIN numbered USING (topic, partition, segment_base_offset, position)
+        ), fetches AS (
+          SELECT *,
+                 number - coalesce(max(entry_number) OVER below, 1) + 1
+                   AS headers,
+                 end_bytes - coalesce(max(entry_position) OVER below, 0)
+                   AS bytes
+          FROM marks
+          WINDOW below AS (  -- the last entry not above a batch's first offset
+            PARTITION BY topic, partition, segment_base_offset
+            ORDER BY first_offset, number NULLS FIRST
+            ROWS UNBOUNDED PRECEDING)
+        ), worst AS (
+          SELECT *,
+                 row_number() OVER (
+                   PARTITION BY topic, partition
+                   ORDER BY headers DESC, first_offset DESC) AS place
+          FROM fetches
+          WHERE number IS NOT NULL
+        )
+        SELECT topic, partition, first_offset AS offset, headers, bytes
+        FROM worst
+        WHERE place = 1
+        ORDER BY headers DESC
+        LIMIT 8
+        """,
+        "headers",
+        lambda rows: say(
+            "questions.worst-lookup_title",
+            offset=group(rows[0]["offset"]),
+            first=partition_name(rows[0]),
+            headers=count_text("questions.n_headers", rows[0]["headers"]),
+        ),
+        lambda row: say(
+            "questions.worst-lookup_tail", n=group(row["headers"]), size=size(row["bytes"])
+        ),
+    ),
+    _question(
+        "small-batches",
+        """
+        SELECT topic,
+               count(*)                    AS batches,
+               round(avg(record_count), 1) AS records_a_batch,
+               round(avg(size_bytes))      AS batch_bytes
+        FROM batches
+        GROUP BY topic
+        HAVING batch_bytes < 200
+        ORDER BY batches DESC
+        """,
+        "batches",
+        lambda rows: say_count(
+            "questions.small-batches_title",
+            len(rows),
+            n=group(len(rows)),
+            first=rows[0]["topic"],
+            batches=group(rows[0]["batches"]),
+        ),
+        lambda row: say(
+            "questions.small-batches_tail",
+            n=group(row["batches"]),
+            size=size(row["batch_bytes"]),
+            records=f"{row['records_a_batch']:.1f}",
+        ),
+    ),
+    _question(
+        "unindexed",
+        """
+        SELECT topic,
+               count(*) - count(entry_slot) AS not_indexed,
+               count(*)                     AS batches,
+               round(1 - count(entry_slot) / count(*), 4) AS share
+        FROM batches
+        GROUP BY topic
+        ORDER BY not_indexed DESC
+        LIMIT 12
+        """,
+        "not_indexed",
+        lambda rows: say(
+            "questions.unindexed_title",
+            n=group(rows[0]["not_indexed"]),
+            all=group(rows[0]["batches"]),
+            first=rows[0]["topic"],
+        ),
+        lambda row: say(
+            "questions.unindexed_tail", n=group(row["not_indexed"]), share=share(row["share"], 1)
+        ),
+    ),
+    _question(
+        "interval",
+        """
+        SELECT interval_bytes,
+               sum(index_bytes)            AS index_bytes,
+               round(max(headers_mean), 1) AS worst_headers_mean,
+               max(headers_max)            AS headers_max
+        FROM sweep
+        GROUP BY interval_bytes
+        ORDER BY interval_bytes
+        """,
+        "index_bytes",
+        lambda rows: say(
+            "questions.interval_title",
+            most=size(max(row["index_bytes"] for row in rows)),
+            least=size(min(row["index_bytes"] for row in rows)),
+            interval=size(rows[-1]["interval_bytes"]),
+        ),
+    ),
+    _question(
+        "16-kib",
+        """
+        SELECT topic,
+               max(headers_p99) FILTER (WHERE interval_bytes = 4096)
+                 AS headers_p99_at_4_kib,
+               max(headers_p99) FILTER (WHERE interval_bytes = 16384)
+                 AS headers_p99_at_16_kib,
+               sum(index_bytes) FILTER (WHERE interval_bytes = 4096)
+                 - sum(index_bytes) FILTER (WHERE interval_bytes = 16384)
+                 AS saved_bytes
+        FROM sweep
+        GROUP BY topic
+        ORDER BY headers_p99_at_16_kib DESC
+        LIMIT 12
+        """,
+        "headers_p99_at_16_kib",
+        lambda rows: say(
+            "questions.16-kib_title",
+            first=rows[0]["topic"],
+            then=group(rows[0]["headers_p99_at_16_kib"]),
+            now=group(rows[0]["headers_p99_at_4_kib"]),
+        ),
+        lambda row: say(
+            "questions.16-kib_tail",
+            then=group(row["headers_p99_at_16_kib"]),
+            now=group(row["headers_p99_at_4_kib"]),
+            size=size(row["saved_bytes"]),
+        ),
+    ),
+    _question(
+        "preallocated",
+        """
+        SELECT topic, partition,
+               sum(8 * unwritten_offset_slots
+                   + 12 * unwritten_time_slots) AS unwritten_bytes,
+               sum(index_bytes + timeindex_bytes) AS length_bytes,
+               sum(index_allocated_bytes + timeindex_allocated_bytes)
+                 AS on_disk_bytes
+        FROM segments
+        GROUP BY topic, partition
+        HAVING unwritten_bytes > 0
+        ORDER BY unwritten_bytes DESC
+        """,
+        "unwritten_bytes",
+        lambda rows: say(
+            "questions.preallocated_title",
+            size=size(sum(row["unwritten_bytes"] for row in rows)),
+            partitions=count_text("common.n_topic_partitions", len(rows)),
+            disk=size(sum(row["on_disk_bytes"] for row in rows)),
+        ),
+        lambda row: say(
+            "questions.preallocated_tail",
+            size=size(row["unwritten_bytes"]),
+            disk=size(row["on_disk_bytes"]),
+        ),
+    ),
+    _question(
+        "maps",
+        """
+        SELECT topic,
+               count(*)                                  AS segments,
+               count(index_bytes) + count(timeindex_bytes) AS maps
+        FROM segments
+        WHERE state IN ('active', 'closed')
+        GROUP BY topic
+        ORDER BY maps DESC, topic
+        """,
+        "maps",
+        lambda rows: say(
+            "questions.maps_title",
+            maps=count_text("questions.n_maps", sum(row["maps"] for row in rows)),
+            share=share(sum(row["maps"] for row in rows), MAX_MAP_COUNT),
+        ),
+        lambda row: join_details(
+            [group(row["maps"]), count_text("common.n_segments", row["segments"])]
+        ),
+    ),
+    _question(
+        "codecs",
+        """
+        SELECT codec,
+               count(*)          AS batches,
+               sum(record_count) AS records,
+               sum(size_bytes)   AS log_bytes,
+               round(sum(size_bytes) / sum(record_count), 1)
+                 AS bytes_a_record
+        FROM batches
+        GROUP BY codec
+        ORDER BY bytes_a_record
+        """,
+        "bytes_a_record",
+        lambda rows: say(
+            "questions.codecs_title",
+            least=size(rows[0]["bytes_a_record"]),
+            first=rows[0]["codec"],
+            most=size(rows[-1]["bytes_a_record"]),
+            last=rows[-1]["codec"],
+        ),
+        lambda row: say(
+            "questions.codecs_tail",
+            n=f"{row['bytes_a_record']:g}",
+            batches=count_text("common.n_batches", row["batches"]),
+            size=size(row["log_bytes"]),
+        ),
+    ),
+    _question(
+        "late",
+        """
+        WITH before AS (
+          SELECT topic, partition, max_timestamp_ms,
+                 max(max_timestamp_ms) OVER (
+                   PARTITION BY topic, partition ORDER BY base_offset
+                   ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+                 ) AS newest_ms
+          FROM batches
+        )
+        SELECT topic, partition,
+               count(*)                          AS late_batches,
+               max(newest_ms - max_timestamp_ms) AS latest_by_ms
+        FROM before
+        WHERE max_timestamp_ms < newest_ms
+        GROUP BY topic, partition
+        ORDER BY late_batches DESC
+        LIMIT 12
+        """,
+        "late_batches",
+        lambda rows: say(
+            "questions.late_title",
+            batches=count_text("common.n_batches", rows[0]["late_batches"]),
+            first=partition_name(rows[0]),
+            by=duration(rows[0]["latest_by_ms"]),
+        ),
+        lambda row: say(
+            "questions.late_tail", n=group(row["late_batches"]), by=duration(row["latest_by_ms"])
+        ),
+    ),
+    _question(
+        "future",
+        """
+        SELECT topic, partition,
+               max(max_timestamp_ms) AS newest_timestamp_ms,
+               max(max_timestamp_ms
+                   - CAST(floor(log_mtime_ns / 1000000) AS BIGINT)) AS ahead_ms
+        FROM segments
+        GROUP BY topic, partition
+        HAVING ahead_ms > 3600000
+        ORDER BY ahead_ms DESC
+        """,
+        "ahead_ms",
+        lambda rows: say(
+            "questions.future_title",
+            first=partition_name(rows[0]),
+            ahead=duration(rows[0]["ahead_ms"]),
+        ),
+    ),
+    _question(
+        "compacted",
+        """
+        SELECT topic, partition,
+               max(last_offset) - min(base_offset) + 1 AS offsets,
+               max(last_offset) - min(base_offset) + 1
+                 - sum(record_count)                   AS gone
+        FROM batches
+        GROUP BY topic, partition
+        HAVING gone > 0
+        ORDER BY gone DESC
+        """,
+        "gone",
+        lambda rows: say(
+            "questions.compacted_title",
+            share=share(rows[0]["gone"], rows[0]["offsets"]),
+            first=partition_name(rows[0]),
+        ),
+        lambda row: say(
+            "questions.compacted_tail", n=group(row["gone"]), all=group(row["offsets"])
+        ),
+    ),
+    _question(
+        "producers",
+        """
+        SELECT topic, producer_id,
+               max(producer_epoch) AS epoch,
+               count(*)            AS batches,
+               sum(record_count)   AS records,
+               bool_or(is_transactional) AS transactional
+        FROM batches
+        WHERE producer_id >= 0
+        GROUP BY topic, producer_id
+        ORDER BY records DESC
+        LIMIT 12
+        """,
+        "records",
+        lambda rows: say(
+            "questions.producers_title",
+            id=rows[0]["producer_id"],
+            n=group(rows[0]["records"]),
+            first=rows[0]["topic"],
+        ),
+        lambda row: (
+            say("questions.in_transactions", n=group(row["records"]))
+            if row["transactional"]
+            else group(row["records"])
+        ),
+    ),
+    _question(
+        "retention",
+        """
+        SELECT state,
+               count(*)   AS segments,
+               sum(bytes) AS log_bytes,
+               to_timestamp(floor(max(gone_ms) / 1000)) AS last_gone
+        FROM retention
+        GROUP BY state
+        ORDER BY log_bytes DESC
+        """,
+        "log_bytes",
+        lambda rows: say(
+            "questions.retention_title",
+            due=size(_due_bytes(rows)),
+            all=size(sum(row["log_bytes"] for row in rows)),
+        ),
+        lambda row: say(
+            "questions.retention_tail",
+            size=size(row["log_bytes"]),
+            segments=count_text("common.n_segments", row["segments"]),
+            why=retention_text.held_text(row["state"])
+            if row["state"] in KEPT_STATES
+            else say("questions.due"),
+        ),
+    ),
+)
+QUESTION_BY_NAME = {question.name: question for question in QUESTIONS}
+
+
+def find_question(text: str) -> Question | None:
+    """The question whose query this is, letter by letter but for blanks around it."""
+    return next((question for question in QUESTIONS if question.sql == text.strip()), None)

@@ -1,0 +1,595 @@
+"""Health as it is shown: will the broker start and what will that do, all findings with their
+bytes, and what keeps each segment.
+
+One value for the whole page: figures.checkup.view works it out, message packs it for
+app/frontend/findings.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import NamedTuple, cast
+
+from kafkaviz import units, versions
+from kafkaviz.analysis.health.finding import CODES, ERROR, INFO, SEVERITIES, Finding
+from kafkaviz.analysis.restart import restart_forecast
+from kafkaviz.analysis.restart.restart_forecast import RestartForecast
+from kafkaviz.analysis.retention.policy import LogRetention
+from kafkaviz.figures.health import checkup_tables
+from kafkaviz.figures.health.checkup_tables import HealthTable
+from kafkaviz.figures.segment import segment_bytes
+from kafkaviz.figures.text import restart_forecast_text
+from kafkaviz.figures.text.finding_text import (
+    end_sentence,
+    to_sentence,
+)
+from kafkaviz.figures.text.join_text import (
+    join_comma,
+    join_sentences,
+    join_with_others,
+    number_word,
+)
+from kafkaviz.format import names
+from kafkaviz.messages import render, say, say_count, table
+from kafkaviz.simulate.startup.restart import Restart, StartupStep
+from kafkaviz.simulate.steps import RECOVERY_CAUSES
+from kafkaviz.versions import Release
+
+# of a hex dump: bytes a line, lines, and what is shown in front of a finding
+ROW_BYTES, ROWS, BEFORE_BYTES = 16, 8, 32
+MOST_SEPARATE = 3  # more findings of one code are one item of the list
+MOST_MEMBERS = 200  # of an item, shown; all are in the JSON
+MOST_DUMPS = 400  # findings whose bytes are sent along
+MOST_CUTS = 4  # logs below the strip, named
+LEAST_SHARE = 0.016  # of the strip: a small log is still seen
+# how codes begin that tell what the start itself does
+START_CODES = ("recovery-", "becomes-stray")
+TAIL_CODES = ("log-torn-tail", "log-zero-tail", "log-garbage-tail")
+FILE_KINDS = {".index": "offset", ".timeindex": "time", ".log": "log"}
+
+# a file relative to the broker directory, a position, a length: what is there
+ByteReader = Callable[[str, int, int], bytes]
+
+
+class StartVerdict(NamedTuple):
+    """The answer to "will it start?": a severity or "ok", a headline, and what stands behind it."""
+
+    kind: str
+    title: str
+    text: str
+
+
+def unknown_verdict() -> StartVerdict:
+    """Of a start that cannot be foretold."""
+    return StartVerdict("warning", say("health.unknown"), say("health.unknown_why"))
+
+
+class RecoveryBar(NamedTuple):
+    """A topic-partition that the start reads."""
+
+    name: str
+    size_bytes: int
+    share: float  # of the strip
+    cut_bytes: int
+    fails: bool
+    words: str  # on hover
+    as_before: bool = False  # whether its indexes come out as they were
+
+
+class RecoveryStrip(NamedTuple):
+    """What the start reads, in proportion; below: what is cut or fails; aside: what happens to the
+    others.
+    """
+
+    title: str
+    bars: tuple[RecoveryBar, ...]
+    below: str
+    aside: str
+
+
+class HexDump(NamedTuple):
+    """Bytes of a file around a finding: lines of 16 from `start`; bad: from, to; kind: the colour
+    of the others.
+    """
+
+    start: int
+    digits: str
+    bad: tuple[int, int]
+    kind: str
+
+
+class FindingMember(NamedTuple):
+    """One finding, in words."""
+
+    where: str
+    message: str
+    found: str
+    expected: str
+    dump: HexDump | None
+    consequence: str
+    next_step: str
+    reference: str
+    # the address of the bytes on the Segment page, but for the directory; empty where there are
+    # none
+    link: Mapping[str, str]
+
+
+class FindingItem(NamedTuple):
+    """A line of the list: one finding, or many of the same code; count: of all, also those that are
+    not members.
+    """
+
+    key: str
+    severity: str
+    code: str
+    title: str
+    where: str
+    count: int
+    members: tuple[FindingMember, ...]
+
+
+class HealthView(NamedTuple):
+    """The page."""
+
+    verdict: StartVerdict
+    strip: RecoveryStrip | None
+    counts: Mapping[str, int]
+    items: tuple[FindingItem, ...]
+    steps: HealthTable | None = None  # of the start
+    retention: HealthTable | None = None
+
+
+def view(
+    findings: Sequence[Finding],
+    restart: Restart | None,
+    log_bytes: Mapping[tuple[str, int], int],
+    *,
+    read_bytes: ByteReader,
+    logs: int,
+    log_retention: Sequence[LogRetention] = (),
+    is_left_known: bool = True,
+    release: Release = versions.NEWEST_RELEASE,
+) -> HealthView:
+    """All that the page shows. log_bytes: the size of each .log by its directory and base offset;
+    read_bytes: for the dumps.
+
+    restart: None where it cannot be foretold. logs: how many the broker has, those without a .log
+    too. log_retention: by retention. is_left_known: whether anything tells how the broker was
+    stopped. release: that starts.
+    """
+    counts = {
+        severity: sum(finding.severity == severity for finding in findings)
+        for severity in SEVERITIES
+    }
+    rows = (
+        finding_items(findings, read_bytes),
+        checkup_tables.steps_table(restart),
+        checkup_tables.retention_table(log_retention),
+    )
+    if restart is None:
+        return HealthView(unknown_verdict(), None, counts, *rows)
+    return HealthView(
+        start_verdict(findings, restart, logs, is_left_known=is_left_known, release=release),
+        recovery_strip(restart, log_bytes),
+        counts,
+        *rows,
+    )
+
+
+# ---- the verdict
+
+
+def start_verdict(
+    findings: Sequence[Finding],
+    restart: Restart,
+    logs: int,
+    *,
+    is_left_known: bool = True,
+    release: Release = versions.NEWEST_RELEASE,
+) -> StartVerdict:
+    """What the next start does, in a headline and some sentences; logs, is_left_known and release:
+    as of view.
+    """
+    forecast, source = (
+        restart_forecast.forecast(restart, logs),
+        restart_forecast_text.evidence_text(release),
+    )
+    if not restart.starts:
+        return _failing_verdict(restart, forecast, source)
+    mended_files = {
+        step.file
+        for step in restart.steps
+        if step.action in ("truncate", "rebuild", "delete") and step.cause != "timeindex-missing"
+    }
+    remaining_errors = sum(
+        finding.severity == ERROR
+        and not finding.code.startswith(START_CODES)
+        and finding.file not in mended_files
+        for finding in findings
+    )
+    kind = (
+        "error"
+        if remaining_errors or forecast.stray_directories
+        else "warning"
+        if forecast.cut_logs or forecast.deleted_files or not forecast.is_clean
+        else "ok"
+    )
+    stop_text = _stop_text(forecast) if is_left_known else say("health.taken_as_clean")
+    text = join_sentences(
+        [
+            stop_text,
+            *_cut_texts(findings, restart),
+            _stray_text(forecast.stray_directories),
+            _remaining_text(remaining_errors),
+            source,
+        ]
+    )
+    not_served_text = restart_forecast_text.not_served_text(forecast)
+    headline = (
+        say("health.will_not_serve", without=not_served_text)
+        if not_served_text
+        else say("health.will_start", doings=restart_forecast_text.describe(forecast))
+    )
+    return StartVerdict(kind, headline, text)
+
+
+def _failing_verdict(restart: Restart, forecast: RestartForecast, source: str) -> StartVerdict:
+    failure = restart.failures[0]
+    other_logs = forecast.logs - (
+        failure.partition is not None and failure.cause != "directory-name"
+    )
+    kafka_text = (
+        end_sentence(say("health.kafka_says", error=failure.error)) if failure.error else ""
+    )
+    others_text = (
+        say_count("health.with_others", other_logs, n=number_word(other_logs))
+        if failure.partition and other_logs
+        else ""
+    )
+    return StartVerdict(
+        "error",
+        say("health.will_not", because=_failure_headline(failure)),
+        join_sentences([to_sentence(render(failure.why)), kafka_text, others_text, source]),
+    )
+
+
+def _failure_headline(step: StartupStep) -> str:
+    cause = (
+        "index-full-time"
+        if step.cause == "index-full" and "time index" in (step.error or "")
+        else step.cause
+    )
+    known_causes = (
+        "index-full",
+        "index-full-time",
+        "index-too-large",
+        "directory-name",
+        "directory-twice",
+        "log-corrupt",
+        "log-too-large",
+        "meta-properties",
+        "bootstrap",
+        "quorum-state-bad",
+        "snapshot-corrupt",
+    )
+    return say(
+        f"health.fails_{cause if cause in known_causes else 'other'}",
+        where=step.partition or say("health.broker_directory"),
+    )
+
+
+def _stop_text(forecast: RestartForecast) -> str:
+    if forecast.is_clean:
+        return say("health.clean")
+    return restart_forecast_text.read_again_text(forecast) or say("health.unclean")
+
+
+def _cut_texts(findings: Sequence[Finding], restart: Restart) -> Iterator[str]:
+    """What the bytes are that will be cut off."""
+    truncations = [step for step in restart.steps if step.action == "truncate"]
+    tails = {code: [finding for finding in findings if finding.code == code] for code in TAIL_CODES}
+    tail_texts = [
+        say(f"health.{code}", n=units.group(sum(finding.length or 0 for finding in tail_findings)))
+        for code, tail_findings in tails.items()
+        if tail_findings
+    ]
+    if truncations and tail_texts:
+        logs = len({finding.file for tail_findings in tails.values() for finding in tail_findings})
+        yield say_count(
+            "health.tails", logs, n=number_word(logs).capitalize(), tails=join_comma(tail_texts)
+        )
+        if all(step.cause == "tail" for step in truncations):
+            yield say("health.no_batch_lost")
+
+
+def _stray_text(directories: int) -> str:
+    return (
+        say_count("health.stray", directories, n=number_word(directories).capitalize())
+        if directories
+        else ""
+    )
+
+
+def _remaining_text(remaining_errors: int) -> str:
+    return (
+        say_count("health.stay", remaining_errors, n=number_word(remaining_errors).capitalize())
+        if remaining_errors
+        else ""
+    )
+
+
+# ---- the strip
+
+
+def recovery_strip(
+    restart: Restart, log_bytes: Mapping[tuple[str, int], int]
+) -> RecoveryStrip | None:
+    """The logs that the start reads, those with trouble first, then by size; None where it reads
+    none.
+    """
+    segments_read = {
+        (cast(str, step.partition), step.segment)
+        for step in restart.steps
+        if step.cause in RECOVERY_CAUSES and step.segment is not None
+    }
+    sizes: dict[str, int] = {}
+    for directory, base_offset in segments_read & log_bytes.keys():
+        sizes[directory] = sizes.get(directory, 0) + log_bytes[directory, base_offset]
+    if not sizes:
+        return None
+    total = sum(sizes.values())
+    bars = [
+        _recovery_bar(name, size, max(size, total * LEAST_SHARE), restart)
+        for name, size in sizes.items()
+    ]
+    bars.sort(
+        key=lambda bar: (
+            not bar.fails,
+            not bar.cut_bytes,
+            -bar.size_bytes,
+            names.natural_sort_key(bar.name),
+        )
+    )
+    total_share = sum(bar.share for bar in bars)
+    bars = tuple(
+        bar._replace(share=bar.share / total_share if total_share else 1 / len(bars))
+        for bar in bars
+    )
+    title = say_count("health.strip", len(bars), n=units.group(len(bars)), size=units.size(total))
+    return RecoveryStrip(title, bars, _cut_text(bars), _unchanged_text(bars))
+
+
+def _unchanged_text(bars: Sequence[RecoveryBar]) -> str:
+    uncut = [bar for bar in bars if not bar.cut_bytes]
+    if not uncut or any(bar.fails for bar in bars):
+        return ""
+    suffix = "_same" if all(bar.as_before for bar in uncut) else ""
+    return (
+        say(f"health.others_kept{suffix}")
+        if len(uncut) < len(bars)
+        else say_count(f"health.all_kept{suffix}", len(bars))
+    )
+
+
+def _recovery_bar(name: str, size_bytes: int, share: float, restart: Restart) -> RecoveryBar:
+    steps = restart.steps_of_partition(name)
+    cut_bytes = sum(step.size_bytes or 0 for step in steps if step.action == "truncate")
+    is_failing = any(step.action == "fail" for step in steps)
+    segments = len(
+        {
+            step.segment
+            for step in steps
+            if step.cause in RECOVERY_CAUSES and step.segment is not None
+        }
+    )
+    values = {
+        "segments": say_count("common.n_segments", segments, n=units.group(segments)),
+        "size": units.size(size_bytes),
+    }
+    is_unchanged = restart_forecast.is_as_before(steps)
+    key = "fails" if is_failing else "cut" if cut_bytes else "kept_same" if is_unchanged else "kept"
+    hover = say(f"health.bar_{key}", cut=units.group(cut_bytes), **values)
+    return RecoveryBar(name, size_bytes, share, cut_bytes, is_failing, hover, is_unchanged)
+
+
+def _cut_text(bars: Sequence[RecoveryBar]) -> str:
+    if any(bar.fails for bar in bars):
+        return say("health.fails_here")
+    cut_texts = [
+        say("health.cut_by", log=bar.name, n=units.group(bar.cut_bytes))
+        for bar in bars
+        if bar.cut_bytes
+    ]
+    return (
+        say(
+            "health.cut_at_end",
+            logs=join_with_others(cut_texts[:MOST_CUTS], max(len(cut_texts) - MOST_CUTS, 0)),
+        )
+        if cut_texts
+        else ""
+    )
+
+
+# ---- the list
+
+
+def finding_items(findings: Sequence[Finding], read_bytes: ByteReader) -> tuple[FindingItem, ...]:
+    """The lines of the list, the worst first; findings of one code are one line where there are
+    more than a few.
+    """
+    lines, dumps_left = [], MOST_DUMPS
+    order = sorted(findings, key=lambda finding: (SEVERITIES.index(finding.severity), finding.code))
+    for (severity, code), group in groupby(
+        order, key=lambda finding: (finding.severity, finding.code)
+    ):
+        same_code = list(group)
+        is_grouped = len(same_code) > MOST_SEPARATE or (
+            len(same_code) > 1 and (severity == INFO or code.startswith("recovery-will-"))
+        )
+        for item_findings in [same_code] if is_grouped else [[finding] for finding in same_code]:
+            members = tuple(
+                _finding_member(finding, read_bytes, is_dumped=number < dumps_left)
+                for number, finding in enumerate(item_findings[:MOST_MEMBERS])
+            )
+            dumps_left -= len(members)
+            lines.append(_finding_item(item_findings, members))
+    return tuple(lines)
+
+
+def _finding_item(findings: Sequence[Finding], members: tuple[FindingMember, ...]) -> FindingItem:
+    worst = findings[0]
+    title = render(CODES[worst.code].title)
+    if len(findings) == 1:
+        return FindingItem(
+            _finding_key(worst),
+            worst.severity,
+            worst.code,
+            title,
+            _location_text(worst, is_short=True),
+            1,
+            members,
+        )
+    partitions = {finding.partition for finding in findings}
+    partitions_text = say_count(
+        "common.n_topic_partitions", len(partitions), n=units.group(len(partitions))
+    )
+    location = (
+        _short_directory(worst.partition)
+        if len(partitions) == 1 and worst.partition
+        else partitions_text
+    )
+    place_text = (
+        location
+        if len(findings) == len(partitions)
+        else say("health.times_in", n=units.group(len(findings)), where=location)
+    )
+    return FindingItem(
+        worst.code, worst.severity, worst.code, title, place_text, len(findings), members
+    )
+
+
+def _finding_member(finding: Finding, read_bytes: ByteReader, *, is_dumped: bool) -> FindingMember:
+    dump = (
+        _hex_dump(finding, read_bytes)
+        if is_dumped and finding.file and finding.position is not None and finding.length
+        else None
+    )
+    link = (
+        segment_bytes.byte_address(finding.partition, cast(str, finding.file), finding.position)
+        if dump or (finding.file and read_bytes(finding.file, 0, 1))
+        else {}
+    )
+    expected = (
+        end_sentence(say("health.expected", what=render(finding.evidence.expected)))
+        if finding.evidence.expected
+        else ""
+    )
+    texts = (
+        to_sentence(render(finding.message)),
+        to_sentence(render(finding.evidence.found)),
+        expected,
+    )
+    consequences = to_sentence(render(finding.consequence)), to_sentence(render(finding.next_step))
+    return FindingMember(
+        _location_text(finding), *texts, dump, *consequences, finding.reference or "", link
+    )
+
+
+def _finding_key(finding: Finding) -> str:
+    """What an address can name it by."""
+    return (
+        f"{finding.code}@{finding.file or finding.partition or ''}"
+        f"{f':{finding.position}' if finding.position is not None else ''}"
+    )
+
+
+def _location_text(finding: Finding, *, is_short: bool = False) -> str:
+    """File and bytes; is_short: the partition and what kind of file, as a narrow list has room for
+    it.
+    """
+    location = (
+        finding.file
+        or (
+            _short_directory(finding.partition)
+            if is_short and finding.partition
+            else finding.partition
+        )
+        or say("health.broker_directory")
+    )
+    if is_short and finding.partition and (finding.file or finding.partition) != finding.partition:
+        name = cast(str, finding.file).rpartition("/")[2]
+        stem, dot, suffix = name.partition(".")
+        location = (
+            f"{_short_directory(finding.partition)} "
+            f"{f'{int(stem)}{dot}{suffix}' if stem.isdigit() else name}"
+        )
+    return (
+        say("health.at_bytes", place=location, bytes=_bytes_text(finding))
+        if finding.position is not None
+        else location
+    )
+
+
+def _short_directory(directory: str) -> str:
+    """A directory's name without the random middle of a renamed one."""
+    parsed = names.parse_directory(directory)
+    return (
+        f"{parsed.topic}-{parsed.partition}…-{parsed.state}"
+        if parsed and parsed.state != "current"
+        else directory
+    )
+
+
+def _bytes_text(finding: Finding) -> str:
+    if not finding.length or finding.length == 1:
+        return say("health.one_byte", first=units.group(finding.position))
+    return say(
+        "health.bytes",
+        first=units.group(finding.position),
+        last=units.group(cast(int, finding.position) + finding.length - 1),
+    )
+
+
+def _hex_dump(finding: Finding, read_bytes: ByteReader) -> HexDump | None:
+    """Some lines around where the finding begins."""
+    file, position, length = cast(
+        tuple[str, int, int], (finding.file, finding.position, finding.length)
+    )
+    start = max(0, position // ROW_BYTES * ROW_BYTES - BEFORE_BYTES)
+    data = read_bytes(file, start, ROWS * ROW_BYTES)
+    kind = (
+        "plain"
+        if finding.severity == INFO
+        else FILE_KINDS.get(f".{file.rpartition('.')[2]}", "plain")
+    )
+    return HexDump(start, data.hex(), (position, position + length), kind) if data else None
+
+
+# ---- for the browser
+
+
+def message(health_view: HealthView, key: str) -> dict:
+    """The view as plain values; key: what tells one view from another."""
+    return {
+        "key": key,
+        "words": table("checkup")
+        | {severity: say(f"common.severity_{severity}") for severity in (*SEVERITIES, "ok")},
+        "verdict": health_view.verdict._asdict(),
+        "strip": health_view.strip
+        and {
+            **health_view.strip._asdict(),
+            "bars": [bar._asdict() for bar in health_view.strip.bars],
+        },
+        "counts": dict(health_view.counts),
+        "items": [
+            {**item._asdict(), "members": [_member_object(member) for member in item.members]}
+            for item in health_view.items
+        ],
+        **{
+            name: table and {**table._asdict(), "rows": [row._asdict() for row in table.rows]}
+            for name, table in (("steps", health_view.steps), ("retention", health_view.retention))
+        },
+    }
+
+
+def _member_object(member: FindingMember) -> dict:
+    return {**member._asdict(), "dump": member.dump and member.dump._asdict()}

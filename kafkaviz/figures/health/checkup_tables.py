@@ -1,0 +1,285 @@
+"""The two tables of the Health page: the steps of the next start, and what keeps each segment.
+
+    Cut      append-time-0/0.log       45 B from byte 561 373     its last batch is not whole
+    Rebuild  48 files in 24 topic-partitions                      the segment reaches above the
+    recovery point
+
+Steps of one kind and cause are one row where there are more than a few; segments are a row each,
+the worst first.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, cast
+
+from kafkaviz import units
+from kafkaviz.analysis.retention import policy
+from kafkaviz.analysis.retention.policy import LogRetention, SegmentRetention
+from kafkaviz.figures.text import retention_text
+from kafkaviz.figures.text.finding_text import capitalize
+from kafkaviz.figures.text.join_text import join_comma
+from kafkaviz.format.names import natural_sort_key
+from kafkaviz.messages import render, say, say_count
+from kafkaviz.simulate.startup.restart import Restart, StartupStep
+from kafkaviz.simulate.steps import CAUSES
+
+MOST_SEPARATE = 3  # more steps of one kind and cause are one row
+MOST_ROWS, FIRST_ROWS = (
+    300,
+    6,
+)  # rows of a table: sent at all, and shown before somebody asks for more
+ACTION_ORDER = ("fail", "truncate", "delete", "rebuild", "keep")
+MOST_NAME_CHARACTERS = 44  # letters; a longer name of a directory is shortened in the middle
+
+
+class HealthRow(NamedTuple):
+    """A row: its mark (a severity, or none), its cells, the whole of each on hover, and where its
+    segment is shown.
+
+    is_one: it is of one file or segment, which its cells name.
+    """
+
+    kind: str
+    cells: tuple[str, ...]
+    hover: tuple[str, ...]
+    link: Mapping[str, str]
+    is_one: bool = True
+
+
+class HealthTable(NamedTuple):
+    """A table; code: the columns of names; shown: how many rows at first; more: how many are not
+    sent.
+    """
+
+    name: str
+    title: str
+    notes: tuple[str, ...]
+    columns: tuple[str, ...]
+    code: tuple[int, ...]
+    rows: tuple[HealthRow, ...]
+    shown: int
+    more: int
+
+
+# ---- the next start
+
+
+def steps_table(restart: Restart | None) -> HealthTable | None:
+    """What the start does, step by step; None where that is nothing, or not known."""
+    if restart is None or not restart.steps:
+        return None
+    groups: dict[tuple, list[StartupStep]] = {}
+    for step in restart.steps:
+        groups.setdefault(
+            (step.is_expected, ACTION_ORDER.index(step.action), step.cause), []
+        ).append(step)
+    rows = [row for key in sorted(groups) for row in _group_rows(groups[key])]
+    # the others every start may do
+    own_rows = sum(len(_group_rows(groups[key])) for key in groups if not key[0])
+    title_key = "every" if not own_rows else "start" if restart.starts else "failing"
+    title = say(f"health.steps_{title_key}", steps=_steps_text(len(restart.steps), len(rows)))
+    first_rows = tuple(rows[:MOST_ROWS])
+    return HealthTable(
+        "steps",
+        title,
+        (),
+        _column_titles("step", "where", "what", "why"),
+        (1,),
+        first_rows,
+        min(own_rows or FIRST_ROWS, FIRST_ROWS),
+        len(rows) - len(first_rows),
+    )
+
+
+def _steps_text(steps: int, rows: int) -> str:
+    """How many, and in how many rows where some stand together."""
+    text = _count_text("steps", steps)
+    return (
+        text
+        if steps == rows
+        else say_count("health.steps_together", rows, steps=text, n=units.group(rows))
+    )
+
+
+def _group_rows(steps_alike: Sequence[StartupStep]) -> list[HealthRow]:
+    if len(steps_alike) <= MOST_SEPARATE:
+        return [_step_row(step) for step in steps_alike]
+    partitions = {step.partition for step in steps_alike}
+    partitions_text = say_count(
+        "common.n_topic_partitions", len(partitions), n=units.group(len(partitions))
+    )
+    location = (
+        partitions_text
+        if len(partitions) > 1
+        else _short_path(steps_alike[0].partition or say("health.broker_directory"))
+    )
+    size_bytes = sum(step.size_bytes or 0 for step in steps_alike)
+    size_text = (
+        units.size(size_bytes)
+        if steps_alike[0].action in ("truncate", "delete") and size_bytes
+        else ""
+    )
+    files_text = say("health.files_in", n=units.group(len(steps_alike)), where=location)
+    cells = (
+        say(f"health.does_{steps_alike[0].action}"),
+        files_text,
+        size_text,
+        capitalize(render(CAUSES[steps_alike[0].cause])),
+    )
+    names = join_comma(
+        sorted({step.partition or "" for step in steps_alike}, key=natural_sort_key)[:20]
+    )
+    return [
+        HealthRow(
+            _severity(steps_alike[0]),
+            cells,
+            ("", names, f"{units.group(size_bytes)} B" if size_text else "", ""),
+            {},
+            is_one=False,
+        )
+    ]
+
+
+def _step_row(step: StartupStep) -> HealthRow:
+    location = step.file or step.partition or say("health.broker_directory")
+    exact_size = "" if step.size_bytes is None else f"{units.group(step.size_bytes)} B"
+    has_segment = (
+        step.partition and step.segment is not None and step.file and step.action != "delete"
+    )
+    link = {"tp": step.partition, "segment": str(step.segment)} if has_segment else {}
+    cells = (
+        say(f"health.does_{step.action}"),
+        _short_path(location),
+        _size_text(step),
+        capitalize(step.error or render(step.why)),
+    )
+    return HealthRow(_severity(step), cells, ("", location, exact_size, render(step.why)), link)
+
+
+def _severity(step: StartupStep) -> str:
+    if step.action in ("fail", "truncate"):
+        return "error"
+    return (
+        ""
+        if step.is_expected or step.action == "keep"
+        else "warning"
+        if step.action == "delete"
+        else "info"
+    )
+
+
+def _size_text(step: StartupStep) -> str:
+    size = "" if step.size_bytes is None else units.size(step.size_bytes)
+    if step.from_position is not None:
+        position_text = units.group(step.from_position)
+        return (
+            say("health.from_byte", size=size, byte=position_text)
+            if step.action == "truncate"
+            else say("health.at_byte", byte=position_text)
+        )
+    return say("health.to_size", size=size) if step.action == "rebuild" and size else size
+
+
+# ---- retention
+
+
+def retention_table(logs: Sequence[LogRetention]) -> HealthTable | None:
+    """What keeps each segment, and until when; None without a segment."""
+    logs_segments = policy.sort_by_urgency(logs)
+    if not logs_segments:
+        return None
+    notes = basis_notes([log for log in logs if log.segments])
+    rows = [_retention_row(log, segment) for log, segment in logs_segments[:MOST_ROWS]]
+    columns = _column_titles("segment", "newest", "of", "kept")
+    return HealthTable(
+        "retention",
+        retention_text.headline_text(logs),
+        notes,
+        columns,
+        (0,),
+        tuple(rows),
+        FIRST_ROWS,
+        len(logs_segments) - len(rows),
+    )
+
+
+def basis_notes(logs: Sequence[LogRetention]) -> tuple[str, ...]:
+    """By which settings, the most common first; the default of a broker may be another one, which
+    no file here tells.
+    """
+    counts: dict[str, int] = {}
+    for log in logs:
+        basis = retention_text.basis_text(log) if log.limits.deletes else say("health.compacted")
+        counts[basis] = counts.get(basis, 0) + 1
+    commonest = sorted(counts.items(), key=lambda basis_count: -basis_count[1])
+    basis_texts = [
+        say("health.logs_by", logs=_count_text("logs", count), basis=basis)
+        for basis, count in commonest[:3]
+    ]
+    other_count = sum(count for _, count in commonest[3:])
+    other_texts = [say("health.own_settings", n=units.group(other_count))] if other_count else []
+    if any(
+        log.limits.deletes
+        and (source := log.limits.ms_source)
+        and source.key == "setting_source.default"
+        for log in logs
+    ):
+        other_texts.append(say("health.may_be_another"))
+    return (*basis_texts, *other_texts, retention_text.counted_segments_text())
+
+
+def _retention_row(log: LogRetention, segment: SegmentRetention) -> HealthRow:
+    aged = segment.age
+    offset = units.MISSING if aged.offset is None else units.group(aged.offset)
+    origin = (
+        "" if aged.counted_by == "unknown" else say(f"health.of_{aged.counted_by}", offset=offset)
+    )
+    time = units.moment(aged.timestamp_ms, fraction=False)
+    name = f"{_short_path(log.partition)} {units.group(aged.base_offset)}"
+    is_waiting = (
+        segment.state == "behind"
+        and cast(int, segment.gone_ms) - cast(int, segment.until_ms) > policy.DAY_MS
+    )
+    is_odd = aged.counted_by in ("unwritten", "entry") or retention_text.is_of_another_unit(aged)
+    kind = "warning" if is_odd or is_waiting else "info" if segment.is_due else ""
+    full_name = (
+        f"{log.partition} {units.file_stem(aged.base_offset)}, {units.size(aged.size_bytes)}"
+    )
+    hover = (
+        full_name,
+        f"{units.group(aged.timestamp_ms)} ms",
+        retention_text.newest_text(aged),
+        retention_text.basis_text(log),
+    )
+    link = {"tp": log.partition, "segment": str(aged.base_offset)}
+    return HealthRow(
+        kind,
+        (name, time, origin, capitalize(retention_text.reason_text(log, segment))),
+        hover,
+        link,
+    )
+
+
+# ---- both
+
+
+def _short_path(name: str) -> str:
+    """A path without the zeros in front of a segment's name, and without the middle of what is
+    still too long.
+    """
+    directory, slash, file = name.rpartition("/")
+    stem, dot, suffix = file.partition(".")
+    if slash and len(stem) == 20 and stem.isdigit():
+        name = f"{directory}/{int(stem)}{dot}{suffix}"
+    return (
+        name
+        if len(name) <= MOST_NAME_CHARACTERS
+        else f"{name[: MOST_NAME_CHARACTERS // 2]}…{name[-MOST_NAME_CHARACTERS // 2 :]}"
+    )
+
+
+def _count_text(key: str, count: int) -> str:
+    return say_count(f"health.n_{key}", count, n=units.group(count))
+
+
+def _column_titles(*names: str) -> tuple[str, ...]:
+    return tuple(say(f"health.column_{name}") for name in names)

@@ -1,0 +1,1 @@
+"""Why a timestamp gave an offset, and what a lookup reads."""

@@ -1,0 +1,444 @@
+"""Why this offset: the times of a partition in the order of its offsets, the target across them,
+and where each rule lands.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+import numpy as np
+
+from kafkaviz import units
+from kafkaviz.analysis.lookup.why_offset import OLDER, SEARCHED, OffsetExplanation, SegmentTimes
+from kafkaviz.figures.stepper.index_search import count_text
+from kafkaviz.messages import ENGLISH, language, render, say, say_count
+from kafkaviz.units import group
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+POINTS = 1200  # of all segments together
+# segments whose fate is written out, and that are drawn apart: those around the searched one
+MOST_NAMED, MOST_BANDS = 12, 60
+# of the axis: from where on the words above a mark, and those below it, stand on its left
+ABOVE_LEFT_FROM, BELOW_LEFT_FROM = 0.25, 0.6
+HEIGHT = 320
+LAST_MS = 253_402_300_799_999
+DATES = (  # the ticks of times, coarser the wider apart, in figures alone
+    (1000, "%H:%M:%S.%L"),
+    (60_000, "%H:%M:%S"),
+    (86_400_000, "%H:%M\n%Y-%m-%d"),
+    ("M1", "%Y-%m-%d"),
+    ("M12", "%Y-%m"),
+    (None, "%Y"),
+)
+FATE_KEYS = {SEARCHED: "searched", OLDER: "older"}  # and later
+
+
+class SegmentBand(NamedTuple):
+    """A segment in the figure: its offsets, what Kafka takes for its largest timestamp, and its
+    fate in words.
+    """
+
+    first_offset: int
+    end_offset: int
+    largest_ms: int
+    fate: str
+    fate_text: str
+
+
+@dataclass(frozen=True)
+class OffsetExplanationView:
+    """The figure and the words around it.
+
+    offsets, newest_ms, running_ms: of batches, the newest record of each and the running maximum
+    within its segment, thinned out. frame_ms: the times that are in the picture, a few outliers
+    left out. rows: segment, offsets, its time range, its largest timestamp and where that is from,
+    its fate.
+    """
+
+    title: str
+    caption: str
+    target_ms: int
+    bands: tuple[SegmentBand, ...]
+    offsets: tuple[int, ...]
+    newest_ms: tuple[int, ...]
+    running_ms: tuple[int | None, ...]
+    answer: tuple[int, int] | None
+    closest: tuple[int, int] | None
+    frame_ms: tuple[int, int]
+    notes: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def view(explanation: OffsetExplanation) -> OffsetExplanationView:
+    """What is drawn and said of a timestamp."""
+    offsets, newest_ms, running_ms = _sample_points(explanation)
+    closest = (
+        explanation.closest
+        if explanation.closest and explanation.closest != explanation.answer
+        else None
+    )
+    frame_ms = _find_frame(explanation, [ms for ms in newest_ms if ms is not None and ms >= 0])
+    outside_count = sum(ms is not None and not frame_ms[0] <= ms <= frame_ms[1] for ms in newest_ms)
+    return OffsetExplanationView(
+        _title(explanation),
+        count_text("why_offset.below_outside", outside_count)
+        if outside_count
+        else say("why_offset.below"),
+        explanation.target_ms,
+        tuple(map(_segment_band, _segments_around(explanation, MOST_BANDS))),
+        offsets,
+        newest_ms,
+        running_ms,
+        tuple(explanation.answer) if explanation.answer else None,
+        tuple(closest) if closest else None,
+        frame_ms,
+        tuple(_notes(explanation)),
+        tuple(map(_segment_row, _segments_around(explanation, MOST_NAMED))),
+    )
+
+
+def _find_frame(explanation: OffsetExplanation, times: list[int]) -> tuple[int, int]:
+    """From the time that one dot in a hundred is older than to the one that one in a hundred is
+    newer than; the target is always in.
+    """
+    low, high = (
+        np.quantile(times, (0.01, 0.99)).tolist()
+        if times
+        else (explanation.target_ms, explanation.target_ms)
+    )
+    included = [
+        explanation.target_ms,
+        *(record.timestamp_ms for record in (explanation.answer, explanation.closest) if record),
+    ]
+    low, high = int(min(low, *included)), int(max(high, *included))
+    margin_ms = max(1, (high - low) // 12)
+    return low - margin_ms, high + margin_ms
+
+
+def _sample_points(explanation: OffsetExplanation) -> tuple[tuple, tuple, tuple]:
+    """A point for each batch, or for each stretch of batches the first, the oldest and the newest;
+    a gap between segments.
+    """
+    offsets, newest_ms, running_ms = [], [], []
+    read_segments = [
+        segment
+        for segment in explanation.segments
+        if segment.batches is not None and len(segment.batches)
+    ]
+    for segment in read_segments:
+        batches = cast(np.ndarray, segment.batches)
+        times = batches["max_timestamp_ms"]
+        rows = _sample_rows(times, max(6, POINTS // len(read_segments)))
+        offsets += [*batches["last_offset"][rows].tolist(), segment.end_offset]
+        newest_ms += [*times[rows].tolist(), None]
+        running_ms += [*np.maximum.accumulate(times)[rows].tolist(), None]
+    return tuple(offsets), tuple(newest_ms), tuple(running_ms)
+
+
+def _sample_rows(times: np.ndarray, most: int) -> np.ndarray:
+    if len(times) <= most:
+        return np.arange(len(times))
+    sampled_rows = []
+    for rows in np.array_split(np.arange(len(times)), most // 3):
+        sampled_rows += [rows[0], rows[times[rows].argmin()], rows[times[rows].argmax()]]
+    return np.unique(sampled_rows)
+
+
+def _segments_around(explanation: OffsetExplanation, most: int) -> tuple[SegmentTimes, ...]:
+    """The segments next to the searched one, or the last ones where none is."""
+    index = next(
+        (
+            segment_index
+            for segment_index, segment in enumerate(explanation.segments)
+            if segment.fate == SEARCHED
+        ),
+        len(explanation.segments),
+    )
+    first_segment = max(0, min(len(explanation.segments) - most, index - most // 2))
+    return explanation.segments[first_segment : first_segment + most]
+
+
+def _segment_band(segment: SegmentTimes) -> SegmentBand:
+    return SegmentBand(
+        segment.base_offset,
+        segment.end_offset,
+        segment.largest_ms,
+        segment.fate,
+        _fate_text(segment.fate),
+    )
+
+
+def _fate_text(fate: str) -> str:
+    return say(f"why_offset.fate_{FATE_KEYS.get(fate, 'later')}")
+
+
+def _title(explanation: OffsetExplanation) -> str:
+    if explanation.answer is None:
+        is_searched = any(segment.fate == SEARCHED for segment in explanation.segments)
+        return say("why_offset.none_late_here" if is_searched else "why_offset.none_late")
+    later_by_ms = explanation.answer.timestamp_ms - explanation.target_ms
+    return say(
+        "why_offset.later" if later_by_ms else "why_offset.exactly",
+        offset=group(explanation.answer.offset),
+        span=units.duration(later_by_ms),
+    )
+
+
+def _notes(explanation: OffsetExplanation) -> list[str]:
+    notes, older_count = [], sum(segment.fate == OLDER for segment in explanation.segments)
+    if older_count:
+        notes.append(count_text("why_offset.older", older_count))
+    if any(segment.is_file_time and segment.fate != OLDER for segment in explanation.segments):
+        notes.append(say("why_offset.of_file"))
+    if explanation.answer and explanation.closest and explanation.closest != explanation.answer:
+        key = (
+            "why_offset.closest_before"
+            if explanation.closest.timestamp_ms < explanation.target_ms
+            else "why_offset.closest_after"
+        )
+        span = units.duration(abs(explanation.closest.timestamp_ms - explanation.target_ms))
+        notes.append(say(key, offset=group(explanation.closest.offset), span=span))
+    if explanation.older_batches:
+        notes.append(count_text("why_offset.behind", explanation.older_batches))
+    if len(explanation.segments) > MOST_NAMED:
+        notes.append(
+            say("why_offset.named", named=MOST_NAMED, count=group(len(explanation.segments)))
+        )
+    if explanation.faults:
+        notes.append(
+            say_count(
+                "why_offset.faults",
+                len(explanation.faults),
+                n=group(len(explanation.faults)),
+                fault=render(explanation.faults[0]),
+            )
+        )
+    if any(segment.batches is None for segment in explanation.segments):
+        notes.append(say("why_offset.unread"))
+    return notes
+
+
+def _segment_row(segment: SegmentTimes) -> tuple[str, ...]:
+    times_ms = segment.batches["max_timestamp_ms"] if segment.batches is not None else np.empty(0)
+    times_ms = times_ms[times_ms >= 0]
+    span = (
+        f"{units.moment(int(times_ms.min()))} – {units.moment(int(times_ms.max()))}"
+        if len(times_ms)
+        else "–"
+    )
+    largest_text = say(
+        "why_offset.by_file" if segment.is_file_time else "why_offset.by_entry",
+        moment=units.moment(segment.largest_ms),
+    )
+    offsets = (
+        f"{group(segment.base_offset)}–{group(max(segment.base_offset, segment.end_offset - 1))}"
+    )
+    return (
+        units.file_stem(segment.base_offset),
+        offsets,
+        span,
+        largest_text,
+        _fate_text(segment.fate),
+    )
+
+
+def figure(why_view: OffsetExplanationView, mode: str) -> "go.Figure":
+    """Offsets to the right, time upwards.
+
+    Shapes and notes are handed over at once: added one by one they take Plotly half a second.
+    """
+    import plotly.graph_objects as go
+
+    from kafkaviz.figures.theme import colours, template
+
+    palette = colours(mode)
+    marks: list[tuple[Any, str, str, str, str, int]] = [
+        (
+            why_view.closest,
+            "why_offset.mark_closest",
+            "circle-open",
+            palette["warm"],
+            palette["warm_text"],
+            -16,
+        ),
+        (
+            why_view.answer,
+            "why_offset.mark_answer",
+            "circle",
+            palette["hit"],
+            palette["hit_text"],
+            16,
+        ),
+    ]
+    marks = [mark for mark in marks if mark[0]]
+    chart = go.Figure(
+        [
+            *_point_traces(why_view, palette),
+            *(_mark_trace(*mark[0], mark[2], mark[3]) for mark in marks),
+        ]
+    )
+    target = {
+        "type": "line",
+        "xref": "paper",
+        "x0": 0,
+        "x1": 1,
+        "y0": _to_datetime(why_view.target_ms),
+        "y1": _to_datetime(why_view.target_ms),
+    }
+    target["line"] = {"color": palette["ink"], "width": 1, "dash": "dash"}
+    target_annotation = {
+        "x": 0,
+        "xref": "paper",
+        "xanchor": "left",
+        "y": _to_datetime(why_view.target_ms),
+        "yshift": 8,
+        "showarrow": False,
+    }
+    target_annotation["text"] = say("why_offset.target")
+    annotations = [
+        _mark_annotation(why_view, *mark[0], key=mark[1], colour=mark[4], yshift=mark[5])
+        for mark in marks
+    ]
+    x_title = {"text": say("why_offset.offset"), "standoff": 4}
+    chart.update_layout(
+        template=template(mode),
+        height=HEIGHT,
+        margin={"l": 8, "r": 8, "t": 26, "b": 34},
+        showlegend=False,
+        shapes=[*_band_shapes(why_view, palette), target],
+        annotations=[*_fate_annotations(why_view), target_annotation, *annotations],
+        xaxis={
+            "title": x_title,
+            "fixedrange": True,
+            "exponentformat": "none",
+            "separatethousands": True,
+        },
+        yaxis={
+            "fixedrange": True,
+            "title": None,
+            "type": "date",
+            "range": [_to_datetime(time_ms) for time_ms in why_view.frame_ms],
+            **_ticks(),
+        },
+    )
+    return chart
+
+
+def _ticks() -> dict:
+    """Plotly names months in English; in another language they are numbers."""
+    if language() == ENGLISH:
+        return {}
+    lower_steps = (None, *(step for step, _ in DATES))
+    return {
+        "tickformatstops": [
+            {"dtickrange": [lower, upper], "value": format_text}
+            for lower, (upper, format_text) in zip(lower_steps, DATES, strict=False)
+        ]
+    }
+
+
+def _point_traces(why_view: OffsetExplanationView, palette: dict[str, str]) -> list[dict]:
+    """The dots, and the running maximum over them."""
+    newest_times, running_times = (
+        [None if ms is None else _to_datetime(ms) for ms in times]
+        for times in (why_view.newest_ms, why_view.running_ms)
+    )
+    dots = {"mode": "markers", "marker": {"size": 4, "color": palette["log"], "line": {"width": 0}}}
+    line = {
+        "mode": "lines",
+        "line": {"color": palette["time"], "width": 1.5, "shape": "hv"},
+        "hoverinfo": "skip",
+    }
+    hover = f"{say('why_offset.hover', offset='%{x}', time='%{y}')}<extra></extra>"
+    return [
+        {
+            "type": "scatter",
+            "x": why_view.offsets,
+            "y": newest_times,
+            "hovertemplate": hover,
+            **dots,
+        },
+        {"type": "scatter", "x": why_view.offsets, "y": running_times, **line},
+    ]
+
+
+def _mark_trace(offset: int, timestamp_ms: int, symbol: str, colour: str) -> dict:
+    mark = {"size": 11, "symbol": symbol, "color": colour, "line": {"width": 2}}
+    return {
+        "type": "scatter",
+        "x": [offset],
+        "y": [_to_datetime(timestamp_ms)],
+        "mode": "markers",
+        "marker": mark,
+        "hoverinfo": "skip",
+    }
+
+
+def _mark_annotation(
+    why_view: OffsetExplanationView,
+    offset: int,
+    timestamp_ms: int,
+    *,
+    key: str,
+    colour: str,
+    yshift: int,
+) -> dict:
+    """Above its mark the words end there, below it they begin: the running maximum only rises.
+
+    Near an edge they stay inside.
+    """
+    left_from = ABOVE_LEFT_FROM if yshift > 0 else BELOW_LEFT_FROM
+    anchor = (
+        "right" if why_view.bands and offset > why_view.bands[-1].end_offset * left_from else "left"
+    )
+    text = {"text": say(key, offset=group(offset)), "font": {"color": colour}}
+    return text | {
+        "x": offset,
+        "y": _to_datetime(timestamp_ms),
+        "yshift": yshift,
+        "xanchor": anchor,
+        "showarrow": False,
+    }
+
+
+def _band_shapes(why_view: OffsetExplanationView, palette: dict[str, str]) -> list[dict]:
+    """A band for each segment, the searched one lit, and its largest timestamp as a line over its
+    width.
+    """
+    shapes, edge_line = [], {"color": palette["ink_3"], "width": 1, "dash": "dot"}
+    for index, band in enumerate(why_view.bands):
+        fill = (
+            palette["time_soft"]
+            if band.fate == SEARCHED
+            else palette["panel"]
+            if index % 2
+            else palette["raised"]
+        )
+        extent, largest_time = (
+            {"x0": band.first_offset, "x1": max(band.end_offset, band.first_offset + 1)},
+            _to_datetime(band.largest_ms),
+        )
+        style = {"fillcolor": fill, "opacity": 0.6, "line": {"width": 0}, "layer": "below"}
+        area = {"type": "rect", "yref": "paper", "y0": 0, "y1": 1} | style
+        shapes += [
+            area | extent,
+            {"type": "line", "y0": largest_time, "y1": largest_time, "line": edge_line} | extent,
+        ]
+    return shapes
+
+
+def _fate_annotations(why_view: OffsetExplanationView) -> list[dict]:
+    """What became of each segment, above it, where there is room."""
+    if len(why_view.bands) > MOST_NAMED:
+        return []
+    style = {"y": 1, "yref": "paper", "yanchor": "bottom", "showarrow": False, "font": {"size": 11}}
+    return [
+        style | {"x": (band.first_offset + band.end_offset) / 2, "text": band.fate_text}
+        for band in why_view.bands
+    ]
+
+
+def _to_datetime(timestamp_ms: int) -> np.datetime64:
+    """A time that Plotly can draw: those behind the year 9999 stand at its end."""
+    return np.datetime64(min(max(0, int(timestamp_ms)), LAST_MS), "ms")

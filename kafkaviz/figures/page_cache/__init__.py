@@ -1,0 +1,1 @@
+"""Pages of an index: which a search touches, and which are cold."""

@@ -1,0 +1,240 @@
+"""What if Kafka searched otherwise: probes and pages of one search, a row a way, two currencies
+side by side.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+
+from kafkaviz.analysis.page_cache.index_layouts import Cost
+from kafkaviz.figures import theme
+from kafkaviz.messages import say
+from kafkaviz.units import group, size
+
+ROW_PX, TOP, BOTTOM, LEFT = 26, 22, 26, 168
+HALVES = ((0.0, 0.46), (0.54, 1.0))
+WARM = "Warm section first"  # in LAYOUTS
+
+
+@dataclass(frozen=True)
+class LayoutCost:
+    """One way: means and largest of probes and of 4 KiB pages, over all targets; what it keeps
+    beside the index, and why that is.
+    """
+
+    name: str
+    probes: float
+    most_probes: int
+    pages: float
+    most_pages: int
+    tail: str
+    extra_size: str
+    note: str
+
+
+@dataclass(frozen=True)
+class LayoutBarsView:
+    """The ways, Kafka's own marked by its place."""
+
+    title: str
+    caption: str
+    layouts: tuple[LayoutCost, ...]
+    kafka_row: int | None
+
+
+def view(costs: Sequence[Cost], entries: int, targets: int, workload: str) -> LayoutBarsView:
+    """Of an index of so many entries, over so many targets; workload: which keys these are, in
+    words.
+    """
+    layouts = tuple(map(_layout_cost, costs))
+    kafka_row = next((index for index, cost in enumerate(costs) if cost.layout.name == WARM), None)
+    caption = say(
+        "layout_bars.below", workload=workload, targets=group(targets), entries=group(entries)
+    )
+    return LayoutBarsView(_title(layouts, kafka_row), caption, layouts, kafka_row)
+
+
+def _layout_cost(cost: Cost) -> LayoutCost:
+    name = text_key(cost.layout.name)
+    extra = size(cost.extra_bytes) if cost.extra_bytes else say("layout_bars.no_extra")
+    means = (cost.probes_mean, cost.probes_max, cost.pages_mean, cost.pages_max)
+    return LayoutCost(
+        say(name), *means, f"{cost.tail_probes} / {cost.tail_pages}", extra, say(f"{name}_note")
+    )
+
+
+def text_key(name: str) -> str:
+    """Where the catalogue has the words of a layout: layout_bars.piecewise_linear_8 of "Piecewise
+    linear, ε 8".
+    """
+    return "layout_bars." + "_".join(re.findall(r"[a-z0-9]+", name.lower()))
+
+
+def _title(layouts: Sequence[LayoutCost], kafka_row: int | None) -> str:
+    if kafka_row is None:
+        return say("layout_bars.none")
+    fewest_probes = min(layouts, key=lambda layout: layout.probes)
+    fewest_pages = min(layouts, key=lambda layout: (layout.pages, layout.probes))
+    kafka_layout = layouts[kafka_row]
+    values = {
+        "probes": fewest_probes.probes,
+        "kafkas": kafka_layout.probes,
+        "pages": fewest_pages.pages,
+        "kafkas_pages": kafka_layout.pages,
+    }
+    value_texts = {name: f"{value:.1f}" for name, value in values.items()}
+    return say(
+        "layout_bars.title",
+        fewest=fewest_probes.name,
+        other=_lower_first(fewest_pages.name),
+        **value_texts,
+    )
+
+
+def _lower_first(name: str) -> str:
+    return name[0].lower() + name[1:]
+
+
+def rows(layouts_view: LayoutBarsView) -> list[tuple[str, ...]]:
+    """The figure as a table: the way, probes, the most, pages, the most, at the tail, beside the
+    index, a note.
+    """
+    return [
+        (
+            layout.name,
+            f"{layout.probes:.1f}",
+            group(layout.most_probes),
+            f"{layout.pages:.1f}",
+            group(layout.most_pages),
+            layout.tail,
+            layout.extra_size,
+            layout.note,
+        )
+        for layout in layouts_view.layouts
+    ]
+
+
+def figure(layouts_view: LayoutBarsView, mode: str) -> go.Figure:
+    """The view in a mode, "light" or "dark"."""
+    colours = theme.colours(mode)
+    indexes = list(range(len(layouts_view.layouts)))
+    chart = go.Figure()
+    headings = []
+    for number, (heading, mean_name, most_name) in enumerate(
+        (("probes", "probes", "most_probes"), ("pages", "pages", "most_pages")), 1
+    ):
+        means, most_values = (
+            [getattr(layout, mean_name) for layout in layouts_view.layouts],
+            [getattr(layout, most_name) for layout in layouts_view.layouts],
+        )
+        _add_panel(
+            chart,
+            number,
+            indexes,
+            means=means,
+            most_values=most_values,
+            currency=heading,
+            layouts_view=layouts_view,
+            colours=colours,
+        )
+        limit = max(means, default=1) * 1.6
+        chart.update_layout(
+            {f"xaxis{number if number > 1 else ''}": _x_axis(limit, HALVES[number - 1])}
+        )
+        headings.append(_heading_annotation(heading, HALVES[number - 1][0], colours))
+    axis = {
+        "range": [len(indexes) - 0.5, -0.5],
+        "ticks": "",
+        "ticklabelstandoff": 6,
+        "showgrid": False,
+        "fixedrange": True,
+        "title": None,
+        "automargin": False,
+    }
+    layout_names = [
+        f"<b>{layout.name}</b>" if index == layouts_view.kafka_row else layout.name
+        for index, layout in enumerate(layouts_view.layouts)
+    ]
+    chart.update_layout(
+        template=theme.template(mode),
+        height=ROW_PX * max(len(indexes), 1) + TOP + BOTTOM,
+        showlegend=False,
+        barmode="overlay",
+        margin={"l": LEFT, "r": 8, "t": TOP, "b": BOTTOM},
+        annotations=headings,
+        yaxis=axis | {"tickvals": indexes, "ticktext": layout_names},
+        yaxis2=axis | {"anchor": "x2", "showticklabels": False},
+    )
+    return chart
+
+
+def _add_panel(
+    chart, number, indexes, *, means, most_values, currency, layouts_view, colours
+) -> None:
+    limit = max(means, default=1) * 1.6
+    bar_colours = [
+        colours["ink"] if index == layouts_view.kafka_row else colours["log"] for index in indexes
+    ]
+    axes = {"xaxis": f"x{number}", "yaxis": f"y{number}"} if number > 1 else {}
+    hover_texts = [
+        say(f"layout_bars.hover_{currency}", name=layout.name, mean=f"{mean:.1f}", most=group(most))
+        for layout, mean, most in zip(layouts_view.layouts, means, most_values, strict=True)
+    ]
+    hover_style = {"customdata": hover_texts, "hovertemplate": "%{customdata}<extra></extra>"}
+    marker = {"color": colours["line_2"], "line": {"width": 0}, "cornerradius": 0}
+    chart.add_bar(
+        orientation="h",
+        x=[min(most, limit) for most in most_values],
+        y=indexes,
+        width=0.1,
+        marker=marker,
+        name=f"most {currency}",
+        **hover_style,
+        **axes,
+    )
+    chart.add_bar(
+        orientation="h",
+        x=means,
+        y=indexes,
+        width=0.56,
+        marker={"color": bar_colours, "line": {"width": 0}},
+        name=currency,
+        **hover_style,
+        **axes,
+    )
+    chart.add_scatter(
+        x=[max(mean, min(most, limit)) for mean, most in zip(means, most_values, strict=True)],
+        y=indexes,
+        mode="text",
+        hoverinfo="skip",
+        text=[f" {mean:.1f}" for mean in means],
+        textposition="middle right",
+        cliponaxis=False,
+        name=f"{currency} in figures",
+        textfont={"size": 12, "color": colours["ink_2"]},
+        **axes,
+    )
+
+
+def _x_axis(limit: float, half: tuple[float, float]) -> dict:
+    style = {
+        "showgrid": True,
+        "showline": False,
+        "ticks": "",
+        "fixedrange": True,
+        "nticks": 5,
+        "title": None,
+    }
+    return style | {"range": [0, limit * 1.12], "domain": list(half)}
+
+
+def _heading_annotation(text: str, x: float, colours: dict[str, str]) -> dict:
+    position = {"xref": "paper", "x": x, "yref": "paper", "y": 1, "yshift": 10}
+    return position | {
+        "text": say(f"layout_bars.{text}"),
+        "showarrow": False,
+        "xanchor": "left",
+        "font": {"size": 12, "color": colours["ink_2"]},
+    }

@@ -1,0 +1,338 @@
+"""Pages of an index that lookups touch while it grows, as an image: time to the right, pages
+upward, a dot for each cold one.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+
+from kafkaviz.analysis.page_cache.page_replay import LAGGARD, TAIL, Replay
+from kafkaviz.figures import theme
+from kafkaviz.figures.text.join_text import count_phrase
+from kafkaviz.messages import say, say_count
+from kafkaviz.search.slots import WARM_BYTES
+from kafkaviz.units import group, size
+
+COLUMNS, MOST_ROWS, MOST_DOTS = 280, 300, 800
+HEIGHT, TICKS = 344, 4
+MOST_GAP_ROWS = 64  # rows: thinner ones would be all gap
+CROWDED_ENTRIES = 10_000  # entries: the last tick's words need the room of the one before
+LEAST_NOTE_PAGES = 20  # pages: an image of fewer has no room for words
+PLAIN, WARM = "plain", "warm"
+NOTES = {  # where, as parts of the image, and which words
+    PLAIN: ((0.62, 0.07, "first_page"), (0.5, 0.17, "middle_page")),
+    WARM: ((0.52, 0.4, "older_pages"),),
+}
+FEW_PAGES = 3  # pages, of which a sentence says how few they are
+
+
+@dataclass(frozen=True)
+class ImageNote:
+    """Words in the image, at an entry and a page."""
+
+    entries: float
+    page: float
+    text: str
+
+
+@dataclass(frozen=True)
+class PageFaultsView:
+    """touched: (rows, columns) lookups, 0 where there is none; a row is row_pages pages, a column
+    entries / columns entries.
+
+    end_page: where the index ends, a part of its last page. dots: (n, 3) of entries, page, faults:
+    the middle of each cell with a fault; beyond MOST_DOTS they are drawn as an image too.
+    """
+
+    title: str
+    caption: str
+    entries: int
+    pages: int
+    end_page: float
+    row_pages: int
+    lookup_counts: np.ndarray
+    dots: np.ndarray
+    notes: tuple[ImageNote, ...]
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether there are too many faults for a dot each."""
+        return len(self.dots) > MOST_DOTS
+
+
+def view(replay: Replay, search: str, warm_bytes: int | None = WARM_BYTES) -> PageFaultsView:
+    """The image of a replay. search: PLAIN or WARM; warm_bytes: of the section that WARM has, None
+    for none.
+    """
+    row_pages = max(1, -(-replay.pages // MOST_ROWS))
+    lookup_counts, fault_counts = (
+        _sum_rows(cells, row_pages) for cells in (replay.touched, replay.faulted)
+    )
+    notes = _image_notes(replay, search)
+    return PageFaultsView(
+        _title(replay),
+        _caption(search, warm_bytes),
+        replay.entries,
+        replay.pages,
+        replay.grown_pages,
+        row_pages,
+        lookup_counts,
+        _fault_points(fault_counts, replay, row_pages),
+        notes,
+    )
+
+
+def _caption(search: str, warm_bytes: int | None) -> str:
+    if search == PLAIN or warm_bytes == WARM_BYTES:
+        return say(f"page_faults.below_{search}")
+    return (
+        say("page_faults.below_section", size=size(warm_bytes))
+        if warm_bytes
+        else say("page_faults.below_none")
+    )
+
+
+def _sum_rows(cells: np.ndarray, row_pages: int) -> np.ndarray:
+    rows = -(-len(cells) // row_pages)
+    padded = np.zeros((rows * row_pages, cells.shape[1]), np.int64)
+    padded[: len(cells)] = cells
+    return padded.reshape(rows, row_pages, cells.shape[1]).sum(axis=1)
+
+
+def _fault_points(fault_counts: np.ndarray, replay: Replay, row_pages: int) -> np.ndarray:
+    row, column = np.nonzero(fault_counts)
+    entries = (column + 0.5) * replay.entries / fault_counts.shape[1]
+    return np.column_stack([entries, (row + 0.5) * row_pages, fault_counts[row, column]])
+
+
+def _title(replay: Replay) -> str:
+    """How many faults on the whole way; without any, how few pages that takes."""
+    faults, most_pages = int(replay.faulted.sum()), max(replay.most_pages)
+    pages = say_count("page_faults.n_pages", replay.pages, n=group(replay.pages))
+    if faults:
+        return say(
+            "page_faults.faults",
+            faults=say_count("page_faults.n_faults", faults, n=group(faults)),
+            pages=pages,
+        )
+    if not sum(replay.lookups):
+        return say("page_faults.no_lookup", pages=pages)
+    if most_pages > FEW_PAGES:
+        return say("page_faults.no_fault", pages=pages)
+    is_newest_only = replay.pages > FEW_PAGES and not replay.lookups[LAGGARD]
+    return say(
+        "page_faults.no_fault_newest" if is_newest_only else "page_faults.no_fault_few",
+        few=count_phrase("page_faults.n_pages", most_pages),
+    )
+
+
+def _image_notes(replay: Replay, search: str) -> tuple[ImageNote, ...]:
+    """Where an image is of tail readers alone, what is to be seen in it."""
+    if replay.pages < LEAST_NOTE_PAGES or replay.lookups[LAGGARD] or not replay.lookups[TAIL]:
+        return ()
+    if search == WARM and max(replay.most_pages) > 4:
+        return ()
+    return tuple(
+        ImageNote(x_share * replay.entries, y_share * replay.pages, say(f"page_faults.{name}"))
+        for x_share, y_share, name in NOTES[search]
+    )
+
+
+def rows(plain: Replay, warm: Replay) -> list[tuple[int, ...]]:
+    """The images as a table: page, lookups that touch it and faults, plain; the same, warm section
+    first.
+    """
+    sums = [
+        cells.sum(axis=1) for replay in (plain, warm) for cells in (replay.touched, replay.faulted)
+    ]
+    return [(page, *(int(page_sums[page]) for page_sums in sums)) for page in range(plain.pages)]
+
+
+def figure(faults_view: PageFaultsView, mode: str) -> go.Figure:
+    """The view in a mode, "light" or "dark"."""
+    colours = theme.colours(mode)
+    chart = go.Figure(
+        [_lookup_heatmap(faults_view, colours["offset"]), *_fault_traces(faults_view, colours)]
+    )
+    end_points = {"x0": 0, "y0": -0.5, "x1": faults_view.entries, "y1": faults_view.end_page - 0.5}
+    line = {"type": "line", **end_points, "line": {"color": colours["line_2"], "width": 1}}
+    chart.update_layout(
+        template=theme.template(mode),
+        height=HEIGHT,
+        margin={"l": 40, "r": 4, "t": 8, "b": 26},
+        showlegend=False,
+        plot_bgcolor=colours["panel"],
+        shapes=[line],
+        xaxis=_x_axis(faults_view),
+        yaxis=_y_axis(faults_view),
+        annotations=[
+            *(_note_annotation(note, colours) for note in faults_view.notes),
+            _end_annotation(faults_view, colours),
+        ],
+    )
+    return chart
+
+
+def _lookup_heatmap(faults_view: PageFaultsView, colour: str) -> go.Heatmap:
+    positive_counts = np.where(
+        faults_view.lookup_counts > 0, faults_view.lookup_counts, np.nan
+    ).astype(np.float32)
+    gap = 1.5 if len(faults_view.lookup_counts) <= MOST_GAP_ROWS else 0
+    hover = say("page_faults.hover_touched", page="%{y:.0f}", lookups="%{z}")
+    return _cell_heatmap(
+        faults_view,
+        positive_counts,
+        colour,
+        gap=gap,
+        name="touched",
+        hover=f"{hover}<extra></extra>",
+        opacity=0.75,
+    )
+
+
+def _cell_heatmap(
+    faults_view: PageFaultsView,
+    cells: np.ndarray,
+    colour: str,
+    *,
+    gap: float,
+    name: str,
+    hover: str,
+    opacity: float,
+) -> go.Heatmap:
+    """Page 0 is the row around 0: what is under the pointer, and at the axis, is its number."""
+    column_entries, row_height = faults_view.entries / max(cells.shape[1], 1), faults_view.row_pages
+    return go.Heatmap(
+        z=cells,
+        x0=column_entries / 2,
+        dx=column_entries,
+        y0=(row_height - 1) / 2,
+        dy=row_height,
+        ygap=gap,
+        name=name,
+        opacity=opacity,
+        colorscale=[[0, colour], [1, colour]],
+        showscale=False,
+        hoverongaps=False,
+        hovertemplate=hover,
+    )
+
+
+def _fault_traces(
+    faults_view: PageFaultsView, colours: dict[str, str]
+) -> list[go.Scatter | go.Heatmap]:
+    if not len(faults_view.dots):
+        return []
+    if faults_view.is_dense:
+        cells = np.full(faults_view.lookup_counts.shape, np.nan, np.float32)
+        column = (faults_view.dots[:, 0] * cells.shape[1] / faults_view.entries).astype(int)
+        cells[(faults_view.dots[:, 1] / faults_view.row_pages).astype(int), column] = (
+            faults_view.dots[:, 2]
+        )
+        hover = say("page_faults.hover_faults", page="%{y:.0f}", faults="%{z}")
+        return [
+            _cell_heatmap(
+                faults_view,
+                cells,
+                colours["ink"],
+                gap=0,
+                name="faults",
+                hover=f"{hover}<extra></extra>",
+                opacity=1,
+            )
+        ]
+    size = 9 if len(faults_view.dots) <= 100 else 6
+    hover = say("page_faults.hover_fault", page="%{customdata[0]:.0f}", entries="%{x:.0f}")
+    return [
+        go.Scatter(
+            x=faults_view.dots[:, 0],
+            y=faults_view.dots[:, 1] - 0.5,
+            customdata=np.floor(faults_view.dots[:, 1:2]),
+            mode="markers",
+            name="faults",
+            marker={
+                "size": size,
+                "color": colours["ink"],
+                "line": {"color": colours["panel"], "width": 1},
+            },
+            cliponaxis=False,
+            hovertemplate=f"{hover}<extra></extra>",
+        )
+    ]
+
+
+def _x_axis(faults_view: PageFaultsView) -> dict:
+    values = [faults_view.entries * tick / TICKS for tick in range(TICKS + 1)]
+    tick_texts = ["0", *(group(round(value)) for value in values[1:-1]), ""]
+    if faults_view.entries >= CROWDED_ENTRIES:
+        tick_texts[-2] = ""
+    return {
+        "range": [0, faults_view.entries or 1],
+        "tickvals": values,
+        "ticktext": tick_texts,
+        **_PLAIN_AXIS,
+        "ticks": "",
+        "ticklabelstandoff": 2,
+    }
+
+
+def _end_annotation(faults_view: PageFaultsView, colours: dict[str, str]) -> dict:
+    """The last tick's words, which end where the axis does."""
+    position = {
+        "xref": "paper",
+        "x": 1,
+        "xanchor": "right",
+        "yref": "paper",
+        "y": 0,
+        "yanchor": "top",
+        "yshift": -1,
+        "showarrow": False,
+    }
+    return position | {
+        "text": say("page_faults.entries", n=group(faults_view.entries)),
+        "font": {"size": 12, "color": colours["ink_3"]},
+    }
+
+
+def _y_axis(faults_view: PageFaultsView) -> dict:
+    step = max(1, _round_step(faults_view.pages / TICKS))
+    values = [
+        page for page in range(0, faults_view.pages, step) if page <= faults_view.pages - step * 0.4
+    ]
+    tick_texts = [*(group(page) for page in values), say("page_faults.page")]
+    axis_range = [-0.5, (faults_view.pages or 1) - 0.5]
+    return {
+        "range": axis_range,
+        "tickvals": [*values, axis_range[1]],
+        "ticktext": tick_texts,
+        **_PLAIN_AXIS,
+        "ticks": "",
+        "ticklabelstandoff": 6,
+    }
+
+
+_PLAIN_AXIS = {
+    "showgrid": False,
+    "fixedrange": True,
+    "showline": False,
+    "zeroline": False,
+    "automargin": False,
+    "title": None,
+}
+
+
+def _round_step(step: float) -> int:
+    """A step that reads well: 1, 2, 5, 10, 20, 50 and so on."""
+    power = 10 ** max(0, len(str(int(step))) - 1)
+    return next((factor * power for factor in (1, 2, 5, 10) if factor * power >= step), 1)
+
+
+def _note_annotation(note: ImageNote, colours: dict[str, str]) -> dict:
+    style = {
+        "font": {"size": 12, "color": colours["ink_2"]},
+        "bgcolor": colours["panel"],
+        "borderpad": 2,
+        "showarrow": False,
+    }
+    return {"x": note.entries, "y": note.page, "text": note.text, "xanchor": "left", **style}

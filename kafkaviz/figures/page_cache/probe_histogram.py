@@ -1,0 +1,226 @@
+"""Where one lookup stands among all: how many targets of the segment take as many probes, pages or
+headers.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from kafkaviz.analysis.cost.lookup_cost import HEADERS, LookupCounts
+from kafkaviz.figures.stepper.index_search import count_text
+from kafkaviz.messages import say, say_count
+from kafkaviz.units import group, share
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+MOST_BARS = 40
+HEIGHT = 190
+
+
+@dataclass(frozen=True)
+class HistogramView:
+    """Bars of the same width: starts[i] to starts[i] + width - 1, with the share of targets in
+    each; outline: of the other search.
+
+    target_bar: which bar this target is in, None where it is in none.
+    """
+
+    title: str
+    caption: str
+    measure: str
+    width: int
+    starts: tuple[int, ...]
+    shares: tuple[float, ...]
+    outline: tuple[float, ...] | None
+    target_bar: int | None
+
+
+def view(
+    costs: LookupCounts,
+    other_costs: LookupCounts | None,
+    measure: str,
+    target_count: int,
+    unit: str,
+) -> HistogramView:
+    """The targets by their number of `measure`; other_costs: those of the other search.
+    target_count: of this target. unit: "offset" or "millisecond".
+    """
+    counts = costs.counts_of(measure)
+    other_counts = (
+        None if other_costs is None or measure == HEADERS else other_costs.counts_of(measure)
+    )
+    counts_present = (
+        np.flatnonzero(counts)
+        if other_counts is None
+        else np.union1d(np.flatnonzero(counts), np.flatnonzero(other_counts))
+    )
+    if not len(counts_present):
+        return HistogramView(say("probe_histogram.none"), "", measure, 1, (), (), None, None)
+    first_count, last_count = int(counts_present[0]), int(counts_present[-1])
+    width = -(-(last_count - first_count + 1) // MOST_BARS)
+    starts = tuple(range(first_count, last_count + 1, width))
+    shares, outline = (
+        None if counts_ is None else _bin_shares(counts_, first_count, width, len(starts))
+        for counts_ in (counts, other_counts)
+    )
+    target_bar = (target_count - first_count) // width
+    caption = say(f"probe_histogram.{'beside' if outline else 'needed'}_{measure}")
+    drawn_bar = target_bar if 0 <= target_bar < len(starts) else None
+    return HistogramView(
+        _title(counts, measure, target_count, unit),
+        caption,
+        measure,
+        width,
+        starts,
+        cast(tuple[float, ...], shares),
+        outline,
+        drawn_bar,
+    )
+
+
+def _bin_shares(counts: np.ndarray, first_count: int, width: int, bars: int) -> tuple[float, ...]:
+    padded = np.zeros(bars * width)
+    counts_drawn = counts[first_count : first_count + len(padded)]
+    padded[: len(counts_drawn)] = counts_drawn
+    return tuple((padded.reshape(bars, width).sum(axis=1) / counts.sum()).tolist())
+
+
+def _title(counts: np.ndarray, measure: str, target_count: int, unit: str) -> str:
+    same_count, total = (
+        int(counts[target_count]) if target_count < len(counts) else 0,
+        int(counts.sum()),
+    )
+    cost_text = count_text(f"probe_histogram.n_{measure}", target_count)
+    return say_count(
+        f"probe_histogram.title_{unit}",
+        total,
+        n=group(total),
+        count=cost_text,
+        share=share(same_count, total),
+    )
+
+
+def rows(histogram: HistogramView) -> list[tuple[str, str, str]]:
+    """The figure as a table: how many, the share of targets, that of the other search."""
+    names = [
+        f"{group(start)}"
+        if histogram.width == 1
+        else f"{group(start)}–{group(start + histogram.width - 1)}"
+        for start in histogram.starts
+    ]
+    outline = (
+        [f"{100 * outline_share:.2f} %" for outline_share in histogram.outline]
+        if histogram.outline
+        else ["–"] * len(names)
+    )
+    return [
+        (name, f"{100 * bar_share:.2f} %", outline_text)
+        for name, bar_share, outline_text in zip(names, histogram.shares, outline, strict=True)
+    ]
+
+
+def figure(histogram: HistogramView, mode: str) -> "go.Figure":
+    """The view as bars."""
+    import plotly.graph_objects as go
+
+    from kafkaviz.figures.theme import colours, template
+
+    palette = colours(mode)
+    middles = [start + (histogram.width - 1) / 2 for start in histogram.starts]
+    fills = [
+        palette["ink"] if index == histogram.target_bar else palette["log"]
+        for index in range(len(middles))
+    ]
+    labels = [row[0] for row in rows(histogram)]
+    hover = say(
+        f"probe_histogram.hover_{histogram.measure}", count="%{customdata}", share="%{y:.2%}"
+    )
+    bars = go.Bar(
+        x=middles,
+        y=histogram.shares,
+        width=0.66 * histogram.width,
+        marker={"color": fills, "line": {"width": 0}, "cornerradius": 2},
+        customdata=labels,
+        hovertemplate=f"{hover}<extra></extra>",
+    )
+    chart = go.Figure(bars)
+    most_share = max((*histogram.shares, *(histogram.outline or ())), default=1) or 1
+    chart.update_layout(
+        template=template(mode),
+        height=HEIGHT,
+        margin={"l": 40, "r": 4, "t": 18, "b": 34},
+        showlegend=False,
+        bargap=0,
+        shapes=_outline_shapes(histogram, middles, palette["ink_3"]),
+        xaxis=_x_axis(histogram, middles, labels),
+        yaxis=_y_axis(most_share),
+    )
+    if histogram.target_bar is not None:
+        middle, outline_share = (
+            middles[histogram.target_bar],
+            histogram.outline[histogram.target_bar] if histogram.outline else 0,
+        )
+        chart.add_annotation(
+            x=middle,
+            y=max(outline_share, histogram.shares[histogram.target_bar]),
+            yshift=9,
+            text=f"<b>{say('probe_histogram.mine')}</b>",
+            showarrow=False,
+            font={"size": 12, "color": palette["ink"]},
+            xanchor="left"
+            if histogram.target_bar == 0 and len(middles) > 2
+            else "right"
+            if histogram.target_bar == len(middles) - 1 > 1
+            else "center",
+        )
+    return chart
+
+
+def _x_axis(histogram: HistogramView, middles: list[float], labels: list[str]) -> dict:
+    step = max(1, -(-len(middles) // 16))
+    title = {
+        "text": say(f"probe_histogram.axis_{histogram.measure}"),
+        "standoff": 4,
+        "font": {"size": 12},
+    }
+    label_texts = [
+        f"<b>{label}</b>" if index == histogram.target_bar else label
+        for index, label in enumerate(labels)
+    ]
+    return {
+        "tickvals": middles[::step],
+        "ticktext": label_texts[::step],
+        "showgrid": False,
+        "fixedrange": True,
+        "title": title,
+    }
+
+
+def _y_axis(most_share: float) -> dict:
+    shares = [0, most_share / 2, most_share]
+    ticks = {"tickvals": shares, "ticktext": [f"{100 * tick_share:.0f} %" for tick_share in shares]}
+    return ticks | {
+        "range": [0, most_share * 1.12],
+        "fixedrange": True,
+        "title": None,
+        "zeroline": False,
+    }
+
+
+def _outline_shapes(histogram: HistogramView, middles: list[float], colour: str) -> list[dict]:
+    """Dashed rectangles: a bar's own outline cannot be dashed."""
+    half, line = 0.38 * histogram.width, {"color": colour, "width": 1, "dash": "2px,2px"}
+    return [
+        {
+            "type": "rect",
+            "x0": middle - half,
+            "x1": middle + half,
+            "y0": 0,
+            "y1": outline_share,
+            "line": line,
+        }
+        for middle, outline_share in zip(middles, histogram.outline or (), strict=False)
+        if outline_share
+    ]

@@ -1,0 +1,277 @@
+"""One lookup at the end of an index, page by page: where plain bisection probes, and where the
+search with a warm section does.
+"""
+
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+
+from kafkaviz.analysis.page_cache.index_layouts import ENTRIES_A_PAGE, ENTRY_BYTES
+from kafkaviz.analysis.page_cache.page_replay import tail_search
+from kafkaviz.figures import theme
+from kafkaviz.figures.text.join_text import join_comma
+from kafkaviz.messages import say
+from kafkaviz.search import slots
+from kafkaviz.search.slots import WARM_BYTES
+from kafkaviz.units import group
+
+FEWEST_PAGES = 14  # drawn, those that are not there yet dashed
+MOST_PAGES = 40  # drawn one by one
+HEIGHT_PX, LANE_PX, LANE_STEP_PX = 176, 46, 72  # a lane's height, and from one lane to the next
+
+
+@dataclass(frozen=True)
+class PageLane:
+    """One of the two searches. probes: the slots it reads, in order; warm_from: a slot, None for
+    plain.
+    """
+
+    name: str
+    probes: tuple[int, ...]
+    pages: tuple[int, ...]
+    warm_from: int | None
+
+
+@dataclass(frozen=True)
+class TailPagesView:
+    """Both searches in an index of so many entries; pages_drawn: how many pages have room."""
+
+    title: str
+    caption: str
+    entries: int
+    pages: int
+    pages_drawn: int
+    lanes: tuple[PageLane, ...]
+
+
+def view(entries: int) -> TailPagesView:
+    """A lookup at the end of an index of 8 bytes an entry and 4 KiB a page."""
+    plain, warm = (
+        _lane(say(f"tail_pages.{name}"), entries, warm_bytes)
+        for name, warm_bytes in (("plain", None), ("warm", WARM_BYTES))
+    )
+    key = f"tail_pages.title{'' if len(plain.pages) > 1 else '_one' if plain.pages else '_none'}"
+    title = say(key, entries=group(entries), pages=_join_pages(plain.pages))
+    caption = say("tail_pages.below", pages=_join_pages(warm.pages))
+    pages = slots.page_count(entries, ENTRY_BYTES)
+    return TailPagesView(title, caption, entries, pages, max(FEWEST_PAGES, pages), (plain, warm))
+
+
+def _lane(name: str, entries: int, warm_bytes: int | None) -> PageLane:
+    search = tail_search(entries, warm_bytes)
+    probes = tuple(probe.slot for probe in search.probes)
+    return PageLane(
+        name,
+        probes,
+        search.pages,
+        None if warm_bytes is None else slots.first_warm_slot(entries, ENTRY_BYTES, warm_bytes),
+    )
+
+
+def _join_pages(pages: tuple[int, ...]) -> str:
+    return join_comma(map(str, pages)) or say("tail_pages.none")
+
+
+def rows(pages_view: TailPagesView) -> list[tuple[str, str, str, str]]:
+    """The figure as a table: the search, its n-th probe, the slot, its page."""
+    return [
+        (lane.name, str(n), group(slot), str(slot // ENTRIES_A_PAGE))
+        for lane in pages_view.lanes
+        for n, slot in enumerate(lane.probes, 1)
+    ]
+
+
+def figure(pages_view: TailPagesView, mode: str) -> go.Figure:
+    """The view in a mode, "light" or "dark"; an x is a page, a y a pixel from the top."""
+    colours = theme.colours(mode)
+    lane_tops = [28 + number * LANE_STEP_PX for number in range(len(pages_view.lanes))]
+    shapes = [
+        shape
+        for lane, top in zip(pages_view.lanes, lane_tops, strict=True)
+        for shape in _lane_shapes(pages_view, lane, top, colours)
+    ]
+    chart = go.Figure(
+        [
+            trace
+            for lane, top in zip(pages_view.lanes, lane_tops, strict=True)
+            for trace in _lane_traces(pages_view, lane, top, colours)
+        ]
+    )
+    axis = {
+        "showgrid": False,
+        "fixedrange": True,
+        "showline": False,
+        "zeroline": False,
+        "showticklabels": False,
+        "ticks": "",
+        "title": None,
+    }
+    lane_names = [
+        note
+        for lane, top in zip(pages_view.lanes, lane_tops, strict=True)
+        for note in _lane_annotations(lane, top, colours)
+    ]
+    chart.update_layout(
+        template=theme.template(mode),
+        height=HEIGHT_PX,
+        margin={"l": 112, "r": 2, "t": 0, "b": 0},
+        showlegend=False,
+        barmode="overlay",
+        shapes=shapes,
+        xaxis=axis | {"range": [0, pages_view.pages_drawn]},
+        yaxis=axis | {"range": [HEIGHT_PX, 0]},
+        annotations=[*_page_annotations(pages_view, colours), *lane_names],
+    )
+    return chart
+
+
+def _lane_shapes(
+    pages_view: TailPagesView, lane: PageLane, top: int, colours: dict[str, str]
+) -> list[dict]:
+    """A box a page: those touched outlined, those not there yet dashed."""
+    boxes = []
+    for page in range(pages_view.pages_drawn):
+        is_present, is_touched = page < pages_view.pages, page in lane.pages
+        line = (
+            {"color": colours["ink"], "width": 2}
+            if is_touched
+            else {"color": colours["line_2"], "width": 0 if is_present else 1, "dash": "dot"}
+        )
+        fill = colours["offset_soft"] if is_present else "rgba(0,0,0,0)"
+        box = {
+            "x0": page + 0.025,
+            "x1": page + 0.975,
+            "y0": top,
+            "y1": top + LANE_PX,
+            "fillcolor": fill,
+            "layer": "below",
+        }
+        boxes.append({"type": "rect", "line": line, **box})
+    return boxes
+
+
+def _lane_traces(
+    pages_view: TailPagesView, lane: PageLane, top: int, colours: dict[str, str]
+) -> list:
+    """What is hatched, and the dots."""
+    end = pages_view.entries / ENTRIES_A_PAGE
+    bars = []
+    if pages_view.entries % ENTRIES_A_PAGE:
+        bars.append(
+            _hatched_bar(
+                end,
+                pages_view.pages - 0.025,
+                top + 1,
+                LANE_PX - 2,
+                shape=".",
+                colour=colours["unwritten"],
+                background=colours["unwritten_soft"],
+                name=say("tail_pages.free"),
+            )
+        )
+    if lane.warm_from is not None:
+        bars.append(
+            _hatched_bar(
+                lane.warm_from / ENTRIES_A_PAGE,
+                end,
+                top + LANE_PX - 6,
+                6,
+                shape="/",
+                colour=colours["warm"],
+                background=colours["warm_soft"],
+                name=say("tail_pages.section"),
+            )
+        )
+    hover = say(
+        "tail_pages.hover",
+        probe="%{customdata[0]}",
+        slot="%{customdata[1]}",
+        page="%{customdata[2]}",
+    )
+    dots = go.Scatter(
+        x=[slot / ENTRIES_A_PAGE for slot in lane.probes],
+        y=[top + 10 + number % 3 * 10 for number in range(len(lane.probes))],
+        mode="markers",
+        marker={"size": 7, "color": colours["ink"], "opacity": 0.85},
+        cliponaxis=False,
+        name=lane.name,
+        customdata=[
+            (number, group(slot), slot // ENTRIES_A_PAGE)
+            for number, slot in enumerate(lane.probes, 1)
+        ],
+        hovertemplate=f"{hover}<extra></extra>",
+    )
+    return [*bars, dots]
+
+
+def _hatched_bar(
+    x0: float,
+    x1: float,
+    top: int,
+    height: int,
+    *,
+    shape: str,
+    colour: str,
+    background: str,
+    name: str,
+) -> go.Bar:
+    pattern = {
+        "shape": shape,
+        "fgcolor": colour,
+        "bgcolor": background,
+        "size": 6,
+        "solidity": 0.25,
+        "fillmode": "replace",
+    }
+    return go.Bar(
+        orientation="h",
+        base=[x0],
+        x=[x1 - x0],
+        y=[top],
+        width=[height],
+        offset=0,
+        name=name,
+        marker={"pattern": pattern, "line": {"width": 0}, "cornerradius": 0},
+        hovertemplate=f"{name}<extra></extra>",
+    )
+
+
+def _page_annotations(pages_view: TailPagesView, colours: dict[str, str]) -> list[dict]:
+    plain = pages_view.lanes[0].pages
+    step = 1 if pages_view.pages_drawn <= MOST_PAGES else -(-pages_view.pages_drawn // MOST_PAGES)
+    annotations = []
+    for page in range(pages_view.pages_drawn):
+        is_touched = page in plain
+        if is_touched or page % step == 0:
+            name = say("tail_pages.first_page", page=page) if page == 0 else str(page)
+            text = f"<b>{name}</b>" if is_touched else str(page)
+            font = {"size": 12, "color": colours["ink" if is_touched else "ink_3"]}
+            annotations.append(
+                {
+                    "x": page + 0.5,
+                    "y": 18,
+                    "text": text,
+                    "font": font,
+                    "xanchor": "center",
+                    "showarrow": False,
+                }
+            )
+    return annotations
+
+
+def _lane_annotations(lane: PageLane, top: int, colours: dict[str, str]) -> list[dict]:
+    count = say("tail_pages.costs", probes=len(lane.probes), pages=len(lane.pages))
+    labels = ((lane.name, 14, 13.5, "ink", True), (count, 32, 12, "ink_3", False))
+    return [
+        {
+            "xref": "paper",
+            "x": 0,
+            "xshift": -112,
+            "y": top + y_px,
+            "text": f"<b>{text}</b>" if is_bold else text,
+            "showarrow": False,
+            "xanchor": "left",
+            "font": {"size": font_px, "color": colours[colour]},
+        }
+        for text, y_px, font_px, colour, is_bold in labels
+    ]

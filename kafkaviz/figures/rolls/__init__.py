@@ -1,0 +1,1 @@
+"""Rolls: their time line, their summary, a log that grows."""

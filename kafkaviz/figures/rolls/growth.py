@@ -1,0 +1,339 @@
+"""A log that grows, packed for the stepper in the browser: every step with its sentence, its line
+of Kafka's code and its numbers.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from kafkaviz.figures.text import roll_text
+from kafkaviz.messages import render, say, say_count
+from kafkaviz.simulate.lessons.growth import GrowthStep, LogGrowth, SegmentContents, StepKind
+from kafkaviz.units import clock, file_stem, group
+
+CODE = (
+    "append(batch):",
+    "  if segment.shouldRoll(batch): roll()",
+    "  log.append(batch)",
+    "  if batch.maxTimestamp > maxSoFar:",
+    "    maxSoFar = batch.maxTimestamp",
+    "  if bytesSinceLastIndexEntry > interval:",
+    "    offsetIndex.append(lastOffset, pos)",
+    "    timeIndex.maybeAppend(maxSoFar)",
+    "    bytesSinceLastIndexEntry = 0",
+    "  bytesSinceLastIndexEntry += batch.size",
+    "roll():",
+    "  timeIndex.maybeAppend(maxSoFar)",
+    "  offsetIndex.trimToValidSize()",
+    "  timeIndex.trimToValidSize()",
+    "  new segment, its counter = 0",
+)
+(
+    ROLL_LINES,
+    APPEND_LINES,
+    TIMESTAMP_LINES,
+    INTERVAL_LINES,
+    ENTRY_LINES,
+    COUNTER_LINES,
+    LAST_ENTRY_LINES,
+    TRIM_LINES,
+    NEW_SEGMENT_LINES,
+) = (
+    (1,),
+    (2,),
+    (3, 4),
+    (5,),
+    (6, 7, 8),
+    (9,),
+    (10, 11),
+    (12, 13),
+    (14,),
+)
+VALUE_NAMES = (
+    ".log",
+    "counter",
+    "interval",
+    "batches",
+    "offset_entries",
+    "time_entries",
+    ".index",
+    ".timeindex",
+)
+PHASE_KEYS = {
+    StepKind.OPEN: "new",
+    StepKind.APPEND: "appends",
+    StepKind.ROLL: "roll",
+    StepKind.TRIM: "roll",
+    StepKind.STOP: "restart",
+    StepKind.RESTART: "restart",
+    StepKind.TRUNCATE: "truncation",
+    StepKind.FAIL: "refused",
+}
+
+
+@dataclass(frozen=True)
+class GrowthView:
+    """key: changes when the content does; steps: those of the growth, each beside its sentence."""
+
+    key: str
+    growth: LogGrowth
+    sentences: tuple[str, ...]
+
+
+def view(growth: LogGrowth, key: str) -> GrowthView:
+    """Every step in words."""
+    return GrowthView(
+        key, growth, tuple(step_sentence(growth, index) for index in range(len(growth.steps)))
+    )
+
+
+def step_sentence(growth: LogGrowth, index: int) -> str:
+    """What one step does, and why."""
+    step = growth.steps[index]
+    if step.kind == StepKind.APPEND:
+        return _append_sentence(growth, step)
+    return {
+        StepKind.OPEN: _open_sentence,
+        StepKind.ROLL: _roll_sentence,
+        StepKind.TRIM: _trim_sentence,
+        StepKind.STOP: _stop_sentence,
+        StepKind.RESTART: _restart_sentence,
+        StepKind.TRUNCATE: _truncate_sentence,
+        StepKind.FAIL: _failure_sentence,
+    }[step.kind](growth, step)
+
+
+def _open_sentence(_growth: LogGrowth, step: GrowthStep) -> str:
+    return say("growth.opened", **_index_lengths(step))
+
+
+def _index_lengths(step: GrowthStep) -> dict[str, str]:
+    """How long both index files are after a step."""
+    return {"index": group(step.after.index_bytes), "timeindex": group(step.after.timeindex_bytes)}
+
+
+def _append_sentence(growth: LogGrowth, step: GrowthStep) -> str:
+    values = {
+        "since": group(step.before.since_bytes),
+        "interval": group(growth.config.index_interval_bytes),
+    }
+    if not step.has_offset_entry:
+        return say(_no_entry_key(step), **values)
+    segment = growth.segments[step.segment]
+    offset, position = segment.offsets[step.after.offset_entries - 1]
+    values |= {"offset": group(offset), "position": group(position)}
+    if step.has_time_entry:
+        timestamp_ms, time_offset = segment.times[step.after.time_entries - 1]
+        return say(
+            "growth.entry_in_both", **values, time=clock(timestamp_ms), of=group(time_offset)
+        )
+    # and then it equals the last entry's: it is never below
+    is_known = step.after.max_timestamp_ms >= 0
+    return say("growth.entry_not_newer" if is_known else "growth.entry_without_time", **values)
+
+
+def _no_entry_key(step: GrowthStep) -> str:
+    if not step.before.batches:
+        return "growth.no_entry_first"
+    return "growth.no_entry" if step.before.since_bytes else "growth.no_entry_anew"
+
+
+def _roll_sentence(growth: LogGrowth, step: GrowthStep) -> str:
+    last_entry = _last_entry_text(growth, step)
+    if not step.reason:
+        return say("growth.rolled_unasked", last=last_entry)
+    return say(
+        "growth.rolled",
+        cause=roll_text.cause_name(step.reason.cause),
+        numbers=render(step.reason.numbers()),
+        last=last_entry,
+    )
+
+
+def _last_entry_text(growth: LogGrowth, step: GrowthStep) -> str:
+    if not step.has_time_entry:
+        return say("growth.no_last_entry")
+    timestamp_ms, offset = growth.segments[step.segment].times[step.after.time_entries - 1]
+    return say("growth.last_entry", time=clock(timestamp_ms), offset=group(offset))
+
+
+def _trim_sentence(_growth: LogGrowth, step: GrowthStep) -> str:
+    before, after = step.before, step.after
+    index, times = (
+        f"{group(size_before)} → {group(size_after)}"
+        for size_before, size_after in (
+            (before.index_bytes, after.index_bytes),
+            (before.timeindex_bytes, after.timeindex_bytes),
+        )
+    )
+    return say("growth.trimmed", index=index, timeindex=times)
+
+
+def _stop_sentence(growth: LogGrowth, step: GrowthStep) -> str:
+    key = "growth.stopped_with_entry" if step.has_time_entry else "growth.stopped"
+    return say(key, last=_last_entry_text(growth, step), **_index_lengths(step))
+
+
+def _restart_sentence(_growth: LogGrowth, step: GrowthStep) -> str:
+    return say("growth.restarted", forgotten=group(step.before.since_bytes), **_index_lengths(step))
+
+
+def _truncate_sentence(_growth: LogGrowth, step: GrowthStep) -> str:
+    before, after = step.before, step.after
+    log = f"{group(before.log_bytes)} → {group(after.log_bytes)} B"
+    return say(
+        "growth.truncated", offset=group(step.offset), log=log, entries=_removed_entries_text(step)
+    )
+
+
+def _removed_entries_text(step: GrowthStep) -> str:
+    """The entries that a truncation takes along."""
+    offsets = step.before.offset_entries - step.after.offset_entries
+    times = step.before.time_entries - step.after.time_entries
+    key = (
+        "both"
+        if offsets > 0 and times > 0
+        else "offsets"
+        if offsets > 0
+        else "times"
+        if times > 0
+        else "none"
+    )
+    return say(f"growth.gone_{key}", offsets=group(offsets), times=group(times))
+
+
+def _failure_sentence(_growth: LogGrowth, step: GrowthStep) -> str:
+    return say("growth.refused", words=step.words)
+
+
+def _code_lines(step: GrowthStep) -> tuple[int, ...]:
+    """The lines of CODE that a step runs."""
+    if step.kind == StepKind.APPEND:
+        timestamp_lines = (
+            TIMESTAMP_LINES
+            if step.after.max_timestamp_ms > step.before.max_timestamp_ms
+            else TIMESTAMP_LINES[:1]
+        )
+        return (
+            *APPEND_LINES,
+            *timestamp_lines,
+            *INTERVAL_LINES,
+            *(ENTRY_LINES if step.has_offset_entry else ()),
+            *COUNTER_LINES,
+        )
+    return {
+        StepKind.ROLL: (*ROLL_LINES, *LAST_ENTRY_LINES),
+        StepKind.TRIM: (*TRIM_LINES, *NEW_SEGMENT_LINES),
+    }.get(step.kind, ())
+
+
+def _step_values(step: GrowthStep, interval_bytes: int) -> list[str]:
+    state = step.after
+    return [
+        *(
+            group(number)
+            for number in (
+                state.log_bytes,
+                state.since_bytes,
+                interval_bytes,
+                state.batches,
+                state.offset_entries,
+                state.time_entries,
+            )
+        ),
+        *(group(number) for number in (state.index_bytes, state.timeindex_bytes)),
+    ]
+
+
+def message(growth_view: GrowthView) -> dict[str, Any]:
+    """The view as the component takes it; numbers that are drawn as numbers, numbers that are read
+    as text.
+    """
+    growth, config = growth_view.growth, growth_view.growth.config
+    steps, previous_values = [], None
+    for step, text in zip(growth.steps, growth_view.sentences, strict=True):
+        values = _step_values(step, config.index_interval_bytes)
+        is_changed = [
+            value != previous
+            for value, previous in zip(values, previous_values or values, strict=True)
+        ]
+        previous_values = values
+        state, is_full = step.after, step.kind in (StepKind.APPEND, StepKind.FAIL)
+        steps.append(
+            {
+                "text": text,
+                "phase": say(f"growth.phase_{PHASE_KEYS[step.kind]}"),
+                "what": step.kind,
+                "of": step.segment,
+                "title": _segment_title(step),
+                "lines": _code_lines(step),
+                "values": list(zip(values, is_changed, strict=True)),
+                "batches": state.batches,
+                "offsets": state.offset_entries,
+                "times": state.time_entries,
+                "since": step.before.since_bytes if is_full else state.since_bytes,
+                "adds": step.size_bytes if is_full else 0,
+                "index_bytes": state.index_bytes,
+                "timeindex_bytes": state.timeindex_bytes,
+                "new": [step.has_offset_entry, step.has_time_entry],
+            }
+        )
+    segments = [_segment_object(segment) for segment in growth.segments]
+    longest = max(
+        (
+            append.before.since_bytes + append.size_bytes
+            for append in growth.steps
+            if append.kind == StepKind.APPEND
+        ),
+        default=1,
+    )
+    return {
+        "key": growth_view.key,
+        "steps": steps,
+        "segments": segments,
+        "interval": config.index_interval_bytes,
+        "segment_bytes": config.segment_bytes,
+        "most_since": max(longest, config.index_interval_bytes),
+        "code": CODE,
+        "code_title": say("growth.code_title"),
+        "names": [name if name[0] == "." else say(f"growth.value_{name}") for name in VALUE_NAMES],
+        "slots": [config.offset_slots, config.time_slots],
+    }
+
+
+def _segment_object(segment: SegmentContents) -> dict[str, Any]:
+    return {
+        "base": group(segment.base_offset),
+        "batches": segment.batches,
+        "last_offsets": [group(batch[2]) for batch in segment.batches],
+        "offsets": [
+            [group(offset), group(position), position] for offset, position in segment.offsets
+        ],
+        "times": [[clock(timestamp_ms), group(offset)] for timestamp_ms, offset in segment.times],
+    }
+
+
+def _segment_title(step: GrowthStep) -> str:
+    state = step.after
+    batches = say_count("common.n_batches", state.batches, n=group(state.batches))
+    return say(
+        "growth.segment",
+        name=file_stem(state.base_offset),
+        bytes=group(state.log_bytes),
+        batches=batches,
+    )
+
+
+def rows(growth_view: GrowthView) -> list[tuple[str, ...]]:
+    """Every step as a row: number, what happened, counter, entries of both indexes."""
+    return [
+        (
+            group(number),
+            text,
+            group(step.after.since_bytes),
+            group(step.after.offset_entries),
+            group(step.after.time_entries),
+        )
+        for number, (step, text) in enumerate(
+            zip(growth_view.growth.steps, growth_view.sentences, strict=True), start=1
+        )
+    ]

@@ -1,0 +1,120 @@
+"""What a run of a log came to, beside the run before: rolls by cause, segments, index bytes, each
+with its change.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from kafkaviz.analysis.rolls.roll_history import RollHistory
+from kafkaviz.figures.text import roll_text
+from kafkaviz.figures.text.join_text import join_comma
+from kafkaviz.format import offset_index, time_index
+from kafkaviz.messages import say
+from kafkaviz.simulate.writer.roll_reason import Cause
+from kafkaviz.units import MISSING, duration, group, size
+
+SAME_TEXT = "="
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """settings: (name, value), the same in every language; rolls: (cause, how many) of those that
+    came.
+    """
+
+    settings: tuple[tuple[str, str], ...]
+    segments: int
+    rolls: tuple[tuple[Cause, int], ...]
+    log_bytes: int
+    offset_entries: int
+    time_entries: int
+    open_ms: float | None  # of a rolled segment, on average
+
+    @property
+    def index_bytes(self) -> int:
+        """Both indexes of all segments, as long as their entries."""
+        return (
+            self.offset_entries * offset_index.ENTRY.itemsize
+            + self.time_entries * time_index.ENTRY.itemsize
+        )
+
+
+def summarize(history: RollHistory, settings: dict[str, str]) -> RunSummary:
+    """What there is to compare of a run."""
+    closed_lanes = [lane for lane in history.segments if not lane.is_active]
+    open_ms = (
+        sum(lane.ended_ms - lane.opened_ms for lane in closed_lanes) / len(closed_lanes)
+        if closed_lanes
+        else None
+    )
+    roll_counts = tuple((cause, count) for cause, count in history.rolls().items() if cause)
+    entries = [
+        sum(getattr(lane, name) for lane in history.segments)
+        for name in ("offset_entries", "time_entries")
+    ]
+    return RunSummary(
+        tuple(settings.items()),
+        len(history.segments),
+        roll_counts,
+        history.log_bytes,
+        *entries,
+        open_ms,
+    )
+
+
+def describe_changes(
+    before: RunSummary, after: RunSummary, text_of: Callable[[str], str] = str
+) -> str:
+    """The settings that differ: segment.ms 1 min → 10 s. text_of: what a name or a value is
+    called.
+    """
+    old_settings = dict(before.settings)
+    texts = [
+        f"{text_of(name)} {text_of(old_settings.get(name, MISSING))} → {text_of(value)}"
+        for name, value in after.settings
+        if old_settings.get(name) != value
+    ]
+    return join_comma(texts) or say("rolls.nothing_changed")
+
+
+def rows(before: RunSummary, after: RunSummary) -> list[tuple[str, str, str, str]]:
+    """What, before, now, and the change."""
+    causes = [cause for cause in Cause if cause in dict(before.rolls) or cause in dict(after.rolls)]
+    numbers: list[tuple[Any, ...]] = [
+        (say("common.segments"), before.segments, after.segments, group),
+        *(
+            (
+                say("rolls.rolls_by", cause=roll_text.cause_name(roll_cause)),
+                *(dict(run_summary.rolls).get(roll_cause, 0) for run_summary in (before, after)),
+                group,
+            )
+            for roll_cause in causes
+        ),
+        (say("rolls.mean_segment"), _mean(before), _mean(after), size),
+        (say("rolls.mean_open"), before.open_ms, after.open_ms, duration),
+        (say("rolls.offset_entries"), before.offset_entries, after.offset_entries, group),
+        (say("rolls.time_entries"), before.time_entries, after.time_entries, group),
+        (say("rolls.both_indexes"), before.index_bytes, after.index_bytes, size),
+    ]
+    return [
+        (name, format_value(old), format_value(new), change_text(old, new))
+        for name, old, new, format_value in numbers
+    ]
+
+
+def _mean(run_summary: RunSummary) -> float:
+    return run_summary.log_bytes / max(1, run_summary.segments)
+
+
+def change_text(before: float | None, after: float | None) -> str:
+    """× 3.1 or −79 %; = for the same."""
+    if before == after:
+        return SAME_TEXT
+    if not before or after is None:
+        return MISSING if after is None or before is None else f"+{group(round(after))}"
+    ratio = after / before
+    if ratio >= 2:
+        return f"× {ratio:.1f}" if ratio < 100 else f"× {group(round(ratio))}"
+    percent = round(100 * (ratio - 1))
+    return f"+{percent} %" if percent > 0 else f"−{-percent} %" if percent < 0 else "< 1 %"

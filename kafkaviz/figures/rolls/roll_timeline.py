@@ -1,0 +1,646 @@
+"""Segments as they fill, a row each: size, time and both indexes run to their limit, and the first
+to touch it causes the roll.
+"""
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import cast
+
+import numpy as np
+import plotly.graph_objects as go
+
+from kafkaviz.analysis.rolls.roll_history import RollHistory, SegmentHistory, fill_limits
+from kafkaviz.figures import theme
+from kafkaviz.figures.text import roll_text
+from kafkaviz.messages import say
+from kafkaviz.units import duration, file_stem, group, rate, share, size
+
+ROWS_A_PAGE = 14  # drawn at once
+ROW_PX, BOX_PX, STRIP_PX, TOP_PX, BOTTOM_PX = 36, 28, 46, 8, 34
+# width: of the card at 1280 px, to choose the side on which words have room
+LEFT_PX, RIGHT_PX, WIDTH_PX = 78, 8, 990
+WORDS_PX = 252
+COLUMNS = ("log_bytes", "waited_ms", "offset_entries", "time_entries")
+COLUMN_BY_CAUSE = {
+    "size": "log_bytes",
+    "time": "waited_ms",
+    "offset-index-full": "offset_entries",
+    "time-index-full": "time_entries",
+}
+TICKS_MS = [1, 2, 5, 10, 20, 50, 100, 200, 500] + [
+    1000 * seconds
+    for seconds in (
+        1,
+        2,
+        5,
+        10,
+        15,
+        30,
+        60,
+        120,
+        300,
+        600,
+        900,
+        1800,
+        3600,
+        7200,
+        21600,
+        43200,
+        86400,
+    )
+]
+MOST_TICKS, ALIKE_SHARE, BINS = 9, 0.35, 160
+
+
+@dataclass(frozen=True)
+class WriteSpan:
+    """A stretch of time in which about as much was written: from, to in ms since the first batch;
+    bytes a second; bytes a batch.
+    """
+
+    first_ms: float
+    last_ms: float
+    bytes_per_s: float
+    batch_bytes: float
+
+
+@dataclass(frozen=True)
+class RollRow:
+    """A segment's lane.
+
+    Times in ms since the log's first batch; lines: (n, 5) of such a time and the four shares of the
+    limits.
+    """
+
+    name: str
+    opened_ms: int
+    ended_ms: int
+    lines: np.ndarray
+    cause: str
+    reason: str
+    colour: str | None  # of the dot; None where nothing rolled
+    text_colour: str
+    hover_lines: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class RollTimelineView:
+    """Some rows of all, and what was written meanwhile. first_row: the number of the first row,
+    from 0.
+    """
+
+    title: str
+    caption: str
+    rows: tuple[RollRow, ...]
+    first_row: int
+    count: int
+    write_spans: tuple[WriteSpan, ...]
+    start_ms: int
+    end_ms: int
+
+
+def view(
+    history: RollHistory, first_row: int = 0, appended: np.ndarray | None = None
+) -> RollTimelineView:
+    """ROWS segments from number first on. appended: analysis.lanes.APPENDED of a simulated log, for
+    the strip above.
+    """
+    first_row = max(0, min(first_row, len(history.segments) - 1))
+    page_lanes = history.segments[first_row : first_row + ROWS_A_PAGE]
+    begin_ms = history.segments[0].opened_ms if history.segments else 0
+    start_ms = page_lanes[0].opened_ms - begin_ms if page_lanes else 0
+    end_ms = max([lane.ended_ms - begin_ms for lane in page_lanes], default=0)
+    rows = tuple(_row(lane, history, begin_ms) for lane in page_lanes)
+    is_last_page = len(page_lanes) == len(history.segments)
+    end_ms = max(
+        end_ms if is_last_page else start_ms + round((end_ms - start_ms) * 1.02), start_ms + 1
+    )
+    write_spans = (
+        _find_write_spans(appended, begin_ms, start_ms, end_ms)
+        if appended is not None and len(appended)
+        else ()
+    )
+    return RollTimelineView(
+        roll_text.title(history),
+        _caption(first_row, len(page_lanes), len(history.segments)),
+        rows,
+        first_row,
+        len(history.segments),
+        write_spans,
+        start_ms,
+        end_ms,
+    )
+
+
+def _caption(first_row: int, row_count: int, count: int) -> str:
+    if row_count >= count:
+        return say("rolls.below")
+    if not first_row:
+        return say("rolls.below_first", drawn=row_count, count=group(count))
+    return say(
+        "rolls.below_some",
+        first=group(first_row + 1),
+        last=group(first_row + row_count),
+        count=group(count),
+    )
+
+
+def _row(lane: SegmentHistory, history: RollHistory, begin_ms: int) -> RollRow:
+    colour = roll_text.COLOUR_NAMES[lane.reason.cause] if lane.reason else None
+    reason = size(lane.log_bytes) if lane.is_active else roll_text.lane_reason(lane)
+    opened_ms, ended_ms = lane.opened_ms - begin_ms, lane.ended_ms - begin_ms
+    return RollRow(
+        group(lane.base_offset),
+        opened_ms,
+        ended_ms,
+        _fill_lines(lane, history, begin_ms),
+        roll_text.lane_cause(lane),
+        reason,
+        colour,
+        roll_text.text_colour(lane),
+        _hover_lines(lane, history),
+    )
+
+
+def _fill_lines(lane: SegmentHistory, history: RollHistory, begin_ms: int) -> np.ndarray:
+    """From nothing, by what is known on the way, to the moment of the roll, where the one that
+    tripped stands at its limit.
+    """
+    limit_by_column = fill_limits(history.config)
+    lines = np.zeros((len(lane.fills) + 2, 1 + len(COLUMNS)))
+    lines[:, 0] = [lane.opened_ms, *lane.fills["at_ms"], lane.ended_ms]
+    lines[:, 0] = np.clip(lines[:, 0], lane.opened_ms, lane.ended_ms) - begin_ms
+    for line, column in enumerate(COLUMNS, start=1):
+        lines[1:-1, line] = (
+            lane.fills[column] / limit_by_column[column] if limit_by_column[column] else 1
+        )
+        lines[-1, line] = lines[-2, line]
+        if lane.reason and COLUMN_BY_CAUSE.get(lane.reason.cause) == column:
+            lines[-1, line] = 1
+    return np.minimum(lines, [[np.inf, 1, 1, 1, 1]])
+
+
+def _hover_lines(lane: SegmentHistory, history: RollHistory) -> tuple[str, ...]:
+    """What a hover says."""
+    config = history.config
+    return (
+        f"<b>{file_stem(lane.base_offset)}</b>",
+        say(
+            "rolls.hover_bytes",
+            bytes=group(lane.log_bytes),
+            share=share(lane.log_bytes, config.segment_bytes),
+        ),
+        say(
+            "rolls.hover_slots",
+            offsets=group(lane.offset_entries),
+            offset_slots=group(config.offset_slots),
+            times=group(lane.time_entries),
+            time_slots=group(config.time_slots),
+        ),
+        say("rolls.hover_open", span=duration(lane.ended_ms - lane.opened_ms)),
+    )
+
+
+# ---- what was written
+
+
+def _find_write_spans(
+    appended: np.ndarray, begin_ms: int, start: int, end: int
+) -> tuple[WriteSpan, ...]:
+    """The speed over time, told in stretches of about the same speed and batch size."""
+    times_ms = appended["now_ms"] - begin_ms
+    is_inside = (times_ms >= start) & (times_ms <= end)
+    edges = np.linspace(start, end, BINS + 1)
+    batches_per_bin, _ = np.histogram(times_ms[is_inside], edges)
+    bytes_per_bin, _ = np.histogram(
+        times_ms[is_inside], edges, weights=appended["size_bytes"][is_inside]
+    )
+    return tuple(
+        _write_span(edges, bytes_per_bin, batches_per_bin, *bins)
+        for bins in _find_stretches(bytes_per_bin, batches_per_bin)
+    )
+
+
+def _find_stretches(
+    bytes_per_bin: np.ndarray, batches_per_bin: np.ndarray
+) -> list[tuple[int, int]]:
+    """The first and last bin of each.
+
+    A bin alone is the seam between two; with many of them, or much in them, all is one.
+    """
+    stretches = [[0, 0]]
+    for bin_number in range(1, len(bytes_per_bin)):
+        stretch_bins = slice(stretches[-1][0], bin_number)
+        if _is_same_rate(
+            bytes_per_bin[stretch_bins].sum(),
+            batches_per_bin[stretch_bins].sum(),
+            bin_number - stretches[-1][0],
+            more_content=bytes_per_bin[bin_number],
+            more_batches=batches_per_bin[bin_number],
+            more_bins=1,
+        ):
+            stretches[-1][1] = bin_number
+        else:
+            stretches.append([bin_number, bin_number])
+    single_bins = [first_bin for first_bin, last_bin in stretches if first_bin == last_bin]
+    if (
+        len(single_bins) > BINS // 8
+        or bytes_per_bin[single_bins].sum() > ALIKE_SHARE * bytes_per_bin.sum()
+    ):
+        return [(0, len(bytes_per_bin) - 1)]
+    stretches_kept = [stretch for stretch in stretches if stretch[0] < stretch[1]] or [
+        [0, len(bytes_per_bin) - 1]
+    ]
+    merged = stretches_kept[:1]
+    for first_bin, last_bin in stretches_kept[1:]:
+        merged[-1][1] = first_bin - 1
+        merged_bins, stretch_bins = slice(merged[-1][0], first_bin), slice(first_bin, last_bin + 1)
+        if _is_same_rate(
+            bytes_per_bin[merged_bins].sum(),
+            batches_per_bin[merged_bins].sum(),
+            first_bin - merged[-1][0],
+            more_content=bytes_per_bin[stretch_bins].sum(),
+            more_batches=batches_per_bin[stretch_bins].sum(),
+            more_bins=last_bin + 1 - first_bin,
+        ):
+            merged[-1][1] = last_bin
+        else:
+            merged.append([first_bin, last_bin])
+    merged[0][0], merged[-1][1] = 0, len(bytes_per_bin) - 1
+    return [(first_bin, last_bin) for first_bin, last_bin in merged]
+
+
+def _is_same_rate(
+    content: float,
+    batches: float,
+    bins: int,
+    *,
+    more_content: float,
+    more_batches: float,
+    more_bins: int,
+) -> bool:
+    """Whether what comes is about as fast as what was, in batches of about the same size."""
+    return _is_alike(content / bins, more_content / more_bins) and _is_alike(
+        content * more_batches, more_content * batches
+    )
+
+
+def _is_alike(first: float, second: float) -> bool:
+    """Whether two numbers are about the same."""
+    return abs(first - second) <= ALIKE_SHARE * max(first, second)
+
+
+def _write_span(
+    edges: np.ndarray, content: np.ndarray, batches: np.ndarray, first_bin: int, last_bin: int
+) -> WriteSpan:
+    """Its means, without the bins at its seams."""
+    inner_bins = (
+        slice(first_bin + 1, last_bin)
+        if last_bin - first_bin > 3
+        else slice(first_bin, last_bin + 1)
+    )
+    span_ms = (edges[1] - edges[0]) * (inner_bins.stop - inner_bins.start)
+    mean = content[inner_bins].sum() / max(batches[inner_bins].sum(), 1)
+    return WriteSpan(
+        float(edges[first_bin]),
+        float(edges[last_bin + 1]),
+        float(1000 * content[inner_bins].sum() / span_ms),
+        float(mean),
+    )
+
+
+# ---- the figure
+
+
+def figure(timeline: RollTimelineView, mode: str) -> go.Figure:
+    """The view in a mode, "light" or "dark"."""
+    colours = theme.colours(mode)
+    top_px = STRIP_PX if timeline.write_spans else TOP_PX
+    height_px = top_px + ROW_PX * max(1, len(timeline.rows))
+    chart = go.Figure(
+        [
+            *_fill_traces(timeline, top_px, colours),
+            *_dot_traces(timeline, top_px, colours),
+            *_hover_traces(timeline, top_px),
+        ]
+    )
+    chart.update_layout(
+        template=theme.template(mode),
+        height=height_px + BOTTOM_PX,
+        margin={"l": LEFT_PX, "r": RIGHT_PX, "t": 0, "b": BOTTOM_PX},
+        showlegend=False,
+        barmode="overlay",
+        hovermode="closest",
+        xaxis=_x_axis(timeline),
+        yaxis={"range": [height_px, 0], "visible": False, "fixedrange": True},
+        shapes=[
+            *_grid(timeline, top_px, height_px, colours),
+            *_write_shapes(timeline, colours),
+            *_row_boxes(timeline, top_px, colours),
+        ],
+        annotations=[
+            *_write_annotations(timeline, colours),
+            *_name_annotations(timeline, top_px, colours),
+            *_cause_annotations(timeline, top_px, colours),
+        ],
+    )
+    return chart
+
+
+def _box_top(row_number: int, top: int) -> float:
+    """The upper edge of a row's box, in px."""
+    return top + row_number * ROW_PX + 3
+
+
+def _ticks(timeline: RollTimelineView) -> list[int]:
+    span_ms = timeline.end_ms - timeline.start_ms
+    days = 86_400_000 * max(1, -(-span_ms // (8 * 86_400_000)))
+    step = next((tick_ms for tick_ms in TICKS_MS if span_ms / tick_ms <= MOST_TICKS), days)
+    return list(range(-(-timeline.start_ms // step) * step, timeline.end_ms + 1, step))
+
+
+def _tick(ms: int) -> str:
+    """A time since the first batch: 1 min 15 s; within a second to the millisecond, 35.2 s."""
+    if ms % 1000:
+        return f"{ms / 1000:.10g} s"
+    for unit, length, smaller_unit, smaller_ms in (
+        ("d", 86_400_000, "h", 3_600_000),
+        ("h", 3_600_000, "min", 60_000),
+        ("min", 60_000, "s", 1000),
+    ):
+        if ms >= length:
+            remainder = ms % length // smaller_ms
+            return f"{ms // length} {unit}{f' {remainder} {smaller_unit}' if remainder else ''}"
+    return f"{ms // 1000} s" if ms else "0"
+
+
+def _x_axis(timeline: RollTimelineView) -> dict:
+    ticks = _ticks(timeline)
+    return {
+        "range": [timeline.start_ms, timeline.end_ms],
+        "tickvals": ticks,
+        "ticktext": [_tick(tick) for tick in ticks],
+        "showgrid": False,
+        "showline": False,
+        "zeroline": False,
+        "ticks": "",
+        "fixedrange": True,
+        "title": None,
+        "ticklabelstandoff": 4,
+    }
+
+
+def _grid(
+    timeline: RollTimelineView, top: int, height_px: int, colours: dict[str, str]
+) -> list[dict]:
+    line = {"color": colours["line"], "width": 1}
+    return [
+        {
+            "type": "line",
+            "x0": tick,
+            "x1": tick,
+            "y0": top,
+            "y1": height_px + 4,
+            "line": line,
+            "layer": "below",
+        }
+        for tick in _ticks(timeline)
+    ]
+
+
+def _write_shapes(timeline: RollTimelineView, colours: dict[str, str]) -> list[dict]:
+    most_bytes_per_s = max((span.bytes_per_s for span in timeline.write_spans), default=0) or 1
+    gap = 2 * (timeline.end_ms - timeline.start_ms) / WIDTH_PX
+    return [
+        {
+            "type": "rect",
+            "x0": span.first_ms,
+            "x1": max(span.first_ms, span.last_ms - gap),
+            "y0": 34,
+            "y1": 34 - (4 + 24 * span.bytes_per_s / most_bytes_per_s),
+            "fillcolor": colours["scan_soft"],
+            "line": {"width": 0},
+            "layer": "below",
+        }
+        for span in timeline.write_spans
+        if span.bytes_per_s
+    ]
+
+
+def _write_annotations(timeline: RollTimelineView, colours: dict[str, str]) -> list[dict]:
+    if not timeline.write_spans:
+        return []
+    pixels = (WIDTH_PX - LEFT_PX - RIGHT_PX) / (timeline.end_ms - timeline.start_ms)
+    style = {
+        "y": 24,
+        "yanchor": "middle",
+        "showarrow": False,
+        "font": {"size": 12, "color": colours["scan_text"]},
+    }
+    annotations = [
+        {
+            "text": say("rolls.written"),
+            "xref": "paper",
+            "x": 0,
+            "xshift": -LEFT_PX - 2,
+            "xanchor": "left",
+            "y": 12,
+            "yanchor": "middle",
+            "showarrow": False,
+            "font": {"size": 12, "color": colours["ink_3"]},
+        }
+    ]
+    for span in timeline.write_spans:
+        text = say(
+            "rolls.written_in", speed=rate(span.bytes_per_s), batch=size(round(span.batch_bytes))
+        )
+        if (span.last_ms - span.first_ms) * pixels > 110 and span.bytes_per_s:
+            is_fitting = (span.last_ms - span.first_ms) * pixels > _width_px(text) + 10
+            annotations.append(
+                style
+                | {
+                    "text": text if is_fitting else rate(span.bytes_per_s),
+                    "x": span.first_ms,
+                    "xanchor": "left",
+                    "xshift": 5,
+                }
+            )
+    return annotations
+
+
+def _width_px(text: str) -> int:
+    """About how wide words are: a Chinese character takes the room of two others."""
+    return sum(12 if character > "\u2e7f" else 6 for character in text)
+
+
+def _row_boxes(timeline: RollTimelineView, top: int, colours: dict[str, str]) -> list[dict]:
+    boxes = []
+    for row_number, row in enumerate(timeline.rows):
+        is_open = row.colour is None
+        line = {
+            "color": colours["line_2" if is_open else "line"],
+            "width": 1,
+            "dash": "4px,3px" if is_open else "solid",
+        }
+        y = _box_top(row_number, top)
+        boxes.append(
+            {
+                "type": "rect",
+                "x0": row.opened_ms,
+                "x1": _row_end(row, timeline),
+                "y0": y,
+                "y1": y + BOX_PX,
+                "fillcolor": colours["panel"],
+                "line": line,
+                "layer": "below",
+            }
+        )
+    return boxes
+
+
+def _row_end(row: RollRow, timeline: RollTimelineView) -> float:
+    """Where a lane ends: wide enough to be seen."""
+    return max(row.ended_ms, row.opened_ms + 2 * (timeline.end_ms - timeline.start_ms) / WIDTH_PX)
+
+
+def _fill_traces(timeline: RollTimelineView, top: int, colours: dict[str, str]) -> list[go.Scatter]:
+    """The size as an area, time and the indexes as lines: a trace each, for all rows."""
+    xs, ys, area_x, area_y = [], [[], [], [], []], [], []
+    for row_number, row in enumerate(timeline.rows):
+        bottom = _box_top(row_number, top) + BOX_PX
+        xs += [*row.lines[:, 0].tolist(), None]
+        for column in range(4):
+            ys[column] += [*(bottom - BOX_PX * row.lines[:, column + 1]).tolist(), None]
+        area_x += [*row.lines[:, 0].tolist(), row.ended_ms, row.opened_ms, None]
+        area_y += [*(bottom - BOX_PX * row.lines[:, 1]).tolist(), bottom, bottom, None]
+    line_style = {"mode": "lines", "hoverinfo": "skip", "cliponaxis": False}
+    area = {
+        "fill": "toself",
+        "fillcolor": _pale_colour(colours["log"]),
+        "line": {"width": 0},
+        "name": "size",
+    }
+    lines = (
+        ("time", 1, colours["ink_2"], 1.3, "4px,3px"),
+        ("offset index", 2, colours["offset"], 1.7, "solid"),
+        ("time index", 3, colours["time"], 1.7, "solid"),
+    )
+    return [
+        go.Scatter(x=area_x, y=area_y, **line_style, **area),
+        *(
+            go.Scatter(
+                x=xs,
+                y=ys[line_number],
+                **line_style,
+                name=name,
+                line={"color": colour, "width": width_px, "dash": dash},
+            )
+            for name, line_number, colour, width_px, dash in lines
+        ),
+    ]
+
+
+def _pale_colour(colour: str) -> str:
+    """A colour at two fifths of its strength."""
+    red, green, blue = (int(colour[start : start + 2], 16) for start in (1, 3, 5))
+    return f"rgba({red},{green},{blue},.4)"
+
+
+def _dot_traces(timeline: RollTimelineView, top: int, colours: dict[str, str]) -> list[go.Scatter]:
+    rows_tops = [
+        (row, _box_top(row_number, top))
+        for row_number, row in enumerate(timeline.rows)
+        if row.colour
+    ]
+    if not rows_tops:
+        return []
+    marker = {
+        "size": 8.4,
+        "color": [colours[cast(str, row.colour)] for row, _ in rows_tops],
+        "line": {"color": colours["raised"], "width": 1.2},
+    }
+    return [
+        go.Scatter(
+            x=[_row_end(row, timeline) for row, _ in rows_tops],
+            y=[y for _, y in rows_tops],
+            mode="markers",
+            marker=marker,
+            name="roll",
+            hoverinfo="skip",
+            cliponaxis=False,
+        )
+    ]
+
+
+def _hover_traces(timeline: RollTimelineView, top: int) -> list[go.Bar]:
+    """Nothing to be seen: what answers the pointer over a row."""
+    widths = [_row_end(row, timeline) - row.opened_ms for row in timeline.rows]
+    return [
+        go.Bar(
+            orientation="h",
+            base=[row.opened_ms for row in timeline.rows],
+            x=widths,
+            opacity=0,
+            width=BOX_PX,
+            name="segments",
+            y=[_box_top(row_number, top) + BOX_PX / 2 for row_number in range(len(timeline.rows))],
+            customdata=["<br>".join(row.hover_lines) for row in timeline.rows],
+            hovertemplate="%{customdata}<extra></extra>",
+        )
+    ]
+
+
+def _name_annotations(timeline: RollTimelineView, top: int, colours: dict[str, str]) -> list[dict]:
+    style = {
+        "xref": "paper",
+        "x": 0,
+        "xshift": -LEFT_PX - 2,
+        "xanchor": "left",
+        "yanchor": "middle",
+        "showarrow": False,
+    }
+    font = {"size": 12, "color": colours["ink_2"], "family": "Source Code Pro, monospace"}
+    return [
+        style | {"text": row.name, "y": _box_top(row_number, top) + 14, "font": font}
+        for row_number, row in enumerate(timeline.rows)
+    ]
+
+
+def _cause_annotations(timeline: RollTimelineView, top: int, colours: dict[str, str]) -> list[dict]:
+    """The cause behind the lane, or before it where the room ends."""
+    pixels = (WIDTH_PX - LEFT_PX - RIGHT_PX) / (timeline.end_ms - timeline.start_ms)
+    annotations = []
+    for row_number, row in enumerate(timeline.rows):
+        has_room = (timeline.end_ms - _row_end(row, timeline)) * pixels > WORDS_PX
+        x, anchor, shift = (
+            (_row_end(row, timeline), "left", 9) if has_room else (row.opened_ms, "right", -9)
+        )
+        if not has_room and (row.opened_ms - timeline.start_ms) * pixels < WORDS_PX:
+            x, anchor, shift = (
+                _row_end(row, timeline),
+                "right",
+                -9,
+            )  # a lane over the whole width: inside
+        text = (
+            f'<span style="color:{colours[row.text_colour]}">'
+            f"<b>{row.cause}</b></span>  {row.reason}"
+        )
+        annotations.append(
+            {
+                "text": text,
+                "x": x,
+                "xanchor": anchor,
+                "xshift": shift,
+                "y": _box_top(row_number, top) + 14,
+                "yanchor": "middle",
+                "showarrow": False,
+                "font": {"size": 12.5, "color": colours["ink_2"]},
+            }
+        )
+    return annotations
+
+
+def page_slices(count: int) -> list[tuple[int, int]]:
+    """The rows that are drawn together: first and last of each, from 0."""
+    starts = [*range(0, max(count, 1), ROWS_A_PAGE), count]
+    return [(low, high - 1) for low, high in pairwise(starts)]

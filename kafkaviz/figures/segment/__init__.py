@@ -1,0 +1,1 @@
+"""A segment: its ruler, its bytes, its tables."""

@@ -1,0 +1,379 @@
+"""What the bytes view is sent: the bytes around the pin, as they lie in one of a segment's files,
+and the spans that name them.
+
+Of the .log the pinned batch is shown, of an index the whole file around the pinned slot, of any
+other file all of it. Sent is what a screen holds and some more, 4 KiB; the browser asks for the
+next as it scrolls. A compressed batch has a second pane: what it holds, decompressed.
+"""
+
+import json
+import re
+from typing import NamedTuple
+
+from kafkaviz import units
+from kafkaviz.analysis.segment.anatomy import Anatomy
+from kafkaviz.analysis.segment.links import NONE
+from kafkaviz.binary.layouts import field_start
+from kafkaviz.binary.spans import (
+    CHECK,
+    OFFSET,
+    PAYLOAD,
+    POSITION,
+    PRODUCER,
+    SIZE,
+    TIME,
+    TORN,
+    UNWRITTEN,
+    Span,
+)
+from kafkaviz.errors import CorruptFile
+from kafkaviz.figures.text.join_text import sentence_gap
+from kafkaviz.format import names, offset_index, spans_batch, time_index, txn_index
+from kafkaviz.format.batch import HEADER, MAGIC_2
+from kafkaviz.log import byte_ranges
+from kafkaviz.log.file import FileInfo
+from kafkaviz.log.segment import Segment
+from kafkaviz.messages import language, render, say, say_count, table
+
+ROW_BYTES = 16
+SENT_BYTES = 4096
+BEFORE_BYTES = 1024  # of them: what is sent of the bytes before the one to look at
+PANE_BYTES = 16 << 20  # more cannot be scrolled through
+FILES = {".log": "log", ".index": "index", ".timeindex": "timeindex", ".txnindex": "txnindex"}
+ENTRY_BYTES = {
+    ".index": offset_index.ENTRY.itemsize,
+    ".timeindex": time_index.ENTRY.itemsize,
+    ".txnindex": txn_index.ENTRY.itemsize,
+}
+# the kinds that batches have, as the legend has them
+BATCH_KINDS = (OFFSET, SIZE, CHECK, TIME, PRODUCER, PAYLOAD)
+# a file with such a name is called by it in an address; any other is spelled out there
+PLAIN_NAME = re.compile(r"(?!.*__)[A-Za-z0-9_.\-]+")
+
+
+class Pane(NamedTuple):
+    """Bytes start to end of a file (or of decompressed records), of which those from first on are
+    here, with their spans.
+
+    of: "batch" or "file", what places are counted from. chosen: the byte to look at first. links:
+    the offset that a span leads to, by where the span starts. opens: where the span starts that the
+    inner pane shows decompressed.
+    """
+
+    of: str
+    start: int
+    end: int
+    first: int
+    data: bytes
+    spans: list[Span]
+    chosen: int
+    links: dict[int, int]
+    opens: int | None = None
+
+
+class BytesView(NamedTuple):
+    """One or two panes.
+
+    fault: why the second is not there, for a batch that cannot be decompressed. previous_offset,
+    next_offset: an offset of the neighbour batches.
+    """
+
+    file: str
+    outer: Pane
+    inner: Pane | None
+    title: str  # of the inner pane
+    fault: str
+    previous_offset: int | None
+    next_offset: int | None
+
+
+class ByteWindow(NamedTuple):
+    """The byte a reader scrolled or stepped to, in each pane; None: the one to look at first."""
+
+    outer: int | None = None
+    inner: int | None = None
+
+
+DEFAULT_WINDOW = ByteWindow()
+
+
+class InitialByte(NamedTuple):
+    """What to look at first: the byte of the file that an address names, where it is shown; else
+    what the pin was chosen by.
+    """
+
+    byte: int | None = None
+    is_by_time: bool = False  # the pin was chosen by its time entry
+
+
+DEFAULT_BYTE = InitialByte()
+
+
+def find_files(segment: Segment) -> dict[str, FileInfo]:
+    """The files of a segment that there are, by the ends of their names."""
+    return {
+        suffix: file for suffix, attribute in FILES.items() if (file := getattr(segment, attribute))
+    }
+
+
+def byte_address(partition: str | None, file: str, byte: int | None = None) -> dict[str, str]:
+    """The address of a byte of a file on the Segment page; file: relative to the broker directory;
+    {} where no link can name it.
+    """
+    name = file.rpartition("/")[2]
+    if not PLAIN_NAME.fullmatch(name):
+        return {}
+    parsed = names.parse_file(name)
+    is_of_segment = parsed is not None and f".{parsed.kind}" in FILES
+    parts = {
+        "tp": partition,
+        "segment": str(parsed.base_offset) if is_of_segment else None,
+        "tab": "Bytes",
+        "file": f".{parsed.kind}" if is_of_segment and not parsed.suffix else name,
+        "byte": None if byte is None else str(byte),
+    }
+    return {key: value for key, value in parts.items() if value is not None}
+
+
+def file_view(
+    file_info: FileInfo, file: str, window: ByteWindow = DEFAULT_WINDOW, byte: int | None = None
+) -> BytesView:
+    """Any file from its first byte on; file: what it is called. Raises CannotOpen."""
+    first_byte = max(0, min(byte or 0, file_info.size_bytes - 1))
+    return BytesView(
+        file,
+        _read_pane(
+            file_info,
+            "file",
+            0,
+            file_info.size_bytes,
+            first_look=first_byte,
+            wanted_byte=window.outer,
+        ),
+        None,
+        "",
+        "",
+        None,
+        None,
+    )
+
+
+def view(
+    anatomy: Anatomy,
+    file: str,
+    row: int,
+    slot: int,
+    time: int,
+    *,
+    window: ByteWindow = DEFAULT_WINDOW,
+    initial: InitialByte = DEFAULT_BYTE,
+) -> BytesView:
+    """The bytes of the pinned batch, or of an index around the slot that goes with it.
+
+    Raises CannotOpen.
+    """
+    if file != ".log":
+        chosen_slot = {".index": slot, ".timeindex": time}.get(file, NONE)
+        return BytesView(
+            file,
+            _index_pane(anatomy, file, max(chosen_slot, 0), window.outer, initial.byte),
+            None,
+            "",
+            "",
+            None,
+            None,
+        )
+    batches, log = anatomy.batches, anatomy.segment.log
+    outer = _batch_pane(anatomy, row, window.outer, initial)
+    inner, title, fault = _inner_pane(log, batches, row, window.inner)
+    previous_offset, next_offset = (
+        _batch_offset(batches, neighbour) if 0 <= neighbour < len(batches) else None
+        for neighbour in (row - 1, row + 1)
+    )
+    return BytesView(file, outer, inner, title, fault, previous_offset, next_offset)
+
+
+def legend(bytes_view: BytesView) -> list[tuple[str, str]]:
+    """The kinds and their words: of a .log the six that batches have, of any file those that are
+    met.
+    """
+    kinds_present = {
+        span.kind for pane in (bytes_view.outer, bytes_view.inner) if pane for span in pane.spans
+    }
+    kinds_present |= {SIZE} if POSITION in kinds_present else set()
+    kinds = [
+        kind
+        for kind in (*BATCH_KINDS, UNWRITTEN, TORN)
+        if kind in kinds_present or (bytes_view.file == ".log" and kind in BATCH_KINDS)
+    ]
+    return [(kind, say(f"bytes.kind_{kind}")) for kind in kinds]
+
+
+def translate_span(span: Span) -> Span:
+    """A span in the reader's language; the names of Kafka's fields, and what a file holds, stay."""
+    return span._replace(name=render(span.name), value=render(span.value), note=render(span.note))
+
+
+def _batch_offset(batches, row: int) -> int:
+    """An offset that leads to a batch; a legacy wrapper tells its last one only."""
+    base_offset = int(batches["base_offset"][row])
+    return base_offset if base_offset >= 0 else int(batches["last_offset"][row])
+
+
+def _batch_pane(anatomy: Anatomy, row: int, wanted_byte: int | None, initial: InitialByte) -> Pane:
+    """The pinned batch; the last one with what stands behind it."""
+    batch = anatomy.batches[row]
+    start, size_bytes = int(batch["position"]), int(batch["size_bytes"])
+    end = anatomy.segment.log.size_bytes if row == len(anatomy.batches) - 1 else start + size_bytes
+    field = "max_timestamp_ms" if initial.is_by_time else "last_offset_delta"
+    key = start + (field_start(HEADER, field) if batch["magic"] >= MAGIC_2 else 0)
+    return _read_pane(
+        anatomy.segment.log,
+        "batch",
+        start,
+        end,
+        first_look=_initial_byte(initial.byte, start, end, key),
+        wanted_byte=wanted_byte,
+    )
+
+
+def _index_pane(
+    anatomy: Anatomy, file: str, slot: int, wanted_byte: int | None, byte: int | None
+) -> Pane:
+    """A whole index file, each entry with the offset that it leads to."""
+    index_file = getattr(anatomy.segment, FILES[file])
+    size_bytes = ENTRY_BYTES[file]
+    key = min(slot * size_bytes, max(index_file.size_bytes - 1, 0))
+    pane = _read_pane(
+        index_file,
+        "file",
+        0,
+        index_file.size_bytes,
+        first_look=_initial_byte(byte, 0, index_file.size_bytes, key),
+        wanted_byte=wanted_byte,
+    )
+    entries = {".index": anatomy.index.entries, ".timeindex": anatomy.times.entries}.get(file)
+    if entries is None:
+        return pane
+    slots = (
+        (span.start, span.start // size_bytes)
+        for span in pane.spans
+        if span.kind not in (TORN, UNWRITTEN)
+    )
+    return pane._replace(
+        links={start: int(entries["offset"][slot]) for start, slot in slots if slot < len(entries)}
+    )
+
+
+def _initial_byte(byte: int | None, start: int, end: int, key: int) -> int:
+    """The byte of the address, if it lies in here; else the key."""
+    return byte if byte is not None and start <= byte < end else key
+
+
+def _read_pane(
+    file_info: FileInfo,
+    kind: str,
+    start: int,
+    end: int,
+    *,
+    first_look: int,
+    wanted_byte: int | None,
+) -> Pane:
+    """The stretch around a byte; of more than can be scrolled through, a part."""
+    if end - start > PANE_BYTES:
+        start += (
+            max(0, min(first_look - PANE_BYTES // 2, end - PANE_BYTES) - start)
+            // ROW_BYTES
+            * ROW_BYTES
+        )
+        end = min(end, start + PANE_BYTES)
+    window_start = _window_start(start, end, first_look if wanted_byte is None else wanted_byte)
+    byte_range = byte_ranges.read(file_info, window_start, min(end, window_start + SENT_BYTES))
+    opens = next(
+        (span.start for span in byte_range.spans if span.name in spans_batch.COMPRESSED_NAMES), None
+    )
+    return Pane(
+        kind,
+        start,
+        end,
+        window_start,
+        byte_range.data,
+        [*map(translate_span, byte_range.spans)],
+        first_look,
+        {},
+        opens,
+    )
+
+
+def _window_start(start: int, end: int, wanted_byte: int) -> int:
+    """Where the stretch around a byte begins: at the start of a row of sixteen."""
+    wanted_byte = max(start, min(wanted_byte, end - 1))
+    return start + max(0, wanted_byte - start - BEFORE_BYTES) // ROW_BYTES * ROW_BYTES
+
+
+def _inner_pane(
+    log: FileInfo, batches, row: int, wanted_byte: int | None
+) -> tuple[Pane | None, str, str]:
+    """What a compressed batch holds, its title, and why it cannot be shown."""
+    window_start = max(0, (wanted_byte or 0) - BEFORE_BYTES) // ROW_BYTES * ROW_BYTES
+    try:
+        records_bytes = byte_ranges.read_decompressed(
+            log, int(batches["position"][row]), window_start, window_start + SENT_BYTES
+        )
+    except CorruptFile as fault:
+        return None, "", say("bytes.cannot_decompress", what=render(fault.what))
+    if records_bytes is None or not records_bytes.size_bytes:
+        return None, "", ""
+    count = int(batches["record_count"][row])
+    values = {"n": units.group(count), "size": units.group(records_bytes.size_bytes)}
+    title = (
+        say("bytes.inside_messages", **values)
+        if count < 0
+        else say_count("bytes.inside", count, **values)
+    )
+    return (
+        Pane(
+            "records",
+            0,
+            min(records_bytes.size_bytes, PANE_BYTES),
+            records_bytes.start,
+            records_bytes.data,
+            [*map(translate_span, records_bytes.spans)],
+            0,
+            {},
+        ),
+        title,
+        "",
+    )
+
+
+def message(bytes_view: BytesView, key: str) -> bytes:
+    """The view as one stretch of bytes: eight that tell the length of the JSON, little-endian, the
+    JSON, and the panes' bytes.
+
+    key: tells what is shown from anything else; while it stays, the reader's place in it stays.
+    """
+    panes = [pane for pane in (bytes_view.outer, bytes_view.inner) if pane]
+    payload = {
+        "key": key,
+        "file": bytes_view.file,
+        "title": bytes_view.title,
+        "fault": bytes_view.fault,
+        "panes": [_pane_object(pane) for pane in panes],
+        "before": _offset_text(bytes_view.previous_offset),
+        "after": _offset_text(bytes_view.next_offset),
+        "language": language(),
+        "words": table("bytes") | {"gap": sentence_gap()},
+    }
+    head = json.dumps(payload).encode()
+    return len(head).to_bytes(8, "little") + head + b"".join(pane.data for pane in panes)
+
+
+def _pane_object(pane: Pane) -> dict:
+    spans = [[*span, _offset_text(pane.links.get(span.start))] for span in pane.spans]
+    return {**pane._asdict(), "data": len(pane.data), "spans": spans, "links": None}
+
+
+def _offset_text(offset: int | None) -> str | None:
+    """An offset as text: JavaScript's numbers are exact to 2**53 only."""
+    return None if offset is None else str(offset)

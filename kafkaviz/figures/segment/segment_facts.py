@@ -1,0 +1,343 @@
+"""The facts beside the segment ruler: each file in a few figures, as text."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kafkaviz import units
+from kafkaviz.analysis.inference import interval_bounds
+from kafkaviz.analysis.retention.policy import LogRetention, SegmentRetention
+from kafkaviz.analysis.segment.anatomy import Anatomy
+from kafkaviz.analysis.segment.links import NONE
+from kafkaviz.figures.text import retention_text
+from kafkaviz.figures.text.finding_text import capitalize, end_sentence
+from kafkaviz.figures.text.join_text import join_sentences
+from kafkaviz.figures.text.segment_text import closing_event
+from kafkaviz.format import offset_index, time_index
+from kafkaviz.format.batch import is_log_append_time
+from kafkaviz.messages import say, say_count
+
+DAY_MS = 86_400_000
+EXACT_BYTES = 100_000  # more is told in KiB or MiB
+TAILS = {"torn": "torn", "zeros": "zeros", "garbage": "torn"}  # torn is the colour of garbage too
+
+
+class Fact(NamedTuple):
+    """A label, its value, what stands behind it in small letters, and the exact value on hover;
+    wrong ones are drawn as such.
+    """
+
+    label: str
+    value: str
+    detail: str = ""
+    hover: str = ""
+    is_wrong: bool = False
+
+
+FactGroups = list[tuple[str, str, list[Fact]]]  # a colour of app/tokens.css, a file, and its facts
+
+
+def file_facts(
+    anatomy: Anatomy,
+    roll_reason: str | None,
+    partition_state: str = "current",
+    retention: tuple[LogRetention, SegmentRetention] | None = None,
+) -> FactGroups:
+    """The facts of the three files.
+
+    roll_reason: of a closed segment, as analysis.infer has it; partition_state: of its directory;
+    retention: as analysis.kept has it.
+    """
+    return [
+        (
+            "log",
+            ".log",
+            [
+                *_log_facts(anatomy, roll_reason, partition_state),
+                *_retention_facts(*retention or ()),
+            ],
+        ),
+        ("offset", ".index", _index_facts(anatomy)),
+        ("time", ".timeindex", _time_facts(anatomy)),
+    ]
+
+
+def _log_facts(anatomy: Anatomy, roll_reason: str | None, partition_state: str) -> list[Fact]:
+    batches, log = anatomy.batches, anatomy.segment.log
+    if log is None:
+        return [_missing_fact()]
+    rows = (
+        [_bytes_fact(anatomy)]
+        if not len(batches)
+        else [*_contents_facts(batches), _bytes_fact(anatomy), *_span_facts(batches)]
+    )
+    rows.append(_state_fact(anatomy, roll_reason, partition_state))
+    if anatomy.tail:
+        tail_text = say(
+            f"segment.tail_of_{TAILS[anatomy.tail.kind]}", size=units.size(anatomy.tail.size_bytes)
+        )
+        rows.append(
+            Fact(
+                say("segment.after_last_batch"),
+                tail_text,
+                hover=f"{units.group(anatomy.tail.size_bytes)} B",
+                is_wrong=True,
+            )
+        )
+    return rows
+
+
+def _missing_fact() -> Fact:
+    return Fact(say("segment.file"), say("segment.missing"), is_wrong=True)
+
+
+def _contents_facts(batches: np.ndarray) -> list[Fact]:
+    first_offset, sizes = int(batches["base_offset"][0]), batches["size_bytes"]
+    smallest_bytes, largest_bytes, last_offset = (
+        int(sizes.min()),
+        int(sizes.max()),
+        units.group(int(batches["last_offset"].max())),
+    )
+    is_known = bool((batches["record_count"] >= 0).all())
+    offsets = (
+        f"{units.group(first_offset)} – {last_offset}"
+        if first_offset >= 0
+        else say("segment.offsets_up_to", last=last_offset)
+    )
+    records = units.group(int(batches["record_count"].sum())) if is_known else units.MISSING
+    sizes_bytes = units.group(smallest_bytes) + (
+        f"–{units.group(largest_bytes)}" if smallest_bytes < largest_bytes else ""
+    )
+    return [
+        Fact(say("segment.offsets"), offsets, hover=offsets),
+        Fact(say("segment.records"), records, hover="" if is_known else say("segment.wrappers")),
+        Fact(
+            say("segment.batches"),
+            units.group(len(batches)),
+            say("segment.batch_sizes", sizes=sizes_bytes),
+        ),
+    ]
+
+
+def _bytes_fact(anatomy: Anatomy) -> Fact:
+    return Fact(
+        say("segment.size_bytes"),
+        units.size(anatomy.end.position),
+        hover=f"{units.group(anatomy.end.position)} B",
+    )
+
+
+def _span_facts(batches: np.ndarray) -> list[Fact]:
+    """The first record's time and the newest one's; the day is told where they are of different
+    days.
+    """
+    newest = batches["max_timestamp_ms"]
+    first_ms = int(
+        newest[0] if is_log_append_time(batches[:1])[0] else batches["base_timestamp_ms"][0]
+    )
+    last_ms = int(newest.max())
+    spans_days = first_ms >= 0 and last_ms - first_ms >= DAY_MS
+    time_text = (lambda ms: units.moment(ms, fraction=False)) if spans_days else units.clock
+    labels_ms = ((say("segment.first_record"), first_ms), (say("segment.newest_record"), last_ms))
+    return [Fact(label, time_text(ms), hover=_utc_text(ms)) for label, ms in labels_ms]
+
+
+def _utc_text(ms: int) -> str:
+    return say("segment.utc", moment=units.moment(ms)) if ms >= 0 else say("segment.no_timestamp")
+
+
+def _state_fact(anatomy: Anatomy, roll_reason: str | None, partition_state: str) -> Fact:
+    if partition_state == "delete" and anatomy.segment.is_in_use:
+        return Fact(
+            say("segment.state"), say("common.kind_deleted"), hover=say("segment.topic_deleted")
+        )
+    if anatomy.segment.state != "closed":
+        return Fact(say("segment.state"), say(f"common.kind_{anatomy.segment.state}"))
+    if roll_reason is None:
+        return Fact(say("segment.rolled_by"), units.MISSING, hover=say("segment.rolled_unknown"))
+    return Fact(
+        say("segment.rolled_by"),
+        say(f"rolls.cause_{roll_reason}"),
+        say("segment.inferred"),
+        say("segment.inferred_from"),
+    )
+
+
+def _retention_facts(
+    log: LogRetention | None = None, segment: SegmentRetention | None = None
+) -> list[Fact]:
+    """Until when retention keeps the segment; on hover by which rule and settings."""
+    if log is None or segment is None:
+        return []
+    until_ms = (
+        segment.gone_ms
+        if segment.until_ms is None or segment.gone_ms is not None
+        else segment.until_ms
+    )
+    more_text = (
+        say("segment.kept_more", size=units.size(segment.more_bytes))
+        if segment.state == "bytes"
+        else units.MISSING
+    )
+    until_text = (
+        {"unlimited": say("retention.no_limit")}.get(segment.state, more_text)
+        if until_ms is None
+        else retention_text.moment_text(until_ms)
+    )
+    rule = end_sentence(capitalize(retention_text.reason_text(log, segment)))
+    return [
+        Fact(
+            say("segment.kept_until"),
+            until_text,
+            hover=join_sentences([rule, end_sentence(retention_text.basis_text(log))]),
+        )
+    ]
+
+
+def _index_facts(anatomy: Anatomy) -> list[Fact]:
+    index, wrong_slots = anatomy.index, anatomy.links.wrong_entries
+    if anatomy.segment.index is None:
+        return [_missing_fact(), *_unindexed_facts(anatomy)]
+    density = anatomy.density
+    rows = [_entries_fact(anatomy, "index", offset_index.ENTRY.itemsize)]
+    if density.gap_median_bytes is not None:
+        rows.append(Fact(say("segment.gap_median"), f"{units.group(density.gap_median_bytes)} B"))
+        gaps = f"{units.group(density.gap_min_bytes)} – {units.group(density.gap_p99_bytes)} B"
+        rows.append(Fact(say("segment.gap_range"), gaps))
+        rows += _interval_facts(anatomy)
+    if len(wrong_slots):
+        rows.append(Fact(say("segment.leads_astray"), _slots_text(wrong_slots), is_wrong=True))
+    if index.trailing_bytes:
+        rows.append(
+            Fact(say("segment.after_last_slot"), f"{index.trailing_bytes} B", is_wrong=True)
+        )
+    if index.unwritten_slots:
+        rows.append(
+            Fact(
+                say("segment.never_written"),
+                say("segment.slots", n=units.group(index.unwritten_slots)),
+            )
+        )
+    return [*rows, *_unindexed_facts(anatomy)]
+
+
+def _entries_fact(anatomy: Anatomy, kind: str, entry_bytes: int) -> Fact:
+    index, file = (
+        (anatomy.index, anatomy.segment.index)
+        if kind == "index"
+        else (anatomy.times, anatomy.segment.timeindex)
+    )
+    count = len(index.entries)
+    if not file.size_bytes:
+        return Fact(say("segment.entries"), "0", say("segment.in_empty_file"))
+    entries_bytes = count * entry_bytes
+    entries_size = (
+        f"{units.group(entries_bytes)} B"
+        if entries_bytes < EXACT_BYTES
+        else units.size(entries_bytes)
+    )
+    key = "segment.no_slack" if entries_bytes == file.size_bytes else "segment.of_file"
+    hover = say("segment.in_the_file", n=units.group(file.size_bytes))
+    return Fact(
+        say("segment.entries"),
+        units.group(count),
+        say(key, taken=entries_size, whole=units.size(file.size_bytes)),
+        hover,
+    )
+
+
+def _interval_facts(anatomy: Anatomy) -> list[Fact]:
+    bounds = interval_bounds(anatomy.batches, anatomy.index.entries)
+    if bounds.high_bytes is None:
+        return []
+    hover = say(
+        "segment.interval_restarts" if bounds.restarts else "segment.interval_between",
+        n=bounds.restarts,
+    )
+    low_text = units.group(bounds.low_bytes) if bounds.low_bytes is not None else "0"
+    return [
+        Fact(
+            say("segment.interval_was"),
+            f"{low_text} – {units.group(bounds.high_bytes)} B",
+            hover=hover,
+        )
+    ]
+
+
+def _unindexed_facts(anatomy: Anatomy) -> list[Fact]:
+    count, unindexed_count = (
+        len(anatomy.batches),
+        int(np.count_nonzero(anatomy.links.batch_slot == NONE)),
+    )
+    share = say("segment.share_of_batches", share=units.share(unindexed_count, count))
+    return (
+        [Fact(say("segment.never_indexed"), units.group(unindexed_count), share)] if count else []
+    )
+
+
+def _time_facts(anatomy: Anatomy) -> list[Fact]:
+    links, times = anatomy.links, anatomy.times
+    if anatomy.segment.timeindex is None:
+        return [_missing_fact()]
+    rows = [_entries_fact(anatomy, "timeindex", time_index.ENTRY.itemsize)]
+    if len(anatomy.index.entries):
+        rows.append(
+            Fact(
+                say("segment.points_without"),
+                units.group(int(np.count_nonzero(links.entry_time == NONE))),
+                _no_time_entry_text(anatomy),
+            )
+        )
+    event, lone_count = closing_event(anatomy), int(np.count_nonzero(links.time_slot == NONE))
+    rows.append(
+        Fact(
+            say(f"segment.written_{event}" if event else "segment.without_entry"),
+            units.group(lone_count),
+        )
+    )
+    if len(links.wrong_times):
+        rows.append(
+            Fact(
+                say("segment.not_in_log"),
+                _slots_text(links.wrong_times),
+                hover=say("segment.holds_another"),
+                is_wrong=True,
+            )
+        )
+    if times.trailing_bytes:
+        rows.append(
+            Fact(say("segment.after_last_slot"), f"{times.trailing_bytes} B", is_wrong=True)
+        )
+    if times.unwritten_slots:
+        rows.append(
+            Fact(
+                say("segment.never_written"),
+                say("segment.slots", n=units.group(times.unwritten_slots)),
+            )
+        )
+    return rows
+
+
+def _no_time_entry_text(anatomy: Anatomy) -> str:
+    """Why no time entry stands beside some offset entries; "" where the .timeindex does not have
+    what was written.
+    """
+    batches, home_rows, times = anatomy.batches, anatomy.links.entry_home, anatomy.times.entries
+    without_time = (anatomy.links.entry_time == NONE) & (home_rows != NONE)
+    if not len(batches) or not without_time.any():
+        return ""
+    newest = np.maximum.accumulate(batches["max_timestamp_ms"])[home_rows[without_time]]
+    if (newest < 0).all():
+        return say("segment.no_timestamps")
+    # by the entries up to each place
+    known_ms = np.maximum.accumulate(np.concatenate([[-1], times["timestamp_ms"]]))
+    entry_counts = np.searchsorted(
+        times["offset"], batches["last_offset"][home_rows[without_time]], side="right"
+    )
+    return say("segment.no_newer") if (newest <= known_ms[entry_counts]).all() else ""
+
+
+def _slots_text(slots: np.ndarray) -> str:
+    return say_count(
+        "segment.slots", len(slots), n=units.group(len(slots)), slot=units.group(int(slots[0]))
+    )

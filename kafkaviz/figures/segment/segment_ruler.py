@@ -1,0 +1,185 @@
+"""What the segment ruler is sent: the title, the lanes, the whole segment in columns, and the
+batches and entries around a window.
+"""
+
+import json
+from dataclasses import dataclass
+from typing import NamedTuple, cast
+
+import numpy as np
+
+from kafkaviz.analysis.segment import selection
+from kafkaviz.analysis.segment.anatomy import Anatomy
+from kafkaviz.analysis.segment.selection import Selection
+from kafkaviz.analysis.segment.tail import Tail
+from kafkaviz.figures.segment import segment_shade, segment_slice
+from kafkaviz.figures.segment.segment_shade import SegmentOverview
+from kafkaviz.figures.segment.segment_slice import Columns, Slice
+from kafkaviz.figures.text import segment_text
+from kafkaviz.figures.text.join_text import sentence_gap
+from kafkaviz.log.segment import Index
+from kafkaviz.messages import say, table
+
+
+class IndexLane(NamedTuple):
+    """One index file: how many slots it has, how many hold an entry, and what is said of the rest
+    of them.
+
+    unwritten: "never_written" or "zeros". words stand in the lane where it shows no entry;
+    cut_bytes is what is left of a last slot that is not whole.
+    """
+
+    written: int
+    slots: int
+    unwritten: str
+    words: str
+    missing: bool
+    cut_bytes: int
+
+
+@dataclass(frozen=True)
+class RulerView:
+    """All that the ruler draws; rows and slots count from 0 in the whole segment, positions and
+    sizes are bytes of the .log.
+    """
+
+    title: str
+    hint: str
+    base_offset: int
+    end_position: int  # behind the last batch
+    log_bytes: int
+    tail: Tail | None
+    closing_event: (
+        str  # when a time entry without an offset entry was written: render_segment.closing
+    )
+    index: IndexLane
+    times: IndexLane
+    slice: Slice
+    overview: SegmentOverview | None  # None: there are few enough batches to draw each
+    selection: Selection
+    missing_reason: str  # why what was asked for is not here
+    span_bytes: int  # of a window that nobody has moved
+    shade: str  # of SHADES
+    shade_range: tuple[int, int]  # the bytes or milliseconds drawn lightest and darkest
+    columns: dict[str, Columns]  # of "batch", "entry" and "time"
+
+
+def view(
+    anatomy: Anatomy, row_selection: Selection, shade: str = "Plain", centre_row: int | None = None
+) -> RulerView:
+    """The ruler of a segment with at least one batch.
+
+    centre_row: the row around which to cut the slice of a large segment; by default the one that
+    was asked for.
+    """
+    centre = (
+        row_selection.row
+        if row_selection.row is not None
+        else selection.default_selection(anatomy).row
+    )
+    row_slice = segment_slice.find_slice(
+        anatomy, cast(int, centre) if centre_row is None else centre_row
+    )
+    shade_range = segment_shade.shade_range(anatomy, shade)
+    return RulerView(
+        title=segment_text.headline(anatomy),
+        hint=segment_shade.hint_text(shade, shade_range),
+        base_offset=anatomy.segment.base_offset,
+        end_position=anatomy.end.position,
+        log_bytes=anatomy.segment.log.size_bytes,
+        tail=anatomy.tail,
+        closing_event=segment_text.closing_event(anatomy),
+        index=_index_lane(anatomy),
+        times=_time_lane(anatomy),
+        slice=row_slice,
+        overview=segment_shade.build_overview(anatomy, shade, shade_range),
+        selection=row_selection,
+        missing_reason=segment_text.missing_reason(anatomy, row_selection),
+        span_bytes=selection.window_bytes(anatomy),
+        shade=shade,
+        shade_range=shade_range,
+        columns=segment_slice.build_columns(anatomy, row_slice),
+    )
+
+
+def _index_lane(anatomy: Anatomy) -> IndexLane:
+    is_missing = anatomy.segment.index is None
+    text = say("ruler.without_index" if is_missing else "ruler.no_entry")
+    return _lane(anatomy, anatomy.index, text, is_missing=is_missing)
+
+
+def _time_lane(anatomy: Anatomy) -> IndexLane:
+    is_missing = anatomy.segment.timeindex is None
+    empty_key = "ruler.without_time" if (anatomy.batches["magic"] == 0).all() else "ruler.no_entry"
+    return _lane(
+        anatomy,
+        anatomy.times,
+        say("ruler.without_timeindex" if is_missing else empty_key),
+        is_missing=is_missing,
+    )
+
+
+def _lane(anatomy: Anatomy, index: Index, text: str, *, is_missing: bool) -> IndexLane:
+    unwritten = "never_written" if anatomy.segment.state == "active" else "zeros"
+    return IndexLane(
+        len(index.entries), index.slots, unwritten, text, is_missing, index.trailing_bytes
+    )
+
+
+def message(ruler: RulerView, key: str, address: dict[str, str]) -> bytes:
+    """The view as one stretch of bytes, which Streamlit hands to a component as it is: JSON, and
+    the columns behind it.
+
+    Eight bytes tell the length of the JSON, little-endian; columns follow as int64, little-endian,
+    one after the other, then the overview as uint8. "sections" names where each table starts,
+    counted from the end of the JSON. key: tells segments apart, and readings of one that changed.
+    address: what else the address holds, for links to a pin.
+    """
+    sections = [pack(columns) for columns in ruler.columns.values()]
+    sections.append(
+        b"".join(overview_column.tobytes() for overview_column in ruler.overview)
+        if ruler.overview
+        else b""
+    )
+    starts = np.cumsum([0, *map(len, sections)]).tolist()
+    payload = {
+        "key": key,
+        "address": address,
+        "title": ruler.title,
+        "hint": ruler.hint,
+        "base": str(ruler.base_offset),
+        "end": ruler.end_position,
+        "size": ruler.log_bytes,
+        "tail": {
+            "kind": "zeros" if ruler.tail.kind == "zeros" else "torn",
+            "size": ruler.tail.size_bytes,
+        }
+        if ruler.tail
+        else None,
+        "closing": ruler.closing_event,
+        "lanes": {"index": ruler.index._asdict(), "time": ruler.times._asdict()},
+        "slice": ruler.slice._asdict(),
+        "asked": ruler.selection._asdict() | {"why": ruler.missing_reason},
+        "words": table("ruler") | {"gap": sentence_gap()},
+        "span": ruler.span_bytes,
+        "shade": {"by": ruler.shade, "low": ruler.shade_range[0], "high": ruler.shade_range[1]},
+        "columns": {name: list(columns) for name, columns in ruler.columns.items()},
+        "sections": {
+            name: starts[index : index + 2]
+            for index, name in enumerate((*ruler.columns, "overview"))
+        },
+    }
+    head = json.dumps(payload).encode()
+    head += b" " * (-len(head) % 8)
+    return len(head).to_bytes(8, "little") + head + b"".join(sections)
+
+
+def pack(columns: dict[str, np.ndarray]) -> bytes:
+    """Columns as int64, little-endian, one after the other: the browser reads them as one
+    BigInt64Array.
+    """
+    return (
+        np.concatenate([column.astype(np.int64) for column in columns.values()])
+        .astype("<i8")
+        .tobytes()
+    )

@@ -1,0 +1,90 @@
+"""How dark the batches of a segment are drawn, by size or by age, and the whole of a large segment
+in columns of equal length.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kafkaviz import units
+from kafkaviz.analysis.segment.anatomy import Anatomy
+from kafkaviz.figures.text.join_text import join_sentences
+from kafkaviz.messages import say
+
+SHADES = PLAIN, SIZE, AGE = "Plain", "Size", "Age"
+EXACT_ROWS = 1000  # up to here the overview draws each batch
+COLUMNS = 1000  # of the overview beyond
+DAY_MS = 86_400_000
+
+
+class SegmentOverview(NamedTuple):
+    """The segment in equal columns: entries that point into each, and how dark its batches are, 0
+    to 255.
+    """
+
+    entries: np.ndarray
+    shades: np.ndarray
+
+
+def shade_range(anatomy: Anatomy, shade: str) -> tuple[int, int]:
+    """The values drawn lightest and darkest: all but the largest hundredth of the sizes, and
+    all times there are.
+    """
+    if shade == "Size":
+        sizes = anatomy.batches["size_bytes"]
+        return int(sizes.min()), int(np.sort(sizes)[int(0.99 * (len(sizes) - 1))])
+    known_ms = anatomy.batches["max_timestamp_ms"][anatomy.batches["max_timestamp_ms"] >= 0]
+    return (
+        (int(known_ms.min()), int(known_ms.max())) if shade == "Age" and len(known_ms) else (0, 0)
+    )
+
+
+def hint_text(shade: str, value_range: tuple[int, int]) -> str:
+    """How to read the shade, and what can be done with the figure; value_range: the values drawn
+    lightest and darkest.
+    """
+    low, high = value_range
+    if shade == "Size":
+        values = {"low": units.group(low), "high": units.group(high), "size": units.group(low)}
+        shade_text = say("ruler.by_size" if low < high else "ruler.all_of_size", **values)
+    elif shade == "Age":
+        format_time = units.moment if high - low >= DAY_MS else units.clock
+        shade_text = say("ruler.by_age", low=format_time(low), high=format_time(high))
+    else:
+        shade_text = say("ruler.by_interval")
+    return join_sentences([shade_text, say("ruler.hint")])
+
+
+def build_overview(
+    anatomy: Anatomy, shade: str, value_range: tuple[int, int]
+) -> SegmentOverview | None:
+    """The segment in columns of equal length; a column between two starts belongs to the batch that
+    covers it.
+
+    None where there are few enough batches to draw each. value_range: the values drawn lightest and
+    darkest.
+    """
+    if len(anatomy.batches) <= EXACT_ROWS:
+        return None
+    width_bytes = max(1, anatomy.segment.log.size_bytes) / COLUMNS
+    starts = np.minimum((anatomy.batches["position"] / width_bytes).astype(int), COLUMNS - 1)
+    positions = anatomy.index.entries["position"]
+    positions = positions[(positions >= 0) & (positions < anatomy.segment.log.size_bytes)]
+    entries = np.bincount(
+        np.minimum((positions / width_bytes).astype(int), COLUMNS - 1), minlength=COLUMNS
+    )
+    counts = np.bincount(starts, minlength=COLUMNS)
+    if shade == "Plain":
+        values, low, high = counts, 0, max(1, int(counts.max()))
+    else:
+        field = anatomy.batches["size_bytes" if shade == "Size" else "max_timestamp_ms"].astype(
+            float
+        )
+        values, (low, high) = (
+            np.bincount(starts, field, COLUMNS) / np.maximum(counts, 1),
+            value_range,
+        )
+    covering_columns = np.maximum.accumulate(np.where(counts > 0, np.arange(COLUMNS), 0))
+    shades = np.clip((values[covering_columns] - low) / max(1, high - low), 0, 1) * 255
+    shades[np.arange(COLUMNS) * width_bytes >= anatomy.end.position] = 0
+    return SegmentOverview(np.minimum(entries, 255).astype(np.uint8), shades.astype(np.uint8))

@@ -1,0 +1,299 @@
+"""The tables below the segment ruler: the rows around the pin as text, and the whole of each as
+CSV.
+"""
+
+import io
+from typing import NamedTuple, cast
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+
+from kafkaviz import units
+from kafkaviz.analysis.segment.anatomy import Anatomy
+from kafkaviz.analysis.segment.links import NONE, Aim
+from kafkaviz.figures.text.join_text import join_details
+from kafkaviz.format import offset_index, time_index
+from kafkaviz.format.batch import CODECS, codec
+from kafkaviz.messages import say
+
+ROWS_A_TABLE = 11
+TABLES = ("batches", "index", "timeindex")
+FAULTS = {Aim.PAST: "past", Aim.INSIDE: "inside", Aim.BEYOND: "beyond", Aim.UNORDERED: "unordered"}
+
+
+class PinnedRow(NamedTuple):
+    """What is pinned: a row, and the slots of both indexes that go with it (NONE: there is
+    none).
+    """
+
+    row: int
+    slot: int
+    time_slot: int
+
+
+class BatchRow(NamedTuple):
+    """One batch; slot is its own entry, via the one a search for it lands on, fault says which
+    entry should point here or should not.
+
+    epoch is None where no batch of the segment has one: before magic 2 there was none.
+    """
+
+    position: str
+    size: str
+    offsets: str
+    records: str
+    newest: str
+    codec: str
+    epoch: str | None
+    crc: str
+    magic: int
+    slot: int
+    found_from_slot: int
+    fault: str
+    is_pinned: bool
+
+
+class IndexRow(NamedTuple):
+    """One slot of .index; raw holds the eight bytes as they lie in the file, fault says where the
+    entry leads if that is wrong.
+    """
+
+    slot: str
+    byte: str
+    raw_hex: str
+    relative_offset: str
+    offset: str
+    position: str
+    gap: str
+    batch: str
+    fault: str
+    is_pinned: bool
+
+
+class TimeRow(NamedTuple):
+    """One slot of .timeindex; index_slot is the offset entry it was written with, fault says
+    what the log disagrees with.
+    """
+
+    slot: str
+    byte: str
+    timestamp: str
+    offset: str
+    index_slot: str
+    later_by: str
+    fault: str
+    is_pinned: bool
+
+
+def find_pinned_row(
+    anatomy: Anatomy, row: int, slot: int = NONE, time_slot: int = NONE
+) -> PinnedRow:
+    """The slots that go with a row: those it was chosen by, else its own, else those a search for
+    it lands on.
+    """
+    links = anatomy.links
+    if slot == NONE:
+        slot = int(links.time_slot[time_slot]) if time_slot != NONE else NONE
+    if slot == NONE:
+        slot = (
+            int(links.batch_slot[row])
+            if links.batch_slot[row] != NONE
+            else int(links.batch_via[row])
+        )
+    if time_slot == NONE and slot != NONE:
+        time_slot = int(links.entry_time[slot])
+    if time_slot == NONE:
+        lone_slots = np.flatnonzero((links.time_batch == row) & (links.time_slot == NONE))
+        time_slot = int(lone_slots[0]) if len(lone_slots) else NONE
+    return PinnedRow(row, slot, time_slot)
+
+
+def rows_around(count: int, row: int) -> range:
+    """The rows of a table of `count` that are shown: eleven, the chosen one in the middle where it
+    can be.
+    """
+    first_row = max(0, min(count - ROWS_A_TABLE, row - ROWS_A_TABLE // 2))
+    return range(first_row, min(count, first_row + ROWS_A_TABLE))
+
+
+def batch_rows(anatomy: Anatomy, pinned: PinnedRow) -> list[BatchRow]:
+    """The batches around the pin."""
+    aim = anatomy.links.entry_aim
+    wrong_slots = np.flatnonzero((aim >= Aim.PAST) & (aim < Aim.UNORDERED))
+    return [
+        _batch_row(anatomy, row, is_pinned=row == pinned.row, wrong_slots=wrong_slots)
+        for row in rows_around(len(anatomy.batches), pinned.row)
+    ]
+
+
+def _batch_row(anatomy: Anatomy, row: int, *, is_pinned: bool, wrong_slots: np.ndarray) -> BatchRow:
+    """wrong: slots whose entries point where they should not."""
+    batch, links = anatomy.batches[row], anatomy.links
+    epoch = str(batch["leader_epoch"]) if batch["leader_epoch"] >= 0 else units.MISSING
+    codec_id = int(codec(batch))
+    return BatchRow(
+        position=units.group(int(batch["position"])),
+        size=f"{units.group(int(batch['size_bytes']))} B",
+        offsets=offset_range_text(batch),
+        records=units.group(int(batch["record_count"]))
+        if batch["record_count"] >= 0
+        else units.MISSING,
+        newest=units.clock(int(batch["max_timestamp_ms"])),
+        codec=_codec_name(codec_id),
+        epoch=epoch if anatomy.has_epochs else None,
+        crc=f"{int(batch['crc']):08x}",
+        magic=int(batch["magic"]),
+        slot=int(links.batch_slot[row]),
+        found_from_slot=int(links.batch_via[row]),
+        fault=_wrong_entries_text(anatomy, row, wrong_slots),
+        is_pinned=is_pinned,
+    )
+
+
+def _codec_name(codec_id: int) -> str:
+    return CODECS[codec_id] if codec_id < len(CODECS) else say("segment.codec_n", number=codec_id)
+
+
+def _wrong_entries_text(anatomy: Anatomy, row: int, wrong_slots: np.ndarray) -> str:
+    """Which of these entries point at this batch and should not, or should and do not."""
+    links = anatomy.links
+    rows_by_key = (
+        (links.entry_batch[wrong_slots], "segment.leads_here"),
+        (links.entry_home[wrong_slots], "segment.belongs_here"),
+    )
+    return join_details(
+        say(key, slot=units.group(int(slot)))
+        for entry_rows, key in rows_by_key
+        for slot in wrong_slots[entry_rows == row]
+    )
+
+
+def offset_range_text(batch: np.void) -> str:
+    """A batch's offsets; a compressed magic 0 or 1 wrapper tells the last one only."""
+    last = units.group(int(batch["last_offset"]))
+    return (
+        f"{units.group(int(batch['base_offset']))}–{last}"
+        if batch["base_offset"] >= 0
+        else say("segment.offsets_up_to", last=last)
+    )
+
+
+def index_rows(anatomy: Anatomy, pinned: PinnedRow) -> list[IndexRow]:
+    """The slots of .index around the one that goes with the pin; the first ones if none does."""
+    return [
+        _index_row(anatomy, slot, is_pinned=slot == pinned.slot)
+        for slot in rows_around(len(anatomy.index.entries), max(0, pinned.slot))
+    ]
+
+
+def _index_row(anatomy: Anatomy, slot: int, *, is_pinned: bool) -> IndexRow:
+    entries, links = anatomy.index.entries, anatomy.links
+    position, relative = int(entries["position"][slot]), int(entries["relative_offset"][slot])
+    gap = position - (int(entries["position"][slot - 1]) if slot else 0)
+    row, fault = int(links.entry_batch[slot]), FAULTS.get(Aim(int(links.entry_aim[slot])))
+    return IndexRow(
+        slot=units.group(slot),
+        byte=units.group(slot * offset_index.ENTRY.itemsize),
+        raw_hex=f"{relative & 0xFFFFFFFF:08x} {position & 0xFFFFFFFF:08x}",
+        relative_offset=units.group(relative),
+        offset=units.group(int(entries["offset"][slot])),
+        position=units.group(position),
+        gap=f"{units.group(gap)} B".replace("-", "−"),
+        batch=offset_range_text(anatomy.batches[row])
+        if row != NONE
+        else say("segment.none_starts"),
+        fault=say(f"segment.fault_{fault}") if fault else "",
+        is_pinned=is_pinned,
+    )
+
+
+def time_rows(anatomy: Anatomy, pinned: PinnedRow, closing_event: str) -> list[TimeRow]:
+    """The slots of .timeindex around the one that goes with the pin; closing_event: as
+    render_segment.closing.
+    """
+    return [
+        _time_row(anatomy, slot, is_pinned=slot == pinned.time_slot, closing_event=closing_event)
+        for slot in rows_around(len(anatomy.times.entries), max(0, pinned.time_slot))
+    ]
+
+
+def _time_row(anatomy: Anatomy, slot: int, *, is_pinned: bool, closing_event: str) -> TimeRow:
+    times, index_slot = anatomy.times.entries, int(anatomy.links.time_slot[slot])
+    timestamp_ms, no_slot_text = (
+        int(times["timestamp_ms"][slot]),
+        say(f"segment.none_{closing_event}" if closing_event else "segment.none"),
+    )
+    return TimeRow(
+        slot=units.group(slot),
+        byte=units.group(slot * time_index.ENTRY.itemsize),
+        timestamp=units.moment(timestamp_ms),
+        offset=units.group(int(times["offset"][slot])),
+        index_slot=say("segment.slot_n", slot=units.group(index_slot))
+        if index_slot != NONE
+        else no_slot_text,
+        later_by=units.duration(timestamp_ms - int(times["timestamp_ms"][slot - 1])).replace(
+            "-", "−"
+        )
+        if slot
+        else units.MISSING,
+        fault="" if anatomy.links.time_true[slot] else say("segment.another_time"),
+        is_pinned=is_pinned,
+    )
+
+
+def csv_bytes(anatomy: Anatomy, table: str) -> bytes:
+    """One of TABLES whole, a row a batch or written slot, as UTF-8 with a head; numbers are plain,
+    an empty cell is no value.
+    """
+    columns = {"batches": _batch_table, "index": _index_table, "timeindex": _time_table}[table](
+        anatomy
+    )
+    buffer = io.BytesIO()
+    pyarrow.csv.write_csv(
+        pa.table(columns), buffer, pyarrow.csv.WriteOptions(quoting_style="needed")
+    )
+    return buffer.getvalue()
+
+
+def _field_names(rows: np.ndarray) -> tuple[str, ...]:
+    """The names of its fields."""
+    return cast(tuple[str, ...], rows.dtype.names)
+
+
+def _batch_table(anatomy: Anatomy) -> dict[str, pa.Array]:
+    batches = anatomy.batches
+    columns = {
+        name: pa.array(np.ascontiguousarray(batches[name])) for name in _field_names(batches)
+    }
+    for field in ("base_offset", "record_count"):
+        columns[field] = pa.array(np.ascontiguousarray(batches[field]), mask=batches[field] < 0)
+    codec_names = [*CODECS, *(f"codec {number}" for number in range(len(CODECS), 8))]
+    columns["codec"] = pa.array(np.array(codec_names)[codec(batches)])
+    return {
+        **columns,
+        "entry_slot": _slots_or_none(anatomy.links.batch_slot),
+        "found_from_slot": _slots_or_none(anatomy.links.batch_via),
+    }
+
+
+def _index_table(anatomy: Anatomy) -> dict[str, pa.Array]:
+    entries = anatomy.index.entries
+    columns = {
+        name: pa.array(np.ascontiguousarray(entries[name])) for name in _field_names(entries)
+    }
+    return {
+        **columns,
+        "gap_bytes": pa.array(np.diff(entries["position"], prepend=0)),
+        "time_slot": _slots_or_none(anatomy.links.entry_time),
+    }
+
+
+def _time_table(anatomy: Anatomy) -> dict[str, pa.Array]:
+    times = anatomy.times.entries
+    columns = {name: pa.array(np.ascontiguousarray(times[name])) for name in _field_names(times)}
+    return {**columns, "entry_slot": _slots_or_none(anatomy.links.time_slot)}
+
+
+def _slots_or_none(slots: np.ndarray) -> pa.Array:
+    return pa.array(slots, mask=slots == NONE)

@@ -1,0 +1,1 @@
+"""Parts of sentences for figures, pages and commands."""

@@ -1,0 +1,38 @@
+"""What a number says beside it of segments that are not in use: counted too, or left out."""
+
+from collections.abc import Sequence
+
+from kafkaviz.analysis.broker.inactive_segments import InactiveSegment, distinct_marks
+from kafkaviz.figures.text.join_text import join_comma
+from kafkaviz.messages import render, say, say_count
+from kafkaviz.units import group
+
+
+def included_text(inactive: Sequence[InactiveSegment]) -> str:
+    """Of a number of all that lies there; "" where everything is in use."""
+    return _marks_text("counted_too", inactive) if inactive else ""
+
+
+def left_out_text(
+    inactive: Sequence[InactiveSegment], *, is_metadata_left_out: bool = False
+) -> str:
+    """Of a number of logs that are in use, KRaft's own counted or not; "" where that is all there
+    is.
+    """
+    if not inactive:
+        return say("unused.left_out_metadata") if is_metadata_left_out else ""
+    return _marks_text("left_out_both" if is_metadata_left_out else "left_out", inactive)
+
+
+def no_rows_text(suffixes: Sequence[str]) -> str:
+    """Of tables whose rows are what is in the files; suffixes: of each file that has one."""
+    return (
+        _marks_text("no_rows", [InactiveSegment("", f".{suffix}") for suffix in suffixes])
+        if suffixes
+        else ""
+    )
+
+
+def _marks_text(key: str, inactive: Sequence[InactiveSegment]) -> str:
+    marks = join_comma(map(render, distinct_marks(inactive)))
+    return say_count(f"unused.{key}", len(inactive), n=group(len(inactive)), marks=marks)

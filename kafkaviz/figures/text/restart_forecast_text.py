@@ -1,0 +1,97 @@
+"""What a start will do to a directory, in words: the page and the command say it in the same ones.
+
+Outlook(logs=30, cut_logs=3, cut_bytes=1021, rebuilt_segments=24, ...)
+doings      ("cut 1 021 bytes off three logs", "rebuild indexes of 24 segments")
+sentence    cut 1 021 bytes off three logs, and rebuild indexes of 24 segments
+"""
+
+from collections.abc import Iterator
+from functools import reduce
+
+from kafkaviz import units, versions
+from kafkaviz.analysis.restart.restart_forecast import RestartForecast
+from kafkaviz.figures.text.join_text import count_phrase, join_and, join_comma
+from kafkaviz.messages import say, say_count
+from kafkaviz.versions import Release
+
+
+def change_texts(forecast: RestartForecast) -> tuple[str, ...]:
+    """What it changes, each in some words that follow "will"; empty where it changes nothing but
+    what every start may.
+    """
+    cut_values = {
+        "bytes": units.group(forecast.cut_bytes),
+        "logs": count_phrase("outlook.logs", forecast.cut_logs),
+    }
+    counts_texts = (
+        (forecast.cut_logs, lambda: say_count("outlook.cut", forecast.cut_bytes, **cut_values)),
+        (
+            forecast.deleted_files,
+            lambda: count_phrase("outlook.delete_files", forecast.deleted_files),
+        ),
+        (
+            forecast.deleted_directories,
+            lambda: count_phrase("outlook.delete_directories", forecast.deleted_directories),
+        ),
+        (
+            forecast.rebuilt_segments,
+            lambda: count_phrase("outlook.rebuild", forecast.rebuilt_segments),
+        ),
+    )
+    return tuple(describe() for count, describe in counts_texts if count)
+
+
+def describe(forecast: RestartForecast) -> str:
+    """All of that in one; where it is but what every start does, that is said, and of how much."""
+    if forecast.cut_logs or forecast.deleted_files or forecast.rebuilt_segments:
+        return reduce(
+            lambda first, then: say("outlook.then", before=first, after=then),
+            change_texts(forecast),
+        )
+    usual_changes = join_comma(_usual_changes(forecast))
+    return say("outlook.usual", what=usual_changes) if usual_changes else say("outlook.nothing")
+
+
+def not_served_text(forecast: RestartForecast) -> str:
+    """How many directories the broker will not serve, in words that follow "will"; "" where it
+    serves all.
+    """
+    return (
+        count_phrase("outlook.not_serve", forecast.stray_directories)
+        if forecast.stray_directories
+        else ""
+    )
+
+
+def read_again_text(forecast: RestartForecast) -> str:
+    """How much is read anew after a stop that was not clean, and what becomes of its indexes; ""
+    where nothing is.
+    """
+    key = "health.read_again_same" if forecast.is_unchanged else "health.read_again"
+    return (
+        say_count(key, forecast.read_logs, n=units.group(forecast.read_logs))
+        if forecast.read_logs
+        else ""
+    )
+
+
+def evidence_text(release: Release) -> str:
+    """That no start of this release was recorded; "" for those of which some were."""
+    if release in versions.RECORDED_STARTS:
+        return ""
+    release_text, *recorded_texts = (
+        ".".join(map(str, version)) for version in (release, *versions.RECORDED_STARTS)
+    )
+    return say("outlook.by_source", release=release_text, recorded=join_and(recorded_texts))
+
+
+def _usual_changes(forecast: RestartForecast) -> Iterator[str]:
+    """What every start removes or writes, of a healthy directory too."""
+    for key, count in (
+        ("directories", forecast.deleted_directories),
+        ("waiting", forecast.waiting_files),
+        ("snapshots", forecast.snapshots),
+        ("epochs", forecast.epochs),
+    ):
+        if count:
+            yield count_phrase(f"outlook.{key}", count)

@@ -1,0 +1,163 @@
+"""Retention in words: which record keeps a segment, by which rule, and until when; the page and the
+command say it in the same ones.
+"""
+
+from collections.abc import Sequence
+from typing import cast
+
+import numpy as np
+
+from kafkaviz.analysis.checks.summary import has_suspect_unit
+from kafkaviz.analysis.retention.policy import LogRetention, SegmentAge, SegmentRetention
+from kafkaviz.config_def import DAY_MS
+from kafkaviz.messages import say, say_count
+from kafkaviz.units import duration, group, moment, size
+
+
+def held_text(state: str) -> str:
+    """What keeps a segment of one of retention.HELD."""
+    return say(f"retention.held_{state}")
+
+
+def newest_text(segment: SegmentAge) -> str:
+    """The time that counts, and what it is of: 2026-11-21 09:29:44.123, offset 7 304."""
+    if segment.timestamp_ms is None:
+        return held_text("unknown")
+    origin = (
+        _offset_origin(segment.offset)
+        if segment.counted_by == "record"
+        else say(f"retention.of_{segment.counted_by}")
+    )
+    time = moment(segment.timestamp_ms) if segment.timestamp_ms >= 0 else str(segment.timestamp_ms)
+    return say(
+        "retention.newest_unit" if is_of_another_unit(segment) else "retention.newest",
+        time=time,
+        of=origin,
+    )
+
+
+def _offset_origin(offset: int | None) -> str:
+    return (
+        say("retention.of_record")
+        if offset is None
+        else say("retention.of_offset", offset=group(offset))
+    )
+
+
+def is_of_another_unit(segment: SegmentAge) -> bool:
+    """Whether the time cannot be meant in milliseconds."""
+    return segment.counted_by == "record" and bool(
+        has_suspect_unit(np.array([segment.timestamp_ms]))[0]
+    )
+
+
+def reason_text(log: LogRetention, segment: SegmentRetention) -> str:
+    """What keeps a segment, and until when, or what takes it."""
+    if segment.is_due:
+        return _due_reason(log, segment)
+    match segment.state:
+        case "until":
+            suffix = "_last" if log.segments[-1] is segment else ""
+            return _with_size_limit(
+                say(f"retention.until{suffix}", when=moment_text(segment.gone_ms)), segment
+            )
+        case "behind":
+            values = {
+                "waits": duration(cast(int, segment.gone_ms) - cast(int, segment.until_ms)),
+                "segment": group(segment.blocked_by),
+            }
+            return _with_size_limit(
+                say("retention.behind", when=moment_text(segment.gone_ms), **values), segment
+            )
+        case "bytes":
+            return say("retention.bytes", size=size(segment.more_bytes))
+        case "high-watermark":
+            is_old = segment.until_ms is not None and log.now_ms > segment.until_ms
+            return (
+                say("retention.watermark_old", when=moment_text(segment.until_ms))
+                if is_old
+                else say("retention.watermark")
+            )
+        case state:
+            return say("retention.kept", why=held_text(state))
+
+
+def _with_size_limit(text: str, segment: SegmentRetention) -> str:
+    """The same, and how much must be written until retention.bytes takes it before that."""
+    is_limited = segment.more_bytes is not None and segment.gone_ms is not None
+    return (
+        say("retention.or_sooner", until=text, size=size(segment.more_bytes))
+        if is_limited
+        else text
+    )
+
+
+def _due_reason(log: LogRetention, segment: SegmentRetention) -> str:
+    values = {
+        "size": {"size": size(log.over_bytes)},
+        "time": {"when": moment_text(segment.until_ms)},
+    }.get(segment.state, {})
+    text = say(f"retention.due_{segment.state}", **values)
+    text = say("retention.after_roll", goes=text) if log.segments[-1] is segment else text
+    return (
+        say("retention.once_copied", goes=text)
+        if log.limits.is_tiered and segment.state != "log-start"
+        else text
+    )
+
+
+def headline_text(logs: Sequence[LogRetention]) -> str:
+    """How many segments the next pass takes and how many are kept, in a sentence without a full
+    stop; "" of no log.
+    """
+    segments = [segment for log in logs for segment in log.segments]
+    if not segments:
+        return ""
+    due_count, waiting_count = (
+        sum(segment.is_due for segment in segments),
+        sum(
+            segment.state == "behind"
+            and cast(int, segment.gone_ms) - cast(int, segment.until_ms) > DAY_MS
+            for segment in segments
+        ),
+    )
+    segments_text = say_count("common.n_segments", len(segments), n=group(len(segments)))
+    text = say(
+        "retention.headline" if due_count else "retention.headline_none",
+        when=moment_text(logs[0].now_ms),
+        n=group(due_count),
+        all=segments_text,
+    )
+    return (
+        say_count("retention.some_wait", waiting_count, n=group(waiting_count), told=text)
+        if waiting_count
+        else text
+    )
+
+
+def counted_segments_text() -> str:
+    """Which segments the headline is of."""
+    return say("retention.counted")
+
+
+def basis_text(log: LogRetention) -> str:
+    """The settings a log is kept by, and where they come from."""
+    limits = log.limits
+    if not limits.deletes:
+        return say("retention.compacted_alone", source=limits.policy_source)
+    retention_time_text = (
+        say("retention.no_limit") if limits.retention_ms < 0 else duration(limits.retention_ms)
+    )
+    retention_size_text = (
+        say("retention.no_limit") if limits.retention_bytes < 0 else size(limits.retention_bytes)
+    )
+    sources = {
+        "ms_source": limits.ms_source or "",
+        "bytes_source": limits.bytes_source or "",
+    }
+    return say("retention.basis", ms=retention_time_text, bytes=retention_size_text, **sources)
+
+
+def moment_text(ms: int | None) -> str:
+    """A moment to the second; what is none, as a number."""
+    return moment(ms, fraction=False) if ms is not None and ms >= 0 else f"{ms} ms"

@@ -1,0 +1,253 @@
+"""What is said of a segment: the finding that its figure bears as a title, the sentences around it,
+and why something is not there.
+"""
+
+import numpy as np
+
+from kafkaviz import units
+from kafkaviz.analysis.segment.anatomy import Anatomy
+from kafkaviz.analysis.segment.links import NONE, Aim
+from kafkaviz.analysis.segment.selection import NoRowReason, Selection, offsets
+from kafkaviz.figures.text.join_text import join_each_and, join_semicolon, join_sentences
+from kafkaviz.format.batch import MAGIC_2
+from kafkaviz.messages import say, say_count
+
+# states that a sentence tells
+RENAMED_STATES = ("deleted", "cleaned", "swap", "delete", "future", "stray")
+
+
+def lead(anatomy: Anatomy, partition_state: str = "current") -> str:
+    """The sentence below the page's title: how many batches, and how a search reaches them."""
+    count, indexed_count = (
+        len(anatomy.batches),
+        int(np.count_nonzero(anatomy.links.batch_slot != NONE)),
+    )
+    renamed_state = next(
+        (
+            file_state
+            for file_state in (anatomy.segment.state, partition_state)
+            if file_state in RENAMED_STATES
+        ),
+        "",
+    )
+    renamed_text = say(f"segment.renamed_{renamed_state}") if renamed_state else ""
+    return (
+        join_sentences(
+            [
+                *_indexed_text(count, indexed_count, units.size(anatomy.end.position)),
+                missing_fields_text(anatomy),
+                renamed_text,
+            ]
+        )
+        if count
+        else renamed_text
+    )
+
+
+def _indexed_text(count: int, indexed_count: int, size: str) -> tuple[str, ...]:
+    if not indexed_count:
+        return (say_count("segment.lead_none", count, n=units.group(count), size=size),)
+    unindexed_count = count - indexed_count
+    have_key = "segment.have_but_one" if unindexed_count == 1 else "segment.have"
+    indexed_text = say_count(
+        have_key, indexed_count, n=units.group(indexed_count), others=units.group(unindexed_count)
+    )
+    return say_count("segment.lead", count, n=units.group(count), size=size), indexed_text
+
+
+def missing_fields_text(anatomy: Anatomy) -> str:
+    """What the dashes of a segment with messages of magic 0 or 1 stand for, as one sentence; ""
+    where there are none.
+    """
+    batches = anatomy.batches
+    old_magics = np.unique(batches["magic"][batches["magic"] < MAGIC_2]).tolist()
+    wrapped_magics = np.unique(batches["magic"][batches["record_count"] < 0]).tolist()
+    texts = []
+    if 0 in old_magics:
+        texts.append(say("segment.untold_time"))
+    if len(old_magics) and anatomy.has_epochs:
+        texts.append(say("segment.untold_epoch", magic=_join_magics(old_magics)))
+    if wrapped_magics:
+        texts.append(say("segment.untold_wrapped", magic=_join_magics(wrapped_magics)))
+    joined = join_semicolon(texts)
+    return say("segment.clauses_end", said=f"{joined[:1].upper()}{joined[1:]}") if joined else ""
+
+
+def _join_magics(magics: list[int]) -> str:
+    return join_each_and(map(str, magics))
+
+
+def no_batch_text(anatomy: Anatomy) -> tuple[str, str]:
+    """What is said of a log without a whole batch, and why it is so."""
+    tail = anatomy.tail
+    if tail:
+        tail_text = say_count(
+            f"segment.holds_{tail.kind}", tail.size_bytes, n=units.group(tail.size_bytes)
+        )
+        return say("segment.no_whole_batch"), tail_text
+    index_text = (
+        say("segment.index_ahead", size=units.size(anatomy.segment.index.size_bytes))
+        if anatomy.index.slots
+        else ""
+    )
+    return say("segment.unwritten"), join_sentences([say("segment.log_of_0"), index_text])
+
+
+def no_entry_reason(anatomy: Anatomy) -> str:
+    """Why an .index that is there holds no entry."""
+    slots_text = (
+        say("segment.slots_waiting", n=units.group(anatomy.index.slots))
+        if anatomy.index.slots
+        else ""
+    )
+    return join_sentences([say("segment.first_entry"), slots_text])
+
+
+def no_time_reason(anatomy: Anatomy) -> str:
+    """Why a .timeindex that is there holds no entry."""
+    return say(
+        "segment.no_time_magic_0" if (anatomy.batches["magic"] == 0).all() else "segment.first_time"
+    )
+
+
+def closing_event(anatomy: Anatomy) -> str:
+    """When a time entry without an offset entry was written, "stop" or "roll"; "" where the index
+    is not whole.
+
+    Only the last segment is open at a stop.
+    """
+    if anatomy.segment.state == "active":
+        return "stop"
+    return (
+        ""
+        if anatomy.index.unwritten_slots
+        or anatomy.index.trailing_bytes
+        or not anatomy.segment.index
+        else "roll"
+    )
+
+
+def missing_reason(anatomy: Anatomy, selection: Selection) -> str:
+    """Why an offset that was asked for has no batch; "" where it has one."""
+    if selection.row is not None:
+        return ""
+    if selection.why is NoRowReason.NO_NUMBER:
+        return say("ruler.no_number")
+    first, last = offsets(anatomy)
+    return say("ruler.not_in_segment", first=units.group(first), last=units.group(last))
+
+
+def headline(anatomy: Anatomy) -> str:
+    """What this segment shows, the gravest first, as a sentence without a full stop."""
+    for describe in (
+        _wrong_entries_text,
+        _index_absent_text,
+        _index_cut_text,
+        _times_wrong_text,
+        _index_unwritten_text,
+        _times_unwritten_text,
+        _tail_text,
+        _times_absent_text,
+    ):
+        if text := describe(anatomy):
+            return text
+    return _sampling_text(anatomy)
+
+
+def _wrong_entries_text(anatomy: Anatomy) -> str:
+    wrong_slots = anatomy.links.wrong_entries
+    if not len(wrong_slots):
+        return ""
+    slot = int(wrong_slots[0])
+    if len(wrong_slots) > 1:
+        return say("segment.astray", n=units.group(len(wrong_slots)), slot=units.group(slot))
+    missed_offsets = anatomy.missed_offsets(slot)
+    if missed_offsets:
+        return say(
+            "segment.points_past",
+            slot=units.group(slot),
+            first=units.group(missed_offsets[0]),
+            last=units.group(missed_offsets[1]),
+        )
+    key_by_aim = {Aim.INSIDE: "segment.points_inside", Aim.BEYOND: "segment.points_beyond"}
+    return say(
+        key_by_aim.get(Aim(int(anatomy.links.entry_aim[slot])), "segment.keys_fall"),
+        slot=units.group(slot),
+    )
+
+
+def _index_absent_text(anatomy: Anatomy) -> str:
+    return "" if anatomy.segment.index else say("segment.index_absent")
+
+
+def _index_cut_text(anatomy: Anatomy) -> str:
+    for index, key, size_bytes in (
+        (anatomy.index, "segment.index_cut", 8),
+        (anatomy.times, "segment.times_cut", 12),
+    ):
+        if index.trailing_bytes:
+            return say(
+                key, left=index.trailing_bytes, size=size_bytes, slot=units.group(index.slots - 1)
+            )
+    return ""
+
+
+def _times_wrong_text(anatomy: Anatomy) -> str:
+    wrong_slots = anatomy.links.wrong_times
+    if not len(wrong_slots):
+        return ""
+    return say_count(
+        "segment.times_wrong",
+        len(wrong_slots),
+        n=units.group(len(wrong_slots)),
+        slot=units.group(int(wrong_slots[0])),
+    )
+
+
+def _index_unwritten_text(anatomy: Anatomy) -> str:
+    index, file = anatomy.index, anatomy.segment.index
+    if not index.unwritten_slots:
+        return ""
+    values = {
+        "n": units.group(index.unwritten_slots),
+        "slots": units.group(index.slots),
+        "size": units.size(file.size_bytes),
+    }
+    if anatomy.segment.state != "active":
+        return say("segment.index_zeros", **values)
+    return say("segment.index_created" if len(index.entries) else "segment.index_fresh", **values)
+
+
+def _times_unwritten_text(anatomy: Anatomy) -> str:
+    if not anatomy.times.unwritten_slots or anatomy.segment.state == "active":
+        return ""
+    return say("segment.times_zeros", n=units.group(anatomy.times.unwritten_slots))
+
+
+def _tail_text(anatomy: Anatomy) -> str:
+    tail = anatomy.tail
+    if not tail:
+        return ""
+    size = (
+        units.size(tail.size_bytes)
+        if tail.size_bytes >= 1 << 20
+        else say("segment.bytes", n=units.group(tail.size_bytes))
+    )
+    return say("segment.tail_zeros" if tail.kind == "zeros" else "segment.tail_torn", size=size)
+
+
+def _times_absent_text(anatomy: Anatomy) -> str:
+    return "" if anatomy.segment.timeindex else say("segment.times_absent")
+
+
+def _sampling_text(anatomy: Anatomy) -> str:
+    """How the index samples a segment in which nothing is wrong."""
+    entries, count = anatomy.index.entries, len(anatomy.batches)
+    unit = "append" if (anatomy.links.entry_aim == Aim.COARSE).any() else "batch"
+    if not len(entries):
+        return say("segment.one_batch" if count == 1 else "segment.none_indexed")
+    if len(entries) == 1:
+        return say(f"segment.one_entry_{unit}", position=units.group(int(entries["position"][0])))
+    if count > 2 and len(entries) == count - 1:
+        return say("segment.all_indexed")
+    return say(f"segment.sampled_{unit}", gap=units.group(anatomy.density.gap_median_bytes))

@@ -1,0 +1,61 @@
+"""Microseconds, headers and changes as the figures of Tuning write them."""
+
+from kafkaviz.analysis.cost.cost_model import Range
+from kafkaviz.analysis.tuning import Reason, Recommendation
+from kafkaviz.analysis.tuning.reason_text import describe_reason
+from kafkaviz.analysis.tuning.reason_text import format_us as micros
+from kafkaviz.messages import language, say, say_count
+from kafkaviz.units import MISSING
+
+__all__ = ["SAME_SHARE", "change_text", "headers_text", "is_same", "micros", "range_text"]
+
+SAME_SHARE = 0.005  # of what was before: less is no change to speak of
+
+
+def range_text(us: Range) -> str:
+    """From the low to the high end: 7.8 to 22 µs."""
+    low, high = micros(us.low), micros(us.high)
+    if low == high:
+        return low
+    number, _, unit = low.partition(" ")
+    return say("curves.between", low=number if high.endswith(f" {unit}") else low, high=high)
+
+
+def headers_text(headers: float) -> str:
+    """3.7 headers, 1.0 header."""
+    return say_count("curves.headers", round(headers, 1), n=f"{headers:.1f}")
+
+
+def is_same(before: float, after: float) -> bool:
+    """Whether there is no change to speak of."""
+    return before == after or bool(before and abs(after / before - 1) < SAME_SHARE)
+
+
+def change_text(before: float | None, after: float | None) -> str:
+    """× 2.4, −71 %, +8 % or same."""
+    if before is None or after is None:
+        return MISSING
+    if is_same(before, after):
+        return say("curves.same")
+    if not before:
+        return MISSING
+    ratio = after / before
+    if ratio >= 2:
+        return f"× {ratio:.1f}" if ratio < 100 else f"× {ratio:.0f}"
+    return f"{'−' if ratio < 1 else '+'}{100 * abs(ratio - 1):.0f} %"
+
+
+def describe_all(recommendation: Recommendation) -> list[str]:
+    """Each reason of an answer, then what no interval changes, a sentence each."""
+    return [to_sentence(reason) for reason in (*recommendation.reasons, *recommendation.not_fixed)]
+
+
+def to_sentence(reason: Reason) -> str:
+    """One reason with its full stop."""
+    text = describe(reason)
+    return say("tuning_reason.sentence", words=f"{text[0].upper()}{text[1:]}")
+
+
+def describe(reason: Reason) -> str:
+    """One reason as a part of a sentence."""
+    return describe_reason(reason).render(language())

@@ -1,0 +1,1 @@
+"""An interval: its curve, its verdict, its assumptions and limits."""

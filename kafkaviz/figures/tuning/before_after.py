@@ -1,0 +1,329 @@
+"""A log with its interval beside the same log with another: what changes, which way, and how each
+number is known.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from kafkaviz.analysis.cost.cost_model import LookupPrices, Range
+from kafkaviz.analysis.rebuild.what_if import WhatIf
+from kafkaviz.analysis.tuning import Budgets, IntervalPrice
+from kafkaviz.figures.text import roll_text
+from kafkaviz.figures.text.tuning_terms import change_text, is_same, micros, range_text
+from kafkaviz.messages import say
+from kafkaviz.simulate.writer.roll_reason import Cause
+from kafkaviz.units import group, size
+
+BETTER, WORSE, NEUTRAL = "better", "worse", ""
+COLUMNS = ("what", "today", "considered", "kind")  # of Row.cells
+FILE_KEYS = {  # lines whose key leaves the unit to their cells
+    "skipped": "skipped_bytes_mean",
+    "both_indexes": "index_bytes",
+    "warm_mean": "warm_mean_us",
+    "warm_p99": "warm_p99_us",
+    "cold_p99": "cold_p99_us",
+}
+
+
+@dataclass(frozen=True)
+class ComparisonRow:
+    """One line; kind: "better", "worse" or "", where it does not matter or is the same.
+
+    key, values: its name, and before and after, for programs.
+    """
+
+    name: str
+    before: str
+    after: str
+    change: str
+    kind: str
+    basis: str
+    key: str
+    values: tuple[float | str, float | str]
+
+
+def file_cells(rows: Iterable[ComparisonRow]) -> list[tuple[float | str, ...]]:
+    """The lines as a file has them, COLUMNS: the same in every language."""
+    return [
+        (
+            row.key,
+            *(round(value, 6) if isinstance(value, float) else value for value in row.values),
+            row.kind,
+        )
+        for row in rows
+    ]
+
+
+def rows(
+    current: IntervalPrice,
+    considered: IntervalPrice,
+    costs: LookupPrices,
+    *,
+    budgets: Budgets,
+    times: tuple[int, int],
+    binding_limits: Sequence[str],
+) -> list[ComparisonRow]:
+    """Less is better in every line but the last two. times: the time entries of both;
+    binding_limits: the limit that ends a segment with each.
+    """
+    modelled = say(
+        "compare.modelled",
+        first=f"{costs.first_us.typical:g}",
+        each=f"{costs.header_us.typical:.2g}",
+    )
+    replay_basis = say("compare.replayed")
+    rows_by_target = {
+        "headers_every": (current.every_row, considered.every_row),
+        "headers_time": (current.time_row, considered.time_row),
+    }
+    comparison = [
+        _row(
+            "headers_mean",
+            current.row["headers_mean"],
+            considered.row["headers_mean"],
+            _headers_text,
+            say("compare.replayed_batches"),
+        ),
+        _row(
+            "headers_p99",
+            int(current.row["headers_p99"]),
+            int(considered.row["headers_p99"]),
+            group,
+            replay_basis,
+        ),
+        *(
+            _row(key, *(int(row["headers_p99"]) for row in target_rows), group, replay_basis)
+            for key, target_rows in rows_by_target.items()
+        ),
+        _row(
+            "skipped",
+            current.row["skipped_bytes_mean"],
+            considered.row["skipped_bytes_mean"],
+            size,
+            replay_basis,
+        ),
+        _row(
+            "offset_entries",
+            int(current.row["entries"]),
+            int(considered.row["entries"]),
+            group,
+            replay_basis,
+        ),
+        _row("time_entries", *times, group, replay_basis),
+        _row(
+            "both_indexes",
+            int(current.row["index_bytes"]),
+            int(considered.row["index_bytes"]),
+            size,
+            say("compare.entry_bytes"),
+        ),
+        _row(
+            "index_share",
+            current.index_share,
+            considered.index_share,
+            lambda share: f"{100 * share:.2f} %",
+            "",
+        ),
+        _row(
+            "warm_mean", current.mean_us.typical, considered.mean_us.typical, _time_text, modelled
+        ),
+        _row(
+            "warm_p99",
+            current.p99_us.typical,
+            considered.p99_us.typical,
+            _time_text,
+            _ranges_basis(current.p99_us, considered.p99_us),
+        ),
+        _row(
+            "cold_p99",
+            current.cold_p99_us.typical,
+            considered.cold_p99_us.typical,
+            _time_text,
+            _cold_basis(costs, current, considered),
+        ),
+    ]
+    if current.cores and considered.cores:
+        fetches_basis = say("compare.modelled_fetches", n=group(round(budgets.fetches_per_s or 0)))
+        comparison.append(
+            _row(
+                "cores",
+                current.cores.typical,
+                considered.cores.typical,
+                lambda cores: f"≈ {cores:.2g}",
+                fetches_basis,
+            )
+        )
+    return [*comparison, _price_row(current, considered), _limit_row(*binding_limits)]
+
+
+def _row(
+    key: str, before: float, after: float, format_value: Callable[[float], str], basis: str
+) -> ComparisonRow:
+    kind = NEUTRAL if is_same(float(before), float(after)) else BETTER if after < before else WORSE
+    name, difference = say(f"compare.{key}"), change_text(float(before), float(after))
+    return ComparisonRow(
+        name,
+        format_value(before),
+        format_value(after),
+        difference,
+        kind,
+        basis,
+        FILE_KEYS.get(key, key),
+        _plain_numbers(before, after),
+    )
+
+
+def _plain_numbers(before: float, after: float) -> tuple[float, float]:
+    """As Python writes numbers, whatever they were read from."""
+    before, after = (
+        number if isinstance(number, int) else float(number) for number in (before, after)
+    )
+    return before, after
+
+
+def _headers_text(headers: float) -> str:
+    return f"{headers:.1f}"
+
+
+def _time_text(us: float) -> str:
+    return f"≈ {micros(us)}"
+
+
+def _ranges_basis(current: Range, considered: Range) -> str:
+    return say("compare.modelled_ranges", now=range_text(current), other=range_text(considered))
+
+
+def _cold_basis(costs: LookupPrices, current: IntervalPrice, considered: IntervalPrice) -> str:
+    read_counts = {"now": group(current.cold_reads_p99), "other": group(considered.cold_reads_p99)}
+    return say("compare.modelled_reads", storage=costs.storage.name, **read_counts)
+
+
+def _price_row(current: IntervalPrice, considered: IntervalPrice) -> ComparisonRow:
+    """What an interval says that index is worth: no better and no worse."""
+    prices = _plain_numbers(current.price_us, considered.price_us)
+    texts = [f"≈ {price:.2g} µs" for price in prices]
+    return ComparisonRow(
+        say("compare.price"),
+        *texts,
+        change_text(current.price_us, considered.price_us),
+        NEUTRAL,
+        say("compare.implied"),
+        "price_us",
+        prices,
+    )
+
+
+def _limit_row(current: str, considered: str) -> ComparisonRow:
+    names = [roll_text.cause_name(Cause(cause)) for cause in (current, considered)]
+    kind = (
+        NEUTRAL if current == considered else WORSE if considered in roll_text.INDEXES else BETTER
+    )
+    change_text = say("curves.same" if current == considered else "compare.another")
+    return ComparisonRow(
+        say("compare.ends_first"),
+        *names,
+        change_text,
+        kind,
+        say("compare.closed_form"),
+        "ends_first",
+        (current, considered),
+    )
+
+
+def replay_rows(current: WhatIf, considered: WhatIf) -> list[ComparisonRow]:
+    """The log written once more with its settings, and with others: segments, rolls by cause,
+    bytes, files and maps.
+    """
+    causes = [cause for cause in Cause if current.rolls.get(cause) or considered.rolls.get(cause)]
+    settings = [
+        ComparisonRow(
+            setting.replace("_", "."),
+            group(old),
+            group(new),
+            "",
+            NEUTRAL,
+            say("compare.setting"),
+            setting.replace("_", "."),
+            (old, new),
+        )
+        for setting in (
+            "segment_bytes",
+            "segment_ms",
+            "segment_index_bytes",
+            "index_interval_bytes",
+        )
+        if (old := getattr(current.config, setting)) != (new := getattr(considered.config, setting))
+    ]
+    mean_bytes = (
+        current.log_bytes / max(1, current.segments),
+        considered.log_bytes / max(1, considered.segments),
+    )
+    return [
+        *settings,
+        _neutral_row(
+            "segments",
+            say("common.segments"),
+            current.segments,
+            after=considered.segments,
+            format_value=group,
+            basis=say("compare.writers_rules"),
+        ),
+        *(
+            _neutral_row(
+                f"rolls_{roll_cause}",
+                say("rolls.rolls_by", cause=roll_text.cause_name(roll_cause)),
+                current.rolls.get(roll_cause, 0),
+                considered.rolls.get(roll_cause, 0),
+                format_value=group,
+            )
+            for roll_cause in causes
+        ),
+        _neutral_row(
+            "segment_bytes_mean", say("rolls.mean_segment"), *mean_bytes, format_value=size
+        ),
+        _row(
+            "offset_entries",
+            current.offset_entries,
+            considered.offset_entries,
+            group,
+            say("compare.replayed"),
+        ),
+        _row(
+            "time_entries",
+            current.time_entries,
+            considered.time_entries,
+            group,
+            say("compare.with_last"),
+        ),
+        _row(
+            "both_indexes",
+            current.index_bytes,
+            considered.index_bytes,
+            size,
+            say("compare.entry_bytes"),
+        ),
+        _row("files", current.files, considered.files, group, say("compare.three_files")),
+        _row("maps", current.maps, considered.maps, group, say("compare.two_maps")),
+    ]
+
+
+def _neutral_row(
+    key: str,
+    name: str,
+    before: float,
+    after: float,
+    *,
+    format_value: Callable[[float], str],
+    basis: str = "",
+) -> ComparisonRow:
+    """A number of which neither more nor less is better."""
+    return ComparisonRow(
+        name,
+        format_value(before),
+        format_value(after),
+        change_text(float(before), float(after)),
+        NEUTRAL,
+        basis,
+        key,
+        _plain_numbers(before, after),
+    )

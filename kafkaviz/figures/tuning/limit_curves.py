@@ -1,0 +1,350 @@
+"""Which limit rolls a segment at which speed: the time until a roll by each alone, and the lowest
+of them.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from kafkaviz.analysis.rolls import limits
+from kafkaviz.analysis.rolls.limits import SPEEDS, SpeedRange, WriteLoad
+from kafkaviz.figures import theme
+from kafkaviz.figures.text import roll_text
+from kafkaviz.messages import say
+from kafkaviz.simulate.config import LogConfig
+from kafkaviz.simulate.writer.roll_reason import Cause
+from kafkaviz.units import duration, rate
+
+HEIGHT, TOP, BOTTOM, LEFT, RIGHT = 330, 12, 42, 56, 104
+TICKS_S = (1, 60, 3600, 86_400, 604_800, 31_536_000)
+ROUND_SPEEDS = {"10 B/s": 10, "1 kB/s": 1e3, "100 kB/s": 1e5, "10 MB/s": 1e7}
+LEAST_S, MOST_S = 1, 3.2e8
+LINE_PX = 15
+DRAWN_CAUSES = (Cause.SIZE, Cause.TIME, Cause.OFFSET_INDEX_FULL, Cause.TIME_INDEX_FULL)
+
+
+@dataclass(frozen=True)
+class LimitCurvesView:
+    """speeds: bytes a second; seconds: until a roll by each cause; lowest: the least of them; here:
+    speed and seconds of this log.
+    """
+
+    title: str
+    caption: str
+    speeds: np.ndarray
+    seconds: dict[Cause, np.ndarray]
+    lowest: np.ndarray
+    log_point: tuple[float, float] | None
+    speed_ranges: tuple[SpeedRange, ...]
+
+
+def view(config: LogConfig, load: WriteLoad, bytes_per_s: float) -> LimitCurvesView:
+    """bytes_per_s: the speed of the log that is looked at; 0 where it has none."""
+    times = limits.seconds_until_roll(config, load, SPEEDS)
+    speed_ranges = limits.speed_ranges(config, load)
+    roll_s = (
+        limits.first_limit(limits.seconds_until_roll(config, load, bytes_per_s))[1][0]
+        if bytes_per_s > 0
+        else None
+    )
+    log_point = (
+        (bytes_per_s, float(roll_s))
+        if roll_s is not None and SPEEDS[0] < bytes_per_s < SPEEDS[-1]
+        else None
+    )
+    seconds = {
+        cause: times[cause]
+        for cause in (*DRAWN_CAUSES, Cause.OFFSET_OVERFLOW)
+        if cause in DRAWN_CAUSES or any(speed_range.cause == cause for speed_range in speed_ranges)
+    }
+    return LimitCurvesView(
+        _title(speed_ranges),
+        say("rolls.curves_below"),
+        SPEEDS,
+        seconds,
+        limits.first_limit(times)[1],
+        log_point,
+        speed_ranges,
+    )
+
+
+def _title(speed_ranges: tuple[SpeedRange, ...]) -> str:
+    """Up to 290 kB/s time decides, above it size."""
+    names = [roll_text.cause_name(Cause(speed_range.cause)) for speed_range in speed_ranges]
+    if len(speed_ranges) == 1:
+        return say("rolls.decides", cause=names[0].capitalize())
+    values = {"speed": rate(speed_ranges[1].first), "low": names[0], "high": names[1]}
+    if len(speed_ranges) == 2:
+        return say("rolls.decide_two", **values)
+    return say(
+        "rolls.decide_three", **values, speed_2=rate(speed_ranges[2].first), highest=names[2]
+    )
+
+
+def rows(curves: LimitCurvesView) -> list[tuple[str, ...]]:
+    """The figure as a table: a speed, and the time until a roll by each limit, the one that decides
+    first.
+    """
+    row_indexes = [index for index in range(0, len(curves.speeds), 20)]
+    return [
+        (
+            rate(float(curves.speeds[index])),
+            _deciding_cause(curves, index),
+            *(_span_text(float(times[index])) for times in curves.seconds.values()),
+        )
+        for index in row_indexes
+    ]
+
+
+def _deciding_cause(curves: LimitCurvesView, index: int) -> str:
+    return roll_text.cause_name(
+        min(curves.seconds, key=lambda cause: float(curves.seconds[cause][index]))
+    )
+
+
+def _span_text(seconds: float) -> str:
+    return say("rolls.never") if not np.isfinite(seconds) else duration(1000 * seconds)
+
+
+def figure(curves: LimitCurvesView, mode: str) -> go.Figure:
+    """The view in a mode, "light" or "dark"."""
+    colours = theme.colours(mode)
+    chart = go.Figure(
+        [
+            _lowest_trace(curves, colours),
+            *_curve_traces(curves, colours),
+            *_log_point_trace(curves, colours),
+        ]
+    )
+    chart.update_layout(
+        template=theme.template(mode),
+        height=HEIGHT,
+        margin={"l": LEFT, "r": RIGHT, "t": TOP, "b": BOTTOM},
+        showlegend=False,
+        hovermode="closest",
+        xaxis={
+            "type": "log",
+            "range": np.log10([SPEEDS[0], SPEEDS[-1]]).tolist(),
+            "tickvals": list(ROUND_SPEEDS.values()),
+            "ticktext": list(ROUND_SPEEDS),
+            "ticks": "outside",
+            "ticklen": 5,
+            "tickcolor": colours["line"],
+            "showgrid": False,
+            "showline": False,
+            "zeroline": False,
+            "fixedrange": True,
+            "title": None,
+        },
+        yaxis={
+            "type": "log",
+            "range": np.log10([LEAST_S, MOST_S]).tolist(),
+            "tickvals": list(TICKS_S),
+            "ticktext": _tick_texts(),
+            "ticks": "",
+            "ticklabelstandoff": 8,
+            "showgrid": True,
+            "gridcolor": colours["line"],
+            "showline": False,
+            "zeroline": False,
+            "fixedrange": True,
+            "title": None,
+        },
+        annotations=[
+            *_name_annotations(curves, colours),
+            _axis_annotation(colours),
+            *_log_point_annotation(curves, colours),
+        ],
+        shapes=_log_point_line(curves, colours),
+    )
+    return chart
+
+
+def _tick_texts() -> list[str]:
+    return ["1 s", "1 min", "1 h", "1 d", say("rolls.week"), say("rolls.year")]
+
+
+def _lowest_trace(curves: LimitCurvesView, colours: dict[str, str]) -> go.Scatter:
+    line = {"color": colours["probe_soft"], "width": 12}
+    return go.Scatter(
+        x=curves.speeds,
+        y=_drawable(curves.lowest),
+        mode="lines",
+        line=line,
+        hoverinfo="skip",
+        name="lowest",
+        opacity=0.95,
+    )
+
+
+def _curve_traces(curves: LimitCurvesView, colours: dict[str, str]) -> list[go.Scatter]:
+    traces = []
+    for cause, times in curves.seconds.items():
+        is_time = cause == Cause.TIME
+        colour = colours["ink_2" if is_time else roll_text.COLOUR_NAMES[cause]]
+        line = {
+            "color": colour,
+            "width": 1.6 if is_time else 2.4,
+            "dash": "5px,4px" if is_time else "solid",
+        }
+        hover_texts = [
+            say(
+                "rolls.curve_hover",
+                cause=roll_text.cause_name(cause),
+                span=_span_text(float(seconds)),
+                speed=rate(float(speed)),
+            )
+            for seconds, speed in zip(times, curves.speeds, strict=True)
+        ]
+        traces.append(
+            go.Scatter(
+                x=curves.speeds,
+                y=_drawable(times),
+                mode="lines",
+                line=line,
+                name=roll_text.cause_name(cause),
+                customdata=hover_texts,
+                hovertemplate="%{customdata}<extra></extra>",
+            )
+        )
+    return traces
+
+
+def _drawable(times: np.ndarray) -> list[float | None]:
+    """What a log axis can show: a zero lies far below it, what never comes is no line."""
+    return [
+        None if not np.isfinite(seconds) else max(float(seconds), LEAST_S / 100)
+        for seconds in times
+    ]
+
+
+def _log_point_trace(curves: LimitCurvesView, colours: dict[str, str]) -> list[go.Scatter]:
+    if not curves.log_point:
+        return []
+    speed, span_s = curves.log_point
+    hover_text = say("rolls.here_hover", span=_span_text(span_s), speed=rate(speed))
+    marker = {
+        "size": 11,
+        "color": colours["probe"],
+        "line": {"color": colours["raised"], "width": 2},
+    }
+    return [
+        go.Scatter(
+            x=[speed],
+            y=[max(LEAST_S, span_s)],
+            mode="markers",
+            marker=marker,
+            name="here",
+            cliponaxis=False,
+            hovertemplate=f"{hover_text}<extra></extra>",
+        )
+    ]
+
+
+def _log_point_line(curves: LimitCurvesView, colours: dict[str, str]) -> list[dict]:
+    if not curves.log_point:
+        return []
+    return [
+        {
+            "type": "line",
+            "x0": curves.log_point[0],
+            "x1": curves.log_point[0],
+            "yref": "paper",
+            "y0": 0,
+            "y1": 1,
+            "line": {"color": colours["ink"], "width": 1.5},
+        }
+    ]
+
+
+def _log_point_annotation(curves: LimitCurvesView, colours: dict[str, str]) -> list[dict]:
+    if not curves.log_point:
+        return []
+    is_left = curves.log_point[0] < 300
+    position = {
+        "x": float(np.log10(curves.log_point[0])),
+        "xanchor": "left" if is_left else "right",
+        "xshift": 7 if is_left else -7,
+    }
+    text = f"<b>{say('rolls.here', speed=rate(curves.log_point[0]))}</b>"
+    return [
+        position
+        | {
+            "text": text,
+            "yref": "paper",
+            "y": 1,
+            "yanchor": "top",
+            "yshift": 3,
+            "showarrow": False,
+            "font": {"size": 12, "color": colours["ink"]},
+        }
+    ]
+
+
+def _name_annotations(curves: LimitCurvesView, colours: dict[str, str]) -> list[dict]:
+    """Each curve's name at its right end; names that would meet move apart."""
+    height_px = HEIGHT - TOP - BOTTOM
+    span = np.log10(MOST_S / LEAST_S)
+
+    def height(times: np.ndarray) -> float:
+        last_s = times[-1] if np.isfinite(times[-1]) else MOST_S
+        return float(
+            np.clip(
+                height_px * (1 - np.log10(max(last_s, 1e-9) / LEAST_S) / span), 6, height_px - 2
+            )
+        )
+
+    curve_ends: list[list[Any]] = sorted(
+        ([height(times), cause] for cause, times in curves.seconds.items()),
+        key=lambda curve_end: curve_end[0],
+    )
+    for index in range(1, len(curve_ends)):
+        curve_ends[index][0] = max(curve_ends[index][0], curve_ends[index - 1][0] + LINE_PX)
+    for index in range(len(curve_ends) - 1, -1, -1):
+        limit_px = curve_ends[index + 1][0] - LINE_PX if index + 1 < len(curve_ends) else height_px
+        curve_ends[index][0] = min(curve_ends[index][0], limit_px)
+    style = {
+        "xref": "paper",
+        "x": 1,
+        "xanchor": "left",
+        "xshift": 8,
+        "yref": "paper",
+        "yanchor": "middle",
+        "showarrow": False,
+    }
+    return [
+        style
+        | {
+            "text": f"<b>{roll_text.cause_name(cause)}</b>",
+            "y": 1 - y_px / height_px,
+            "font": {"size": 12, "color": colours[_name_colour(cause)]},
+        }
+        for y_px, cause in curve_ends
+    ]
+
+
+def _name_colour(cause: Cause) -> str:
+    return (
+        "ink_2"
+        if roll_text.COLOUR_NAMES[cause] == "ink"
+        else f"{roll_text.COLOUR_NAMES[cause]}_text"
+    )
+
+
+def _axis_annotation(colours: dict[str, str]) -> dict:
+    position = {
+        "xref": "paper",
+        "x": 1,
+        "xanchor": "right",
+        "yref": "paper",
+        "y": 0,
+        "yanchor": "top",
+        "yshift": -24,
+        "showarrow": False,
+    }
+    return position | {
+        "text": say("rolls.speed_axis"),
+        "font": {"size": 12, "color": colours["ink_3"]},
+    }

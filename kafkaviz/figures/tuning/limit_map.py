@@ -1,0 +1,408 @@
+"""Which limit ends a segment first, over the index interval and the size of an index: a map, with
+today's place on it.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import plotly.graph_objects as go
+
+from kafkaviz.analysis.rolls.limits import ENDS, OFFSET_INDEX, SIZE, TIME, TIME_INDEX
+from kafkaviz.analysis.tuning import LogMeasurement, SegmentLimits, limits_at
+from kafkaviz.figures import theme
+from kafkaviz.figures.text import roll_text
+from kafkaviz.messages import say
+from kafkaviz.simulate.config import LogConfig
+from kafkaviz.simulate.writer.roll_reason import Cause
+from kafkaviz.units import group, size
+
+CAUSES = ENDS
+FILL_COLOURS = {
+    SIZE: "log_soft",
+    TIME: "cold_soft",
+    OFFSET_INDEX: "offset_soft",
+    TIME_INDEX: "time_soft",
+}
+TEXT_COLOURS = {
+    SIZE: "log_text",
+    TIME: "ink_2",
+    OFFSET_INDEX: "offset_text",
+    TIME_INDEX: "time_text",
+}
+LEAST_INDEX_BYTES, MOST_INDEX_BYTES, STEPS = 256, 64 << 20, 4  # bytes of an index; steps a doubling
+INDEX_BYTES_TICKS = [256, *(1 << power for power in (12, 16, 20, 24))]
+INTERVAL_TICKS = [64 << 4 * power for power in range(5)]
+LEAST_INTERVAL = 64
+HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 330, 62, 16, 10, 42
+
+
+@dataclass(frozen=True)
+class MapPoint:
+    """A place on the map, and which limit a segment there reaches first. kind: "today" or
+    "considered".
+    """
+
+    interval_bytes: int
+    index_bytes: int
+    cause: str
+    kind: str
+
+
+@dataclass(frozen=True)
+class LimitMapView:
+    """cause: (rooms, intervals) numbers of CAUSES. ends_bytes: the .log at which it ends a segment.
+
+    safe_bytes: of each interval the segment.index.bytes from which on no index fills before
+    segment.bytes do. regions: where a limit's name stands: (interval, room, cause).
+    """
+
+    title: str
+    intervals: np.ndarray
+    index_sizes: np.ndarray
+    cause: np.ndarray
+    ends_bytes: np.ndarray
+    safe_bytes: np.ndarray
+    today: MapPoint
+    considered: MapPoint | None
+    regions: tuple[tuple[float, float, str], ...]
+
+
+def view(
+    measured: LogMeasurement,
+    config: LogConfig,
+    considered_interval: int,
+    considered_index_bytes: int,
+) -> LimitMapView:
+    """config: as the log is run today. measured: of a log with a batch."""
+    is_drawn = measured.parts.intervals >= LEAST_INTERVAL
+    intervals = measured.parts.intervals[is_drawn]
+    index_sizes = np.round(
+        LEAST_INDEX_BYTES
+        * 2 ** (np.arange(int(np.log2(MOST_INDEX_BYTES / LEAST_INDEX_BYTES)) * STEPS + 1) / STEPS)
+    ).astype(np.int64)
+    limits_by_cell = [
+        [_limits_with(measured, config, int(interval), int(index_size)) for interval in intervals]
+        for index_size in index_sizes
+    ]
+    ends_bytes = np.array(
+        [[list(cell.ends_bytes.values()) for cell in row] for row in limits_by_cell]
+    )
+    cause = ends_bytes.argmin(axis=2)
+    safe_bytes = np.array([cell.safe_index_bytes for cell in limits_by_cell[0]])
+    current = _map_point(
+        measured, config, config.index_interval_bytes, config.segment_index_bytes, "today"
+    )
+    considered = _map_point(
+        measured, config, considered_interval, considered_index_bytes, "considered"
+    )
+    is_same = (considered.interval_bytes, considered.index_bytes) == (
+        current.interval_bytes,
+        current.index_bytes,
+    )
+    title = _title(
+        current, limits_at(measured, config, config.index_interval_bytes).safe_index_bytes
+    )
+    return LimitMapView(
+        title,
+        intervals,
+        index_sizes,
+        cause,
+        ends_bytes.min(axis=2),
+        safe_bytes,
+        current,
+        None if is_same else considered,
+        _find_regions(cause, intervals, index_sizes),
+    )
+
+
+def _limits_with(
+    measured: LogMeasurement, config: LogConfig, interval_bytes: int, index_bytes: int
+) -> SegmentLimits:
+    return limits_at(measured, replace(config, segment_index_bytes=index_bytes), interval_bytes)
+
+
+def _map_point(
+    measured: LogMeasurement, config: LogConfig, interval_bytes: int, index_bytes: int, kind: str
+) -> MapPoint:
+    return MapPoint(
+        interval_bytes,
+        index_bytes,
+        _limits_with(measured, config, interval_bytes, index_bytes).binding,
+        kind,
+    )
+
+
+def _title(current: MapPoint, safe_bytes: int) -> str:
+    key = (
+        "curves.index_ends" if current.cause in (OFFSET_INDEX, TIME_INDEX) else "curves.cause_ends"
+    )
+    return say(key, cause=roll_text.cause_name(Cause(current.cause)), safe=size(safe_bytes))
+
+
+def caption() -> str:
+    """How to read it."""
+    return say("curves.below_map")
+
+
+def _find_regions(
+    cause: np.ndarray, intervals: np.ndarray, index_sizes: np.ndarray
+) -> tuple[tuple[float, float, str], ...]:
+    """Of each limit that has room enough, the middle of its cells."""
+    regions = []
+    for number, name in enumerate(CAUSES):
+        row, column = np.nonzero(cause == number)
+        if len(row) > cause.size / 40:
+            middle_row = int(np.median(row))
+            columns = column[row == middle_row]
+            regions.append(
+                (float(intervals[int(np.median(columns))]), float(index_sizes[middle_row]), name)
+            )
+    return tuple(regions)
+
+
+def index_size_text(measured: LogMeasurement, config: LogConfig) -> str:
+    """What the map says of today's index size, in a sentence or two."""
+    parts, current_limits = measured.parts, limits_at(measured, config, config.index_interval_bytes)
+    index = parts.index_of(config.index_interval_bytes)
+    entries = int(parts.entries[index])
+    if not entries:
+        return say("curves.map_no_entry")
+    share = 100 * min(1.0, int(parts.time_entries[index]) / entries)
+    return say(
+        "curves.map_words",
+        gap=group(round(measured.log_bytes / entries)),
+        share=f"{share:.0f}",
+        least=group(current_limits.least_index_bytes),
+        safe=group(current_limits.safe_index_bytes),
+        now=group(config.segment_index_bytes),
+    )
+
+
+def rows(limit_map: LimitMapView) -> list[tuple[int, int, str]]:
+    """The border of the map as a table: interval, the least safe index, and what ends a segment
+    with today's index.
+    """
+    current_row = int(
+        np.abs(np.log(limit_map.index_sizes / max(limit_map.today.index_bytes, 1))).argmin()
+    )
+    names = [roll_text.cause_name(Cause(CAUSES[number])) for number in limit_map.cause[current_row]]
+    return [
+        (int(interval), int(safe), name)
+        for interval, safe, name in zip(
+            limit_map.intervals, limit_map.safe_bytes, names, strict=True
+        )
+    ]
+
+
+COLUMNS = ("interval_bytes", "safe_segment_index_bytes", "ends_a_segment_first")
+
+
+# ---- drawn
+
+
+def figure(limit_map: LimitMapView, mode: str) -> go.Figure:
+    """The view in a mode, "light" or "dark"."""
+    colours = theme.colours(mode)
+    chart = go.Figure(
+        [
+            _cell_heatmap(limit_map, colours),
+            _safe_border(limit_map, colours),
+            *_point_traces(limit_map, colours),
+        ]
+    )
+    x, y = _log(limit_map.intervals), _log(limit_map.index_sizes)
+    chart.update_layout(
+        template=theme.template(mode),
+        height=HEIGHT,
+        margin={"l": LEFT, "r": RIGHT, "t": TOP, "b": BOTTOM},
+        showlegend=False,
+        hovermode="closest",
+        xaxis={
+            "range": [float(x[0]), float(x[-1])],
+            "tickvals": _log(np.array(INTERVAL_TICKS)).tolist(),
+            "ticktext": [size(interval_bytes) for interval_bytes in INTERVAL_TICKS],
+            "ticks": "outside",
+            "ticklen": 5,
+            "tickcolor": colours["line"],
+            "showgrid": False,
+            "showline": False,
+            "zeroline": False,
+            "fixedrange": True,
+            "title": None,
+        },
+        yaxis={
+            "range": [float(y[0]), float(y[-1])],
+            "tickvals": _log(np.array(INDEX_BYTES_TICKS)).tolist(),
+            "ticktext": [size(index_bytes) for index_bytes in INDEX_BYTES_TICKS],
+            "ticks": "",
+            "ticklabelstandoff": 6,
+            "showgrid": False,
+            "showline": False,
+            "zeroline": False,
+            "fixedrange": True,
+            "title": None,
+        },
+        annotations=[
+            *_region_annotations(limit_map, colours),
+            *_point_annotations(limit_map, colours),
+            _axis_annotation(colours),
+        ],
+    )
+    return chart
+
+
+def _log(values: np.ndarray | float) -> np.ndarray:
+    return np.log2(np.asarray(values, float))
+
+
+def _cell_heatmap(limit_map: LimitMapView, colours: dict[str, str]) -> go.Heatmap:
+    scale = []
+    for number, cause in enumerate(CAUSES):
+        scale += [
+            [number / len(CAUSES), colours[FILL_COLOURS[cause]]],
+            [(number + 1) / len(CAUSES), colours[FILL_COLOURS[cause]]],
+        ]
+    names = [roll_text.cause_name(Cause(cause_name)) for cause_name in CAUSES]
+    hover_template = (
+        say("curves.cell", cause="{cause}", log="{log}")
+        + f"<br>{say('curves.cell_place', interval='{interval}', room='{room}')}"
+    )
+    columns, rows = (
+        [size(int(value)) for value in values]
+        for values in (limit_map.intervals, limit_map.index_sizes)
+    )
+    text = [
+        [
+            hover_template.format(
+                cause=names[limit_map.cause[row, column]],
+                log=size(float(limit_map.ends_bytes[row, column])),
+                interval=interval,
+                room=index_size,
+            )
+            for column, interval in enumerate(columns)
+        ]
+        for row, index_size in enumerate(rows)
+    ]
+    return go.Heatmap(
+        x=_log(limit_map.intervals),
+        y=_log(limit_map.index_sizes),
+        z=limit_map.cause,
+        zmin=-0.5,
+        zmax=len(CAUSES) - 0.5,
+        colorscale=scale,
+        showscale=False,
+        text=text,
+        hovertemplate="%{text}<extra></extra>",
+        name="first limit",
+    )
+
+
+def _safe_border(limit_map: LimitMapView, colours: dict[str, str]) -> go.Scatter:
+    line = {"color": colours["ink_2"], "width": 1.6, "dash": "5px,3px"}
+    hover_texts = [
+        say("curves.safe_from", bytes=group(int(safe_bytes))) for safe_bytes in limit_map.safe_bytes
+    ]
+    return go.Scatter(
+        x=_log(limit_map.intervals),
+        y=_log(limit_map.safe_bytes),
+        mode="lines",
+        line=line,
+        name="safe",
+        customdata=hover_texts,
+        hovertemplate="%{customdata}<extra></extra>",
+    )
+
+
+def _point_traces(limit_map: LimitMapView, colours: dict[str, str]) -> list[go.Scatter]:
+    traces = []
+    for point, fill in ((limit_map.today, "raised"), (limit_map.considered, "ink")):
+        if point:
+            x, y = _point_position(point)
+            values = {
+                "interval": size(point.interval_bytes),
+                "room": size(point.index_bytes),
+                "cause": roll_text.cause_name(Cause(point.cause)),
+            }
+            hover = say(f"curves.spot_{point.kind}", **values)
+            marker = {
+                "size": 11,
+                "color": colours[fill],
+                "line": {"color": colours["ink"], "width": 2},
+            }
+            traces.append(
+                go.Scatter(
+                    x=[x],
+                    y=[y],
+                    mode="markers",
+                    marker=marker,
+                    name=point.kind,
+                    cliponaxis=False,
+                    hovertemplate=f"{hover}<extra></extra>",
+                )
+            )
+    return traces
+
+
+def _point_position(point: MapPoint) -> tuple[float, float]:
+    index_bytes = min(max(point.index_bytes, LEAST_INDEX_BYTES), MOST_INDEX_BYTES)
+    return float(_log(max(point.interval_bytes, LEAST_INTERVAL))), float(_log(index_bytes))
+
+
+def _point_annotations(limit_map: LimitMapView, colours: dict[str, str]) -> list[dict]:
+    annotations, side = (
+        [],
+        1
+        if limit_map.considered is None
+        or limit_map.considered.interval_bytes <= limit_map.today.interval_bytes
+        else -1,
+    )
+    for point, direction in ((limit_map.today, side), (limit_map.considered, -side)):
+        if point:
+            x, y = _point_position(point)
+            text = (
+                say("curves.word_today")
+                if point is limit_map.today
+                else f"<b>{say('curves.word_considered')}</b>"
+            )
+            annotations.append(
+                {
+                    "x": x,
+                    "y": y,
+                    "xanchor": "left" if direction > 0 else "right",
+                    "xshift": 9 * direction,
+                    "showarrow": False,
+                    "text": text,
+                    "font": {"size": 12, "color": colours["ink"]},
+                }
+            )
+    return annotations
+
+
+def _region_annotations(limit_map: LimitMapView, colours: dict[str, str]) -> list[dict]:
+    return [
+        {
+            "x": float(_log(interval)),
+            "y": float(_log(index_bytes)),
+            "text": f"<b>{roll_text.cause_name(Cause(cause))}</b>",
+            "showarrow": False,
+            "font": {"size": 12.5, "color": colours[TEXT_COLOURS[cause]]},
+        }
+        for interval, index_bytes, cause in limit_map.regions
+    ]
+
+
+def _axis_annotation(colours: dict[str, str]) -> dict:
+    position = {
+        "xref": "paper",
+        "x": 1,
+        "xanchor": "right",
+        "yref": "paper",
+        "y": 0,
+        "yanchor": "top",
+        "yshift": -23,
+        "showarrow": False,
+    }
+    return position | {
+        "text": "index.interval.bytes",
+        "font": {"size": 12, "color": colours["ink_3"]},
+    }

@@ -1,0 +1,283 @@
+"""How far each assumption of the model moves the p99 of a lookup, the one that moves it most first:
+a tornado.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+
+from kafkaviz.analysis.tuning import Assumption
+from kafkaviz.figures import theme
+from kafkaviz.figures.text.tuning_terms import micros
+from kafkaviz.messages import language, say, say_count
+from kafkaviz.units import group
+
+ROW_PX, TOP, BOTTOM, LEFT, RIGHT = 58, 8, 40, 150, 62
+NARROW_PX, CHARACTER_PX = 240, 6.2  # a plot in a narrow window; of a label
+
+
+@dataclass(frozen=True)
+class AssumptionBar:
+    """An assumption: the time at its low and at its high end, what those ends are, and the answer
+    there where it is another.
+    """
+
+    name: str
+    low_us: float
+    high_us: float
+    ends: tuple[str, str]
+    answers: tuple[str, str]
+
+
+@dataclass(frozen=True)
+class TornadoView:
+    """typical_us: with every assumption as it is; budget_us: what a p99 lookup may take, None
+    without a budget.
+    """
+
+    title: str
+    bars: tuple[AssumptionBar, ...]
+    typical_us: float
+    budget_us: float | None
+
+
+def view(
+    assumptions: Sequence[Assumption],
+    answer: tuple[str, int],
+    typical_us: float,
+    budget_us: float | None,
+) -> TornadoView:
+    """answer: the verdict and the interval that holds now."""
+    bars = tuple(_bar(assumption, answer) for assumption in assumptions)
+    return TornadoView(_title(bars), bars, typical_us, budget_us)
+
+
+def _bar(assumption: Assumption, answer: tuple[str, int]) -> AssumptionBar:
+    unit = f" {assumption.unit}" if assumption.unit else ""
+    ends = f"{assumption.low:.3g}{unit}", f"{assumption.high:.3g}{unit}"
+    low, high = (
+        "" if end_answer == answer else _answer_text(end_answer)
+        for end_answer in (assumption.verdict_low, assumption.verdict_high)
+    )
+    return AssumptionBar(
+        assumption_name(assumption),
+        assumption.p99_us_low,
+        assumption.p99_us_high,
+        ends,
+        (low, high),
+    )
+
+
+def assumption_name(assumption: Assumption) -> str:
+    """What an assumption is called."""
+    return assumption.name.render(language())
+
+
+def _answer_text(answer: tuple[str, int]) -> str:
+    return say("curves.keep") if answer[0] == "keep" else group(answer[1])
+
+
+def _title(bars: Sequence[AssumptionBar]) -> str:
+    if not bars:
+        return say("curves.no_assumption")
+    values = {"name": bars[0].name, "low": micros(bars[0].low_us), "high": micros(bars[0].high_us)}
+    turning_bars = sum(any(bar.answers) for bar in bars)
+    if not turning_bars:
+        return say("curves.answer_stays", **values)
+    return say_count("curves.answer_turns", turning_bars, count=len(bars), **values)
+
+
+def caption() -> str:
+    """How to read it."""
+    return say("curves.below_tornado")
+
+
+def rows(tornado: TornadoView) -> list[tuple[str, ...]]:
+    """The figure as a table: assumption, its ends, the p99 at each, the answer at each where it is
+    another.
+    """
+    return [
+        (
+            bar.name,
+            *bar.ends,
+            micros(bar.low_us),
+            micros(bar.high_us),
+            *(answer or say("curves.same") for answer in bar.answers),
+        )
+        for bar in tornado.bars
+    ]
+
+
+COLUMNS = (
+    "assumption",
+    "low_end",
+    "high_end",
+    "p99_at_low",
+    "p99_at_high",
+    "answer_at_low",
+    "answer_at_high",
+)
+
+
+def column_titles() -> tuple[str, ...]:
+    """The heads of rows."""
+    return tuple(say(f"curves.{column}") for column in COLUMNS)
+
+
+def figure(tornado: TornadoView, mode: str) -> go.Figure:
+    """The view in a mode, "light" or "dark"."""
+    colours = theme.colours(mode)
+    indexes = list(range(len(tornado.bars)))
+    most_us = max([bar.high_us for bar in tornado.bars] + [tornado.typical_us, 1e-6])
+    hover_texts = [
+        say("curves.bar_hover", name=a, low=b, high=c, at_low=d, at_high=e)
+        for a, b, c, d, e, _, _ in rows(tornado)
+    ]
+    chart = go.Figure(
+        go.Bar(
+            orientation="h",
+            base=[min(bar.low_us, bar.high_us) for bar in tornado.bars],
+            x=[abs(bar.high_us - bar.low_us) for bar in tornado.bars],
+            y=indexes,
+            width=0.3,
+            marker={"color": colours["log"], "line": {"width": 0}},
+            customdata=hover_texts,
+            hovertemplate="%{customdata}<extra></extra>",
+            name="p99",
+        )
+    )
+    chart.update_layout(
+        template=theme.template(mode),
+        height=ROW_PX * max(1, len(indexes)) + TOP + BOTTOM,
+        showlegend=False,
+        hovermode="closest",
+        margin={"l": LEFT, "r": RIGHT, "t": TOP, "b": BOTTOM},
+        xaxis={
+            "range": [0, 1.06 * most_us],
+            "showgrid": True,
+            "showline": False,
+            "ticks": "",
+            "fixedrange": True,
+            "nticks": 6,
+            "ticksuffix": " µs",
+            "title": None,
+            "zeroline": False,
+        },
+        yaxis={
+            "range": [len(indexes) - 0.5, -0.5],
+            "tickvals": indexes,
+            "ticktext": [bar.name for bar in tornado.bars],
+            "ticks": "",
+            "ticklabelstandoff": 8,
+            "showgrid": False,
+            "fixedrange": True,
+            "title": None,
+            "automargin": False,
+        },
+        shapes=_line_shapes(tornado, most_us, colours),
+        annotations=[
+            *_end_annotations(tornado, colours),
+            *_line_annotations(tornado, most_us, colours),
+        ],
+    )
+    return chart
+
+
+def _line_shapes(tornado: TornadoView, most_us: float, colours: dict[str, str]) -> list[dict]:
+    style = {"type": "line", "yref": "paper", "y0": 0, "y1": 1}
+    lines = [
+        style
+        | {
+            "x0": tornado.typical_us,
+            "x1": tornado.typical_us,
+            "line": {"color": colours["ink"], "width": 1.5},
+        }
+    ]
+    if tornado.budget_us is not None and tornado.budget_us <= 1.06 * most_us:
+        budget_line = {"color": colours["warning"], "width": 1.4, "dash": "2px,3px"}
+        lines.append(
+            style | {"x0": tornado.budget_us, "x1": tornado.budget_us, "line": budget_line}
+        )
+    return lines
+
+
+def _line_annotations(tornado: TornadoView, most_us: float, colours: dict[str, str]) -> list[dict]:
+    style = {"yref": "paper", "y": 0, "yanchor": "top", "yshift": -21, "showarrow": False}
+    text = say("curves.as_it_is", us=micros(tornado.typical_us))
+    annotations = [
+        style
+        | {"x": tornado.typical_us, "text": text, "font": {"size": 12, "color": colours["ink"]}}
+    ]
+    is_apart = (
+        tornado.budget_us is not None
+        and abs(tornado.budget_us - tornado.typical_us) > 0.3 * most_us
+    )
+    if is_apart and tornado.budget_us <= 1.06 * most_us:
+        text = f"<b>{say('curves.word_budget')}</b>"
+        annotations.append(
+            style
+            | {
+                "x": tornado.budget_us,
+                "text": text,
+                "font": {"size": 12, "color": colours["warning_text"]},
+            }
+        )
+    return annotations
+
+
+def _end_annotations(tornado: TornadoView, colours: dict[str, str]) -> list[dict]:
+    """What the assumption is at either end, and the answer there, where it is another: beside its
+    bar, or below one without room for it.
+    """
+    annotations = []
+    most_us = max([bar.high_us for bar in tornado.bars] + [tornado.typical_us, 1e-6])
+    for index, bar in enumerate(tornado.bars):
+        ends = sorted(zip((bar.low_us, bar.high_us), bar.ends, bar.answers, strict=True))
+        room_px = (
+            NARROW_PX * ends[0][0] / most_us,
+            RIGHT + NARROW_PX * (1.06 - ends[1][0] / most_us),
+        )
+        texts_px = (
+            CHARACTER_PX * len(f"{end_text} → {answer}" if answer else end_text)
+            for _, end_text, answer in ends
+        )
+        if any(text_px > px for text_px, px in zip(texts_px, room_px, strict=True)):
+            annotations.append(_ends_annotation(index, ends, most_us, colours))
+            continue
+        for (us, end_text, answer), side in zip(ends, ("right", "left"), strict=True):
+            text = f"{end_text} → <b>{answer}</b>" if answer else end_text
+            annotations.append(
+                {
+                    "x": us,
+                    "y": index,
+                    "xanchor": side,
+                    "xshift": 5 if side == "left" else -5,
+                    "showarrow": False,
+                    "text": text,
+                    "font": {"size": 12, "color": colours["warning_text" if answer else "ink_3"]},
+                }
+            )
+    return annotations
+
+
+def _ends_annotation(
+    index: int, ends: list[tuple[float, str, str]], most_us: float, colours: dict[str, str]
+) -> dict:
+    """Both ends in one line below the bar, from where it begins or up to where it ends."""
+    text = " – ".join(
+        f"{end_text} → <b>{answer}</b>" if answer else end_text for _, end_text, answer in ends
+    )
+    is_left = ends[0][0] < most_us / 2
+    colour = colours["warning_text" if any(answer for _, _, answer in ends) else "ink_3"]
+    return {
+        "x": ends[0][0] if is_left else ends[1][0],
+        "y": index,
+        "xanchor": "left" if is_left else "right",
+        "yshift": -18,
+        "showarrow": False,
+        "text": text,
+        "bgcolor": colours["raised"],
+        "borderpad": 0,
+        "font": {"size": 12, "color": colour},
+    }

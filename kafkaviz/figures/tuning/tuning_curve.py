@@ -1,0 +1,729 @@
+"""What each index interval costs a lookup, and what it costs in index: two curves over the same
+axis, today's interval marked.
+
+Headers and bytes are counted, not modelled; only the line of a budget, which is given in
+microseconds, stands where a model puts it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+import plotly.graph_objects as go
+
+from kafkaviz.analysis.cost.cost_model import LookupPrices
+from kafkaviz.analysis.tuning import Budgets, IntervalPrice
+from kafkaviz.figures import theme
+from kafkaviz.figures.text.tuning_terms import headers_text, micros
+from kafkaviz.messages import say
+from kafkaviz.units import group, size
+
+# of the axis: no batch is smaller than its header, and none that Kafka takes by default is larger
+LEAST_X, MOST_X = 64, 4 << 20
+X_TICKS = [64 << 2 * power for power in range(9)]
+HEADER_TICKS = [
+    1,
+    2,
+    5,
+    10,
+    20,
+    50,
+    100,
+    200,
+    500,
+    1000,
+    2000,
+    5000,
+    10_000,
+    20_000,
+    50_000,
+    100_000,
+]
+BYTE_TICKS = [10, 100, *(unit << shift for shift in (10, 20, 30) for unit in (1, 10, 100))]
+HEADERS_PX, BYTES_PX = 330, 232
+LEFT, RIGHT, TOP, BOTTOM = 58, 92, 14, 40
+LINE_PX, FOOT_PX = 16, 2
+# a share: mean headers of the index on disk and of its replay that differ no more are those of one
+# index
+ALIKE_SHARE = 0.1
+CLOSE_RATIO = 8  # times the other: two marks whose words would meet
+WIDE_PLATEAU_BYTES = 1024  # bytes from which on its words have room inside
+COMPARED_BYTES = 65_536  # what today is held against where nothing else is considered
+
+
+@dataclass(frozen=True)
+class CurveMark:
+    """An interval that is marked. x_bytes: where it is drawn, 64 B at least."""
+
+    interval_bytes: int
+    x_bytes: int
+    headers_mean: float
+    index_bytes: int
+    name: str
+
+
+@dataclass(frozen=True)
+class TuningCurveView:
+    """Both curves. Arrays have a value an interval from 64 B on.
+
+    budget: the headers at which a p99 lookup would reach its budget, at the dear and at the cheap
+    end of the model; None without one. least_batch_bytes: intervals below it change nothing; None
+    where that is not known.
+    """
+
+    titles: tuple[str, str]
+    intervals: np.ndarray
+    headers_mean: np.ndarray
+    headers_p50: np.ndarray
+    headers_p99: np.ndarray
+    index_bytes: np.ndarray
+    hover_texts: tuple[str, ...]
+    today: CurveMark
+    considered: CurveMark | None
+    least_batch_bytes: int | None
+    budget: tuple[float, float] | None
+    budget_text: str
+
+
+def view(
+    costs_by_interval: Sequence[IntervalPrice],
+    current: IntervalPrice,
+    considered_bytes: int,
+    *,
+    log_bytes: int,
+    least_batch_bytes: int | None,
+    budgets: Budgets,
+    costs: LookupPrices,
+) -> TuningCurveView:
+    """every: each swept interval with its prices, the considered one among them. current: today's,
+    beside the curve where no replay is it.
+    """
+    considered = (
+        current
+        if considered_bytes == current.interval_bytes
+        else next(
+            interval_cost
+            for interval_cost in costs_by_interval
+            if interval_cost.interval_bytes == considered_bytes
+        )
+    )
+    compared = (
+        considered if considered is not current else _comparison_point(costs_by_interval, current)
+    )
+    drawn_intervals = [
+        interval_cost
+        for interval_cost in costs_by_interval
+        if LEAST_X <= interval_cost.interval_bytes <= MOST_X
+    ]
+    columns = {
+        name: np.array([interval_cost.row[name] for interval_cost in drawn_intervals])
+        for name in ("headers_mean", "headers_p50", "headers_p99", "index_bytes")
+    }
+    return TuningCurveView(
+        (_headers_title(current, compared), _bytes_title(current, compared, log_bytes)),
+        np.array([interval_cost.interval_bytes for interval_cost in drawn_intervals]),
+        **columns,
+        hover_texts=tuple(map(_hover_text, drawn_intervals)),
+        today=_curve_mark(current, "curves.today"),
+        considered=None if considered is current else _curve_mark(considered, "curves.considered"),
+        least_batch_bytes=least_batch_bytes,
+        budget=_budget_headers(budgets, costs),
+        budget_text=""
+        if budgets.p99_us is None
+        else say("curves.budget", us=f"{budgets.p99_us:g}"),
+    )
+
+
+def _comparison_point(
+    costs_by_interval: Sequence[IntervalPrice], current: IntervalPrice
+) -> IntervalPrice:
+    """What today is held against where nothing is considered: the same interval batch by batch, or
+    where that is it already, 64 KiB.
+    """
+    replayed_current = next(
+        (
+            interval_cost
+            for interval_cost in costs_by_interval
+            if interval_cost.interval_bytes == current.interval_bytes
+        ),
+        current,
+    )
+    if _differs_on_disk(replayed_current, current):
+        return replayed_current
+    return next(
+        (
+            interval_cost
+            for interval_cost in costs_by_interval
+            if interval_cost.interval_bytes >= COMPARED_BYTES
+        ),
+        current,
+    )
+
+
+def _differs_on_disk(replayed_current: IntervalPrice, current: IntervalPrice) -> bool:
+    """Whether the index on disk is not the one that a replay gives: its entries stand for whole
+    appends.
+    """
+    return (
+        abs(
+            float(replayed_current.row["headers_mean"])
+            / max(float(current.row["headers_mean"]), 1e-9)
+            - 1
+        )
+        >= ALIKE_SHARE
+    )
+
+
+def _curve_mark(interval_cost: IntervalPrice, key: str) -> CurveMark:
+    x_bytes = min(max(interval_cost.interval_bytes, LEAST_X), MOST_X)
+    name = say(key, interval=size(interval_cost.interval_bytes))
+    return CurveMark(
+        interval_cost.interval_bytes,
+        x_bytes,
+        float(interval_cost.row["headers_mean"]),
+        int(interval_cost.row["index_bytes"]),
+        name,
+    )
+
+
+def _budget_headers(budgets: Budgets, costs: LookupPrices) -> tuple[float, float] | None:
+    if budgets.p99_us is None:
+        return None
+    headers = [
+        (budgets.p99_us - first_us) / header_us
+        for first_us, header_us in zip(costs.first_us, costs.header_us, strict=True)
+    ]
+    return max(headers[2], 0.0), max(headers[0], 0.0)
+
+
+def _headers_title(current: IntervalPrice, compared: IntervalPrice) -> str:
+    """16 KiB instead of 4 KiB: a lookup reads 2.4 times as many headers."""
+    before, after = float(current.row["headers_mean"]), float(compared.row["headers_mean"])
+    ratio = after / before if before else 1.0
+    values = {"other": size(compared.interval_bytes), "today": size(current.interval_bytes)}
+    if compared.interval_bytes == current.interval_bytes and _differs_on_disk(compared, current):
+        return say(
+            "curves.headers_on_disk",
+            **values,
+            disk=headers_text(before),
+            replayed=headers_text(after),
+        )
+    if abs(ratio - 1) < 0.005:
+        return say("curves.headers_same", **values)
+    if ratio < 1:
+        return say("curves.headers_fewer", **values, percent=f"{100 * (1 - ratio):.0f}")
+    if ratio < 1.1:
+        return say("curves.headers_more", **values, percent=f"{100 * (ratio - 1):.0f}")
+    return say("curves.headers_times", **values, times=f"{ratio:.1f}")
+
+
+def _bytes_title(current: IntervalPrice, compared: IntervalPrice, log_bytes: int) -> str:
+    before, after = int(current.row["index_bytes"]), int(compared.row["index_bytes"])
+    key = "stays" if before == after else "shrinks" if after < before else "grows"
+    return say(f"curves.index_{key}", before=size(before), after=size(after), log=size(log_bytes))
+
+
+def _hover_text(interval_cost: IntervalPrice) -> str:
+    row = interval_cost.row
+    return "<br>".join(
+        (
+            f"<b>{group(interval_cost.interval_bytes)} B</b>",
+            say(
+                "curves.told_headers",
+                headers=headers_text(row["headers_mean"]),
+                p99=group(int(row["headers_p99"])),
+            ),
+            say(
+                "curves.told_entries",
+                offsets=group(int(row["entries"])),
+                times=group(interval_cost.time_entries),
+                size=size(int(row["index_bytes"])),
+            ),
+            say(
+                "curves.told_time",
+                mean=micros(interval_cost.mean_us.typical),
+                p99=micros(interval_cost.p99_us.typical),
+            ),
+        )
+    )
+
+
+def rows(costs_by_interval: Sequence[IntervalPrice]) -> list[tuple]:
+    """The figures as a table, numbers as they are: each interval with its entries, bytes, headers
+    and modelled times.
+    """
+    return [
+        (
+            interval_cost.interval_bytes,
+            int(interval_cost.row["entries"]),
+            int(interval_cost.row["index_bytes"]),
+            round(100 * interval_cost.index_share, 4),
+            round(float(interval_cost.row["headers_mean"]), 3),
+            *(int(interval_cost.row[f"headers_{name}"]) for name in ("p50", "p90", "p99", "max")),
+            round(float(interval_cost.row["skipped_bytes_mean"]), 1),
+            *(round(us, 2) for us in interval_cost.p99_us),
+            *(round(us, 1) for us in interval_cost.cold_p99_us),
+        )
+        for interval_cost in costs_by_interval
+    ]
+
+
+COLUMNS = (
+    "interval_bytes",
+    "entries",
+    "index_bytes",
+    "index_percent",
+    "headers_mean",
+    "headers_p50",
+    "headers_p90",
+    "headers_p99",
+    "headers_max",
+    "skipped_bytes_mean",
+    "warm_p99_us_low",
+    "warm_p99_us",
+    "warm_p99_us_high",
+    "cold_p99_us_low",
+    "cold_p99_us",
+    "cold_p99_us_high",
+)
+
+
+def captions() -> tuple[str, str]:
+    """How to read either figure."""
+    return say("curves.below_headers"), say("curves.below_bytes")
+
+
+# ---- drawn
+
+
+def headers_figure(curve: TuningCurveView, mode: str) -> go.Figure:
+    """The headers of a lookup in a mode, "light" or "dark"."""
+    colours = theme.colours(mode)
+    most_headers = max(12.0, 1.3 * float(curve.headers_p99.max(initial=1)))
+    p50, p99 = np.maximum(curve.headers_p50, 1), np.maximum(curve.headers_p99, 1)
+    line = {"color": colours["scan"], "width": 2.6}
+    chart = go.Figure(
+        [
+            go.Scatter(
+                x=curve.intervals,
+                y=p50,
+                mode="lines",
+                line={"width": 0},
+                hoverinfo="skip",
+                name="median",
+            ),
+            go.Scatter(
+                x=curve.intervals,
+                y=p99,
+                mode="lines",
+                line={"color": colours["scan"], "width": 1.4, "dash": "5px,3px"},
+                fill="tonexty",
+                fillcolor=_faint_colour(colours["scan"], 0.16),
+                hoverinfo="skip",
+                name="p99",
+            ),
+            go.Scatter(
+                x=curve.intervals,
+                y=np.maximum(curve.headers_mean, 1),
+                mode="lines",
+                line=line,
+                hoverinfo="skip",
+                name="mean",
+            ),
+            _hover_points(curve, np.maximum(curve.headers_mean, 1)),
+            _dots(
+                curve,
+                [max(mark.headers_mean, 1) for mark in _curve_marks(curve)],
+                colours["scan"],
+                colours,
+            ),
+        ]
+    )
+    ticks = {value: group(value) for value in HEADER_TICKS if value <= most_headers}
+    line_names = [
+        ("p99", p99, "scan_text", False),
+        (say("curves.mean"), curve.headers_mean, "scan_text", True),
+    ]
+    line_names = [
+        (text, float(line[-1]), colour, is_bold)
+        for text, line, colour, is_bold in line_names
+        if len(line)
+    ]
+    if curve.budget and 1 < curve.budget[0] < most_headers:
+        line_names.append((curve.budget_text, curve.budget[0], "warning_text", True))
+    axis_style = {"height": HEADERS_PX, "range": [0, np.log10(most_headers)], "ticks": ticks}
+    annotations = [
+        *_name_annotations(line_names, axis_style, colours),
+        *_mark_annotations(curve, colours),
+        *_plateau_annotations(curve, colours),
+    ]
+    return _apply_layout(
+        chart,
+        axis_style,
+        [
+            *_plateau_shapes(curve, colours),
+            *_budget_shapes(curve, most_headers, colours),
+            *_mark_lines(curve, colours),
+        ],
+        annotations,
+        mode,
+    )
+
+
+def bytes_figure(curve: TuningCurveView, mode: str) -> go.Figure:
+    """The bytes of both indexes in a mode."""
+    colours = theme.colours(mode)
+    most_bytes, least_bytes = (
+        1.5 * float(curve.index_bytes.max(initial=8)),
+        max(8.0, float(curve.index_bytes[curve.index_bytes > 0].min(initial=1e12))),
+    )
+    least_bytes = min(least_bytes, most_bytes) * 0.7
+    chart = go.Figure(
+        [
+            go.Scatter(
+                x=curve.intervals,
+                y=[
+                    float(index_bytes) if index_bytes else None for index_bytes in curve.index_bytes
+                ],
+                mode="lines",
+                line={"color": colours["offset"], "width": 2.6},
+                hoverinfo="skip",
+                name="both indexes",
+            ),
+            _hover_points(curve, np.maximum(curve.index_bytes, least_bytes)),
+            _dots(
+                curve,
+                [float(mark.index_bytes) or None for mark in _curve_marks(curve)],
+                colours["offset"],
+                colours,
+            ),
+        ]
+    )
+    ticks = {
+        value: size(value)
+        for value in BYTE_TICKS
+        if 0.5 * least_bytes / 0.7 <= value <= most_bytes and value >= least_bytes
+    }
+    axis_style = {
+        "height": BYTES_PX,
+        "range": [np.log10(least_bytes), np.log10(most_bytes)],
+        "ticks": ticks,
+    }
+    last_bytes = (
+        max(float(curve.index_bytes[-1]), least_bytes) if len(curve.index_bytes) else least_bytes
+    )
+    annotations = _name_annotations(
+        [(say("curves.both_indexes"), last_bytes, "offset_text", True)], axis_style, colours
+    )
+    return _apply_layout(
+        chart,
+        axis_style,
+        [*_plateau_shapes(curve, colours), *_mark_lines(curve, colours)],
+        annotations,
+        mode,
+    )
+
+
+def _apply_layout(
+    chart: go.Figure, axis_style: dict, shapes: list[dict], annotations: list[dict], mode: str
+) -> go.Figure:
+    colours = theme.colours(mode)
+    chart.update_layout(
+        template=theme.template(mode),
+        height=axis_style["height"],
+        margin={"l": LEFT, "r": RIGHT, "t": TOP, "b": BOTTOM},
+        showlegend=False,
+        hovermode="x",
+        hoverdistance=24,
+        clickmode="event+select",
+        dragmode=False,
+        xaxis={
+            "type": "log",
+            "range": np.log10([LEAST_X, MOST_X]).tolist(),
+            "tickvals": X_TICKS,
+            "ticktext": [size(interval_bytes) for interval_bytes in X_TICKS],
+            "ticks": "outside",
+            "ticklen": 5,
+            "tickcolor": colours["line"],
+            "showgrid": False,
+            "showline": False,
+            "zeroline": False,
+            "fixedrange": True,
+            "title": None,
+            "showspikes": False,
+            "automargin": False,
+            "hoverformat": ".0f",
+        },
+        yaxis={
+            "type": "log",
+            "range": [float(limit) for limit in axis_style["range"]],
+            "tickvals": list(axis_style["ticks"]),
+            "ticktext": list(axis_style["ticks"].values()),
+            "ticks": "",
+            "ticklabelstandoff": 8,
+            "showgrid": True,
+            "gridcolor": colours["line"],
+            "showline": False,
+            "zeroline": False,
+            "fixedrange": True,
+            "title": None,
+            "automargin": False,
+        },
+        shapes=shapes,
+        annotations=[*annotations, _axis_annotation(colours)],
+    )
+    return chart
+
+
+def _hover_points(curve: TuningCurveView, y: np.ndarray) -> go.Scatter:
+    """What a pointer meets: nothing to see, the words of each interval, and its bytes for a
+    click.
+    """
+    unchanged = {"marker": {"opacity": 0}}
+    return go.Scatter(
+        x=curve.intervals,
+        y=y,
+        mode="markers",
+        marker={"size": 14, "opacity": 0},
+        selected=unchanged,
+        unselected=unchanged,
+        name="points",
+        customdata=[
+            [int(interval_bytes), hover]
+            for interval_bytes, hover in zip(curve.intervals, curve.hover_texts, strict=True)
+        ],
+        hovertemplate="%{customdata[1]}<extra></extra>",
+    )
+
+
+def _curve_marks(curve: TuningCurveView) -> list[CurveMark]:
+    return [mark for mark in (curve.today, curve.considered) if mark]
+
+
+def _dots(
+    curve: TuningCurveView, y: list[float | None], colour: str, colours: dict[str, str]
+) -> go.Scatter:
+    marker = {
+        "size": 10,
+        "color": colour,
+        "line": {"color": colours["raised"], "width": 2},
+        "opacity": 1,
+    }
+    unchanged = {"marker": {"opacity": 1}}
+    return go.Scatter(
+        x=[mark.x_bytes for mark in _curve_marks(curve)],
+        y=y,
+        mode="markers",
+        marker=marker,
+        selected=unchanged,
+        unselected=unchanged,
+        name="marks",
+        hoverinfo="skip",
+        cliponaxis=False,
+    )
+
+
+def _mark_lines(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:
+    style = {"type": "line", "yref": "paper", "y0": 0, "y1": 1}
+    lines = [
+        style
+        | {
+            "x0": curve.today.x_bytes,
+            "x1": curve.today.x_bytes,
+            "line": {"color": colours["ink_3"], "width": 1.2, "dash": "4px,3px"},
+        }
+    ]
+    if curve.considered:
+        lines.append(
+            style
+            | {
+                "x0": curve.considered.x_bytes,
+                "x1": curve.considered.x_bytes,
+                "line": {"color": colours["ink"], "width": 1.8},
+            }
+        )
+    return lines
+
+
+def _mark_annotations(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:
+    """The names of the marks, near the foot; a name steps aside where the other line is close
+    behind its own.
+
+    On the right of its line the considered one stands higher, where today's name has room; on the
+    left the curve comes down there.
+    """
+    marks_with_style = (
+        (curve.today, curve.considered, "ink_2", 400, FOOT_PX),
+        (curve.considered, curve.today, "ink", 600, FOOT_PX + LINE_PX + 2),
+    )
+    annotations = []
+    for mark, other_mark, colour, weight, shift_px in marks_with_style:
+        if mark:
+            is_close = (
+                other_mark is not None
+                and mark.x_bytes < other_mark.x_bytes <= CLOSE_RATIO * mark.x_bytes
+            )
+            is_left = (
+                is_close and mark.x_bytes > CLOSE_RATIO * LEAST_X
+            ) or mark.x_bytes > MOST_X / CLOSE_RATIO
+            annotations.append(
+                {
+                    "x": float(np.log10(mark.x_bytes)),
+                    "yref": "paper",
+                    "y": 0,
+                    "yanchor": "bottom",
+                    "yshift": FOOT_PX if is_left else shift_px,
+                    "showarrow": False,
+                    "xanchor": "right" if is_left else "left",
+                    "xshift": -4 if is_left else 4,
+                    "text": mark.name,
+                    # a budget's line may pass behind
+                    "font": {"size": 12, "color": colours[colour], "weight": weight},
+                    "bgcolor": colours["raised"],
+                }
+            )
+    return annotations
+
+
+def _plateau_shapes(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:
+    if not curve.least_batch_bytes or curve.least_batch_bytes <= LEAST_X:
+        return []
+    edge = min(curve.least_batch_bytes, MOST_X)
+    return [
+        {
+            "type": "rect",
+            "x0": LEAST_X,
+            "x1": edge,
+            "yref": "paper",
+            "y0": 0,
+            "y1": 1,
+            "line": {"width": 0},
+            "layer": "below",
+            "fillcolor": _faint_colour(colours["log_soft"], 0.55),
+        }
+    ]
+
+
+def _plateau_annotations(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:
+    if not _plateau_shapes(curve, colours):
+        return []
+    least_bytes = cast(int, curve.least_batch_bytes)
+    is_wide = least_bytes >= WIDE_PLATEAU_BYTES
+    headline = (
+        say("curves.plateau_inside")
+        if is_wide
+        else say("curves.plateau_left", bytes=group(least_bytes))
+    )
+    position = {
+        "xref": "x",
+        "x": float(np.log10(LEAST_X if is_wide else least_bytes)),
+        "xshift": 4,
+        "xanchor": "left",
+        "align": "left",
+    }
+    return [
+        position
+        | {
+            "yref": "paper",
+            "y": 1,
+            "yanchor": "top",
+            "yshift": 3,
+            "showarrow": False,
+            # what is marked may stand behind
+            "bgcolor": "rgba(0,0,0,0)" if is_wide else colours["raised"],
+            "text": f'<span style="font-weight:600">{headline}</span>'
+            f"<br>{say('curves.nothing_changes')}",
+            "font": {"size": 12, "color": colours["ink_2"]},
+        }
+    ]
+
+
+def _budget_shapes(
+    curve: TuningCurveView, most_headers: float, colours: dict[str, str]
+) -> list[dict]:
+    """Dotted where the dear end of the model meets the budget, shaded from there to the cheap
+    end.
+    """
+    if not curve.budget or not 1 < curve.budget[0] < most_headers:
+        return []
+    low, high = curve.budget[0], min(curve.budget[1], most_headers)
+    style = {"xref": "paper", "x0": 0, "x1": 1}
+    band = style | {
+        "type": "rect",
+        "y0": low,
+        "y1": high,
+        "line": {"width": 0},
+        "fillcolor": _faint_colour(colours["warning"], 0.1),
+        "layer": "below",
+    }
+    return [
+        band,
+        style
+        | {
+            "type": "line",
+            "y0": low,
+            "y1": low,
+            "line": {"color": colours["warning"], "width": 1.4, "dash": "2px,3px"},
+        },
+    ]
+
+
+def _name_annotations(
+    names: list[tuple[str, float, str, bool]], axis_style: dict, colours: dict[str, str]
+) -> list[dict]:
+    """Each line's name at its right end; names that would meet move apart."""
+    height_px = axis_style["height"] - TOP - BOTTOM
+    low, high = (float(limit) for limit in axis_style["range"])
+    line_ends: list[list[Any]] = sorted(
+        (
+            [
+                height_px * (1 - (np.log10(max(value, 1e-9)) - low) / (high - low)),
+                text,
+                colour,
+                is_bold,
+            ]
+            for text, value, colour, is_bold in names
+        ),
+        key=lambda line_end: line_end[0],
+    )
+    for index in range(1, len(line_ends)):
+        line_ends[index][0] = max(line_ends[index][0], line_ends[index - 1][0] + LINE_PX)
+    return [
+        {
+            "xref": "paper",
+            "x": 1,
+            "xanchor": "left",
+            "xshift": 6,
+            "yref": "paper",
+            "yanchor": "middle",
+            "showarrow": False,
+            "y": float(1 - y_px / height_px),
+            "text": f"<b>{text}</b>" if is_bold else text,
+            "font": {"size": 12, "color": colours[colour]},
+        }
+        for y_px, text, colour, is_bold in line_ends
+    ]
+
+
+def _axis_annotation(colours: dict[str, str]) -> dict:
+    position = {
+        "xref": "paper",
+        "x": 1,
+        "xanchor": "right",
+        "yref": "paper",
+        "y": 0,
+        "yanchor": "top",
+        "yshift": -23,
+        "showarrow": False,
+    }
+    return position | {
+        "text": "index.interval.bytes",
+        "font": {"size": 12, "color": colours["ink_3"]},
+    }
+
+
+def _faint_colour(colour: str, opacity: float) -> str:
+    """A colour that lets through what is below it."""
+    red, green, blue = (int(colour[start : start + 2], 16) for start in (1, 3, 5))
+    return f"rgba({red},{green},{blue},{opacity})"

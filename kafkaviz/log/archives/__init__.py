@@ -1,0 +1,1 @@
+"""Packed broker directories, unpacked once within a budget."""

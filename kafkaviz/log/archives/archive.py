@@ -1,0 +1,445 @@
+"""A packed broker directory (.tar, .tar.gz, .tar.xz, .zip), unpacked once, safely, with its times
+and holes kept.
+
+Kafka takes a .log's modification time for the segment's largest timestamp when the time index has
+none, so times matter to the nanosecond; a preallocated index is 10 MiB of hole, so holes matter
+too.
+"""
+
+import bz2
+import errno
+import gzip
+import hashlib
+import io
+import lzma
+import os
+import shutil
+import stat
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
+
+from kafkaviz.errors import CannotOpen, system_problem
+from kafkaviz.format.names import parse_file
+from kafkaviz.log import file
+from kafkaviz.log.archives import tar_reader, zip_reader
+from kafkaviz.log.archives.archive_member import PIECE_BYTES, ArchiveMember, BadArchive, Pieces
+from kafkaviz.log.archives.scratch_folder import scratch_folder, sweep
+from kafkaviz.log.archives.unpack_budget import ProgressCallback, UnpackBudget
+from kafkaviz.messages import Message, message, verbatim
+from kafkaviz.units import escape_line
+
+# what is offered to open, too
+SUFFIXES = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2", ".zip")
+# of the disk's free room, or half of it where that is less: an archive of noise must not fill a
+# server
+RESERVE_BYTES = 1 << 30
+HOLE_BYTES = 4096  # runs of zeros this long, and aligned so, become holes again
+NAME_CHARACTERS = 80  # of a member's path in a message
+XZ_BYTES = 256 << 20  # of memory for its dictionary: xz -9 wants 65 MiB, and a header may say 4 GiB
+# what the readers of the standard library raise on bytes that are no archive, encrypted ones
+# included
+ARCHIVE_ERRORS = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    OSError,
+    EOFError,
+    ValueError,
+    ArithmeticError,
+    RuntimeError,
+    LookupError,
+)
+MEMBER_FAULTS = {  # what the system refuses of a member's path, whatever folder it should go to
+    errno.EISDIR: "archive.file_and_folder",
+    errno.EEXIST: "archive.file_and_folder",
+    errno.ENOTDIR: "archive.file_and_folder",
+    errno.ENAMETOOLONG: "archive.name_too_long",
+    errno.EILSEQ: "archive.impossible_name",
+}
+
+# what the readers of the standard library say: what stands before and behind a value, and the key
+_LIBRARY_PROBLEMS = (
+    ("File is not a zip file", "", "archive.not_a_zip"),
+    ("Compressed file ended before the end-of-stream marker was reached", "", "archive.stream_cut"),
+    ("Memory usage limit exceeded", "", "archive.memory_limit"),
+)
+_LIBRARY_PROBLEMS_OF = (
+    ("Bad CRC-32 for file ", "", "archive.member_checksum"),
+    ("File ", " is encrypted, password required for extraction", "archive.encrypted"),
+    ("Not a gzipped file (", ")", "archive.not_a_gzip"),
+    ("CRC check failed ", "", "archive.checksum"),
+)
+
+# the archive that each folder of the cache holds, of those opened by this process
+_ARCHIVE_BY_FOLDER: dict[Path, Path] = {}
+
+
+class NoRoom(OSError):
+    """The disk, or its table of files, would be left too full."""
+
+    def __init__(self, problem: Message) -> None:
+        super().__init__(errno.ENOSPC, str(problem))
+        self.problem = problem
+
+
+def cache_folder() -> Path:
+    """Where kafkaviz keeps what it makes for itself: KAFKAVIZ_CACHE, else the user's cache
+    folder.
+    """
+    override = os.environ.get("KAFKAVIZ_CACHE")
+    if override:
+        return Path(override)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kafkaviz"
+
+
+def is_archive(path: Path) -> bool:
+    """Whether the name says that this is an archive."""
+    return path.name.lower().endswith(SUFFIXES)
+
+
+def stem(path: Path) -> str:
+    """The name without the archive's suffix."""
+    archive_suffix = max(
+        (suffix for suffix in SUFFIXES if path.name.lower().endswith(suffix)), key=len, default=""
+    )
+    return path.name[: len(path.name) - len(archive_suffix)]
+
+
+def unpack_if_archive(path: Path, on_progress: ProgressCallback | None = None) -> Path:
+    """The directory itself, or the one that an archive holds, unpacked into the cache unless it is
+    there already; or one further in.
+
+    on_progress: called with the number of bytes read so far while it is unpacked; what it raises
+    ends that.
+    """
+    path = locate(path, on_progress)
+    with file.translate_os_errors(path):
+        mode = path.stat().st_mode
+    if stat.S_ISDIR(mode):
+        return path
+    if not stat.S_ISREG(mode):
+        raise CannotOpen(
+            path,
+            message("errors.no_file"),
+            message("errors.give_directory_or_archive"),
+            kind="not-kafka",
+        )
+    if not is_archive(path):
+        hint = (
+            message("errors.give_its_directory")
+            if parse_file(path.name)
+            else message("errors.give_directory_or_archive")
+        )
+        raise CannotOpen(path, message("errors.is_a_file"), hint, kind="not-kafka")
+    home = unpack_target(path)
+    if not home.exists():
+        _unpack_aside(path, home, on_progress)
+    root = _innermost_folder(home / stem(path))
+    _ARCHIVE_BY_FOLDER[home], _ARCHIVE_BY_FOLDER[root] = path, path
+    return root
+
+
+def locate(path: Path, on_progress: ProgressCallback | None = None) -> Path:
+    """The path itself; one that leads into an archive, such as kafka.tar.gz/orders-0, becomes that
+    of the unpacked file.
+    """
+    path = file.absolute_path(path)
+    archive_path = enclosing_archive(path)
+    if not archive_path:
+        return path
+    inner = path.relative_to(archive_path)
+    target = unpack_if_archive(archive_path, on_progress) / inner
+    with file.translate_os_errors(path):
+        if ".." in inner.parts or not target.exists():
+            raise CannotOpen(
+                path,
+                message("errors.not_there"),
+                message("archive.holds_no_such_name", name=archive_path.name),
+                kind="missing",
+            )
+    return target
+
+
+def enclosing_archive(path: Path) -> Path | None:
+    """The archive that a path leads into; None of any other, an archive's own among them."""
+    with file.translate_os_errors(path):
+        return next(
+            (parent for parent in path.parents if is_archive(parent) and parent.is_file()), None
+        )
+
+
+def display_path(path: Path) -> Path:
+    """A path as a person knows it: of what lies in an archive that was opened, the archive's own
+    and the path in it.
+    """
+    root = next((parent for parent in (path, *path.parents) if parent in _ARCHIVE_BY_FOLDER), None)
+    return path if root is None else _ARCHIVE_BY_FOLDER[root] / path.relative_to(root)
+
+
+def unpack_target(path: Path) -> Path:
+    """The folder in the cache that an archive is unpacked into, whether or not it was."""
+    return _unpack_root() / _identity(path)
+
+
+def sweep_unfinished() -> None:
+    """Removes what processes that were killed had begun to unpack."""
+    sweep(_unpack_root())
+
+
+def _unpack_root() -> Path:
+    return cache_folder() / "unpacked"
+
+
+def _identity(path: Path) -> str:
+    """The same for the same file: an archive that changed is unpacked anew."""
+    info = file.info(path)
+    return hashlib.sha256(
+        f"{path.resolve()}\0{info.size_bytes}\0{info.mtime_ns}".encode("utf-8", "surrogateescape")
+    ).hexdigest()[:16]
+
+
+def _unpack_aside(path: Path, home: Path, on_progress: ProgressCallback | None) -> None:
+    """Unpacks next to the final place and moves it there: a broken run leaves nothing that looks
+    whole.
+    """
+    try:
+        with scratch_folder(home.parent) as scratch:
+            folder = scratch / home.name
+            folder.mkdir(mode=0o700)
+            _unpack(path, folder / stem(path), UnpackBudget(path, on_progress))
+            folder.rename(home)
+    except ARCHIVE_ERRORS as error:
+        if not home.exists():  # else another process was faster
+            raise _refusal(path, error) from None
+
+
+def _refusal(path: Path, error: Exception) -> CannotOpen:
+    """What the system refused is the cache's fault; anything else is the archive's."""
+    if isinstance(error, OSError) and error.errno:
+        problem = message(
+            "archive.cannot_unpack_into",
+            folder=cache_folder(),
+            problem=error.problem if isinstance(error, NoRoom) else system_problem(error),
+        )
+        return CannotOpen(
+            path,
+            problem,
+            message("archive.make_room"),
+            kind="archive",
+        )
+    reason = error.problem if isinstance(error, BadArchive) else _library_problem(error)
+    return CannotOpen(
+        path,
+        message("archive.unreadable", reason=reason),
+        message("archive.pack_again"),
+        kind="archive",
+    )
+
+
+def _library_problem(error: Exception) -> Message:
+    text = (str(error) or type(error).__name__).split("\n")[0].rstrip(":")
+    for words, _, key in _LIBRARY_PROBLEMS:
+        if text == words:
+            return message(key)
+    for start, end, key in _LIBRARY_PROBLEMS_OF:
+        if text.startswith(start) and text.endswith(end):
+            return message(key, value=text[len(start) : len(text) - len(end)])
+    return verbatim(text)
+
+
+def _unpack(path: Path, destination: Path, budget: UnpackBudget) -> None:
+    destination.mkdir()
+    reserve, folder_times = _DiskReserve(destination), {}
+    for member, pieces in _members(path, budget):
+        target = destination.joinpath(_ensure_inside(member.path))
+        budget.check_depth(len(member.path.parts))
+        with _blame_archive(path, member.path):
+            reserve.check(0)
+            _make_folders(target if member.is_directory else target.parent, budget)
+            if member.is_directory:
+                folder_times[target] = member.mtime_ns
+            else:
+                budget.add_file()
+                _write(target, member, pieces, reserve)
+    for folder, mtime_ns in folder_times.items():  # last: their files changed them
+        os.utime(folder, ns=(mtime_ns, mtime_ns))
+
+
+class _DiskReserve:
+    """What is left of the disk for others, in bytes and in files."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._reserve_bytes = min(RESERVE_BYTES, shutil.disk_usage(folder).free // 2)
+        self._reserve_files = _free_files(folder) // 2  # 0 on a filesystem that has no such number
+
+    def check(self, count: int) -> None:
+        """OSError before so many bytes more, or one more file, would take it."""
+        if shutil.disk_usage(self._folder).free < self._reserve_bytes + count:
+            raise NoRoom(message("archive.few_bytes_left", count=self._reserve_bytes))
+        if _free_files(self._folder) < self._reserve_files:
+            raise NoRoom(message("archive.few_files_left", count=self._reserve_files))
+
+
+def _free_files(folder: Path) -> int:
+    return os.statvfs(folder).f_favail
+
+
+def _make_folders(folder: Path, budget: UnpackBudget) -> None:
+    """The folder, and those around it; each counts that is made."""
+    if folder.is_dir():
+        return
+    _make_folders(folder.parent, budget)
+    budget.add_file()
+    folder.mkdir()
+
+
+@contextmanager
+def _blame_archive(path: Path, member: PurePosixPath) -> Generator[None]:
+    """Turns what the system refuses of a member's path into a fault of the archive; any other error
+    is none of it.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in MEMBER_FAULTS:
+            raise
+        name = escape_line(str(member))
+        short_name = (
+            name
+            if len(name) <= NAME_CHARACTERS
+            else f"{name[: NAME_CHARACTERS // 2]}…{name[-NAME_CHARACTERS // 2 :]}"
+        )
+        problem = message(MEMBER_FAULTS[error.errno], name=short_name)
+        raise CannotOpen(path, problem, message("archive.pack_again"), kind="archive") from None
+
+
+def _ensure_inside(path: PurePosixPath) -> PurePosixPath:
+    """The path, if it stays below the folder it is unpacked into."""
+    if path.is_absolute() or ".." in path.parts:
+        raise BadArchive(message("archive.would_leave_folder", path=path))
+    return path
+
+
+def _members(path: Path, budget: UnpackBudget) -> Iterator[tuple[ArchiveMember, Pieces]]:
+    """Files and directories, each with its content; links, devices and the like are passed over."""
+    raw = _TimedFile(path, budget)
+    if path.name.lower().endswith(".zip"):
+        yield from zip_reader.read_members(raw, budget)
+        return
+    with io.BufferedReader(raw, PIECE_BYTES) as source, _open_decompressor(source) as stream:
+        yield from tar_reader.read_members(stream, budget)
+
+
+class _TimedFile(io.FileIO):
+    """The packed file; a reader that asks for ever more of it, and gives nothing, ends when its
+    time is over.
+    """
+
+    def __init__(self, path: Path, budget: UnpackBudget) -> None:
+        super().__init__(path, opener=file.open_nonblocking)
+        self._budget = budget
+
+    def readinto(self, buffer: Any) -> int | None:
+        """As of a file."""
+        self._budget.check_time()
+        return super().readinto(buffer)
+
+
+class _XzReader(io.RawIOBase):
+    """An .xz that is read forward, stream after stream; lzma.open has no limit of memory."""
+
+    def __init__(self, source: IO[bytes]) -> None:
+        self._source, self._data = source, b""
+        self._decompressor: lzma.LZMADecompressor | None = None
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """As of a file; BadArchive within a stream that is cut."""
+        while True:
+            if self._decompressor is None or self._decompressor.needs_input:
+                self._data = self._data or self._source.read(io.DEFAULT_BUFFER_SIZE)
+            if self._decompressor is None:
+                # padding between streams
+                self._data = self._data.lstrip(b"\0") or self._source.read(
+                    io.DEFAULT_BUFFER_SIZE
+                ).lstrip(b"\0")
+                if not self._data:
+                    return 0
+                self._decompressor = lzma.LZMADecompressor(lzma.FORMAT_XZ, XZ_BYTES)
+            elif self._decompressor.needs_input and not self._data:
+                raise BadArchive(message("archive.stream_cut"))
+            data, self._data = self._data, b""
+            piece = self._decompressor.decompress(data, len(buffer))
+            if self._decompressor.eof:
+                self._data, self._decompressor = self._decompressor.unused_data, None
+            if piece:
+                buffer[: len(piece)] = piece
+                return len(piece)
+
+
+# by the first bytes: names may lie
+DECOMPRESSORS: dict[bytes, Callable[..., Any]] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ": _XzReader,
+}
+
+
+def _open_decompressor(source: "io.BufferedReader[Any]") -> IO[bytes]:
+    start = source.peek(8)
+    return next(
+        (opener(source) for magic, opener in DECOMPRESSORS.items() if start.startswith(magic)),
+        source,
+    )
+
+
+def _write(target: Path, member: ArchiveMember, pieces: Pieces, reserve: _DiskReserve) -> None:
+    """Writes a file piece by piece, leaving holes where there are only zeros; OSError before the
+    disk is full.
+    """
+    target.unlink(missing_ok=True)  # of a file that is packed twice the later one counts
+    with open(target, "xb") as out:
+        for position, piece in pieces:
+            reserve.check(len(piece))
+            out.seek(position)
+            _write_piece(out, piece)
+        out.truncate(member.size_bytes)
+    os.utime(target, ns=(member.mtime_ns, member.mtime_ns))
+
+
+def _write_piece(out: IO[bytes], piece: bytes) -> None:
+    if not piece.strip(b"\0"):
+        out.seek(len(piece), os.SEEK_CUR)
+        return
+    for start in range(0, len(piece), HOLE_BYTES):
+        block = piece[start : start + HOLE_BYTES]
+        if block.strip(b"\0"):
+            out.write(block)
+        else:
+            out.seek(len(block), os.SEEK_CUR)
+
+
+def _innermost_folder(path: Path) -> Path:
+    """The folder that holds more than one other folder: archives often wrap the directory once or
+    twice.
+    """
+    while True:
+        children = list(islice(path.iterdir(), 2))
+        if len(children) != 1 or not children[0].is_dir() or _has_segments(children[0]):
+            return path
+        path = children[0]
+
+
+def _has_segments(path: Path) -> bool:
+    return any(child.suffix == ".log" for child in path.iterdir())

@@ -1,0 +1,359 @@
+"""A tar archive read forward: ustar, pax headers, GNU's long names and sparse files.
+
+No header is believed before it is checked.
+
+The standard library's tarfile keeps every header in memory and goes back and forth; in some
+releases of Python 3.11 it runs without end on a negative size (CVE-2025-8194), and in quadratic
+time on a pax header of digits (CVE-2024-6232).
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import IO
+
+from kafkaviz.log.archives.archive_member import PIECE_BYTES, ArchiveMember, BadArchive, Pieces
+from kafkaviz.log.archives.unpack_budget import UnpackBudget
+from kafkaviz.messages import Message, message
+
+BLOCK_BYTES = 512
+NOTES_BYTES = 64 << 10  # of one pax header or long name
+# zeros that fill the last record, as tape wants it; a record is 10 KiB by default
+TAIL_BYTES = 16 << 20
+SPARSE_CHUNKS = 100_000  # stretches of data in one file
+# D: a folder in an incremental archive of GNU's, with the names it held
+REGULAR, FOLDERS = (b"0", b"\0", b"7"), (b"5", b"D")
+PAX, PAX_GLOBAL, LONG_NAME, LONG_LINK = (b"x", b"X"), b"g", b"L", b"K"
+SPARSE, LABEL = b"S", b"V"  # GNU's: a file with holes, the name of a volume
+# links, devices, folders, pipes: whatever size they say
+WITHOUT_DATA = (b"1", b"2", b"3", b"4", b"5", b"6")
+TYPES = (*REGULAR, *FOLDERS, *WITHOUT_DATA, SPARSE, LABEL)
+ASCII = bytes(range(128))
+USTAR = b"ustar\0"  # GNU's own is "ustar  "; where the prefix would be it has times
+DIGITS = re.compile(rb"[0-9]{1,19}")
+SECONDS = re.compile(r"(-?)([0-9]{1,11})(?:\.([0-9]{0,30}))?")
+LIMIT_NS = 1 << 63
+SPARSE_FIELDS = ("GNU.sparse.size", "GNU.sparse.realsize", "GNU.sparse.map", "GNU.sparse.major")
+# of pax headers, those that are read
+FIELDS = ("path", "size", "mtime", "GNU.sparse.name", *SPARSE_FIELDS)
+
+
+class TarStream:
+    """The bytes of an archive, decompressed: each is counted as it is read."""
+
+    def __init__(self, source: IO[bytes], budget: UnpackBudget) -> None:
+        self._source, self.budget, self.position = source, budget, 0
+
+    def read(self, count: int) -> bytes:
+        """So many bytes, fewer at the end of the archive alone."""
+        self.budget.add_bytes(count)
+        pieces = []
+        while count and (piece := self._source.read(count)):
+            pieces.append(piece)
+            count -= len(piece)
+            self.position += len(piece)
+        return b"".join(pieces)
+
+    def pieces(self, count: int) -> Iterator[bytes]:
+        """So many bytes in pieces; ValueError where the archive ends before."""
+        while count:
+            piece = self.read(min(count, PIECE_BYTES))
+            if not piece:
+                raise BadArchive(describe_cut(self.position))
+            count -= len(piece)
+            yield piece
+
+    def skip(self, count: int) -> None:
+        """Passes over so many bytes."""
+        for _ in self.pieces(count):
+            pass
+
+    def notes(self, count: int) -> bytes:
+        """The contents of a header of names and notes, and past what fills its last block."""
+        if count > NOTES_BYTES:
+            raise BadArchive(message("archive.notes_too_long", count=count))
+        block = b"".join(self.pieces(_pad_to_block(count)))
+        return block[:count]
+
+
+@dataclass
+class _MemberNotes:
+    """What the headers before a member say of it."""
+
+    long_name: bytes | None = None
+    fields: dict[str, str] = field(default_factory=dict)
+    # of a sparse file in GNU's first pax format: a pair of notes each
+    chunks: list[tuple[int, int]] = field(default_factory=list)
+    is_begun: bool = False
+
+
+def read_members(source: IO[bytes], budget: UnpackBudget) -> Iterator[tuple[ArchiveMember, Pieces]]:
+    """Files and directories, each with its content; links, devices and the like are passed over.
+
+    ValueError for damage, and for a kind of member that is not known: its size may mean anything.
+    """
+    stream, global_fields, notes = TarStream(source, budget), {}, _MemberNotes()
+    while block := _header(stream, is_expected=notes.is_begun):
+        kind, size = block[156:157], _number(block[124:136], "size")
+        if size < 0:
+            raise BadArchive(
+                message("archive.negative_size", position=stream.position - BLOCK_BYTES, size=size)
+            )
+        if kind in PAX:
+            _add_notes(notes, stream.notes(size))
+        elif kind == PAX_GLOBAL:
+            global_notes = _MemberNotes()
+            _add_notes(global_notes, stream.notes(size))
+            global_fields |= global_notes.fields
+            continue
+        elif kind == LONG_NAME:
+            notes.long_name = stream.notes(size).partition(b"\0")[0]
+        elif kind == LONG_LINK:
+            stream.notes(size)
+        else:
+            notes.fields = global_fields | notes.fields
+            yield from _member(stream, block, kind, size, notes)
+            notes = _MemberNotes()
+            continue
+        notes.is_begun = True
+
+
+def _header(stream: TarStream, *, is_expected: bool) -> bytes | None:
+    """The next header's block; None at the end, which only a block of zeros is.
+
+    A checksum of the whole comes behind it.
+    """
+    position = stream.position
+    stream.budget.add_headers()
+    block = stream.read(BLOCK_BYTES)
+    if len(block) == BLOCK_BYTES and not any(block) and not is_expected:
+        if sum(map(len, _tail(stream))) > TAIL_BYTES:
+            raise BadArchive(message("archive.long_tail", count=TAIL_BYTES, position=position))
+        return None
+    if len(block) < BLOCK_BYTES or not _has_valid_checksum(block):
+        raise BadArchive(describe_cut(position))
+    return block
+
+
+def _tail(stream: TarStream) -> Iterator[bytes]:
+    end = stream.position + TAIL_BYTES
+    while stream.position <= end and (piece := stream.read(PIECE_BYTES)):
+        yield piece
+
+
+def describe_cut(position: int) -> Message:
+    """What is said of an archive that breaks off."""
+    return message("archive.cut", position=position)
+
+
+def _has_valid_checksum(block: bytes) -> bool:
+    """The sum of all bytes, its own taken for blanks; of old archives the bytes have a sign."""
+    text = block[148:156].partition(b"\0")[0].strip()
+    if not re.fullmatch(rb"[0-7]+", text):
+        return False
+    rest = block[:148] + b" " * 8 + block[156:]
+    return int(text, 8) in (sum(rest), sum(rest) - 256 * len(rest.translate(None, ASCII)))
+
+
+def _number(text: bytes, name: str) -> int:
+    """Octal digits, or GNU's base 256 behind a first byte of 0x80, or of 0xff where it is
+    negative.
+    """
+    if text[0] in (0x80, 0xFF):
+        return int.from_bytes(text[1:], "big") - (256 ** (len(text) - 1) if text[0] == 0xFF else 0)
+    digits = text.partition(b"\0")[0].strip()
+    if not re.fullmatch(rb"[0-7]*", digits):
+        raise BadArchive(message("archive.header_without_number", name=name))
+    return int(digits or b"0", 8)
+
+
+def _decimal(text: str | bytes, name: str) -> int:
+    digits = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
+    if not DIGITS.fullmatch(digits):
+        raise BadArchive(message("archive.header_without_number", name=name))
+    return int(digits)
+
+
+def _add_notes(notes: _MemberNotes, block: bytes) -> None:
+    """The records of a pax header, "LENGTH KEYWORD=VALUE\\n" each; those that say nothing of a
+    file's bytes and time are not kept.
+    """
+    position, offset = 0, None
+    while position < len(block):
+        digits = block[position : position + 8].partition(b" ")[0]
+        end = position + (int(digits) if DIGITS.fullmatch(digits) else 0)
+        keyword, separator, value = block[position + len(digits) + 1 : end - 1].partition(b"=")
+        if end <= position or not separator or block[end - 1 : end] != b"\n":
+            raise BadArchive(message("archive.pax_unreadable"))
+        position = end
+        name, text = os.fsdecode(keyword), os.fsdecode(value)
+        if name == "GNU.sparse.offset":
+            offset = _decimal(text, name)
+        elif name == "GNU.sparse.numbytes" and offset is not None:
+            notes.chunks.append((offset, _decimal(text, name)))
+            _check_count(len(notes.chunks))
+        elif name in FIELDS:
+            notes.fields[name] = text
+
+
+def _member(
+    stream: TarStream, block: bytes, kind: bytes, size: int, notes: _MemberNotes
+) -> Iterator[tuple[ArchiveMember, Pieces]]:
+    """The file or directory of a header, if it is one; afterwards the stream stands at the next
+    header.
+    """
+    if kind not in TYPES:
+        raise BadArchive(
+            message("archive.unknown_type", type=repr(kind), position=stream.position - BLOCK_BYTES)
+        )
+    if "size" in notes.fields:
+        size = _decimal(notes.fields["size"], "size")
+    stored_bytes = 0 if kind in WITHOUT_DATA else size
+    path, mtime_ns = _path(block, notes), _mtime_ns(block, notes.fields)
+    stream.budget.expect_bytes(stored_bytes)
+    if kind == SPARSE:
+        chunks, real_bytes = _read_gnu_map(stream, block)
+    elif kind in REGULAR and any(name in notes.fields for name in SPARSE_FIELDS):
+        map_start = stream.position
+        chunks, real_bytes = _pax_map(stream, notes)
+        stored_bytes -= stream.position - map_start  # of the map in front
+    else:
+        chunks, real_bytes = [(0, stored_bytes)], stored_bytes
+    end = stream.position + _pad_to_block(max(stored_bytes, 0))
+    is_folder = kind in FOLDERS or (kind in REGULAR and path.endswith("/"))
+    if is_folder:
+        yield (
+            ArchiveMember(PurePosixPath(path), is_directory=True, size_bytes=0, mtime_ns=mtime_ns),
+            iter(()),
+        )
+    elif kind in REGULAR or kind == SPARSE:
+        _check_map(chunks, real_bytes, stored_bytes, path)
+        # holes are not read here, but by all who open the file
+        stream.budget.add_bytes(real_bytes - stored_bytes)
+        yield (
+            ArchiveMember(
+                PurePosixPath(path), is_directory=False, size_bytes=real_bytes, mtime_ns=mtime_ns
+            ),
+            _iterate_chunks(stream, chunks),
+        )
+    stream.skip(end - stream.position)
+
+
+def _iterate_chunks(stream: TarStream, chunks: list[tuple[int, int]]) -> Pieces:
+    for offset, count in chunks:
+        for piece in stream.pieces(count):
+            yield offset, piece
+            offset += len(piece)
+
+
+def _path(block: bytes, notes: _MemberNotes) -> str:
+    """The longest name that was given: of a pax header, of GNU's header before, of the header
+    itself with its prefix.
+    """
+    path = notes.fields.get("GNU.sparse.name") or notes.fields.get("path")
+    if path is None:
+        name, prefix = block[:100].partition(b"\0")[0], block[345:500].partition(b"\0")[0]
+        full_name = prefix + b"/" + name if prefix and block[257:263] == USTAR else name
+        path = os.fsdecode(full_name if notes.long_name is None else notes.long_name)
+    if "\0" in path:
+        raise BadArchive(message("archive.zero_in_name"))
+    return path
+
+
+def _mtime_ns(block: bytes, fields: dict[str, str]) -> int:
+    """The time to the nanosecond where the archive has it; ValueError for one that no file can
+    have.
+    """
+    if (text := fields.get("mtime")) is None:
+        time_ns = _number(block[136:148], "time") * 1_000_000_000
+    elif match := SECONDS.fullmatch(text):
+        sign, seconds, fraction = match.groups()
+        time_ns = int(seconds + (fraction or "")[:9].ljust(9, "0")) * (-1 if sign else 1)
+    else:
+        raise BadArchive(message("archive.header_without_number", name="time"))
+    if abs(time_ns) >= LIMIT_NS:
+        raise BadArchive(message("archive.impossible_time"))
+    return time_ns
+
+
+# ---- sparse files: a map of (offset, length) of the stretches that are stored, one behind the
+# other; the rest are holes
+
+
+def _read_gnu_map(stream: TarStream, block: bytes) -> tuple[list[tuple[int, int]], int]:
+    """GNU's first format: four stretches in the header itself, 21 in each block that follows."""
+    chunks, is_extended = _parse_chunks(block[386:482]), block[482]
+    while is_extended:
+        stream.budget.add_headers()
+        extension = b"".join(stream.pieces(BLOCK_BYTES))
+        chunks += _parse_chunks(extension[:504])
+        _check_count(len(chunks))
+        is_extended = extension[504]
+    return chunks, _number(block[483:495], "size")
+
+
+def _parse_chunks(table: bytes) -> list[tuple[int, int]]:
+    rows = (table[start : start + 24] for start in range(0, len(table), 24))
+    pairs = [(_number(row[:12], "map"), _number(row[12:], "map")) for row in rows]
+    return [(offset, count) for offset, count in pairs if offset or count]
+
+
+def _pax_map(stream: TarStream, notes: _MemberNotes) -> tuple[list[tuple[int, int]], int]:
+    """GNU's three formats in pax headers: 0.0 and 0.1 in the header, 1.0 in front of the file's
+    content.
+    """
+    fields = notes.fields
+    real_bytes = _decimal(
+        fields.get("GNU.sparse.realsize") or fields.get("GNU.sparse.size") or "", "size"
+    )
+    if "GNU.sparse.map" in fields:
+        numbers = [_decimal(text, "map") for text in fields["GNU.sparse.map"].split(",")]
+    elif fields.get("GNU.sparse.major") == "1":
+        numbers = _read_map(stream)
+    else:
+        return notes.chunks, real_bytes
+    return list(zip(numbers[::2], numbers[1::2], strict=True)), real_bytes
+
+
+def _read_map(stream: TarStream) -> list[int]:
+    """A number of stretches, then offset and length of each, all in decimal lines; zeros fill the
+    last block.
+    """
+    numbers: list[int] = []
+    expected_count, rest = 1, b""
+    while len(numbers) < expected_count:
+        *lines, rest = (rest + b"".join(stream.pieces(BLOCK_BYTES))).split(b"\n")
+        for line in lines[: BLOCK_BYTES if not numbers else expected_count - len(numbers)]:
+            numbers.append(_decimal(line, "map"))
+            if len(numbers) == 1:
+                _check_count(numbers[0])
+                expected_count += 2 * numbers[0]
+            if len(numbers) == expected_count:
+                break
+        if len(numbers) < expected_count and len(rest) > BLOCK_BYTES:
+            raise BadArchive(message("archive.header_without_number", name="map"))
+    return numbers[1:]
+
+
+def _check_count(chunks: int) -> None:
+    if chunks > SPARSE_CHUNKS:
+        raise BadArchive(message("archive.too_many_pieces", count=SPARSE_CHUNKS))
+
+
+def _check_map(
+    chunks: list[tuple[int, int]], real_bytes: int, stored_bytes: int, path: str
+) -> None:
+    """Stretches ascend, overlap nowhere, end within the file, and are what is stored."""
+    end = 0
+    for offset, count in chunks:
+        if offset < end or count < 0:
+            raise BadArchive(message("archive.map_unreadable", path=path))
+        end = offset + count
+    if end > real_bytes or sum(count for _, count in chunks) != stored_bytes:
+        raise BadArchive(message("archive.map_unreadable", path=path))
+
+
+def _pad_to_block(count: int) -> int:
+    return -(-count // BLOCK_BYTES) * BLOCK_BYTES

@@ -1,0 +1,1 @@
+"""The folder of Parquet tables, and what it says of itself."""

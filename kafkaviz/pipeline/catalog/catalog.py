@@ -1,0 +1,233 @@
+"""A catalog: a folder of Parquet tables, and the _catalog.json that says which files are in it and
+what they were read from.
+
+    OUT/_catalog.json
+    OUT/partitions/  segments/  batches/  offset_entries/  time_entries/  sweep/  findings/
+    restart_steps/  retention/  checked/
+        each with *.parquet
+
+All of these are links to .current/…, and .current is one to the folder of the last run, which one
+rename replaces (commit.py): who lists a table's folder reads what _catalog.json names, each row
+once, and both change at the same instant. Nothing here needs Spark.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from kafkaviz.analysis.health.finding import SEVERITIES
+from kafkaviz.errors import CannotOpen, KafkavizError, system_problem
+from kafkaviz.messages import message
+from kafkaviz.pipeline.catalog.catalog_info import FORMAT, CatalogInfo, from_json, pause_gc
+from kafkaviz.pipeline.catalog.schema import TABLES
+
+if TYPE_CHECKING:
+    from kafkaviz.log.broker import Broker
+    from kafkaviz.pipeline.ingest.findings import StoredHealth
+
+NAME = "_catalog.json"
+FULL_INGEST = message("errors.full_ingest")
+
+
+class Catalog:
+    """The tables of a catalog, as its last run left them."""
+
+    def __init__(self, path: Path, info: CatalogInfo) -> None:
+        self.path, self.info = path, info
+
+    def table(
+        self, name: str, columns: Sequence[str] | None = None, filters: Any = None
+    ) -> pa.Table:
+        """A table, or the columns and the rows of it that are asked for.
+
+        filters: as pyarrow.parquet.read_table takes them: [("topic", "==", "orders")]. A run that
+        replaces the catalog meanwhile is no error: the new one is read then. Raises CannotOpen
+        where files of it are missing or damaged.
+        """
+        return self._read(name, columns, filters)[1]
+
+    def segments(self, columns: Sequence[str]) -> tuple[CatalogInfo, pa.Table]:
+        """Columns of table segments, with the description of the same run: its n-th segment is the
+        n-th row. Raises CannotOpen.
+        """
+        info, rows = self._read("segments", columns)
+        if rows.num_rows != len(info.segments):
+            raise CannotOpen(
+                self.path / "segments",
+                message("errors.wrong_row_count", rows=rows.num_rows, segments=len(info.segments)),
+                FULL_INGEST,
+            )
+        return info, rows
+
+    def is_fresh(self, brokers: "Iterable[Broker]", *, findings: bool = False) -> bool:
+        """Whether these directories, no more and no fewer, lie there as they were read, and the
+        catalog's files are all there.
+
+        findings: whether those must be there too.
+        """
+        from kafkaviz.pipeline.ingest.inventory import inventory
+
+        info = self.info
+        return inventory(brokers).is_in(info, findings=findings) and not missing_files(
+            self.path, info
+        )
+
+    def health(self, broker: str) -> "StoredHealth":
+        """What was found about a broker, by its name in the tables: what analysis.health.check says
+        of it.
+
+        Raises CannotOpen of kind "missing" where the catalog was made without findings, or not of
+        this broker.
+        """
+        from kafkaviz.pipeline.ingest.findings import stored_health
+
+        broker_filter = [("broker", "==", broker)]
+        while True:
+            info, findings = self._read("findings", filters=broker_filter)
+            (steps_info, steps), (retention_info, retention) = (
+                self._read(name, filters=broker_filter) for name in ("restart_steps", "retention")
+            )
+            if steps_info == info == retention_info:
+                break
+        source = next((candidate for candidate in info.sources if candidate.broker == broker), None)
+        if source is None or source.checked is None:
+            raise CannotOpen(
+                self.path,
+                message("errors.no_findings_of", broker=broker),
+                message("errors.ingest_with_findings"),
+                kind="missing",
+            )
+        try:
+            return stored_health(source.checked, findings, steps, retention)
+        except ValueError:
+            raise CannotOpen(
+                self.path / "findings", message("errors.unknown_findings"), FULL_INGEST
+            ) from None
+
+    def severities(self) -> dict[str, int]:
+        """How many findings there are of each severity."""
+        names = self.table("findings", columns=["severity"])["severity"].to_pylist()
+        return {severity: names.count(severity) for severity in SEVERITIES}
+
+    def _read(
+        self, name: str, columns: Sequence[str] | None = None, filters: Any = None
+    ) -> tuple[CatalogInfo, pa.Table]:
+        """The rows, and the description that named their files."""
+        if name not in TABLES:
+            raise KafkavizError(message("errors.no_such_table", name=name, names=tuple(TABLES)))
+        info = self.info
+        try:
+            return info, _rows(self.path, info, name, columns, filters)
+        except FileNotFoundError:
+            self.info = read_info(self.path)
+            if self.info == info:
+                raise CannotOpen(
+                    self.path, message("errors.lacks_files"), FULL_INGEST, kind="missing"
+                ) from None
+            return self._read(name, columns, filters)
+        except (pa.ArrowException, OSError) as fault:
+            raise CannotOpen(
+                self.path / name,
+                message("errors.cannot_be_read", reason=_first_line(fault)),
+                FULL_INGEST,
+            ) from None
+
+
+def read(path: Path | str) -> Catalog:
+    """The catalog in this folder. Raises CannotOpen of kind "missing" where there is none."""
+    path = Path(path)
+    return Catalog(path, read_info(path))
+
+
+def read_info(path: Path) -> CatalogInfo:
+    """What _catalog.json says; CannotOpen where there is none, or none that this version
+    understands.
+    """
+    try:
+        with pause_gc():
+            document = json.loads((path / NAME).read_bytes())
+            if document["format"] != FORMAT:
+                raise CannotOpen(
+                    path,
+                    message(
+                        "errors.other_catalog_format",
+                        found=str(document["format"]),
+                        expected=FORMAT,
+                    ),
+                    message("errors.ingest_again"),
+                    kind="file",
+                )
+            return from_json(document)
+    except FileNotFoundError:
+        raise CannotOpen(
+            path, message("errors.is_no_catalog"), message("errors.make_a_catalog"), kind="missing"
+        ) from None
+    except OSError as error:
+        raise CannotOpen(
+            path / NAME, system_problem(error), message("errors.ingest_again")
+        ) from None
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        raise CannotOpen(
+            path / NAME,
+            message("errors.is_no_description"),
+            message("errors.ingest_again"),
+            kind="file",
+        ) from None
+
+
+def missing_files(path: Path, info: CatalogInfo) -> set[tuple[str, str]]:
+    """The Parquet files that the description names and that are missing or damaged: each one's
+    table and name.
+
+    Of most only the footer is read; the table of segments, which every reader needs, is read whole.
+    """
+    stored_files = [
+        (table, file, rows) for table, files in info.tables.items() for file, rows in files.items()
+    ]
+    missing = {
+        (table, file)
+        for table, file, rows in stored_files
+        if not _is_intact(path, table, file, rows)
+    }
+    # rows of other segments
+    return (
+        missing if info.rows["segments"] == len(info.segments) else missing | {("segments", NAME)}
+    )
+
+
+def _rows(
+    path: Path, info: CatalogInfo, name: str, columns: Sequence[str] | None, filters: Any
+) -> pa.Table:
+    import pyarrow.parquet as pq
+
+    files = info.tables[name]
+    if not files:
+        return TABLES[name].empty_table().select(columns or TABLES[name].names)
+    rows = pq.read_table(
+        [path / name / file for file in files],
+        columns=columns,
+        filters=filters,
+        schema=TABLES[name],
+    )
+    if filters is None and rows.num_rows != sum(files.values()):
+        raise pa.ArrowInvalid(f"there are {rows.num_rows} rows, not {sum(files.values())}")
+    return rows
+
+
+def _is_intact(path: Path, table: str, file: str, rows: int) -> bool:
+    """Whether the file can be read and has so many rows."""
+    import pyarrow.parquet as pq
+
+    try:
+        if table == "segments":
+            return pq.read_table(path / table / file, schema=TABLES[table]).num_rows == rows
+        return pq.read_metadata(path / table / file).num_rows == rows
+    except (pa.ArrowException, OSError):
+        return False
+
+
+def _first_line(fault: Exception) -> str:
+    return next(iter(str(fault).splitlines()), type(fault).__name__)

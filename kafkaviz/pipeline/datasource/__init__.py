@@ -1,0 +1,1 @@
+"""The Spark data source: its schema, its plan, its rows."""

@@ -1,0 +1,242 @@
+"""What a read of the data source consists of: pieces of segments, packed into tasks by names and
+sizes alone.
+
+Segments that cannot hold what is asked for are left out by the names of their directories and
+files: one of base offset 1000 before one of base offset 2000 holds no offset 2500. A big segment is
+cut into equal pieces; whoever reads piece 3 of 8 finds the batch where it begins by the index
+(source_reader.py). Files are opened here for records alone: for which transactions are decided
+(transactions.py), once for all tasks, and for the ends of logs where several brokers have one.
+"""
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from math import ceil, inf
+
+from kafkaviz.format.offset_index import MAX_RELATIVE_OFFSET
+from kafkaviz.log.partition import Partition
+from kafkaviz.log.segment import Segment
+from kafkaviz.pipeline.datasource.pushdown import ALL, NumberRange, PushedFilters
+from kafkaviz.pipeline.datasource.source_schema import ONE_REPLICA, SourceOptions
+from kafkaviz.pipeline.ingest.inventory import Inventory, InventoryEntry
+from kafkaviz.pipeline.ingest.plan import SEGMENT_COST_BYTES, SegmentTask
+from kafkaviz.pipeline.ingest.transactions import NO_TRANSACTIONS, PartitionTransactions, end_offset
+from kafkaviz.search.bounds import READ_COMMITTED
+
+CUT = ("kafka_batches", "kafka_records")
+INDEXES = ("kafka_offset_index", "kafka_time_index")
+TransactionLookup = Callable[[str, Partition], PartitionTransactions]
+FILE_COST_BYTES = 4096  # of a segment whose .log is not read
+
+
+@dataclass(frozen=True)
+class SegmentSplit:
+    """The n-th of so many equal parts of a segment's .log; its indexes go with the first."""
+
+    segment_task: SegmentTask
+    number: int = 0
+    count: int = 1
+    transactions: PartitionTransactions = NO_TRANSACTIONS
+
+    def edge(self, number: int) -> int:
+        """The byte from which piece `number` looks for its first batch."""
+        return self.segment_task.log_bytes * number // self.count
+
+    @property
+    def log_bytes(self) -> int:
+        """About how much of the .log it takes."""
+        return self.edge(self.number + 1) - self.edge(self.number)
+
+
+@dataclass(frozen=True)
+class RowBounds:
+    """The offsets and the times that rows may lie at."""
+
+    offsets: NumberRange = ALL
+    times_ms: NumberRange = ALL
+
+
+def option_filters(name: str, options: SourceOptions) -> PushedFilters:
+    """What the options ask of a format.
+
+    A batch is within a range of offsets if it has one of them, a segment if by its name it may.
+    """
+    offsets, times_ms = options.offsets, options.timestamps
+    numbers = {"offset": offsets, "timestamp_ms": times_ms}
+    if name == "kafka_batches":
+        numbers = {
+            "last_offset": NumberRange(least=offsets.least),
+            "base_offset": NumberRange(most=offsets.most),
+            "max_timestamp_ms": times_ms,
+        }
+    return PushedFilters(
+        options.topics,
+        options.partitions,
+        numbers={column: limits for column, limits in numbers.items() if limits.is_limited},
+    )
+
+
+def row_bounds(name: str, filters: PushedFilters) -> RowBounds:
+    """What a query asks of a format, as offsets and times of records.
+
+    A batch whose base offset or last offset lies behind a limit is behind it with all its offsets;
+    the same goes for what lies before.
+    """
+    if name == "kafka_records":
+        return RowBounds(filters.limits("offset"), filters.limits("timestamp_ms"))
+    if name == "kafka_batches":
+        return RowBounds(
+            filters.limits("base_offset") & filters.limits("last_offset"),
+            filters.limits("max_timestamp_ms"),
+        )
+    return RowBounds()
+
+
+def tasks(
+    name: str,
+    inventory: Inventory,
+    filters: PushedFilters,
+    *,
+    reads_log: bool,
+    options: SourceOptions,
+    transactions_of: TransactionLookup | None = None,
+) -> list[list[SegmentSplit]]:
+    """The pieces of each task, in the order of the directories.
+
+    reads_log: whether the .log files are read at all. transactions_of: gives the transactions of a
+    broker's topic-partition, where they count.
+    """
+    groups: list[list[SegmentSplit]] = []
+    remaining, task_bytes = 0, options.task_bytes
+    for split in _pieces(name, inventory, filters, options, transactions_of):
+        cost = split.log_bytes + SEGMENT_COST_BYTES if reads_log else FILE_COST_BYTES
+        if not groups or cost > remaining:
+            groups.append([])
+            remaining = task_bytes
+        groups[-1].append(split)
+        remaining -= cost
+    return groups
+
+
+def _pieces(
+    name: str,
+    inventory: Inventory,
+    filters: PushedFilters,
+    options: SourceOptions,
+    transactions_of: TransactionLookup | None,
+) -> Iterator[SegmentSplit]:
+    by_partition: dict[int, PartitionTransactions] = {}
+    for number, (entry, bases) in enumerate(_select_entries(name, inventory, filters, options)):
+        segment_task = SegmentTask(
+            number, entry.broker, entry.partition.topic, entry.partition.partition, entry.segment
+        )
+        count = max(1, ceil(segment_task.log_bytes / options.task_bytes)) if name in CUT else 1
+        if transactions_of and id(entry.partition) not in by_partition:
+            by_partition[id(entry.partition)] = transactions_of(entry.broker, entry.partition)
+        transactions = by_partition.get(id(entry.partition), NO_TRANSACTIONS)
+        if (
+            options.isolation == READ_COMMITTED
+            and transactions.stable_offset <= entry.segment.base_offset
+        ):
+            continue
+        segment_transactions = transactions.in_range(*_offsets(name, entry.segment, bases))
+        yield from (
+            SegmentSplit(segment_task, number, count, segment_transactions)
+            for number in range(count)
+        )
+
+
+def _select_entries(
+    name: str, inventory: Inventory, filters: PushedFilters, options: SourceOptions
+) -> Iterator[tuple[InventoryEntry, list[int]]]:
+    """The segments that may have rows, each with the base offsets of those in use beside it."""
+    duplicates = (
+        _duplicate_replicas(inventory, filters)
+        if (options.replicas or (ONE_REPLICA if name == "kafka_records" else None)) == ONE_REPLICA
+        else set()
+    )
+    offset_column = "base_offset" if name == "kafka_segments" else "segment_base_offset"
+    offset_range = (
+        filters.limits("offset")
+        if name in (*INDEXES, "kafka_segments")
+        else row_bounds(name, filters).offsets
+    )
+    lone_ids = {
+        id(partition)
+        for _, broker in inventory.brokers
+        if broker.is_lone
+        for partition in broker.partitions
+    }
+    bases: dict[int, list[int]] = {}
+    for entry in inventory.segments:
+        segment, partition = entry.segment, entry.partition
+        if name != "kafka_segments" and not _has_rows(name, segment):
+            continue
+        if (
+            not (options.renamed or partition.state == "current" or id(partition) in lone_ids)
+            or id(partition) in duplicates
+        ):
+            continue
+        if not filters.has_topic(partition.topic) or not filters.has_partition(partition.partition):
+            continue
+        if not filters.limits(offset_column).has(segment.base_offset):
+            continue
+        if id(partition) not in bases:
+            bases[id(partition)] = _bases(partition)
+        if offset_range.has_any(*_offsets(name, segment, bases[id(partition)])):
+            yield entry, bases[id(partition)]
+
+
+def _duplicate_replicas(inventory: Inventory, filters: PushedFilters) -> set[int]:
+    """The replicas that are left out, by id: of those of one cluster's topic-partition all but the
+    one whose log ends last.
+
+    Of several that end at the same offset the one whose broker's name comes first is read. Two
+    directories of one broker count as replicas too; logs without a known cluster, or of another
+    topic of the same name, never do.
+    """
+    clusters = {name: broker.cluster_id for name, broker in inventory.brokers}
+    replicas: dict[tuple, list[tuple[str, Partition]]] = {}
+    for broker, partition in inventory.partitions:
+        is_selected = (
+            partition.state == "current"
+            and filters.has_topic(partition.topic)
+            and filters.has_partition(partition.partition)
+        )
+        if clusters[broker] and is_selected:
+            key = clusters[broker], partition.topic_id, partition.label
+            replicas.setdefault(key, []).append((broker, partition))
+    duplicates = set()
+    for group in replicas.values():
+        if len(group) > 1:
+            _, *others = sorted(group, key=lambda replica: (-end_offset(replica[1]), replica[0]))
+            duplicates |= {id(partition) for _, partition in others}
+    return duplicates
+
+
+def _offsets(name: str, segment: Segment, bases: list[int]) -> tuple[float, float]:
+    """The first and the last offset that rows of a segment may have, up to the base offset of the
+    next one (bases: of those in use).
+
+    An index may say whatever fits into its four bytes.
+    """
+    base_offset = segment.base_offset
+    if name in INDEXES:
+        return base_offset - MAX_RELATIVE_OFFSET - 1, base_offset + MAX_RELATIVE_OFFSET
+    following = bisect_right(bases, base_offset)
+    return base_offset, bases[following] - 1 if following < len(bases) else inf
+
+
+def _has_rows(name: str, segment: Segment) -> bool:
+    """Whether the file that the rows are from is there, and in use: a .deleted, .cleaned or .swap
+    repeats rows of another.
+    """
+    file = {"kafka_offset_index": segment.index, "kafka_time_index": segment.timeindex}.get(
+        name, segment.log
+    )
+    return segment.is_in_use and file is not None
+
+
+def _bases(partition: Partition) -> list[int]:
+    """The base offsets of the segments in use, in their order."""
+    return [segment.base_offset for segment in partition.live]

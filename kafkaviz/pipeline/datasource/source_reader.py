@@ -1,0 +1,422 @@
+"""What a task of the data source does: each of its pieces read as far as the query needs it, as
+Arrow record batches.
+
+A piece begins at the first batch from its edge on that an index entry proves and ends where the
+next one begins, so that any number of pieces gives the same rows. Within it the indexes say where
+the offsets or times that are asked for may begin and end; what they say is held against the .log
+first (log/entry_points.py), and where it is wrong the whole piece is read. What cannot be read ends
+the query; or it is a row or a line in the log, as mode says, and behind damage reading goes on
+(log/resync_scan.py).
+"""
+
+import logging
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import replace
+from math import inf
+from typing import Any, cast
+
+import numpy as np
+import pyarrow as pa
+
+from kafkaviz.analysis.inference import entries_between
+from kafkaviz.errors import CannotOpen, KafkavizError
+from kafkaviz.format.batch import UNKNOWN, codec, has_delete_horizon, is_log_append_time
+from kafkaviz.format.walk import CHUNK_BYTES
+from kafkaviz.log import file
+from kafkaviz.log.entry_points import EntryPoints, chunk_bytes, entry_points
+from kafkaviz.log.resync_scan import Hole, ResynchronisingScan
+from kafkaviz.log.segment import OFFSET_ENTRY, Segment
+from kafkaviz.messages import message, verbatim
+from kafkaviz.pipeline.datasource import records
+from kafkaviz.pipeline.datasource.pushdown import NumberRange, PushedFilters
+from kafkaviz.pipeline.datasource.records import UnreadableBatch
+from kafkaviz.pipeline.datasource.source_plan import SegmentSplit, row_bounds
+from kafkaviz.pipeline.datasource.source_schema import (
+    ANY,
+    DROPMALFORMED,
+    FAILFAST,
+    PAYLOAD,
+    PERMISSIVE,
+    SourceOptions,
+)
+from kafkaviz.pipeline.ingest import scan
+from kafkaviz.pipeline.ingest.plan import SegmentTask
+from kafkaviz.pipeline.ingest.rows import Columns, batch_columns, entry_columns, entry_slots, table
+from kafkaviz.pipeline.ingest.segment_tables import (
+    STATISTICS_COLUMNS,
+    file_columns,
+    statistics_of_read,
+)
+from kafkaviz.pipeline.ingest.summary import SegmentSummary, merge_ranges
+from kafkaviz.pipeline.ingest.transactions import PartitionTransactions
+from kafkaviz.search.bounds import READ_COMMITTED
+
+LOG = logging.getLogger("kafkaviz")
+Rows = Iterator[pa.RecordBatch]
+WRONG = message("option.permissive_or_drop")
+UNREAD = message("option.permissive")
+
+
+class Malformed(KafkavizError):
+    """What ends a query: a file that cannot be read, or bytes in it that break their format."""
+
+
+class SourceReader:
+    """The reading of one format: which rows of which columns."""
+
+    def __init__(
+        self, name: str, schema: pa.Schema, filters: PushedFilters, options: SourceOptions
+    ) -> None:
+        """schema: the columns in their order. filters: rows outside of it may be left out, and most
+        are.
+        """
+        self._name, self._schema, self._filters, self._options = name, schema, filters, options
+        self._bounds = row_bounds(name, filters)
+
+    def read(self, splits: Sequence[SegmentSplit]) -> Rows:
+        """All that the pieces hold, in their order; Malformed for what cannot be read, unless the
+        mode makes it a row or leaves it out.
+        """
+        readers = {
+            "kafka_segments": self._segment,
+            "kafka_batches": self._batches,
+            "kafka_records": self._records,
+        }
+        for split in splits:
+            # what it caches goes with it
+            split = replace(
+                split,
+                segment_task=replace(
+                    split.segment_task, segment=replace(split.segment_task.segment)
+                ),
+            )
+            try:
+                yield from readers.get(self._name, self._entries)(split)
+            except Malformed:
+                raise
+            except KafkavizError as fault:
+                yield from self._problem(
+                    split.segment_task, str(fault), is_unread=isinstance(fault, CannotOpen)
+                )
+
+    # ---- one format each
+
+    def _segment(self, split: SegmentSplit) -> Rows:
+        segment_task = split.segment_task
+        summary = (
+            merge_ranges([scan.scan_segment(segment_task)])
+            if reads_log(self._name, self._schema)
+            else None
+        )
+        row: dict[str, Any] = {
+            "broker": segment_task.broker,
+            "topic": segment_task.topic,
+            "partition": segment_task.partition,
+        }
+        row |= {
+            "base_offset": segment_task.segment.base_offset,
+            "state": segment_task.segment.state,
+            **file_columns(segment_task.segment),
+        }
+        if summary:
+            statistics = statistics_of_read(segment_task, summary)
+            row |= {name: getattr(statistics, name) for name in STATISTICS_COLUMNS} | {
+                "problem": _join_problems(summary) or None
+            }
+            if summary.problems and self._options.mode != PERMISSIVE:
+                yield from self._problem(
+                    segment_task,
+                    _join_problems(summary),
+                    is_unread=any(problem.is_unread for problem in summary.problems),
+                )
+                return
+        yield pa.RecordBatch.from_pylist([row], self._schema)
+
+    def _entries(self, split: SegmentSplit) -> Rows:
+        segment = split.segment_task.segment
+        entries = (
+            segment.offset_slots if self._name == "kafka_offset_index" else segment.time_slots
+        ).entries
+        yield from self._table(split.segment_task, entry_columns(entries[self._row_mask(entries)]))
+
+    def _batches(self, split: SegmentSplit) -> Rows:
+        with entry_points(split.segment_task.segment) as points:
+            entries = None
+            for batches in self._walk(split, points):
+                if isinstance(batches, Hole):
+                    yield from self._hole(split, batches)
+                    continue
+                batches = batches[self._row_mask(batches)]
+                if not len(batches):
+                    continue
+                if entries is None:
+                    entries = yield from self._sorted_entries(split)
+                columns = batch_columns(
+                    batches, entry_slots(batches, entries_between(entries, batches))
+                )
+                if "crc_valid" in self._schema.names:
+                    columns = {**columns, "crc_valid": records.crcs_valid(points.read, batches)}
+                yield from self._table(split.segment_task, columns)
+
+    def _records(self, split: SegmentSplit) -> Rows:
+        payload = not set(PAYLOAD.names).isdisjoint(self._schema.names)
+        is_read_committed, transactions = (
+            self._options.isolation == READ_COMMITTED,
+            split.transactions,
+        )
+        offsets = (
+            self._bounds.offsets & NumberRange(most=transactions.stable_offset - 1)
+            if is_read_committed
+            else self._bounds.offsets
+        )
+        selection = records.RecordSelection(offsets, self._bounds.times_ms, payload)
+        with entry_points(split.segment_task.segment) as points:
+            for batches in self._walk(split, points):
+                if isinstance(batches, Hole):
+                    yield from self._hole(split, batches)
+                    continue
+                batches = batches[self._may_hold(batches, offsets)]
+                if is_read_committed:
+                    batches = batches[~transactions.are_aborted(batches)]
+                for item in records.records(points.read, batches, selection):
+                    if isinstance(item, UnreadableBatch):
+                        yield from self._problem(
+                            split.segment_task,
+                            f"{split.segment_task.segment.log.path}, {item.what}",
+                            item,
+                        )
+                    else:
+                        yield from self._table(
+                            split.segment_task,
+                            item
+                            if is_read_committed
+                            else self._add_aborted(item, batches, transactions),
+                        )
+
+    def _add_aborted(
+        self, columns: Columns, batches: np.ndarray, transactions: PartitionTransactions
+    ) -> Columns:
+        """The columns with what became of the transaction of each record: null while it is open."""
+        if "aborted" not in self._schema.names:
+            return columns
+        owners = np.searchsorted(batches["position"], columns["batch_position"])
+        return {
+            **columns,
+            "aborted": pa.array(
+                transactions.are_aborted(batches)[owners],
+                mask=transactions.are_open(batches)[owners],
+            ),
+        }
+
+    # ---- the way through a .log
+
+    def _walk(self, split: SegmentSplit, points: EntryPoints) -> Iterator[np.ndarray | Hole]:
+        """The batches of a piece, as far as offsets and times do not rule them out; behind them
+        what was none.
+        """
+        if split.count > 1 and (index := split.segment_task.segment.index):
+            with file.reader(index.path):  # without it this piece and the next would not meet
+                pass
+        start, stop = edges(split, points)
+        if start is None:
+            return
+        start, stop = self._narrow(points, start, stop)
+        steps = ResynchronisingScan(points, start, stop, self._chunk_bytes(points, start))
+        yield from steps
+        yield from steps.holes
+
+    def _narrow(self, points: EntryPoints, start: int, stop: int) -> tuple[int, int]:
+        """The stretch without what lies before and behind the limits."""
+        offsets, times_ms, late_ms = (
+            self._bounds.offsets,
+            self._bounds.times_ms,
+            self._options.late_ms,
+        )
+        if offsets.least > -inf:
+            start = max(start, points.position_before_offset(offsets.least))
+        if offsets.most < inf and start < stop:
+            stop = min(stop, points.position_behind_offset(offsets.most))
+        if times_ms.least >= 0 and late_ms != ANY and start < stop:
+            start = max(start, points.position_before_time(times_ms.least))
+        if times_ms.most < inf and isinstance(late_ms, int) and start < stop:
+            stop = min(stop, points.position_behind_time(times_ms.most + late_ms))
+            if _begins_behind(points.header(start), times_ms.most + late_ms):
+                stop = start
+        return start, stop
+
+    def _chunk_bytes(self, points: EntryPoints, start: int) -> int:
+        """How much is read at once: of large batches, where not every one is wanted, the header."""
+        everything = self._name == "kafka_batches" and not self._bounds.times_ms.is_limited
+        return CHUNK_BYTES if everything else chunk_bytes(points, start)
+
+    def _may_hold(self, batches: np.ndarray, offsets: NumberRange) -> np.ndarray:
+        """Which batches may hold a record that is asked for, by what their headers say."""
+        times_ms = self._bounds.times_ms
+        mask = (batches["last_offset"] >= offsets.least) & (batches["base_offset"] <= offsets.most)
+        if not times_ms.is_limited:
+            return mask
+        newest, lateness_ms = batches["max_timestamp_ms"], self._lateness_ms
+        appended = is_log_append_time(batches) & (batches["magic"] >= 1)
+        hidden = has_delete_horizon(batches) | ((batches["magic"] < 2) & (codec(batches) != 0))
+        oldest = np.where(hidden, -inf, batches["base_timestamp_ms"] - lateness_ms)
+        oldest = np.where(appended, newest, oldest)
+        return mask & (newest >= times_ms.least) & (oldest <= times_ms.most)
+
+    @property
+    def _lateness_ms(self) -> float:
+        """How much older than the first record of its batch a record may be."""
+        late_ms = self._options.late_ms
+        return late_ms if isinstance(late_ms, int) else inf
+
+    def _sorted_entries(self, split: SegmentSplit) -> Generator[pa.RecordBatch, None, np.ndarray]:
+        """All entries of the .index, where the column of slots is asked for; one that cannot be
+        read is a problem of the segment.
+        """
+        entries = np.empty(0, OFFSET_ENTRY)
+        if "entry_slot" in self._schema.names:
+            try:
+                entries = split.segment_task.segment.offset_index
+            except KafkavizError as fault:
+                yield from self._problem(split.segment_task, str(fault), is_unread=True)
+        return entries[np.argsort(entries["position"], kind="stable")]
+
+    # ---- rows
+
+    def _row_mask(self, rows: np.ndarray) -> np.ndarray:
+        """Which rows the limits on their columns allow."""
+        mask, names = np.ones(len(rows), bool), cast(tuple[str, ...], rows.dtype.names)
+        for column, limits in self._filters.numbers.items():
+            if column in names:
+                mask &= limits.rows(rows[column])
+        return mask
+
+    def _table(self, owner: SegmentTask, columns: Columns) -> Rows:
+        count = len(next(iter(columns.values())))
+        if not count:
+            return
+        if "problem" in self._schema.names:
+            columns = {**columns, "problem": pa.nulls(count, pa.string())}
+        yield from table(columns, [owner], [count], self._schema).to_batches()
+
+    def _hole(self, split: SegmentSplit, hole: Hole) -> Rows:
+        segment, size_bytes = split.segment_task.segment, hole.stop - hole.start
+        if (
+            segment.state == "active"
+            and hole.stop == segment.log.size_bytes
+            and _is_preallocated(segment, hole)
+        ):
+            return
+        what = str(
+            message(
+                "corrupt.no_whole_batch",
+                path=segment.log.path,
+                byte=hole.start,
+                size=size_bytes,
+                reason=hole.reason,
+            )
+        )
+        yield from self._problem(
+            split.segment_task, what, UnreadableBatch(hole.start, UNKNOWN, what)
+        )
+
+    def _problem(
+        self,
+        segment_task: SegmentTask,
+        what: str,
+        trouble: UnreadableBatch | None = None,
+        *,
+        is_unread: bool = False,
+    ) -> Rows:
+        """What cannot be read, as the mode has it."""
+        if not becomes_row(what, is_unread=is_unread, mode=self._options.mode):
+            return
+        row: dict[str, Any] = {
+            "broker": segment_task.broker,
+            "topic": segment_task.topic,
+            "partition": segment_task.partition,
+            "problem": what,
+        }
+        row |= dict.fromkeys(
+            ("base_offset",) if self._name == "kafka_segments" else ("segment_base_offset",),
+            segment_task.segment.base_offset,
+        )
+        if trouble:
+            row |= dict.fromkeys(("position", "batch_position"), trouble.position)
+        yield problem_row(row, self._schema)
+
+
+def becomes_row(what: str, *, is_unread: bool, mode: str) -> bool:
+    """Whether what cannot be read is a row; if not, it ends the query by Malformed, or, of bytes
+    that are wrong, is a line in the log.
+
+    is_unread: it is a file that cannot be opened, of which nobody knows what it holds.
+    """
+    if mode == FAILFAST or (is_unread and mode == DROPMALFORMED):
+        raise Malformed(
+            message(
+                "errors.with_advice", what=verbatim(what), advice=UNREAD if is_unread else WRONG
+            )
+        )
+    if mode == DROPMALFORMED:
+        LOG.warning("%s", what)
+    return mode == PERMISSIVE
+
+
+def problem_row(row: Mapping[str, object], schema: pa.Schema) -> pa.RecordBatch:
+    """A row of what could not be read; what it does not tell is null."""
+    return pa.RecordBatch.from_pylist([{name: row.get(name) for name in schema.names}], schema)
+
+
+def reads_log(name: str, schema: pa.Schema) -> bool:
+    """Whether any of these columns takes reading the .log."""
+    return name in ("kafka_batches", "kafka_records") or (
+        name == "kafka_segments" and not set(STATISTICS_COLUMNS).isdisjoint(schema.names)
+    )
+
+
+def edges(split: SegmentSplit, points: EntryPoints) -> tuple[int | None, int]:
+    """Where a piece begins, None if no batch is proven to begin in it, and where the next piece
+    that has a beginning does.
+
+    All readers of a segment find the same places, whichever pieces they read.
+    """
+    size_bytes = split.segment_task.log_bytes
+    start = (
+        0
+        if split.number == 0
+        else points.find_first(split.edge(split.number), split.edge(split.number + 1))
+    )
+    if start is None:
+        return None, 0
+    starts = (
+        points.find_first(split.edge(number), split.edge(number + 1))
+        for number in range(split.number + 1, split.count)
+    )
+    return start, next((position for position in starts if position is not None), size_bytes)
+
+
+def _is_preallocated(segment: Segment, hole: Hole) -> bool:
+    """Whether it is nothing but zeros, as log.preallocate leaves them behind what was written."""
+    buffer = np.empty(CHUNK_BYTES, np.uint8)
+    with file.reader(segment.log.path) as read:
+        for position in range(hole.start, hole.stop, CHUNK_BYTES):
+            if buffer[: read(position, buffer[: hole.stop - position])].any():
+                return False
+    return True
+
+
+def _begins_behind(batch: np.ndarray | None, timestamp_ms: float) -> bool:
+    """Whether the first record of a batch is newer than this, as far as its header tells."""
+    if batch is None or batch["magic"] < 2 or has_delete_horizon(batch):
+        return False
+    first_ms = (
+        batch["max_timestamp_ms"] if is_log_append_time(batch) else batch["base_timestamp_ms"]
+    )
+    return bool(first_ms > timestamp_ms)
+
+
+def _join_problems(summary: SegmentSummary) -> str:
+    return "; ".join(
+        str(message("errors.of_path", path=problem.path, what=problem.what))
+        for problem in summary.problems
+    )

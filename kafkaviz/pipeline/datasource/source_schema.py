@@ -1,0 +1,239 @@
+"""The columns of the data source: each format's, in order, and its options as text.
+
+The formats give what the catalog's tables give, column for column, but for kafka_records and
+whether a checksum is right, which no catalog holds, and what all segments of a partition tell
+together.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from math import inf
+
+import pyarrow as pa
+
+from kafkaviz import units
+from kafkaviz.errors import KafkavizError
+from kafkaviz.messages import message
+from kafkaviz.pipeline.catalog import schema
+from kafkaviz.pipeline.catalog.schema import BOOL, INT, LONG, PARTITION, STRING
+from kafkaviz.pipeline.datasource.pushdown import ALL, NumberRange
+from kafkaviz.pipeline.datasource.records import HEADERS
+from kafkaviz.search.bounds import READ_COMMITTED, READ_UNCOMMITTED
+
+RECORDS = pa.schema(
+    [
+        *PARTITION,
+        ("segment_base_offset", LONG),
+        ("batch_position", LONG),
+        ("offset", LONG),
+        ("timestamp_ms", LONG),
+        ("is_control", BOOL),  # a transaction marker or another record that no consumer gets to see
+        ("key_size_bytes", INT),  # null for a null key
+        ("value_size_bytes", INT),
+        ("header_count", INT),
+    ]
+)
+PAYLOAD = pa.schema([("key", pa.binary()), ("value", pa.binary()), ("headers", HEADERS)])
+ABORTED = pa.field("aborted", BOOL)  # null while the transaction is open
+PROBLEM = pa.field("problem", STRING)
+PARTITION_COLUMNS = ("roll_reason", "segment_bytes", "segment_bytes_source")
+FORMATS: dict[str, pa.Schema] = {
+    "kafka_segments": pa.schema(
+        [field for field in schema.SEGMENTS if field.name not in PARTITION_COLUMNS]
+    ),
+    "kafka_batches": pa.schema([*schema.BATCHES, ("crc_valid", BOOL)]),
+    "kafka_records": RECORDS,
+    "kafka_offset_index": schema.OFFSET_ENTRIES,
+    "kafka_time_index": schema.TIME_ENTRIES,
+}
+TASK_BYTES, LEAST_TASK_BYTES = 128 << 20, 16 << 10
+ANY = "any"
+# as Spark's own sources have them
+FAILFAST, PERMISSIVE, DROPMALFORMED = MODES = ("FAILFAST", "PERMISSIVE", "DROPMALFORMED")
+ONE_REPLICA, ALL_REPLICAS = REPLICAS = ("one", "all")
+# whose rows have a timestamp that takes no further reading
+TIMED_FORMATS = ("kafka_batches", "kafka_records", "kafka_time_index")
+NUMBERS = re.compile("([0-9]*)-([0-9]*)|[0-9]+")
+MOST = 2**63 - 1
+SPARK_OPTIONS = ("path", "paths")  # options that load() itself adds
+
+
+class BadOption(KafkavizError):
+    """An option of the data source that means nothing."""
+
+
+@dataclass(frozen=True)
+class SourceOptions:
+    """The options of a read, as spark.read.option takes them.
+
+    columns: names, separated by commas; all by default. topics: names or patterns with * and ?,
+    separated by commas. partitions: their numbers or ranges, as 0,4-7. offsets, timestamps: a
+    range, both ends included, and no row outside of it is given. payload: "true" adds key, value
+    and headers to kafka_records. mode: what becomes of that which cannot be read. FAILFAST ends the
+    query; PERMISSIVE adds the column problem, and a row for each such thing (problems: "true" is an
+    older word for it); DROPMALFORMED leaves out bytes that are wrong, and says so in the log of the
+    worker, but a file that cannot be opened ends the query all the same. isolation: of the reader
+    of kafka_records; read_uncommitted gives records of aborted and open transactions too, with the
+    column aborted. replicas: "one" reads one replica of each topic-partition, "all" each broker's;
+    not given, one in kafka_records and all elsewhere. late_ms: how far a record may be older than
+    one that stands before it; not given, records come in any order; "any" does not go by the
+    .timeindex either. renamed: "true" also reads the directories that Kafka has renamed: -delete,
+    -stray, -future. task_bytes: of .log a task.
+    """
+
+    columns: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
+    partitions: tuple[NumberRange, ...] = ()
+    offsets: NumberRange = ALL
+    timestamps: NumberRange = ALL
+    payload: bool = False
+    problems: bool = False
+    mode: str = FAILFAST
+    isolation: str = READ_COMMITTED
+    replicas: str | None = None
+    late_ms: int | str | None = None
+    renamed: bool = False
+    task_bytes: int = TASK_BYTES
+
+
+NAMES = tuple(field.name for field in fields(SourceOptions))
+
+
+def parse_options(values: Mapping[str, str]) -> SourceOptions:
+    """The options that were given; BadOption for one that there is not, or a value that means
+    nothing.
+    """
+    unknown = [name for name in values if name.lower() not in (*NAMES, *SPARK_OPTIONS)]
+    if unknown:
+        raise BadOption(message("option.unknown", name=unknown[0], names=NAMES))
+    late = values.get("late_ms")
+    problems = _parse_bool("problems", values.get("problems", "false"))
+    mode = _parse_choice(
+        "mode", values.get("mode", PERMISSIVE if problems else FAILFAST).upper(), MODES
+    )
+    if problems and mode != PERMISSIVE:
+        raise BadOption(message("option.problems_and_mode", mode=mode))
+    return SourceOptions(
+        columns=_parse_names(values.get("columns", "")),
+        topics=_parse_names(values.get("topics", "")),
+        partitions=tuple(
+            _parse_range("partitions", text) for text in _parse_names(values.get("partitions", ""))
+        ),
+        offsets=_parse_range("offsets", values["offsets"]) if "offsets" in values else ALL,
+        timestamps=_parse_times("timestamps", values["timestamps"])
+        if "timestamps" in values
+        else ALL,
+        payload=_parse_bool("payload", values.get("payload", "false")),
+        problems=problems,
+        mode=mode,
+        isolation=_parse_choice(
+            "isolation", values.get("isolation", READ_COMMITTED), (READ_COMMITTED, READ_UNCOMMITTED)
+        ),
+        replicas=_parse_choice("replicas", values["replicas"], REPLICAS)
+        if "replicas" in values
+        else None,
+        late_ms=late if late in (None, ANY) else _parse_number("late_ms", late, 0),
+        renamed=_parse_bool("renamed", values.get("renamed", "false")),
+        task_bytes=_parse_number(
+            "task_bytes", values.get("task_bytes", str(TASK_BYTES)), LEAST_TASK_BYTES
+        ),
+    )
+
+
+def columns(name: str, read_options: SourceOptions) -> pa.Schema:
+    """The columns of a format with these options; BadOption for a column or a limit that it does
+    not have.
+    """
+    if read_options.timestamps.is_limited and name not in TIMED_FORMATS:
+        raise BadOption(message("option.no_timestamps", names=TIMED_FORMATS, name=name))
+    available = [
+        *FORMATS[name],
+        *(PAYLOAD if read_options.payload and name == "kafka_records" else ()),
+    ]
+    available += (
+        [ABORTED] if read_options.isolation == READ_UNCOMMITTED and name == "kafka_records" else []
+    )
+    available += [PROBLEM] if read_options.mode == PERMISSIVE else []
+    by_name = {field.name: field for field in available}
+    unknown = [column for column in read_options.columns if column not in by_name]
+    if unknown:
+        key = (
+            "option.no_column_payload"
+            if name == "kafka_records" and not read_options.payload
+            else "option.no_column"
+        )
+        raise BadOption(message(key, format=name, name=unknown[0], columns=tuple(by_name)))
+    twice = [column for column in read_options.columns if read_options.columns.count(column) > 1]
+    if twice:
+        raise BadOption(message("option.column_twice", name=twice[0]))
+    return pa.schema([by_name[column] for column in read_options.columns] or available)
+
+
+def _parse_names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def _parse_range(option: str, text: str) -> NumberRange:
+    """5000-5999, 5000-, -5999 or 5000."""
+    match = NUMBERS.fullmatch(text.strip())
+    if not match or text.strip() == "-":
+        raise BadOption(message("option.no_range", option=option, given=text))
+    first, last = (match[1], match[2]) if "-" in text else (match[0], match[0])
+    return _build_range(option, text, *(int(end[:40]) if end else None for end in (first, last)))
+
+
+def _parse_times(option: str, text: str) -> NumberRange:
+    """FROM/TO, FROM/ or /TO, each milliseconds since 1970 or a time as ISO 8601 writes it; numbers
+    also as _numbers has them.
+    """
+    if "/" not in text and NUMBERS.fullmatch(text.strip()):
+        return _parse_range(option, text)
+    first, slash, last = (end.strip() for end in text.partition("/"))
+    if not slash or not (first or last):
+        raise BadOption(message("option.no_times", option=option, given=text))
+    return _build_range(
+        option, text, *(_parse_timestamp(option, end) if end else None for end in (first, last))
+    )
+
+
+def _parse_timestamp(option: str, text: str) -> int:
+    if re.fullmatch("-?[0-9]{1,40}", text):
+        return int(text)
+    try:
+        return units.timestamp_ms(text)
+    except (ValueError, OverflowError):
+        raise BadOption(message("option.no_time", option=option, given=text)) from None
+
+
+def _build_range(option: str, text: str, first: int | None, last: int | None) -> NumberRange:
+    limits = NumberRange(-inf if first is None else first, inf if last is None else last)
+    if limits.least > limits.most or any(
+        end is not None and abs(end) > MOST for end in (first, last)
+    ):
+        raise BadOption(message("option.empty_range", option=option, given=text))
+    return limits
+
+
+def _parse_choice(option: str, text: str, words: tuple[str, ...]) -> str:
+    if text not in words:
+        raise BadOption(message("option.no_choice", option=option, words=words, given=text))
+    return text
+
+
+def _parse_bool(option: str, text: str) -> bool:
+    if text.lower() not in ("true", "false"):
+        raise BadOption(message("option.no_flag", option=option, given=text))
+    return text.lower() == "true"
+
+
+def _parse_number(option: str, text: str, least: int) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        number = least - 1
+    if not least <= number <= MOST:
+        raise BadOption(
+            message("option.no_number", option=option, least=least, most=MOST, given=text)
+        )
+    return number

@@ -1,0 +1,1 @@
+"""Whole brokers into a catalog: tasks, workers, the commit."""

@@ -1,0 +1,119 @@
+"""What reading a segment tells of it: counts, first and last, least and largest.
+
+Parts that follow one another merge.
+
+Batches of offsets 0-9 and 10-19 in one chunk and 20-24 in the next: 3 batches, 25 records, first
+offset 0, last offset 24.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
+
+import numpy as np
+
+from kafkaviz.format.batch import UNKNOWN, codec, has_delete_horizon, is_log_append_time
+from kafkaviz.format.batch_observer import BatchObserver
+from kafkaviz.pipeline.ingest.rows import no_timestamp
+
+
+@dataclass(frozen=True)
+class Content:
+    """What some batches of a segment tell; None where there are none, or where their format does
+    not tell.
+
+    min_timestamp_ms is the least that headers know: of a batch its first record's, or the append
+    time.
+    """
+
+    batches: int = 0
+    records: int | None = 0
+    first_offset: int | None = None
+    last_offset: int | None = None
+    min_timestamp_ms: int | None = None
+    max_timestamp_ms: int | None = None
+    first_batch_bytes: int | None = None
+    first_batch_max_timestamp_ms: int | None = None
+    first_batch_last_offset: int | None = None
+    codecs: int = 0  # bit n is set where a batch has the codec of id n
+
+
+def content(batches: np.ndarray) -> Content:
+    """What an array of batches tells (format.batch.BATCH)."""
+    if not len(batches):
+        return Content()
+    first, counts = batches[0], batches["record_count"]
+    hidden = (counts == UNKNOWN) & (batches["magic"] < 2)
+    return Content(
+        batches=len(batches),
+        records=None if hidden.any() else int(counts.sum(dtype=np.int64)),
+        first_offset=None if hidden[0] else int(first["base_offset"]),
+        last_offset=int(batches["last_offset"][-1]),
+        min_timestamp_ms=_least(_earliest_ms(batches).tolist()),
+        max_timestamp_ms=_most(batches["max_timestamp_ms"][~no_timestamp(batches)].tolist()),
+        first_batch_bytes=int(first["size_bytes"]),
+        first_batch_max_timestamp_ms=int(first["max_timestamp_ms"]),
+        first_batch_last_offset=int(first["last_offset"]),
+        codecs=int(np.bitwise_or.reduce(1 << codec(batches).astype(np.int64))),
+    )
+
+
+class ContentBuilder(BatchObserver[Content]):
+    """What the batches of a stretch tell together. end_position: of the last one; None before the
+    first.
+    """
+
+    def __init__(self) -> None:
+        self._content = Content()
+        self.end_position: int | None = None
+
+    def observe(self, batches: np.ndarray) -> None:
+        """The next batches: format.batch.BATCH."""
+        if not len(batches):
+            return
+        self._content = merge((self._content, content(batches)))
+        self.end_position = int(batches["position"][-1] + batches["size_bytes"][-1])
+
+    def result(self) -> Content:
+        """All of them."""
+        return self._content
+
+
+def merge(parts: Iterable[Content]) -> Content:
+    """What the parts of a segment tell together, given in its order."""
+    parts = [part for part in parts if part.batches]
+    if not parts:
+        return Content()
+    first, counts = parts[0], [part.records for part in parts if part.records is not None]
+    return Content(
+        sum(part.batches for part in parts),
+        sum(counts) if len(counts) == len(parts) else None,
+        first.first_offset,
+        parts[-1].last_offset,
+        _least(part.min_timestamp_ms for part in parts),
+        _most(part.max_timestamp_ms for part in parts),
+        first.first_batch_bytes,
+        first.first_batch_max_timestamp_ms,
+        first.first_batch_last_offset,
+        reduce(or_, (part.codecs for part in parts)),
+    )
+
+
+def _earliest_ms(batches: np.ndarray) -> np.ndarray:
+    """Of each batch with a timestamp the least that its header knows."""
+    hidden = (batches["magic"] < 2) & (batches["record_count"] == UNKNOWN)
+    by_largest = is_log_append_time(batches) | has_delete_horizon(batches) | hidden
+    return np.where(by_largest, batches["max_timestamp_ms"], batches["base_timestamp_ms"])[
+        ~no_timestamp(batches)
+    ]
+
+
+def _least(values: Iterable[int | None]) -> int | None:
+    """The least timestamp; -1, which says that there is none, only where nothing else is."""
+    present = [value for value in values if value is not None]
+    return min((value for value in present if value >= 0), default=min(present, default=None))
+
+
+def _most(values: Iterable[int | None]) -> int | None:
+    return max((value for value in values if value is not None), default=None)

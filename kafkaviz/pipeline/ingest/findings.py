@@ -1,0 +1,177 @@
+"""The tables findings, restart_steps and retention: rows of what was found about a broker, and
+those values again from the rows.
+"""
+
+import json
+from collections.abc import Iterable
+from itertools import groupby
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from kafkaviz.analysis.health import finding_codec
+from kafkaviz.analysis.health.broker_health import AssumedRelease, Health
+from kafkaviz.analysis.health.finding import Finding
+from kafkaviz.analysis.restart.next_start import Restart
+from kafkaviz.analysis.retention.policy import (
+    COUNTED_BY,
+    STATES,
+    LogRetention,
+    RetentionLimits,
+    SegmentAge,
+    SegmentRetention,
+)
+from kafkaviz.analysis.serialization import from_plain, to_plain
+from kafkaviz.format import names
+from kafkaviz.pipeline.catalog.catalog_info import SourceCheck
+from kafkaviz.pipeline.catalog.schema import FINDINGS, RESTART_STEPS, RETENTION
+from kafkaviz.units import replace_surrogates
+
+MAX_LONG = 2**63 - 1
+AGE_COLUMNS = {
+    "segment_base_offset": "base_offset",
+    "bytes": "size_bytes",
+    "timestamp_ms": "timestamp_ms",
+    "counted_by": "counted_by",
+    "offset": "offset",
+}
+RETENTION_COLUMNS = ("state", "until_ms", "gone_ms", "blocked_by", "more_bytes")
+LIMITS_COLUMNS = ("deletes", "retention_ms", "retention_bytes", "is_tiered")
+SOURCE_COLUMNS = {
+    "policy_source": "policy_source",
+    "retention_ms_source": "ms_source",
+    "retention_bytes_source": "bytes_source",
+}
+
+
+class StoredHealth(NamedTuple):
+    """What a catalog says of a broker: analysis.health.Health(broker, *told) is what a check of it
+    gives.
+    """
+
+    version: AssumedRelease
+    findings: tuple[Finding, ...]
+    restart: Restart | None
+    retention: tuple[LogRetention, ...]
+
+
+def findings_table(healths: Iterable[tuple[str, Health]]) -> pa.Table:
+    """A row a finding, the worst of a broker first; each health comes with the broker's name."""
+    rows = [
+        _owner(name, finding.partition) | finding_codec.to_row(finding)
+        for name, health in healths
+        for finding in health.findings
+    ]
+    return pa.Table.from_pylist([_storable(row) for row in rows], FINDINGS)
+
+
+def steps_table(healths: Iterable[tuple[str, Health]]) -> pa.Table:
+    """A row a step of each broker's next start, in its order."""
+    restarts = [(name, health.restart) for name, health in healths if health.restart is not None]
+    rows = [
+        _owner(name, step.partition) | finding_codec.step_to_row(step)
+        for name, restart in restarts
+        for step in restart.steps
+    ]
+    return pa.Table.from_pylist([_storable(row) for row in rows], RESTART_STEPS)
+
+
+def retention_table(healths: Iterable[tuple[str, Health]]) -> pa.Table:
+    """A row a segment: what keeps it, and the settings of its log."""
+    segments = [
+        (_owner(name, log.partition), log, segment)
+        for name, health in healths
+        for log in health.retention
+        for segment in log.segments
+    ]
+    return pa.Table.from_pylist(
+        [_storable(owner | _retention_row(log, segment)) for owner, log, segment in segments],
+        RETENTION,
+    )
+
+
+def source_check(health: Health) -> SourceCheck:
+    """What _catalog.json says of it."""
+    restart = health.restart
+    return SourceCheck(
+        health.version,
+        restart.clean if restart else None,
+        restart.starts if restart else None,
+    )
+
+
+def stored_health(
+    check: SourceCheck, findings: pa.Table, steps: pa.Table, retention: pa.Table
+) -> StoredHealth:
+    """The values again, of the rows of one broker; ValueError where a row holds none."""
+    restart_steps = tuple(finding_codec.step_from_row(row) for row in steps.to_pylist())
+    restart = (
+        None if check.starts is None else Restart(bool(check.clean), check.starts, restart_steps)
+    )
+    logs = tuple(
+        _parse_log(list(rows))
+        for _, rows in groupby(retention.to_pylist(), key=lambda row: row["directory"])
+    )
+    return StoredHealth(
+        check.version,
+        tuple(finding_codec.from_row(row) for row in findings.to_pylist()),
+        restart,
+        logs,
+    )
+
+
+def _owner(broker: str, directory: str | None) -> dict:
+    """The leading columns, and the directory."""
+    name = names.parse_directory(directory) if directory else None
+    partition = {"topic": name.topic, "partition": name.partition} if name else {}
+    return {"broker": broker, "directory": directory, **partition}
+
+
+def _retention_row(log: LogRetention, segment: SegmentRetention) -> dict:
+    row = {column: getattr(segment.age, name) for column, name in AGE_COLUMNS.items()} | {
+        name: getattr(segment, name) for name in RETENTION_COLUMNS
+    }
+    limits = log.limits
+    return (
+        row
+        | {name: getattr(limits, name) for name in LIMITS_COLUMNS}
+        | {column: str(getattr(limits, name) or "") for column, name in SOURCE_COLUMNS.items()}
+        | {"limits_json": json.dumps(to_plain(limits), separators=(",", ":")), "now_ms": log.now_ms}
+    )
+
+
+def _parse_log(rows: list[dict]) -> LogRetention:
+    """What keeps the segments of a log, of its rows."""
+    try:
+        limits = from_plain(RetentionLimits, json.loads(rows[0]["limits_json"]))
+    except (TypeError, RecursionError) as fault:
+        raise ValueError(f"no limits of a log: {fault}") from None
+    log = LogRetention(
+        rows[0]["directory"], limits, rows[0]["now_ms"], tuple(map(_parse_segment, rows))
+    )
+    return from_plain(LogRetention, to_plain(log))
+
+
+def _parse_segment(row: dict) -> SegmentRetention:
+    age = SegmentAge(**{name: row[column] for column, name in AGE_COLUMNS.items()})
+    if row["state"] not in STATES or age.counted_by not in COUNTED_BY:
+        raise ValueError(f"{row['state']}, {age.counted_by} keeps no segment")
+    return SegmentRetention(age, **{name: row[name] for name in RETENTION_COLUMNS})
+
+
+def _storable(row: dict) -> dict:
+    """A row as Parquet takes it: the name of a strange directory may be no UTF-8, and the number in
+    that of a file no long.
+    """
+    texts = {
+        name: replace_surrogates(value) for name, value in row.items() if isinstance(value, str)
+    }
+    return (
+        row
+        | texts
+        | {
+            name: None
+            for name, value in row.items()
+            if isinstance(value, int) and abs(value) > MAX_LONG
+        }
+    )

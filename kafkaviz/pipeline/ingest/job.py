@@ -1,0 +1,340 @@
+"""The ingest: broker directories in, a catalog out."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from kafkaviz.analysis.inference.version import assumed_version
+from kafkaviz.errors import CannotOpen
+from kafkaviz.jobs import JobCancelled
+from kafkaviz.log.broker import Broker, open_broker
+from kafkaviz.log.settings import Settings, open_settings
+from kafkaviz.messages import message
+from kafkaviz.pipeline.catalog.catalog import Catalog, missing_files
+from kafkaviz.pipeline.catalog.catalog_info import CatalogInfo, CatalogSource, StoredSegment
+from kafkaviz.pipeline.ingest import task_runner
+from kafkaviz.pipeline.ingest.commit import CatalogTransaction, catalog_transaction
+from kafkaviz.pipeline.ingest.findings import (
+    findings_table,
+    retention_table,
+    source_check,
+    steps_table,
+)
+from kafkaviz.pipeline.ingest.ingest_checks import IngestChecks, LoadResult, LogLoad
+from kafkaviz.pipeline.ingest.inventory import Inventory, InventoryEntry, inventory, is_readable
+from kafkaviz.pipeline.ingest.plan import (
+    IngestTask,
+    LoadTask,
+    SegmentTask,
+    load_tasks,
+    plan,
+    tasks_per_segment,
+)
+from kafkaviz.pipeline.ingest.rows import codec_names
+from kafkaviz.pipeline.ingest.run import Ingest, IngestError, IngestResult, Progress
+from kafkaviz.pipeline.ingest.segment_tables import (
+    SegmentStatistics,
+    first_batch,
+    partitions_table,
+    segments_table,
+    statistics_of_read,
+    statistics_of_rows,
+)
+from kafkaviz.pipeline.ingest.summary import RangeSummary, SegmentSummary, merge_ranges
+from kafkaviz.pipeline.spark import session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = [
+    "Ingest",
+    "IngestError",
+    "IngestResult",
+    "JobCancelled",
+    "Progress",
+    "ingest",
+    "start_ingest",
+]
+
+
+def start_ingest(
+    directories: Iterable[Path | str],
+    catalog_path: Path | str,
+    master: str | None = None,
+    *,
+    full: bool = False,
+    findings: bool = True,
+    spark: "SparkSession | None" = None,
+) -> Ingest:
+    """Starts a run in the background and comes back at once; Ingest.wait raises whatever goes
+    wrong.
+
+    directories: broker directories or archives of them; the catalog will hold these and no others.
+    full: reads all of them again, not only what has changed since the last run. findings: checks
+    them too, and foretells each broker's next start. spark: the session to run on; without it the
+    one that runs in this process, else one that is started for `master`: None for that of
+    spark-submit, else local[*]. A session that kafkaviz did not start is used as it is, and stays.
+    One of Spark Connect will not do.
+    """
+    directories, catalog_path = (
+        [Path(directory) for directory in directories],
+        Path(catalog_path).expanduser().absolute(),
+    )
+    return Ingest(
+        lambda run: ingest(
+            run,
+            directories,
+            catalog_path,
+            master if spark is None else spark,
+            full=full,
+            findings=findings,
+        )
+    )
+
+
+def ingest(
+    run: Ingest,
+    directories: Sequence[Path],
+    catalog_path: Path,
+    spark: "SparkSession | str | None",
+    *,
+    full: bool,
+    findings: bool,
+) -> CatalogInfo:
+    """All the steps of a run; the old catalog holds until the last of them. spark: a session, or
+    the master of one to start.
+    """
+    if not isinstance(spark, str | None):
+        session.refuse_unusable(spark)
+    brokers = [open_broker(directory) for directory in directories]
+    refuse_inside(catalog_path, brokers)
+    disk_inventory = inventory(brokers)
+    with catalog_transaction(catalog_path) as transaction:
+        old = None if full else transaction.old
+        missing = missing_files(catalog_path, old) if old is not None else set()
+        if old is not None and not missing and disk_inventory.is_in(old, findings=findings):
+            run.finish("fresh", kept_segments=len(disk_inventory.segments))
+            return old
+        catalog_numbers = disk_inventory.catalog_numbers(old, missing, needs_sweep=findings)
+        checks = (
+            IngestChecks(disk_inventory, Catalog(catalog_path, old) if old else None)
+            if findings
+            else None
+        )
+        segment_tasks, loads = (
+            plan_segments(disk_inventory, catalog_numbers, checks),
+            checks.loads() if checks else [],
+        )
+        staging = transaction.make_staging()
+        segment_summaries = (
+            read_segments(run, segment_tasks, loads, staging=staging, spark=spark, checks=checks)
+            if segment_tasks or loads
+            else {}
+        )
+        run.enter("writing")
+        stored_segments, statistics = collect_segments(
+            transaction, disk_inventory, catalog_numbers, segment_summaries
+        )
+        transaction.write(
+            "segments",
+            segments_table(disk_inventory.segments, statistics, settings(disk_inventory.brokers)),
+        )
+        transaction.write(
+            "partitions",
+            partitions_table(disk_inventory.partitions, disk_inventory.segments, statistics),
+        )
+        sources = (
+            write_findings(transaction, disk_inventory, checks)
+            if checks
+            else disk_inventory.sources
+        )
+        info = transaction.commit(
+            sources,
+            stored_segments,
+            [
+                *disk_inventory.problems,
+                *(problem for segment in stored_segments for problem in segment.problems),
+            ],
+        )
+    run.finish(
+        "done",
+        len(segment_tasks),
+        sum(task.log_bytes for task in segment_tasks),
+        len(disk_inventory.segments) - len(segment_tasks),
+    )
+    return info
+
+
+def refuse_inside(catalog_path: Path, brokers: Iterable[Broker]) -> None:
+    """Raises CannotOpen for a catalog in an inspected directory: nothing is ever written there."""
+    inspected = [
+        path
+        for broker in brokers
+        for path in (broker.path, *(partition.path for partition in broker.partitions))
+    ]
+    for path in inspected:  # a partition directory may be a link to another disk
+        if catalog_path.resolve().is_relative_to(path.resolve()):
+            raise CannotOpen(
+                catalog_path,
+                message("errors.inside_inspected", path=path),
+                message("errors.give_folder_elsewhere"),
+            )
+
+
+def plan_segments(
+    disk_inventory: Inventory, catalog_numbers: Sequence[int | None], checks: IngestChecks | None
+) -> list[SegmentTask]:
+    """The segments that must be read, for their rows, their findings or both.
+
+    catalog_numbers: for each segment its number in the old catalog, or None. checks: None where no
+    findings are asked for.
+    """
+    return [
+        SegmentTask(
+            number,
+            entry.broker,
+            entry.partition.topic,
+            entry.partition.partition,
+            entry.segment,
+            checks.facts(entry) if checks else None,
+            skips_rows=catalog_numbers[number] is not None,
+            needs_sweep=checks is not None,
+        )
+        for number, entry in enumerate(disk_inventory.segments)
+        if catalog_numbers[number] is None or (checks and checks.must_read(entry))
+    ]
+
+
+def read_segments(
+    run: Ingest,
+    segment_tasks: Sequence[SegmentTask],
+    loads: Sequence[LogLoad],
+    *,
+    staging: Path,
+    spark: "SparkSession | str | None",
+    checks: IngestChecks | None,
+) -> dict[int, SegmentSummary]:
+    """Reads the segments and loads the logs on Spark: what each segment told, by its number.
+
+    Its rows lie in the staging folder.
+
+    A segment that was cut where no batch starts is read a second time, in one piece.
+    """
+    if isinstance(spark, str | None):
+        spark = session.session(spark)
+    cores = spark.sparkContext.defaultParallelism
+    results = run_tasks(
+        run, spark, [*plan(segment_tasks, cores), *load_tasks(loads, cores)], staging
+    )
+    by_number = merge_by_segment(result for result in results if isinstance(result, RangeSummary))
+    retries = [task for task in segment_tasks if by_number[task.number] is None]
+    if retries:
+        summaries = cast(
+            list[RangeSummary], run_tasks(run, spark, tasks_per_segment(retries), staging)
+        )
+        by_number |= merge_by_segment(summaries)
+    segment_summaries = cast(dict[int, SegmentSummary], by_number)  # one piece is whole
+    if checks:
+        checks.add_loads(result for result in results if isinstance(result, LoadResult))
+        checks.add(
+            {
+                number: summary.check_json
+                for number, summary in segment_summaries.items()
+                if summary.check_json is not None
+            }
+        )
+    return {
+        task.number: segment_summaries[task.number] for task in segment_tasks if not task.skips_rows
+    }
+
+
+def run_tasks(
+    run: Ingest, spark: "SparkSession", tasks: Sequence[IngestTask | LoadTask], staging: Path
+) -> list[RangeSummary | LoadResult]:
+    """One Spark job."""
+    run.start_reading(spark, tasks)
+    return task_runner.run_tasks(spark, tasks, staging)
+
+
+def merge_by_segment(summaries: Iterable[RangeSummary]) -> dict[int, SegmentSummary | None]:
+    """What the stretches of each segment tell together, by the segment's number."""
+    by_number: dict[int, list[RangeSummary]] = defaultdict(list)
+    for summary in summaries:
+        by_number[summary.number].append(summary)
+    return {number: merge_ranges(parts) for number, parts in by_number.items()}
+
+
+def collect_segments(
+    transaction: CatalogTransaction,
+    disk_inventory: Inventory,
+    catalog_numbers: Sequence[int | None],
+    segment_summaries: dict[int, SegmentSummary],
+) -> tuple[list[StoredSegment], list[SegmentStatistics]]:
+    """Each segment and what it told, in the inventory's order: those just read, and those that the
+    old catalog still has right.
+    """
+    stored_by_number = {
+        number: new_stored_segment(disk_inventory.segments[number], summary)
+        for number, summary in segment_summaries.items()
+    }
+    statistics = {
+        number: statistics_of_read(disk_inventory.segments[number], summary)
+        for number, summary in segment_summaries.items()
+    }
+    transaction.add(stored_by_number.values())
+    reuse = {number: old for number, old in enumerate(catalog_numbers) if old is not None}
+    if reuse:
+        old, old_numbers = cast(CatalogInfo, transaction.old), list(reuse.values())
+        reused_segments = transaction.keep([old.segments[number] for number in old_numbers])
+        rows = Catalog(transaction.path, old).table("segments").take(old_numbers)
+        statistics |= dict(zip(reuse, statistics_of_rows(rows, reused_segments), strict=True))
+        stored_by_number |= {
+            number: reused_stored_segment(disk_inventory.segments[number], segment)
+            for number, segment in zip(reuse, reused_segments, strict=True)
+        }
+    return [stored_by_number[number] for number in sorted(stored_by_number)], [
+        statistics[number] for number in sorted(statistics)
+    ]
+
+
+def new_stored_segment(entry: InventoryEntry, summary: SegmentSummary) -> StoredSegment:
+    """How the catalog will name a segment that was just read."""
+    unreadable = bool(summary.problems) and not is_readable(entry.segment)
+    contents = {
+        "first_batch": first_batch(summary),
+        "codecs": codec_names(summary.content.codecs),
+        "problems": summary.problems,
+    }
+    return replace(entry.stored, spans=summary.spans, unreadable=unreadable, **contents)
+
+
+def reused_stored_segment(entry: InventoryEntry, segment: StoredSegment) -> StoredSegment:
+    """How the catalog will name a segment whose rows it keeps: its .txnindex may have changed."""
+    return replace(segment, files=entry.stored.files)
+
+
+def settings(brokers: Iterable[tuple[str, Broker]]) -> dict[str, Settings]:
+    """What each broker was run with, as far as its directory tells, by its name."""
+    return {
+        name: open_settings(broker, assumed_version(broker).version) for name, broker in brokers
+    }
+
+
+def write_findings(
+    transaction: CatalogTransaction, disk_inventory: Inventory, checks: IngestChecks
+) -> list[CatalogSource]:
+    """Writes all that was found, and what the next run need not find again; the sources with what
+    became of each.
+    """
+    healths = list(checks.healths())
+    transaction.write("findings", findings_table(healths))
+    transaction.write("restart_steps", steps_table(healths))
+    transaction.write("retention", retention_table(healths))
+    transaction.write("checked", checks.table())
+    checks_by_broker = {name: source_check(health) for name, health in healths}
+    return [
+        replace(source, checked=checks_by_broker[source.broker])
+        for source in disk_inventory.sources
+    ]

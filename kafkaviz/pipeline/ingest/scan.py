@@ -1,0 +1,280 @@
+"""What a task does: one pass over each of its stretches; the rows go to Parquet files aside, one
+summary a stretch comes back.
+
+A segment's checks follow the rows of its first stretch, in the same task: they read it whole, while
+it is in the page cache. Rows never leave the worker: the way through the JVM would cost them more
+processes and more memory than reading does.
+"""
+
+import uuid
+from collections.abc import Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+
+from kafkaviz.analysis.checks import segment as checks
+from kafkaviz.analysis.inference import ChunkedEvidence, IntervalEvidence, entries_between
+from kafkaviz.analysis.sweep import Sweeper
+from kafkaviz.errors import KafkavizError
+from kafkaviz.format.batch_observer import BatchObserver, observe_scan
+from kafkaviz.log.broker import Problem
+from kafkaviz.log.segment import OFFSET_ENTRY, Index, Segment
+from kafkaviz.pipeline.catalog.catalog_info import RowRange
+from kafkaviz.pipeline.catalog.schema import TABLES, TASK_TABLES
+from kafkaviz.pipeline.ingest import check_cache
+from kafkaviz.pipeline.ingest.content import Content, ContentBuilder
+from kafkaviz.pipeline.ingest.plan import IngestTask, SegmentRange, SegmentTask
+from kafkaviz.pipeline.ingest.rows import batch_columns, entry_columns, entry_slots, table
+from kafkaviz.pipeline.ingest.summary import RangeSummary, SlotCounts
+
+ROWS_AT_ONCE = 65_536
+NO_SLOTS = np.empty(0, int)
+# few values; the numbers differ from row to row
+DICTIONARY = ["broker", "topic", "codec", "timestamp_type"]
+
+
+def scan(task: IngestTask, staging: Path) -> list[RangeSummary]:
+    """Reads the task's stretches in order; what it wrote counts once the summaries are known, and
+    not before.
+
+    staging: the run's own folder, with one for each table in it. A file that cannot be read becomes
+    a problem in its summary. A second attempt at the same task writes files of its own.
+    """
+    with ExitStack() as stack:
+        files = {name: stack.enter_context(RowFile(name, staging / name)) for name in TASK_TABLES}
+        return [_scan_range(segment_range, files) for segment_range in task.ranges]
+
+
+def scan_segment(segment_task: SegmentTask) -> RangeSummary:
+    """One pass over a whole segment without writing a row or checking anything."""
+    return _scan_range(SegmentRange(segment_task, 0, segment_task.log_bytes), {})
+
+
+class RowFile:
+    """A Parquet file that a task fills with rows of one table; it is created with its first row."""
+
+    def __init__(self, name: str, folder: Path) -> None:
+        """name: of the table; folder: where the file will lie, under a name that no other attempt
+        has.
+        """
+        self.name, self.rows = name, 0
+        self._path = folder / f"{name}-{uuid.uuid4().hex}.parquet"
+        self._writer: pq.ParquetWriter | None = None
+        self._waiting: list[tuple[SegmentTask, np.ndarray, np.ndarray]] = []
+        self._waiting_rows = 0
+
+    def __enter__(self) -> "RowFile":
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        if failure[0] is None:
+            self._write()
+        if self._writer is not None:
+            self._writer.close()
+
+    def add(self, owner: SegmentTask, rows: np.ndarray, entry_slots: np.ndarray = NO_SLOTS) -> None:
+        """More rows of a segment: its batches with the entry that points at each, or its entries.
+
+        They are written many at once.
+        """
+        self._waiting.append((owner, rows, entry_slots))
+        self._waiting_rows += len(rows)
+        self.rows += len(rows)
+        if self._waiting_rows >= ROWS_AT_ONCE:
+            self._write()
+
+    def span(self, first_row: int) -> RowRange | None:
+        """From that row to the last one; None if there is none."""
+        return (
+            RowRange(self._path.name, first_row, self.rows - first_row)
+            if self.rows > first_row
+            else None
+        )
+
+    def _write(self) -> None:
+        if not self._waiting_rows:
+            return
+        owners, parts, slots = zip(*self._waiting, strict=True)
+        rows = np.concatenate(parts)
+        columns = (
+            batch_columns(rows, np.concatenate(slots))
+            if self.name == "batches"
+            else entry_columns(rows)
+        )
+        if self._writer is None:
+            self._writer = pq.ParquetWriter(
+                self._path, TABLES[self.name], compression="zstd", use_dictionary=DICTIONARY
+            )
+        self._writer.write_table(table(columns, owners, list(map(len, parts)), TABLES[self.name]))
+        self._waiting, self._waiting_rows = [], 0
+
+
+class BatchRows(BatchObserver[None]):
+    """Writes the batches of a segment as rows, each with the entry that points at it."""
+
+    def __init__(self, file: RowFile, owner: SegmentTask, entries: np.ndarray) -> None:
+        """entries: the .index, by position."""
+        self._file, self._owner, self._entries = file, owner, entries
+
+    def observe(self, batches: np.ndarray) -> None:
+        """The next batches: format.batch.BATCH."""
+        slots = entry_slots(batches, entries_between(self._entries, batches))
+        self._file.add(self._owner, batches, slots)
+
+    def result(self) -> None:
+        """The rows lie in the file."""
+
+
+def _scan_range(segment_range: SegmentRange, files: Mapping[str, RowFile]) -> RangeSummary:
+    """One pass over a stretch; the first of a segment has the rows of its indexes and its checks
+    too.
+    """
+    segment_task, problems = segment_range.segment_task, []
+    if segment_task.skips_rows:
+        return RangeSummary(
+            segment_task.number,
+            segment_range.start,
+            segment_range.stop,
+            None,
+            check_json=_check(segment_range),
+        )
+    segment = replace(
+        segment_task.segment
+    )  # a copy, forgotten with what it has read of its indexes
+    # a .deleted, .cleaned or .swap repeats rows that another file has, or had
+    files = files if segment.is_in_use else {}
+    first_rows = {name: file.rows for name, file in files.items()}
+    offsets = _index(segment, "offset_slots", problems)
+    slots = (
+        _slots(segment_task, segment, offsets, files, problems)
+        if segment_range.start == 0
+        else SlotCounts()
+    )
+    sweeper = (
+        Sweeper()
+        if segment_task.needs_sweep and segment.is_in_use and segment_range.start == 0
+        else None
+    )
+    log = _log(
+        segment_range,
+        segment,
+        _sort_by_position(offsets),
+        rows=files.get("batches"),
+        problems=problems,
+        sweeper=sweeper,
+    )
+    if sweeper:
+        _add_sweep(segment_range, sweeper, files["sweep"])
+    spans = {name: span for name, file in files.items() if (span := file.span(first_rows[name]))}
+    return RangeSummary(
+        segment_task.number,
+        segment_range.start,
+        segment_range.stop,
+        *log,
+        slots,
+        spans,
+        tuple(problems),
+        _check(segment_range),
+    )
+
+
+def _check(segment_range: SegmentRange) -> str | None:
+    """The findings about the whole segment, as text; None where none are wanted, or another stretch
+    tells them.
+    """
+    facts = segment_range.segment_task.facts
+    return (
+        None
+        if facts is None or segment_range.start
+        else check_cache.to_json(checks.check(segment_range.segment_task.segment, facts))
+    )
+
+
+def _add_sweep(segment_range: SegmentRange, sweeper: Sweeper, rows: RowFile) -> None:
+    """What each interval would cost the segment.
+
+    Of a log that was cut the sweeper has the first stretch, and the rest is read for it.
+    """
+    if not segment_range.is_whole:
+        with suppress(KafkavizError):  # the stretch that has it says so
+            observe_scan(
+                segment_range.segment_task.segment.scan(segment_range.stop, look_inside=True),
+                sweeper,
+            )
+    result = sweeper.result()
+    if result.batches:
+        rows.add(segment_range.segment_task, result.sweep())
+
+
+def _log(
+    segment_range: SegmentRange,
+    segment: Segment,
+    entries: np.ndarray,
+    *,
+    rows: RowFile | None,
+    problems: list[Problem],
+    sweeper: Sweeper | None,
+) -> tuple[int | None, Content, IntervalEvidence]:
+    """Where the scan ended (None: nothing could be read), what it found, and what that says of the
+    interval; entries by position.
+    """
+    content, gaps = ContentBuilder(), ChunkedEvidence(entries)
+    if segment.log is None:
+        return None, content.result(), gaps.result()
+    observers: list[BatchObserver[Any]] = [content, gaps]
+    if sweeper:
+        observers.append(sweeper)
+    if rows is not None:
+        observers.append(BatchRows(rows, segment_range.segment_task, entries))
+    steps = segment.scan(segment_range.start, segment_range.stop, look_inside=True)
+    try:
+        observe_scan(steps, *observers)
+        end = steps.end.position
+    except KafkavizError as fault:
+        problems.append(Problem.from_fault(segment.log.path, fault))
+        end = content.end_position
+    return end, content.result(), gaps.result()
+
+
+def _slots(
+    segment_task: SegmentTask,
+    segment: Segment,
+    offsets: Index | None,
+    files: Mapping[str, RowFile],
+    problems: list[Problem],
+) -> SlotCounts:
+    """Counts the slots of both indexes, and adds the rows of the written ones."""
+    times = _index(segment, "time_slots", problems)
+    for name, index in (("offset_entries", offsets), ("time_entries", times)):
+        if index is not None and name in files:
+            files[name].add(segment_task, index.entries)
+    return SlotCounts(
+        len(offsets.entries) if offsets else None,
+        len(times.entries) if times else None,
+        offsets.unwritten_slots if offsets else None,
+        times.unwritten_slots if times else None,
+    )
+
+
+def _index(segment: Segment, which: str, problems: list[Problem]) -> Index | None:
+    """segment.offset_slots or .time_slots; None where there is no such file, or none that can be
+    read.
+    """
+    file = segment.index if which == "offset_slots" else segment.timeindex
+    if file is None:
+        return None
+    try:
+        return getattr(segment, which)
+    except KafkavizError as fault:
+        problems.append(Problem.from_fault(file.path, fault))
+        return None
+
+
+def _sort_by_position(index: Index | None) -> np.ndarray:
+    """The entries by position; Kafka writes them so, damage does not."""
+    entries = index.entries if index else np.empty(0, OFFSET_ENTRY)
+    return entries[np.argsort(entries["position"], kind="stable")]

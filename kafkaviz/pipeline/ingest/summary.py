@@ -1,0 +1,92 @@
+"""What a task sends back: one summary a stretch, and what the stretches of a segment tell
+together.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import reduce
+
+from kafkaviz.analysis.inference import IntervalEvidence
+from kafkaviz.log.broker import Problem
+from kafkaviz.pipeline.catalog.catalog_info import RowRange
+from kafkaviz.pipeline.catalog.schema import TASK_TABLES
+from kafkaviz.pipeline.ingest.content import Content, merge
+
+
+@dataclass(frozen=True)
+class SlotCounts:
+    """The slots of both indexes; None where there is no such file, or where it could not be
+    read.
+    """
+
+    offset_entries: int | None = None
+    time_entries: int | None = None
+    unwritten_offset_slots: int | None = None
+    unwritten_time_slots: int | None = None
+
+
+@dataclass(frozen=True)
+class RangeSummary:
+    """What the pass over a stretch found, and where it wrote the rows.
+
+    end_position: where the scan ended; None if there is no .log. problems: the files that could not
+    be read. check_json: what the checks of the segment found, as pipeline.kept.to_json has it; the
+    first stretch tells.
+    """
+
+    number: int  # of the segment in this run
+    start: int
+    stop: int
+    end_position: int | None
+    content: Content = field(default_factory=Content)
+    evidence: IntervalEvidence = field(default_factory=IntervalEvidence)
+    slots: SlotCounts = field(default_factory=SlotCounts)
+    spans: Mapping[str, RowRange] = field(default_factory=dict)  # by table
+    problems: tuple[Problem, ...] = ()
+    check_json: str | None = None
+
+    @property
+    def ended_at_stop(self) -> bool:
+        """Whether the scan ended exactly where the next stretch begins, so that both together are
+        one walk.
+        """
+        return self.end_position == self.stop
+
+
+@dataclass(frozen=True)
+class SegmentSummary:
+    """What the stretches of one segment tell together."""
+
+    content: Content
+    evidence: IntervalEvidence
+    slots: SlotCounts
+    end_position: int | None
+    spans: Mapping[str, tuple[RowRange, ...]]  # by table, in order
+    problems: tuple[Problem, ...]  # one a file, though several stretches may have met it
+    check_json: str | None = None
+
+
+def merge_ranges(summaries: Iterable[RangeSummary]) -> SegmentSummary | None:
+    """The segment as if it had been read in one piece; None where a stretch did not end where the
+    next one begins.
+    """
+    summaries = sorted(summaries, key=lambda summary: summary.start)
+    if any(not summary.ended_at_stop for summary in summaries[:-1]):
+        return None
+    spans = {
+        table: tuple(part.spans[table] for part in summaries if table in part.spans)
+        for table in TASK_TABLES
+    }
+    return SegmentSummary(
+        merge(summary.content for summary in summaries),
+        reduce(IntervalEvidence.merge, [summary.evidence for summary in summaries]),
+        summaries[0].slots,
+        summaries[-1].end_position,
+        {table: ranges for table, ranges in spans.items() if ranges},
+        tuple(
+            {
+                problem.path: problem for summary in summaries for problem in summary.problems
+            }.values()
+        ),
+        summaries[0].check_json,
+    )

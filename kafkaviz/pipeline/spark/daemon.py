@@ -1,0 +1,36 @@
+"""Spark's daemon of Python workers, with all that a worker needs imported before the first one is
+forked.
+
+Workers share these modules' memory and start at once; each by itself would import them for a
+second.
+"""
+
+import gc
+
+import numpy as np
+from pyspark import daemon
+
+from kafkaviz.analysis import sweep
+from kafkaviz.format.batch import BATCH, HEADER, LENGTH_END
+from kafkaviz.format.deep_scan import DeepScan
+from kafkaviz.format.walk import walk
+from kafkaviz.pipeline.ingest import ingest_checks, scan  # noqa: F401  what tasks run
+from kafkaviz.simulate.stored import in_memory
+
+
+def preload() -> None:
+    """Loads what numba has compiled, and keeps the collector off all of this: pyspark runs it after
+    each task, 30 ms a time.
+    """
+    walk(b"")
+    empty = np.zeros(1, HEADER)
+    empty["magic"], empty["batch_length_bytes"] = 2, HEADER.itemsize - LENGTH_END
+    with in_memory("", empty.tobytes()).open_reader() as read:
+        list(DeepScan(read, 0, HEADER.itemsize))
+    sweep.sweep(np.ones(1, BATCH))
+    gc.freeze()
+
+
+if __name__ == "__main__":
+    preload()
+    daemon.manager()

@@ -1,0 +1,1 @@
+"""SQL over a catalog, in a process of its own."""

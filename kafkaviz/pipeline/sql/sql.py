@@ -1,0 +1,312 @@
+"""A query that somebody typed: parsed before anything of it is run, and refused unless it only
+reads the catalog.
+
+DuckDB can do far more than ask: write tables and files, read any file (SELECT * FROM
+'/etc/passwd'), load extensions, tell its settings. Judged is therefore not the text but the tree
+that its own parser makes of it: its statements must be one SELECT, its tables those of the catalog,
+its functions none that leave the query. The process that runs it (sql_worker.py) can reach nothing
+else either.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from kafkaviz.errors import KafkavizError
+from kafkaviz.messages import Message, message, verbatim
+from kafkaviz.pipeline.catalog.schema import TABLES
+
+LONGEST = 8000  # characters of a query: it must fit into an address
+# of a tree that only asks
+QUERY_NODES = frozenset({"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"})
+# functions in the place of a table
+ROW_FUNCTIONS = frozenset(
+    {"range", "generate_series", "unnest", "repeat", "json_each", "json_tree"}
+)
+# functions that tell of the process and its settings, or outlive the query: the rest compute with
+# what they get
+FORBIDDEN_FUNCTIONS = re.compile(
+    "getenv|getvariable|current_setting|user_agent|inet_.*|pg_.*|.*duckdb.*|write_log|add_parquet_key|(next|curr|set)val|setseed|"
+    "sleep_ms|(copy|import)_database|stats|read_.*|query.*|.*execute.*"
+)
+EMPTY = (message("query.none"), message("query.start_with"))
+# how the names of DuckDB's own views begin that need no schema
+OWN_VIEWS = ("duckdb_", "pg_", "pragma_", "sqlite_")
+REACH_ADVICE = message("query.could_tell_more")
+OFFSET_ADVICE = message("query.offset_is_a_word")
+# for these a query is not
+SYSTEM_ERRORS = re.compile("internal|fatal|io|out.of.memory|interrupt|permission", re.IGNORECASE)
+_LOCATION = re.compile(r"\[(\d+),(\d+)\]")
+_BARE_OFFSET = re.compile(r"(?<![\w.\"'])offset(?!\s+\d)(?![\w\"'])", re.IGNORECASE)
+
+
+class QueryError(KafkavizError):
+    """A query that is not run, or could not be: what is wrong with it, what to do, and which of its
+    characters.
+    """
+
+    def __init__(
+        self,
+        what: Message,
+        advice: Message | None = None,
+        start: int | None = None,
+        stop: int | None = None,
+    ) -> None:
+        """start, stop: characters of the query, stop behind the last; None where no place can be
+        told.
+        """
+        super().__init__(
+            message("query.with_advice", what=what, advice=advice)
+            if advice
+            else message("query.without_advice", what=what)
+        )
+        self.what, self.advice, self.start, self.stop = what, advice, start, stop
+
+
+@dataclass(frozen=True)
+class ErrorLocation:
+    """A line of the query, from 1, its text, and which of its characters."""
+
+    line: int
+    text: str
+    first: int
+    last: int  # behind the last one
+
+    @property
+    def column(self) -> int:
+        """From 1."""
+        return self.first + 1
+
+
+def locate_error(sql: str, error: QueryError) -> ErrorLocation | None:
+    """Where a query is wrong; None where that cannot be told, or where it is all of the query."""
+    if error.start is None or (
+        error.start == 0
+        and error.stop is not None
+        and error.stop >= len(sql.rstrip())
+        and "\n" in sql.strip()
+    ):
+        return None
+    start = min(error.start, len(sql))
+    line_start = sql.rfind("\n", 0, start) + 1
+    text = sql[line_start:].split("\n", 1)[0]
+    first = start - line_start
+    stop = error.stop - line_start if error.stop is not None else _end_of_word(text, first)
+    return ErrorLocation(
+        sql.count("\n", 0, start) + 1, text, first, max(first + 1, min(stop, len(text)))
+    )
+
+
+def quote_name(name: str) -> str:
+    """A name as SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def check_query(text: str, parse: Callable[[str], Mapping[str, Any]]) -> None:
+    """Raises Wrong where a query is no single question, or asks for anything but the catalog.
+
+    parse: DuckDB's json_serialize_sql of a text.
+    """
+    if not text.strip():
+        raise QueryError(*EMPTY)
+    if len(text) > LONGEST:
+        raise QueryError(
+            message("query.too_long", count=len(text)),
+            message("query.most_characters", most=LONGEST),
+        )
+    tree = parse(text)
+    if tree["error"]:
+        if tree["error_type"] == "parser":
+            # at an end that comes too early the parser names the last word that is there
+            retry = parse(f"{text}\nx")
+            raise _parse_error(
+                tree,
+                text,
+                ends_early=not retry["error"] or retry.get("location") != tree.get("location"),
+            )
+        raise QueryError(message("query.no_question"), None, *_first_word(text))
+    if not tree["statements"]:
+        raise QueryError(*EMPTY)
+    if len(tree["statements"]) > 1:
+        raise QueryError(message("query.several"), message("query.run_one_by_one"))
+    nodes = list(_nodes(tree))
+    cte_names = {
+        cte["key"].lower() for node in nodes for cte in (node.get("cte_map") or {}).get("map", ())
+    }
+    for name in cte_names:
+        _check_name(name)
+    for node in nodes:
+        _check_node(node, cte_names, text)
+
+
+def query_error(fault: Exception, text: str, prefix_bytes: int = 0) -> QueryError | None:
+    """What DuckDB had against a query, in its words but short; None where the query is not to
+    blame.
+
+    prefix_bytes: bytes of SQL that stood before the text when it was run.
+    """
+    try:
+        details = json.loads(str(fault)[str(fault).index("{") :])
+        kind, message = details["exception_type"], details["exception_message"]
+    except (ValueError, LookupError, TypeError):
+        return None
+    if SYSTEM_ERRORS.fullmatch(kind):
+        return None
+    return QueryError(*_describe(details, message), *_locate(details, text, prefix_bytes))
+
+
+def _parse_error(details: Mapping[str, Any], text: str, *, ends_early: bool) -> QueryError:
+    """A fault of the parser's."""
+    match = re.search(r'near "(.*)"', details["error_message"], re.DOTALL)
+    what = (
+        message("query.ends_too_early")
+        if match is None or ends_early
+        else message("query.not_understood", name=match[1])
+    )
+    return QueryError(
+        what, OFFSET_ADVICE if _BARE_OFFSET.search(text) else None, *_locate(details, text)
+    )
+
+
+def _describe(details: Mapping[str, Any], duckdb_text: str) -> tuple[Message, Message | None]:
+    """The most common mistakes in our words, all others in DuckDB's first sentence, the rest of it
+    as advice.
+    """
+    near = tuple(candidate for candidate in details.get("candidates", "").split(",") if candidate)
+    subtype, name = details.get("error_subtype"), details.get("name", "")
+    if subtype == "COLUMN_NOT_FOUND":
+        return (
+            message("query.no_column", name=name),
+            message("query.columns_like_it", near=near) if near else None,
+        )
+    if subtype == "MISSING_ENTRY" and "Function" in details.get("type", ""):
+        return (
+            message("query.no_function", name=name),
+            message("query.did_you_mean", near=near) if near else None,
+        )
+    if subtype == "MISSING_ENTRY":
+        return (
+            message("query.no_table", name=name),
+            message("query.tables", tables=tuple(TABLES)),
+        )
+    first, _, rest = " ".join(duckdb_text.split("Candidate")[0].split()).partition(". ")
+    return (verbatim(first.rstrip(".!")), verbatim(rest) if rest else None)
+
+
+def _nodes(tree: Any) -> Iterator[Mapping[str, Any]]:
+    """Every part of the tree that has a type; deep trees too, for which a call a level would not
+    do.
+    """
+    stack = [tree]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, dict):
+            yield node
+            stack += reversed(node.values())
+        elif isinstance(node, list):
+            stack += reversed(node)
+
+
+def _check_node(node: Mapping[str, Any], cte_names: set[str], text: str) -> None:
+    """Raises Wrong for a part of a query that does not belong to a question. cte_names: the tables
+    that WITH names.
+    """
+    kind = node.get("type")
+    span = _span(node, text)
+    if isinstance(kind, str) and kind.endswith("_NODE") and kind not in QUERY_NODES:
+        raise QueryError(message("query.no_question"), None, *_first_word(text))
+    if kind == "BASE_TABLE":
+        _check_table(_path(node) or [node["table_name"]], cte_names, span)
+    elif kind == "SHOW_REF" and not node.get("query"):
+        raise QueryError(message("query.no_question"), None, *_first_word(text))
+    elif kind == "TABLE_FUNCTION":
+        name = _path(node["function"])[-1]
+        if name.lower() not in ROW_FUNCTIONS:
+            raise QueryError(message("query.forbidden_function", name=name), REACH_ADVICE, *span)
+    elif (
+        "function_name" in node
+        and (name := (_path(node) or [node["function_name"]])[-1])
+        and FORBIDDEN_FUNCTIONS.fullmatch(name.lower())
+    ):
+        raise QueryError(message("query.forbidden_function", name=name), REACH_ADVICE, *span)
+    elif kind == "VALUE_PARAMETER":
+        raise QueryError(message("query.no_parameters"), message("query.write_value"), *span)
+
+
+def _check_name(name: str) -> None:
+    """Raises Wrong for a name of WITH that DuckDB could take for more than that where WITH does not
+    reach: a file, a view of its own.
+    """
+    if not name.isidentifier() or name.startswith(OWN_VIEWS):
+        raise QueryError(
+            message("query.with_name", name=name),
+            message("query.take_other_name"),
+        )
+
+
+def _check_table(
+    parts: list[str], cte_names: set[str], span: tuple[int | None, int | None]
+) -> None:
+    """Raises Wrong where the name is neither a table's of the catalog, nor one that WITH gave."""
+    name = parts[-1].lower()
+    if len(parts) == 1 and (name in cte_names or name in TABLES):
+        return
+    near = get_close_matches(name, TABLES, n=1)
+    advice = (
+        message("query.did_you_mean", near=(near[0],))
+        if near and len(parts) == 1
+        else message("query.tables", tables=tuple(TABLES))
+    )
+    raise QueryError(message("query.no_table", name=".".join(parts)), advice, *span)
+
+
+def _path(node: Mapping[str, Any]) -> list[str]:
+    return (node.get("qualified_name") or {}).get("path") or []
+
+
+def _span(node: Mapping[str, Any], text: str) -> tuple[int | None, int | None]:
+    """The characters of the query that a part was made of."""
+    start, size = node.get("query_location"), node.get("query_location_length")
+    return (
+        _to_characters(text, start, start + size)
+        if isinstance(start, int) and size
+        else (None, None)
+    )
+
+
+def _locate(
+    details: Mapping[str, Any], text: str, prefix_bytes: int = 0
+) -> tuple[int | None, int | None]:
+    """The characters of the query that an error names: "location":"[7,4]"."""
+    match = _LOCATION.fullmatch(details.get("location", ""))
+    if match:
+        start, size = map(int, match.groups())
+        return _to_characters(text, start - prefix_bytes, start - prefix_bytes + size)
+    position = details.get("position", "")
+    start, _ = (
+        _to_characters(text, int(position) - prefix_bytes, int(position) - prefix_bytes)
+        if position.isdigit()
+        else (None, None)
+    )
+    return start, None
+
+
+def _to_characters(text: str, start: int, stop: int) -> tuple[int | None, int | None]:
+    """Characters, where DuckDB counts bytes."""
+    data = text.encode()
+    if not 0 <= start <= stop <= len(data):
+        return None, None
+    return len(data[:start].decode(errors="ignore")), len(data[:stop].decode(errors="ignore"))
+
+
+def _first_word(text: str) -> tuple[int, int]:
+    start = len(text) - len(text.lstrip())
+    return start, start + _end_of_word(text[start:], 0)
+
+
+def _end_of_word(text: str, first: int) -> int:
+    match = re.match(r"\w+|\S", text[first:])
+    return first + (match.end() if match else 1)

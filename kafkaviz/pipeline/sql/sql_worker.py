@@ -1,0 +1,323 @@
+"""A process that answers queries: DuckDB over the Parquet files of a catalog, and nothing else of
+the machine.
+
+`python -m kafkaviz.pipeline.sql.sql_worker MIB THREADS`, started by worker_pool.py with an empty
+environment. It is not trusted with anything: a query that takes all memory ends this process at
+most, and not the server, whose memory an import of DuckDB would share.
+
+A request is a line of JSON on stdin: {folder, tables: each one's files, text, most_rows}. A reply
+is a line of JSON on stdout, and behind it as many bytes of an Arrow stream as its "bytes" says. At
+the end of stdin the process ends, whatever it does.
+"""
+
+import io
+import json
+import os
+import queue
+import re
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import pyarrow as pa
+
+from kafkaviz.pipeline.catalog.schema import TABLES
+from kafkaviz.pipeline.sql import sql
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection, DuckDBPyRelation
+
+# of a text in an answer, all columns of a row together, but each at least so many
+CELL_CHARACTERS, LEAST_CHARACTERS = 5000, 500
+EXPLAIN = "EXPLAIN "
+COUNTED_WITHIN_S = 3.0  # all the rows of an answer that was cut; else their number stays unknown
+MOST_BYTES = 1 << 29  # of a reply
+BESIDES_MIB = 256  # what a query may take beyond the memory that DuckDB counts
+NICENESS = 5  # pages and ingests come first
+# of a table's columns
+TYPES = {
+    "string": "VARCHAR",
+    "int32": "INTEGER",
+    "int64": "BIGINT",
+    "bool": "BOOLEAN",
+    "double": "DOUBLE",
+}
+PLAIN = re.compile(  # types whose values Arrow, CSV and a page can hold as they are
+    r"BOOLEAN|U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL\(.*|DATE|TIMESTAMP( WITH "
+    r"TIME ZONE|_.*)?"
+)
+CONFIG: dict[str, str | float | list[str]] = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "python_enable_replacements": "false",
+    "temp_directory": "",  # nothing is written to the disk
+    "secret_directory": "",
+    "errors_as_json": "true",
+}
+
+
+def main(memory_mib: int, threads: int) -> None:
+    """Answers one request after the other."""
+    replies = os.fdopen(os.dup(1), "wb")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # whatever a library prints is no reply
+    requests: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(requests,), daemon=True).start()
+    database = CatalogDatabase(memory_mib, threads)
+    while True:
+        head, body = database.reply(json.loads(requests.get()))
+        replies.write(json.dumps(head | {"bytes": len(body)}).encode() + b"\n" + body)
+        replies.flush()
+
+
+def _listen(requests: "queue.SimpleQueue[bytes]") -> None:
+    """In a thread, so that the end of the server ends a query too."""
+    for line in sys.stdin.buffer:
+        requests.put(line)
+    os._exit(0)
+
+
+class CatalogDatabase:
+    """A database in memory whose tables are the files of a catalog; kept until another catalog is
+    asked.
+    """
+
+    def __init__(self, memory_mib: int, threads: int) -> None:
+        self._config = CONFIG | {"memory_limit": f"{memory_mib}MiB", "threads": str(threads)}
+        self._memory_mib, self._is_limited = memory_mib, False
+        self._key: tuple | None = None
+        self._database: DuckDBPyConnection | None = None
+
+    def reply(self, request: Mapping[str, Any]) -> tuple[dict, bytes]:
+        """What is said of a request, and the rows as an Arrow stream."""
+        try:
+            database = self._open_database(request["folder"], request["tables"])
+            return _run_query(database.cursor(), request["text"], request["most_rows"])
+        except sql.QueryError as error:
+            return {"wrong": _plain_error(error)}, b""
+        except (MemoryError, duckdb.OutOfMemoryException, pa.ArrowMemoryError):
+            return {"too_large": True}, b""
+        except (duckdb.IOException, OSError):
+            return {"lost_files": True}, b""
+        except Exception as fault:  # by its name alone: what it says could tell of the machine
+            error = sql.query_error(fault, request["text"])
+            return {"wrong": _plain_error(error)} if error else {
+                "failed": type(fault).__name__
+            }, b""
+
+    def _open_database(
+        self, folder: str, tables: Mapping[str, Sequence[str]]
+    ) -> "DuckDBPyConnection":
+        """The database of these files.
+
+        They are named from their folder on: no * or { of its path is taken for a pattern.
+        """
+        os.chdir(folder)
+        key = (folder, json.dumps(tables))
+        if self._database is None or self._key != key:
+            if self._database is not None:
+                self._database.close()
+            self._database, self._key = duckdb.connect(":memory:", config=self._config), key
+            _create_views(self._database, tables)
+        if not self._is_limited:
+            _limit_memory(self._memory_mib)
+            self._is_limited = True
+        return self._database
+
+
+def _create_views(database: "DuckDBPyConnection", tables: Mapping[str, Sequence[str]]) -> None:
+    """A view for each table; from here on nothing but their files can be read, and no setting be
+    changed.
+    """
+    database.execute("SET GLOBAL TimeZone = 'UTC'")
+    paths = {name: [f"{name}/{file}" for file in files] for name, files in tables.items()}
+    allowed_paths = [path for files in paths.values() for path in files]
+    if allowed_paths:
+        database.execute(f"SET allowed_paths = {_sql_list(allowed_paths)}")
+    for name, files in paths.items():
+        if files:
+            database.execute(
+                f"CREATE VIEW {name} AS SELECT * FROM read_parquet({_sql_list(files)}, "
+                "hive_partitioning = false)"
+            )
+        else:
+            columns = ", ".join(
+                f"{sql.quote_name(field.name)} {TYPES[str(field.type)]}" for field in TABLES[name]
+            )
+            database.execute(f"CREATE TABLE {name} ({columns})")
+    database.execute("SET enable_external_access = false")
+    database.execute("SET lock_configuration = true")
+
+
+def _sql_list(names: Sequence[str]) -> str:
+    """As SQL; a catalog's description names no file with a quote in it."""
+    return "[" + ", ".join(f"'{name}'" for name in names) + "]"
+
+
+def _limit_memory(mib: int) -> None:
+    """What DuckDB's own limit does not count ends in an error too: printf('%1000000000d', 1)."""
+    # where a system has no such numbers or limits
+    with suppress(ImportError, OSError, ValueError, StopIteration):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        with open("/proc/self/status") as status:
+            used_bytes = next(
+                int(line.split()[1]) * 1024 for line in status if line.startswith("VmData:")
+            )
+        most = used_bytes + (mib + BESIDES_MIB << 20)
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+
+
+def _plain_error(error: sql.QueryError) -> list:
+    parts = (error.what, error.advice)
+    return [*(part and part.to_json() for part in parts), error.start, error.stop]
+
+
+def _run_query(cursor: "DuckDBPyConnection", text: str, most_rows: int) -> tuple[dict, bytes]:
+    began = time.monotonic()
+    sql.check_query(
+        text,
+        lambda statement: json.loads(
+            cursor.sql("SELECT json_serialize_sql(?)", params=[statement]).fetchall()[0][0]
+        ),
+    )
+    relation = _prepare(cursor, text)
+    columns, most = _select_list(relation)
+    prefix, suffix = f"SELECT {columns} FROM (\n", "\n)"
+    text = _strip_end(text)
+    try:
+        rows = _narrow_sums(
+            cursor.sql(f"{prefix}{text}{suffix} LIMIT {most_rows + 1}").to_arrow_table()
+        )
+    except duckdb.Error as fault:
+        raise sql.query_error(fault, text, len(prefix.encode())) or fault from None
+    seconds, result = time.monotonic() - began, rows.slice(0, most_rows)
+    all_rows = (
+        rows.num_rows
+        if rows.num_rows <= most_rows
+        else _count_rows(cursor, f"SELECT count(*) FROM (\n{text}{suffix}")
+    )
+    body = _to_stream(result)
+    if len(body) > MOST_BYTES:
+        raise MemoryError
+    return {
+        "all_rows": all_rows,
+        "seconds": seconds,
+        "cut_at": most if _is_cut(result, most) else 0,
+    }, body
+
+
+def _prepare(cursor: "DuckDBPyConnection", text: str) -> "DuckDBPyRelation":
+    """The query, not yet run. Raises Wrong."""
+    try:
+        return cursor.sql(text)
+    # tells no place: EXPLAIN of it fails in the same way, and with a place
+    except duckdb.Error as fault:
+        try:
+            cursor.execute(f"{EXPLAIN}{text}").fetchall()
+        except duckdb.Error as explain_fault:
+            raise sql.query_error(explain_fault, text, len(EXPLAIN)) or explain_fault from None
+        raise fault
+
+
+def _strip_end(text: str) -> str:
+    """Without the comments and semicolons at its end."""
+    data, end = text.encode(), None
+    for start, kind in reversed(duckdb.tokenize(text)):
+        if kind != duckdb.token_type.comment and data[start : start + 1] != b";":
+            break
+        end = start
+    return data[:end].decode()
+
+
+def _select_list(relation: "DuckDBPyRelation") -> tuple[str, int]:
+    """The columns of a query: each name once, and what Arrow, CSV or a page could not hold as text,
+    of at most so many characters.
+
+    Cut where it is made, before all rows are gathered: a list of everything in every row would not
+    fit into memory.
+    """
+    columns = []
+    for place, kind in enumerate(map(str, relation.types), 1):
+        expression = (
+            f"hex(#{place})"
+            if kind == "BLOB"
+            else f"#{place}"
+            if PLAIN.fullmatch(kind)
+            else f"CAST(#{place} AS VARCHAR)"
+        )
+        columns.append((expression, not PLAIN.fullmatch(kind)))
+    most = max(LEAST_CHARACTERS, CELL_CHARACTERS // max(1, sum(is_text for _, is_text in columns)))
+    names = map(sql.quote_name, _unique_names(relation.columns))
+    parts = (
+        f"{_shorten(column, most) if is_text else column} AS {name}"
+        for name, (column, is_text) in zip(names, columns, strict=True)
+    )
+    return ", ".join(parts), most
+
+
+def _shorten(text: str, most: int) -> str:
+    """The text, or its beginning and …"""
+    return f"CASE WHEN length({text}) > {most} THEN left({text}, {most}) || '…' ELSE {text} END"
+
+
+def _narrow_sums(rows: pa.Table) -> pa.Table:
+    """A sum of whole numbers, which DuckDB gives 128 bits, as one of 64 where it has room."""
+    for place, field in enumerate(rows.schema):
+        if pa.types.is_decimal(field.type) and field.type.scale == 0 and field.type.precision == 38:
+            with suppress(pa.ArrowInvalid):
+                rows = rows.set_column(place, field.name, rows.column(place).cast(pa.int64()))
+    return rows
+
+
+def _is_cut(rows: pa.Table, most: int) -> bool:
+    """Whether a text of these was cut."""
+    import pyarrow.compute as pc
+
+    texts = (column for column in rows.columns if pa.types.is_string(column.type))
+    return any(
+        # ty: ignore[missing-attribute] - pyarrow makes these functions as it is imported
+        (pc.max(pc.utf8_length(column)).as_py() or 0) > most
+        for column in texts
+    )
+
+
+def _count_rows(cursor: "DuckDBPyConnection", text: str) -> int | None:
+    """How many rows there are in all, if that can be told soon."""
+    timer = threading.Timer(COUNTED_WITHIN_S, cursor.interrupt)
+    timer.start()
+    try:
+        return cursor.sql(text).fetchall()[0][0]
+    except duckdb.Error:
+        return None
+    finally:
+        timer.cancel()
+
+
+def _to_stream(rows: pa.Table) -> bytes:
+    sink = io.BytesIO()
+    with pa.ipc.new_stream(sink, rows.schema) as stream:
+        stream.write_table(rows)
+    return sink.getvalue()
+
+
+def _unique_names(names: Sequence[str]) -> Iterator[str]:
+    """topic, topic reads topic, topic 2."""
+    lowercase_names: set[str] = set()
+    for name in names:
+        unique, times = name, 1
+        while unique.lower() in lowercase_names:
+            times += 1
+            unique = f"{name} {times}"
+        lowercase_names.add(unique.lower())
+        yield unique
+
+
+if __name__ == "__main__":
+    if hasattr(os, "nice"):
+        os.nice(NICENESS)
+    main(*map(int, sys.argv[1:]))

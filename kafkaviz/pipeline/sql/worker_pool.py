@@ -1,0 +1,142 @@
+"""The processes that answer queries: some at once, each with one query, and one that is kept warm
+for the next.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections import deque
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import IO, cast
+
+from kafkaviz.errors import KafkavizError
+from kafkaviz.messages import message
+
+MAX_QUERIES = 2  # queries; more wait for their turn
+IDLE_WORKERS = 1  # processes without a query
+MEMORY = "KAFKAVIZ_QUERY_MEMORY"  # MiB of a query
+MEMORY_MIB = 1024
+MOST_BYTES = 1 << 30  # of a reply
+MODULE = "kafkaviz.pipeline.sql.sql_worker"
+
+
+class WorkerEnded(KafkavizError):
+    """A worker ended before it replied."""
+
+
+class Worker:
+    """A process of sql_worker.py."""
+
+    def __init__(self) -> None:
+        arguments = [
+            str(env_number(MEMORY, MEMORY_MIB)),
+            str(max(1, (os.cpu_count() or 1) // MAX_QUERIES)),
+        ]
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", MODULE, *arguments],
+            # nothing of the server's environment
+            env={"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        self._input = cast(IO[bytes], self._process.stdin)
+        self._output = cast(IO[bytes], self._process.stdout)
+
+    @property
+    def pid(self) -> int:
+        """Its number."""
+        return self._process.pid
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it can be asked."""
+        return self._process.poll() is None
+
+    def ask(self, request: Mapping) -> tuple[dict, bytes]:
+        """The reply: what is said, and an Arrow stream.
+
+        Raises Ended where the process ended meanwhile, by `end` or by itself.
+        """
+        try:
+            self._input.write(json.dumps(request).encode() + b"\n")
+            self._input.flush()
+            head = json.loads(self._output.readline())
+            size = min(head.pop("bytes"), MOST_BYTES)
+            body = self._output.read(size)
+            if len(body) < size:
+                raise EOFError
+        except (OSError, ValueError, EOFError) as fault:
+            self.end()
+            raise WorkerEnded(message("errors.worker_ended")) from fault
+        return head, body
+
+    def end(self) -> None:
+        """Ends the process at once, whatever it does; from any thread."""
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._input, self._output):
+            with suppress(OSError, ValueError):  # what was not sent
+                pipe.close()
+
+
+class WorkerPool:
+    """Hands out workers in the order in which they are asked for."""
+
+    def __init__(self, limit: int = MAX_QUERIES) -> None:
+        self._limit, self._condition = limit, threading.Condition()
+        self._line: deque[object] = deque()
+        self._idle: list[Worker] = []
+        self._busy = 0
+
+    def take(self, end_event: threading.Event) -> Worker | None:
+        """A worker, once it is this call's turn; None where `end_event` is set before: `wake` tells
+        that it was.
+        """
+        ticket = object()
+        with self._condition:
+            self._line.append(ticket)
+            self._condition.wait_for(
+                lambda: end_event.is_set() or (self._busy < self._limit and self._line[0] is ticket)
+            )
+            self._line.remove(ticket)
+            self._condition.notify_all()
+            if end_event.is_set():
+                return None
+            self._busy += 1
+            warm = self._idle.pop() if self._idle else None
+        try:
+            return warm if warm and warm.is_alive else Worker()
+        except BaseException:
+            self.give_back(None)
+            raise
+
+    def give_back(self, worker: Worker | None) -> None:
+        """It may be asked again, unless it has ended; None for one that did not start."""
+        with self._condition:
+            self._busy -= 1
+            is_reusable = worker is not None and worker.is_alive and len(self._idle) < IDLE_WORKERS
+            if is_reusable:
+                self._idle.append(worker)
+            self._condition.notify_all()
+        if worker is not None and not is_reusable:
+            worker.end()
+
+    def wake(self) -> None:
+        """Lets those that wait see whether they still have to."""
+        with self._condition:
+            self._condition.notify_all()
+
+
+def env_number(name: str, default: int) -> int:
+    """A whole number of the environment, above 0. Raises KafkavizError for anything else."""
+    text = os.environ.get(name, "").strip()
+    if not text:
+        return default
+    if not (text.isascii() and text.isdigit() and int(text) > 0):
+        raise KafkavizError(message("errors.is_no_positive_number", name=name, given=text[:40]))
+    return int(text)

@@ -1,0 +1,472 @@
+"""Whole directories that real brokers wrote: the doctor finds what was done to them, and nothing in
+healthy ones.
+"""
+
+import os
+import shutil
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from kafkaviz import versions
+from kafkaviz.analysis.checks import settings
+from kafkaviz.analysis.checks.summary import TimeAnomaly
+from kafkaviz.analysis.health.broker_health import Health, check
+from kafkaviz.errors import KafkavizError
+from kafkaviz.log.archives.archive import unpack_if_archive
+from kafkaviz.log.broker import Problem, open_broker
+from kafkaviz.messages import message
+from tests.analysis.lab import Lab
+
+MAY_NOT_BE_READ = message("errors.may_not_be_read")
+TRUE_OF_CLEAN = {  # the topics were made so
+    ("timestamp-in-future", "sensors-late-0/00000000000000010973.log"),
+    ("timestamp-unit-suspect", "sensors-seconds-0/00000000000000000000.log"),
+    ("time-index-limit-binds", "tiny-index-0/00000000000000000000.timeindex"),
+}
+DAMAGES = {  # twelve changes by hand
+    ("timeindex-missing", "rides-0/00000000000000000607.timeindex"),
+    ("index-missing", "rides-0/00000000000000001811.index"),
+    ("orphan-index", "rides-0/00000000000000999999.index"),
+    ("leftover-cleaned", "rides-0/00000000000000002418.log.cleaned"),
+    ("index-zero-tail", "bookings-0/00000000000000000000.index"),
+    ("index-offset-mismatch", "bookings-0/00000000000000000858.index"),
+    ("timeindex-timestamp-mismatch", "bookings-0/00000000000000001721.timeindex"),
+    ("index-size-not-multiple", "metrics-0/00000000000000000000.index"),
+    ("timeindex-zero-tail", "metrics-0/00000000000000001201.timeindex"),
+    ("index-zero-tail", "metrics-0/00000000000000002401.index"),
+    ("txnindex-mismatch", "transfers-0/00000000000000000320.txnindex"),
+    ("snapshot-bad-crc", "transfers-0/00000000000000003429.snapshot"),
+}
+
+
+def alarms(found: Health) -> set[tuple[str, str]]:
+    """(code, file) of all errors and warnings."""
+    return {(one.code, one.file) for one in found.findings if one.severity != "info"}
+
+
+def infos(found: Health) -> set[str]:
+    return {one.code for one in found.findings if one.severity == "info"}
+
+
+def archive(shared: Path, name: str) -> Path:
+    return unpack_if_archive(shared / "data" / f"{name}.tar.gz")
+
+
+@cache
+def checked(path: Path, version: str | None = None) -> Health:
+    """A directory checked once for all tests."""
+    return check(path, version)
+
+
+def only(found: Health, code: str):
+    (one,) = [one for one in found.findings if one.code == code]
+    return one
+
+
+def test_a_clean_directory_has_no_error_and_only_true_warnings(clean):
+    """91 segments of 4.3.1, compacted, transactional, with deleted topics: what is unusual was made
+    so.
+    """
+    found = check(clean)
+    assert alarms(found) == TRUE_OF_CLEAN
+    assert (found.version.text, found.restart.clean, found.restart.starts) == ("4.3.1", True, True)
+    deleted = [one for one in found.findings if (one.partition or "").endswith("-delete")]
+    assert {one.code for one in deleted} == {"index-zero-tail", "timeindex-zero-tail"} and {
+        one.severity for one in deleted
+    } == {"info"}
+
+
+def test_each_damage_is_named_and_nothing_else(damaged):
+    """Beside the twelve only what the next start will rebuild."""
+    found = checked(damaged)
+    assert alarms(found) - DAMAGES == {
+        ("recovery-will-rebuild", "rides-0/00000000000000001811.index"),
+        ("recovery-will-rebuild", "transfers-0/00000000000000000320.txnindex"),
+    }
+    assert alarms(found) >= DAMAGES
+    assert found.restart.starts
+
+
+def test_consequences_are_what_the_broker_did(damaged):
+    """A 4.3.1 broker ran on this directory: asked for 954 it gave 1017; records of 1201 were found
+    in 2401; 607 took every lookup.
+    """
+    found = checked(damaged)
+    skips = only(found, "index-offset-mismatch").consequence
+    assert skips.key == "consequence.search_skips"
+    assert (skips["first"], skips["last"], skips["offset"]) == (949, 968, 1017)
+    for code, text in {
+        "timeindex-zero-tail": "skips the segment and answers with the next one",
+        "timeindex-missing": "every time lookup up to that time ends here",
+        "txnindex-mismatch": "recovers the segment",
+        "orphan-index": "deletes",
+        "leftover-cleaned": "deletes",
+    }.items():
+        assert text in str(only(found, code).consequence), code
+
+
+def test_evidence_has_the_bytes(damaged):
+    """The slot as it is, and as it should be: position 9285, not that of the entry three slots
+    on.
+    """
+    one = only(checked(damaged), "index-offset-mismatch")
+    assert (one.position, one.length) == (24, 8)
+    assert (one.evidence.found_hex, one.evidence.expected_hex) == (
+        "0000005b00003ff4",
+        "0000005b00002445",
+    )
+
+
+def test_a_killed_directory_says_what_a_restart_will_do(killed):
+    """Three tails made by hand; unwritten slots are as they should be."""
+    found = checked(killed)
+    errors = {
+        (one.code, one.file, one.position, one.length)
+        for one in found.findings
+        if one.severity == "error"
+    }
+    cuts = {
+        (one.file, one.position, one.length)
+        for one in found.findings
+        if one.code == "recovery-will-truncate"
+    }
+    assert cuts == {(file, position, length) for _, file, position, length in errors}
+    assert {code for code, *_ in errors} <= {"log-torn-tail", "log-zero-tail", "log-garbage-tail"}
+    assert ("unclean-shutdown", ".kafka_cleanshutdown") in alarms(found)
+    assert (
+        "index-unwritten-slots" in infos(found) and not found.restart.clean and found.restart.starts
+    )
+
+
+def test_no_start_is_promised_to_cut_a_log_that_none_opens(killed, tmp_path, monkeypatch):
+    """Kafka opens no .log of more than 2147483647 bytes, whether it was stopped cleanly or not: a
+    person cuts it, or brings it back.
+    """
+    shutil.copytree(killed / "weblogs-0", tmp_path / "kafka" / "weblogs-0")
+    log = max((tmp_path / "kafka" / "weblogs-0").glob("*.log"))
+    os.truncate(log, 2**31)
+    for marker in (None, ".kafka_cleanshutdown"):
+        shutil.copy(killed / "meta.properties", tmp_path / "kafka" / (marker or "meta.properties"))
+        tail = only(check(tmp_path / "kafka"), "log-zero-tail")
+        assert tail.consequence == message("consequence.log_not_opened")
+        assert tail.next_step == message("next_step.cut_by_hand")
+    os.truncate(log, 2**31 - 1)
+    assert only(check(tmp_path / "kafka"), "log-zero-tail").consequence != message(
+        "consequence.log_not_opened"
+    )
+    monkeypatch.setattr("kafkaviz.analysis.checks.log.MOST_LOG_BYTES", 1000)
+    assert only(check(tmp_path / "kafka"), "log-zero-tail").next_step == message(
+        "next_step.restore_segment"
+    )
+
+
+def test_the_whole_killed_directory(shared):
+    """The errors are the three tails, to the byte."""
+    found = check(archive(shared, "kafka-4.3.1-killed"))
+    assert {
+        (one.code, one.file, one.position, one.length)
+        for one in found.findings
+        if one.severity == "error"
+    } == {
+        ("log-torn-tail", "clicks-zstd-0/00000000000000000000.log", 263_795, 464),
+        ("log-zero-tail", "weblogs-0/00000000000000012138.log", 406_105, 512),
+        ("log-garbage-tail", "append-time-0/00000000000000000000.log", 561_373, 45),
+    }
+    assert found.restart.starts
+
+
+LOST_TRIMS = {  # made by hand in a directory of 4.4.0, in closed segments
+    ("index-zero-tail", "tickets-any-0/00000000000000000000.index"),
+    ("timeindex-zero-tail", "tickets-any-0/00000000000000000590.timeindex"),
+}
+UNFLUSHED_TRIM = message("finding.unflushed_trim")
+
+
+def test_a_clean_stop_of_4_4_leaves_the_metadata_log_as_long_as_it_may_grow(restarted_4_4):
+    """Which every start recovers; trims that were lost in closed segments are still lost, and their
+    cause is named.
+    """
+    found = checked(restarted_4_4)
+    assert alarms(found) == LOST_TRIMS and found.version.text == "4.4.0"
+    assert (found.restart.clean, found.restart.starts) == (True, True)
+    unwritten = {one.file for one in found.findings if one.code == "index-unwritten-slots"}
+    assert unwritten == {"__cluster_metadata-0/00000000000000000000.index"}
+    assert all(
+        one.message["why"] == UNFLUSHED_TRIM
+        for one in found.findings
+        if (one.code, one.file) in LOST_TRIMS
+    )
+
+
+@pytest.mark.parametrize(
+    ("version", "consequence"),
+    [
+        ("4.4.0", "consequence.metadata_log_untrimmed"),
+        ("4.3.1", "consequence.preallocation_waste"),
+    ],
+)
+def test_room_that_no_stop_gives_back_is_told_so(restarted_4_4, tmp_path, version, consequence):
+    """The metadata log's preallocated index, copied without its holes."""
+    copy = Path(shutil.copytree(restarted_4_4, tmp_path / "kafka"))
+    index = copy / "__cluster_metadata-0" / f"{0:020d}.index"
+    index.write_bytes(index.read_bytes())
+    [found] = [one for one in checked(copy, version).findings if one.code == "preallocation-waste"]
+    assert found.file == f"__cluster_metadata-0/{index.name}"
+    assert found.consequence == message(consequence)
+
+
+def test_a_stop_of_4_3_would_have_trimmed_the_metadata_log(restarted_4_4):
+    """The same bytes, told of 4.3.1: its broker left no such indexes.
+
+    The active segment was not rolled, so it lacks the trim of a stop.
+    """
+    found = [
+        one
+        for one in checked(restarted_4_4, "4.3.1").findings
+        if (one.code, one.file) not in LOST_TRIMS and one.severity != "info"
+    ]
+    assert {(one.code, one.file) for one in found} == {
+        (f"{kind}-zero-tail", f"__cluster_metadata-0/{0:020d}.{kind}")
+        for kind in ("index", "timeindex")
+    }
+    assert not [one for one in found if "KAFKA-20979" in str(one.message)]
+
+
+@pytest.mark.slow
+def test_whole_directories_of_4_4(shared):
+    """What was done by hand, and what the topics were made to have: nothing else is an error."""
+    errors = {}
+    for left in ("clean", "killed", "killed-restarted"):
+        found = check(archive(shared, f"kafka-4.4.0-{left}"))
+        assert found.version.text == "4.4.0" and found.restart.starts
+        errors[left] = {
+            (one.code, one.file, one.position, one.length)
+            for one in found.findings
+            if one.severity == "error"
+        }
+    lost = {
+        ("timeindex-zero-tail", "tickets-any-0/00000000000000000590.timeindex", 72, 65_460),
+        ("timeindex-zero-tail", "parcels-0/00000000000000001026.timeindex", 120, 10_485_636),
+    }
+    torn = {
+        ("log-zero-tail", "proxy-logs-0/00000000000000003201.log", 46_003, 512),
+        ("log-garbage-tail", "arrived-at-0/00000000000000000000.log", 167_365, 45),
+    }
+    tail = {one for one in errors["killed"] if one[0] == "log-torn-tail"}
+    assert {one[1].partition("/")[0] for one in tail} == {"tickets-zstd-0"} and len(tail) == 1
+    assert errors == {"clean": set(), "killed": lost | torn | tail, "killed-restarted": lost}
+
+
+def test_a_directory_that_no_broker_starts_on(shared):
+    """meter-readings: segment.index.bytes was lowered to 1024; the metadata log says so."""
+    found = check(archive(shared, "kafka-4.3.1-unstartable"))
+    (error,) = [one for one in found.findings if one.severity == "error"]
+    assert error.code == "recovery-will-fail" and error.file.startswith(
+        "meter-readings-0/00000000000000000000."
+    )
+    assert "Attempt to append to a full time index (size = 84)" in str(
+        only(found, "recovery-will-fail").evidence.found
+    )
+    assert not found.restart.starts
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "expected"),
+    [
+        ("kafka-3.9.0-leader", "3.9", {"index-coarse", "offset-gap-explained"}),
+        ("kafka-3.9.0-follower", "3.9", {"index-coarse", "offset-gap-explained"}),
+        (
+            "kafka-4.3.1-killed-restarted",
+            "4.3.1",
+            {"offset-gap-explained", "interval-without-effect"},
+        ),
+        (
+            "kafka-2.8.2-legacy",
+            "3.6",
+            {"index-coarse", "offset-gap-explained", "timeindex-deep-offset", "retention-by-mtime"},
+        ),
+    ],
+)
+def test_healthy_directories_of_other_releases_have_no_error(shared, name, version, expected):
+    """Per append or per batch, deep or not, rebuilt or not: the codes that say so are
+    information.
+    """
+    found = check(archive(shared, name))
+    assert found.counts["error"] == 0
+    assert infos(found) == expected
+    assert found.version.text == version
+    allowed = {
+        "timestamps-missing",
+        "time-index-limit-binds",
+        "hanging-transaction",
+        "timestamp-in-future",
+    }
+    assert {code for code, _ in alarms(found)} <= allowed
+
+
+def test_a_given_version_is_the_one_whose_behaviour_is_told(damaged):
+    """Up to 2.2 a start checked the indexes; what the bytes are does not change."""
+    old, new = checked(damaged, "2.2"), checked(damaged)
+    assert old.version.traces == (message("release.given"),)
+    assert (
+        only(old, "index-size-not-multiple").consequence
+        != only(new, "index-size-not-multiple").consequence
+    )
+    assert {code for code, _ in alarms(old)} - {"recovery-will-rebuild"} == {
+        code for code, _ in alarms(new)
+    } - {"recovery-will-rebuild"}
+    with pytest.raises(KafkavizError, match="no version of Kafka"):
+        check(damaged, "newest")
+
+
+def test_one_partition_of_a_broker(damaged):
+    """Opened by its own path it is judged alone, with its broker's clean stop."""
+    found = check(damaged / "rides-0")
+    assert {one.partition for one in found.findings} == {"rides-0"}
+    files = {file for code, file in alarms(found) if code != "recovery-will-rebuild"}
+    assert files == {file for _, file in DAMAGES if file.startswith("rides")}
+    assert check(damaged, partition="rides-0").findings == found.findings
+
+
+def test_a_partition_without_its_broker(clean, tmp_path):
+    """Copied alone, it is neither clean nor unclean: its bytes are taken as they are."""
+    lab = Lab(clean, tmp_path / "kafka", ["clicks-none-0"])
+    for found in lab.path.iterdir():
+        if found.is_file():
+            found.unlink()
+    found = check(lab.path / "clicks-none-0")
+    assert found.findings == () and found.version.text == versions.NEWEST
+    assert [step for step in found.restart.steps if step.action != "keep"] == []
+
+
+def test_a_broker_directory_without_meta_properties_is_one(killed, tmp_path):
+    """It was not stopped cleanly, whatever is missing; only a partition that was opened by itself
+    may have no broker around it.
+    """
+    copy = Path(shutil.copytree(killed, tmp_path / "kafka"))
+    before = alarms(check(copy))
+    (copy / "meta.properties").unlink()
+    found = check(copy)
+    assert alarms(found) - before == {
+        ("meta-properties-bad", "meta.properties"),
+        ("recovery-will-fail", "meta.properties"),
+    }
+    assert alarms(found) >= before and ("unclean-shutdown", ".kafka_cleanshutdown") in before
+    assert (found.restart.clean, found.restart.starts) == (False, False)
+
+
+def test_one_broken_segment_hides_no_neighbour(clean, tmp_path):
+    """A file that may not be read is a finding; the segments beside it are judged."""
+    lab = Lab(clean, tmp_path / "kafka", ["orders-0"])
+    first, second = lab.files("orders-0", ".log")[:2]
+    first.unlink()
+    first.mkdir()  # no regular file: as if it were gone
+    lab.change(second, lambda data: data.__setitem__(200, data[200] ^ 1))
+    codes = {code for code, file in alarms(check(lab.path))}
+    assert "batch-crc-mismatch" in codes and "orphan-index" in codes
+
+
+def test_a_batch_of_the_future_is_named_by_its_offsets(clean):
+    """A header has the newest time of its records, not whose it is: the record of 2027 is offset 11
+    000, the batch ends at 11 001.
+    """
+    (found,) = [one for one in checked(clean).findings if one.code == "timestamp-in-future"]
+    assert found.message.key == "finding.future_batches"
+    assert found.message["where"] == message("finding.in_batch", first=10_973, last=11_001)
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "where"),
+    [
+        (3, 9, message("finding.in_batch", first=3, last=9)),
+        (9, 9, message("finding.at_offset", offset=9)),
+        (-1, 9, message("finding.in_batch_up_to", offset=9)),
+    ],
+)
+def test_where_a_time_is_wrong(first, last, where):
+    """A batch of one record is that record; a compressed message of old may not tell its first
+    offset.
+    """
+    assert TimeAnomaly(1, 0, 100, last, 5, first_offset=first).offsets_text == where
+
+
+def test_many_segments_need_many_maps(clean, monkeypatch):
+    """Two maps a segment, and those of the JVM."""
+    broker = open_broker(clean)
+    segments = sum(len(partition.live) for partition in broker.partitions)
+    monkeypatch.setattr(settings, "MAX_MAP_COUNT", 2 * segments + settings.MAPS_OF_JVM)
+    (one,) = settings.check_broker(broker, ())
+    assert one.code == "maps-near-limit" and one.message.key == "finding.maps"
+    assert one.message["n"] == segments
+    monkeypatch.undo()
+    assert list(settings.check_broker(broker, ())) == []
+
+
+def test_findings_cross_to_another_process(damaged):
+    """A task of the pipeline gives them back."""
+    import pickle
+
+    found = checked(damaged).findings
+    assert pickle.loads(pickle.dumps(found)) == found
+
+
+def test_a_directory_that_may_not_be_read_is_a_finding(clean):
+    """Its segments are not known, and that is said."""
+    broker = open_broker(clean)
+    shut = replace(broker, problems=(Problem(clean / "orders-9", MAY_NOT_BE_READ, "permission"),))
+    health_ = check(shut)
+    assert health_.restart is None  # the broker may read it
+    found = [one for one in health_.findings if one.partition == "orders-9"]
+    assert [(one.code, one.severity) for one in found] == [("unreadable-file", "error")] and found[
+        0
+    ].message["problem"] == MAY_NOT_BE_READ
+
+
+def test_a_log_that_grows_meanwhile_has_no_torn_tail(clean, tmp_path):
+    """What lies behind the last batch that was there at the listing is being written."""
+    lab = Lab(clean, tmp_path / "kafka", ["clicks-none-0"])
+    last = lab.files("clicks-none-0", ".log")[-1]
+    data = last.read_bytes()
+    lab.write(last, data[:-10])
+    broker = open_broker(lab.path)
+    assert ("log-torn-tail", f"clicks-none-0/{last.name}") in alarms(check(broker))
+    lab.write(last, data)
+    assert "log-torn-tail" not in {code for code, _ in alarms(check(broker))}
+
+
+def test_an_empty_log_needs_no_index(clean, tmp_path):
+    """A segment gets its index files with its first append (LazyIndex)."""
+    lab = Lab(clean, tmp_path / "kafka", ["clicks-none-0"])
+    before = alarms(check(lab.path))
+    lab.write(lab.path / "clicks-none-0" / "00000000000000009999.log", b"")
+    codes = {code for code, _ in alarms(check(lab.path)) - before}
+    assert codes & {"index-missing", "timeindex-missing"} == set()
+
+
+def test_a_snapshot_behind_an_entry_that_points_before_the_file(data, tmp_path):
+    """The entry is a finding, and whether a batch begins at the snapshot's offset is found from
+    byte 0 on.
+    """
+    nulls = Path(shutil.copytree(data / "kafka-4.3.1" / "nulls-0", tmp_path / "nulls-0"))
+    index = nulls / "00000000000000000000.index"
+    index.write_bytes(b"\0\0\0\1\xff\xff\xff\0" + index.read_bytes()[8:])
+    for offset in (3, 5):
+        (nulls / f"{offset:020}.snapshot").write_bytes(b"")
+    assert {"index-position-beyond-log", "snapshot-stray"} <= {
+        one.code for one in check(nulls).findings
+    }
+
+
+def test_one_partition_is_judged_by_the_settings_of_its_broker(shared):
+    """Opened alone, it lies beside the metadata log that lowered its segment.index.bytes: its start
+    fails as the whole broker's.
+    """
+    broker = unpack_if_archive(shared / "data" / "kafka-4.3.1-unstartable.tar.gz")
+    told = check(open_broker(broker / "meter-readings-0"))
+    assert (
+        not told.restart.starts and only(told, "recovery-will-fail").partition == "meter-readings-0"
+    )
+    assert check(open_broker(broker / "orders-0")).restart.starts

@@ -1,0 +1,146 @@
+"""The cost of all targets at once, against a lookup of each."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from kafkaviz.analysis.cost import lookup_cost
+from kafkaviz.format import offset_index
+from kafkaviz.log.archives.archive import unpack_if_archive
+from kafkaviz.log.broker import open_broker
+from kafkaviz.search.bounds import find_bounds
+from kafkaviz.search.log_view import LogView, view_partition
+from kafkaviz.search.lookup import by_offset, by_timestamp
+from kafkaviz.search.profile import SearchProfile, profile
+from kafkaviz.simulate.lessons import practice
+
+MADE = (practice.five, practice.twenty)
+
+
+def counted(counts: np.ndarray) -> dict[int, int]:
+    """Targets by their number of something."""
+    return {number: int(targets) for number, targets in enumerate(counts) if targets}
+
+
+def each(found: list) -> list[dict[int, int]]:
+    """The same of lookups one by one: probes, pages, headers."""
+    headers = [len({read.position for read in one.scan.reads}) for one in found]
+    first = [one.searches[0].slot_search for one in found]
+    return [
+        Counter(len(one.probes) for one in first),
+        Counter(len(one.pages) for one in first),
+        Counter(headers),
+    ]
+
+
+@pytest.mark.parametrize("version", ["4.3.1", "3.9", "2.0"])
+@pytest.mark.parametrize("made", MADE)
+def test_of_offsets(made, version):
+    """Every offset of the log is looked up, one after the other."""
+    log, of = made().log, profile(version)
+    costs = lookup_cost.offset_lookup_counts(log.segments[0], made().batches, of)
+    assert (costs.first, costs.last) == (0, made().batches["last_offset"][-1])
+    one_by_one = each([by_offset(log, offset, of) for offset in range(costs.targets)])
+    assert [counted(costs.counts_of(what)) for what in ("probes", "pages", "headers")] == one_by_one
+
+
+@pytest.mark.parametrize("made", MADE)
+def test_of_timestamps(made):
+    """Every millisecond that Kafka looks for in this log."""
+    log, of = made().log, profile()
+    costs = lookup_cost.timestamp_lookup_counts(log.segments[0], made().batches, of)
+    one_by_one = each(
+        [by_timestamp(log, target, of) for target in range(costs.first, costs.last + 1)]
+    )
+    assert [counted(costs.counts_of(what)) for what in ("probes", "pages", "headers")] == one_by_one
+    assert costs.last == log.segments[0].largest_timestamp_ms
+
+
+def one_by_one_to(last: int, log: LogView, of: SearchProfile) -> list[dict[int, int]]:
+    """The same of lookups of every offset of a log's first segment."""
+    bounds = find_bounds(log, of)
+    return each(
+        [
+            by_offset(log, offset, of, bounds=bounds)
+            for offset in range(log.segments[0].base_offset, last + 1)
+        ]
+    )
+
+
+@pytest.mark.parametrize("version", ["4.3.1", "4.0", "2.0"])
+def test_of_a_compacted_log(version, tmp_path):
+    """Where offsets are missing between batches, those of a gap go with the next batch, however
+    they are compared.
+    """
+    rows = np.zeros(6, practice.ROW)
+    rows["base_offset"], rows["record_count"], rows["size_bytes"] = (
+        (0, 7, 12, 30, 34, 50),
+        (2, 3, 1, 4, 2, 1),
+        150,
+    )
+    rows["max_timestamp_ms"], folder = practice.START_MS, tmp_path / "compacted-0"
+    folder.mkdir()
+    (folder / f"{0:020}.log").write_bytes(b"".join(practice.batch_bytes(row, 0) for row in rows))
+    entries = np.array([(12, 300), (35, 600)], offset_index.ENTRY)
+    (folder / f"{0:020}.index").write_bytes(offset_index.build(entries))
+    partition = open_broker(folder).partitions[0]
+    log, of = view_partition(partition), profile(version)
+    costs = lookup_cost.offset_lookup_counts(log.segments[0], partition.live[0].batches(), of)
+    assert [
+        counted(costs.counts_of(what)) for what in ("probes", "pages", "headers")
+    ] == one_by_one_to(50, log, of)
+
+
+@pytest.mark.parametrize("version", ["2.8.2", "4.3.1"])
+def test_of_a_real_compacted_log(version, shared):
+    """Every offset of what a cleaner of 2.8.2 left."""
+    partition = open_broker(
+        unpack_if_archive(shared / "data" / "kafka-2.8.2-legacy.tar.gz")
+    ).partition("v2.compacted-0")
+    log, of = view_partition(partition), profile(version)
+    costs = lookup_cost.offset_lookup_counts(log.segments[0], partition.live[0].batches(), of)
+    assert [
+        counted(costs.counts_of(what)) for what in ("probes", "pages", "headers")
+    ] == one_by_one_to(costs.last, log, of)
+
+
+def test_of_a_full_index():
+    """Five million targets, none left out; 21 probes or more for nearly all."""
+    made = practice.full()
+    costs = lookup_cost.offset_lookup_counts(made.log.segments[0], made.batches, profile())
+    assert (
+        costs.targets == costs.probes.sum() == costs.pages.sum() == costs.headers.sum() == 5_242_884
+    )
+    assert counted(costs.probes)[23] == 1_827_837 and len(costs.probes) == 24
+
+
+def test_small_pages():
+    """Four slots a page, as a lesson draws them."""
+    made = practice.twenty()
+    costs = lookup_cost.offset_lookup_counts(
+        made.log.segments[0], made.batches, profile(), page_bytes=32
+    )
+    assert counted(costs.pages).keys() == {1, 2, 3, 4} and costs.pages.sum() == 141
+
+
+def test_an_index_that_points_nowhere():
+    """Targets whose scan starts at no batch have no headers; their probes count."""
+    made = practice.five()
+    costs = lookup_cost.offset_lookup_counts(made.log.segments[0], made.batches[2:], profile())
+    assert costs.headers.sum() < costs.probes.sum() == costs.targets
+
+
+def test_no_entry_and_no_time():
+    """An index of no keys; batches of no times."""
+    segment, none = practice.log_of_keys([]).segments[0], practice.five().batches.copy()
+    none["max_timestamp_ms"] = -1
+    costs = lookup_cost.offset_lookup_counts(segment, practice.five().batches, profile())
+    assert counted(costs.probes) == {0: 32}
+    assert lookup_cost.timestamp_lookup_counts(segment, none, profile()) is None
+
+
+def test_borders():
+    """One target a stretch, and how many it stands for."""
+    targets, weights = lookup_cost.representatives(np.array([6, 7, 14, 15, 99]), 0, 20)
+    assert targets.tolist() == [0, 6, 7, 14, 15] and weights.tolist() == [6, 1, 7, 1, 6]

@@ -1,0 +1,678 @@
+"""A start foretold, held against what real starts did: of a killed directory, a damaged one, and
+one that no broker starts on.
+"""
+
+import hashlib
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from kafkaviz.analysis.health.broker_health import check
+from kafkaviz.analysis.restart.next_start import (
+    NEWEST,
+    Restart,
+    all_logs,
+    config_lookup,
+    foretell,
+    foretell_partition,
+)
+from kafkaviz.log.archives.archive import unpack_if_archive
+from kafkaviz.log.broker import Broker, open_broker
+from kafkaviz.log.metadata_log import read_image
+from kafkaviz.log.settings import open_settings
+from kafkaviz.messages import Message, message
+from kafkaviz.simulate.config import IndexConfig
+from kafkaviz.simulate.recovery.recovery import RecoveredSegment
+
+METADATA = "__cluster_metadata-0"
+# topic: (index.interval.bytes, segment.index.bytes) where they differ from what that broker had for
+# all
+KILLED_CONFIGS = {
+    "orders": (4096, 10 << 20), "clicks-mixed": (4096, 10 << 20), "empty-room": (4096, 10 << 20),
+    "dense-index": (0, 65_536), "tiny-index": (150, 300),
+}  # fmt: skip
+
+
+def killed_settings(partition) -> IndexConfig:
+    return IndexConfig(*KILLED_CONFIGS.get(partition.topic, (4096, 65_536)))
+
+
+class Foretold:
+    """A restart, and the indexes that it builds."""
+
+    def __init__(self, broker: Broker, settings=lambda _: IndexConfig()) -> None:
+        self.broker, self.recovered = broker, {}
+        self.restart: Restart = foretell(broker, settings, watch=self._watch)
+
+    def _watch(self, directory: str, base: int, found: RecoveredSegment) -> None:
+        self.recovered[directory, base] = found
+
+    def sizes(self) -> dict[str, int | None]:
+        """Every file of a partition directory after the steps, and its size; None where the steps
+        do not tell it.
+        """
+        found = {
+            f"{partition.directory}/{one.name}": one.size_bytes
+            for partition in self.broker.partitions
+            for one in [
+                *(file for segment in partition.segments for file in segment.files),
+                *partition.other_files,
+            ]
+        }
+        for step in self.restart.steps:
+            if step.action == "delete":
+                found = {
+                    name: size
+                    for name, size in found.items()
+                    if name != step.file and (step.file or step.partition not in name)
+                }
+            elif step.action == "truncate":
+                assert found[step.file] == step.from_position + step.size_bytes
+                found[step.file] = step.from_position
+            elif step.action == "rebuild":
+                found[step.file] = step.size_bytes
+        return found
+
+
+def listed(text: Path) -> dict[str, tuple[int, str]]:
+    """Size and sha256 of each file of the partition directories in a list that was made beside a
+    directory.
+    """
+    rows = [line.split(maxsplit=3) for line in text.read_text().splitlines()]
+    return {
+        name: (int(size), digest)
+        for size, _, digest, name in rows
+        if "/" in name and not name.startswith(METADATA)
+    }
+
+
+def lines_with(log: Path, pattern: str) -> set[tuple[str, ...]]:
+    """The groups of a pattern, and the partition, of each line of a broker's log that has it."""
+    found = set()
+    for line in log.read_text().splitlines():
+        match = re.search(pattern, line)
+        if match and METADATA not in line:
+            partition = re.search(r"partition=([^,\]]+)|@DIR@/([^/]+)/", line)
+            found.add((partition[1] or partition[2], *match.groups()))
+    return found
+
+
+@pytest.fixture(scope="module")
+def killed_whole(shared) -> Foretold:
+    """The whole killed directory, with the settings its broker had."""
+    return Foretold(open_broker(shared / "data" / "kafka-4.3.1-killed.tar.gz"), killed_settings)
+
+
+@pytest.fixture(scope="module")
+def killed_4_4(shared) -> Foretold:
+    """That of 4.4.0; the topics' settings are those of its own metadata log, the broker's was given
+    as it was started.
+    """
+    broker = open_broker(shared / "data" / "kafka-4.4.0-killed.tar.gz")
+    return Foretold(
+        broker,
+        config_lookup(open_settings(broker, (4, 4, 0), {"log.index.size.max.bytes": "65536"})),
+    )
+
+
+def expected(shared: Path, name: str) -> Path:
+    """What was recorded beside a directory of the shared folder."""
+    return next(
+        unpack_if_archive(shared / "data" / f"{name}.expected.tar.gz").glob("**/topics.json")
+    ).parent
+
+
+def test_a_killed_directory_becomes_what_the_next_start_made_of_it(shared, killed_whole):
+    """Every file that was there after the real start, no other, each .log and index at its size (a
+    clean stop followed).
+    """
+    assert (killed_whole.restart.clean, killed_whole.restart.starts) == (False, True)
+    after = listed(expected(shared, "kafka-4.3.1-killed-restarted") / "sha256.txt")
+    sizes = {
+        name: size for name, size in killed_whole.sizes().items() if not name.startswith(METADATA)
+    }
+    assert sizes.keys() == after.keys()
+    unsized = ("leader-epoch-checkpoint", ".snapshot")
+    assert {name: size for name, size in sizes.items() if not name.endswith(unsized)} == {
+        name: size for name, (size, _) in after.items() if not name.endswith(unsized)
+    }
+
+
+def test_the_indexes_of_a_killed_directory_to_the_byte(shared, killed_whole):
+    """The three indexes of every recovered segment are those that the real start left."""
+    after = listed(expected(shared, "kafka-4.3.1-killed-restarted") / "sha256.txt")
+    compared = 0
+    for (directory, base), found in killed_whole.recovered.items():
+        for kind, data in (
+            ("index", found.index()),
+            ("timeindex", found.timeindex()),
+            ("txnindex", found.txnindex()),
+        ):
+            name = f"{directory}/{base:020d}.{kind}"
+            if name in after:
+                assert (len(data), hashlib.sha256(data).hexdigest()) == after[name], name
+                compared += 1
+    assert compared == 50
+
+
+@pytest.mark.slow
+def test_a_killed_directory_of_4_4_becomes_what_its_start_made_of_it(shared, killed_4_4):
+    """Sizes, and the indexes to the byte; the four trims that were lost in closed segments are lost
+    after it too.
+    """
+    recorded = expected(shared, "kafka-4.4.0-killed-restarted")
+    after = listed(recorded / "sha256.txt")
+    assert (killed_4_4.restart.clean, killed_4_4.restart.starts) == (False, True)
+    sizes = {
+        name: size for name, size in killed_4_4.sizes().items() if not name.startswith(METADATA)
+    }
+    assert sizes.keys() == after.keys()
+    unsized = ("leader-epoch-checkpoint", ".snapshot")
+    assert {name: size for name, size in sizes.items() if not name.endswith(unsized)} == {
+        name: size for name, (size, _) in after.items() if not name.endswith(unsized)
+    }
+    built = {
+        f"{directory}/{base:020d}.{kind}": data
+        for (directory, base), found in killed_4_4.recovered.items()
+        if directory != METADATA
+        for kind, data in (
+            ("index", found.index()),
+            ("timeindex", found.timeindex()),
+            ("txnindex", found.txnindex()),
+        )
+    }
+    same = {
+        name: (len(data), hashlib.sha256(data).hexdigest()) == after[name]
+        for name, data in built.items()
+        if name in after
+    }
+    assert len(same) > 40 and all(same.values())
+    untouched = {size for name, (size, _) in after.items() if name not in built}
+    assert {65_536, 65_532, 10_485_760, 10_485_756} <= untouched
+    recovered = {
+        (directory, str(base)) for directory, base in killed_4_4.recovered if directory != METADATA
+    }
+    log = recorded / "recovery.log"
+    assert lines_with(log, r"Recovering unflushed segment (\d+)\.") == recovered
+    cut = {
+        (one.partition, str(one.segment))
+        for one in killed_4_4.restart.steps
+        if one.action == "truncate"
+    }
+    ends = {(*key, str(killed_4_4.recovered[key[0], int(key[1])].next_offset)) for key in cut}
+    assert (
+        lines_with(log, r"Corruption found in segment (\d+), truncating to offset (\d+)") == ends
+        and len(ends) == 3
+    )
+
+
+def test_the_metadata_log_of_a_clean_stop_of_4_4_is_trimmed_by_the_next_start(restarted_4_4):
+    """It alone is recovered; what a stop of 4.4.0 left as long as it might grow is as long as its
+    entries then.
+    """
+    found = Foretold(open_broker(restarted_4_4))
+    assert found.restart.starts and {directory for directory, _ in found.recovered} == {METADATA}
+    sizes = found.sizes()
+    (index,) = (one.index() for one in found.recovered.values())
+    assert (
+        sizes[f"{METADATA}/{0:020d}.index"] == len(index) < 1000
+        and sizes[f"{METADATA}/{0:020d}.timeindex"] < 1000
+    )
+    assert (
+        sizes[f"tickets-any-0/{0:020d}.index"] == 65_536
+        and sizes[f"tickets-any-0/{590:020d}.timeindex"] == 65_532
+    )
+
+
+def test_the_lines_that_the_broker_wrote_while_it_recovered(shared, killed_whole):
+    """Which segments it recovered, where it cut, and which snapshots it wrote before it was up."""
+    log = expected(shared, "kafka-4.3.1-killed-restarted") / "recovery.log"
+    recovered = {
+        (directory, str(base))
+        for directory, base in killed_whole.recovered
+        if directory != METADATA
+    }
+    assert (
+        lines_with(log, r"Recovering unflushed segment (\d+)\.") == recovered
+        and len(recovered) == 24
+    )
+    cut = {
+        (one.partition, str(one.segment))
+        for one in killed_whole.restart.steps
+        if one.action == "truncate"
+    }
+    ends = {(*key, str(killed_whole.recovered[key[0], int(key[1])].next_offset)) for key in cut}
+    assert (
+        lines_with(log, r"Corruption found in segment (\d+), truncating to offset (\d+)") == ends
+        and len(ends) == 3
+    )
+    steps = [
+        one
+        for one in killed_whole.restart.steps
+        if one.cause == "producer-state" and one.partition != METADATA
+    ]
+    written = {(one.partition, str(int(Path(one.file).stem))) for one in steps}
+    assert {one.action for one in steps} == {"rebuild"} and lines_with(
+        log, r"Wrote producer snapshot at offset (\d+)"
+    ) == written
+
+
+def test_a_partition_that_no_broker_loads(unstartable, data):
+    """The exception is the one that Kafka ended with; the directory's own metadata log tells the
+    setting that brings it about.
+    """
+    restart = foretell(open_broker(unstartable))
+    (failure,) = restart.failures
+    said = (data / "kafka-4.3.1-unstartable.start-error.txt").read_text().splitlines()
+    assert not restart.starts and failure.error in said
+    assert any(
+        "Error while loading logs" in line and f"/{failure.partition} " in line for line in said
+    )
+    assert (failure.partition, failure.segment, failure.cause) == (
+        "meter-readings-0",
+        0,
+        "index-full",
+    )
+    assert (failure.from_position, failure.size_bytes) == (
+        84 * 12,
+        12,
+    )
+    because = failure.why["because"]
+    assert because.key == "start.index_has_no_room"
+    assert [because[name] for name in ("byte", "size", "offset")] == [27_340, 807_086, 254]
+
+
+@pytest.mark.parametrize(
+    ("setting", "starts"),
+    [
+        ("segment.index.bytes", True),
+        ("log.index.size.max.bytes", False),
+        ("log.index.interval.bytes", False),
+    ],
+)
+def test_which_settings_get_past_the_exception(unstartable, setting, starts):
+    """As four starts of 4.3.1 had it: a default of the broker, which ended on the same exception,
+    and a value of the topic's own.
+    """
+    broker = open_broker(unstartable)
+    settings = open_settings(broker, NEWEST, {setting: "10485760"})
+    assert foretell(broker, config_lookup(settings)).starts is starts
+
+
+def test_a_directory_that_no_broker_starts_on(shared):
+    """The exception of the time index that is full comes from the segment that Kafka named; the
+    other partitions load.
+    """
+
+    def settings(partition) -> IndexConfig:
+        return IndexConfig(150, 1024) if partition.topic == "meter-readings" else IndexConfig()
+
+    broker = open_broker(shared / "data" / "kafka-4.3.1-unstartable.tar.gz")
+    found = Foretold(broker, settings).restart
+    assert foretell(broker).failures == found.failures  # its own metadata log tells the setting
+    (failure,) = found.failures
+    said = (
+        (expected(shared, "kafka-4.3.1-unstartable") / "start-error.txt").read_text().splitlines()
+    )
+    assert not found.starts and failure.error in said
+    assert (failure.partition, failure.segment, failure.cause) == (
+        "meter-readings-0",
+        0,
+        "index-full",
+    )
+    assert failure.way_out == message("way_out.larger_index_bytes", topic="meter-readings")
+    assert failure.file == "meter-readings-0/00000000000000000000.timeindex"
+    assert (failure.from_position, failure.size_bytes) == (
+        84 * 12,
+        12,
+    )
+    because = failure.why["because"]
+    assert because.key == "start.index_has_no_room"
+    assert [because[name] for name in ("byte", "size", "offset")] == [27_340, 807_086, 254]
+
+
+def test_a_damaged_directory_becomes_what_the_start_made_of_it(damaged, shared):
+    """Only what the real start changed is changed; a clean stop after it cut half a slot off an
+    index, and nothing else.
+    """
+    recorded = expected(shared, "kafka-4.3.1-damaged")
+    before, after = listed(recorded / "sha256.txt"), listed(recorded / "sha256-after.txt")
+    sizes = {
+        name: size
+        for name, size in Foretold(open_broker(damaged)).sizes().items()
+        if not name.startswith(METADATA)
+    }
+    assert sizes.keys() == after.keys()
+    changed = {
+        name
+        for name in after
+        if before.get(name) != after[name] and not name.endswith("leader-epoch-checkpoint")
+    }
+    steps = {
+        one.file
+        for one in foretell(open_broker(damaged)).steps
+        if one.action == "rebuild" and one.partition != METADATA
+    }
+    assert changed - {"metrics-0/00000000000000000000.index"} <= steps
+    assert {
+        name
+        for name in steps - changed
+        if not name.endswith((".snapshot", "leader-epoch-checkpoint"))
+    } == set()
+
+
+def test_what_a_damaged_directory_loses_and_gets_back(damaged):
+    """Each damage that a start sees, and what it does about it; indexes that are merely wrong it
+    does not see.
+    """
+    found = Foretold(open_broker(damaged))
+    steps = {
+        (one.action, one.cause): one
+        for one in found.restart.steps
+        if one.partition in ("rides-0", "transfers-0")
+    }
+    files = {key: Path(one.file).name for key, one in steps.items() if key[1] != "producer-state"}
+    assert (found.restart.clean, found.restart.starts) == (True, True) and files == {
+        ("delete", "leftover-cleaned"): "00000000000000002418.log.cleaned",
+        ("rebuild", "timeindex-missing"): "00000000000000000607.timeindex",
+        ("rebuild", "index-missing"): "00000000000000001811.index",
+        ("delete", "orphan-index"): "00000000000000999999.index",
+        ("rebuild", "index-corrupt"): "00000000000000000320.txnindex",
+    }
+    assert not found.restart.steps_of_partition(
+        "bookings-0"
+    ) and not found.restart.steps_of_partition("metrics-0")
+    rebuilt = hashlib.sha256(found.recovered["rides-0", 1811].index()).hexdigest()
+    # as 4.3.1 wrote it
+    assert rebuilt == "5308a30c903ce5f8f20b2556626d65b986a1719437d94da22462c235eae0c4ea"
+    transactions = hashlib.sha256(found.recovered["transfers-0", 320].txnindex()).hexdigest()
+    assert transactions == "acde4c4f5480cfd11f5199d2f0cac0f6a9f80d335bfcfae5fed0b41fa90f931c"
+
+
+def test_a_clean_directory_is_left_as_it_is(clean):
+    """Nothing is recovered but the metadata log, which is so at every start; what was to be deleted
+    is deleted.
+    """
+    found = Foretold(open_broker(clean))
+    assert found.restart.starts and {directory for directory, _ in found.recovered} == {METADATA}
+    causes = {one.cause for one in found.restart.steps}
+    assert causes <= {
+        "leader-epochs",
+        "metadata-log",
+        "producer-state",
+        "leftover-deleted",
+        "directory-deleted",
+    }
+    assert not [one for one in found.restart.steps if one.action == "truncate"]
+
+
+def test_some_partitions_of_a_killed_directory(killed):
+    """The three tails that were torn by hand are cut where a real start cut them."""
+    found = foretell(open_broker(killed), killed_settings)
+    cut = {
+        (one.partition, one.from_position, one.size_bytes)
+        for one in found.steps
+        if one.action == "truncate"
+    }
+    known = {
+        ("clicks-zstd-0", 263_795, 464),
+        ("weblogs-0", 406_105, 512),
+        ("append-time-0", 561_373, 45),
+    }
+    assert cut and cut <= known and found.starts and not found.clean
+
+
+def test_one_partition_speaks_for_itself(damaged):
+    """The steps of a partition alone are its steps among all."""
+    broker = open_broker(damaged)
+    alone = foretell_partition(broker, broker.partition("rides-0"))
+    assert alone.steps == foretell(broker).steps_of_partition("rides-0") and alone.starts
+
+
+@pytest.fixture
+def copied(clean, tmp_path) -> Path:
+    """A broker directory of one partition, to be changed."""
+    for name in ("meta.properties", ".kafka_cleanshutdown"):
+        shutil.copy(clean / name, tmp_path / name)
+    partition = min(
+        (one for one in open_broker(clean).partitions if len(one.live) > 1),
+        key=lambda one: one.live[-1].log.size_bytes,
+    )
+    shutil.copytree(partition.path, tmp_path / "orders-0")
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", ["lost+found", "orders-x", "orders-0.1234-delete-copy", "backup"])
+def test_a_directory_with_another_name_stops_the_start(copied, name):
+    """Before the first log is loaded, with Kafka's words; the cache of tiered storage does not."""
+    (copied / name).mkdir()
+    (copied / "remote-log-index-cache").mkdir()
+    found = foretell(open_broker(copied))
+    assert not found.starts and [(one.partition, one.cause) for one in found.steps] == [
+        (name, "directory-name")
+    ]
+    assert found.steps[0].error.startswith(
+        "org.apache.kafka.common.KafkaException: Found directory "
+    )
+
+
+def test_two_directories_of_one_partition_stop_the_start(copied):
+    """Kafka reads the number: orders-00 is orders-0 again."""
+    shutil.copytree(copied / "orders-0", copied / "orders-00")
+    found = foretell(open_broker(copied))
+    assert [one.cause for one in found.failures] == ["directory-twice"]
+    assert "Duplicate log directories for orders-0" in found.failures[0].error
+
+
+def test_the_files_stay_as_they_are(copied):
+    """Nothing in the directory is written, made or removed by telling what would be."""
+    (copied / ".kafka_cleanshutdown").unlink()
+    stamps = {path: (path.stat().st_mtime_ns, path.stat().st_size) for path in copied.rglob("*")}
+    assert foretell(open_broker(copied)).steps
+    assert {
+        path: (path.stat().st_mtime_ns, path.stat().st_size) for path in copied.rglob("*")
+    } == stamps
+
+
+@pytest.fixture
+def some(clean, tmp_path) -> Path:
+    """Three partitions of the clean broker, 1, with the metadata log that assigns them to it."""
+    for name in ("meta.properties", ".kafka_cleanshutdown"):
+        shutil.copy(clean / name, tmp_path / name)
+    for name in (METADATA, "nulls-0", "epoch-zero-0", "bulk-import-0"):
+        shutil.copytree(clean / name, tmp_path / name)
+    return tmp_path
+
+
+def strays(directory: Path, release: tuple[int, ...] = (4, 3, 1)) -> dict[str, Message]:
+    """Why each directory becomes stray, by its name; none of them ends the start."""
+    found = foretell(open_broker(directory), release=release)
+    assert found.starts
+    return {
+        step.partition: step.why["because"] for step in found.steps if step.cause == "becomes-stray"
+    }
+
+
+def test_a_directory_that_the_cluster_does_not_know_becomes_stray(clean, some):
+    """Without partition.metadata, or with the id of another topic; the directories of the cluster's
+    own topics do not.
+    """
+    (some / "nulls-0" / "partition.metadata").unlink()
+    (some / "epoch-zero-0" / "partition.metadata").write_text(
+        "version: 0\ntopic_id: AkXzOiiERbadGF_c6qNvhw"
+    )
+    known = read_image(open_broker(some)).topic_ids["epoch-zero"]
+    assert strays(some) == {
+        "nulls-0": message("stray.no_topic_id", file="partition.metadata"),
+        "epoch-zero-0": message(
+            "stray.other_topic_id", id="AkXzOiiERbadGF_c6qNvhw", topic="epoch-zero", other=known
+        ),
+    }
+    assert (
+        set(strays(some, (3, 7, 1))) == set(strays(some, (4, 4, 0))) == {"nulls-0", "epoch-zero-0"}
+    )
+    assert strays(some, (3, 6, 2)) == {} and strays(clean) == {}
+
+
+def test_a_partition_that_its_topic_has_not_becomes_stray(some):
+    """A directory under another number: the topic is the cluster's, the partition is none of it."""
+    (some / "bulk-import-0").rename(some / "bulk-import-7")
+    assert strays(some) == {"bulk-import-7": message("stray.unknown_partition", partition=7)}
+
+
+def test_a_replica_of_another_broker_becomes_stray(some):
+    """The metadata log assigns all of them to broker 1; opened as broker 2's."""
+    properties = some / "meta.properties"
+    properties.write_text(properties.read_text().replace("node.id=1", "node.id=2"))
+    assert (
+        set(strays(some).values()) == {message("stray.of_other_brokers", replicas=(1,), node="2")}
+        and len(strays(some)) == 3
+    )
+
+
+def test_a_lone_partition_is_held_to_the_metadata_log_beside_it(some):
+    """Opened by itself, and within its broker directory still."""
+    (some / "nulls-0" / "partition.metadata").write_text(
+        "version: 0\ntopic_id: AkXzOiiERbadGF_c6qNvhw"
+    )
+    codes = {
+        name: [one.code for one in check(some / name).findings if one.severity == "error"]
+        for name in ("nulls-0", "epoch-zero-0")
+    }
+    assert codes == {"nulls-0": ["becomes-stray"], "epoch-zero-0": []}
+
+
+def test_nothing_is_stray_where_the_cluster_is_not_known(some):
+    """Without the metadata log, in a directory of another disk; and where it cannot be read to its
+    end.
+    """
+    (some / "nulls-0" / "partition.metadata").write_text(
+        "version: 0\ntopic_id: AkXzOiiERbadGF_c6qNvhw"
+    )
+    log = next((some / METADATA).glob("*.log"))
+    data = bytearray(log.read_bytes())
+    data[len(data) // 2] ^= 1
+    log.write_bytes(data)
+    for snapshot in (some / METADATA).glob("*.checkpoint"):
+        snapshot.unlink()
+    assert strays(some) == {}
+    shutil.rmtree(some / METADATA)
+    assert strays(some) == {}
+
+
+SERVED = (
+    "4.3.1-clean",
+    "4.3.1-killed",
+    "4.3.1-killed-restarted",
+    "4.3.1-damaged",
+    "4.4.0-clean",
+    "4.4.0-killed",
+    "4.4.0-killed-restarted",
+    "4.4.0-replica-1",
+    "4.4.0-replica-2",
+    "3.9.0-leader",
+    "3.9.0-follower",
+)
+
+
+@pytest.mark.parametrize("name", SERVED)
+def test_what_real_brokers_held_is_not_stray(shared, name):
+    """Each directory as a broker left it: it served all of them."""
+    broker = open_broker(shared / "data" / f"kafka-{name}.tar.gz")
+    settings = open_settings(broker, (4, 4, 0))
+    assert [
+        log.partition.directory
+        for log in all_logs(broker, config_lookup(settings), (4, 4, 0), settings.image)
+        if log.stray
+    ] == []
+
+
+NONE_READABLE = "java.lang.RuntimeException: No readable meta.properties files found."
+SOUND = b"version=1\nnode.id=1\ncluster.id=made\ndirectory.id=ekArurFKRISu0Oyjh8h0sg\n"
+
+
+@pytest.mark.parametrize(
+    ("data", "error"),
+    [
+        (SOUND, None),
+        (None, NONE_READABLE),
+        (b"junk", "java.util.NoSuchElementException: No value present"),
+        (b"\\u00x", NONE_READABLE),
+        (SOUND.replace(b"version=1", b"version=2"), NONE_READABLE),
+        (SOUND.replace(b"node.id=1", b"node.id=one"), NONE_READABLE),
+        (SOUND.replace(b"cluster.id", b"cluster"), NONE_READABLE),
+        (SOUND.replace(b"ekArurFKRISu0Oyjh8h0sg", b"ekAr"), NONE_READABLE),
+        (b"broker.id=1\ncluster.id=made\n", None),  # of ZooKeeper's times: version 0
+    ],
+)
+def test_meta_properties_that_kafka_does_not_take_end_the_start(copied, data, error):
+    """It is read before anything else, by MetaPropertiesEnsemble; the logs are told all the
+    same.
+    """
+    logs = foretell(open_broker(copied)).steps
+    (copied / "meta.properties").unlink()
+    if data is not None:
+        (copied / "meta.properties").write_bytes(data)
+    found = foretell(open_broker(copied))
+    assert [one.error for one in found.failures] == ([error] if error else []) and found.starts == (
+        error is None
+    )
+    assert tuple(one for one in found.steps if one.action != "fail") == logs
+    places = {(one.partition, one.file, one.cause, bool(one.way_out)) for one in found.failures}
+    assert places <= {(None, "meta.properties", "meta-properties", True)}
+
+
+def test_a_broker_of_zookeepers_times_writes_its_meta_properties_anew(copied):
+    """Before 4.0 there may be none, unless KRaft's own log lies there."""
+    (copied / "meta.properties").unlink()
+    assert foretell(open_broker(copied), release=(3, 6)).starts
+    (copied / METADATA).mkdir()
+    assert not foretell(open_broker(copied), release=(3, 6)).starts
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda data: b"x",
+        lambda data: b"",
+        lambda data: data[:100],
+        lambda data: bytes(8) + b"\0\0\0\1" + bytes(9),
+    ],
+)
+def test_a_bootstrap_checkpoint_that_kafka_cannot_read_ends_the_start(copied, clean, change):
+    """BootstrapDirectory reads its records at every start, before the logs; whatever checksum they
+    have.
+    """
+    sound = (clean / "bootstrap.checkpoint").read_bytes()
+    (copied / "bootstrap.checkpoint").write_bytes(sound)
+    assert foretell(open_broker(copied)).starts
+    (copied / "bootstrap.checkpoint").write_bytes(change(sound))
+    (failure,) = foretell(open_broker(copied)).failures
+    assert (failure.partition, failure.file, failure.cause) == (
+        None,
+        "bootstrap.checkpoint",
+        "bootstrap",
+    ) and failure.error
+    (copied / "bootstrap.checkpoint").write_bytes(sound[:17] + bytes([sound[17] ^ 1]) + sound[18:])
+    assert foretell(open_broker(copied)).starts  # its checksum is wrong
+
+
+def test_a_damaged_snapshot_of_the_cluster_ends_the_start(copied, clean):
+    """The newest alone is read, and its checksums are looked at."""
+    shutil.copytree(clean / METADATA, copied / METADATA)
+    newest = max((copied / METADATA).glob("*.checkpoint"))
+    sound = newest.read_bytes()
+    newest.with_name("00000000000000000000-0000000000.checkpoint").write_bytes(
+        b"older, and not read"
+    )
+    assert foretell(open_broker(copied)).starts
+    newest.chmod(0o600)
+    newest.write_bytes(sound[:-1] + bytes([sound[-1] ^ 1]))
+    (failure,) = foretell(open_broker(copied)).failures
+    assert (
+        failure.cause == "snapshot-corrupt" and "Record is corrupt (stored crc = " in failure.error
+    )
+    newest.write_bytes(sound + b"more")
+    assert [one.cause for one in foretell(open_broker(copied)).failures] == ["snapshot-corrupt"]

@@ -1,0 +1,418 @@
+"""What keeps a segment: Kafka's rules as one plain loop, what Kafka's own log deleted, and what
+real brokers did.
+"""
+
+import gzip
+import json
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kafkaviz.analysis.health import broker_health
+from kafkaviz.analysis.retention.policy import (
+    NO_LIMIT,
+    RetentionLimits,
+    SegmentAge,
+    log_retention,
+    segment_ages,
+    sort_by_urgency,
+)
+from kafkaviz.config_def import DAY_MS
+from kafkaviz.figures.text.retention_text import basis_text, headline_text, newest_text, reason_text
+from kafkaviz.log.broker import open_broker
+from kafkaviz.messages import message
+from tests.analysis.lab import Lab
+
+PLACES = ("log_start_offset", "high_watermark", "log_end_offset")
+# newest time, size
+SEGMENTS = st.lists(st.tuples(st.integers(0, 50), st.integers(0, 60)), min_size=1, max_size=7)
+
+
+def made(rows) -> list[SegmentAge]:
+    """Segments of ten offsets each."""
+    return [
+        SegmentAge(10 * number, size, time, "record", 10 * number)
+        for number, (time, size) in enumerate(rows)
+    ]
+
+
+def limits(
+    retention_ms: int = NO_LIMIT, retention_bytes: int = NO_LIMIT, deletes: bool = True
+) -> RetentionLimits:
+    return RetentionLimits(deletes, "so", retention_ms, "so", retention_bytes, "so")
+
+
+def plainly(
+    segments: list[SegmentAge],
+    by: RetentionLimits,
+    now_ms: int,
+    log_start: int,
+    high_watermark: int,
+) -> list[tuple[int, str]]:
+    """UnifiedLog.deleteOldSegments (4.3.1) once more: three passes, each looks at one segment after
+    another and stops.
+    """
+    left, gone, end = list(segments), [], 10 * len(segments)
+
+    def deleted(rule: str, takes) -> None:
+        while left:
+            following = left[1].base_offset if len(left) > 1 else None
+            if not takes(left[0], following):
+                return
+            if high_watermark < (end if following is None else following) or (
+                following is None and left[0].size_bytes == 0
+            ):
+                return
+            gone.append((left.pop(0).base_offset, rule))
+
+    deleted("log-start", lambda one, following: following is not None and following <= log_start)
+    if by.deletes:
+        over = sum(one.size_bytes for one in left) - by.retention_bytes
+
+        def is_too_much(one: SegmentAge, _) -> bool:
+            nonlocal over
+            if over - one.size_bytes < 0:
+                return False
+            over -= one.size_bytes
+            return True
+
+        if by.retention_bytes >= 0 and over >= 0:
+            deleted("size", is_too_much)
+        if by.retention_ms >= 0:
+            deleted("time", lambda one, _: now_ms - one.timestamp_ms > by.retention_ms)
+    return gone
+
+
+@given(
+    SEGMENTS,
+    st.integers(-1, 40),
+    st.integers(-1, 150),
+    st.booleans(),
+    st.integers(0, 100),
+    st.integers(0, 75),
+    st.integers(0, 75),
+)
+def test_a_pass_deletes_what_the_plain_loop_does(
+    rows, ms, size, deletes, now_ms, log_start, high_watermark
+):
+    """All three rules, the high watermark and an empty last segment."""
+    segments, by = made(rows), limits(ms, size, deletes)
+    told = log_retention(
+        "a-0",
+        segments,
+        by,
+        now_ms=now_ms,
+        log_start_offset=log_start,
+        high_watermark=high_watermark,
+        log_end_offset=10 * len(segments),
+    )
+    assert [(one.age.base_offset, one.state) for one in told.segments if one.is_due] == plainly(
+        segments, by, now_ms, log_start, high_watermark
+    )
+    assert [one.age for one in told.segments] == segments
+
+
+def test_a_pass_deletes_what_kafka_did(data, request):
+    """374 passes of UnifiedLog 4.3.1 over real partitions; where the directory is a sample, its
+    segments are seen as Kafka saw them.
+    """
+    with gzip.open(data / "retention_passes.jsonl.gz") as file:
+        passes = [json.loads(line) for line in file]
+    states, seen = set(), {}
+    for one in passes:
+        segments = [SegmentAge(base, size, time, "record") for base, size, time in one["segments"]]
+        by = limits(one["retention_ms"], one["retention_bytes"], "delete" in one["policy"])
+        told = log_retention(
+            one["partition"], segments, by, **{name: one[name] for name in ("now_ms", *PLACES)}
+        )
+        assert [kept.age.base_offset for kept in told.segments if kept.is_due] == one["deleted"], (
+            one
+        )
+        states |= {kept.state for kept in told.segments}
+        seen[one["of"], one["partition"]] = one["segments"]
+    assert states >= {
+        "log-start",
+        "size",
+        "time",
+        "until",
+        "behind",
+        "bytes",
+        "unlimited",
+        "compacted",
+        "high-watermark",
+    }
+    for name in ("clean", "killed", "damaged"):
+        found = {
+            log.partition: log.segments
+            for log in broker_health.check(request.getfixturevalue(name)).retention
+        }
+        known = {
+            partition: rows
+            for (of, partition), rows in seen.items()
+            if of.endswith(f"-{name}") and partition in found
+        }
+        assert len(known) >= 3
+        for partition, rows in known.items():
+            mine = [
+                [one.age.base_offset, one.age.size_bytes, one.age.timestamp_ms]
+                for one in found[partition]
+            ]
+            assert mine == rows, partition
+
+
+@given(SEGMENTS, st.integers(0, 40))
+def test_a_segment_is_gone_at_the_moment_that_is_told(rows, ms):
+    """A pass at gone_ms keeps it, one a millisecond later takes it; no pass before does."""
+    segments, by = made([(time, size + 1) for time, size in rows]), limits(ms)
+    for one in log_retention("a-0", segments, by, now_ms=-1).segments:
+        for now_ms, is_gone in ((one.gone_ms, False), (one.gone_ms + 1, True)):
+            gone = [base for base, _ in plainly(segments, by, now_ms, 0, 10 * len(segments))]
+            assert (one.age.base_offset in gone) == is_gone
+        assert (
+            (one.blocked_by is not None) == (one.gone_ms > one.until_ms) == (one.state == "behind")
+        )
+
+
+@given(SEGMENTS, st.integers(0, 200))
+def test_a_segment_is_gone_once_so_much_more_is_written(rows, most_bytes):
+    """more_bytes in the last segment make retention.bytes take it, one byte less does not."""
+    segments = made([(0, size + 1) for _, size in rows])
+    for at, one in enumerate(
+        log_retention("a-0", segments, limits(NO_LIMIT, most_bytes), now_ms=0).segments
+    ):
+        for more_bytes, is_gone in ((one.more_bytes, True), ((one.more_bytes or 0) - 1, False)):
+            if more_bytes is None or more_bytes < 0 or at == len(segments) - 1:
+                continue  # the last one grows itself: a roll comes first
+            grown = [
+                *segments[:-1],
+                SegmentAge(
+                    segments[-1].base_offset, segments[-1].size_bytes + more_bytes, 0, "record"
+                ),
+            ]
+            gone = [
+                base
+                for base, _ in plainly(grown, limits(NO_LIMIT, most_bytes), 0, 0, 10 * len(grown))
+            ]
+            assert (one.age.base_offset in gone) == is_gone
+
+
+def kept(directory, name: str, **given_limits):
+    """The segments of a topic-partition on disk, under these limits."""
+    planned = broker_health.plan(open_broker(directory))
+    partition = planned.broker.partition(name)
+    checked = [
+        broker_health.segment.check(one, planned.facts(partition))
+        for one in partition.segments
+        if one.is_in_use
+    ]
+    aged = segment_ages(
+        [one.summary for one in checked],
+        clean=planned.is_clean,
+        recovery_point=partition.recovery_point,
+    )
+    return log_retention(
+        name,
+        aged,
+        limits(**given_limits),
+        now_ms=planned.now_ms,
+        log_start_offset=partition.log_start_offset,
+    )
+
+
+def test_what_a_real_broker_deleted_by_size(clean):
+    """weblogs, retention.bytes 1 500 000: segment 0 waits as .deleted; with it the log was above by
+    more than its size, without not.
+    """
+    partition = open_broker(clean).partition("weblogs-0")
+    (deleted,) = [one for one in partition.segments if one.state == "deleted"]
+    left = kept(clean, "weblogs-0", retention_bytes=1_500_000)
+    assert [one.state for one in left.segments] == ["bytes", "bytes"] and left.over_bytes == 289_354
+    assert left.segments[0].more_bytes == 1_048_067 - 289_354
+    before = [
+        SegmentAge(deleted.base_offset, deleted.log.size_bytes, 0, "record"),
+        *(one.age for one in left.segments),
+    ]
+    told = log_retention("weblogs-0", before, left.limits, now_ms=left.now_ms)
+    assert [one.state for one in told.segments] == ["size", "bytes", "bytes"]
+
+
+def test_what_a_real_broker_deleted_below_the_log_start(clean):
+    """device-events.v2: deleteRecords went to 9037; segment 0 waits as .deleted, the one that holds
+    9037 is kept whole.
+    """
+    partition = open_broker(clean).partition("device-events.v2-0")
+    (deleted,) = [one for one in partition.segments if one.state == "deleted"]
+    assert partition.log_start_offset == 9037
+    left = kept(clean, "device-events.v2-0")
+    before = [
+        SegmentAge(deleted.base_offset, deleted.log.size_bytes, 0, "record"),
+        *(one.age for one in left.segments),
+    ]
+    told = log_retention(
+        "device-events.v2-0", before, left.limits, now_ms=left.now_ms, log_start_offset=9037
+    )
+    assert [one.state for one in told.segments] == ["log-start", "unlimited"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "kafka-4.3.1-clean",
+        "kafka-4.3.1-damaged",
+        "kafka-4.3.1-killed-restarted",
+        "kafka-4.4.0-clean",
+    ],
+)
+def test_a_broker_that_looked_every_two_seconds_left_nothing_to_delete(shared, name):
+    """log.retention.check.interval.ms was 2000 and log.retention.ms -1 on the command line: no
+    segment is due by any other rule.
+    """
+    checked = broker_health.check(shared / "data" / f"{name}.tar.gz")
+    for log in checked.retention:
+        ran = log_retention(
+            log.partition,
+            [one.age for one in log.segments],
+            limits(NO_LIMIT, log.limits.retention_bytes),
+            now_ms=log.now_ms,
+        )
+        assert not any(one.is_due for one in ran.segments), log.partition
+
+
+def test_the_record_that_keeps_a_segment(clean):
+    """sensors-late: of the batch of 10 973 to 11 001 offset 11 000 has the time 400 days ahead; the
+    topic's own settings are told.
+    """
+    (log,) = [one for one in broker_health.check(clean, partition="sensors-late-0").retention]
+    first, second = log.segments
+    assert (second.age.counted_by, second.age.offset) == ("record", 11_000)
+    assert (
+        second.until_ms == second.gone_ms == second.age.timestamp_ms + 7 * DAY_MS
+        and second.blocked_by is None
+    )
+    assert first.gone_ms == first.until_ms and log.limits.ms_source == message(
+        "setting_source.default", release="4.3"
+    )
+    assert newest_text(second.age).startswith("2027-10-26") and newest_text(second.age).endswith(
+        "offset 11\u202f000"
+    )
+    assert "if nothing more is written" in reason_text(log, second)
+
+
+def test_settings_are_those_of_the_topic(clean):
+    """weblogs has its own retention.bytes; accounts is compacted and expires by nothing."""
+    found = {one.partition: one for one in broker_health.check(clean).retention}
+    assert found["weblogs-0"].limits.retention_bytes == 1_500_000
+    source = found["weblogs-0"].limits.bytes_source
+    assert (source.key, source["name"]) == ("setting_source.named", "retention.bytes")
+    assert source["source"].key == "setting_source.config_record"
+    assert {one.state for one in found["accounts-0"].segments} == {
+        "compacted"
+    } and "compacted alone" in basis_text(found["accounts-0"])
+    assert "__cluster_metadata-0" not in found
+
+
+def test_a_segment_without_its_time_index_counts_by_its_file(damaged):
+    """rides-0: the .timeindex of 607 was removed, so the .log's own time keeps it, and with it the
+    younger ones.
+    """
+    (log,) = broker_health.check(damaged, partition="rides-0").retention
+    found = {one.age.base_offset: one for one in log.segments}
+    assert (
+        found[607].age.counted_by == "mtime"
+        and found[1211].state == "behind"
+        and found[1211].blocked_by == 607
+    )
+    assert "waits for segment 607" in reason_text(log, found[1211])
+
+
+def test_slots_never_written_count_as_1970(damaged):
+    """metrics-0/1201: the zeroed half of its time index reads 0, so retention.ms takes it however
+    young its records are.
+    """
+    (log,) = broker_health.check(damaged, partition="metrics-0").retention
+    (told,) = [one for one in log.segments if one.age.base_offset == 1201]
+    assert (told.age.timestamp_ms, told.age.counted_by, told.until_ms) == (
+        0,
+        "unwritten",
+        7 * DAY_MS,
+    )
+
+
+def test_another_unit_is_remarked(clean):
+    """sensors-seconds: as milliseconds of January 1970, long expired."""
+    (log,) = broker_health.check(clean, partition="sensors-seconds-0").retention
+    assert log.segments[0].state == "time" and "no milliseconds" in newest_text(log.segments[0].age)
+    far = log_retention(
+        "a-0",
+        [SegmentAge(0, 5, 1_790_000_000_000_000_000, "record", 3)],
+        limits(2**63 - 1),
+        now_ms=0,
+    )
+    assert far.segments[0].gone_ms == 2**63 - 1 and "no milliseconds" in newest_text(
+        far.segments[0].age
+    )
+    assert reason_text(far, far.segments[0]).startswith("until 9")
+
+
+def test_a_broker_that_was_killed_counts_its_active_segment_by_its_records(killed):
+    """A start reads it anew: the last time entry is older than the newest record."""
+    for log in broker_health.check(killed).retention:
+        assert all(one.age.counted_by in ("record", "mtime") for one in log.segments), log.partition
+        assert all(
+            before.age.base_offset < after.age.base_offset
+            for before, after in pairwise(log.segments)
+        )
+
+
+def test_a_time_index_that_cannot_be_read_leaves_the_rest_unknown():
+    """It may be young; those before it go all the same."""
+    told = log_retention(
+        "a-0",
+        [
+            SegmentAge(0, 5, 0, "record"),
+            SegmentAge(10, 5, None, "unknown"),
+            SegmentAge(20, 5, 0, "record"),
+        ],
+        limits(10),
+        now_ms=100,
+    )
+    assert [one.state for one in told.segments] == ["time", "unknown", "unknown"]
+
+
+def test_what_the_high_watermark_holds():
+    """Nothing at or beyond it goes, however old."""
+    told = log_retention(
+        "a-0",
+        made([(0, 5), (0, 5), (90, 5)]),
+        limits(20),
+        now_ms=100,
+        log_start_offset=0,
+        high_watermark=15,
+        log_end_offset=30,
+    )
+    assert [one.state for one in told.segments] == ["time", "high-watermark", "until"]
+
+
+def test_the_worst_comes_first_and_is_counted():
+    """What goes, then what waits long, then the rest."""
+    day = DAY_MS
+    log = log_retention(
+        "a-0",
+        made([(0, 5), (50 * day, 5), (3 * day, 5), (55 * day, 5)]),
+        limits(7 * day),
+        now_ms=10 * day,
+    )
+    assert [one.state for _, one in sort_by_urgency([log])] == ["time", "behind", "until", "until"]
+    assert headline_text([log]).endswith(
+        "would delete 1 of 4 segments, and 1 waits for an older one"
+    )
+    assert headline_text([]) == ""
+
+
+def test_a_lone_partition_has_its_retention_too(clean, tmp_path):
+    """By Kafka's defaults."""
+    lab = Lab(clean, tmp_path / "kafka", ["orders-0"])
+    (log,) = broker_health.check(lab.path / "orders-0").retention
+    assert log.partition == "orders-0" and log.limits.retention_ms == 7 * DAY_MS
