@@ -8,12 +8,13 @@ been imported.
 import functools
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, ParamSpec, TypeVar
 
+Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
 
-class CompiledFunction(Generic[Result]):
+class CompiledFunction(Generic[Parameters, Result]):
     """A function that numba compiles on its first call, or takes from its cache; in other compiled
     functions it may be used too.
     """
@@ -21,13 +22,13 @@ class CompiledFunction(Generic[Result]):
     __wrapped__: Any
     __qualname__: str
 
-    def __init__(self, function: Callable[..., Result], options: dict[str, Any]) -> None:
+    def __init__(self, function: Callable[Parameters, Result], options: dict[str, Any]) -> None:
         """options: those of numba.njit."""
         functools.update_wrapper(self, function)
         self._options = options
 
-    def __call__(self, *arguments: Any) -> Result:
-        return self.dispatcher(*arguments)
+    def __call__(self, *arguments: Parameters.args, **keywords: Parameters.kwargs) -> Result:
+        return self.dispatcher(*arguments, **keywords)
 
     @cached_property
     def dispatcher(self) -> Any:
@@ -37,7 +38,7 @@ class CompiledFunction(Generic[Result]):
         return njit(**self._options)(self.__wrapped__)
 
     @property
-    def py_func(self) -> Callable[..., Result]:
+    def py_func(self) -> Callable[Parameters, Result]:
         """The function itself, as it is written."""
         return self.__wrapped__
 
@@ -51,6 +52,8 @@ class CompiledFunction(Generic[Result]):
         return self.__qualname__
 
 
-def njit(**options: Any) -> Callable[[Callable[..., Result]], CompiledFunction[Result]]:
-    """As numba.njit, with options alone."""
+def njit(
+    **options: Any,
+) -> Callable[[Callable[Parameters, Result]], CompiledFunction[Parameters, Result]]:
+    """As numba.njit, with options alone; what the function takes and gives stays known."""
     return lambda function: CompiledFunction(function, options)

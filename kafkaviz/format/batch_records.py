@@ -15,6 +15,7 @@ from crc32c import crc32c  # binary.crc32c would load the compiler for its loops
 
 from kafkaviz.binary import codec
 from kafkaviz.binary.layouts import field_start
+from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import legacy_messages, record
 from kafkaviz.format.batch import (
@@ -31,6 +32,8 @@ from kafkaviz.format.batch import (
 )
 from kafkaviz.format.record import Header
 from kafkaviz.messages import message, verbatim
+
+LARGEST_INT = 2**31 - 1
 
 RowSelector = Callable[[bytes | memoryview, np.ndarray], np.ndarray]
 
@@ -253,11 +256,12 @@ def _resolve(records: list[record.Record], header: np.void) -> list[BatchRecord]
     base_offset, base_sequence = int(header["base_offset"]), int(header["base_sequence"])
     base_ms, append_ms = int(header["base_timestamp_ms"]), int(header["max_timestamp_ms"])
     is_append_time = bool(header["attributes"] & LOG_APPEND_TIME)
+    has_sequence = base_sequence >= 0
     return [
         BatchRecord(
             _long(base_offset + raw.offset_delta),
             append_ms if is_append_time else _long(base_ms + raw.timestamp_delta_ms),
-            _sequence(base_sequence, raw.offset_delta),
+            record_sequence(base_sequence, raw.offset_delta) if has_sequence else None,
             raw.key,
             raw.value,
             raw.headers,
@@ -273,19 +277,16 @@ def _long(number: int) -> int:
     return (number + 2**63) % 2**64 - 2**63
 
 
-def _sequence(base: int, delta: int) -> int | None:
-    """DefaultRecordBatch.incrementSequence: behind 2147483647 follows 0; its sums are of 32
-    bits.
+@njit(cache=True)
+def record_sequence(base_sequence: int, offset_delta: int) -> int:
+    """The sequence of a record, -1 without one (DefaultRecordBatch.incrementSequence): behind
+    2147483647 follows 0; the sums are of 32 bits. For other compiled functions too.
     """
-    if base < 0:
-        return None
-    wraps = base > _int(2**31 - 1 - delta)
-    return _int(delta - (2**31 - 1 - base) - 1) if wraps else _int(base + delta)
-
-
-def _int(number: int) -> int:
-    """The low 32 bits, signed."""
-    return (number + 2**31) % 2**32 - 2**31
+    if base_sequence < 0:
+        return -1
+    if base_sequence > np.int32(LARGEST_INT - offset_delta):
+        return int(np.int32(offset_delta - (LARGEST_INT - base_sequence) - 1))
+    return int(np.int32(base_sequence + offset_delta))
 
 
 # ---- magic 0 and 1
@@ -318,16 +319,11 @@ def iterate_messages(messages: legacy_messages.Messages) -> Iterator[BatchRecord
                 value_size,
             ) = row
             key, value = (
-                _part(data, key_position, key_size),
-                _part(data, value_position, value_size),
+                record.part(data, key_position, key_size),
+                record.part(data, value_position, value_size),
             )
             yield BatchRecord(
                 offset, timestamp_ms, None, key, value, (), crc, is_valid, position, size_bytes
             )
     if messages.fault:
         raise messages.fault
-
-
-def _part(data: memoryview, position: int, size_bytes: int) -> bytes | None:
-    """The key or value of a message; null if its size is negative."""
-    return None if size_bytes < 0 else bytes(data[position : position + size_bytes])

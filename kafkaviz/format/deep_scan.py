@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
-from numba import njit
 
 from kafkaviz.binary import codec
 from kafkaviz.binary.crc32c import checksum_range
 from kafkaviz.binary.layouts import field_start
+from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import batch_records, legacy_messages, record
 from kafkaviz.format.batch import (
@@ -430,7 +430,16 @@ def _read_decompressed(
 
 
 @njit(cache=True, boundscheck=True)
-def _read_records(data, start, end, is_compressed, batch, row, records, row_count):
+def _read_records(
+    data: np.ndarray,
+    start: int,
+    end: int,
+    is_compressed: bool,
+    batch: np.record,
+    row: np.record,
+    records: np.ndarray,
+    row_count: int,
+) -> int:
     """Reads data[start:end] as the records of a batch, whose row it completes, and keeps them if
     there is room: how many are kept.
     """
@@ -462,7 +471,7 @@ def _read_records(data, start, end, is_compressed, batch, row, records, row_coun
 
 
 @njit(cache=True, boundscheck=True)
-def _store_record(target, batch, row, position):
+def _store_record(target: np.record, batch: np.record, row: np.record, position: int) -> None:
     """One row of RECORD."""
     is_append_time = batch.attributes & LOG_APPEND_TIME != 0
     target.batch_position, target.position, target.size_bytes = (
@@ -484,7 +493,7 @@ def _store_record(target, batch, row, position):
 
 
 @njit(cache=True)
-def _sum(buffer, length, previous_crc):
+def _sum(buffer: np.ndarray, length: int, previous_crc: int) -> int:
     """The checksum of a chunk behind others."""
     return checksum_range(buffer, 0, length, previous_crc)
 

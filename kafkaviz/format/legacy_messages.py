@@ -31,6 +31,7 @@ from kafkaviz.format.batch import (
     LOG_APPEND_TIME,
     MIN_LENGTH,
 )
+from kafkaviz.format.record import byte_array
 from kafkaviz.messages import message, verbatim
 
 # one message, in the machine's own byte order; positions are bytes of Messages.data
@@ -86,7 +87,7 @@ def read(batch: bytes | memoryview, limit_bytes: int = LIMIT_BYTES) -> Messages:
     A wrapper is read as a whole before its first message comes out, so most of what is wrong in it
     leaves none. limit_bytes: of the decompressed messages.
     """
-    buffer, rows = _array(batch), np.zeros(1, ROW)
+    buffer, rows = byte_array(batch), np.zeros(1, ROW)
     if not _count(buffer)[0]:
         return Messages(
             batch, rows[:0], CorruptBytes(0, message("corrupt.no_whole_message", size=len(buffer)))
@@ -218,7 +219,7 @@ def _read_inner(data: bytes, wrapper: np.void) -> tuple[np.ndarray, CorruptBytes
     """The messages that come out one by one, and what Kafka raises in place of the next;
     CorruptBytes if none comes out.
     """
-    buffer = _array(data)
+    buffer = byte_array(data)
     count, bad_position = _count(buffer)
     if bad_position >= 0:
         raise CorruptBytes(
@@ -287,13 +288,6 @@ def _java_fault(fault: int, position: int, found_size: int, available_size: int)
             else f"newLimit > capacity: ({found_size} > {available_size})"
         ),
     )
-
-
-def _array(data: bytes | memoryview) -> np.ndarray:
-    """One type of array, so that one compiled version serves all."""
-    buffer = np.frombuffer(data, np.uint8)
-    buffer.flags.writeable = False
-    return buffer
 
 
 @njit(cache=True, boundscheck=True)

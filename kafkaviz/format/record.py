@@ -132,8 +132,8 @@ def records_from_rows(data: bytes | memoryview, table: np.ndarray) -> list[Recor
         Record(
             offset_delta,
             timestamp_delta_ms,
-            _part(data, key_position, key_size),
-            _part(data, value_position, value_size),
+            part(data, key_position, key_size),
+            part(data, value_position, value_size),
             _headers(data, headers_position, header_count) if header_count else (),
             attributes,
             position,
@@ -176,7 +176,7 @@ def readable_rows(
     None.
     """
     return _read_run(
-        _array(data),
+        byte_array(data),
         0,
         record_count,
         is_compressed=is_compressed,
@@ -193,51 +193,43 @@ def row_runs(
     Of records that were compressed none comes out where one of them is wrong; the last one not
     where bytes are left behind it.
     """
-    buffer, max_rows = _array(data), _max_rows(data, record_count)
     if (
         is_compressed
-        and max_rows > RUN_ROWS
+        and _max_rows(data, record_count) > RUN_ROWS
         and (fault := first_fault(data, record_count, is_compressed=is_compressed))
     ):
         raise fault
-    position, remaining = 0, record_count
-    while True:
-        table, fault, position = _read_run(
-            buffer,
-            position,
-            remaining,
-            is_compressed=is_compressed,
-            max_rows=min(max_rows, RUN_ROWS),
-        )
-        remaining -= len(table)
+    for table, fault in _runs(data, record_count, is_compressed=is_compressed):
         if fault and is_compressed:
             raise fault
         yield table[:-1] if fault and str(fault.what) == LEFTOVER_TEXT else table
         if fault:
             raise fault
-        if remaining <= 0:
-            return
 
 
 def first_fault(
     data: bytes | memoryview, record_count: int, *, is_compressed: bool = False
 ) -> CorruptBytes | None:
     """What rows raises, without any row of it."""
-    if record_count < 0:
-        return _negative_count_error(record_count)
-    fault, position, found_number, available = _find_fault(
-        _array(data), record_count, is_compressed, np.zeros(1, ROW)[0]
-    )
-    return (
-        CorruptBytes(
-            position,
-            _text(
-                fault, is_compressed=is_compressed, found_number=found_number, available=available
-            ),
+    runs_to_fault = _runs(data, record_count, is_compressed=is_compressed)
+    return next((fault for _, fault in runs_to_fault if fault), None)
+
+
+def _runs(
+    data: bytes | memoryview, record_count: int, *, is_compressed: bool
+) -> Iterator[tuple[np.ndarray, CorruptBytes | None]]:
+    """(at most RUN_ROWS rows, what is wrong behind them), to the last record or the first fault."""
+    buffer, position, remaining = byte_array(data), 0, record_count
+    max_rows = min(_max_rows(data, record_count), RUN_ROWS)
+    fault = None
+    while not fault:
+        table, fault, position = _read_run(
+            buffer, position, remaining, is_compressed=is_compressed, max_rows=max_rows
         )
-        if fault
-        else None
-    )
+        remaining -= len(table)
+        yield table, fault
+        if remaining <= 0:
+            return
 
 
 def _read_run(
@@ -251,9 +243,12 @@ def _read_run(
     if remaining == 0:
         return np.empty(0, ROW), None, position
     table = np.zeros(min(remaining, max_rows), ROW)
-    fault, position, found_number, available = _fill(
-        buffer, position, remaining, is_compressed, table
+    fault, position, found_number, available = take_records(
+        buffer, position, len(buffer), is_compressed, table
     )
+    # these are the last, and bytes are left behind them
+    if not fault and remaining == len(table) and position < len(buffer):
+        fault = LEFTOVER
     if fault:
         return (
             table[: np.count_nonzero(table["size_bytes"])],
@@ -280,7 +275,7 @@ def _negative_count_error(record_count: int) -> CorruptBytes:
     return CorruptBytes(0, verbatim(f"Found invalid record count {record_count} in magic v2 batch"))
 
 
-def _array(data: bytes | memoryview) -> np.ndarray:
+def byte_array(data: bytes | memoryview) -> np.ndarray:
     """One type of array, so that one compiled version serves all."""
     buffer = np.frombuffer(data, np.uint8)
     buffer.flags.writeable = False
@@ -318,24 +313,19 @@ def _prefix_size(part: bytes | None) -> bytes:
     return varint.write_varint(-1) if part is None else varint.write_varint(len(part)) + part
 
 
-def _part(data: memoryview, position: int, size_bytes: int) -> bytes | None:
+def part(data: memoryview, position: int, size_bytes: int) -> bytes | None:
     """A key or value; null if its size is negative."""
     return None if size_bytes < 0 else bytes(data[position : position + size_bytes])
 
 
 def _headers(data: memoryview, position: int, count: int) -> tuple[Header, ...]:
     """The headers of a record whose bytes have been checked."""
-    headers = []
+    headers, buffer = [], byte_array(data)
     for _ in range(count):
-        key_size, start = varint.read_varint(data, position)
-        value_size, value_start = varint.read_varint(data, start + key_size)
-        headers.append(
-            (
-                decode_utf8(bytes(data[start : start + key_size])),
-                _part(data, value_start, value_size),
-            )
-        )
-        position = value_start + max(value_size, 0)
+        _, key, key_size, value, value_size = take_header(buffer, position, len(buffer))
+        name = decode_utf8(bytes(data[key : key + key_size]))
+        headers.append((name, part(data, value, value_size)))
+        position = value + max(value_size, 0)
     return tuple(headers)
 
 
@@ -379,40 +369,21 @@ def _text(fault: int, *, is_compressed: bool, found_number: int, available: int)
 
 
 @njit(cache=True, boundscheck=True)
-def _fill(
-    data: np.ndarray, position: int, count: int, is_compressed: bool, table: np.ndarray
+def take_records(
+    data: np.ndarray, position: int, end: int, is_compressed: bool, table: np.ndarray
 ) -> tuple[int, int, int, int]:
-    """Fills the table with the next of the count records that are left; the answer is that of
-    take_record.
+    """Fills a table with as many of the next records, for other compiled functions; the answer is
+    that of take_record.
 
-    Where these are the last, bytes that are left behind them are a fault. A table as long as the
-    bytes allow is never too short.
+    A table as long as the bytes allow is never too short.
     """
-    end = len(data)
     for record in range(len(table)):
         fault, position, found_number, available = take_record(
             data, position, end, is_compressed, table[record]
         )
         if fault:
             return fault, position, found_number, available
-    if count == len(table):
-        return (LEFTOVER if position < end else 0), position, 0, 0
     return 0, position, 0, 0
-
-
-@njit(cache=True, boundscheck=True)
-def _find_fault(
-    data: np.ndarray, count: int, is_compressed: bool, row: np.record
-) -> tuple[int, int, int, int]:
-    """Reads every record into the same row; the answer is that of take_record."""
-    position, end = 0, len(data)
-    for _ in range(count):
-        fault, position, found_number, available = take_record(
-            data, position, end, is_compressed, row
-        )
-        if fault:
-            return fault, position, found_number, available
-    return (LEFTOVER if position < end else 0), position, 0, 0
 
 
 @njit(cache=True, boundscheck=True)
@@ -482,17 +453,28 @@ def _header_part(data: np.ndarray, start: int, end: int, row: np.record) -> tupl
         return _HEADER_COUNT_TOO_LARGE, start, count
     row.header_count, row.headers_position = count, position
     for _ in range(count):
-        key_size, key = _stretch(data, position, end)
-        if key_size < 0 and key >= 0:
-            return _HEADER_KEY_NEGATIVE, position, key_size
-        if key < 0:
-            return _STRUCTURE, position, 0
-        position = key + key_size
-        value_size, value = _stretch(data, position, end)
-        if value < 0:
-            return _STRUCTURE, position, 0
+        fault, key, key_size, value, value_size = take_header(data, position, end)
+        if fault:
+            return fault, key, key_size
         position = value + max(value_size, 0)
     return 0, position, 0
+
+
+@njit(cache=True, boundscheck=True)
+def take_header(data: np.ndarray, position: int, end: int) -> tuple[int, int, int, int, int]:
+    """Reads the header at a byte, for other compiled functions: (0, the first byte of its key, the
+    size of that, the first byte of its value, the size of that, negative for null), or (fault, the
+    byte it is at, the number found there, 0, 0).
+    """
+    key_size, key = _stretch(data, position, end)
+    if key < 0:
+        return _STRUCTURE, position, 0, 0, 0
+    if key_size < 0:
+        return _HEADER_KEY_NEGATIVE, position, key_size, 0, 0
+    value_size, value = _stretch(data, key + key_size, end)
+    if value < 0:
+        return _STRUCTURE, key + key_size, 0, 0, 0
+    return 0, key, key_size, value, value_size
 
 
 @njit(cache=True, boundscheck=True)

@@ -123,7 +123,16 @@ def walk(data: bytes | memoryview) -> tuple[np.ndarray, WalkEnd]:
 
 
 @njit(cache=True, boundscheck=True)
-def take_headers(buffer, length, chunk_position, position, stop, headers, positions, row_count):
+def take_headers(
+    buffer: np.ndarray,
+    length: int,
+    chunk_position: int,
+    position: int,
+    stop: int,
+    headers: np.ndarray,
+    positions: np.ndarray,
+    row_count: int,
+) -> tuple[int, int, int]:
     """Takes the headers of batches from the chunk until it needs bytes or room, or the log ends:
     (at, filled, code).
     """
@@ -152,7 +161,7 @@ def take_headers(buffer, length, chunk_position, position, stop, headers, positi
 
 
 @njit(cache=True, boundscheck=True)
-def _int32(buffer, position):
+def _int32(buffer: np.ndarray, position: int) -> int:
     """A signed big-endian integer of four bytes."""
     value = (
         (np.int64(buffer[position]) << 24)
@@ -160,4 +169,4 @@ def _int32(buffer, position):
         | (np.int64(buffer[position + 2]) << 8)
         | np.int64(buffer[position + 3])
     )
-    return value - (1 << 32) if value >= 1 << 31 else value
+    return int(value - (1 << 32) if value >= 1 << 31 else value)

@@ -120,7 +120,7 @@ def warm_entries(entry_bytes: int, warm_bytes: int = WARM_BYTES) -> int:
 
 
 @njit(cache=True)
-def page_span(slot, entry_bytes, page_bytes):
+def page_span(slot: int, entry_bytes: int, page_bytes: int) -> tuple[int, int]:
     """The first and the last page that an entry lies in."""
     return slot * entry_bytes // page_bytes, ((slot + 1) * entry_bytes - 1) // page_bytes
 
@@ -217,7 +217,9 @@ def floors(
 
 
 @njit(cache=True)
-def _floors(keys, targets, entry_bytes, warm_from, page_bytes):
+def _floors(
+    keys: np.ndarray, targets: np.ndarray, entry_bytes: int, warm_from: int, page_bytes: int
+) -> np.ndarray:
     results = np.empty((len(targets), 3), np.int64)
     probed_slots = np.empty(2 + 64, np.int64)
     for row in range(len(targets)):
@@ -231,7 +233,9 @@ def _floors(keys, targets, entry_bytes, warm_from, page_bytes):
 
 
 @njit(cache=True)
-def _floor(keys, target, warm_from, probed_slots):
+def _floor(
+    keys: np.ndarray, target: int, warm_from: int, probed_slots: np.ndarray
+) -> tuple[int, int]:
     """The slot, and how many of `probed_slots` were filled with the slots it looked at."""
     lo, hi, count = 0, len(keys) - 1, 0
     if hi < 0:
@@ -260,7 +264,7 @@ def _floor(keys, target, warm_from, probed_slots):
 
 
 @njit(cache=True)
-def _pages(slots, entry_bytes, page_bytes):
+def _pages(slots: np.ndarray, entry_bytes: int, page_bytes: int) -> int:
     """How many different pages the entries of these slots lie in."""
     known_pages = np.empty(2 * len(slots), np.int64)
     count = 0

@@ -1,13 +1,17 @@
 """Functions that are compiled on their first call, and the loading of the compiler with them."""
 
+import ast
 import pickle
 import subprocess
 import sys
+from pathlib import Path
 
 import numba
 import pytest
 
 from kafkaviz.binary.lazy_njit import njit
+
+ROOT = Path(__file__).parents[2]
 
 
 @njit(boundscheck=True)
@@ -51,3 +55,44 @@ def test_importing_a_module_of_compiled_functions_loads_no_compiler():
         ).stdout
         == "False\n"
     )
+
+
+def unannotated(source: str) -> list[str]:
+    """The compiled functions that leave out what they take or give."""
+    functions = [
+        node
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.FunctionDef)
+        and any(
+            isinstance(name, ast.Name) and name.id == "njit"
+            for decorator in node.decorator_list
+            for name in ast.walk(decorator)
+        )
+    ]
+    return [
+        function.name
+        for function in functions
+        if function.returns is None
+        or any(argument.annotation is None for argument in function.args.args)
+    ]
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["@njit\ndef f(a: int): ...", "@njit(cache=True)\ndef f(a: int, b) -> int: ..."],
+)
+def test_a_function_that_does_not_say_what_it_takes_is_named(source):
+    """Or what it gives."""
+    assert unannotated(source) == ["f"]
+
+
+def test_every_compiled_function_says_what_it_takes_and_gives():
+    """A type checker sees through njit, and nothing else tells what an array holds."""
+    files = sorted((ROOT / "kafkaviz").rglob("*.py"))
+    assert len(files) > 100
+    assert [
+        f"{file.relative_to(ROOT)}: {name}"
+        for file in files
+        if "njit" in (source := file.read_text())
+        for name in unannotated(source)
+    ] == []

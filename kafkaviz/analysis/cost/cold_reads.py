@@ -164,7 +164,14 @@ def _header_and_window(*, by_base_offset: bool, read_ahead_bytes: int) -> tuple[
 
 
 @njit(cache=True)
-def _reads_of_interval(positions, is_single, interval, scans, header_bytes, most_pages):
+def _reads_of_interval(
+    positions: np.ndarray,
+    is_single: np.ndarray,
+    interval: int,
+    scans: np.ndarray,
+    header_bytes: int,
+    most_pages: int,
+) -> np.ndarray:
     """Of each batch how many device reads a lookup of its base offset takes, where each batch may
     get an entry.
     """
@@ -185,7 +192,15 @@ def _reads_of_interval(positions, is_single, interval, scans, header_bytes, most
 
 
 @njit(cache=True)
-def _reads(positions, starts, first, stop, scans, header_bytes, most_pages):
+def _reads(
+    positions: np.ndarray,
+    starts: np.ndarray,
+    first: int,
+    stop: int,
+    scans: np.ndarray,
+    header_bytes: int,
+    most_pages: int,
+) -> np.ndarray:
     """The same of the rows from first to stop, whose scans start at these rows."""
     reads, scan = np.empty(stop - first, np.int64), scans[0]
     for row in range(first, stop):
@@ -200,12 +215,12 @@ def _reads(positions, starts, first, stop, scans, header_bytes, most_pages):
 
 
 @njit(cache=True)
-def _begin(scan, start):
+def _begin(scan: np.record, start: int) -> None:
     scan.start, scan.last_page, scan.loaded_end, scan.window, scan.count = start, -2, -1, 1, 0
 
 
 @njit(cache=True)
-def _touch(scan, position, header_bytes, most_pages):
+def _touch(scan: np.record, position: int, header_bytes: int, most_pages: int) -> None:
     """The state of a scan after one more header."""
     first, last = position // PAGE_BYTES, (position + header_bytes - 1) // PAGE_BYTES
     for page in range(first, last + 1):

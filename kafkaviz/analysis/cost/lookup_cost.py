@@ -8,8 +8,8 @@ to 21, and so on. The numbers are exact, whatever the number of targets.
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.search import slots
 from kafkaviz.search.index import ENTRY_BYTES, OFFSET, TIME
 from kafkaviz.search.log_view import SegmentView
@@ -156,7 +156,7 @@ def _headers_to_offset(
 
 
 @njit(cache=True)
-def _headers_to_time(newest_ms, starts, targets):
+def _headers_to_time(newest_ms: np.ndarray, starts: np.ndarray, targets: np.ndarray) -> np.ndarray:
     """How many headers each scan reads: to the first batch whose largest timestamp is not below the
     target.
     """

@@ -135,7 +135,7 @@ def pieces(keys: np.ndarray, epsilon: int) -> int:
 
 
 @njit(cache=True)
-def _interpolate(keys, targets, alternate):
+def _interpolate(keys: np.ndarray, targets: np.ndarray, alternate: bool) -> np.ndarray:
     results = np.empty((len(targets), 3), np.int64)
     probed_slots = np.empty(MOST_PROBES + 130, np.int64)
     page_marks = np.full(len(keys) // ENTRIES_A_PAGE + 1, -1, np.int64)
@@ -150,7 +150,9 @@ def _interpolate(keys, targets, alternate):
 
 
 @njit(cache=True)
-def _guess(keys, target, alternate, probed_slots):
+def _guess(
+    keys: np.ndarray, target: int, alternate: bool, probed_slots: np.ndarray
+) -> tuple[int, int]:
     """Both ends first: their keys are what the first guess is made of."""
     lo, hi = 0, len(keys) - 1
     if hi < 0:
@@ -183,7 +185,7 @@ def _guess(keys, target, alternate, probed_slots):
 
 
 @njit(cache=True)
-def _slots_in_order(entries):
+def _slots_in_order(entries: int) -> np.ndarray:
     """The slot that each node of the tree holds; node 1 is the root, 2k and 2k + 1 are below k."""
     slot_of = np.empty(entries + 1, np.int64)
     slot_of[0] = -1
@@ -202,7 +204,7 @@ def _slots_in_order(entries):
 
 
 @njit(cache=True)
-def _eytzinger(keys, targets, slot_of):
+def _eytzinger(keys: np.ndarray, targets: np.ndarray, slot_of: np.ndarray) -> np.ndarray:
     results = np.empty((len(targets), 3), np.int64)
     probed_slots = np.empty(64, np.int64)
     page_marks = np.full(len(keys) // ENTRIES_A_PAGE + 1, -1, np.int64)
@@ -225,7 +227,9 @@ def _eytzinger(keys, targets, slot_of):
 
 
 @njit(cache=True)
-def _search_pages(keys, targets, firsts, in_heap):
+def _search_pages(
+    keys: np.ndarray, targets: np.ndarray, firsts: np.ndarray, in_heap: bool
+) -> np.ndarray:
     """in_heap: the first keys cost no page; else a page for each level above the entries."""
     results = np.empty((len(targets), 3), np.int64)
     levels, nodes = 0, len(firsts)
@@ -247,7 +251,7 @@ def _search_pages(keys, targets, firsts, in_heap):
 
 
 @njit(cache=True)
-def _last_not_above(keys, first, last, target):
+def _last_not_above(keys: np.ndarray, first: int, last: int, target: int) -> tuple[int, int]:
     """The last slot of first to last whose key is not above the target, first - 1 for none; and how
     many keys were compared.
     """
@@ -263,7 +267,7 @@ def _last_not_above(keys, first, last, target):
 
 
 @njit(cache=True)
-def _pieces(keys, epsilon):
+def _pieces(keys: np.ndarray, epsilon: int) -> tuple[np.ndarray, np.ndarray, int]:
     """The first slot of each line, its slope, and how many there are: each as long as some slope
     stays within epsilon of all slots.
     """
@@ -287,7 +291,9 @@ def _pieces(keys, epsilon):
 
 
 @njit(cache=True)
-def _search_lines(keys, targets, first, slope, epsilon):
+def _search_lines(
+    keys: np.ndarray, targets: np.ndarray, first: np.ndarray, slope: np.ndarray, epsilon: int
+) -> np.ndarray:
     results = np.empty((len(targets), 3), np.int64)
     probed_slots = np.empty(64, np.int64)
     page_marks = np.full(len(keys) // ENTRIES_A_PAGE + 1, -1, np.int64)
@@ -319,7 +325,7 @@ def _search_lines(keys, targets, first, slope, epsilon):
 
 
 @njit(cache=True)
-def _pages(probed_slots, page_marks, mark):
+def _pages(probed_slots: np.ndarray, page_marks: np.ndarray, mark: int) -> int:
     """How many different pages these slots lie in; page_marks: of each page the last mark that it
     got.
     """

@@ -197,17 +197,17 @@ def _entries_back(
 
 @njit(cache=True)
 def _replay(
-    clock,
-    entry_counts,
-    target_slots,
-    is_laggard,
-    sizes,
-    warm_entries,
-    touched,
-    faulted,
-    fault_rows,
-    counts,
-):
+    clock: np.ndarray,
+    entry_counts: np.ndarray,
+    target_slots: np.ndarray,
+    is_laggard: np.ndarray,
+    sizes: np.ndarray,
+    warm_entries: int,
+    touched: np.ndarray,
+    faulted: np.ndarray,
+    fault_rows: np.ndarray,
+    counts: np.ndarray,
+) -> int:
     """Fills the image, the faults and the counts; how many faults were kept."""
     entry_bytes, page_bytes, cold_after, around, counted_from = (
         sizes[0],
@@ -270,7 +270,7 @@ def _replay(
 
 
 @njit(cache=True)
-def _probes(entries, slot, warm_entries, probed_slots):
+def _probes(entries: int, slot: int, warm_entries: int, probed_slots: np.ndarray) -> int:
     """The slots that a search reads on its way to `slot`, each key other than the target; how many
     there are.
     """
@@ -295,7 +295,9 @@ def _probes(entries, slot, warm_entries, probed_slots):
 
 
 @njit(cache=True)
-def _load_around(last_used, page, around, last_page, now_bytes):
+def _load_around(
+    last_used: np.ndarray, page: int, around: int, last_page: int, now_bytes: int
+) -> None:
     """What the kernel reads beside a page that is not there: as much before it as behind it, all of
     it fresh from now on.
     """

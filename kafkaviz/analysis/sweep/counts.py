@@ -74,7 +74,7 @@ def add_histograms(counts: np.ndarray, other_counts: np.ndarray) -> np.ndarray:
 
 
 @njit(cache=True)
-def quantiles(flat, starts, shares):
+def quantiles(flat: np.ndarray, starts: np.ndarray, shares: np.ndarray) -> np.ndarray:
     """As quantile(): an interval a row, a share a column."""
     table = np.zeros((len(starts) - 1, len(shares)), np.int64)
     for interval_number in range(len(starts) - 1):
@@ -90,7 +90,9 @@ def quantiles(flat, starts, shares):
 
 
 @njit(cache=True)
-def add_counts(flat, starts, added_flat, added_starts):
+def add_counts(
+    flat: np.ndarray, starts: np.ndarray, added_flat: np.ndarray, added_starts: np.ndarray
+) -> None:
     """Adds the counts of each interval to those of the same one; of the longer ones what is behind
     the room is zeros.
     """
@@ -106,7 +108,7 @@ def add_counts(flat, starts, added_flat, added_starts):
 
 
 @njit(cache=True)
-def _lengths(flat, starts):
+def _lengths(flat: np.ndarray, starts: np.ndarray) -> np.ndarray:
     """How many counts of each interval there are up to the last that is not 0."""
     lengths = np.zeros(len(starts) - 1, np.int64)
     for interval_number in range(len(lengths)):

@@ -39,7 +39,9 @@ def sizes(batches: np.ndarray) -> np.ndarray:
 
 
 @njit(cache=True)
-def _headers(sizes, is_own, interval_bytes):
+def _headers(
+    sizes: np.ndarray, is_own: np.ndarray, interval_bytes: int
+) -> tuple[np.ndarray, np.ndarray]:
     header_counts, is_indexed = np.empty(len(sizes), np.int64), np.zeros(len(sizes), np.bool_)
     start_row, since_bytes = 0, 0
     for row in range(len(sizes)):

@@ -25,8 +25,16 @@ _BLOCK = 2048  # batches that stay in the processor's cache while every interval
 
 @njit(cache=True)
 def leap_to_entries(
-    first_row, positions, position_sums, newest, is_own, intervals, states, steps, starts
-):
+    first_row: int,
+    positions: np.ndarray,
+    position_sums: np.ndarray,
+    newest: np.ndarray,
+    is_own: np.ndarray,
+    intervals: np.ndarray,
+    states: np.ndarray,
+    steps: np.ndarray,
+    starts: np.ndarray,
+) -> None:
     """Each interval's way through batches that are appends of their own and have one target each:
     from entry to entry.
 
@@ -82,8 +90,17 @@ def leap_to_entries(
 
 @njit(cache=True)
 def scan_blocks(
-    first_row, positions, newest, targets, opens, closes, intervals, states, headers, starts
-):
+    first_row: int,
+    positions: np.ndarray,
+    newest: np.ndarray,
+    targets: np.ndarray,
+    opens: np.ndarray,
+    closes: np.ndarray,
+    intervals: np.ndarray,
+    states: np.ndarray,
+    headers: np.ndarray,
+    starts: np.ndarray,
+) -> None:
     """Each interval's way through the same batches, a block of them after the other.
 
     newest: the largest timestamp up to each batch. opens, closes: whether a batch is the first, and
@@ -107,7 +124,17 @@ def scan_blocks(
 
 
 @njit(cache=True)
-def _scan_block(first_row, positions, newest, targets, opens, closes, interval, state, counts):
+def _scan_block(
+    first_row: int,
+    positions: np.ndarray,
+    newest: np.ndarray,
+    targets: np.ndarray,
+    opens: np.ndarray,
+    closes: np.ndarray,
+    interval: int,
+    state: np.record,
+    counts: np.ndarray,
+) -> None:
     """One interval's way through a block."""
     start_row, start_position, skipped = state.start_row, state.start_position, state.skipped_bytes
     append_row, append_position, is_indexed = (
@@ -148,7 +175,7 @@ def _scan_block(first_row, positions, newest, targets, opens, closes, interval, 
 
 
 @njit(cache=True)
-def fill_appends(sizes, most_bytes):
+def fill_appends(sizes: np.ndarray, most_bytes: int) -> np.ndarray:
     """The row behind each append that takes as many whole batches as fit, and one at least."""
     ends = np.empty(len(sizes), np.int64)
     count, filled_bytes = 0, 0

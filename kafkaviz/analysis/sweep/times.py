@@ -59,7 +59,9 @@ def sweep_columns(columns: Columns, batch_sweep: SweepParts) -> SweepParts:
 
 
 @njit(cache=True)
-def find_answers(sizes, newest, targets, row, position):
+def find_answers(
+    sizes: np.ndarray, newest: np.ndarray, targets: np.ndarray, row: int, position: int
+) -> tuple[np.ndarray, np.ndarray]:
     """(the row, the position) of the batch that answers each of the ascending targets, from that
     row on, which lies there.
     """
@@ -73,7 +75,9 @@ def find_answers(sizes, newest, targets, row, position):
 
 
 @njit(cache=True)
-def _count_lookups(sizes, newest, targets, interval):
+def _count_lookups(
+    sizes: np.ndarray, newest: np.ndarray, targets: np.ndarray, interval: int
+) -> tuple[np.ndarray, int]:
     """(how many lookups read how many headers, the bytes that all of them skip) in the indexes that
     an interval makes.
 
@@ -110,7 +114,15 @@ def _count_lookups(sizes, newest, targets, interval):
 
 
 @njit(cache=True)
-def _answer_up_to(sizes, newest, targets, up_to_ms, entry_start, counts, lookups):
+def _answer_up_to(
+    sizes: np.ndarray,
+    newest: np.ndarray,
+    targets: np.ndarray,
+    up_to_ms: int,
+    entry_start: tuple[int, int],
+    counts: np.ndarray,
+    lookups: tuple[int, int, int, int, int],
+) -> tuple[np.ndarray, tuple[int, int, int, int, int]]:
     """The targets up to a time are looked up, from a row and its position on."""
     answered, longest, skipped, row, position = lookups
     while answered < len(targets) and targets[answered] <= up_to_ms:

@@ -188,9 +188,7 @@ def _entries(block: LessonBlock) -> LessonTask:
     if not 0 < block["batches"] <= MAX_BATCHES:
         raise NoValue(message("lesson.batch_count", most=MAX_BATCHES))
     sizes = np.full(block["batches"], block["batch-bytes"], np.int64)
-    return LessonTask(
-        NUMBERS, (len(cast(np.ndarray, index_keys.entry_rows(sizes, block["interval"]))),)
-    )
+    return LessonTask(NUMBERS, (len(index_keys.entry_rows(sizes, block["interval"])),))
 
 
 def _ceiling(block: LessonBlock) -> LessonTask:

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
-from numba import njit
 
-from kafkaviz.binary.varint import VARINT_BYTES, scan, unfold32
+from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.cli.dumping.lines import NUMBER_BYTES, decimal
 from kafkaviz.format.batch import CONTROL, LOG_APPEND_TIME
-from kafkaviz.format.record import MIN_BYTES, ROW, take_record
+from kafkaviz.format.batch_records import record_sequence
+from kafkaviz.format.record import MIN_BYTES, ROW, take_header, take_record
 
 DONE, NEEDS_ROOM, OTHER = range(3)
 ROOM_BYTES, ROOM_GAPS = 8 << 20, 1 << 16
@@ -50,7 +50,6 @@ _WORDS_BYTES = (
 )
 # of a record, without what its headers, key and value take
 _LINE_BYTES = _WORDS_BYTES + 5 * NUMBER_BYTES
-_LARGEST_INT = 2**31 - 1
 
 
 @dataclass
@@ -163,7 +162,15 @@ def write_large(
 
 
 @njit(cache=True, boundscheck=True)
-def _is_plain(batches, data, start, end, compressed, prints, table):
+def _is_plain(
+    batches: np.ndarray,
+    data: np.ndarray,
+    start: int,
+    end: int,
+    compressed: bool,
+    prints: bool,
+    table: np.ndarray,
+) -> bool:
     """Whether every record of a batch is in order and holds text."""
     batch, row, position = batches[0], table[0], start
     if batch.record_count < 0 or batch.attributes & CONTROL:
@@ -178,8 +185,18 @@ def _is_plain(batches, data, start, end, compressed, prints, table):
 
 @njit(cache=True, boundscheck=True)
 def _write_some(
-    batches, data, position, end, remaining, compressed, prints, out, gaps, last_offset, table
-):
+    batches: np.ndarray,
+    data: np.ndarray,
+    position: int,
+    end: int,
+    remaining: int,
+    compressed: bool,
+    prints: bool,
+    out: np.ndarray,
+    gaps: np.ndarray,
+    last_offset: int,
+    table: np.ndarray,
+) -> tuple[int, int, int, int, int, int]:
     """Fills the empty buffers with records that are in order: (position, records, bytes and gaps
     used, last offset, bytes needed).
     """
@@ -203,28 +220,28 @@ def _write_some(
 
 
 @njit(cache=True)
-def _most_records(record_count, records_bytes):
+def _most_records(record_count: int, records_bytes: int) -> int:
     """A bound of the records that fit."""
     return max(0, min(record_count, records_bytes // MIN_BYTES + 1))
 
 
 @njit(cache=True, boundscheck=True)
 def _write(
-    batches,
-    data,
-    starts,
-    ends,
-    compressed,
-    prints,
-    lines,
-    line_ends,
-    out,
-    out_position,
-    gaps,
-    used_gaps,
-    last_offset,
-    table,
-):
+    batches: np.ndarray,
+    data: np.ndarray,
+    starts: np.ndarray,
+    ends: np.ndarray,
+    compressed: bool,
+    prints: bool,
+    lines: np.ndarray,
+    line_ends: np.ndarray,
+    out: np.ndarray,
+    out_position: int,
+    gaps: np.ndarray,
+    used_gaps: int,
+    last_offset: int,
+    table: np.ndarray,
+) -> tuple[int, int, int, int, int]:
     """write, compiled: (batches written, code, bytes used, gaps used, last offset)."""
     for place in range(len(batches)):
         start, end = starts[place], ends[place]
@@ -258,19 +275,19 @@ def _write(
 
 @njit(cache=True, boundscheck=True)
 def _records(
-    batch,
-    data,
-    start,
-    end,
-    compressed,
-    prints,
-    out,
-    out_position,
-    gaps,
-    used_gaps,
-    last_offset,
-    table,
-):
+    batch: np.record,
+    data: np.ndarray,
+    start: int,
+    end: int,
+    compressed: bool,
+    prints: bool,
+    out: np.ndarray,
+    out_position: int,
+    gaps: np.ndarray,
+    used_gaps: int,
+    last_offset: int,
+    table: np.ndarray,
+) -> tuple[int, int, int]:
     """The lines of a batch's records: (bytes used, gaps used, last offset), the first -1 where they
     are not for this module.
     """
@@ -296,7 +313,15 @@ def _records(
 
 
 @njit(cache=True, boundscheck=True)
-def _line(batch, offset, data, row, prints, out, out_position):
+def _line(
+    batch: np.record,
+    offset: int,
+    data: np.ndarray,
+    row: np.record,
+    prints: bool,
+    out: np.ndarray,
+    out_position: int,
+) -> int:
     """One line; the byte behind it."""
     out_position = decimal(offset, out, _copy_words(_OFFSET, out, out_position))
     if batch.attributes & LOG_APPEND_TIME:
@@ -314,7 +339,7 @@ def _line(batch, offset, data, row, prints, out, out_position):
         max(-1, row.value_size_bytes), out, _copy_words(_VALUE_SIZE, out, out_position)
     )
     out_position = decimal(
-        _sequence(batch.base_sequence, row.offset_delta),
+        record_sequence(batch.base_sequence, row.offset_delta),
         out,
         _copy_words(_SEQUENCE, out, out_position),
     )
@@ -342,38 +367,28 @@ def _line(batch, offset, data, row, prints, out, out_position):
 
 
 @njit(cache=True, boundscheck=True)
-def _sequence(base, delta):
-    """DefaultRecordBatch.incrementSequence: behind 2147483647 follows 0; its sums are of 32
-    bits.
-    """
-    if base < 0:
-        return np.int64(-1)
-    if base > np.int32(_LARGEST_INT - delta):
-        return np.int64(np.int32(delta - (_LARGEST_INT - base) - 1))
-    return np.int64(np.int32(np.int64(base) + delta))
-
-
-@njit(cache=True, boundscheck=True)
-def _header_names(data, row, out, out_position):
+def _header_names(data: np.ndarray, row: np.record, out: np.ndarray, out_position: int) -> int:
     """The names of the headers, a comma between them; take_record has looked at their bounds."""
     position = row.headers_position
     for header in range(row.header_count):
         if header:
             out[out_position] = 44
             out_position += 1
-        start, end, position = _header(data, position)
-        out_position = _copy(data, start, end, out, out_position)
+        _, name, name_size, value, value_size = take_header(data, position, len(data))
+        out_position = _copy(data, name, name + name_size, out, out_position)
+        position = value + max(value_size, 0)
     return out_position
 
 
 @njit(cache=True, boundscheck=True)
-def _is_text(data, row, prints):
+def _is_text(data: np.ndarray, row: np.record, prints: bool) -> bool:
     """Whether all that is printed of a record is UTF-8."""
     position = row.headers_position
     for _ in range(row.header_count):
-        start, end, position = _header(data, position)
-        if not is_utf8(data, start, end):
+        _, name, name_size, value, value_size = take_header(data, position, len(data))
+        if not is_utf8(data, name, name + name_size):
             return False
+        position = value + max(value_size, 0)
     if not prints:
         return True
     key, value = row.key_position, row.value_position
@@ -383,22 +398,7 @@ def _is_text(data, row, prints):
 
 
 @njit(cache=True, boundscheck=True)
-def _header(data, position):
-    """(first byte of its name, the byte behind it, the byte behind the header)."""
-    name_size, start = _varint(data, position)
-    value_size, value = _varint(data, start + name_size)
-    return start, start + name_size, value + max(value_size, 0)
-
-
-@njit(cache=True, boundscheck=True)
-def _varint(data, position):
-    """(a signed number whose bytes are there, the byte behind it)."""
-    number, end = scan(data, position, len(data), VARINT_BYTES)
-    return unfold32(number), end
-
-
-@njit(cache=True, boundscheck=True)
-def is_utf8(data, start, end):
+def is_utf8(data: np.ndarray, start: int, end: int) -> bool:
     """Whether data[start:end] decodes: shortest forms, no halves of surrogate pairs, nothing above
     U+10FFFF.
     """
@@ -431,13 +431,13 @@ def is_utf8(data, start, end):
 
 
 @njit(cache=True)
-def _copy_words(words, out, out_position):
+def _copy_words(words: np.ndarray, out: np.ndarray, out_position: int) -> int:
     """Copies words; the byte behind them."""
     return _copy(words, 0, len(words), out, out_position)
 
 
 @njit(cache=True, boundscheck=True)
-def _copy(data, start, end, out, out_position):
+def _copy(data: np.ndarray, start: int, end: int, out: np.ndarray, out_position: int) -> int:
     """Copies a stretch; the byte behind it."""
     for place in range(end - start):
         out[out_position + place] = data[start + place]

@@ -11,7 +11,8 @@ from functools import lru_cache
 from typing import cast
 
 import numpy as np
-from numba import njit
+
+from kafkaviz.binary.lazy_njit import njit
 
 NUMBER_BYTES = 20  # -9223372036854775808
 _POWERS = np.array([10**digits for digits in range(NUMBER_BYTES)], np.uint64)
@@ -122,7 +123,17 @@ def _join_texts(words: tuple[tuple[str, ...], ...]) -> tuple:
 
 
 @njit(cache=True)
-def _write(kinds, texts, starts, ends, word_from, columns, mask, out, line_ends):
+def _write(
+    kinds: np.ndarray,
+    texts: np.ndarray,
+    starts: np.ndarray,
+    ends: np.ndarray,
+    word_from: np.ndarray,
+    columns: np.ndarray,
+    mask: np.ndarray,
+    out: np.ndarray,
+    line_ends: np.ndarray,
+) -> int:
     """Fills out line by line; how many bytes it took."""
     position = 0
     for row in range(len(columns)):
@@ -140,7 +151,7 @@ def _write(kinds, texts, starts, ends, word_from, columns, mask, out, line_ends)
 
 
 @njit(cache=True)
-def decimal(value, out, position):
+def decimal(value: int, out: np.ndarray, position: int) -> int:
     """Writes a signed number; the place behind it."""
     remaining = np.uint64(value)
     if value < 0:

@@ -47,7 +47,7 @@ def exception_of(
     """What iterating over the batch throws; None where the fault is another one. body: all behind
     the batch's header.
     """
-    if fault.what not in _CHECKSUM_FAULTS:
+    if str(fault.what) not in _CHECKSUM_FAULTS:
         return None
     try:
         plain = zlib.decompressobj(-zlib.MAX_WBITS).decompress(

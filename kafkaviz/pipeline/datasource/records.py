@@ -156,24 +156,21 @@ def _decode_batches(
 
 
 @njit(cache=True, boundscheck=True)
-def _fill(data, ends, edges, compressed, rows):
+def _fill(
+    data: np.ndarray, ends: np.ndarray, edges: np.ndarray, compressed: np.ndarray, rows: np.ndarray
+) -> np.ndarray:
     """Fills the rows of each batch; whether it has a fault.
 
     Batch n has the bytes up to ends[n] and the rows up to edges[n + 1].
     """
     faulty, start = np.zeros(len(ends), np.bool_), 0
     for number in range(len(ends)):
-        position, end = start, ends[number]
-        for row in range(edges[number], edges[number + 1]):
-            fault, position, _, _ = record.take_record(
-                data, position, end, compressed[number], rows[row]
-            )
-            if fault:
-                faulty[number] = True
-                break
-        if edges[number + 1] > edges[number] and position != end:
-            faulty[number] = True
-        start = end
+        table = rows[edges[number] : edges[number + 1]]
+        fault, position, _, _ = record.take_records(
+            data, start, ends[number], compressed[number], table
+        )
+        faulty[number] = fault != 0 or (len(table) > 0 and position != ends[number])
+        start = ends[number]
     return faulty
 
 
@@ -223,7 +220,9 @@ def _binary(data: np.ndarray, positions: np.ndarray, sizes: np.ndarray) -> pa.Ar
 
 
 @njit(cache=True, boundscheck=True)
-def _gather(data, positions, offsets, values):
+def _gather(
+    data: np.ndarray, positions: np.ndarray, offsets: np.ndarray, values: np.ndarray
+) -> None:
     """Copies a stretch of data to each place of values."""
     for row in range(len(positions)):
         start, stop = offsets[row], offsets[row + 1]

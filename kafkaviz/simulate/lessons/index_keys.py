@@ -23,7 +23,7 @@ BatchColumns = tuple[np.ndarray, np.ndarray]  # of batches: bytes, and how many 
 
 
 @njit(cache=True)
-def entry_rows(size_bytes, interval_bytes):
+def entry_rows(size_bytes: np.ndarray, interval_bytes: int) -> np.ndarray:
     """Which batches get an entry: (n,) of their rows.
 
     LogSegment.append of 4.3.1, each batch appended alone.

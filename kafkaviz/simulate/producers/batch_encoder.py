@@ -76,7 +76,7 @@ def _seal(rows: np.ndarray, data: np.ndarray) -> None:
 
 
 @njit(cache=True)
-def _put_header(data, position, row):
+def _put_header(data: np.ndarray, position: int, row: np.record) -> None:
     """The fields of a header but its checksum."""
     put_int(data, position, row.base_offset, 8)
     put_int(data, position + _LENGTH, row.size_bytes - LENGTH_END, 4)

@@ -113,6 +113,8 @@ _RECORDS_FROM = 16  # of a batch's stream: the records' own
     _DRAW_TEXT,
     _DRAW_HEADER,
 ) = range(9)
+# the tables, what keys begin with, headers, the spans of them that are drawn, the pool of values
+_Parts = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 _HEAD = np.frombuffer(b'{"n":', np.uint8)
 _MIDDLE = np.frombuffer(b',"t":"', np.uint8)
 _MS = 1_000_000
@@ -120,21 +122,21 @@ _MS = 1_000_000
 
 @njit(cache=True)
 def generate(
-    plan,
-    tables,
-    prefix,
-    headers,
-    spans,
-    pool,
-    state,
-    producers,
-    rows,
-    data,
-    row_count,
-    used_bytes,
-    enough_bytes,
-    write,
-):
+    plan: np.record,
+    tables: np.ndarray,
+    prefix: np.ndarray,
+    headers: np.ndarray,
+    spans: np.ndarray,
+    pool: np.ndarray,
+    state: np.record,
+    producers: np.ndarray,
+    rows: np.ndarray,
+    data: np.ndarray,
+    row_count: int,
+    used_bytes: int,
+    enough_bytes: int,
+    write: bool,
+) -> tuple[int, int, int]:
     """Lays batches from rows[filled] and data[used] on: (FULL, NO_ROOM or DONE, rows filled, bytes
     used).
 
@@ -179,7 +181,7 @@ def generate(
 
 
 @njit(cache=True)
-def _is_over(plan, state, wait_ns):
+def _is_over(plan: np.record, state: np.record, wait_ns: int) -> bool:
     """Whether the next batch is not of this phase any more."""
     if (
         state.phase_records >= plan.most_records
@@ -192,7 +194,7 @@ def _is_over(plan, state, wait_ns):
 
 
 @njit(cache=True)
-def _wait_ns(plan, tables, state):
+def _wait_ns(plan: np.record, tables: np.ndarray, state: np.record) -> int:
     """What passes between the batch before and the next: as long as the one before stands for."""
     wait = state.last_amount * plan.unit_ns
     if plan.on_ns > 0:
@@ -203,17 +205,17 @@ def _wait_ns(plan, tables, state):
             * draw_number(tables[WAITS], stream(stream(state.seed, state.batches), _DRAW_WAIT))
             / (1 << ONE_BITS)
         )
-    return np.int64(min(wait, LONGEST_NS))
+    return int(min(wait, LONGEST_NS))
 
 
 @njit(cache=True)
-def _real_ns(plan, busy_ns):
+def _real_ns(plan: np.record, busy_ns: int) -> int:
     """Busy time with the pauses between bursts, from the start of the phase."""
     return busy_ns if plan.on_ns == 0 else busy_ns + busy_ns // plan.on_ns * plan.off_ns
 
 
 @njit(cache=True)
-def _still_open(plan, producers):
+def _still_open(plan: np.record, producers: np.ndarray) -> int:
     """The first producer whose transaction is open where the phase ends, and is to be ended."""
     if not plan.leave_open and plan.attributes & TRANSACTIONAL:
         for place in range(len(producers)):
@@ -226,7 +228,18 @@ def _still_open(plan, producers):
 
 
 @njit(cache=True)
-def _generate_batch(plan, parts, state, producer, turn, wait_ns, row, data, used_bytes, write):
+def _generate_batch(
+    plan: np.record,
+    parts: _Parts,
+    state: np.record,
+    producer: np.record,
+    turn: int,
+    wait_ns: int,
+    row: np.record,
+    data: np.ndarray,
+    used_bytes: int,
+    write: bool,
+) -> bool:
     """Lays the next data batch, wait_ns after the one before; False if it has no room."""
     batch_stream, tables, headers = stream(state.seed, state.batches), parts[0], parts[2]
     most = min(
@@ -236,8 +249,8 @@ def _generate_batch(plan, parts, state, producer, turn, wait_ns, row, data, used
     busy_ns, step_ns = state.busy_ns + wait_ns, wait_ns // most if most > 1 else 0
     count, first_ms, max_ms, deep, position = (
         0,
-        np.int64(-1),
-        np.int64(-1),
+        -1,
+        -1,
         0,
         used_bytes + HEADER_BYTES,
     )
@@ -293,10 +306,12 @@ def _generate_batch(plan, parts, state, producer, turn, wait_ns, row, data, used
 
 
 @njit(cache=True)
-def _timestamp_ms(plan, tables, state, busy_ns, record_stream):
+def _timestamp_ms(
+    plan: np.record, tables: np.ndarray, state: np.record, busy_ns: int, record_stream: np.uint64
+) -> int:
     """When the producer says that a record came about."""
     if plan.no_timestamps:
-        return np.int64(-1)
+        return -1
     since_ns = _real_ns(plan, busy_ns)
     if plan.other_time:
         since_us = since_ns // 1000
@@ -318,7 +333,7 @@ def _timestamp_ms(plan, tables, state, busy_ns, record_stream):
 
 
 @njit(cache=True)
-def _value_bytes(plan, tables, record_stream):
+def _value_bytes(plan: np.record, tables: np.ndarray, record_stream: np.uint64) -> int:
     """The size of a value, NULL for none."""
     if plan.null_threshold and happens(stream(record_stream, _DRAW_NULL), plan.null_threshold):
         return NULL
@@ -326,7 +341,7 @@ def _value_bytes(plan, tables, record_stream):
 
 
 @njit(cache=True)
-def _number_of(numbers, random_stream, draw):
+def _number_of(numbers: np.ndarray, random_stream: np.uint64, draw: int) -> int:
     """A number of a table, by one draw of a stream; a constant without it."""
     if numbers[2] == numbers[len(numbers) - 1]:
         return draw_number(numbers, np.uint64(0))
@@ -334,7 +349,16 @@ def _number_of(numbers, random_stream, draw):
 
 
 @njit(cache=True)
-def _fill_row(plan, state, row, size_bytes, count, first_ms, max_ms, deep):
+def _fill_row(
+    plan: np.record,
+    state: np.record,
+    row: np.record,
+    size_bytes: int,
+    count: int,
+    first_ms: int,
+    max_ms: int,
+    deep: int,
+) -> None:
     """The row of a data batch, but for its producer."""
     _fill_position(plan, state, row, size_bytes, count)
     row.attributes, row.marker = plan.attributes, NO_MARKER
@@ -346,7 +370,9 @@ def _fill_row(plan, state, row, size_bytes, count, first_ms, max_ms, deep):
 
 
 @njit(cache=True)
-def _fill_position(plan, state, row, size_bytes, count):
+def _fill_position(
+    plan: np.record, state: np.record, row: np.record, size_bytes: int, count: int
+) -> None:
     """Offsets, sizes, the append and its time, of a row of either kind."""
     row.position, row.crc, row.magic, row.leader_epoch = 0, 0, MAGIC_2, plan.leader_epoch
     row.size_bytes, row.record_count = size_bytes, count
@@ -359,7 +385,15 @@ def _fill_position(plan, state, row, size_bytes, count):
 
 
 @njit(cache=True)
-def _number(plan, tables, state, producer, turn, row, batch_stream):
+def _number(
+    plan: np.record,
+    tables: np.ndarray,
+    state: np.record,
+    producer: np.record,
+    turn: int,
+    row: np.record,
+    batch_stream: np.uint64,
+) -> None:
     """The producer's id, epoch and sequence, and whether its transaction ends with this batch."""
     row.producer_id, row.producer_epoch, row.base_sequence = -1, -1, -1
     if not plan.idempotent:
@@ -382,7 +416,7 @@ def _number(plan, tables, state, producer, turn, row, batch_stream):
 
 
 @njit(cache=True)
-def _count(plan, state, row, size_bytes):
+def _count(plan: np.record, state: np.record, row: np.record, size_bytes: int) -> None:
     """One more batch."""
     state.last_amount = (
         row.record_count if plan.rate_of == 0 else size_bytes if plan.rate_of == 1 else 1
@@ -398,7 +432,15 @@ def _count(plan, state, row, size_bytes):
 
 
 @njit(cache=True)
-def _generate_marker(plan, state, producer, row, data, used_bytes, write):
+def _generate_marker(
+    plan: np.record,
+    state: np.record,
+    producer: np.record,
+    row: np.record,
+    data: np.ndarray,
+    used_bytes: int,
+    write: bool,
+) -> None:
     """Lays the marker that ends a producer's transaction, at the time of the batch before it."""
     aborts = happens(stream(stream(state.seed, state.batches), _DRAW_END), plan.abort_threshold)
     _fill_position(plan, state, row, MARKER_BYTES, 1)
@@ -423,8 +465,17 @@ def _generate_marker(plan, state, producer, row, data, used_bytes, write):
 
 @njit(cache=True)
 def _put_record(
-    plan, parts, data, position, body, delta_ms, delta, value_bytes, number, record_stream
-):
+    plan: np.record,
+    parts: _Parts,
+    data: np.ndarray,
+    position: int,
+    body: int,
+    delta_ms: int,
+    delta: int,
+    value_bytes: int,
+    number: int,
+    record_stream: np.uint64,
+) -> None:
     """A record whose body has that many bytes."""
     tables, prefix, headers, spans, pool = parts
     position = put_varint(data, position, body)
@@ -456,11 +507,19 @@ def _put_record(
 
 
 @njit(cache=True)
-def _put_value(plan, pool, data, position, count, number, record_stream):
+def _put_value(
+    plan: np.record,
+    pool: np.ndarray,
+    data: np.ndarray,
+    position: int,
+    count: int,
+    number: int,
+    record_stream: np.uint64,
+) -> None:
     """A value: a piece of the pool; as JSON around it where there is room for that:
     {"n":17,"t":"paid berlin"}.
     """
-    start = np.int64(stream(record_stream, _DRAW_TEXT) % np.uint64(len(pool)))
+    start = int(np.int64(stream(record_stream, _DRAW_TEXT) % np.uint64(len(pool))))
     digit_count = digits(number)
     if plan.is_random or count <= JSON_BYTES + digit_count + 1:
         put_pieces(data, position, count, pool, start)

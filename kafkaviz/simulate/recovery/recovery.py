@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 import numpy as np
-from numba import njit
 
 from kafkaviz import versions
+from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.format import batch, offset_index, time_index, txn_index
 from kafkaviz.format.offset_index import MAX_RELATIVE_OFFSET
 from kafkaviz.format.open_transactions import OpenTransactions, TransactionFault
@@ -393,21 +393,21 @@ OVERFLOW, OFFSET_FULL, OFFSET_BACKWARDS, TIME_FULL, TIME_BACKWARDS = range(1, 6)
 
 @njit(cache=True, boundscheck=True)
 def _index(
-    key,
-    last_offset,
-    max_timestamp_ms,
-    position,
-    base_offset,
-    interval_bytes,
-    offset_slots,
-    time_slots,
-    checks_range,
-    states,
-    keys,
-    positions,
-    times,
-    offsets,
-):
+    key: np.ndarray,
+    last_offset: np.ndarray,
+    max_timestamp_ms: np.ndarray,
+    position: np.ndarray,
+    base_offset: int,
+    interval_bytes: int,
+    offset_slots: int,
+    time_slots: int,
+    checks_range: bool,
+    states: np.ndarray,
+    keys: np.ndarray,
+    positions: np.ndarray,
+    times: np.ndarray,
+    offsets: np.ndarray,
+) -> tuple[int, int, int, int]:
     """Takes batches into both indexes: (how many, new offset entries, new time entries, the fault
     that stopped it or 0).
     """

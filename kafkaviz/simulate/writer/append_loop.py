@@ -52,7 +52,15 @@ OFFSET_FULL, OFFSET_BACKWARDS, TIME_FULL, TIME_BACKWARDS = range(8, 12)
 
 
 @njit(cache=True)
-def take(rows, time_offsets, start, is_rolled, states, limits, new):
+def take(
+    rows: np.ndarray,
+    time_offsets: np.ndarray,
+    start: int,
+    is_rolled: bool,
+    states: np.ndarray,
+    limits: np.ndarray,
+    new: np.ndarray,
+) -> tuple[int, int, int, int, int]:
     """Takes appends from a row on: (the row it stopped at, outcome, cause of the roll, new offset
     entries, new time entries).
 
@@ -110,11 +118,11 @@ def take(rows, time_offsets, start, is_rolled, states, limits, new):
 
 
 @njit(cache=True)
-def extent(rows, time_offsets, start):
+def extent(rows: np.ndarray, time_offsets: np.ndarray, start: int) -> tuple[int, int, int, int]:
     """(the row behind an append, its bytes, its largest timestamp, the offset that goes with
     that).
     """
-    end, size_bytes, max_ms, max_offset = start, 0, np.int64(-1), np.int64(-1)
+    end, size_bytes, max_ms, max_offset = start, 0, -1, -1
     while end < len(rows) and rows[end].append == rows[start].append:
         size_bytes += rows[end].size_bytes
         if rows[end].max_timestamp_ms > max_ms:
@@ -124,7 +132,9 @@ def extent(rows, time_offsets, start):
 
 
 @njit(cache=True)
-def find_roll_cause(state, limit, size_bytes, max_ms, now_ms, relative):
+def find_roll_cause(
+    state: np.record, limit: np.record, size_bytes: int, max_ms: int, now_ms: int, relative: int
+) -> int:
     """Why an append starts a new segment, as roll.should_roll, or 0."""
     wait_ms = waited_ms(state.reference_ms, max_ms, now_ms, state.created_ms)
     return should_roll(
@@ -142,7 +152,17 @@ def find_roll_cause(state, limit, size_bytes, max_ms, now_ms, relative):
 
 
 @njit(cache=True)
-def write_each(rows, time_offsets, start, end, state, limit, new, offsets, times):
+def write_each(
+    rows: np.ndarray,
+    time_offsets: np.ndarray,
+    start: int,
+    end: int,
+    state: np.record,
+    limit: np.record,
+    new: np.ndarray,
+    offsets: int,
+    times: int,
+) -> tuple[int, int, int]:
     """Writes the batches of an append, each of which may get an entry: (fault or 0, new offset
     entries, new time entries).
     """
@@ -168,7 +188,19 @@ def write_each(rows, time_offsets, start, end, state, limit, new, offsets, times
 
 
 @njit(cache=True)
-def write(rows, start, end, size_bytes, max_ms, max_offset, state, limit, new, offsets, times):
+def write(
+    rows: np.ndarray,
+    start: int,
+    end: int,
+    size_bytes: int,
+    max_ms: int,
+    max_offset: int,
+    state: np.record,
+    limit: np.record,
+    new: np.ndarray,
+    offsets: int,
+    times: int,
+) -> tuple[int, int, int]:
     """Writes batches that share one entry, if there is to be one; they are in the .log where an
     index refuses it.
     """
@@ -187,9 +219,11 @@ def write(rows, start, end, size_bytes, max_ms, max_offset, state, limit, new, o
 
 
 @njit(cache=True)
-def find_refusal(rows, start, end, size_bytes, log_end_offset, limit):
+def find_refusal(
+    rows: np.ndarray, start: int, end: int, size_bytes: int, log_end_offset: int, limit: np.record
+) -> int:
     """Why an append is not taken at all, or 0."""
-    last_offset, is_ordered = np.int64(-1), True
+    last_offset, is_ordered = -1, True
     for row_number in range(start, end):
         is_ordered = is_ordered and rows[row_number].last_offset > last_offset
         last_offset = rows[row_number].last_offset
@@ -207,7 +241,7 @@ def find_refusal(rows, start, end, size_bytes, log_end_offset, limit):
 
 
 @njit(cache=True)
-def assign_positions(rows, start, end, state):
+def assign_positions(rows: np.ndarray, start: int, end: int, state: np.record) -> None:
     """Gives batches their place in the .log."""
     for row_number in range(start, end):
         rows[row_number].position = state.log_bytes
@@ -215,7 +249,9 @@ def assign_positions(rows, start, end, state):
 
 
 @njit(cache=True)
-def index(state, key, new, offsets, times):
+def index(
+    state: np.record, key: int, new: np.ndarray, offsets: int, times: int
+) -> tuple[int, int, int]:
     """An entry in each index, of a batch that will lie at the end of the .log: (fault or 0, new
     offset entries, new time entries).
     """

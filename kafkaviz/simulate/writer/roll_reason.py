@@ -59,17 +59,17 @@ class RollReason:
 
 @njit(cache=True)
 def should_roll(
-    log_bytes,
-    incoming_bytes,
-    segment_bytes,
-    waited_ms,
-    most_ms,
-    offset_entries,
-    offset_slots,
-    time_entries,
-    time_slots,
-    relative_offset,
-):
+    log_bytes: int,
+    incoming_bytes: int,
+    segment_bytes: int,
+    waited_ms: int,
+    most_ms: int,
+    offset_entries: int,
+    offset_slots: int,
+    time_entries: int,
+    time_slots: int,
+    relative_offset: int,
+) -> int:
     """The number of the first cause that holds, or 0. waited_ms: waited_ms() of the append;
     most_ms: segment.ms less the jitter.
 
@@ -89,7 +89,9 @@ def should_roll(
 
 
 @njit(cache=True)
-def waited_ms(reference_ms, incoming_max_timestamp_ms, now_ms, created_ms):
+def waited_ms(
+    reference_ms: int, incoming_max_timestamp_ms: int, now_ms: int, created_ms: int
+) -> int:
     """How long a segment has been written to (LogSegment.timeWaitedForRoll).
 
     By the timestamps where there are any, the clock unseen: a negative time is as good.
