@@ -122,6 +122,15 @@ def walk(data: bytes | memoryview) -> tuple[np.ndarray, WalkEnd]:
     return np.concatenate(parts) if parts else np.empty(0, BATCH), steps.end
 
 
+def batch_at(read: ReadInto, position: int, stop: int) -> np.void | None:
+    """The batch whose header is at a byte (a row of BATCH); None where a walk to stop would end."""
+    buffer, headers = np.zeros(HEADER_BYTES, np.uint8), np.zeros((1, HEADER_BYTES), np.uint8)
+    positions = np.empty(1, np.int64)
+    length = read(position, buffer)
+    _, row_count, _ = take_headers(buffer, length, position, position, stop, headers, positions, 0)
+    return rows(positions, headers)[0] if row_count else None
+
+
 @njit(cache=True, boundscheck=True)
 def take_headers(buffer, length, chunk_position, position, stop, headers, positions, row_count):
     """Takes the headers of batches from the chunk until it needs bytes or room, or the log ends:
