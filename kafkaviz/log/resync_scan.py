@@ -5,11 +5,13 @@ wrong hides all that follows it. Here the next batch behind it is looked for, an
 
     position 0      offsets 0 to 9
     position 500    offsets 10 to 19, length 2 000 000 000: no step leads on
-    position 1000   offsets 20 to 29: an index entry leads here, and the checksum is right
+    position 1000   offsets 20 to 29, and the checksum is right
     gives the batches at 0 and 1000, and Hole(500, 1000, "torn") between them
 
-In a log without damage this gives the same batches as Segment.scan, and so do stretches of it that
-begin where batches do, one behind the other.
+What proves the next batch is another thing for a scan that reads headers alone, an index entry that
+leads to a right checksum, and for CheckedScan (log.checked_scan), an offset that goes on. In a log
+without damage both give the same batches as Segment.scan, and so do stretches of it that begin
+where batches do, one behind the other.
 """
 
 from abc import ABC, abstractmethod
@@ -39,7 +41,8 @@ class Hole(NamedTuple):
 class BatchWalk(Protocol):
     """Arrays of batches, one step behind the other; end is known once all were taken."""
 
-    end: WalkEnd | Any
+    @property
+    def end(self) -> WalkEnd | Any: ...
 
     def __iter__(self) -> Iterator[np.ndarray]: ...
 
