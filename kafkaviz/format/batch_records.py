@@ -14,6 +14,7 @@ import numpy as np
 from crc32c import crc32c  # binary.crc32c would load the compiler for its loops
 
 from kafkaviz.binary import codec
+from kafkaviz.binary.file_view import ReadInto
 from kafkaviz.binary.layouts import field_start
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import legacy_messages, record
@@ -30,7 +31,6 @@ from kafkaviz.format.batch import (
     MIN_LENGTH,
 )
 from kafkaviz.format.record import Header
-from kafkaviz.format.walk import ReadInto
 from kafkaviz.messages import message, verbatim
 
 PIECE_BYTES = 1 << 20  # of a batch that is not held whole

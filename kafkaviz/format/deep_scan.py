@@ -21,6 +21,7 @@ from numba import njit
 
 from kafkaviz.binary import codec
 from kafkaviz.binary.crc32c import checksum_range
+from kafkaviz.binary.file_view import ReadInto
 from kafkaviz.binary.layouts import field_start
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import batch_records, legacy_messages, record
@@ -40,7 +41,6 @@ from kafkaviz.format.walk import (
     NEEDS_BYTES,
     REASONS,
     SHORT,
-    ReadInto,
     WalkEnd,
     take_headers,
 )

@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
+from kafkaviz.binary.file_view import ReadInto
 from kafkaviz.format import batch_records
 from kafkaviz.format.batch import HEADER_BYTES, MAGIC_2, rows
 from kafkaviz.format.deep_scan import BatchFault, DeepScan
-from kafkaviz.format.walk import ReadInto, WalkEnd, batch_at
+from kafkaviz.format.walk import WalkEnd, batch_at
 from kafkaviz.log.entry_points import EntryPoints
 from kafkaviz.log.resync_scan import ResynchronisingScan
 

@@ -19,10 +19,11 @@ from typing import Any
 
 import numpy as np
 
+from kafkaviz.binary.file_view import ReadInto
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format import batch_records, offset_index, time_index
 from kafkaviz.format.batch import HEADER_BYTES, MAGIC_2, UNKNOWN
-from kafkaviz.format.walk import CHUNK_BYTES, ReadInto, batch_at
+from kafkaviz.format.walk import CHUNK_BYTES, batch_at
 from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.segment import Segment

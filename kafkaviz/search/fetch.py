@@ -12,6 +12,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from kafkaviz.binary.file_view import FileView
 from kafkaviz.errors import CorruptBytes, KafkavizError
 from kafkaviz.format import txn_index
 from kafkaviz.messages import verbatim
@@ -19,7 +20,7 @@ from kafkaviz.search import index
 from kafkaviz.search.batches import Batch
 from kafkaviz.search.bounds import Bounds
 from kafkaviz.search.index import IndexSearch
-from kafkaviz.search.log_view import FileView, LogView, SegmentView
+from kafkaviz.search.log_view import LogView, SegmentView
 from kafkaviz.search.profile import BATCH_BASE, SearchProfile
 from kafkaviz.search.scan import ForwardScan, translate
 

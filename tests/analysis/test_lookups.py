@@ -18,12 +18,12 @@ from kafkaviz.__main__ import main
 from kafkaviz.analysis import paths
 from kafkaviz.analysis.health import check
 from kafkaviz.analysis.lookups import describe_recovered, needs_recovery, open_log_view
+from kafkaviz.binary.file_view import AFTER_RECOVERY, ON_DISK
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.log.archive import unpack_if_archive
 from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.search import by_time
 from kafkaviz.search.bounds import READ_UNCOMMITTED, find_bounds
-from kafkaviz.search.log_view import AFTER_RECOVERY, ON_DISK
 from kafkaviz.search.lookup import Lookup, by_offset, by_timestamp
 from kafkaviz.search.profile import profile
 

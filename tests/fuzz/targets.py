@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from kafkaviz.binary import codec, spans, varint
+from kafkaviz.binary.file_view import in_memory
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import (
     batch_records,
@@ -44,7 +45,7 @@ from kafkaviz.format.walk import Walk, walk
 from kafkaviz.simulate.config import IndexConfig, release_behaviour
 from kafkaviz.simulate.recovery.recovery import recover
 from kafkaviz.simulate.startup.restart import restart
-from kafkaviz.simulate.stored import StoredLog, in_memory
+from kafkaviz.simulate.stored import StoredLog
 from tests.fuzz import seeds
 from tests.fuzz.mutators import mutated, mutated_log, mutated_snapshot, mutated_text, mutated_tree
 from tests.fuzz.seeds import Tree

@@ -14,6 +14,7 @@ from zlib import crc32
 import numpy as np
 
 from kafkaviz.binary import crc32c
+from kafkaviz.binary.file_view import ReadInto, read_bytes
 from kafkaviz.binary.layouts import field_start
 from kafkaviz.cli.dumping import java_exception
 from kafkaviz.cli.dumping.java_exception import JavaException
@@ -31,7 +32,7 @@ from kafkaviz.format.batch import (
     MIN_LENGTH,
     rows,
 )
-from kafkaviz.format.walk import ReadInto, Walk, WalkEnd
+from kafkaviz.format.walk import Walk, WalkEnd
 from kafkaviz.log import file
 
 # what is held at once of the batches of an array: it fits the processor's cache; a longer batch is
@@ -99,8 +100,7 @@ class RecordsFile:
 
     def bytes_at(self, position: int, length_bytes: int) -> bytes:
         """A stretch of it; shorter where the file ends."""
-        buffer = np.empty(max(0, min(length_bytes, self.size_bytes - position)), np.uint8)
-        return buffer[: self.read(position, buffer)].tobytes()
+        return read_bytes(self.read, position, min(length_bytes, self.size_bytes - position))
 
     def payloads(self, batches: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """The same batches in order, some at a time, and their bytes (uint8), which are there until

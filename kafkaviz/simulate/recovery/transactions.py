@@ -12,9 +12,9 @@ from typing import cast
 
 import numpy as np
 
+from kafkaviz.binary.file_view import ReadInto
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import batch, control, record, txn_index
-from kafkaviz.format.walk import ReadInto
 
 ABORT, COMMIT = 0, 1
 TYPE_AT, TYPE_END = 2, 4  # in the key of a control record, behind its version

@@ -11,9 +11,9 @@ from typing import cast
 
 import numpy as np
 
+from kafkaviz.binary.file_view import ReadInto
 from kafkaviz.format import batch, producer_snapshot
 from kafkaviz.format.producer_snapshot import PRODUCER
-from kafkaviz.format.walk import ReadInto
 from kafkaviz.simulate.recovery.transactions import EndTransactionMarker, OpenTransactions, marker
 
 NONE = -1
