@@ -8,7 +8,7 @@ asking for its records reads all of it. What was read once is kept.
     offset
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cached_property
@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kafkaviz.binary.codec import LIMIT_BYTES
+from kafkaviz.binary.file_view import ReadInto, read_bytes
 from kafkaviz.binary.layouts import field_start
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import record_heads
@@ -38,9 +39,6 @@ from kafkaviz.messages import message, verbatim
 WINDOW_BYTES = 1 << 14  # read at once: a step of Kafka's is a system call, one of ours rarely
 # 18: where a message of magic 0 has no timestamp its header ends
 TIMESTAMP_START = field_start(LEGACY_HEADER, "timestamp_ms")
-
-# read(position, buffer) fills the buffer, and says how many bytes it got
-Read = Callable[[int, np.ndarray], int]
 
 
 class ReadPart(Enum):
@@ -84,7 +82,7 @@ class Batch:
 class LogReader:
     """The bytes of an open .log, and which of them Kafka would have read, in order."""
 
-    def __init__(self, read: Read, size_bytes: int) -> None:
+    def __init__(self, read: ReadInto, size_bytes: int) -> None:
         """size_bytes: where the log ends for Kafka, whatever lies behind."""
         self._read, self.size_bytes, self.reads = read, size_bytes, []
         self._window, self._start = b"", 0
@@ -139,8 +137,7 @@ class LogReader:
             position += size_bytes
 
     def _read_window(self, position: int, size: int) -> bytes:
-        buffer = np.empty(max(0, min(size, self.size_bytes - position)), np.uint8)
-        return buffer[: self._read(position, buffer)].tobytes()
+        return read_bytes(self._read, position, min(size, self.size_bytes - position))
 
 
 class FileBatch:
