@@ -48,6 +48,7 @@ def test_the_bytes_of_a_wrong_entry_are_marked(findings):
     assert findings.locator(".hx .b").count() == 128
 
 
+@pytest.mark.matrix
 def test_a_start_that_reads_400_logs_is_drawn_within_the_page(page, server, clean, tmp_path):
     """Gaps as wide as those of some logs would take more than there is."""
     shutil.copy(clean / "meta.properties", tmp_path)

@@ -316,7 +316,11 @@ def test_topic_names_become_no_markup(ruler, clean, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("partition", "segment", "pin"), [("payments-0", 7975, 11612), ("heartbeat-0", 0, 100)]
+    ("partition", "segment", "pin"),
+    [
+        ("payments-0", 7975, 11612),
+        pytest.param("heartbeat-0", 0, 100, marks=pytest.mark.matrix),
+    ],
 )
 def test_a_dragged_window_comes_back(ruler, partition, segment, pin):
     """The address has its bytes, also of one beyond the slice that was sent; a window that goes

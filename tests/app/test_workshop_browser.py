@@ -152,7 +152,7 @@ def test_chinese_and_the_hand_out(server, page):
     page.wait_for_function("document.documentElement.scrollHeight > 3000")
 
 
-@pytest.mark.parametrize("rests", [False, True])
+@pytest.mark.parametrize("rests", [False, pytest.param(True, marks=pytest.mark.matrix)])
 @pytest.mark.parametrize(
     ("lesson", "part", "title", "next_title"),
     [
