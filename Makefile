@@ -20,8 +20,9 @@ help: ## list what make can do
 run: $(INSTALLED) ## open the app on the sample broker; BROKER=path opens another, PORT=8600 listens there, LESSONS=folder adds lessons
 	@$(PYTHON_OF_VENV) -m kafkaviz app $(if $(BROKER),"$(BROKER)") $(if $(PORT),--port "$(PORT)") $(if $(LESSONS),--lessons "$(LESSONS)")
 
-test: $(INSTALLED_DEV) ## run the tests in WORKERS=2 processes; SLOW=1 runs the slow ones too, MATRIX=1 all
-	@$(PYTHON_OF_VENV) -m pytest -q -n $(or $(WORKERS),2) --dist loadfile --no-loadscope-reorder $(if $(MATRIX),-m "",$(if $(SLOW),-m "not matrix"))
+test: $(INSTALLED_DEV) ## run the quick tests in WORKERS=2 processes; SLOW=1 adds browsers, Spark and whole brokers, MATRIX=1 all
+	@$(PYTHON_OF_VENV) -m pytest -q -n $(or $(WORKERS),2) --dist loadfile --no-loadscope-reorder \
+	    -m "$(if $(MATRIX),,not matrix$(if $(SLOW),, and not slow and not browser and not spark))"
 
 journeys: $(INSTALLED_DEV) ## walk through the five journeys in Chromium, and put a picture of each step into docs/journeys
 	@JOURNEYS=docs/journeys $(PYTHON_OF_VENV) -m pytest -q tests/journeys/test_journeys.py

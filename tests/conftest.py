@@ -16,6 +16,9 @@ from docs.browsing import CHROMIUM, chromium, serving
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
+    from pyspark.sql import SparkSession
+    from xdist.remote import Producer
+    from xdist.scheduler import LoadScopeScheduling
 
     from kafkaviz.pipeline.ingest.job import Ingest
 
@@ -25,25 +28,55 @@ settings.load_profile("any machine")
 
 DATA = Path(__file__).parent / "data"
 SAMPLES = Path(__file__).parents[1] / "sample_data"
+ROOMS = ("browser", "Spark", "")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: "Producer") -> "LoadScopeScheduling":
+    """Of several processes one has the browser and the server, one has Spark; files of neither go
+    to whichever is free.
+    """
+    from xdist.scheduler import LoadScopeScheduling
+
+    class RoomScheduling(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            path = nodeid.partition("::")[0]
+            return _room(path) or path
+
+    return RoomScheduling(config, log)
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Marks what takes the Spark session, by itself or by another fixture."""
+    if "spark" in getattr(item, "fixturenames", ()):
+        item.add_marker("spark")
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Of several processes each takes the next file: those that take long come first, with a
-    browser and without by turns.
-
-    Else one process would be alone with them at the end, or all would have a browser at once.
+    """What one process does alone comes first, then files that take long: else one process would be
+    busy with them at the end.
     """
     if not hasattr(config, "workerinput"):
         return
-    places: dict[Path, int] = {}
-    for kind in ("browser", "slow"):
-        long = Counter(
-            item.path for item in items if item.get_closest_marker(kind) and item.path not in places
-        )
-        places |= {path: place for place, (path, _) in enumerate(long.most_common())}
+    slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
     tests = Counter(item.path for item in items)
-    items.sort(key=lambda item: (places.get(item.path, len(tests)), -tests[item.path], item.path))
+    items.sort(
+        key=lambda item: (
+            ROOMS.index(_room(item.nodeid)),
+            -slow[item.path],
+            -tests[item.path],
+            item.path,
+        )
+    )
+
+
+def _room(nodeid: str) -> str:
+    """What a file needs that is started once in a run: the browser, Spark or nothing."""
+    path = nodeid.partition("::")[0]
+    if path.endswith("_browser.py") or path.startswith("tests/journeys/"):
+        return "browser"
+    return "Spark" if path.startswith(("tests/pipeline/", "tests/examples/")) else ""
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -194,6 +227,31 @@ def in_process(monkeypatch: pytest.MonkeyPatch) -> Callable[..., "Ingest"]:
 
     ingest.without_spark(monkeypatch)
     return ingest.run_ingest
+
+
+@pytest.fixture(scope="session")
+def _stopped_at_the_end(cache: Path) -> Iterator[None]:
+    """Unstopped, the session would complain when the test run ends."""
+    yield
+    from kafkaviz.pipeline.session import session
+    from tests.support.ingest import MASTER
+
+    session(MASTER).stop()
+
+
+@pytest.fixture
+def spark(_stopped_at_the_end: None) -> "SparkSession":
+    """The session of the whole test run; made anew only after a test that had one of another
+    master.
+
+    A sort or a join of some rows is two tasks, not Spark's two hundred.
+    """
+    from kafkaviz.pipeline.session import session
+    from tests.support.ingest import MASTER
+
+    spark = session(MASTER)
+    spark.conf.set("spark.sql.shuffle.partitions", "2")
+    return spark
 
 
 @pytest.fixture

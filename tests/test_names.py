@@ -13,7 +13,6 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "kafkaviz"
 FILES = [*sorted(PACKAGE.rglob("*.py")), ROOT / "app.py", *sorted((ROOT / "pages").glob("*.py"))]
-TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
 SAYS_NOTHING = frozenset(
     [
         "told",
@@ -62,6 +61,14 @@ SERIALISED = {  # fields that --json, the catalog and the browser know by these 
 }
 
 
+@pytest.fixture(scope="module")
+def trees() -> dict[Path, ast.Module]:
+    """Every file, parsed; gone again with this module's tests, as each search for garbage would go
+    through all of it.
+    """
+    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
+
+
 def names(tree: ast.Module) -> Iterator[tuple[str, int]]:
     """Whatever the module gives a name: modules, classes, functions, parameters, variables,
     attributes.
@@ -82,10 +89,10 @@ def names(tree: ast.Module) -> Iterator[tuple[str, int]]:
                 yield name, node.lineno
 
 
-def test_no_two_public_classes_share_a_name():
+def test_no_two_public_classes_share_a_name(trees):
     """A reader who searches for a class finds it."""
     homes = defaultdict(list)
-    for path, tree in TREES.items():
+    for path, tree in trees.items():
         for node in tree.body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 homes[node.name].append(str(path.relative_to(ROOT)))
@@ -93,12 +100,12 @@ def test_no_two_public_classes_share_a_name():
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_every_name_says_what_it_names(path):
+def test_every_name_says_what_it_names(path, trees):
     """A thing is called after its type or its role; what is serialised keeps its name."""
     place = str(path.relative_to(ROOT))
     assert [
         f"{place}:{line} {name}"
-        for name, line in names(TREES[path])
+        for name, line in names(trees[path])
         if name.strip("_").lower() in SAYS_NOTHING and name not in SERIALISED.get(place, ())
     ] == []
 

@@ -20,15 +20,22 @@ LITERALS = (
     *names.NO_PARTITIONS,
     names.METADATA_TOPIC,
 )
-TREES = {path: ast.parse(path.read_text()) for path in sorted(ROOT.rglob("*.py"))}
+
+
+@pytest.fixture(scope="module")
+def trees() -> dict[Path, ast.Module]:
+    """Every file of the package, parsed; gone again with this module's tests, as each search for
+    garbage would go through all of it.
+    """
+    return {path: ast.parse(path.read_text()) for path in sorted(ROOT.rglob("*.py"))}
 
 
 @pytest.mark.parametrize("literal", dict.fromkeys(LITERALS))
-def test_a_name_of_kafkas_is_typed_once(literal):
+def test_a_name_of_kafkas_is_typed_once(literal, trees):
     """In format/names.py; whoever needs one takes it from there."""
     found = [
         str(path.relative_to(ROOT))
-        for path, tree in TREES.items()
+        for path, tree in trees.items()
         for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and node.value == literal
     ]
@@ -46,10 +53,10 @@ def test_a_name_of_kafkas_is_typed_once(literal):
         "NO_PARTITIONS",
     ],
 )
-def test_a_constant_is_defined_once(constant):
+def test_a_constant_is_defined_once(constant, trees):
     """And imported elsewhere."""
     found = defaultdict(int)
-    for path, tree in TREES.items():
+    for path, tree in trees.items():
         for node in tree.body:
             targets = node.targets if isinstance(node, ast.Assign) else []
             named = [
@@ -68,23 +75,23 @@ def test_a_constant_is_defined_once(constant):
         ("piece = array[position : position + len(buffer)]", "binary/file_view.py"),
     ],
 )
-def test_a_loop_is_written_once(text, home):
+def test_a_loop_is_written_once(text, home, trees):
     """On the floor of the simulator; replaying has a clock that only goes forward."""
     found = [
         str(path.relative_to(ROOT))
-        for path in TREES
+        for path in trees
         if path.parts[len(ROOT.parts)] in ("binary", "simulate") and text in path.read_text()
     ]
     assert [one for one in found if one != "simulate/directory/replay_stream.py"] == [home]
 
 
-def test_batches_are_observed_by_a_method_of_one_name():
+def test_batches_are_observed_by_a_method_of_one_name(trees):
     """Whoever is shown the batches of a scan is a BatchObserver; the simulator keeps the state of a
     broker, which is no sum of a scan.
     """
     found = {
         f"{path.relative_to(ROOT)} {owner.name}.{method.name}"
-        for path, tree in TREES.items()
+        for path, tree in trees.items()
         if "simulate" not in path.parts
         for owner in tree.body
         if isinstance(owner, ast.ClassDef)
@@ -97,14 +104,14 @@ def test_batches_are_observed_by_a_method_of_one_name():
     assert found == set()
 
 
-def test_what_an_option_takes_is_a_function_of_no_command():
+def test_what_an_option_takes_is_a_function_of_no_command(trees):
     """Commands do not know each other: what several need lies in a folder beside them."""
     commands = {
-        path.stem for path in TREES if path.parent.name == "commands" and path.stem != "__init__"
+        path.stem for path in trees if path.parent.name == "commands" and path.stem != "__init__"
     }
     found = {
         f"{path.name} imports {node.module}"
-        for path, tree in TREES.items()
+        for path, tree in trees.items()
         if "commands" in path.parts
         for node in ast.walk(tree)
         if isinstance(node, ast.ImportFrom) and node.module
@@ -116,11 +123,11 @@ def test_what_an_option_takes_is_a_function_of_no_command():
 
 
 @pytest.mark.parametrize("key", ["offset_entries", "counted_by"])
-def test_an_object_of_json_is_built_once(key):
+def test_an_object_of_json_is_built_once(key, trees):
     """Two commands that print it have it from one place."""
     found = [
         path
-        for path, tree in TREES.items()
+        for path, tree in trees.items()
         for node in ast.walk(tree)
         if isinstance(node, ast.Dict) and "commands" in path.parts
         for name in node.keys
@@ -129,7 +136,7 @@ def test_an_object_of_json_is_built_once(key):
     assert found == []
 
 
-def test_the_slot_that_is_kept_is_taken_off_once():
+def test_the_slot_that_is_kept_is_taken_off_once(trees):
     """A time index is full one entry before its last slot: IndexConfig.usable_time_slots."""
-    found = [f"{path.relative_to(ROOT)}" for path in TREES if "time_slots - 1" in path.read_text()]
+    found = [f"{path.relative_to(ROOT)}" for path in trees if "time_slots - 1" in path.read_text()]
     assert found == ["simulate/config.py"]

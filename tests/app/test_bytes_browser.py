@@ -136,7 +136,9 @@ def test_a_compressed_batch_has_a_second_pane(view):
 @pytest.mark.parametrize(
     ("partition", "pin", "file", "last"),
     [
-        ("dense-index-0", 9, ".index", f"position bytes 9{THIN}004"),
+        pytest.param(
+            "dense-index-0", 9, ".index", f"position bytes 9{THIN}004", marks=pytest.mark.matrix
+        ),
         ("bulk-import-0", 548, ".log", f"headerCount byte 809{THIN}4"),
     ],
 )

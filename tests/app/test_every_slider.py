@@ -20,7 +20,7 @@ ADDRESSES = [
     {"page": "rolls", "tp": "orders-0", "of": "orders-0"},
 ]
 PATIENCE_S = 300  # a workload of compressed batches on a busy machine
-MOST_STOPS = 12  # of a slider with many alike; all of them where the test may be slow
+FEW_STOPS, MOST_STOPS, ALL_STOPS = 2, 12, 1000  # of a slider with many alike
 
 
 pytestmark = pytest.mark.usefixtures("starts")
@@ -68,7 +68,7 @@ def fallen(at: AppTest, most: int) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "most", [MOST_STOPS, pytest.param(1000, marks=pytest.mark.slow)], ids=["", "all"]
+    "most", [FEW_STOPS, pytest.param(ALL_STOPS, marks=pytest.mark.matrix)], ids=["", "all"]
 )
 @pytest.mark.parametrize("address", ADDRESSES, ids=lambda address: " ".join(address.values()))
 def test_every_stop_of_every_slider(address, most):
@@ -79,11 +79,11 @@ def test_every_stop_of_every_slider(address, most):
     assert fallen(at, most) == []
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("most", [2, pytest.param(MOST_STOPS, marks=pytest.mark.matrix)])
+@pytest.mark.matrix
+@pytest.mark.parametrize("most", [FEW_STOPS, MOST_STOPS])
 @pytest.mark.parametrize("workload", workloads.by_title())
 def test_stops_of_every_workload(workload, most):
     """Each workload of Rolls comes with other settings, and other refusals: the ends of each slider
-    and its middle, and in the matrix most of its stops.
+    and its middle, and most of its stops.
     """
     assert fallen(opened("rolls", workload=workload), most) == []

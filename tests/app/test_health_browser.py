@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from kafkaviz.analysis.health.broker_health import check
-from tests.support.browser import sync_api
+from tests.support.browser import SPARK_PATIENCE_MS, sync_api
 
 pytestmark = pytest.mark.browser
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.browser
 def findings(page: "sync_api.Page", server: str, damaged) -> "sync_api.Page":
     """The page of the damaged broker, its findings drawn."""
     page.goto(f"{server}/health?dir={damaged}")
-    page.locator(".fi").first.wait_for(timeout=90_000)
+    page.locator(".fi").first.wait_for(timeout=SPARK_PATIENCE_MS)
     return page
 
 
@@ -37,7 +37,7 @@ def test_chosen_by_click_by_key_and_by_the_address(findings):
     fourth = chosen(findings)
     assert fourth != third and findings.locator(".det h3").inner_text() == fourth
     findings.reload()
-    findings.locator(".fi").first.wait_for(timeout=90_000)
+    findings.locator(".fi").first.wait_for(timeout=SPARK_PATIENCE_MS)
     assert chosen(findings) == fourth
 
 
@@ -48,6 +48,7 @@ def test_the_bytes_of_a_wrong_entry_are_marked(findings):
     assert findings.locator(".hx .b").count() == 128
 
 
+@pytest.mark.matrix
 def test_a_start_that_reads_400_logs_is_drawn_within_the_page(page, server, clean, tmp_path):
     """Gaps as wide as those of some logs would take more than there is."""
     shutil.copy(clean / "meta.properties", tmp_path)
@@ -55,7 +56,7 @@ def test_a_start_that_reads_400_logs_is_drawn_within_the_page(page, server, clea
         shutil.copytree(clean / "empty-room-0", tmp_path / f"busy-{number}")
     page.goto(f"{server}/health?dir={tmp_path}")
     bars = page.locator(".steps svg g rect")
-    bars.first.wait_for(timeout=90_000)
+    bars.first.wait_for(timeout=SPARK_PATIENCE_MS)
     assert bars.count() == 400
     ends = bars.evaluate_all("bars => bars.map(bar => bar.getBoundingClientRect().right)")
     box = page.locator(".verdict").bounding_box()
@@ -105,19 +106,19 @@ def test_a_finding_leads_to_its_bytes_and_back_leads_to_the_finding(findings, da
     assert findings.locator(".hex .h.on").first.inner_text() == first
     assert findings.locator(".mean").inner_text().startswith("slot ")
     findings.go_back()
-    findings.locator(".fi").first.wait_for(timeout=90_000)
+    findings.locator(".fi").first.wait_for(timeout=SPARK_PATIENCE_MS)
     assert findings.locator(".det .where").inner_text() == before
 
 
 def test_one_of_many_findings_of_a_code_stands_in_the_address(page, server, killed):
     """A reload brings it back."""
     page.goto(f"{server}/health?dir={killed}")
-    page.locator(".fi").first.wait_for(timeout=90_000)
+    page.locator(".fi").first.wait_for(timeout=SPARK_PATIENCE_MS)
     page.locator(".fi", has_text="topic-partitions").first.click()
     page.locator(".mem button").nth(2).click()
     place = page.locator(".det .where").inner_text()
     page.reload()
-    page.locator(".fi").first.wait_for(timeout=90_000)
+    page.locator(".fi").first.wait_for(timeout=SPARK_PATIENCE_MS)
     assert page.locator(".det .where").inner_text() == place
     assert page.locator(".mem button").nth(2).get_attribute("aria-current") == "true"
 
@@ -168,5 +169,5 @@ def test_the_tables_show_more_when_asked(findings):
 def test_a_partition_without_findings_says_so(page, server, clean):
     """No empty list; what keeps its segments is told all the same."""
     page.goto(f"{server}/health?dir={clean}/orders-0")
-    page.locator(".flt", has_text="nothing was found").wait_for(timeout=90_000)
+    page.locator(".flt", has_text="nothing was found").wait_for(timeout=SPARK_PATIENCE_MS)
     assert not page.locator(".fl").is_visible() and page.locator(".keeping tbody tr").count() == 3

@@ -33,6 +33,7 @@ def steps(page) -> int:
     return page.evaluate("history.length")
 
 
+@pytest.mark.matrix
 def test_every_way_on_speaks_chinese(server, page):
     """The sidebar, a bar of the map, a crumb, Go to, a key: each one step, and Back comes back to
     Chinese.

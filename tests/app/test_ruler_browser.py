@@ -230,11 +230,16 @@ def test_another_segment_starts_anew(ruler):
             "a search that lands here begins at 1\u202f017 and passes over 949–968.",
         ),
         ("bookings-0", 1721, "The newest record of batch"),
-        ("bookings-0", 0, "points here"),
-        ("metrics-0", 0, "points here"),
-        ("metrics-0", 1201, "points here"),
-        ("metrics-0", 2401, "points here"),
-        ("rides-0", 3624, "points here"),
+        *(
+            pytest.param(partition, segment, "points here", marks=pytest.mark.matrix)
+            for partition, segment in (
+                ("bookings-0", 0),
+                ("metrics-0", 0),
+                ("metrics-0", 1201),
+                ("metrics-0", 2401),
+                ("rides-0", 3624),
+            )
+        ),
     ],
 )
 def test_damaged_segments_are_drawn(ruler, damaged, partition, segment, words):
@@ -311,7 +316,11 @@ def test_topic_names_become_no_markup(ruler, clean, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("partition", "segment", "pin"), [("payments-0", 7975, 11612), ("heartbeat-0", 0, 100)]
+    ("partition", "segment", "pin"),
+    [
+        ("payments-0", 7975, 11612),
+        pytest.param("heartbeat-0", 0, 100, marks=pytest.mark.matrix),
+    ],
 )
 def test_a_dragged_window_comes_back(ruler, partition, segment, pin):
     """The address has its bytes, also of one beyond the slice that was sent; a window that goes

@@ -21,6 +21,7 @@ AT_ONCE = """name => { const timer = setInterval(() => {
 }, 5); }"""
 
 
+@pytest.mark.matrix
 def test_a_press_holds_while_its_link_is_drawn_anew(server, page):
     """Pressed on one link and let go on its successor, which is no click for a browser."""
     page.goto(server)

@@ -182,6 +182,7 @@ def test_a_slot_is_reached_by_key(page, server):
     )
 
 
+@pytest.mark.matrix
 def test_another_language_keeps_the_step(page, server):
     """Words, bar and titles change, the step does not."""
     opened(page, server, "set=five&target=23&step=4")
@@ -230,6 +231,7 @@ def test_from_the_segment_page(page, server):
     assert "/lookup" in page.url
 
 
+@pytest.mark.matrix
 def test_from_a_time_to_the_bytes_by_clicks(page, server):
     """Both indexes, the batch, its record, why no other segment; and on to that batch on the
     Segment page.
@@ -252,6 +254,7 @@ def test_from_a_time_to_the_bytes_by_clicks(page, server):
     page.wait_for_url(f"**/segment**pin={found.replace(T, '')}**")
 
 
+@pytest.mark.matrix
 def test_a_segment_in_the_dark(browser, server):
     """The other theme, narrow: nothing is clipped at 1280 px, nor at 1440."""
     for width in (1280, 1440):
@@ -265,7 +268,13 @@ def test_a_segment_in_the_dark(browser, server):
         context.close()
 
 
-@pytest.mark.parametrize("query", ["tp=dense-index-0&target=2247", "set=full&target=1234567"])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "tp=dense-index-0&target=2247",
+        pytest.param("set=full&target=1234567", marks=pytest.mark.matrix),
+    ],
+)
 def test_a_step_is_one_frame(page, server, query):
     """Drawn within 16 ms, and painted not more than a frame later than nothing is, at any size of
     the index; half of the steps, as other work takes turns.

@@ -4,6 +4,7 @@ key; no error in the console.
 
 import pytest
 
+from tests.journeys.walk import SETTLED
 from tests.support.browser import heading
 
 pytestmark = pytest.mark.browser
@@ -33,6 +34,7 @@ def fits(page) -> bool:
     )
 
 
+@pytest.mark.matrix
 def test_from_the_broker_to_a_recommendation(server, page):
     """The third door: all topics, the densest first; one of them, its answer, and its numbers to
     take along.
@@ -67,6 +69,7 @@ def test_the_interval_by_key_and_by_a_click_on_the_curve(server, page):
     page.reload()
     page.get_by_text("20.2 KiB instead of 4 KiB").wait_for()
     drawn(page, 4)
+    page.locator(SETTLED).wait_for()
     plot = page.locator(".st-key-kv_fig_headers .nsewdrag").first.bounding_box()
     page.mouse.move(
         plot["x"] + plot["width"] * 10 / 16, plot["y"] + plot["height"] / 2

@@ -93,7 +93,7 @@ def test_start_again_asks_first(server, page):
     assert "answers" not in page.url
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.matrix)])
 def test_an_answer_has_its_colour_under_the_pointer_that_chose_it(server, browser, theme):
     """The pointer rests on the button after the click: right is green there, wrong is not, as each
     is without a pointer.
@@ -152,12 +152,12 @@ def test_chinese_and_the_hand_out(server, page):
     page.wait_for_function("document.documentElement.scrollHeight > 3000")
 
 
-@pytest.mark.parametrize("rests", [False, True])
+@pytest.mark.parametrize("rests", [False, pytest.param(True, marks=pytest.mark.matrix)])
 @pytest.mark.parametrize(
     ("lesson", "part", "title", "next_title"),
     [
         ("warm-section", 3, "First the last 8 KiB", "What others pay"),
-        ("time", 2, "Why times only rise", "Four steps"),
+        pytest.param("time", 2, "Why times only rise", "Four steps", marks=pytest.mark.matrix),
     ],
 )
 def test_a_stepper_begins_at_its_own_step(server, page, lesson, part, title, next_title, rests):

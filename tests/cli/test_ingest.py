@@ -279,7 +279,9 @@ def test_the_status_tells_the_signal(broker, out, monkeypatch, capsys, number):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.matrix)]
+)
 def test_ctrl_c_leaves_the_catalog(broker, out, cache, tmp_path, in_process, number):
     """130, of SIGTERM 143, one line, no wait for the run's end; the catalog and the staging folder
     tell of no second run.

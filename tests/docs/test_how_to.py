@@ -60,7 +60,13 @@ def missing(told: list[str], lines: list[str]) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("page", ["operate.md", "tune.md", "teach.md"])
+@pytest.mark.parametrize(
+    "page",
+    [
+        "teach.md",
+        *(pytest.param(page, marks=pytest.mark.matrix) for page in ("operate.md", "tune.md")),
+    ],
+)
 def test_a_how_to_prints_what_it_tells(page, tmp_path):
     """The commands of a page, one after the other in one folder; blocks of text are parts of what
     was printed before them.

@@ -1,33 +1,41 @@
 """The example scripts on a real broker, against the same questions asked of the plain reader."""
 
 import os
+import runpy
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from kafkaviz.log.broker import open_broker
+from tests.support.ingest import MASTER
 
-ROOT = Path(__file__).parents[2]
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
-def printed(script: str, *given: str) -> list[list[str]]:
-    """The cells of the table that a script prints, the header first."""
-    command = [sys.executable, str(ROOT / "examples" / script), *given, "--master", "local[2]"]
-    told = subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        check=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    ).stdout
-    lines = [line for line in told.splitlines() if line.startswith("|")]
+@pytest.fixture
+def printed(spark, capsys) -> Callable[..., list[list[str]]]:
+    """The cells of the table that a script prints on the Spark of the test run, the header
+    first.
+    """
+
+    def run(script: str, *given: str) -> list[list[str]]:
+        runpy.run_path(str(EXAMPLES / script))["main"]([*given, "--master", MASTER])
+        return cells(capsys.readouterr().out)
+
+    return run
+
+
+def cells(text: str) -> list[list[str]]:
+    """Those of the table that Spark has printed."""
+    lines = [line for line in text.splitlines() if line.startswith("|")]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
 
 
 @pytest.mark.slow
-def test_densest_topics(clean):
+def test_densest_topics(clean, printed):
     """The least bytes an entry first."""
     header, *rows = printed("densest_topics.py", str(clean))
     assert header == [
@@ -57,7 +65,7 @@ def test_densest_topics(clean):
 
 
 @pytest.mark.matrix
-def test_densest_topics_of_a_broker_that_was_killed(killed):
+def test_densest_topics_of_a_broker_that_was_killed(killed, printed):
     """Its active indexes are as long as they may grow; what is written of them counts."""
     _, *rows = printed("densest_topics.py", str(killed))
     written: dict[str, int] = {}
@@ -72,7 +80,7 @@ def test_densest_topics_of_a_broker_that_was_killed(killed):
 
 
 @pytest.mark.slow
-def test_late_records(clean):
+def test_late_records(clean, printed):
     """Of the topic whose sensors report late."""
     header, *rows = printed(
         "late_records.py", str(clean), "--late-s", "60", "--topics", "sensors-*,orders"
@@ -104,3 +112,13 @@ def test_late_records(clean):
     assert [
         [row[0], int(row[1]), int(row[2]), float(row[3]), int(row[4])] for row in rows
     ] == expected
+
+
+@pytest.mark.matrix
+@pytest.mark.parametrize("script", ["densest_topics.py", "late_records.py"])
+def test_a_script_runs_by_itself(clean, script):
+    """As a reader starts it: in a process, and on a Spark, of its own."""
+    command = [sys.executable, str(EXAMPLES / script), str(clean), "--master", MASTER]
+    environment = {**os.environ, "PYTHONPATH": str(EXAMPLES.parent)}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    assert len(cells(done.stdout)) > 2

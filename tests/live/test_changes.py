@@ -102,6 +102,7 @@ def changed(
     return status, moments.count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_change_at_some_moment_is_no_traceback(tmp_path, capsys, command):
     """Each change at another of its calls."""

@@ -23,16 +23,21 @@ TINY = DATA / "kafka-4.3.1" / "tiny-index-0" / "00000000000000000049"
 LARGE_BYTES = 256 << 10  # of a larger file, stretches alone are held to each other
 ARCHIVES = (
     "kafka-2.8.2-legacy",
-    "kafka-3.9.0-follower",
-    "kafka-3.9.0-leader",
-    "kafka-4.3.1-clean",
-    "kafka-4.3.1-damaged",
-    "kafka-4.3.1-killed",
-    "kafka-4.3.1-killed-restarted",
-    "kafka-4.3.1-unstartable",
-    "kafka-4.4.0-clean",
     "kafka-4.4.0-killed",
-    "kafka-4.4.0-killed-restarted",
+    *(
+        pytest.param(name, marks=pytest.mark.matrix)
+        for name in (
+            "kafka-3.9.0-follower",
+            "kafka-3.9.0-leader",
+            "kafka-4.3.1-clean",
+            "kafka-4.3.1-damaged",
+            "kafka-4.3.1-killed",
+            "kafka-4.3.1-killed-restarted",
+            "kafka-4.3.1-unstartable",
+            "kafka-4.4.0-clean",
+            "kafka-4.4.0-killed-restarted",
+        )
+    ),
 )
 
 
@@ -100,6 +105,7 @@ def test_every_file_of_the_samples(sample, met, request):
     assert message("span.unknown_file") not in names and names >= met
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("archive", ARCHIVES)
 def test_every_file_of_every_directory(archive, shared):
     """Eight brokers, 1.1.1 to 4.3.1, clean, killed and damaged."""

@@ -82,7 +82,9 @@ def read_name(read: catalog.Catalog, directory: Path) -> str:
     )
 
 
-@pytest.mark.parametrize("sample", ["clean", "killed", "damaged"])
+@pytest.mark.parametrize(
+    "sample", [pytest.param("clean", marks=pytest.mark.slow), "killed", "damaged"]
+)
 def test_findings_are_those_of_a_check_in_process(sample, request, in_process, out):
     """Of three real brokers: findings in their order, steps of the next start, and the release that
     is assumed.
@@ -111,7 +113,7 @@ def test_findings_on_spark_are_the_same(clean, killed, damaged, on_spark, out, f
     assert on_spark(clean, killed, damaged, catalog=out, findings=True).progress().state == "fresh"
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_findings_of_thirteen_brokers_are_the_same(shared, on_spark, out):
     """2.8.2 to 4.4.0, clean, killed, restarted, damaged."""
     archives = sorted((shared / "data").glob("kafka-*.tar.gz"))

@@ -380,6 +380,7 @@ def test_a_question_is_answered_as_plain_python_does(name, made, plain):
     assert tail is None or all(tail(row) for row in answer)
 
 
+@pytest.mark.slow
 def test_the_worst_lookup_is_what_the_search_reads(made, plain, clean):
     """Header by header, as the release of these scans does it.
 

@@ -88,6 +88,7 @@ def test_magic_0_and_1_have_nulls(shared, staging):
     assert {row["leader_epoch"] for row in rows if row["magic"] < 2} == {None}
 
 
+@pytest.mark.slow
 def test_few_rows_at_once_are_the_same_rows(clean, staging, monkeypatch):
     """However rows are gathered before they are written."""
     monkeypatch.setattr(scan_module, "ROWS_AT_ONCE", 100)

@@ -194,7 +194,7 @@ def test_a_killed_jvm_is_replaced():
     assert ended.returncode == 0, ended.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_workers_import_what_only_the_driver_can(tmp_path, damaged):
     """A venv with every package but kafkaviz, and a driver that has it on its sys.path alone, in
     another directory.

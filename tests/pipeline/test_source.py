@@ -168,7 +168,7 @@ def test_records_are_those_of_the_plain_reader(sample, request):
     assert all(row["is_control"] == batches[tuple(row[name] for name in owners)] for row in sizes)
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_rows_of_every_recorded_broker(shared):
     """Releases 2.8.2 to 4.3.1, all three magics, killed and damaged ones: batches and records, in
     one task and in many.

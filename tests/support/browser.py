@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 import pytest
 
@@ -11,9 +12,23 @@ sync_api = pytest.importorskip(
     "playwright.sync_api", reason="needs playwright: pip install -r requirements-dev.txt"
 )
 
-PATIENCE_MS = 30_000
+PATIENCE_MS = 60_000  # a wait ends with what it waits for; a machine may be busy
 sync_api.expect.set_options(timeout=PATIENCE_MS)
 SPARK_PATIENCE_MS = 180_000
+
+
+# pages that no test has open, to be used again: a new one costs a window of Chromium and a
+# compilation of Streamlit's scripts, two seconds of processor time
+_FREE: list["_Tab"] = []
+
+
+@dataclass(frozen=True)
+class _Tab:
+    """A page in a context of its own, and what is wrong on it since the list was emptied."""
+
+    browser: "sync_api.Browser"
+    page: "sync_api.Page"
+    errors: list[str]
 
 
 @contextmanager
@@ -23,15 +38,51 @@ def watched(
     """A page of a visitor who was never here; AssertionError at its end if its console showed an
     error.
     """
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=theme)
-    opened = context.new_page()
-    opened.set_default_timeout(PATIENCE_MS)
-    errors = watch(opened)
+    tab = _open(browser)
+    tab.page.set_viewport_size({"width": width, "height": 900})
+    tab.page.emulate_media(media="screen", color_scheme=theme)
     try:
-        yield opened
-    finally:
-        context.close()
+        yield tab.page
+    except BaseException:
+        tab.page.context.close()
+        raise
+    errors = [*tab.errors]
+    try:
+        _forget_visitor(tab)
+    except sync_api.Error:
+        tab.page.context.close()
+        raise
     assert errors == []
+
+
+def _open(browser: "sync_api.Browser") -> _Tab:
+    free = [tab for tab in _FREE if tab.browser is browser]
+    if free:
+        _FREE.remove(free[0])
+        return free[0]
+    page = browser.new_context().new_page()
+    page.set_default_timeout(PATIENCE_MS)
+    return _Tab(browser, page, watch(page))
+
+
+def _forget_visitor(tab: _Tab) -> None:
+    """Leaves the page empty and its site without a trace of the visit, for the next test."""
+    page, context = tab.page, tab.page.context
+    if page.is_closed():
+        context.close()
+        return
+    for other in context.pages:
+        if other is not page:
+            other.close()
+    page.unroute_all()
+    page.evaluate("try { localStorage.clear(); sessionStorage.clear() } catch {}")
+    page.goto("about:blank")
+    context.clear_cookies()
+    context.clear_permissions()
+    page.mouse.move(0, 0)
+    page.set_default_timeout(PATIENCE_MS)
+    tab.errors.clear()
+    _FREE.append(tab)
 
 
 def heading(page: "sync_api.Page", text: str) -> None:

@@ -502,24 +502,32 @@ def told_by_dump_alone(broker: Path) -> dict[str, set[str]]:
     return {path: codes for path, codes in found.items() if codes}
 
 
-@pytest.mark.parametrize("name", ["damaged", "killed", "clean"])
+@pytest.mark.parametrize(
+    "name", ["damaged", "killed", pytest.param("clean", marks=pytest.mark.matrix)]
+)
 def test_dump_finds_no_fault_that_check_does_not_find(request, name):
     """Every file of the samples; what the directory around it tells counts in both."""
     assert told_by_dump_alone(request.getfixturevalue(name)) == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [
         "2.8.2-legacy",
-        "3.9.0-follower",
-        "3.9.0-leader",
-        "4.3.1-killed",
-        "4.3.1-killed-restarted",
         "4.3.1-unstartable",
-        "4.4.0-clean",
-        "4.4.0-killed",
-        "4.4.0-killed-restarted",
+        *(
+            pytest.param(name, marks=pytest.mark.matrix)
+            for name in (
+                "3.9.0-follower",
+                "3.9.0-leader",
+                "4.3.1-killed",
+                "4.3.1-killed-restarted",
+                "4.4.0-clean",
+                "4.4.0-killed",
+                "4.4.0-killed-restarted",
+            )
+        ),
     ],
 )
 def test_dump_finds_no_fault_in_what_older_brokers_wrote(shared, name):
