@@ -233,7 +233,7 @@ def in_process(monkeypatch: pytest.MonkeyPatch) -> Callable[..., "Ingest"]:
 def _stopped_at_the_end(cache: Path) -> Iterator[None]:
     """Unstopped, the session would complain when the test run ends."""
     yield
-    from kafkaviz.pipeline.session import session
+    from kafkaviz.pipeline.spark.session import session
     from tests.support.ingest import MASTER
 
     session(MASTER).stop()
@@ -246,7 +246,7 @@ def spark(_stopped_at_the_end: None) -> "SparkSession":
 
     A sort or a join of some rows is two tasks, not Spark's two hundred.
     """
-    from kafkaviz.pipeline.session import session
+    from kafkaviz.pipeline.spark.session import session
     from tests.support.ingest import MASTER
 
     spark = session(MASTER)
