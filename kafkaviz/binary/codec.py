@@ -37,8 +37,10 @@ _LZ4_INT = struct.Struct("<I")
 
 
 def name(codec_id: int) -> str:
-    """The name of a codec id; CorruptBytes for the ids 5 to 7, which no Kafka release up to 4.3
-    knows.
+    """The name of a codec id.
+
+    Raises:
+        CorruptBytes: the id is 5 to 7, which no Kafka release up to 4.3 knows.
     """
     if not 0 <= codec_id < len(CODECS):
         raise CorruptBytes(0, verbatim(f"Unknown compression type id: {codec_id}"))
@@ -57,14 +59,21 @@ def decompress(
     *,
     lz4_header_checked: bool = True,
 ) -> bytes:
-    """The data that was compressed, at most limit_bytes of it.
+    """Decompresses the data of a batch or message.
 
-    Raises CorruptBytes where Kafka 4.3 fails to decompress, and for data that expands past the
-    limit; its position is a byte of data, 0 where the codec tells none. In one thing it is
-    stricter: bytes behind a gzip member, zstd frame or snappy stream that begin another and do not
-    finish it are corrupt, where Kafka may end before them. A damaged byte can decompress without
-    any error to other bytes: check the checksum of the batch first. lz4_header_checked: False for
-    messages of magic 0, whose writers put a wrong checksum into the LZ4 frame header (KIP-57).
+    In one thing it is stricter than Kafka 4.3: bytes behind a gzip member, zstd frame or snappy
+    stream that begin another and do not finish it are corrupt, where Kafka may end before them. A
+    damaged byte can decompress without any error to other bytes: check the checksum of the batch
+    first.
+
+    Args:
+        limit_bytes: the most that the data may expand to.
+        lz4_header_checked: False for messages of magic 0, whose writers put a wrong checksum into
+            the LZ4 frame header (KIP-57).
+
+    Raises:
+        CorruptBytes: Kafka 4.3 fails to decompress the data, or it expands past the limit; the
+            position is a byte of data, 0 where the codec gives none.
     """
     data = memoryview(data)
     if codec == "lz4":
@@ -75,7 +84,7 @@ def decompress(
 
 
 def _join(pieces: Iterator[bytes | pa.Buffer], limit_bytes: int) -> bytes:
-    """The pieces as one; once they grow past the limit the rest is not even decompressed."""
+    """Joins the pieces; once they grow past the limit the rest is not even decompressed."""
     buffers, size_bytes = [], 0
     for piece in pieces:
         buffers.append(piece)
@@ -93,9 +102,7 @@ def _check_limit(size_bytes: int, limit_bytes: int, position: int = 0) -> None:
 
 
 def _from_gzip(data: memoryview) -> Iterator[bytes]:
-    """The data of all members; as Java's GZIPInputStream, what follows the last member is left
-    unread.
-    """
+    """The data of all members; what follows is left unread, as by Java's GZIPInputStream."""
     rest = bytes(data)
     while True:
         member = zlib.decompressobj(wbits=31)
@@ -118,11 +125,11 @@ def _from_gzip(data: memoryview) -> Iterator[bytes]:
 
 
 def _from_stream(codec: str, data: memoryview) -> Iterator[pa.Buffer]:
-    """The pieces pyarrow makes of the data; reading it all in one call would set the limit aside
-    for each batch.
+    """The pieces in which pyarrow decompresses the data.
 
-    As its buffers, not as bytes: where the data is corrupt, its read() never gives back the room
-    that it took for a piece.
+    Reading it all in one call would allocate the limit for each batch. The pieces are its buffers,
+    not bytes: where the data is corrupt, its read() never frees the memory that it took for a
+    piece.
     """
     try:
         stream = pa.CompressedInputStream(pa.BufferReader(data), codec)
@@ -147,9 +154,7 @@ def _to_snappy(data: bytes) -> bytes:
 
 
 def _from_snappy(data: memoryview, limit_bytes: int) -> Iterator[bytes]:
-    """The blocks of a xerial stream, or the one bare block; as SnappyInputStream of snappy-java
-    1.1.10.
-    """
+    """The blocks of a xerial stream, or the bare block; as SnappyInputStream 1.1.10 reads them."""
     if len(data) < _XERIAL.size or data[:8] != _XERIAL_MAGIC:
         yield _snappy_block(data, 0, limit_bytes)
         return
@@ -175,8 +180,9 @@ def _from_snappy(data: memoryview, limit_bytes: int) -> Iterator[bytes]:
 
 
 def _is_xerial(header: memoryview) -> bool:
-    """Whether this is the header of a stream that follows another; of these alone snappy-java looks
-    at the version.
+    """Whether this is the header of another stream that follows the first.
+
+    Of these alone snappy-java looks at the version.
     """
     return (
         len(header) == _XERIAL.size
@@ -186,7 +192,11 @@ def _is_xerial(header: memoryview) -> bool:
 
 
 def _snappy_block(block: memoryview, position: int, limit_bytes: int) -> bytes:
-    """The data of one block, which begins with its size; position is the block's, for the error."""
+    """The data of a block, which begins with its size.
+
+    Args:
+        position: the block's, for the error.
+    """
     try:
         size_bytes, _ = varint.read_unsigned(block, 0)
         _check_limit(size_bytes, limit_bytes)
@@ -205,8 +215,9 @@ def _snappy_block(block: memoryview, position: int, limit_bytes: int) -> bytes:
 
 
 def _to_lz4(data: bytes) -> bytes:
-    """A frame as Kafka's Lz4BlockOutputStream writes it: independent blocks of at most 64 KiB, no
-    checksums, an end mark.
+    """A frame as Kafka's Lz4BlockOutputStream writes it.
+
+    Independent blocks of at most 64 KiB, no checksums, an end mark.
     """
     descriptor = bytes([_LZ4_INDEPENDENT, 4 << 4])
     blocks = [
@@ -219,7 +230,7 @@ def _to_lz4(data: bytes) -> bytes:
 
 
 def _lz4_block(data: bytes) -> bytes:
-    """One block behind its size; stored as it is where compressing would not make it smaller."""
+    """A block behind its size; stored as it is where compressing would not make it smaller."""
     block = pa.compress(data, "lz4_raw", asbytes=True)
     return (
         _LZ4_INT.pack(len(block)) + block
@@ -229,12 +240,14 @@ def _lz4_block(data: bytes) -> bytes:
 
 
 def _normalise_lz4_frame(data: memoryview, *, header_checked: bool) -> bytes:
-    """The first frame with a header that any LZ4 library takes; CorruptBytes where Kafka refuses a
-    frame.
+    """The first frame, with a header that any LZ4 library takes.
 
     As Kafka's Lz4BlockInputStream, which knows neither dependent blocks nor dictionaries and reads
     no checksum of the content and nothing behind the frame. The checksums of blocks stay, and are
     checked when the frame is decompressed.
+
+    Raises:
+        CorruptBytes: Kafka refuses the frame.
     """
     flags, block_bytes, start = _lz4_header(data, header_checked=header_checked)
     end = start
@@ -259,7 +272,11 @@ def _normalise_lz4_frame(data: memoryview, *, header_checked: bool) -> bytes:
 
 
 def _lz4_header(data: memoryview, *, header_checked: bool) -> tuple[int, int, int]:
-    """(flags, the largest size of a block, the position of the first block)."""
+    """Reads the header of a frame.
+
+    Returns:
+        The flags, the largest size of a block, and the position of the first block.
+    """
     if len(data) < 7:
         raise CorruptBytes(
             len(data), message("codec.failed", codec="lz4", problem="Stream ended prematurely")
@@ -303,8 +320,10 @@ def _lz4_size(data: memoryview, position: int) -> int:
 
 
 def _lz4_header_check(descriptor: bytes | memoryview) -> bytes:
-    """The checksum byte of a frame header: the second byte of xxHash32 with seed 0, here for less
-    than 16 bytes.
+    """The checksum byte of a frame header: the second byte of xxHash32 with seed 0.
+
+    Args:
+        descriptor: less than 16 bytes.
     """
     sum32, position = 0x165667B1 + len(descriptor), 0
     for position in range(0, len(descriptor) - 3, 4):

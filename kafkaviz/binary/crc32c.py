@@ -1,14 +1,13 @@
-"""CRC-32C (Castagnoli), the checksum of a batch since magic 2; messages of magic 0 and 1 have the
-CRC-32 of zlib.
+"""CRC-32C (Castagnoli), the checksum of a batch since magic 2.
 
-crc32c is for one buffer from Python. stretches and stretch are for many stretches of a buffer and
-for compiled loops, where a call from Python for each batch of 1 KB would take longer than its
-checksum does.
+Messages of magic 0 and 1 have the CRC-32 of zlib. The crc32c package is for one buffer from Python;
+checksum_ranges and checksum_range are for many byte ranges of a buffer and for compiled loops,
+where a call from Python for each batch of 1 KB would take longer than its checksum does.
 
-Three streams: the processor's instruction takes 8 bytes at a time and must wait for its own answer,
-three cycles long. So 768 bytes go as three blocks of 256 side by side, and their three sums become
-one: the sum of a block followed by 256 more bytes is what the block's sum becomes behind 256 zeros
-(a table), xor the sum of those bytes.
+Three streams: the processor's instruction takes 8 bytes at a time and must wait for its own result,
+three cycles long. So 768 bytes go as three blocks of 256 side by side, and their three sums are
+combined: the sum of a block followed by 256 more bytes is what the block's sum becomes behind 256
+zeros (a table), xor the sum of those bytes.
 """
 
 from collections.abc import Callable
@@ -42,8 +41,13 @@ intrinsic = cast("Callable[[Callable], Callable[..., Any]]", numba_intrinsic)
 def checksum_ranges(
     data: bytes | memoryview | np.ndarray, starts: np.ndarray, ends: np.ndarray
 ) -> np.ndarray:
-    """The CRC-32C of data[start:end] for each start and end, as uint32; IndexError where a stretch
-    leaves the data.
+    """The CRC-32C of data[start:end] for each start and end.
+
+    Returns:
+        An array of uint32, shape (ranges,).
+
+    Raises:
+        IndexError: a range leaves the data.
     """
     buffer = np.frombuffer(data, np.uint8)
     buffer.flags.writeable = False  # one type of array, so that one compiled version serves all
@@ -54,7 +58,7 @@ def checksum_ranges(
 
 @njit(cache=True)
 def _checksum_ranges(data: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """stretches, compiled."""
+    """The compiled loop of checksum_ranges."""
     if len(starts) != len(ends):
         raise ValueError("as many starts as ends")
     sums = np.empty(len(starts), np.uint32)
@@ -65,10 +69,14 @@ def _checksum_ranges(data: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> 
 
 @njit(cache=True)
 def checksum_range(data: np.ndarray, start: int, end: int, previous_crc: int) -> int:
-    """The CRC-32C of data[start:end] (uint8), for other compiled functions; IndexError where the
-    stretch leaves the data.
+    """The CRC-32C of data[start:end], for other compiled functions.
 
-    previous_crc: the CRC-32C of the bytes in front that belong to it, 0 if there are none.
+    Args:
+        data: an array of uint8.
+        previous_crc: the CRC-32C of the bytes in front that belong to it, 0 if there are none.
+
+    Raises:
+        IndexError: the range leaves the data.
     """
     if not 0 <= start <= end <= len(data):
         raise IndexError("a stretch outside of the data")
@@ -103,7 +111,11 @@ def _sum_by_instruction(crc: np.uint64, data: np.ndarray, start: int, end: int) 
 def _sum_blocks(
     crc: np.uint64, data: np.ndarray, start: int, end: int, block_bytes: int, table: np.ndarray
 ) -> tuple[np.uint64, int]:
-    """(the sum after as many threes of blocks as there are, the byte behind them)."""
+    """Sums as many groups of three blocks as there are.
+
+    Returns:
+        The sum, and the byte behind the blocks.
+    """
     while end - start >= 3 * block_bytes:
         first, second, third = crc, np.uint64(0), np.uint64(0)
         for position in range(start, start + block_bytes, 8):
@@ -117,7 +129,7 @@ def _sum_blocks(
 
 @njit(cache=True)
 def _shift(crc: np.uint64, table: np.ndarray) -> np.uint64:
-    """What a sum becomes behind as many zero bytes as the table was made for."""
+    """What a sum becomes behind the number of zero bytes that the table is for."""
     return np.uint64(
         table[0, crc & _LOW]
         ^ table[1, crc >> np.uint64(8) & _LOW]
@@ -127,11 +139,11 @@ def _shift(crc: np.uint64, table: np.ndarray) -> np.uint64:
 
 
 def _instructions(context) -> tuple | None:
-    """The instructions of the processor that numba compiles for; None if it has none.
+    """The checksum instructions of the processor that numba compiles for; None if it has none.
 
-    Asked of what numba also writes beside a cached function: on a processor with another name or
-    other features the function is compiled again, so no instruction reaches a processor that does
-    not know it.
+    The processor is the one that numba also writes beside a cached function: on a processor with
+    another name or other features the function is compiled again, so no instruction reaches a
+    processor that does not know it.
     """
     triple, cpu, features = context.codegen().magic_tuple()
     processor, cpu_flags = (
@@ -157,7 +169,7 @@ def _has_instruction(typing_context):
 
 
 def _step(builder: ir.IRBuilder, context, place: int, crc: Any, word: Any) -> Any:
-    """One instruction; without one the sum as it is, which no one asks for."""
+    """Emits one instruction; without one the sum as it is, which is never used."""
     instructions = _instructions(context)
     if not instructions:
         return crc
@@ -194,9 +206,7 @@ def _step_byte(typing_context, crc, byte):
 
 @intrinsic
 def _word(typing_context, data, position):
-    """The 8 bytes of data from a position on, unaligned and unchecked: stretch has looked at the
-    bounds.
-    """
+    """The 8 bytes of data from a position on, unaligned and unchecked: callers check the bounds."""
 
     def code(context, builder, signature, arguments):
         array = make_array(signature.args[0])(context, builder, arguments[0])
@@ -213,8 +223,9 @@ def _word(typing_context, data, position):
 
 @njit(cache=True)
 def _sum_by_tables(crc: np.uint64, data: np.ndarray, start: int, end: int) -> np.uint64:
-    """The sum after data[start:end], eight bytes a step: the table of a place holds what a byte
-    there adds to the sum.
+    """The sum after data[start:end], eight bytes a step.
+
+    The table of a position holds what a byte there adds to the sum.
     """
     while end - start >= 8:
         crc ^= _word(data, start)
@@ -233,7 +244,11 @@ def _sum_by_tables(crc: np.uint64, data: np.ndarray, start: int, end: int) -> np
 
 
 def _byte_sums() -> np.ndarray:
-    """(256,) uint32: the sum that each byte makes of 0."""
+    """The sum of each byte, from 0.
+
+    Returns:
+        An array of uint32, shape (256,).
+    """
     sums = np.arange(256, dtype=np.uint32)
     for _ in range(8):
         sums = sums >> 1 ^ np.where(sums & 1, np.uint32(POLYNOMIAL), np.uint32(0))
@@ -241,7 +256,11 @@ def _byte_sums() -> np.ndarray:
 
 
 def _position_tables(byte_sums: np.ndarray) -> np.ndarray:
-    """(8, 256) uint32: the sum that each byte makes of 0 when 0 to 7 zero bytes follow it."""
+    """The sum of each byte, from 0, when 0 to 7 zero bytes follow it.
+
+    Returns:
+        An array of uint32, shape (8, 256).
+    """
     tables = [byte_sums]
     for _ in range(7):
         tables.append(tables[-1] >> 8 ^ byte_sums[tables[-1] & 0xFF])
@@ -249,7 +268,11 @@ def _position_tables(byte_sums: np.ndarray) -> np.ndarray:
 
 
 def _shift_table(zero_bytes: int, byte_sums: np.ndarray) -> np.ndarray:
-    """(4, 256) uint32: what each byte of a sum becomes behind a power of two of zero bytes."""
+    """What each byte of a sum becomes behind a power of two of zero bytes.
+
+    Returns:
+        An array of uint32, shape (4, 256).
+    """
     sums = np.arange(256, dtype=np.uint32) << np.array([[0], [8], [16], [24]], np.uint32)
     table = sums >> 8 ^ byte_sums[sums & 0xFF]
     for _ in range(zero_bytes.bit_length() - 1):

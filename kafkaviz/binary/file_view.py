@@ -1,5 +1,6 @@
-"""A file as a name, a size and a door to its bytes by position, wherever these lie: on a disk, in
-memory, or in what a recovery would leave.
+"""A file as a name, a size and a way to read its bytes by position.
+
+The bytes may lie on a disk, in memory, or in what a recovery would leave.
 """
 
 from collections.abc import Callable, Generator
@@ -22,11 +23,14 @@ OpenReader = Callable[[], AbstractContextManager[ReadInto]]
 
 @dataclass(frozen=True)
 class FileView:
-    """A file: open_reader is a context manager that gives read(position, buffer) while it is open.
+    """A file that can be read by position, wherever its bytes are.
 
-    modified_ms: when it was written last; some of Kafka's messages tell it. path: for messages; the
-    name where there is no more to say. source: "disk" where these are the bytes that lie there,
-    "recovered" where a start would leave others under this name.
+    Attributes:
+        open_reader: a context manager that gives read(position, buffer) while it is open.
+        modified_ms: when it was last written, which some of Kafka's messages name.
+        path: for messages; the name where no path is known.
+        source: "disk" where these are the bytes on disk, "recovered" where a start of the broker
+            would leave others under this name.
     """
 
     name: str
@@ -43,9 +47,10 @@ class FileView:
         *,
         limit_bytes: int = READ_LIMIT_BYTES,
     ) -> bytes:
-        """A stretch of its bytes, by default all; fewer where the file has become shorter.
+        """A range of its bytes, by default all; fewer where the file has become shorter.
 
-        CannotOpen where they are more than the limit.
+        Raises:
+            CannotOpen: they are more than the limit.
         """
         rest_bytes = max(0, self.size_bytes - position)
         length_bytes = rest_bytes if size_bytes is None else min(size_bytes, rest_bytes)
@@ -59,7 +64,7 @@ class FileView:
             return read_bytes(read, position, length_bytes)
 
     def part(self, name: str, start: int, stop: int) -> "FileView":
-        """A stretch of its bytes as a file of that name."""
+        """A range of its bytes as a file of that name."""
 
         @contextmanager
         def open_reader() -> Generator[ReadInto]:
@@ -69,9 +74,7 @@ class FileView:
         return FileView(name, stop - start, open_reader, self.modified_ms)
 
     def pad(self, size_bytes: int) -> "FileView":
-        """The same with zeros behind it, as long as that; one that is longer already stays as it
-        is.
-        """
+        """The same file with zeros behind it, up to that size; a longer one stays as it is."""
 
         @contextmanager
         def open_reader() -> Generator[ReadInto]:
@@ -101,13 +104,13 @@ def _read_grown(
 
 
 def read_bytes(read: ReadInto, position: int, size_bytes: int) -> bytes:
-    """A stretch of an open file; shorter where it ends."""
+    """A range of an open file; shorter where the file ends."""
     buffer = np.empty(max(0, size_bytes), np.uint8)
     return buffer[: read(position, buffer)].tobytes()
 
 
 def reader(data: bytes | bytearray | memoryview) -> ReadInto:
-    """read(position, buffer) of bytes that are at hand."""
+    """A read(position, buffer) of bytes in memory."""
     array = np.frombuffer(data, np.uint8)
 
     def read(position: int, buffer: np.ndarray) -> int:
@@ -119,12 +122,12 @@ def reader(data: bytes | bytearray | memoryview) -> ReadInto:
 
 
 def in_memory(name: str, data: bytes, modified_ms: int = 0) -> FileView:
-    """A file whose bytes are at hand."""
+    """A file whose bytes are in memory."""
     return always_open(name, len(data), reader(data), modified_ms)
 
 
 def always_open(name: str, size_bytes: int, read: ReadInto, modified_ms: int = 0) -> FileView:
-    """A file that takes no opening."""
+    """A file that needs no opening."""
 
     @contextmanager
     def open_reader() -> Generator[ReadInto]:

@@ -1,9 +1,9 @@
-"""Text as Java reads and writes it: bytes decoded, strings and numbers printed, where Python would
-do it otherwise.
+r"""Text as Java reads and writes it, where Python would do it otherwise.
 
-    decoded(b"a\\xed\\xa0\\x80")   "a\\ufffd": half a surrogate pair is one U+FFFD, where Python
-    makes three
-    double(1048576.0)             "1048576.0"; double(1e7) is "1.0E7"
+Half a surrogate pair is one U+FFFD, where Python decodes three:
+
+    decode_utf8(b"a\xed\xa0\x80")   "a\ufffd"
+    format_double(1048576.0)        "1048576.0"; format_double(1e7) is "1.0E7"
 """
 
 import math
@@ -22,9 +22,7 @@ def decode_utf8(data: bytes) -> str:
 
 
 def format_double(number: float) -> str:
-    """A number as Double.toString writes it (Java 19 and later: the fewest digits that give the
-    number back).
-    """
+    """A number as Double.toString writes it since Java 19: the fewest digits that mean it."""
     if not math.isfinite(number):
         return "NaN" if math.isnan(number) else "Infinity" if number > 0 else "-Infinity"
     shortest = f"{number!r}"

@@ -1,4 +1,4 @@
-"""What numpy says of a structured dtype's fields, without the None that it has for other dtypes."""
+"""The fields of a structured dtype, without the None that numpy's types have for other dtypes."""
 
 from collections.abc import Mapping
 from typing import Any, cast

@@ -1,8 +1,7 @@
-"""numba's njit for modules that must be quick to import: the compiler is loaded when a compiled
-function is first called.
+"""numba's njit for modules that must import fast: the compiler is loaded at the first call.
 
-A command that looks up one offset calls none of them, and is done before numba alone would have
-been imported.
+A command that looks up one offset calls no compiled function, and is done before numba alone would
+have been imported.
 """
 
 import functools
@@ -15,15 +14,20 @@ Result = TypeVar("Result")
 
 
 class CompiledFunction(Generic[Parameters, Result]):
-    """A function that numba compiles on its first call, or takes from its cache; in other compiled
-    functions it may be used too.
+    """A function that numba compiles on its first call, or takes from its cache.
+
+    Other compiled functions may call it too.
     """
 
     __wrapped__: Any
     __qualname__: str
 
     def __init__(self, function: Callable[Parameters, Result], options: dict[str, Any]) -> None:
-        """options: those of numba.njit."""
+        """Wraps the function without compiling it.
+
+        Args:
+            options: those of numba.njit.
+        """
         functools.update_wrapper(self, function)
         self._options = options
 
@@ -32,28 +36,28 @@ class CompiledFunction(Generic[Parameters, Result]):
 
     @cached_property
     def dispatcher(self) -> Any:
-        """What numba.njit makes of the function."""
+        """The result of numba.njit for the function."""
         from numba import njit
 
         return njit(**self._options)(self.__wrapped__)
 
     @property
     def py_func(self) -> Callable[Parameters, Result]:
-        """The function itself, as it is written."""
+        """The plain Python function."""
         return self.__wrapped__
 
     @property
     def _numba_type_(self) -> Any:
-        """What numba asks of a global that a compiled function uses."""
+        """The attribute that numba reads of a global that a compiled function uses."""
         return self.dispatcher._numba_type_
 
     def __reduce__(self) -> str:
-        """By name, as a function is sent to another process."""
+        """Pickled by name, as functions are."""
         return self.__qualname__
 
 
 def njit(
     **options: Any,
 ) -> Callable[[Callable[Parameters, Result]], CompiledFunction[Parameters, Result]]:
-    """As numba.njit, with options alone; what the function takes and gives stays known."""
+    """As numba.njit, called with options alone; the types of parameters and result are kept."""
     return lambda function: CompiledFunction(function, options)

@@ -1,4 +1,4 @@
-"""A stretch of bytes as named spans: which byte belongs to which field, and what the field says.
+"""A range of bytes as named spans: which byte belongs to which field, and what the field says.
 
 Spans tile: each starts where the one before ends, and none is empty. Eight bytes of an .index may
 be Span(40, 44, "slot 5 relativeOffset", "171", "offset") and Span(44, 48, "position", "21 310",
@@ -30,8 +30,12 @@ VALUE_CHARACTERS = 160  # of a key or value that a span shows
 
 
 class Span(NamedTuple):
-    """Bytes start to end (exclusive) with a name, a value as text, and one of KINDS; note: what it
-    means, in a sentence.
+    """The bytes from start to end (exclusive), with a name.
+
+    Attributes:
+        value: the value as text.
+        kind: one of KINDS.
+        note: what the value means, in a sentence.
     """
 
     start: int
@@ -43,8 +47,9 @@ class Span(NamedTuple):
 
 
 class FieldDisplay(NamedTuple):
-    """How a field of a fixed layout is shown; value and note are made of the whole row, so that one
-    field can explain another.
+    """How a field of a fixed layout is shown.
+
+    Value and note are computed from all of the row, so that one field can explain another.
     """
 
     name: str
@@ -60,11 +65,14 @@ def field_spans(
     position: int,
     prefix: Message | None = None,
 ) -> list[Span]:
-    """The fields of a fixed layout at the start of data, which lies at this position; prefix stands
-    before the first name.
+    """The fields of a fixed layout at the start of data.
 
-    Data that ends early gives the whole fields and what is there of the next one, as torn: nothing
-    can be said of more.
+    Data that ends early gives the complete fields and, as torn, what is left of the next one:
+    nothing can be said of more.
+
+    Args:
+        position: where data lies in the file.
+        prefix: stands before the first name.
     """
     row = np.frombuffer(bytes(data[: layout.itemsize]).ljust(layout.itemsize, b"\0"), layout)[0]
     is_whole, spans = len(data) >= layout.itemsize, []
@@ -111,7 +119,7 @@ def _field_span(
     size_bytes: int,
     is_whole: bool,
 ) -> Span:
-    """One field; what a row that is not whole would mean is not said."""
+    """The span of one field; a row that is cut gets no note."""
     value = field.value(row) if field.value else str(row[name])
     return Span(
         start,
@@ -124,13 +132,14 @@ def _field_span(
 
 
 def torn_span(start: int, end: int, name: Text, note: Text) -> Span:
-    """Bytes that are cut, left over or no field at all."""
+    """Bytes that are cut off, left over, or no field at all."""
     return Span(start, end, name, f"{end - start} B", TORN, note)
 
 
 def text(data: bytes | memoryview) -> str:
-    """The start of a key or value: UTF-8 as text, with dots for control characters where they are
-    few; else hexadecimal digits.
+    """The start of a key or value, as text or hexadecimal digits.
+
+    UTF-8 is shown as text, with dots for control characters where they are few.
     """
     head = bytes(data[: 4 * VALUE_CHARACTERS])
     try:
@@ -154,12 +163,16 @@ def _truncate(value: str, size: int) -> str:
 
 
 def find_overlapping(spans: Iterable[Span], start: int, stop: int) -> list[Span]:
-    """Those that have a byte in [start, stop), whole."""
+    """The spans that have a byte in [start, stop), uncut."""
     return [span for span in spans if span.start < stop and span.end > start]
 
 
 def check(spans: list[Span], start: int, stop: int) -> None:
-    """AssertionError unless the spans tile [start, stop) exactly."""
+    """Checks that the spans tile a range.
+
+    Raises:
+        AssertionError: they do not tile [start, stop) exactly.
+    """
     assert all(span.start < span.end and span.name and span.kind in KINDS for span in spans), (
         "an empty or nameless span"
     )

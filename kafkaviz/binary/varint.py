@@ -1,5 +1,4 @@
-"""Numbers of variable length: seven bits a byte, the lowest first, the top bit set in every byte
-but the last.
+"""Numbers of variable length: seven bits a byte, lowest first, the top bit set in all but the last.
 
 Signed numbers are folded first (zigzag): 0, -1, 1, -2, 2 become 0, 1, 2, 3, 4. So -1 is the one
 byte 01 and 300 is d8 04. A varint holds 32 bits in at most 5 bytes, a varlong 64 bits in at most
@@ -19,11 +18,16 @@ CUT, TOO_LONG = -1, -2  # what scan answers in place of the next position
 
 @njit(cache=True, boundscheck=True)
 def scan(data: np.ndarray, position: int, end: int, longest_bytes: int) -> tuple[np.uint64, int]:
-    """(the unfolded number, the position behind it) in data (uint8) before end, for other compiled
-    functions.
+    """Reads the number at a position, for other compiled functions.
 
-    The position is CUT if data ends within the number, TOO_LONG if a byte longest_bytes in still
-    has its top bit set.
+    Args:
+        data: an array of uint8.
+        end: the byte before which the number must end.
+        longest_bytes: the most bytes that the number may take.
+
+    Returns:
+        The number, not yet unfolded, and the position behind it: CUT if data ends within the
+            number, TOO_LONG if its last allowed byte still has its top bit set.
     """
     # one byte, as most are: a third faster than by the loop
     if position < end and data[position] < 128:
@@ -57,16 +61,26 @@ def unfold64(number: np.uint64) -> int:
 
 
 def read_varint(data: bytes | memoryview, position: int = 0) -> tuple[int, int]:
-    """(number, position behind it) of a signed 32-bit number; CorruptBytes if it is cut or too
-    long.
+    """Reads a signed 32-bit number.
+
+    Returns:
+        The number, and the position behind it.
+
+    Raises:
+        CorruptBytes: it is cut or too long.
     """
     number, position = read_unsigned(data, position)
     return (number >> 1) ^ -(number & 1), position
 
 
 def read_varlong(data: bytes | memoryview, position: int = 0) -> tuple[int, int]:
-    """(number, position behind it) of a signed 64-bit number; CorruptBytes if it is cut or too
-    long.
+    """Reads a signed 64-bit number.
+
+    Returns:
+        The number, and the position behind it.
+
+    Raises:
+        CorruptBytes: it is cut or too long.
     """
     number, position = _read(data, position, VARLONG_BYTES)
     number &= 2**64 - 1
@@ -74,34 +88,49 @@ def read_varlong(data: bytes | memoryview, position: int = 0) -> tuple[int, int]
 
 
 def read_unsigned(data: bytes | memoryview, position: int = 0) -> tuple[int, int]:
-    """(number, position behind it) of an unsigned 32-bit varint; CorruptBytes if it is cut or too
-    long.
+    """Reads an unsigned 32-bit varint.
+
+    Returns:
+        The number, and the position behind it.
+
+    Raises:
+        CorruptBytes: it is cut or too long.
     """
     number, position = _read(data, position, VARINT_BYTES)
     return number & 0xFFFFFFFF, position
 
 
 def write_varint(number: int) -> bytes:
-    """The shortest bytes of a signed 32-bit number; OverflowError beyond."""
+    """The shortest bytes of a signed 32-bit number.
+
+    Raises:
+        OverflowError: the number needs more bits.
+    """
     return write_unsigned(_fold(number, 32))
 
 
 def write_varlong(number: int) -> bytes:
-    """The shortest bytes of a signed 64-bit number; OverflowError beyond."""
+    """The shortest bytes of a signed 64-bit number.
+
+    Raises:
+        OverflowError: the number needs more bits.
+    """
     return _write(_fold(number, 64))
 
 
 def write_unsigned(number: int) -> bytes:
-    """The shortest bytes of a number from 0 to 2^32 - 1; OverflowError beyond."""
+    """The shortest bytes of a number from 0 to 2^32 - 1.
+
+    Raises:
+        OverflowError: the number is outside that range.
+    """
     if not 0 <= number < 2**32:
         raise OverflowError(f"{number} is no unsigned 32-bit number")
     return _write(number)
 
 
 def too_long_text(number: int, longest_bytes: int) -> str:
-    """What Kafka says of a number whose last allowed byte goes on; it shows the bits read so
-    far.
-    """
+    """What Kafka says of a number whose last allowed byte goes on, with the bits read so far."""
     kind, bits, ordinal = (
         ("Varint", 32, "5th") if longest_bytes == VARINT_BYTES else ("Varlong", 64, "10th")
     )
@@ -112,8 +141,11 @@ def too_long_text(number: int, longest_bytes: int) -> str:
 
 
 def _read(data: bytes | memoryview, position: int, longest_bytes: int) -> tuple[int, int]:
-    """(the unfolded number, the position behind it); its last byte may have put bits above those
-    the number has.
+    """Reads a number without unfolding it.
+
+    Returns:
+        The number, whose last byte may have set bits above those that its type has; and the
+        position behind it.
     """
     number = 0
     for place, byte in enumerate(data[position : position + longest_bytes]):

@@ -76,10 +76,14 @@ DELETE_HORIZON = 0x40
 
 
 def rows(positions: np.ndarray, headers: np.ndarray) -> np.ndarray:
-    """One BATCH row a batch, of positions (n,) and its first 61 bytes as headers (n, 61) of uint8.
+    """One BATCH row a batch.
 
     The fields of magic 2 and above are read as DefaultRecordBatch has them, those below as
     LegacyRecord has them.
+
+    Args:
+        positions: of the batches, shape (n,).
+        headers: the first 61 bytes of each batch, uint8 of shape (n, 61).
     """
     table = np.empty(len(positions), BATCH)
     table["position"] = positions
@@ -123,8 +127,9 @@ def _legacy_rows(positions: np.ndarray, headers: np.ndarray) -> np.ndarray:
 
 
 def codec(batches: np.ndarray | np.void) -> np.ndarray:
-    """The codec id of each batch, 0 to 7; CODECS names 0 to 4, Kafka refuses the rest when it reads
-    records.
+    """The codec id of each batch, 0 to 7.
+
+    CODECS names 0 to 4; Kafka refuses the others when it reads records.
     """
     return batches["attributes"] & CODEC_MASK
 
@@ -145,7 +150,5 @@ def is_control(batches: np.ndarray | np.void) -> np.ndarray:
 
 
 def has_delete_horizon(batches: np.ndarray | np.void) -> np.ndarray:
-    """Whether base_timestamp_ms holds the delete horizon that compaction set (KIP-534, 3.1 and
-    later).
-    """
+    """Whether base_timestamp_ms is the delete horizon that compaction set (KIP-534, since 3.1)."""
     return ((batches["attributes"] & DELETE_HORIZON) != 0) & (batches["magic"] >= 2)

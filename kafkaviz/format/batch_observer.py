@@ -1,7 +1,8 @@
-"""One pass over a log, many observers: whoever counts or checks batches is shown each array of them
-once.
+"""One pass over a log, many observers: each array of batches is shown once to all of them.
 
-    observe_scan(scan, log_check, sweeper)      the .log is read once, each array goes to both
+The .log is read once, and each array goes to both observers:
+
+    observe_scan(scan, log_check, sweeper)
 """
 
 from collections.abc import Iterable
@@ -13,23 +14,26 @@ Result = TypeVar("Result", covariant=True)
 
 
 class BatchObserver(Protocol[Result]):
-    """Sums up the batches of one segment, or of a stretch of it, while a scan reads them."""
+    """Sums up the batches of a segment, or of a part of it, while a scan reads them."""
 
     def observe(self, batches: np.ndarray) -> None:
-        """The next batches, in the order of the log: format.batch.BATCH and, of a scan that adds
-        columns, those; not to be changed.
+        """Takes the next batches, in the order of the log.
+
+        Args:
+            batches: rows of format.batch.BATCH, with the columns that the scan adds; not to be
+                changed.
         """
         ...
 
     def result(self) -> Result:
-        """What all of them tell, once the scan is over: asked for once, nothing comes after it."""
+        """The summary of all batches; called once, after the scan."""
         ...
 
 
 def observe_scan(scan: Iterable[np.ndarray], *observers: BatchObserver[Any]) -> None:
     """Reads a scan to its end, and shows each array of batches to every observer, in their order.
 
-    What a scan raises ends the pass: the observers keep what they saw before.
+    An exception of the scan ends the pass; the observers keep what they saw before.
     """
     for batches in scan:
         for observer in observers:

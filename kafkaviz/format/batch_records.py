@@ -1,5 +1,4 @@
-"""The records of one batch of any magic, with their real offset, time and sequence; and whether its
-checksum is right.
+"""The records of a batch of any magic, with their real offset, time and sequence; its checksum.
 
 What a batch keeps as deltas or relative offsets is resolved here, as Kafka's iterators do, 4.3.1:
 the second record of a batch at base offset 40 is (offset 41, ...), the last message of a wrapper at
@@ -47,10 +46,14 @@ _MAGIC_AT = field_start(HEADER, "magic")
 class BatchRecord:
     """One record or message.
 
-    timestamp_ms: -1 for none. sequence: None without one. crc, is_valid: of messages of magic 0 and
-    1, None above. position, size_bytes: where it lies in the records once decompressed: behind the
-    header of a batch of magic 2, in what a wrapper holds; an uncompressed message lies at 0 of
-    itself.
+    Attributes:
+        timestamp_ms: -1 for none.
+        sequence: None without one.
+        crc: of messages of magic 0 and 1, None above.
+        is_valid: whether that checksum is right; None above magic 1.
+        position: where it lies in the records once decompressed: behind the header of a batch of
+            magic 2, in what a wrapper holds; an uncompressed message lies at 0 of itself.
+        size_bytes: what it takes there.
     """
 
     offset: int
@@ -66,11 +69,16 @@ class BatchRecord:
 
 
 def read_batch(data: bytes | memoryview, limit_bytes: int = codec.LIMIT_BYTES) -> list[BatchRecord]:
-    """The records of one whole batch, its header included.
+    """The records of a complete batch, its header included.
 
-    Raises CorruptBytes where Kafka's iterator raises, and where a message's key or value cannot be
-    had; the position is a byte of data. A checksum is not looked at: ensure_valid does that.
-    limit_bytes: of the decompressed records.
+    The checksum is not looked at: ensure_valid does that.
+
+    Args:
+        limit_bytes: of the decompressed records.
+
+    Raises:
+        CorruptBytes: Kafka's iterator raises, or a message's key or value cannot be read; the
+            position is a byte of data.
     """
     return list(iterate(data, limit_bytes))
 
@@ -80,11 +88,14 @@ def iterate(
     limit_bytes: int = codec.LIMIT_BYTES,
     choose: RowSelector | None = None,
 ) -> Iterator[BatchRecord]:
-    """The same one by one, of which some thousand are made at once; raises behind those that
-    Kafka's iterator gives.
+    """The records of read_batch one by one, decoded some thousand at a time.
 
-    choose(bytes, rows) tells which rows (record.ROW, of these bytes) to make records of; asked for
-    magic 2 alone.
+    Args:
+        choose: choose(bytes, rows) selects the rows (record.ROW, of these bytes) to build records
+            of; called for magic 2 alone.
+
+    Raises:
+        CorruptBytes: as read_batch, behind the records that Kafka's iterator gives.
     """
     batch = batch_bytes(data)
     return (
@@ -97,7 +108,11 @@ def iterate(
 def records_until_fault(
     data: bytes | memoryview, limit_bytes: int = codec.LIMIT_BYTES
 ) -> tuple[list[BatchRecord], CorruptBytes | None]:
-    """The records that Kafka's iterator gives before it raises, and what it raises, or None."""
+    """The records that Kafka's iterator gives before it raises.
+
+    Returns:
+        The records, and what the iterator raises, or None.
+    """
     records: list[BatchRecord] = []
     try:
         records.extend(iterate(data, limit_bytes))
@@ -109,8 +124,13 @@ def records_until_fault(
 def offsets_and_times(
     data: bytes | memoryview, limit_bytes: int = codec.LIMIT_BYTES
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """(offsets, timestamps in ms) of the records that iterate gives, as arrays of some thousand;
-    raises behind them as it does.
+    """The offsets and times of the records that iterate gives, some thousand at a time.
+
+    Yields:
+        An array of offsets and one of timestamps in ms.
+
+    Raises:
+        CorruptBytes: as iterate, behind the records.
     """
     batch = batch_bytes(data)
     if not _is_magic_2(batch):
@@ -134,7 +154,7 @@ def offsets_and_times(
 def find_fault(
     data: bytes | memoryview, limit_bytes: int = codec.LIMIT_BYTES
 ) -> CorruptBytes | None:
-    """What iterating over the records raises, without any record; None where nothing is wrong."""
+    """What iterating over the records raises, without building any; None where nothing is wrong."""
     try:
         batch = batch_bytes(data)
     except CorruptBytes as fault:
@@ -148,7 +168,11 @@ def find_fault(
 
 
 def batch_bytes(data: bytes | memoryview) -> memoryview:
-    """The first batch in data, to its last byte; CorruptBytes if it is not all there."""
+    """The first batch in data, to its last byte.
+
+    Raises:
+        CorruptBytes: the batch is not all there.
+    """
     data, size = memoryview(data), size_bytes(data)
     if size > len(data):
         raise CorruptBytes(0, message("corrupt.batch_cut", size=size, available=len(data)))
@@ -156,10 +180,11 @@ def batch_bytes(data: bytes | memoryview) -> memoryview:
 
 
 def size_bytes(data: bytes | memoryview) -> int:
-    """What the batch that starts here says it takes, header included, from its first 17 bytes.
+    """What the batch at the start of data says it takes, header included, from its first 17 bytes.
 
-    CorruptBytes if they are not there, or with the words of ByteBufferLogInputStream for less than
-    any batch takes.
+    Raises:
+        CorruptBytes: they are not there; or, in the words of ByteBufferLogInputStream, the size is
+            less than any batch takes.
     """
     if len(data) < MAGIC_END:
         raise CorruptBytes(0, message("corrupt.no_batch", size=len(data)))
@@ -175,9 +200,9 @@ def size_bytes(data: bytes | memoryview) -> int:
 
 
 def is_crc_valid(data: bytes | memoryview) -> bool:
-    """Whether the checksum of one whole batch is right: CRC-32C of magic 2, CRC-32 below.
+    """Whether the checksum of a complete batch is right: CRC-32C of magic 2, CRC-32 below.
 
-    False for what is no whole batch.
+    False for data that is no complete batch.
     """
     try:
         ensure_valid(data)
@@ -187,7 +212,11 @@ def is_crc_valid(data: bytes | memoryview) -> bool:
 
 
 def has_valid_crc(read: ReadInto, batch: np.void) -> bool:
-    """As is_crc_valid, of a batch of a log (a row of format.batch.BATCH) that is read in pieces."""
+    """As is_crc_valid, of a batch of a log that is read in pieces.
+
+    Args:
+        batch: a row of format.batch.BATCH.
+    """
     is_magic_2, size_bytes = batch["magic"] >= MAGIC_2, int(batch["size_bytes"])
     if is_magic_2 and size_bytes < HEADER_BYTES:
         return False
@@ -204,7 +233,11 @@ def has_valid_crc(read: ReadInto, batch: np.void) -> bool:
 
 
 def ensure_valid(data: bytes | memoryview) -> None:
-    """Raises CorruptBytes, with Kafka's words, unless the checksum of the batch is right."""
+    """Checks the checksum of a batch.
+
+    Raises:
+        CorruptBytes: it is wrong; in Kafka's words.
+    """
     batch = batch_bytes(data)
     stored_crc, computed_crc, position = _checksums(batch)
     if stored_crc != computed_crc:
@@ -217,7 +250,11 @@ def ensure_valid(data: bytes | memoryview) -> None:
 
 
 def _checksums(batch: memoryview) -> tuple[int, int, int]:
-    """(stored, computed, where it is stored)."""
+    """The checksums of a batch.
+
+    Returns:
+        The stored one, the computed one, and the byte at which it is stored.
+    """
     header, start = (HEADER, CRC_START) if _is_magic_2(batch) else (LEGACY_HEADER, _MAGIC_AT)
     position = field_start(header, "crc")
     if header is HEADER and len(batch) < HEADER_BYTES:
@@ -227,8 +264,9 @@ def _checksums(batch: memoryview) -> tuple[int, int, int]:
 
 
 def _is_magic_2(batch: memoryview) -> bool:
-    """Magic 2 or above; as FileLogInputStream, which takes 3 to 127 for 2, and what is negative for
-    a message.
+    """Whether the batch is read as magic 2.
+
+    As FileLogInputStream, which takes 3 to 127 for 2, and what is negative for a message.
     """
     return MAGIC_2 <= batch[_MAGIC_AT] < 128
 
@@ -249,9 +287,7 @@ def _too_small_error(batch: memoryview) -> CorruptBytes:
 def _records(
     batch: memoryview, limit_bytes: int, choose: RowSelector | None = None
 ) -> Iterator[BatchRecord]:
-    """As the iterator of DefaultRecordBatch: of a compressed batch with a fault no record comes
-    out.
-    """
+    """As the iterator of DefaultRecordBatch: a compressed batch with a fault gives no record."""
     if len(batch) < HEADER_BYTES:
         raise _too_small_error(batch)
     header = np.frombuffer(batch, HEADER, 1)[0]
@@ -264,13 +300,18 @@ def _records(
 
 
 def _body(batch: memoryview) -> tuple[memoryview, int, int]:
-    """(what follows the header, the id of its codec, how many records it says it holds)."""
+    """What follows the header of a batch.
+
+    Returns:
+        The bytes behind the header, the id of their codec, and the number of records that the
+        header says there are.
+    """
     header = np.frombuffer(batch, HEADER, 1)[0]
     return batch[HEADER_BYTES:], int(header["attributes"]) & CODEC_MASK, int(header["record_count"])
 
 
 def _resolve(records: list[record.Record], header: np.void) -> list[BatchRecord]:
-    """Deltas added to what the header says; in 64 and 32 bits that wrap around, as Java's."""
+    """Adds the header's base values to the deltas; 64 and 32 bits wrap around, as Java's."""
     base_offset, base_sequence = int(header["base_offset"]), int(header["base_sequence"])
     base_ms, append_ms = int(header["base_timestamp_ms"]), int(header["max_timestamp_ms"])
     is_append_time = bool(header["attributes"] & LOG_APPEND_TIME)
@@ -297,8 +338,9 @@ def _long(number: int) -> int:
 
 @njit(cache=True)
 def record_sequence(base_sequence: int, offset_delta: int) -> int:
-    """The sequence of a record, -1 without one (DefaultRecordBatch.incrementSequence): behind
-    2147483647 follows 0; the sums are of 32 bits. For other compiled functions too.
+    """The sequence of a record, -1 without one (DefaultRecordBatch.incrementSequence).
+
+    Behind 2147483647 follows 0; the sums are of 32 bits. For other compiled functions too.
     """
     if base_sequence < 0:
         return -1
@@ -311,8 +353,10 @@ def record_sequence(base_sequence: int, offset_delta: int) -> int:
 
 
 def iterate_messages(messages: legacy_messages.Messages) -> Iterator[BatchRecord]:
-    """As the iterator of AbstractLegacyRecordBatch, key and value included; raises the fault behind
-    the messages.
+    """The messages with key and value, as the iterator of AbstractLegacyRecordBatch.
+
+    Raises:
+        CorruptBytes: the fault, behind the messages.
     """
     data = memoryview(messages.data)
     for start in range(0, len(messages.rows), record.RUN_ROWS):

@@ -1,5 +1,4 @@
-"""The small text files of a broker directory: checkpoints, properties, a partition's topic id, the
-state of a quorum.
+"""The small text files of a broker directory: checkpoints, properties, topic id, quorum state.
 
 A checkpoint is a version, a count and that many lines; recovery-point-offset-checkpoint may read,
 line by line: 0, 2, "orders 0 38736", "orders 1 4795".
@@ -44,7 +43,8 @@ EntryT = TypeVar("EntryT")
 class PartitionMetadata:
     """partition.metadata (since Kafka 2.8): which topic of that name this directory belongs to.
 
-    topic_id: 22 characters of URL-safe base64, 16 bytes.
+    Attributes:
+        topic_id: 22 characters of URL-safe base64, 16 bytes.
     """
 
     version: int
@@ -55,8 +55,11 @@ class PartitionMetadata:
 class QuorumState:
     """quorum-state: whom this node of the metadata quorum follows or voted for.
 
-    leader_id and voted_id: -1 for none. voted_directory_id: of data version 1 (KIP-853); voters:
-    the ids, of data version 0.
+    Attributes:
+        leader_id: -1 for none.
+        voted_id: -1 for none.
+        voted_directory_id: of data version 1 (KIP-853).
+        voters: the ids, of data version 0.
     """
 
     data_version: int
@@ -68,11 +71,13 @@ class QuorumState:
 
 
 def parse_offsets(text: str | bytes) -> dict[tuple[str, int], int]:
-    """The offset of each (topic, partition), from a file named *-offset-checkpoint; an empty file
-    has none.
+    """The offset of each (topic, partition), from a file named *-offset-checkpoint.
 
-    As CheckpointFile in Kafka 4.3, which ignores the whole file at a wrong version, line or count;
-    here CorruptBytes says so.
+    An empty file has none.
+
+    Raises:
+        CorruptBytes: a version, line or count is wrong; CheckpointFile in Kafka 4.3 then ignores
+            the complete file without a word.
     """
     return dict(
         _entries(
@@ -84,21 +89,26 @@ def parse_offsets(text: str | bytes) -> dict[tuple[str, int], int]:
 
 
 def parse_leader_epochs(text: str | bytes) -> list[tuple[int, int]]:
-    """(epoch, start offset) of each leader epoch, in the order of leader-epoch-checkpoint; an empty
-    file has none.
+    """The leader epochs of leader-epoch-checkpoint, in its order; an empty file has none.
 
-    Raises CorruptBytes at a wrong version, line or count, as CheckpointFile in Kafka 4.3 refuses
-    the file.
+    Returns:
+        The (epoch, start offset) of each.
+
+    Raises:
+        CorruptBytes: a version, line or count is wrong; CheckpointFile in Kafka 4.3 refuses the
+            file.
     """
     return _entries(text, 2, lambda epoch, start_offset: (_int(epoch, 32), _int(start_offset, 64)))
 
 
 def parse_properties(text: str | bytes) -> dict[str, str]:
-    """Java properties, such as meta.properties: key=value lines in Latin-1; a key given twice keeps
-    its last value.
+    r"""Java properties, such as meta.properties: key=value lines in Latin-1.
 
     As java.util.Properties.load: = or : or spaces end a key, a backslash escapes, and at a line's
-    end joins the next line. Raises CorruptBytes at a \\u without four hexadecimal digits.
+    end joins the next line. The last value of a repeated key counts.
+
+    Raises:
+        CorruptBytes: a \u is not followed by four hexadecimal digits.
     """
     properties = {}
     for position, line in _join_continuations(_lines(_bytes(text, "latin-1"), "latin-1")):
@@ -109,13 +119,15 @@ def parse_properties(text: str | bytes) -> dict[str, str]:
 
 
 def _match(pattern: re.Pattern[str], line: str, start: int = 0) -> re.Match[str]:
-    """Of a pattern that matches the empty text too."""
+    """The match of a pattern that also matches the empty text."""
     return cast("re.Match[str]", pattern.match(line, start))
 
 
 def parse_partition_metadata(text: str | bytes) -> PartitionMetadata:
-    """The topic id of partition.metadata; CorruptBytes where PartitionMetadataFile of Kafka 4.3
-    refuses the file.
+    """Parses partition.metadata, which holds the topic id.
+
+    Raises:
+        CorruptBytes: PartitionMetadataFile of Kafka 4.3 refuses the file.
     """
     data = _bytes(text)
     lines = [*_lines(data), (len(data), ""), (len(data), "")]
@@ -137,19 +149,24 @@ def parse_partition_metadata(text: str | bytes) -> PartitionMetadata:
 
 
 def parse_clean_shutdown(text: str | bytes) -> dict | None:
-    """The body of .kafka_cleanshutdown: {"version": 0, "brokerEpoch": 13} since Kafka 3.7; None for
-    the empty file before.
+    """The body of .kafka_cleanshutdown: {"version": 0, "brokerEpoch": 13} since Kafka 3.7.
 
-    CorruptBytes if it is not a JSON object; a broker then takes its former epoch as unknown, and
-    the stop still as a clean one.
+    Returns:
+        The JSON object, or None for the empty file of earlier releases.
+
+    Raises:
+        CorruptBytes: it is not a JSON object; a broker then takes its former epoch as unknown, and
+            the stop still as a clean one.
     """
     data = _bytes(text)
     return _json_object(data) if data.strip() else None
 
 
 def parse_quorum_state(text: str | bytes) -> QuorumState:
-    """The state in the first line of quorum-state; CorruptBytes where FileQuorumStateStore of Kafka
-    4.3 refuses the file.
+    """The state in the first line of quorum-state.
+
+    Raises:
+        CorruptBytes: FileQuorumStateStore of Kafka 4.3 refuses the file.
     """
     _, line = next(_lines(_bytes(text)), (0, ""))
     if not line:
@@ -196,8 +213,11 @@ def build_offsets(offsets: Mapping[tuple[str, int], int]) -> bytes:
 
 
 def build_properties(properties: Mapping[str, str], comments: Iterable[str] = ()) -> bytes:
-    """Java properties, in this order; of keys and values in ASCII that start and end with none of
-    the signs that have a meaning.
+    """Java properties, in this order.
+
+    Args:
+        properties: keys and values in ASCII that start and end with no character that has a
+            meaning.
     """
     return "".join(
         f"{line}\n"
@@ -206,12 +226,16 @@ def build_properties(properties: Mapping[str, str], comments: Iterable[str] = ()
 
 
 def build_partition_metadata(topic_id: str) -> bytes:
-    """partition.metadata: there is no line end behind the second line."""
+    """The bytes of partition.metadata: there is no line end behind the second line."""
     return f"version: {VERSION}\ntopic_id: {topic_id}".encode()
 
 
 def _json_object(data: bytes) -> dict:
-    """The object that the bytes hold; CorruptBytes if they hold anything else."""
+    """Parses a JSON object.
+
+    Raises:
+        CorruptBytes: the bytes hold anything else.
+    """
     try:
         body = json.loads(data)
     except (ValueError, RecursionError) as fault:
@@ -241,8 +265,10 @@ def _entries(text: str | bytes, fields: int, entry: Callable[..., EntryT]) -> li
 
 
 def _entry(line: tuple[int, str], fields: int, entry: Callable[..., EntryT]) -> EntryT:
-    """What entry makes of a line's fields; CorruptBytes where they are more or fewer, or one is no
-    number.
+    """Builds an entry from a line's fields.
+
+    Raises:
+        CorruptBytes: there are more or fewer fields, or one is no number.
     """
     position, content = line
     parts = _SPACE.split(content.rstrip(" \t\n\x0b\f\r"))
@@ -255,8 +281,10 @@ def _entry(line: tuple[int, str], fields: int, entry: Callable[..., EntryT]) -> 
 
 
 def _int(digits: str, bits: int) -> int:
-    """A decimal number as Java's parseInt or parseLong reads it; ValueError if it is none or too
-    large.
+    """A decimal number as Java's parseInt or parseLong reads it.
+
+    Raises:
+        ValueError: the digits are no number, or one that is too large.
     """
     number = int(digits) if _NUMBER.fullmatch(digits) else None
     if number is None or not -(1 << bits - 1) <= number < 1 << bits - 1:
@@ -285,8 +313,12 @@ def _uuid(name: str, position: int) -> bytes:
 
 
 def _join_continuations(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """(position, content) of each property: without comments and blank lines, a line that ends in a
-    backslash with its next.
+    """The lines of properties, without comments and blank lines.
+
+    A line that ends in a backslash is joined with its next.
+
+    Yields:
+        The position and content of each property.
     """
     parts, is_begun, start = [], False, 0
     for position, content in lines:
@@ -306,8 +338,9 @@ def _join_continuations(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int,
 
 
 def _unescape(text: str, position: int) -> str:
-    """The text with its escapes replaced: a few letters stand for control characters, \\u0041 for
-    A, any other for itself.
+    r"""The text with its escapes replaced.
+
+    A few letters stand for control characters, \u0041 for A, any other character for itself.
     """
 
     def character(match: re.Match) -> str:
@@ -320,8 +353,10 @@ def _unescape(text: str, position: int) -> str:
 
 
 def _lines(data: bytes, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
-    """(position, content) of each line, as Java's BufferedReader splits them; broken UTF-8 reads as
-    U+FFFD.
+    """The lines as Java's BufferedReader splits them; broken UTF-8 reads as U+FFFD.
+
+    Yields:
+        The position and content of each line.
     """
     start = 0
     while start < len(data):

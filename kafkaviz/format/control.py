@@ -3,10 +3,10 @@
 A key is an i16 version (0) and an i16 type; what the value holds depends on the type. 4.3.1, a
 commit and a change of leader:
 
-    0000 0001 | 0000 00000009                                 endTxnMarker: COMMIT coordinatorEpoch:
-    9
-    0000 0002 | 0000 00000001 02 00000001 00 02 ... 00 00     LeaderChange:
-    {"version":0,"leaderId":1,"voters":[...],...}
+    0000 0001 | 0000 00000009
+        endTxnMarker: COMMIT coordinatorEpoch: 9
+    0000 0002 | 0000 00000001 02 00000001 00 02 ... 00 00
+        LeaderChange: {"version":0,"leaderId":1,"voters":[...],...}
 
 As ControlRecordType, EndTransactionMarker and ControlRecordUtils read them and DumpLogSegments
 prints them, 4.3.1.
@@ -41,8 +41,12 @@ class ControlType(IntEnum):
 
 @dataclass(frozen=True)
 class ControlRecordSchema:
-    """What the value of one type holds, and the words in front of it; the ends of transactions
-    alone are in the plain form.
+    """What the value of one type of control record holds.
+
+    Only the ends of transactions are in the plain form.
+
+    Attributes:
+        label: the words in front of the printed value.
     """
 
     label: str
@@ -52,7 +56,11 @@ class ControlRecordSchema:
 
 @dataclass(frozen=True)
 class ControlRecord:
-    """A control record; values are empty for a type that is unknown, whose value is not read."""
+    """A control record.
+
+    Attributes:
+        values: empty for an unknown type, whose value is not read.
+    """
 
     number: int
     type: ControlType | None
@@ -106,10 +114,13 @@ RECORD_TYPES: dict[ControlType, ControlRecordSchema] = {
 
 
 def decode(key: bytes | None, value: bytes | None) -> ControlRecord:
-    """A control record; KafkaParseError, a CorruptBytes, where kafka-dump-log ends at it.
+    """Decodes a control record.
 
     A value of types 2 to 6 is read as version 0 whatever it says; its version chooses the printed
     layout alone.
+
+    Raises:
+        KafkaParseError: a CorruptBytes; kafka-dump-log ends at this record.
     """
     number = _type(key)
     if number not in RECORD_TYPES:
@@ -124,8 +135,10 @@ def decode(key: bytes | None, value: bytes | None) -> ControlRecord:
 
 
 def dump_text(key: bytes | None, value: bytes | None) -> str:
-    """What kafka-dump-log prints of a control record behind its metadata and a space;
-    KafkaParseError as decode.
+    """What kafka-dump-log prints of a control record behind its metadata and a space.
+
+    Raises:
+        KafkaParseError: as decode.
     """
     return decode(key, value).text
 

@@ -1,16 +1,14 @@
-"""Keys and values of __consumer_offsets, __transaction_state and __share_group_state, as
-kafka-dump-log prints them.
+"""Keys and values of __consumer_offsets, __transaction_state and __share_group_state.
 
 A key is an i16 record type and its fields, a value an i16 version and its fields; a null value
-deletes. 4.3.1, an offset commit:
+deletes. 4.3.1, an offset commit, and what kafka-dump-log prints of it:
 
-    key    0001 | 0002 6731 | 0006 6f7264657273 | 00000003       type 1: group "g1", topic "orders",
-    partition 3
-    value  0003 | 000000000000002a | 00000005 | 0000 | ...       version 3: offset 42, leader epoch
-    5, metadata "", time
+    key    0001 | 0002 6731 | 0006 6f7264657273 | 00000003
+           type 1: group "g1", topic "orders", partition 3
+    value  0003 | 000000000000002a | 00000005 | 0000 | ...
+           version 3: offset 42, leader epoch 5, metadata "", time
 
-    printed(...) -> key: {"type":"1","data":{"group":"g1",...}} payload:
-    {"version":"3","data":{"offset":42,...}}
+    key: {"type":"1","data":{"group":"g1",...}} payload: {"version":"3","data":{"offset":42,...}}
 
 Record types and words as CoordinatorRecordSerde and the message parsers of DumpLogSegments, 4.3.1.
 """
@@ -31,8 +29,9 @@ GROUP_METADATA, CONSUMER_PROTOCOL = 2, "consumer"
 class CoordinatorRecordType:
     """One type of record: what its key and its value hold.
 
-    newest_version: of the value; flexible_from: the first version of the value in the flexible
-    form, None if there is none.
+    Attributes:
+        newest_version: of the value.
+        flexible_from: the first version of the value in the flexible form, None if there is none.
     """
 
     number: int
@@ -47,9 +46,12 @@ class CoordinatorRecordType:
 class CoordinatorRecord:
     """A record of a coordinator's topic, and what kafka-dump-log prints of it.
 
-    key, value: the fields by name, None where they could not be read, or for the value of a
-    tombstone. key_text, payload_text: what stands behind "key: " and "payload: "; no payload where
-    something could not be read. problem: what could not be read, None if nothing.
+    Attributes:
+        key: the fields by name, None where they could not be read.
+        value: the fields by name, None where they could not be read, or for a tombstone.
+        key_text: what stands behind "key: ".
+        payload_text: what stands behind "payload: "; None where something could not be read.
+        problem: what could not be read, None if nothing.
     """
 
     type: CoordinatorRecordType | None
@@ -72,8 +74,10 @@ class CoordinatorRecord:
 
 
 def _types(rows: list[tuple], parts: dict[str, str]) -> dict[int, CoordinatorRecordType]:
-    """The table's rows, each (number, name, key, value, newest version, flexible from), by
-    number.
+    """The rows of the table by number.
+
+    Args:
+        rows: each (number, name, key, value, newest version, flexible from).
     """
     part_items = tuple(parts.items())
     return {
@@ -327,10 +331,13 @@ EMBEDDED = {  # always in the plain form, behind an i16 version (ConsumerProtoco
 
 
 def decode(key: bytes | None, value: bytes | None, offset: int, decoder: str) -> CoordinatorRecord:
-    """A record's key and value, in Python and as printed; decoder: "offsets", "transactions" or
-    "share".
+    """Decodes a record's key and value, in Python and as printed.
 
-    Raises KafkaParseError, a CorruptBytes, for a record without a key: kafka-dump-log ends there.
+    Args:
+        decoder: "offsets", "transactions" or "share".
+
+    Raises:
+        KafkaParseError: a CorruptBytes; the record has no key, and kafka-dump-log ends there.
     """
     if key is None:
         problem = f"Failed to decode message at offset {offset} using the specified decoder (message had a missing key)"
@@ -370,8 +377,10 @@ def decode(key: bytes | None, value: bytes | None, offset: int, decoder: str) ->
 
 
 def dump_text(key: bytes | None, value: bytes | None, offset: int, decoder: str) -> str:
-    """What kafka-dump-log prints of the body behind the record's metadata: "key: ... payload: ...";
-    KafkaParseError as decode.
+    """What kafka-dump-log prints of the body behind the record's metadata: "key: ... payload: ...".
+
+    Raises:
+        KafkaParseError: as decode.
     """
     return decode(key, value, offset, decoder).text
 
@@ -379,7 +388,7 @@ def dump_text(key: bytes | None, value: bytes | None, offset: int, decoder: str)
 def _decode_value(
     type_: CoordinatorRecordType, key: Values, key_text: str, value: bytes, offset: int
 ) -> CoordinatorRecord:
-    """The rest of a record that is no tombstone."""
+    """Decodes the value of a record that is no tombstone."""
     if len(value) < VERSION_BYTES:
         return _skip(offset, "Could not read version from value's buffer.", type_, key)
     version = _i16(value)
@@ -401,8 +410,9 @@ def _decode_value(
 
 
 def _value_text(type_: CoordinatorRecordType, values: Values, version: int) -> str:
-    """The JSON of a value; the members of a consumer group with their subscription and assignment
-    decoded.
+    """The JSON of a value.
+
+    The members of a consumer group have their subscription and assignment decoded.
     """
     if type_ is not OFFSETS[GROUP_METADATA] or values["protocolType"] != CONSUMER_PROTOCOL:
         return message.text(type_.value, values, version)
@@ -410,8 +420,10 @@ def _value_text(type_: CoordinatorRecordType, values: Values, version: int) -> s
 
 
 class _EmbeddedMessage(message.SizedValue):
-    """Bytes that hold a message of their own, printed decoded if that works; name: a key of
-    EMBEDDED.
+    """Bytes that hold a message of their own, printed decoded if that works.
+
+    Attributes:
+        name: a key of EMBEDDED.
     """
 
     name: str
@@ -430,7 +442,14 @@ class _EmbeddedMessage(message.SizedValue):
 
 
 def decode_embedded(data: bytes, name: str) -> tuple[Values, int]:
-    """(values, version) of a member's "subscription" or "assignment"; KafkaParseError if it is none."""
+    """Decodes a member's "subscription" or "assignment".
+
+    Returns:
+        The values, and their version.
+
+    Raises:
+        KafkaParseError: the bytes are no such message.
+    """
     version, position = message.read(notation.schema("version i16"), data, flexible=False)
     values, _ = message.read(
         EMBEDDED[name],
@@ -444,7 +463,7 @@ def decode_embedded(data: bytes, name: str) -> tuple[Values, int]:
 
 
 def _replace_embedded(structure: Structure) -> Structure:
-    """The same structure, its fields that are named in EMBEDDED printed decoded."""
+    """The same structure, with the fields that EMBEDDED names printed decoded."""
     fields = []
     for field in structure.fields:
         type_ = field.type

@@ -1,5 +1,4 @@
-"""The deep scan (.log): every checksum checked and every record decoded, fast, reading forward in
-chunks.
+"""The deep scan (.log): checks every checksum and decodes every record, forward in chunks.
 
 What `kafka-dump-log --deep-iteration` reads, Kafka 4.3.1. Batches and records of magic 2 are
 checked and decoded in compiled loops while their chunk is in the processor's cache. A compressed
@@ -7,8 +6,8 @@ batch is decompressed between two such loops; messages of magic 0 and 1 are read
 of two batches, the second with a flipped byte in the size of its first key:
 
     position 0      | crc_valid True  | fault 0 | records_read 3
-    position 2871   | crc_valid False | fault 2 | records_read 0  and a Fault: record-malformed,
-    byte 2938, Kafka's words
+    position 2871   | crc_valid False | fault 2 | records_read 0
+                      and a BatchFault: record-malformed, byte 2938, Kafka's words
 """
 
 import zlib
@@ -90,11 +89,14 @@ _DECODE_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class BatchFault:
-    """Why the records of a batch cannot all be read: a place in FAULTS as text, and Kafka's words
-    for it.
+    """Why the records of a batch cannot all be read.
 
-    batch_position and position are bytes of the .log; in a compressed batch position is that of its
-    first record.
+    Attributes:
+        batch_position: the byte of the .log where the batch starts.
+        code: an entry of FAULTS, as text.
+        position: the byte of the .log that is wrong; in a compressed batch that of its first
+            record.
+        what: Kafka's words for it.
     """
 
     batch_position: int
@@ -105,8 +107,11 @@ class BatchFault:
 
 @dataclass(frozen=True, slots=True)
 class ScanChunk:
-    """What one chunk held: a row of CHECKED a batch, a row of RECORD a record (None unless asked
-    for), in the order of the log.
+    """What one chunk holds, in the order of the log.
+
+    Attributes:
+        batches: a row of CHECKED a batch.
+        records: a row of RECORD a record; None unless include_records is set.
     """
 
     batches: np.ndarray
@@ -115,13 +120,12 @@ class ScanChunk:
 
 
 class DeepScan:
-    """The batches from one byte of a log to another, each with its records; .end is known once all
-    were taken.
+    """The batches from one byte of a log to another, each with its records.
 
-    A bad checksum and a fault in the records are told and passed by. The scan ends where
-    format.walk.Walk ends, and in front of a batch whose bytes the file has lost since it was
-    measured. Memory is bounded by the chunk or the largest batch, whichever is more, by what that
-    decompresses to, and by its records if they are asked for.
+    .end is known once all chunks were taken. A bad checksum and a fault in the records are reported
+    and passed over. The scan ends where format.walk.Walk ends, and in front of a batch whose bytes
+    the file has lost since it was measured. Memory is bounded by the chunk or the largest batch,
+    whichever is more, by what that decompresses to, and by its records if they are included.
     """
 
     def __init__(
@@ -134,8 +138,12 @@ class DeepScan:
         chunk_bytes: int = CHUNK_BYTES,
         limit_bytes: int = LIMIT_BYTES,
     ) -> None:
-        """read as for Walk. limit_bytes: a batch that is larger, or decompresses to more, is a
-        fault; its checksum is still checked.
+        """Sets up the scan; nothing is read yet.
+
+        Args:
+            read: as for Walk.
+            limit_bytes: a batch that is larger, or decompresses to more, is a fault; its checksum
+                is still checked.
         """
         self._read, self._start, self._stop, self._include_records, self._limit_bytes = (
             read,
@@ -149,7 +157,7 @@ class DeepScan:
         self.end: WalkEnd | Any = None  # Any for None: known once all were taken
 
     def __iter__(self) -> Iterator[ScanChunk]:
-        """A Part a chunk, or a batch that is larger than a chunk."""
+        """A ScanChunk for each chunk, or for a batch that is larger than a chunk."""
         headers, positions = (
             np.zeros((MAX_ROWS, HEADER_BYTES), np.uint8),
             np.empty(MAX_ROWS, np.int64),
@@ -190,8 +198,9 @@ class DeepScan:
         self.end = WalkEnd(position, REASONS[code])
 
     def _fill(self, position: int, needed_bytes: int) -> None:
-        """As many bytes as wanted from a byte of the log on, as far as they are there; what is in
-        the buffer is not read again.
+        """Fills the buffer from a byte of the log on, as far as the bytes are there.
+
+        What is in the buffer already is not read again.
         """
         tail = (
             self._buffer[position - self._position : self._length]
@@ -210,7 +219,7 @@ class DeepScan:
         self._position, self._length = position, len(tail) + read_bytes
 
     def _part(self, positions: np.ndarray, headers: np.ndarray) -> ScanChunk:
-        """What the whole batches of the chunk hold."""
+        """What the complete batches of the chunk hold."""
         chunk = self._buffer[: self._length]
         # one type of array, so that one compiled version serves chunks and what was decompressed
         chunk.flags.writeable = False
@@ -235,8 +244,10 @@ class DeepScan:
         )
 
     def _check_large_batch(self, batch: np.void) -> bool:
-        """Finds the checksum of a batch that is too large to be held chunk by chunk; False if the
-        file has lost its end.
+        """Checks the checksum of a batch that is larger than the buffer, chunk by chunk.
+
+        Returns:
+            False if the file has lost the end of the batch.
         """
         is_magic_2, crc = batch["magic"] >= MAGIC_2, 0
         position, end = (
@@ -261,7 +272,7 @@ class DeepScan:
 
 
 def _table(positions: np.ndarray, headers: np.ndarray) -> np.ndarray:
-    """Rows of CHECKED, of which nothing is checked yet."""
+    """Rows of CHECKED, nothing of which is checked yet."""
     batches = np.zeros(len(positions), CHECKED_BATCH)
     as_bytes = batches.view(np.uint8).reshape(len(batches), -1)
     # CHECKED begins as BATCH does
@@ -292,13 +303,13 @@ def _describe_fault(
 
 
 def _bytes(chunk: np.ndarray, chunk_position: int, batch: np.void) -> np.ndarray:
-    """One whole batch."""
+    """The bytes of a complete batch."""
     start = int(batch["position"]) - chunk_position
     return chunk[start : start + int(batch["size_bytes"])]
 
 
 def _sort_by_position(pieces: list[np.ndarray]) -> np.ndarray:
-    """The records in the order of the log; each piece is."""
+    """The records of all pieces, each in the order of the log, in that order."""
     non_empty = [piece for piece in pieces if len(piece)]
     if len(non_empty) < 2:
         return non_empty[0] if non_empty else np.empty(0, RECORD)
@@ -309,8 +320,9 @@ def _sort_by_position(pieces: list[np.ndarray]) -> np.ndarray:
 def _allocate_records(
     record_counts: np.ndarray, records_bytes: np.ndarray, *, include_records: bool
 ) -> np.ndarray:
-    """A table for as many records as the batches can hold, whatever they say; for none if they are
-    not asked for.
+    """A table for as many records as the bytes of the batches can hold, whatever the headers say.
+
+    It is empty if the records are not included.
     """
     counts = np.clip(np.minimum(record_counts, records_bytes // record.MIN_BYTES + 1), 0, None)
     return np.empty(int(counts.sum()) if include_records else 0, RECORD)
@@ -322,8 +334,10 @@ def _allocate_records(
 def _read_plain(
     chunk: np.ndarray, chunk_position: int, batches: np.ndarray, *, include_records: bool
 ) -> np.ndarray:
-    """Checks every batch of magic 2, and decodes those that are not compressed; their records, if
-    asked for.
+    """Checks every batch of magic 2, and decodes those that are not compressed.
+
+    Returns:
+        Their records, if they are included.
     """
     is_plain = (batches["magic"] >= MAGIC_2) & ((batches["attributes"] & CODEC_MASK) == 0)
     records = _allocate_records(
@@ -342,8 +356,9 @@ def _read_compressed(
     include_records: bool,
     limit_bytes: int,
 ) -> Iterator[np.ndarray]:
-    """Decompresses and decodes the batches that are compressed, many at a time: small ones cost a
-    call each, not a compiled loop.
+    """Decompresses and decodes the compressed batches, many at a time.
+
+    So small batches cost a call each, not a compiled loop.
     """
     codec_ids = batches["attributes"] & CODEC_MASK
     is_compressed = (
@@ -375,7 +390,7 @@ def _read_compressed(
 def _decode(
     bodies: list[bytes], places: list[int], batches: np.ndarray, *, include_records: bool
 ) -> np.ndarray:
-    """The records of some batches, decompressed, if asked for."""
+    """The records of some decompressed batches, if they are included."""
     sizes = np.array([len(body) for body in bodies], np.int64)
     records = _allocate_records(
         batches["record_count"][places], sizes, include_records=include_records
@@ -388,8 +403,10 @@ def _decode(
 
 @njit(cache=True, boundscheck=True)
 def _check(chunk: np.ndarray, chunk_position: int, batches: np.ndarray, records: np.ndarray) -> int:
-    """Checks each batch of magic 2 in the chunk, and reads its records if they are not compressed:
-    how many were kept.
+    """Checks each batch of magic 2 in the chunk, and reads its records if they are not compressed.
+
+    Returns:
+        The number of records stored.
     """
     row, row_count = np.zeros(1, record.ROW)[0], 0
     for place in range(len(batches)):
@@ -417,8 +434,10 @@ def _check(chunk: np.ndarray, chunk_position: int, batches: np.ndarray, records:
 def _read_decompressed(
     data: np.ndarray, ends: np.ndarray, places: np.ndarray, batches: np.ndarray, records: np.ndarray
 ) -> int:
-    """Reads the decompressed records of the batches at some places of the table, one behind
-    another: how many were kept.
+    """Reads the decompressed records of the batches at some places of the table, one after another.
+
+    Returns:
+        The number of records stored.
     """
     row, row_count, start = np.zeros(1, record.ROW)[0], 0, 0
     for index in range(len(places)):
@@ -440,8 +459,13 @@ def _read_records(
     records: np.ndarray,
     row_count: int,
 ) -> int:
-    """Reads data[start:end] as the records of a batch, whose row it completes, and keeps them if
-    there is room: how many are kept.
+    """Reads data[start:end] as the records of a batch, and completes the batch's row.
+
+    Args:
+        records: the table that takes the records while it has space.
+
+    Returns:
+        The number of records stored.
     """
     position, count, first_row, keep, fault = start, 0, row_count, len(records) > 0, NONE
     key_bytes, value_bytes = np.int64(0), np.int64(0)
@@ -472,7 +496,7 @@ def _read_records(
 
 @njit(cache=True, boundscheck=True)
 def _store_record(target: np.record, batch: np.record, row: np.record, position: int) -> None:
-    """One row of RECORD."""
+    """Fills a row of RECORD."""
     is_append_time = batch.attributes & LOG_APPEND_TIME != 0
     target.batch_position, target.position, target.size_bytes = (
         batch.position,
@@ -504,8 +528,10 @@ def _sum(buffer: np.ndarray, length: int, previous_crc: int) -> int:
 def _read_messages(
     chunk: np.ndarray, chunk_position: int, batches: np.ndarray, limit_bytes: int
 ) -> Iterator[np.ndarray]:
-    """Checks and reads the messages and wrappers of magic 0 and 1, one at a time; the messages of
-    each.
+    """Checks and reads the messages and wrappers of magic 0 and 1, one at a time.
+
+    Yields:
+        The messages of each.
     """
     for place in np.flatnonzero(batches["magic"] < MAGIC_2).tolist():
         batch = batches[place]

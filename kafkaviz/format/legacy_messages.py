@@ -1,17 +1,15 @@
-"""Messages (.log) of magic 0 and 1, as Kafka wrote them before 0.11: single ones, and wrappers
-around compressed ones.
+"""Messages (.log) of magic 0 and 1, from before Kafka 0.11: single ones, and compressed wrappers.
 
 Kafka's LegacyRecord and AbstractLegacyRecordBatch, 4.3.1. The message (k1, v1) of magic 1 at offset
 7, time 5; magic 0 has no timestamp:
 
-    0000000000000007 | 0000001a | 2472569a | 01    | 00         | 0000000000000005 | 00000002 6b31 |
-    00000002 7631
-    offset           | size     | CRC-32   | magic | attributes | timestamp        | key           |
-    value
+    offset           | size     | CRC-32   | magic | attributes | timestamp        | key, value
+    0000000000000007 | 0000001a | 2472569a | 01    | 00         | 0000000000000005 |
+                                                          00000002 6b31 | 00000002 7631
 
 A size of -1 is a key or value that is null. A wrapper is a message that names a codec; its value is
-whole messages, compressed, its offset that of the last of them. Inside, magic 0 has offsets as they
-are, magic 1 relative ones: 0, 1, 2 in a wrapper at offset 12 are 10, 11, 12.
+complete messages, compressed, its offset that of the last of them. Inside, magic 0 has offsets as
+they are, magic 1 relative ones: 0, 1, 2 in a wrapper at offset 12 are 10, 11, 12.
 """
 
 import struct
@@ -69,11 +67,12 @@ _OFFSET_AND_SIZE, _INT = struct.Struct(">qi"), struct.Struct(">i")
 
 @dataclass(frozen=True)
 class Messages:
-    """What a batch of magic 0 or 1 holds: the one message, or those of the wrapper.
+    """What a batch of magic 0 or 1 holds: a single message, or those of the wrapper.
 
-    rows: one ROW a message that can be read, with its real offset and time. data: the bytes they
-    lie in, the batch itself or what the wrapper held, decompressed. fault: None, or what Kafka
-    raises after those messages; its position is a byte of the batch.
+    Attributes:
+        data: the bytes they lie in, the batch itself or what the wrapper held, decompressed.
+        rows: one ROW a message that can be read, with its real offset and time.
+        fault: None, or what Kafka raises after those messages; its position is a byte of the batch.
     """
 
     data: bytes | memoryview
@@ -82,10 +81,13 @@ class Messages:
 
 
 def read(batch: bytes | memoryview, limit_bytes: int = LIMIT_BYTES) -> Messages:
-    """The messages of one whole batch; never raises: what is wrong is the fault.
+    """The messages of a complete batch; what is wrong is in Messages.fault, and never raised.
 
-    A wrapper is read as a whole before its first message comes out, so most of what is wrong in it
-    leaves none. limit_bytes: of the decompressed messages.
+    A wrapper is decompressed completely before its first message is given, so most faults in it
+    leave no message.
+
+    Args:
+        limit_bytes: of the decompressed messages.
     """
     buffer, rows = byte_array(batch), np.zeros(1, ROW)
     if not _count(buffer)[0]:
@@ -123,8 +125,9 @@ def build(
     timestamp_ms: int = -1,
     attributes: int = 0,
 ) -> bytes:
-    """The bytes of one message; of a wrapper too, whose value is the compressed messages and whose
-    key is null.
+    """The bytes of a message.
+
+    A wrapper is a message too: its value is the compressed messages, its key null.
     """
     timestamp = b"" if magic == 0 else struct.pack(">q", timestamp_ms)
     body = bytes([magic, attributes]) + timestamp + _prefix_size(key) + _prefix_size(value)
@@ -146,8 +149,9 @@ def _prefix_size(part: bytes | None) -> bytes:
 def _unwrap(
     batch: bytes | memoryview, wrapper: np.void, fault: CorruptBytes | None, limit_bytes: int
 ) -> Messages:
-    """The messages inside a wrapper; its row is there even if its value cannot be reached, which is
-    the fault.
+    """The messages inside a wrapper.
+
+    Where its value cannot be read, that is the fault, and the wrapper still has its row.
     """
     position = int(wrapper["value_position"])
     try:
@@ -208,7 +212,7 @@ def _codec_name(codec_id: int, position: int) -> str:
 
 
 def _wrap_fault(fault: CorruptBytes, position: int) -> CorruptBytes:
-    """A fault of the decompressed bytes, told of the wrapper's value."""
+    """A fault of the decompressed bytes, reported for the wrapper's value."""
     return CorruptBytes(
         position,
         message("corrupt.in_decompressed_messages", position=fault.position, what=fault.what),
@@ -216,8 +220,13 @@ def _wrap_fault(fault: CorruptBytes, position: int) -> CorruptBytes:
 
 
 def _read_inner(data: bytes, wrapper: np.void) -> tuple[np.ndarray, CorruptBytes | None]:
-    """The messages that come out one by one, and what Kafka raises in place of the next;
-    CorruptBytes if none comes out.
+    """Reads the messages inside a wrapper.
+
+    Returns:
+        The messages that can be read one by one, and what Kafka raises in place of the next.
+
+    Raises:
+        CorruptBytes: no message can be read.
     """
     buffer = byte_array(data)
     count, bad_position = _count(buffer)
@@ -247,7 +256,7 @@ def _nested_error(row: np.void) -> CorruptBytes:
 
 
 def _resolve(rows: np.ndarray, wrapper: np.void) -> None:
-    """Offsets and times of the messages inside, in place; 64 bits that wrap around, as Java's."""
+    """Resolves offsets and times of the messages inside, in place; 64 bits wrap, as Java's."""
     # 0: what some versions of librdkafka produced, the offsets are real
     if wrapper["magic"] == 1 and wrapper["offset"] != 0:
         last = rows["offset"][-1]
@@ -275,7 +284,7 @@ _OUT_OF_BOUNDS, _TOO_LONG = 1, 2
 def _corrupt(
     fault: int, position: int, found_size: int, available_size: int
 ) -> CorruptBytes | None:
-    """What Java says when the key or the value is asked for, which Kafka's iterator does not do."""
+    """The error of Java for reading the key or the value, which Kafka's iterator does not do."""
     return _java_fault(fault, position, found_size, available_size) if fault else None
 
 
@@ -292,8 +301,11 @@ def _java_fault(fault: int, position: int, found_size: int, available_size: int)
 
 @njit(cache=True, boundscheck=True)
 def _count(data: np.ndarray) -> tuple[int, int]:
-    """(whole messages, -1), or where one lies that says it is shorter than any; a last one that is
-    cut is left out.
+    """Counts the complete messages; a last one that is cut is left out.
+
+    Returns:
+        The number of messages and -1, or the position of a message that says it is shorter than
+        any.
     """
     position, end, count = 0, len(data), 0
     while end - position >= LENGTH_END:
@@ -309,11 +321,11 @@ def _count(data: np.ndarray) -> tuple[int, int]:
 
 @njit(cache=True, boundscheck=True)
 def _fill(data: np.ndarray, table: np.ndarray) -> tuple[int, int, int, int, int]:
-    """Fills a row a message, the bytes of which are there; a first one that is not in order ends
-    it.
+    """Fills a row for each message whose bytes are all there, up to the first fault.
 
-    (messages in order, fault or 0, the byte it is at, the size found there, what was there
-    instead).
+    Returns:
+        The number of messages without fault; the fault or 0; the byte it is at; the size read
+        there; the size that was available.
     """
     position = 0
     for place in range(len(table)):
@@ -344,10 +356,12 @@ def _fill(data: np.ndarray, table: np.ndarray) -> tuple[int, int, int, int, int]
 
 @njit(cache=True, boundscheck=True)
 def _body(data: np.ndarray, row: np.record) -> tuple[int, int, int, int]:
-    """Time, key and value of a message whose fixed fields are read; the answer is that of _fill
-    without its first part.
+    """Reads time, key and value of a message whose fixed fields are read.
 
     Any magic but 0 has the layout of magic 1, as in LegacyRecord.
+
+    Returns:
+        As _fill, without the number of messages.
     """
     end = row.position + row.size_bytes
     row.timestamp_type, row.timestamp_ms, position = (

@@ -1,5 +1,4 @@
-"""Messages of a schema, as Kafka keeps them in records: read into Python values, printed as Kafka's
-JSON.
+"""Messages of a schema, as Kafka keeps them in records: read into values, printed as Kafka's JSON.
 
 A schema (format/notation.py) is a tree of types; it has two forms. The plain one has sizes of 2 or
 4 bytes; the flexible one has unsigned varints, one too large so that 0 is null, and a tagged
@@ -8,8 +7,8 @@ section behind every structure. "a", the array [7], no tags:
     plain     0001 61 | 00000001 00000007
     flexible  02 61   | 02 00000007        | 00
 
-As the classes generated from the schemas of Kafka 4.3.1. Sizes and counts are held against the
-bytes that are left before anything is made of them. Values: int, bool, float, str, bytes, None,
+As the classes generated from the schemas of Kafka 4.3.1. Sizes and counts are checked against the
+bytes that are left before memory is allocated for them. Values: int, bool, float, str, bytes, None,
 lists and dicts; a uuid is its 22 characters.
 """
 
@@ -59,14 +58,17 @@ class KafkaParseError(CorruptBytes):
     def __init__(
         self, position: int, what: Message, java_class: str, java_message: str | None
     ) -> None:
-        """what: said to a person; java_message: the Java exception's message, None where it has
-        none.
+        """Keeps the Java exception beside the message for a reader.
+
+        Args:
+            what: the message for a reader.
+            java_message: the Java exception's message, None where it has none.
         """
         super().__init__(position, what)
         self.java_class, self.java_message = java_class, java_message
 
     def __reduce__(self) -> tuple:
-        """Rebuilt from its parts, in any process."""
+        """Pickled as its arguments, so that it can cross processes."""
         return KafkaParseError, (self.position, self.what, self.java_class, self.java_message)
 
     @property
@@ -80,14 +82,15 @@ class KafkaParseError(CorruptBytes):
 
 
 def kafka_error(position: int, java_message: str, java_class: str = RUNTIME) -> KafkaParseError:
-    """A fault told in Kafka's words alone."""
+    """A fault described in Kafka's words alone."""
     return KafkaParseError(position, verbatim(java_message), java_class, java_message)
 
 
 class Reader:
-    """Walks over the bytes of one message; version and form hold for all of it.
+    """Walks over the bytes of one message; version and form are those of all of it.
 
-    newest: the newest version that the nested structures know; None where they accept any.
+    Attributes:
+        newest: the newest version that the nested structures know; None where they accept any.
     """
 
     __slots__ = ("at", "data", "flexible", "newest", "version")
@@ -148,17 +151,17 @@ class Reader:
 
 @dataclass(frozen=True)
 class Scalar:
-    """A number, truth value or uuid."""
+    """A number, boolean or uuid."""
 
     kind: str
 
     @property
     def default(self) -> Any:
-        """What a field holds that was not in the bytes."""
+        """The value of a field that is not in the bytes."""
         return {"uuid": ZERO_UUID, "bool": False, "f64": 0.0}.get(self.kind, 0)
 
     def read(self, reader: Reader, name: str, *, tagged: bool = False) -> Any:
-        """The value at the reader's place."""
+        """The value at the reader's position."""
         number = reader.read_number(self.kind)
         if self.kind == "uuid":
             return uuid_text(number)
@@ -183,11 +186,11 @@ class SizedValue:
 
     @property
     def default(self) -> Any:
-        """What a field holds that was not in the bytes."""
+        """The value of a field that is not in the bytes."""
         return "" if self.kind == "str" else b""
 
     def read(self, reader: Reader, name: str, *, tagged: bool = False) -> str | bytes | None:
-        """The value at the reader's place."""
+        """The value at the reader's position."""
         start, size = reader.at, reader.read_length("i16" if self.kind == "str" else "i32")
         if size < 0:
             return _check_nullable(start, name, nullable=self.nullable)
@@ -215,12 +218,13 @@ class Array:
 
     @property
     def default(self) -> list:
-        """What a field holds that was not in the bytes."""
+        """The value of a field that is not in the bytes."""
         return []
 
     def read(self, reader: Reader, name: str, *, tagged: bool = False) -> list | None:
-        """The items at the reader's place; each takes at least a byte, so the bytes that are left
-        bound their count.
+        """The items at the reader's position.
+
+        Each takes at least a byte, so the bytes that are left bound their count.
         """
         start, count = reader.at, reader.read_length("i32")
         if count < 0:
@@ -284,7 +288,7 @@ class Structure:
         return {child.tag: child for child in self.fields if child.tag is not None}
 
     def read(self, reader: Reader, name: str, *, tagged: bool = False) -> Values | None:
-        """The values at the reader's place, one a field of the reader's version."""
+        """The values at the reader's position, one for each field of the reader's version."""
         if self.nullable and (
             reader.read_unsigned() <= 0 if tagged else reader.read_number("i8") < 0
         ):
@@ -305,8 +309,9 @@ class Structure:
         return values
 
     def _read_tagged(self, reader: Reader, values: Values) -> None:
-        """Reads the tagged section; the size of a tag that is known is not looked at, as in the
-        generated classes.
+        """Reads the tagged section.
+
+        The size of a known tag is not looked at, as in the generated classes.
         """
         for _ in range(reader.read_unsigned()):
             start, tag, size_bytes = reader.at, reader.read_unsigned(), reader.read_unsigned()
@@ -321,9 +326,7 @@ class Structure:
                 raise kafka_error(start, f"Tag {tag} is not valid for version {reader.version}")
 
     def text(self, value: Values | None, version: int) -> str:
-        """The fields of that version as Jackson prints them; a tagged field at its default is left
-        out.
-        """
+        """The fields of that version as Jackson prints them; no tagged fields at their default."""
         if value is None:
             return "null"
         members = []
@@ -349,8 +352,13 @@ def read(
     position: int = 0,
     newest_version: int | None = None,
 ) -> tuple[Values, int]:
-    """(the values, the byte behind them) of a message; KafkaParseError, a CorruptBytes, where
-    Kafka's generated class raises.
+    """Reads a message of a schema.
+
+    Returns:
+        The values, and the byte behind them.
+
+    Raises:
+        KafkaParseError: a CorruptBytes; Kafka's generated class raises.
     """
     reader = Reader(bytes(data), position, version, flexible=flexible, newest=newest_version)
     return cast("Values", schema_.read(reader, "")), reader.at  # the whole is never null
@@ -362,7 +370,7 @@ def text(schema_: Structure, values: Values, version: int = 0) -> str:
 
 
 def json_string(value: str) -> str:
-    """A string as Jackson quotes it: only what must be is escaped."""
+    """A string as Jackson quotes it: only what must be escaped is."""
     return f'"{value.translate(_ESCAPES)}"'
 
 

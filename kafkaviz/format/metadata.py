@@ -1,14 +1,12 @@
-"""Records of the cluster metadata log (KRaft): topics, partitions, brokers and settings, as
-kafka-dump-log prints them.
+"""Records of the cluster metadata log (KRaft): topics, partitions, brokers and settings.
 
 A value is a frame: unsigned varints for the frame's version (1), the record's type and its version,
 then the fields in the flexible form of format/message.py; there are no keys. 4.3.1,
-FeatureLevelRecord 0:
+FeatureLevelRecord 0, and what kafka-dump-log prints of it:
 
-    01 0c 00 | 11 6d6574...6f6e | 001e | 00        type 12; "metadata.version" (16 bytes); level 30;
-    no tagged fields
-    payload:
-    {"type":"FEATURE_LEVEL_RECORD","version":0,"data":{"name":"metadata.version","featureLevel":30}}
+    01 0c 00 | 11 6d6574...6f6e | 001e | 00
+               type 12; "metadata.version" (16 bytes); level 30; no tagged fields
+    payload: {"type":"FEATURE_LEVEL_RECORD","version":0,"data":{"name":"metadata.version",...}}
 
 Record types and words as MetadataRecordSerde and DumpLogSegments, 4.3.1.
 """
@@ -31,7 +29,7 @@ METADATA_EXCEPTION = "org.apache.kafka.common.protocol.MetadataParseException"
 
 
 class FramedType(Protocol):
-    """What a type of framed records has at least."""
+    """The attributes that every type of framed records has."""
 
     @property
     def newest_version(self) -> int: ...
@@ -46,8 +44,12 @@ FramedTypeT = TypeVar("FramedTypeT", bound=FramedType)
 
 @dataclass(frozen=True)
 class MetadataRecordType:
-    """One type of record: its number, its name as printed, the newest version and the fields of all
-    versions.
+    """One type of record.
+
+    Attributes:
+        name: as printed.
+        newest_version: the newest that is known.
+        body: the fields of all versions.
     """
 
     number: int
@@ -58,7 +60,11 @@ class MetadataRecordType:
 
 @dataclass(frozen=True)
 class MetadataRecord:
-    """A record that could be read; version may be above the newest that is known."""
+    """A record that could be read.
+
+    Attributes:
+        version: may be above the newest that is known.
+    """
 
     type: MetadataRecordType
     version: int
@@ -73,8 +79,10 @@ class MetadataRecord:
 
 @dataclass(frozen=True)
 class ReplicaAssignment:
-    """Which brokers a record says hold the replicas of a partition: their node ids, the preferred
-    leader's first.
+    """Which brokers a record says hold the replicas of a partition.
+
+    Attributes:
+        replicas: their node ids, the preferred leader's first.
     """
 
     topic_id: str
@@ -84,7 +92,7 @@ class ReplicaAssignment:
 
 @dataclass(frozen=True)
 class FeatureLevel:
-    """A feature and the level it was set to; level 0 takes the feature away."""
+    """A feature and the level it was set to; level 0 removes the feature."""
 
     name: str
     level: int
@@ -192,16 +200,20 @@ TOPIC_RESOURCE, BROKER_RESOURCE = 2, 4  # ConfigResource.Type: whose setting a C
 
 
 def decode(value: bytes | None) -> MetadataRecord:
-    """The record in a value; KafkaParseError, a CorruptBytes, with the words that kafka-dump-log
-    prints of one it cannot read.
+    """The record in a value.
+
+    Raises:
+        KafkaParseError: a CorruptBytes, with the words that kafka-dump-log prints of a value it
+            cannot read.
     """
     type_, version, values = read_framed_record(value or b"", RECORD_TYPES)
     return MetadataRecord(type_, version, values)
 
 
 def dump_text(value: bytes | None, offset: int) -> str:
-    """What kafka-dump-log prints of the body behind the record's metadata: "payload: ...", a
-    record's fault included.
+    """What kafka-dump-log prints of the body behind the record's metadata: "payload: ...".
+
+    The fault of a record that cannot be read is included.
     """
     try:
         return f"payload: {decode(value).text}"
@@ -210,11 +222,16 @@ def dump_text(value: bytes | None, offset: int) -> str:
 
 
 def assignment(value: bytes) -> ReplicaAssignment | None:
-    """The replicas in the value of a PARTITION_RECORD, or in a PARTITION_CHANGE_RECORD that changes
-    them; else None.
+    """The replicas in a PARTITION_RECORD, or in a PARTITION_CHANGE_RECORD that changes them.
 
     Of the other fields nothing is read: a metadata log may hold millions of changes, nearly all of
-    them of a leader or an ISR. CorruptBytes where the value ends too soon.
+    them of a leader or an ISR.
+
+    Returns:
+        The assignment; None for any other record.
+
+    Raises:
+        CorruptBytes: the value ends too soon.
     """
     number, _, position = _frame(value)
     is_change = number == PARTITION_CHANGE_NUMBER
@@ -235,8 +252,10 @@ def assignment(value: bytes) -> ReplicaAssignment | None:
 
 
 def _find_tagged_field(value: bytes, position: int, tag_number: int) -> int | None:
-    """Where the data of a tagged field begins, of the fields that begin at a position; None where
-    it is not among them.
+    """Where the data of a tagged field begins, of the fields that begin at a position.
+
+    Returns:
+        The position; None where the field is not among them.
     """
     fields, position = read_unsigned(value, position)
     for _ in range(fields):
@@ -251,7 +270,7 @@ def _find_tagged_field(value: bytes, position: int, tag_number: int) -> int | No
 
 
 def feature_level(value: bytes) -> FeatureLevel | None:
-    """The feature that a metadata record's value sets, or None if it is another record or none."""
+    """The feature that a metadata record's value sets; None if the value is no such record."""
     try:
         record = decode(value)
     except CorruptBytes:
@@ -262,8 +281,10 @@ def feature_level(value: bytes) -> FeatureLevel | None:
 
 
 def build_feature_level(feature: FeatureLevel) -> bytes:
-    """The value of the record that sets a feature, of the version 0: {"name": ..., "featureLevel":
-    ...}; names of up to 126 bytes.
+    """The value of the record that sets a feature, of version 0.
+
+    Args:
+        feature: its name has up to 126 bytes.
     """
     number = next(
         number for number, record_type in RECORD_TYPES.items() if record_type.name == FEATURE_LEVEL
@@ -281,8 +302,13 @@ def build_feature_level(feature: FeatureLevel) -> bytes:
 def read_framed_record(
     data: bytes, types: Mapping[int, FramedTypeT]
 ) -> tuple[FramedTypeT, int, Values]:
-    """(type, version, fields) of a value in a frame, as AbstractApiMessageSerde reads it;
-    KafkaParseError with its words.
+    """Reads a value in a frame, as AbstractApiMessageSerde does.
+
+    Returns:
+        The type, the version and the fields.
+
+    Raises:
+        KafkaParseError: the value cannot be read; in the words of AbstractApiMessageSerde.
     """
     number, version, position = _frame(data)
     type_ = types.get(number)
@@ -313,7 +339,11 @@ def read_framed_record(
 
 
 def _frame(data: bytes) -> tuple[int, int, int]:
-    """(record type, record version, the byte behind them)."""
+    """Reads the frame of a value.
+
+    Returns:
+        The record's type, its version, and the byte behind them.
+    """
     frame_version, position = _read_frame_number(data, 0, "frame version")
     if frame_version == 0:
         raise _parse_error(
@@ -334,7 +364,11 @@ def _frame(data: bytes) -> tuple[int, int, int]:
 
 
 def _read_frame_number(data: bytes, position: int, field_name: str) -> tuple[int, int]:
-    """One number of the frame, and the byte behind it."""
+    """Reads a number of the frame.
+
+    Returns:
+        The number, and the byte behind it.
+    """
     try:
         number, end = read_unsigned(data, position)
     except CorruptBytes:

@@ -67,10 +67,12 @@ _PARTITION = re.compile(r"(.+)-([0-9]+)", re.DOTALL)
 class SegmentName:
     """What the name of a file in a partition directory says.
 
-    base_offset: the segment's, for the kinds log, index, timeindex and txnindex; a snapshot
-    (producer state) and a checkpoint (KRaft snapshot) hold what lies below this offset. suffix: ""
-    for a file in use, "deleted", "cleaned" or "swap"; "part" for a KRaft snapshot that is being
-    written. epoch: of a KRaft snapshot; None for the other kinds.
+    Attributes:
+        base_offset: the segment's, for the kinds log, index, timeindex and txnindex; a snapshot
+            (producer state) and a checkpoint (KRaft snapshot) hold what lies below this offset.
+        suffix: "" for a file in use, "deleted", "cleaned" or "swap"; "part" for a KRaft snapshot
+            that is being written.
+        epoch: of a KRaft snapshot; None for the other kinds.
     """
 
     base_offset: int
@@ -83,9 +85,11 @@ class SegmentName:
 class PartitionName:
     """What the name of a directory says: a topic, a partition, and whether it is in use.
 
-    state: "current"; "delete" is waiting to be deleted, "future" is being built by a move between
-    log directories, "stray" should not be on this broker. Kafka cuts the topic of a long "delete"
-    or "stray" name, so that 255 characters are enough.
+    Kafka cuts the topic of a long "delete" or "stray" name, so that 255 characters are enough.
+
+    Attributes:
+        state: "current"; "delete" is waiting to be deleted, "future" is being built by a move
+            between log directories, "stray" should not be on this broker.
     """
 
     topic: str
@@ -113,9 +117,7 @@ def parse_file(name: str) -> SegmentName | None:
 
 
 def natural_sort_key(directory: str) -> tuple[str, int, str]:
-    """What directories are sorted by for a reader, who counts partitions: orders-2 comes before
-    orders-10.
-    """
+    """A sort key that counts partitions: orders-2 comes before orders-10."""
     partition_name = parse_directory(directory)
     return (
         (partition_name.topic, partition_name.partition, directory)
@@ -125,7 +127,7 @@ def natural_sort_key(directory: str) -> tuple[str, int, str]:
 
 
 def parse_directory(name: str) -> PartitionName | None:
-    """The topic-partition a directory holds, or None if Kafka would not take it for one.
+    """The topic-partition of a directory, or None if Kafka would not take it for one.
 
     As LocalLog.parseTopicPartitionName in Kafka 4.3: a name that ends in -delete, -future or -stray
     loses everything from its last dot on; the rest is split at its last dash, since a topic may

@@ -1,14 +1,12 @@
-"""Schemas of messages as text: one line a structure, parsed once into the types of
-format/message.py.
+"""Schemas of messages as text, parsed once into the types of format/message.py.
 
 A schema is a line of fields, "name type", in the order in which they are printed:
 
     group str, partition i32, rack str? v3+, members [{id str, hosts [str]}], #0 epochs [i32]?
-    =empty
 
 i8 i16 i32 i64 u16 f64 bool uuid str bytes; [T] an array, {...} a structure, ? may be null; v3+ from
-version 3 on, v1 in version 1 alone; #n a tagged field with its default: a number, null, false,
-zero, empty or [].
+version 3 on, v1 in version 1 alone; #n a tagged field, with its default behind the type: =-1,
+=null, =false, =zero, =empty or =[].
 """
 
 import re
@@ -31,8 +29,10 @@ _TOKEN = re.compile(r"\s*(#\d+|v\d+\+?|=(?:empty|null|zero|false|\[\]|-?\d+)|\w+
 
 @cache
 def schema(line: str, parts: tuple[tuple[str, str], ...] = ()) -> Structure:
-    """The structure that a line of fields describes; parts: (name, type) of types that the line
-    calls by a name.
+    """The structure that a line of fields describes.
+
+    Args:
+        parts: (name, type) of types that the line calls by a name.
     """
     tokens = [*_tokens(line), "}"]
     fields = _fields(tokens, dict(parts))
@@ -42,7 +42,11 @@ def schema(line: str, parts: tuple[tuple[str, str], ...] = ()) -> Structure:
 
 
 def _tokens(line: str) -> list[str]:
-    """The line cut into words and signs; ValueError where it is neither."""
+    """The line cut into words and punctuation.
+
+    Raises:
+        ValueError: a part of the line is neither.
+    """
     tokens, position = [], 0
     text = line.rstrip()
     while position < len(text):
@@ -55,7 +59,7 @@ def _tokens(line: str) -> list[str]:
 
 
 def _fields(tokens: list[str], parts: dict[str, str]) -> tuple[Field, ...]:
-    """Fields up to the closing brace, which is taken too."""
+    """The fields up to the closing brace, which is consumed too."""
     fields = []
     while tokens and tokens[0] != "}":
         fields.append(_field(tokens, parts))
@@ -80,7 +84,7 @@ def _field(tokens: list[str], parts: dict[str, str]) -> Field:
 
 
 def _type(tokens: list[str], parts: dict[str, str]) -> Type:
-    """One type, with the question mark behind it."""
+    """A type, with the question mark behind it."""
     word = tokens.pop(0)
     if word in parts:
         tokens[:0] = _tokens(parts[word])

@@ -21,13 +21,19 @@ MAX_RELATIVE_OFFSET = (
 
 
 def parse(data: bytes | memoryview) -> np.ndarray:
-    """The entries (dtype ENTRY), one a slot, without a copy; a torn last slot is left out."""
+    """The entries, one a slot, without a copy; a torn last slot is left out.
+
+    Returns:
+        An array of ENTRY, shape (slots,).
+    """
     return np.frombuffer(data, ENTRY, count=len(data) // ENTRY.itemsize)
 
 
 def build(entries: np.ndarray) -> bytes:
-    """The bytes Kafka would have written for these entries; any array with the fields of ENTRY will
-    do.
+    """The bytes Kafka would have written for these entries.
+
+    Args:
+        entries: any array with the fields of ENTRY.
     """
     slots = np.empty(len(entries), ENTRY)
     for field in field_names(ENTRY):
@@ -39,9 +45,9 @@ def count_entries(entries: np.ndarray) -> int:
     """How many slots hold entries: all up to the last slot that is not eight zero bytes.
 
     Kafka never indexes the first append to a segment, so a genuine entry has a position above 0 and
-    a zero slot is one never written. Kafka sets a file's length ahead, so such slots end a file in
-    use and one left by a crash. A zero slot with entries behind it is damage: it counts here like
-    any slot, as it does in Kafka's own search, which believes them all.
+    a zero slot was never written. Kafka sets a file's length ahead, so such slots end a file in use
+    and one left by a crash. A zero slot with entries behind it is damage: it counts like any slot,
+    as it does in Kafka's own search, which trusts them all.
     """
     is_nonzero = (entries["relative_offset"] != 0) | (entries["position"] != 0)
     return len(is_nonzero) - int(np.argmax(is_nonzero[::-1])) if is_nonzero.any() else 0

@@ -1,9 +1,8 @@
-"""Open and aborted transactions of a log: what its batches and markers make of the producers'
-state.
+"""Open and aborted transactions of a log, from its batches and markers.
 
-As ProducerAppendInfo and ProducerStateManager of Kafka 4.3.1, of whose state a transaction index
-needs this much alone. Producer 7 begins at offset 10, producer 8 at 20, and 7 aborts at 30: the
-entry (7, 10, 30, 20), since below 20 everything is decided.
+As ProducerAppendInfo and ProducerStateManager of Kafka 4.3.1; a transaction index needs only this
+much of their state. Producer 7 begins at offset 10, producer 8 at 20, and 7 aborts at 30: the entry
+(7, 10, 30, 20), since below 20 everything is decided.
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,8 +22,9 @@ EPOCH_AT, EPOCH_END = 2, 6  # in the value of a marker, behind its version
 
 
 class TransactionFault(Exception):
-    """What ends a recovery at a batch: an exception of Kafka's (class, message), or a marker that
-    cannot be read.
+    """What ends a recovery at a batch.
+
+    An exception of Kafka's (class, message), or a marker that cannot be read.
     """
 
     def __init__(self, batch_number: int, class_name: str | None = None, message: str = "") -> None:
@@ -34,8 +34,12 @@ class TransactionFault(Exception):
 
 @dataclass(frozen=True, slots=True)
 class TransactionBegin:
-    """The first batch of a producer's transaction, and the time of its last one so far; -1 for what
-    is not known, as of a transaction that a producer snapshot names.
+    """The first batch of a producer's transaction; -1 where a value is not known.
+
+    A producer snapshot names a transaction, but not all of this.
+
+    Attributes:
+        last_ms: the time of the transaction's last batch so far.
     """
 
     offset: int
@@ -44,10 +48,14 @@ class TransactionBegin:
 
 
 class OpenTransactions:
-    """The transactions that are open at one place of a log, and those aborted on the way there."""
+    """The transactions that are open at a position of a log, and those aborted on the way there."""
 
     def __init__(self, first_offsets: Mapping[int, int] | None = None) -> None:
-        """first_offsets: of each producer with an open transaction, its first offset."""
+        """Starts with the transactions of a producer snapshot, or with none.
+
+        Args:
+            first_offsets: of each producer with an open transaction, its first offset.
+        """
         self._begins = {
             producer_id: TransactionBegin(offset)
             for producer_id, offset in (first_offsets or {}).items()
@@ -56,17 +64,21 @@ class OpenTransactions:
 
     @property
     def begins(self) -> Mapping[int, TransactionBegin]:
-        """Of each producer with an open transaction where that began."""
+        """Where the transaction of each producer with an open one began."""
         return MappingProxyType(self._begins)
 
     def open(self) -> MappingProxyType[int, int]:
-        """Of each producer with an open transaction its first offset."""
+        """The first offset of each producer with an open transaction."""
         return MappingProxyType(
             {producer_id: begin.offset for producer_id, begin in self._begins.items()}
         )
 
     def first_offset(self, below: int | None = None) -> int | None:
-        """Where the oldest one begins, of those that begin below an offset; None without one."""
+        """Where the oldest open transaction begins; None without one.
+
+        Args:
+            below: only transactions that begin below this offset count.
+        """
         offsets = (begin.offset for begin in self._begins.values())
         return min((offset for offset in offsets if below is None or offset < below), default=None)
 
@@ -75,18 +87,20 @@ class OpenTransactions:
         return np.array(self._aborted, txn_index.ENTRY)
 
     def take_aborted(self) -> np.ndarray:
-        """As aborted(), and those are forgotten: they go into the index of the segment that was
-        written to.
-        """
+        """As aborted(), and forgets them: they go into the index of the segment written to."""
         aborted = self.aborted()
         self._aborted.clear()
         return aborted
 
     def take(self, read: ReadInto | None, batches: np.ndarray, stem: str = "") -> None:
-        """The next batches (format.batch.BATCH), of which markers are read; TransactionFault where
-        Kafka's recovery ends.
+        """Takes the next batches, and reads the markers among them.
 
-        Without a read any marker is a commit: what is open does not depend on its kind.
+        Args:
+            read: without it any marker is a commit: what is open does not depend on its kind.
+            batches: rows of format.batch.BATCH.
+
+        Raises:
+            TransactionFault: Kafka's recovery ends here.
         """
         names = ("producer_id", "base_offset", "record_count")
         producer_ids, base_offsets, record_counts = (batches[name].tolist() for name in names)
@@ -100,8 +114,10 @@ class OpenTransactions:
                 )
 
     def begin(self, producer_id: int, begin: TransactionBegin) -> TransactionBegin:
-        """A transactional batch, the first one of a producer or a later one: the transaction that
-        is open now.
+        """Takes a transactional batch, a producer's first or a later one.
+
+        Returns:
+            The transaction that is open now.
         """
         known_begin = self._begins.get(producer_id, begin)
         if begin.last_ms > known_begin.last_ms:
@@ -110,7 +126,11 @@ class OpenTransactions:
         return known_begin
 
     def end(self, producer_id: int) -> TransactionBegin | None:
-        """The transaction of a producer is open no more: where it began, if that is known."""
+        """Closes the transaction of a producer.
+
+        Returns:
+            Where it began, if that is known.
+        """
         return self._begins.pop(producer_id, None)
 
     def take_marker(
@@ -123,10 +143,16 @@ class OpenTransactions:
         stem: str = "",
         next_begin: int | None = None,
     ) -> None:
-        """A marker, ABORT or COMMIT; TransactionFault where the transaction index refuses it.
+        """Takes a marker.
 
-        batch_number: the batch; stem: the segment it is in. next_begin: where the next transaction
-        begins in the same append, if one does.
+        Args:
+            kind: ABORT or COMMIT.
+            batch_number: the batch of the marker.
+            stem: the segment that the batch is in.
+            next_begin: where the next transaction begins in the same append, if one does.
+
+        Raises:
+            TransactionFault: the transaction index refuses the marker.
         """
         begin = self.end(producer_id)
         if begin is None or kind != ControlType.ABORT:
@@ -149,8 +175,11 @@ class OpenTransactions:
 
 
 def transaction_rows(batches: np.ndarray) -> Iterator[tuple[int, int | None]]:
-    """The rows that begin or end transactions, in order: (row, None) of a marker, and of what a
-    producer wrote between two of its markers (its first row, its largest time).
+    """The rows that begin or end transactions, in order.
+
+    Yields:
+        (row, None) for a marker; (first row, largest time) for what a producer wrote between two of
+        its markers.
     """
     is_control = batch.is_control(batches)
     is_relevant = (batches["producer_id"] >= 0) & (is_control | batch.is_transactional(batches))
@@ -175,8 +204,11 @@ def transaction_rows(batches: np.ndarray) -> Iterator[tuple[int, int | None]]:
 
 @dataclass(frozen=True)
 class EndTransactionMarker:
-    """The end of a transaction. kind: ABORT or COMMIT; coordinator_epoch: of the transaction
-    coordinator, -1 if it cannot be read.
+    """The end of a transaction.
+
+    Attributes:
+        kind: ABORT or COMMIT.
+        coordinator_epoch: of the transaction coordinator, -1 if it cannot be read.
     """
 
     kind: int
@@ -184,8 +216,10 @@ class EndTransactionMarker:
 
 
 def marker(read: ReadInto, header: np.void, batch_number: int) -> EndTransactionMarker:
-    """What a control batch's first record says; TransactionFault, with the number of the batch,
-    where Kafka cannot read it.
+    """Reads the first record of a control batch.
+
+    Raises:
+        TransactionFault: Kafka cannot read it; with the number of the batch.
     """
     size_bytes = int(header["size_bytes"]) - batch.HEADER_BYTES
     data = np.empty(max(size_bytes, 0), np.uint8)

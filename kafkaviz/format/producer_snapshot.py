@@ -1,5 +1,4 @@
-"""A producer snapshot (.snapshot): what the broker knew of each producer below the offset in the
-file's name.
+"""A producer snapshot (.snapshot): each producer's state below the offset in the file's name.
 
 A header of 10 bytes, then 46 bytes a producer, in the order of a hash map. A producer (1001, 4, 6,
 900, 2, ...) last wrote the sequences 4 to 6 to offsets 898 to 900: a batch that repeats them is a
@@ -41,7 +40,11 @@ _INVALID = "Snapshot failed schema validation"
 
 @dataclass(frozen=True)
 class ProducerSnapshot:
-    """A whole snapshot; producers has the dtype PRODUCER, in the order of the file."""
+    """The content of a producer snapshot.
+
+    Attributes:
+        producers: an array of PRODUCER, in the order of the file.
+    """
 
     version: int
     crc: int
@@ -49,7 +52,7 @@ class ProducerSnapshot:
 
     @property
     def open_transactions(self) -> dict[int, int]:
-        """Of each producer with an open transaction its first offset."""
+        """The first offset of each producer with an open transaction."""
         open_rows = self.producers[self.producers["current_txn_first_offset"] >= 0]
         return dict(
             zip(
@@ -61,10 +64,12 @@ class ProducerSnapshot:
 
 
 def parse(data: bytes | memoryview) -> ProducerSnapshot:
-    """The producers; CorruptBytes with the words of Kafka 4.3.1 where it ignores the file and
-    deletes it.
+    """The producers of a snapshot.
 
-    As Kafka, it takes bytes behind the last producer for nothing where the checksum covers them.
+    As Kafka, it ignores bytes behind the last producer where the checksum covers them.
+
+    Raises:
+        CorruptBytes: Kafka 4.3.1 ignores the file and deletes it; in its words.
     """
     version = (
         int(np.frombuffer(data, HEADER["version"], 1)[0])
@@ -95,8 +100,10 @@ def parse(data: bytes | memoryview) -> ProducerSnapshot:
 
 
 def build(producers: np.ndarray) -> bytes:
-    """The bytes Kafka would have written for these producers, in this order; any array with the
-    fields of PRODUCER will do.
+    """The bytes Kafka would have written for these producers, in this order.
+
+    Args:
+        producers: any array with the fields of PRODUCER.
     """
     rows = np.empty(len(producers), PRODUCER)
     for field in field_names(PRODUCER):
@@ -106,15 +113,13 @@ def build(producers: np.ndarray) -> bytes:
 
 
 def first_sequence(producers: np.ndarray) -> np.ndarray:
-    """The first sequence of each producer's last batch: sequences go on from 0 after 2 147 483
-    647.
-    """
+    """The first sequence of each producer's last batch; 0 follows 2 147 483 647."""
     first = producers["last_sequence"].astype("i8") - producers["offset_delta"]
     return np.where(first < 0, first + 2**31, first)
 
 
 def _check_count(count: int, left_bytes: int) -> int:
-    """The number of producers, of which at least as many bytes as they take are there."""
+    """The number of producers, once that many fit into the bytes that are there."""
     position = field_start(HEADER, "producer_count")
     if count < 0:
         raise CorruptBytes(

@@ -49,10 +49,12 @@ Header = tuple[str, bytes | None]
 class Record:
     """One record, as it lies in its batch.
 
-    Its offset is the batch's base offset plus offset_delta. Its timestamp is the batch's base
-    timestamp plus timestamp_delta_ms, or, if the batch says LogAppendTime, the batch's max
-    timestamp. position and size_bytes: where it lies in the batch's records once decompressed, with
-    the length in front.
+    Attributes:
+        offset_delta: added to the batch's base offset, it gives the record's offset.
+        timestamp_delta_ms: added to the batch's base timestamp, it gives the record's; if the batch
+            says LogAppendTime, the record's timestamp is the batch's max timestamp.
+        position: where it lies in the batch's records once decompressed, with the length in front.
+        size_bytes: what it takes there.
     """
 
     offset_delta: int
@@ -70,9 +72,11 @@ def records(
 ) -> list[Record]:
     """The records of a batch, from all of its bytes behind the header.
 
-    Raises CorruptBytes where Kafka's iterator raises, with its words; the position is a byte of
-    data, and in a compressed batch 0 with the byte of the decompressed records in the text. An
-    unknown codec of an empty batch is never noticed.
+    An unknown codec of an empty batch is never noticed.
+
+    Raises:
+        CorruptBytes: Kafka's iterator raises; in its words. The position is a byte of data, and in
+            a compressed batch 0, with the byte of the decompressed records in the text.
     """
     return [
         record
@@ -84,8 +88,13 @@ def records(
 def runs(
     data: bytes | memoryview, codec_id: int, record_count: int, limit_bytes: int = codec.LIMIT_BYTES
 ) -> Iterator[tuple[bytes | memoryview, np.ndarray]]:
-    """(the bytes that the rows lie in, at most RUN_ROWS of them): the records of a batch without an
-    object each; raises as records does.
+    """The records of a batch without an object each.
+
+    Yields:
+        The bytes that the rows lie in, and at most RUN_ROWS rows.
+
+    Raises:
+        CorruptBytes: as records.
     """
     if record_count <= 0 or (name := codec.name(codec_id)) == "none":
         yield from ((data, table) for table in row_runs(data, record_count))
@@ -100,7 +109,7 @@ def runs(
 def find_fault(
     data: bytes | memoryview, codec_id: int, record_count: int, limit_bytes: int = codec.LIMIT_BYTES
 ) -> CorruptBytes | None:
-    """What records raises, without any record."""
+    """What records raises, without building a record."""
     try:
         if record_count <= 0 or (name := codec.name(codec_id)) == "none":
             return first_fault(data, record_count)
@@ -121,12 +130,16 @@ def _wrap_fault(fault: CorruptBytes) -> CorruptBytes:
 def parse(
     data: bytes | memoryview, record_count: int, *, is_compressed: bool = False
 ) -> list[Record]:
-    """The records in bytes that are not, or no longer, compressed; CorruptBytes as rows says."""
+    """The records in bytes that are not, or no longer, compressed.
+
+    Raises:
+        CorruptBytes: as rows.
+    """
     return records_from_rows(data, rows(data, record_count, is_compressed=is_compressed))
 
 
 def records_from_rows(data: bytes | memoryview, table: np.ndarray) -> list[Record]:
-    """The records that the rows of these bytes stand for."""
+    """The records that the rows of these bytes describe."""
     data = memoryview(data)
     return [
         Record(
@@ -156,12 +169,13 @@ def records_from_rows(data: bytes | memoryview, table: np.ndarray) -> list[Recor
 
 
 def rows(data: bytes | memoryview, record_count: int, *, is_compressed: bool = False) -> np.ndarray:
-    """One ROW a record, from bytes that are not, or no longer, compressed; fast, and safe on any
-    bytes.
+    """One ROW a record, from bytes that are not, or no longer, compressed; safe on any bytes.
 
-    Raises CorruptBytes where the iterator of Kafka's DefaultRecordBatch raises. It reads a record
-    of a compressed batch by itself and one of an uncompressed batch from the rest of the batch, so
-    the same damage is told in other words.
+    Kafka's iterator reads a record of a compressed batch by itself and one of an uncompressed batch
+    from the rest of the batch, so the same damage is reported in other words.
+
+    Raises:
+        CorruptBytes: the iterator of Kafka's DefaultRecordBatch raises.
     """
     table, fault = readable_rows(data, record_count, is_compressed=is_compressed)
     if fault:
@@ -172,8 +186,10 @@ def rows(data: bytes | memoryview, record_count: int, *, is_compressed: bool = F
 def readable_rows(
     data: bytes | memoryview, record_count: int, *, is_compressed: bool = False
 ) -> tuple[np.ndarray, CorruptBytes | None]:
-    """The rows before the first fault, and that fault; of a batch that is in order all of them, and
-    None.
+    """The rows before the first fault.
+
+    Returns:
+        The rows, and the fault; of a batch without fault all of them, and None.
     """
     return _read_run(
         byte_array(data),
@@ -187,11 +203,13 @@ def readable_rows(
 def row_runs(
     data: bytes | memoryview, record_count: int, *, is_compressed: bool = False
 ) -> Iterator[np.ndarray]:
-    """The rows that Kafka's iterator gives, RUN_ROWS at a time; raises CorruptBytes behind them, as
-    rows does.
+    """The rows that Kafka's iterator gives, RUN_ROWS at a time.
 
-    Of records that were compressed none comes out where one of them is wrong; the last one not
-    where bytes are left behind it.
+    Compressed records give no row where one of them is wrong; the last one gives none where bytes
+    are left behind it.
+
+    Raises:
+        CorruptBytes: as rows, behind the rows.
     """
     if (
         is_compressed
@@ -210,7 +228,7 @@ def row_runs(
 def first_fault(
     data: bytes | memoryview, record_count: int, *, is_compressed: bool = False
 ) -> CorruptBytes | None:
-    """What rows raises, without any row of it."""
+    """What rows raises, without the rows."""
     runs_to_fault = _runs(data, record_count, is_compressed=is_compressed)
     return next((fault for _, fault in runs_to_fault if fault), None)
 
@@ -218,7 +236,11 @@ def first_fault(
 def _runs(
     data: bytes | memoryview, record_count: int, *, is_compressed: bool
 ) -> Iterator[tuple[np.ndarray, CorruptBytes | None]]:
-    """(at most RUN_ROWS rows, what is wrong behind them), to the last record or the first fault."""
+    """The rows to the last record or the first fault, in runs.
+
+    Yields:
+        At most RUN_ROWS rows, and what is wrong behind them.
+    """
     buffer, position, remaining = byte_array(data), 0, record_count
     max_rows = min(_max_rows(data, record_count), RUN_ROWS)
     fault = None
@@ -235,8 +257,13 @@ def _runs(
 def _read_run(
     buffer: np.ndarray, position: int, remaining: int, *, is_compressed: bool, max_rows: int
 ) -> tuple[np.ndarray, CorruptBytes | None, int]:
-    """At most that many of the records that are left, from a byte on; what is wrong behind them,
-    and the byte behind them.
+    """Reads some of the records that are left, from a byte on.
+
+    Args:
+        remaining: how many records are left.
+
+    Returns:
+        At most max_rows rows, what is wrong behind them, and the byte behind them.
     """
     if remaining < 0:
         return np.empty(0, ROW), _negative_count_error(remaining), position
@@ -267,7 +294,7 @@ def _read_run(
 
 
 def _max_rows(data: bytes | memoryview, record_count: int) -> int:
-    """A bound of the rows, whatever the batch says: the last may be one that is cut."""
+    """The most rows that the bytes can hold, whatever the batch says: the last may be cut."""
     return max(0, min(record_count, len(data) // MIN_BYTES + 1))
 
 
@@ -276,15 +303,17 @@ def _negative_count_error(record_count: int) -> CorruptBytes:
 
 
 def byte_array(data: bytes | memoryview) -> np.ndarray:
-    """One type of array, so that one compiled version serves all."""
+    """The data as one type of array, so that one compiled version is enough."""
     buffer = np.frombuffer(data, np.uint8)
     buffer.flags.writeable = False
     return buffer
 
 
 def build(records: Iterable[Record]) -> bytes:
-    """The bytes of these records one after another, as Kafka writes them; their position and size
-    are not looked at.
+    """The bytes of these records one after another, as Kafka writes them.
+
+    Args:
+        records: their position and size are not looked at.
     """
     return b"".join(_build_record(record) for record in records)
 
@@ -314,7 +343,7 @@ def _prefix_size(part: bytes | None) -> bytes:
 
 
 def part(data: memoryview, position: int, size_bytes: int) -> bytes | None:
-    """A key or value; null if its size is negative."""
+    """A key or value; None if its size is negative."""
     return None if size_bytes < 0 else bytes(data[position : position + size_bytes])
 
 
@@ -372,10 +401,12 @@ def _text(fault: int, *, is_compressed: bool, found_number: int, available: int)
 def take_records(
     data: np.ndarray, position: int, end: int, is_compressed: bool, table: np.ndarray
 ) -> tuple[int, int, int, int]:
-    """Fills a table with as many of the next records, for other compiled functions; the answer is
-    that of take_record.
+    """Fills a table with as many of the next records, for other compiled functions.
 
     A table as long as the bytes allow is never too short.
+
+    Returns:
+        As take_record.
     """
     for record in range(len(table)):
         fault, position, found_number, available = take_record(
@@ -390,11 +421,15 @@ def take_records(
 def take_record(
     data: np.ndarray, position: int, end: int, is_compressed: bool, row: np.record
 ) -> tuple[int, int, int, int]:
-    """Reads the record at a byte into a ROW, for other compiled functions; the records of its batch
-    lie before end.
+    """Reads the record at a byte into a ROW, for other compiled functions.
 
-    (0, the byte behind it, 0, 0), or (fault, the byte it is at, the number found there, what was
-    there instead). The row is complete only without a fault: its size is written last.
+    Args:
+        end: the byte before which the records of the batch lie.
+        row: complete only without a fault: its size is written last.
+
+    Returns:
+        (0, the byte behind the record, 0, 0), or (fault, the byte it is at, the number read there,
+        the number that was available).
     """
     number, body = varint.scan(data, position, end, varint.VARINT_BYTES)
     if body == varint.TOO_LONG and not is_compressed:
@@ -417,8 +452,10 @@ def take_record(
 
 @njit(cache=True, boundscheck=True)
 def _body(data: np.ndarray, start: int, end: int, row: np.record) -> tuple[int, int, int]:
-    """What follows the length of a record; (0, the byte behind it, 0), or (fault, its byte, the
-    number found there).
+    """Reads what follows the length of a record.
+
+    Returns:
+        (0, the byte behind it, 0), or (fault, its byte, the number read there).
     """
     if start >= end:
         return _STRUCTURE, start, 0
@@ -442,7 +479,11 @@ def _body(data: np.ndarray, start: int, end: int, row: np.record) -> tuple[int, 
 
 @njit(cache=True, boundscheck=True)
 def _header_part(data: np.ndarray, start: int, end: int, row: np.record) -> tuple[int, int, int]:
-    """The number of headers and the headers; the answer is that of _body."""
+    """Reads the number of headers and the headers.
+
+    Returns:
+        As _body.
+    """
     number, position = varint.scan(data, start, end, varint.VARINT_BYTES)
     if position < 0:
         return _STRUCTURE, start, 0
@@ -462,9 +503,11 @@ def _header_part(data: np.ndarray, start: int, end: int, row: np.record) -> tupl
 
 @njit(cache=True, boundscheck=True)
 def take_header(data: np.ndarray, position: int, end: int) -> tuple[int, int, int, int, int]:
-    """Reads the header at a byte, for other compiled functions: (0, the first byte of its key, the
-    size of that, the first byte of its value, the size of that, negative for null), or (fault, the
-    byte it is at, the number found there, 0, 0).
+    """Reads the header at a byte, for other compiled functions.
+
+    Returns:
+        (0, the first byte of its key, the size of the key, the first byte of its value, the size of
+        the value, negative for null), or (fault, the byte it is at, the number read there, 0, 0).
     """
     key_size, key = _stretch(data, position, end)
     if key < 0:
@@ -479,8 +522,11 @@ def take_header(data: np.ndarray, position: int, end: int) -> tuple[int, int, in
 
 @njit(cache=True, boundscheck=True)
 def _stretch(data: np.ndarray, position: int, end: int) -> tuple[int, int]:
-    """(size, first byte) of a key or value; the size is negative for null, the first byte if the
-    bytes do not reach that far.
+    """Reads the size of a key or value.
+
+    Returns:
+        The size, negative for null, and the first byte, negative if the bytes do not reach that
+        far.
     """
     number, start = varint.scan(data, position, end, varint.VARINT_BYTES)
     size = varint.unfold32(number)

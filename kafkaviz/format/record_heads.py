@@ -1,8 +1,8 @@
 """Offset and time of the records of one batch, taken one by one without any compiled code.
 
-A lookup reads a single batch, and is done before a compiler's library is even loaded. Of the
-records of a batch at base offset 40 with the base time 1000 this gives (40, 1000), (41, 1007) ...:
-what record holds as deltas is resolved as Kafka's iterators do, 4.3.1.
+A lookup reads a single batch, and is done before a compiler's library is even loaded. The records
+of a batch at base offset 40 with the base time 1000 give (40, 1000), (41, 1007) ...: what record
+holds as deltas is resolved as Kafka's iterators do, 4.3.1.
 """
 
 from collections.abc import Iterator
@@ -28,10 +28,14 @@ class RecordHead(NamedTuple):
 
 
 def heads(data: bytes | memoryview, limit_bytes: int = codec.LIMIT_BYTES) -> Iterator[RecordHead]:
-    """Of each record of one whole batch, its header included, in the order of the batch; of any
-    magic.
+    """The head of each record of a complete batch of any magic, in order.
 
-    Raises CorruptBytes at the first that cannot be read; limit_bytes: of the decompressed records.
+    Args:
+        data: the batch, its header included.
+        limit_bytes: of the decompressed records.
+
+    Raises:
+        CorruptBytes: a record cannot be read.
     """
     if not MAGIC_2 <= data[_MAGIC_AT] < 128:
         yield from _messages(data, limit_bytes)
@@ -52,8 +56,10 @@ def heads(data: bytes | memoryview, limit_bytes: int = codec.LIMIT_BYTES) -> Ite
 
 
 def values(data: bytes | memoryview) -> Iterator[bytes | None]:
-    """Of each record of one whole batch of magic 2 that is not compressed; CorruptBytes at the
-    first that cannot be read.
+    """The value of each record of a complete batch of magic 2 that is not compressed.
+
+    Raises:
+        CorruptBytes: a record cannot be read.
     """
     if len(data) < HEADER_BYTES:
         raise CorruptBytes(0, message("corrupt.batch_shorter_than_header", size=len(data)))
@@ -83,8 +89,10 @@ def _messages(data: bytes | memoryview, limit_bytes: int) -> Iterator[RecordHead
 
 
 def _deltas(body: memoryview, count: int) -> Iterator[tuple[int, int]]:
-    """(offset delta, timestamp delta) of each record: its length, a byte of attributes, and the
-    two; what follows is passed over.
+    """Reads length, attributes and the two deltas of each record, and passes over the rest.
+
+    Yields:
+        The offset delta and the timestamp delta of each record.
     """
     position = 0
     for _ in range(count):
@@ -101,7 +109,11 @@ def _deltas(body: memoryview, count: int) -> Iterator[tuple[int, int]]:
 
 
 def _varint(body: memoryview, position: int) -> tuple[int, int]:
-    """A zigzag varint and where it ends."""
+    """Reads a zigzag varint.
+
+    Returns:
+        The number, and where it ends.
+    """
     number = 0
     for place, byte in enumerate(body[position : position + _MAX_VARINT_BYTES]):
         number |= (byte & 0x7F) << 7 * place

@@ -1,12 +1,11 @@
-"""Records of __remote_log_metadata: which segments lie in tiered storage, printed as kafka-dump-log
-prints them.
+"""Records of __remote_log_metadata: which segments lie in tiered storage.
 
-A value is framed as in format/metadata.py; the line is not JSON but the toString of Kafka's
-classes. 4.3.1, type 2:
+A value is framed as in format/metadata.py; kafka-dump-log prints not JSON but the toString of
+Kafka's classes. 4.3.1, type 2:
 
     01 02 00 | 07 6f7264657273 <16 bytes> 00000003 00 | 00000001 0000018bcfe57 3b8 00 00
     payload: RemotePartitionDeleteMetadata{topicPartition=AAAAAAAAQACAAAAAAAAAAQ:orders-3,
-    state=DELETE_PARTITION_MARKED, ...}
+        state=DELETE_PARTITION_MARKED, ...}
 
 Words as RemoteLogMetadataSerde and its classes, 4.3.1.
 """
@@ -53,8 +52,11 @@ class RemoteRecord:
 
 
 def decode(value: bytes | None) -> RemoteRecord:
-    """The record in a value; KafkaParseError, a CorruptBytes, with the words that kafka-dump-log
-    prints of one it cannot read.
+    """The record in a value.
+
+    Raises:
+        KafkaParseError: a CorruptBytes, with the words that kafka-dump-log prints of a value it
+            cannot read.
     """
     if value is None:
         raise message.kafka_error(0, NO_VALUE, "java.lang.NullPointerException")
@@ -63,8 +65,9 @@ def decode(value: bytes | None) -> RemoteRecord:
 
 
 def dump_text(value: bytes | None, offset: int) -> str:
-    """What kafka-dump-log prints of the body behind the record's metadata: "payload: ...", a
-    record's fault included.
+    """What kafka-dump-log prints of the body behind the record's metadata: "payload: ...".
+
+    The fault of a record that cannot be read is included.
     """
     try:
         return f"payload: {decode(value).text}"
@@ -139,7 +142,7 @@ def _epochs(values: Values) -> str:
 
 
 def _refusal(java_message: str) -> KafkaParseError:
-    """What a class says of values that it does not take."""
+    """The error of a class of Kafka's for values that it does not take."""
     return message.kafka_error(0, java_message, "java.lang.IllegalArgumentException")
 
 

@@ -1,8 +1,7 @@
-"""The spans of a batch of any magic: its header field by field, then its records, or one span of
-compressed bytes.
+"""The spans of a batch: its header field by field, then its records or its compressed bytes.
 
-What a compressed batch holds is a second stretch of bytes with spans of its own: inside()
-decompresses it. A batch that is cut has spans for what is there of it.
+A batch of any magic. What a compressed batch holds is a second range of bytes with spans of its
+own, which decompress() gives. A batch that is cut has spans for what is there of it.
 """
 
 import zlib
@@ -55,8 +54,11 @@ COMPRESSED_NAMES = (COMPRESSED_RECORDS, COMPRESSED_VALUE)  # of the spans that d
 
 
 class DecompressedRecords(NamedTuple):
-    """The records of a compressed batch: their bytes, decompressed, and the spans that tile
-    them.
+    """The records of a compressed batch.
+
+    Attributes:
+        data: their bytes, decompressed.
+        spans: the spans that tile them.
     """
 
     data: bytes
@@ -70,10 +72,12 @@ def batch(
     start: int = 0,
     stop: int | None = None,
 ) -> list[Span]:
-    """The spans of one batch at this position that have a byte in [start, stop), by default all.
+    """The spans of one batch that have a byte in [start, stop), by default all.
 
-    size_bytes: what the batch takes in the file, where data is only its beginning; its rest is one
-    span then.
+    Args:
+        position: where the batch lies in the file.
+        size_bytes: what the batch takes in the file, where data is only its beginning; its rest is
+            then a single span.
     """
     size_bytes = len(data) if size_bytes is None else size_bytes
     data, end = memoryview(data), position + size_bytes
@@ -103,10 +107,13 @@ def decompress(
     start: int = 0,
     stop: int | None = None,
 ) -> DecompressedRecords | None:
-    """What a compressed batch holds, and the spans that have a byte in [start, stop) of it; None
-    where it is not compressed.
+    """What a compressed batch holds, with the spans that have a byte in [start, stop) of it.
 
-    Raises CorruptBytes where it cannot be decompressed; the position is a byte of the batch.
+    Returns:
+        None where the batch is not compressed.
+
+    Raises:
+        CorruptBytes: it cannot be decompressed; the position is a byte of the batch.
     """
     if not is_compressed(data):
         return None
@@ -182,7 +189,7 @@ def _length(header: np.void) -> int:
 
 
 def _record_base(header: np.void) -> spans_record.RecordBase:
-    """What the records of a batch are counted from."""
+    """The values that the records of a batch are counted from."""
     attributes = int(header["attributes"])
     append_time_ms = int(header["max_timestamp_ms"]) if attributes & LOG_APPEND_TIME else None
     return spans_record.RecordBase(
@@ -194,7 +201,7 @@ def _record_base(header: np.void) -> spans_record.RecordBase:
 
 
 def _check_crc(crc: Span, data: memoryview, size_bytes: int) -> Span:
-    """The span of the checksum with what the bytes say."""
+    """The span of the checksum, with the result of checking it against the bytes."""
     if len(data) < size_bytes:
         return crc
     computed_crc = crc32c(data[CRC_START:])
@@ -381,8 +388,10 @@ def _message(data: memoryview, position: int, size_bytes: int) -> list[Span]:
 def _sized_spans(
     data: memoryview, cursor: int, position: int, name: str, codec: int
 ) -> tuple[list[Span], int]:
-    """The spans of a key or value behind its length, and where they end; nothing where the data
-    ends before.
+    """The spans of a key or value behind its length; none where the data ends before.
+
+    Returns:
+        The spans, and where they end.
     """
     if cursor >= len(data):
         return [], cursor
@@ -428,8 +437,10 @@ def _sized_spans(
 
 
 def _inside_message(data: bytes | memoryview, limit_bytes: int) -> DecompressedRecords:
-    """The messages of a wrapper, each with all its fields; CorruptBytes where it cannot be
-    decompressed.
+    """The messages of a wrapper, each with all its fields.
+
+    Raises:
+        CorruptBytes: the wrapper cannot be decompressed.
     """
     messages = legacy_messages.read(data, limit_bytes)
     if messages.fault and not len(messages.data):
@@ -459,8 +470,10 @@ def _inside_message(data: bytes | memoryview, limit_bytes: int) -> DecompressedR
 
 
 def _real_offset(messages: np.ndarray, position: int) -> Message:
-    """What the offset of the message at a position inside a wrapper stands for, where Kafka reads
-    that message.
+    """What the offset of a message inside a wrapper stands for, where Kafka reads that message.
+
+    Args:
+        position: of the message.
     """
     offsets = messages["offset"][messages["position"] == position]
     if not len(offsets):

@@ -1,9 +1,8 @@
-"""The spans of the records of a batch of magic 2, decompressed: each varint, key, value and header
-by itself.
+"""The spans of the records of a batch of magic 2, decompressed: each varint, key, value and header.
 
-A record of 11 bytes in which all goes well: length, attributes, timestampDelta, offsetDelta,
-keyLength, key, valueLength, value, headerCount. What a reader cannot make sense of is a torn span
-up to the end of that record, and the next record is read again.
+A record of 11 bytes without damage: length, attributes, timestampDelta, offsetDelta, keyLength,
+key, valueLength, value, headerCount. What a reader cannot make sense of is a torn span up to the
+end of that record, and the next record is read again.
 """
 
 from collections.abc import Callable
@@ -20,8 +19,10 @@ NOTE_CHARACTERS = 400  # of what a control record holds: a list of voters may be
 
 @dataclass(frozen=True)
 class RecordBase:
-    """What the records are counted from; append_time_ms: the time of all of them where the broker's
-    clock gave it, else None.
+    """The values of the batch that its records are counted from.
+
+    Attributes:
+        append_time_ms: the time of all records where the broker's clock gave it, else None.
     """
 
     base_offset: int
@@ -39,11 +40,12 @@ def records(
     start: int = 0,
     stop: int | None = None,
 ) -> list[Span]:
-    """The spans of the records that have a byte in [start, stop) (all by default); data lies at
-    this position.
+    """The spans of the records that have a byte in [start, stop), by default all.
 
-    The spans tile data from the first such record to the last; with the whole of it asked for, they
-    tile it all.
+    The spans tile data from the first such record to the last; by default all of data.
+
+    Args:
+        position: where data lies.
     """
     data, result, cursor = memoryview(data), [], 0
     lo, hi = start - position, len(data) if stop is None else stop - position
@@ -81,8 +83,10 @@ def records(
 
 
 def _end(data: memoryview, body: int, size_bytes: int) -> int:
-    """The byte behind a record; CorruptBytes if it says that it ends before its body begins, or
-    behind the data.
+    """The byte behind a record.
+
+    Raises:
+        CorruptBytes: the record says that it ends before its body begins, or behind the data.
     """
     if size_bytes < 0 or body + size_bytes > len(data):
         raise CorruptBytes(
@@ -201,8 +205,9 @@ class _RecordReader:
             )
 
     def _control_note(self, name: str, part: memoryview) -> Text:
-        """What the value of a control record says, or which it is that a key begins; nothing of any
-        other part.
+        """What the value of a control record says, or the type that its key begins with.
+
+        Nothing for any other part.
         """
         if not self.batch.is_control or name not in ("key", "value"):
             return ""
@@ -224,9 +229,7 @@ class _RecordReader:
         self.cursor = end
 
     def _append_rest(self, note: Message) -> None:
-        """What is left of the record, unread; where nothing is, its last field is what ends too
-        early.
-        """
+        """What is left of the record, unread; without any, its last field ends too early."""
         if self.cursor == self.end:
             self.result[-1] = self.result[-1]._replace(kind=TORN, note=note)
             return

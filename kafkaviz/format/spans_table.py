@@ -1,7 +1,7 @@
 """The spans of files that are rows of one size: .index, .timeindex, .txnindex, .snapshot.
 
-A stretch of an index is taken apart by itself: a slot's place follows from its number. Slots that
-were never written are one span, a last slot that is cut another.
+A range of an index is described by itself: the position of a slot follows from its number. Slots
+that were never written are one span, a last slot that is cut another.
 """
 
 import re
@@ -32,7 +32,13 @@ from kafkaviz.messages import Message, Text, message
 
 @dataclass(frozen=True)
 class RowFormat:
-    """A kind of file: the layout of a row, how its fields are shown, and what a row is called."""
+    """A kind of file with rows.
+
+    Attributes:
+        layout: of a row.
+        fields: how the fields of a row are shown.
+        row_key: what a row is called.
+    """
 
     layout: np.dtype
     fields: Mapping[str, FieldDisplay]
@@ -126,12 +132,15 @@ def rows(
     written_bytes: int,
     size_bytes: int,
 ) -> list[Span]:
-    """The spans of the rows from a position up to stop, of a file of size_bytes whose last written
-    row ends at written_bytes.
+    """The spans of the rows from a position up to stop.
 
-    data: the written ones of these rows. Slots behind written_bytes are one span up to the end of
-    the last whole slot, and what is left of a cut one another, however little of them lies before
-    stop.
+    Slots behind written_bytes are one span up to the end of the last complete slot, and what is
+    left of a cut one another, however little of them lies before stop.
+
+    Args:
+        data: the written ones of these rows.
+        written_bytes: where the last written row ends.
+        size_bytes: of the file.
     """
     row_bytes, result, data = row_format.layout.itemsize, [], memoryview(data)
     complete_bytes = size_bytes - size_bytes % row_bytes
@@ -167,7 +176,7 @@ def _unwritten_span(row_format: RowFormat, start: int, end: int) -> Span:
 
 
 def snapshot(data: bytes | memoryview) -> list[Span]:
-    """The spans of a whole producer snapshot: header, producers, and what does not belong."""
+    """The spans of a producer snapshot: header, producers, and what does not belong."""
     head = producer_snapshot.HEADER
     result = spans.field_spans(head, SNAPSHOT_FIELDS, data, 0)
     if len(data) < head.itemsize:
@@ -200,7 +209,7 @@ def snapshot(data: bytes | memoryview) -> list[Span]:
 
 
 def _crc_note(data: bytes | memoryview, crc: Span) -> Message:
-    """What the checksum covers, and whether it is that of the bytes."""
+    """What the checksum covers, and whether it is right."""
     computed_crc = crc32c(data[producer_snapshot.CRC_START :])
     return (
         message("span.checksum_matches", covers=crc.note)
@@ -292,9 +301,7 @@ _NAME = re.compile(rb"\s*([A-Za-z_.]+)\s*[:=]")
 
 
 def lines(data: bytes, name: str) -> list[Span]:
-    """The lines of the file with this name; of a checkpoint the version, the count and the
-    entries.
-    """
+    """The lines of the file with this name; of a checkpoint version, count and entries."""
     is_checkpoint = name.endswith("-checkpoint")
     cuts = [match.span() for match in _LINE.finditer(data) if match.end() > match.start()]
     return [

@@ -1,6 +1,4 @@
-"""What stands behind the last whole batch of a log: zeros, the start of a batch, or bytes that do
-not belong.
-"""
+"""What stands behind the last complete batch of a log: zeros, a torn batch, or garbage."""
 
 import numpy as np
 
@@ -11,10 +9,15 @@ KNOWN_MAGIC = (0, 1, 2)
 
 
 def kind(data: bytes | memoryview, last_offset: int | None, left_bytes: int) -> str:
-    """ "zeros" were set ahead, "torn" begins like the next batch, "garbage" is neither.
+    """Which kind of tail this is.
 
-    data: the tail, or the start of one of left_bytes; last_offset: of the batch before it, None
-    where there is none.
+    Args:
+        data: the tail, or its start.
+        last_offset: of the batch before it, None where there is none.
+        left_bytes: the size of the tail.
+
+    Returns:
+        "zeros" were set ahead, "torn" begins like the next batch, "garbage" is neither.
     """
     if not bytes(data).strip(b"\0"):
         return ZEROS
@@ -22,8 +25,9 @@ def kind(data: bytes | memoryview, last_offset: int | None, left_bytes: int) -> 
 
 
 def _continues_log(data: bytes, last_offset: int | None, left_bytes: int) -> bool:
-    """Whether it reads like a header: its offset goes on from the last one, its magic exists, its
-    length is more than there is.
+    """Whether the data reads like the header of the next batch.
+
+    Its offset goes on from the last one, its magic exists, its length is more than there is.
     """
     if len(data) < MAGIC_END:
         return False

@@ -19,13 +19,19 @@ ENTRY: np.dtype = np.dtype(
 
 
 def parse(data: bytes | memoryview) -> np.ndarray:
-    """The entries (dtype ENTRY), one a slot, without a copy; a torn last slot is left out."""
+    """The entries, one a slot, without a copy; a torn last slot is left out.
+
+    Returns:
+        An array of ENTRY, shape (slots,).
+    """
     return np.frombuffer(data, ENTRY, count=len(data) // ENTRY.itemsize)
 
 
 def build(entries: np.ndarray) -> bytes:
-    """The bytes Kafka would have written for these entries; any array with the fields of ENTRY will
-    do.
+    """The bytes Kafka would have written for these entries.
+
+    Args:
+        entries: any array with the fields of ENTRY.
     """
     slots = np.empty(len(entries), ENTRY)
     for field in field_names(ENTRY):
@@ -37,10 +43,10 @@ def count_entries(entries: np.ndarray) -> int:
     """How many slots hold entries: all up to the last slot that is not twelve zero bytes.
 
     Zeros mean (timestamp 0, base offset), which only slot 0 can truly hold, since timestamps grow
-    from slot to slot. So slot 0 is counted when an entry follows it, and when it is the whole file:
-    Kafka trims a file it closes to its entries. Zeros alone, in a longer file, are the length Kafka
-    set ahead: 0 entries. A zero slot further in with entries behind it is damage: it counts here
-    like any slot, as it does in Kafka's own search, which believes them all.
+    from slot to slot. So slot 0 is counted when an entry follows it, and when it is the only slot
+    of the file: Kafka trims a file it closes to its entries. Zeros alone, in a longer file, are the
+    length Kafka set ahead: 0 entries. A zero slot further in with entries behind it is damage: it
+    counts like any slot, as it does in Kafka's own search, which trusts them all.
     """
     if len(entries) == 1:
         return 1

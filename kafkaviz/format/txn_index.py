@@ -1,5 +1,4 @@
-"""The transaction index (.txnindex): which transactions of a segment were aborted, for consumers
-that must not see them.
+"""The transaction index (.txnindex): the aborted transactions of a segment, to hide from consumers.
 
 An entry is 34 bytes and there is nothing else in the file. (0, 2000, 980, 1005, 1006) says:
 producer 2000 began a transaction at offset 980 and aborted it with the marker at 1005; below 1006
@@ -29,15 +28,19 @@ VERSION = 0
 
 
 def parse(data: bytes | memoryview) -> np.ndarray:
-    """The entries (dtype ENTRY) without a copy; a torn last one is left out, as Kafka leaves it
-    out.
+    """The entries without a copy; a torn last one is left out, as by Kafka.
+
+    Returns:
+        An array of ENTRY, shape (entries,).
     """
     return np.frombuffer(data, ENTRY, count=len(data) // ENTRY.itemsize)
 
 
 def build(entries: np.ndarray) -> bytes:
-    """The bytes Kafka would have written for these entries; any array with the fields of ENTRY will
-    do.
+    """The bytes Kafka would have written for these entries.
+
+    Args:
+        entries: any array with the fields of ENTRY.
     """
     rows = np.empty(len(entries), ENTRY)
     for field in field_names(ENTRY):
@@ -46,7 +49,11 @@ def build(entries: np.ndarray) -> bytes:
 
 
 def ensure_readable(entries: np.ndarray) -> np.ndarray:
-    """The same entries; CorruptBytes at the first whose version Kafka 4.3.1 refuses to read."""
+    """The same entries, once all can be read.
+
+    Raises:
+        CorruptBytes: Kafka 4.3.1 refuses to read the version of an entry.
+    """
     # one signed byte: 1 to 127 are refused, 128 to 255 pass as negative
     is_refused = entries["version"] >> 8 > VERSION
     if is_refused.any():
@@ -62,8 +69,10 @@ def ensure_readable(entries: np.ndarray) -> np.ndarray:
 
 
 def check(entries: np.ndarray, base_offset: int) -> None:
-    """CorruptBytes where sanityCheck of Kafka 4.3.1 finds an entry below the base offset of its
-    segment: recovery follows.
+    """Checks the entries as sanityCheck of Kafka 4.3.1 does.
+
+    Raises:
+        CorruptBytes: an entry lies below the base offset of its segment; recovery follows.
     """
     is_below = ensure_readable(entries)["last_offset"] < base_offset
     if is_below.any():
@@ -91,11 +100,13 @@ def entry_text(entry: np.void) -> str:
 def collect(
     entries: np.ndarray, fetch_offset: int, upper_bound_offset: int
 ) -> tuple[np.ndarray, bool]:
-    """(the aborted transactions that touch [fetch_offset, upper_bound_offset), whether later
-    segments can hold no more).
+    """The aborted transactions that touch [fetch_offset, upper_bound_offset).
 
     As collectAbortedTxns: the entries are read until one has a last stable offset at or above the
     upper bound.
+
+    Returns:
+        The entries, and whether later segments can hold no more.
     """
     reaches_bound = ensure_readable(entries)["last_stable_offset"] >= upper_bound_offset
     is_complete = bool(reaches_bound.any())
@@ -106,8 +117,9 @@ def collect(
 
 
 def count_after_truncation(entries: np.ndarray, offset: int) -> int:
-    """How many entries truncateTo(offset) leaves: those before the first whose marker is at or
-    above the offset.
+    """How many entries truncateTo(offset) leaves.
+
+    Those before the first whose marker is at or above the offset.
     """
     is_truncated = ensure_readable(entries)["last_offset"] >= offset
     return int(np.argmax(is_truncated)) if is_truncated.any() else len(entries)

@@ -38,9 +38,10 @@ REASONS = {AT_END: "end", SHORT: "short", TORN: "torn", BAD_LENGTH: "bad-length"
 class WalkEnd:
     """Where a walk stopped, and why.
 
-    reason: "end" no byte is left; "short" fewer bytes are left than a header takes; "torn" the last
-    batch is longer than what is left; "bad-length" its length is below 14, which Kafka calls
-    corrupt.
+    Attributes:
+        reason: "end" no byte is left; "short" fewer bytes are left than a header takes; "torn" the
+            last batch is longer than what is left; "bad-length" its length is below 14, which Kafka
+            calls corrupt.
     """
 
     position: int
@@ -57,16 +58,21 @@ class Walk:
     def __init__(
         self, read: ReadInto, start: int, stop: int, chunk_bytes: int = CHUNK_BYTES
     ) -> None:
-        """read(position, buffer) fills the uint8 buffer from that byte of the log and says how many
-        bytes it got.
+        """Sets up the walk; nothing is read yet.
+
+        Args:
+            read: read(position, buffer) fills the uint8 buffer from that byte of the log and
+                returns how many bytes it got.
         """
         self._read, self._start, self._stop = read, start, stop
         self._buffer = np.empty(max(chunk_bytes, HEADER_BYTES), np.uint8)
         self.end: WalkEnd | Any = None  # Any for None: known once all were taken
 
     def __iter__(self) -> Iterator[np.ndarray]:
-        """Arrays of format.batch.BATCH, in the order of the log; memory is bounded by a chunk and
-        16 384 rows.
+        """The batches, in the order of the log; memory is bounded by a chunk and 16 384 rows.
+
+        Yields:
+            An array of format.batch.BATCH.
         """
         headers, positions = (
             np.zeros((MAX_ROWS, HEADER_BYTES), np.uint8),
@@ -115,7 +121,11 @@ def walk(data: bytes | memoryview) -> tuple[np.ndarray, WalkEnd]:
 
 
 def batch_at(read: ReadInto, position: int, stop: int) -> np.void | None:
-    """The batch whose header is at a byte (a row of BATCH); None where a walk to stop would end."""
+    """The batch whose header is at a byte.
+
+    Returns:
+        A row of BATCH; None where a walk to stop would end.
+    """
     buffer, headers = np.zeros(HEADER_BYTES, np.uint8), np.zeros((1, HEADER_BYTES), np.uint8)
     positions = np.empty(1, np.int64)
     length = read(position, buffer)
@@ -134,8 +144,10 @@ def take_headers(
     positions: np.ndarray,
     row_count: int,
 ) -> tuple[int, int, int]:
-    """Takes the headers of batches from the chunk until it needs bytes or room, or the log ends:
-    (at, filled, code).
+    """Takes the headers of batches from the chunk until it needs bytes or rows, or the log ends.
+
+    Returns:
+        The position, the number of rows filled, and the code.
     """
     while row_count < len(positions):
         left_bytes, start = stop - position, position - chunk_position

@@ -1,1 +1,1 @@
-"""Floor 3: files on disk, opened read-only and closed at once."""
+"""Files on disk, opened read-only and closed at once."""

@@ -1,6 +1,4 @@
-"""A broker directory (one of log.dirs): its topic-partitions, its checkpoints, and how it was
-left.
-"""
+"""A broker directory (one of log.dirs): its topic-partitions, checkpoints, and how it was left."""
 
 import os
 from collections.abc import Mapping
@@ -28,7 +26,7 @@ CHECKPOINTS = dict(
 
 @dataclass(frozen=True)
 class Problem:
-    """Something that could not be read, and so is left out of what is shown."""
+    """Something that could not be read, and so is not shown."""
 
     path: Path  # of the file or directory itself
     what: Message
@@ -37,18 +35,18 @@ class Problem:
 
     @property
     def is_unread(self) -> bool:
-        """Whether nothing is known of what is in it."""
+        """Whether nothing is known of the content."""
         return bool(self.kind)
 
     @classmethod
     def from_fault(cls, path: Path, fault: KafkavizError) -> "Problem":
-        """What a fault says of this path, without saying the path again."""
+        """The problem of a path, worded without naming the path again."""
         return cls(path, getattr(fault, "what", fault.message), getattr(fault, "kind", ""))
 
 
 @dataclass(frozen=True)
 class Broker:
-    """A broker directory as it lies on disk; an archive is one once it is unpacked."""
+    """A broker directory as it is on disk; an archive is one once it is unpacked."""
 
     path: Path
     source: Path  # what the person gave: the directory, or the archive it came from
@@ -63,13 +61,14 @@ class Broker:
 
     @property
     def name(self) -> str:
-        """What tells this broker from others in a catalog: the folder's name."""
+        """The folder's name, which distinguishes this broker from others in a catalog."""
         return self.path.name
 
     @property
     def shutdown_state(self) -> str:
-        """How it was left: "clean", "unclean", or "unknown" of one partition directory
-        that has no broker's around it.
+        """How it was left: "clean", "unclean", or "unknown".
+
+        Unknown of a single partition directory without a broker directory around it.
         """
         if self.is_clean:
             return "clean"
@@ -86,7 +85,7 @@ class Broker:
 
     @property
     def cluster_id(self) -> str | None:
-        """The cluster's id, where meta.properties tells it."""
+        """The cluster's id, where meta.properties names it."""
         return self.properties.get("cluster.id")
 
     @property
@@ -109,8 +108,9 @@ class Broker:
 
 
 def open_broker(path: Path | str) -> Broker:
-    """A broker directory, an archive of one, or one partition directory alone; only names, sizes
-    and small files are read.
+    """A broker directory, an archive of one, or a single partition directory.
+
+    Only names, sizes and small files are read.
     """
     source = file.absolute_path(path)
     root = archive.unpack_if_archive(source)
@@ -142,8 +142,8 @@ def open_broker(path: Path | str) -> Broker:
 
 
 def own_files(root: Path) -> list[FileInfo]:
-    """The files that Kafka keeps in a broker directory beside its topic-partitions, those that are
-    there.
+    """The files that Kafka keeps in a broker directory beside its topic-partitions, where
+    present.
     """
     files = []
     for name in OWN_FILES:
@@ -153,8 +153,9 @@ def own_files(root: Path) -> list[FileInfo]:
 
 
 def _open_lone_partition(source: Path, path: Path) -> Broker:
-    """One partition directory: its broker directory is the one around it, shown as if it held
-    nothing else.
+    """Opens a single partition directory.
+
+    Its broker directory is the one around it, shown as if it held nothing else.
     """
     problems: list[Problem] = []
     root = path.parent
@@ -207,12 +208,12 @@ def _partition_directories(root: Path) -> tuple[dict[str, names.PartitionName], 
 
 
 def is_partition(path: Path) -> bool:
-    """A directory with a partition's name that holds a .log and no partition of its own."""
+    """Whether a directory has a partition's name, holds a .log, and no partition of its own."""
     return names.parse_directory(path.name) is not None and _holds_log(path)
 
 
 def _holds_log(path: Path) -> bool:
-    """Whether a directory holds a .log that has the name of one."""
+    """Whether a directory holds a file with the name of a .log."""
     with file.scan(path) as entries:
         return any(
             (segment_name := names.parse_file(entry.name)) and segment_name.kind == "log"
@@ -221,8 +222,9 @@ def _holds_log(path: Path) -> bool:
 
 
 def _read_checkpoints(root: Path, problems: list[Problem]) -> dict[str, dict]:
-    """The three offset checkpoints; one that is missing or unreadable says nothing, as in
-    LogManager.
+    """The three offset checkpoints.
+
+    One that is missing or unreadable says nothing, as in LogManager.
     """
     return {
         checkpoint_name: _read_offsets(root / name, problems)
@@ -252,8 +254,12 @@ def _read_properties(root: Path, problems: list[Problem]) -> dict[str, str]:
 
 
 def _read_clean_marker(root: Path, problems: list[Problem]) -> tuple[bool, dict | None]:
-    """Whether the marker of a clean stop is there, and what it holds; a broker goes by its being
-    there alone (LogManager, 4.3.1).
+    """Reads the marker of a clean stop.
+
+    A broker looks only at whether it is there (LogManager, 4.3.1).
+
+    Returns:
+        Whether the marker is there, and its content.
     """
     path = root / CLEAN_SHUTDOWN
     try:
@@ -266,7 +272,7 @@ def _read_clean_marker(root: Path, problems: list[Problem]) -> tuple[bool, dict 
 
 
 def _is_simulated(root: Path) -> bool:
-    """Whether it is a directory like any other but for a comment."""
+    """Whether a comment in it says that the directory is simulated; nothing else would show it."""
     path, prefix = root / names.SERVER_PROPERTIES, f"#{names.SIMULATED_COMMENT}".encode()
     try:
         return path.is_file() and file.read(path, 0, len(prefix)) == prefix
@@ -275,7 +281,7 @@ def _is_simulated(root: Path) -> bool:
 
 
 def _not_a_broker(root: Path) -> CannotOpen:
-    """Why this is no broker directory, and which of those below it are."""
+    """The error for a path that is no broker directory; it names those below it."""
     if _holds_log(root):
         problem = message("errors.log_without_partition_name")
         return CannotOpen(root, problem, message("errors.rename_topic_n"), kind="not-kafka")

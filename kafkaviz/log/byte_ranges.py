@@ -1,5 +1,6 @@
-"""A stretch of any file of a broker directory, as bytes and as named spans, without reading the
-file from its start.
+"""A range of any file of a broker directory, as bytes and as named spans.
+
+The file is not read from its start.
 """
 
 from typing import NamedTuple
@@ -20,8 +21,11 @@ TEXTS = (names.META_PROPERTIES, names.PARTITION_METADATA, names.QUORUM_STATE, na
 
 
 class FileByteRange(NamedTuple):
-    """Bytes start to stop of a file of size_bytes, and the spans that have one of them, whole: they
-    may begin before and end behind.
+    """The bytes start to stop of a file.
+
+    Attributes:
+        size_bytes: of the file.
+        spans: those that have a byte in the range, uncut: they may begin before and end behind.
     """
 
     start: int
@@ -32,8 +36,12 @@ class FileByteRange(NamedTuple):
 
 
 class DecompressedByteRange(NamedTuple):
-    """The records of a compressed batch, decompressed: their number of bytes, a stretch of them,
-    and its spans.
+    """The records of a compressed batch, decompressed.
+
+    Attributes:
+        size_bytes: of all of them.
+        data: the bytes start to stop of them.
+        spans: of that range.
     """
 
     start: int
@@ -46,7 +54,8 @@ class DecompressedByteRange(NamedTuple):
 def read(info: FileInfo, start: int = 0, stop: int | None = None) -> FileByteRange:
     """The bytes from start to stop of any file, by default all, and what they are.
 
-    Raises CannotOpen.
+    Raises:
+        CannotOpen: the file cannot be read.
     """
     stop = info.size_bytes if stop is None else min(stop, info.size_bytes)
     start = max(0, min(start, stop))
@@ -61,10 +70,14 @@ def read(info: FileInfo, start: int = 0, stop: int | None = None) -> FileByteRan
 def read_decompressed(
     log: FileInfo, position: int, start: int = 0, stop: int | None = None
 ) -> DecompressedByteRange | None:
-    """What the compressed batch at a position holds, from byte start to stop of it; None where the
-    batch is not compressed.
+    """What the compressed batch at a position holds, from byte start to stop of it.
 
-    Raises CannotOpen, and CorruptFile where the bytes cannot be decompressed.
+    Returns:
+        None where the batch is not compressed.
+
+    Raises:
+        CannotOpen: the file cannot be read.
+        CorruptFile: the bytes cannot be decompressed.
     """
     try:
         content = spans_batch.decompress(
@@ -109,7 +122,7 @@ def _spans(info: FileInfo, start: int, stop: int) -> list[Span]:
 
 
 def _region_spans(log: log_regions.LogFile, region: LogRegion, start: int, stop: int) -> list[Span]:
-    """The spans of a batch, or of what is none."""
+    """The spans of a batch, or of a region that is none."""
     size_bytes = region.end - region.position
     if region.kind in (log_regions.BATCH, log_regions.TORN):
         data = file.read(log.info.path, region.position, min(size_bytes, log_regions.BATCH_BYTES))
@@ -154,7 +167,7 @@ def _index_spans(
 def _row_spans(
     info: FileInfo, row_format: spans_table.RowFormat, written_bytes: int, start: int, stop: int
 ) -> list[Span]:
-    """The rows that have a byte in the stretch."""
+    """The rows that have a byte in the range."""
     row_bytes = row_format.layout.itemsize
     first, last = start - start % row_bytes, stop + -stop % row_bytes
     data = file.read(info.path, first, max(0, min(last, written_bytes) - first))
@@ -164,8 +177,9 @@ def _row_spans(
 
 
 def _small_file_spans(info: FileInfo, kind: str) -> list[Span]:
-    """A snapshot, a text, or a file that is none of Kafka's; these are small, or told by nothing
-    but their size.
+    """The spans of a snapshot, a text, or a file that is none of Kafka's.
+
+    These are small, or nothing but their size is known of them.
     """
     if info.size_bytes > TEXT_BYTES and kind != "snapshot":
         return [_unknown_file_span(info)]

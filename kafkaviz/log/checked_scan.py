@@ -1,5 +1,4 @@
-"""Every batch of a .log with its checksum and records, those behind damage too, found by their
-offsets.
+"""Every batch of a .log with its checksum and records, those behind damage too.
 
 An index may be as damaged as its .log. So the next batch is looked for in the bytes themselves: the
 eight bytes of the offset that goes on, where a batch with a right checksum begins. Behind offsets
@@ -25,11 +24,10 @@ MAX_OFFSET = 2**63 - 1
 
 
 class CheckedScan(ResynchronisingScan):
-    """Checks every checksum and decodes every record, from byte 0 on; the arrays are of
-    format.deep_scan.CHECKED_BATCH.
+    """Checks every checksum and decodes every record, from byte 0 on.
 
-    The next batch behind damage goes on with the offsets and has a right checksum; where there is
-    none, it is one that an index entry leads to.
+    The arrays are of format.deep_scan.CHECKED_BATCH. The next batch behind damage goes on with the
+    offsets and has a right checksum; where there is none, it is one that an index entry leads to.
     """
 
     def __init__(
@@ -39,7 +37,12 @@ class CheckedScan(ResynchronisingScan):
         base_offset: int,
         take_faults: Callable[[Sequence[BatchFault]], None],
     ) -> None:
-        """base_offset: of the segment. take_faults: gets those of the records of each chunk."""
+        """Sets up the scan; nothing is read yet.
+
+        Args:
+            base_offset: of the segment.
+            take_faults: called with the faults in the records of each chunk.
+        """
         super().__init__(0, stop)
         self._points, self._take_faults = points, take_faults
         self._last_offset = base_offset - 1  # of the last batch with a right checksum
@@ -85,7 +88,7 @@ class CheckedScan(ResynchronisingScan):
         return next_position
 
     def _find_behind_header(self, position: int) -> int | None:
-        """What goes on with the offsets of a batch of which the length alone is wrong."""
+        """The batch that goes on with the offsets of one of which only the length is wrong."""
         header = np.empty((1, HEADER_BYTES), np.uint8)
         if self._points.read(position, header[0]) < HEADER_BYTES:
             return None
@@ -106,8 +109,11 @@ class CheckedScan(ResynchronisingScan):
         )
 
     def _find_offset(self, base_offset: int, start: int, stop: int) -> int | None:
-        """The first whole batch with this base offset and a right checksum that begins in
-        [start, stop).
+        """The first complete batch with this base offset and a right checksum.
+
+        Args:
+            start: it begins at this byte or behind.
+            stop: it begins before this byte.
         """
         if not 0 <= base_offset <= MAX_OFFSET:
             return None

@@ -1,9 +1,8 @@
-"""Below which directories this process, and those that it starts, may open files; everywhere unless
-it was said.
+"""The directories below which this process, and those that it starts, may open files.
 
-A server that several people use opens what its owner names. A path is judged before it is opened,
-but a link on the way may be changed in between, or lie where nobody looked: so each file is judged
-again once it is open, by where it really is.
+Without any set, it may open files everywhere. A server that several people use opens what its owner
+names. A path is judged before it is opened, but a link on the way may be changed in between, or lie
+where nobody looked: so each file is judged again once it is open, by where it really is.
 """
 
 import json
@@ -29,14 +28,19 @@ def confine(directories: Iterable[Path] | None) -> None:
 
 
 def is_confined() -> bool:
-    """Whether there is any directory outside which nothing is opened."""
+    """Whether the process may open files in some directories alone."""
     return VARIABLE in os.environ
 
 
 def refuse_outside(descriptor: int, path: Path) -> None:
-    """Raises CannotOpen of kind "outside" where the open file or directory lies outside.
+    """Checks that an open file or directory lies where this process may read.
 
-    descriptor: its descriptor; path: by what it was opened.
+    Args:
+        descriptor: of the open file or directory.
+        path: by what it was opened.
+
+    Raises:
+        CannotOpen: it lies outside; of kind "outside".
     """
     allowed_json = os.environ.get(VARIABLE)
     if allowed_json is not None and not _real_path(descriptor, path).startswith(
@@ -46,8 +50,9 @@ def refuse_outside(descriptor: int, path: Path) -> None:
 
 
 def _real_path(descriptor: int, path: Path) -> str:
-    """Where the open file is, with the separator that ends a directory's; without /proc where its
-    path leads now.
+    """Where the open file is, with a separator at the end of a directory's path.
+
+    Without /proc, where its path leads now.
     """
     try:
         return os.path.join(os.readlink(f"/proc/self/fd/{descriptor}"), "")

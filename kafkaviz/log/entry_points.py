@@ -1,11 +1,10 @@
-"""Where reading of a .log may begin or end inside it: at index entries that the .log itself bears
-out.
+"""Where reading of a .log may begin or end inside it: at index entries that the .log confirms.
 
-An index is never believed. Of the entry (offset 1035, position 4096) this much must be true in the
-.log before 4096 counts: a batch begins there that is whole by its checksum; and, where it is looked
-for by its offset, it does not begin behind 1035. An entry of a .timeindex counts if the batch that
-holds its offset has its timestamp as the newest. Slots are read one by one, as a search needs them:
-of an index of 512 KiB about a hundred bytes.
+An index is never trusted. Of the entry (offset 1035, position 4096) this much must be true in the
+.log before 4096 counts: a batch begins there that is complete by its checksum; and, where it is
+looked for by its offset, it does not begin behind 1035. An entry of a .timeindex counts if the
+batch that holds its offset has its timestamp as the newest. Slots are read one by one, as a search
+needs them: of an index of 512 KiB about a hundred bytes.
 
 Offsets are taken to grow along a log, as Kafka sees to; where they do not, which is a finding of
 its own, nothing can be skipped by them.
@@ -39,8 +38,9 @@ UNWRITTEN_KEY = float("inf")  # the key of a slot that was never written: behind
 
 @contextmanager
 def entry_points(segment: Segment) -> Generator["EntryPoints"]:
-    """The places of a segment with a .log, while its files are open; an index that cannot be opened
-    proves none.
+    """The entry points of a segment with a .log, while its files are open.
+
+    An index that cannot be opened proves none.
     """
     with ExitStack() as stack:
         log = stack.enter_context(file.reader(segment.log.path))
@@ -53,12 +53,16 @@ def entry_points(segment: Segment) -> Generator["EntryPoints"]:
 
 
 class EntryPoints:
-    """The proven places of one segment; each is a byte of its .log where a batch begins."""
+    """The proven positions of one segment; each is a byte of its .log where a batch begins."""
 
     def __init__(
         self, segment: Segment, log: ReadInto, offsets: "IndexSlots", times: "IndexSlots"
     ) -> None:
-        """log: reads the .log."""
+        """Takes the open files of the segment.
+
+        Args:
+            log: reads the .log.
+        """
         self.read = log
         self._segment, self._size_bytes, self._offsets, self._times = (
             segment,
@@ -68,7 +72,7 @@ class EntryPoints:
         )
 
     def find_first(self, start: int, stop: int) -> int | None:
-        """The first place in [start, stop), None if no entry leads to one."""
+        """The first proven position in [start, stop), None if no entry leads to one."""
         slot = bisect_left(self._offsets, start, key=_position)
         for entry in self._offsets[slot : slot + TRIES]:
             if start <= _position(entry) < stop and self.is_intact(int(entry["position"])):
@@ -76,7 +80,7 @@ class EntryPoints:
         return None
 
     def find_last(self, position: int) -> int:
-        """The last place at or before a byte; byte 0 if no entry leads to one."""
+        """The last proven position at or before a byte; byte 0 if no entry leads to one."""
         slot = bisect_right(self._offsets, position, key=_position)
         for entry in self._offsets[max(0, slot - TRIES) : slot][::-1]:
             if 0 < _position(entry) <= position and self.is_intact(int(entry["position"])):
@@ -84,8 +88,10 @@ class EntryPoints:
         return 0
 
     def positions(self, start: int, stop: int) -> np.ndarray:
-        """What the entries say between two bytes, start itself left out, proven or not; in order,
-        each once.
+        """The positions in the entries between two bytes, proven or not; in order, each once.
+
+        Args:
+            start: this byte itself is left out.
         """
         first, last = (
             bisect_left(self._offsets, edge, key=_position) for edge in (start + 1, stop)
@@ -94,7 +100,7 @@ class EntryPoints:
         return entry_positions[(entry_positions > start) & (entry_positions < stop)]
 
     def position_before_offset(self, offset: float) -> int:
-        """A place before which all offsets are smaller; byte 0 where no entry proves one."""
+        """A position before which all offsets are smaller; byte 0 where no entry proves one."""
         slot = bisect_right(self._offsets, offset - self._segment.base_offset, key=_offset)
         for entry in self._offsets[max(0, slot - TRIES) : slot][::-1]:
             batch = self._intact_batch(entry)
@@ -103,8 +109,9 @@ class EntryPoints:
         return 0
 
     def position_behind_offset(self, offset: float) -> int:
-        """A place from which on all offsets are larger; the end of the .log where no entry proves
-        one.
+        """A position from which on all offsets are larger.
+
+        The end of the .log where no entry proves one.
         """
         slot = bisect_right(self._offsets, offset - self._segment.base_offset, key=_offset)
         for entry in self._offsets[slot : slot + TRIES]:
@@ -114,8 +121,9 @@ class EntryPoints:
         return self._size_bytes
 
     def position_before_time(self, timestamp_ms: float) -> int:
-        """A place before which no record is as new as this, as the .timeindex tells; byte 0 where
-        no entry of it is borne out.
+        """A position before which no record is as new as this, by the .timeindex.
+
+        Byte 0 where the .log confirms no entry of it.
         """
         slot = bisect_left(self._times, timestamp_ms, key=_timestamp)
         for entry in self._times[max(0, slot - TRIES) : slot][::-1]:
@@ -124,8 +132,9 @@ class EntryPoints:
         return 0
 
     def position_behind_time(self, timestamp_ms: float) -> int:
-        """The end of a batch with a record newer than this, as early as the .timeindex has one; the
-        end of the .log without one.
+        """The end of a batch with a record newer than this, as early as the .timeindex has one.
+
+        The end of the .log without one.
         """
         slot = bisect_right(self._times, timestamp_ms, key=_timestamp)
         for entry in self._times[slot : slot + TRIES]:
@@ -134,18 +143,24 @@ class EntryPoints:
         return self._size_bytes
 
     def is_intact(self, position: int) -> bool:
-        """Whether a whole batch begins at this byte, by its checksum."""
+        """Whether a complete batch begins at this byte, by its checksum."""
         batch = self.header(position)
         return batch is not None and batch_records.has_valid_crc(self.read, batch)
 
     def header(self, position: int) -> np.void | None:
-        """The batch whose header is at this byte (format.batch.BATCH), if its length can be."""
+        """The batch whose header is at this byte, if its length is possible.
+
+        Returns:
+            A row of format.batch.BATCH.
+        """
         batch = batch_at(self.read, position, self._size_bytes)
         return batch if batch is not None and 0 <= batch["magic"] <= MAGIC_2 else None
 
     def _intact_batch(self, entry: np.ndarray) -> np.void | None:
-        """The batch that an entry leads to, if there is a whole one that does not begin behind its
-        key.
+        """The batch that an entry leads to.
+
+        Returns:
+            None unless it is complete and does not begin behind the entry's key.
         """
         batch = self.header(int(entry["position"]))
         key = self._segment.base_offset + int(entry["relative_offset"])
@@ -158,8 +173,10 @@ class EntryPoints:
         )
 
     def _newest_batch(self, entry: np.ndarray) -> np.void | None:
-        """The batch that holds the offset of a time entry, if the entry's timestamp is that of its
-        newest record.
+        """The batch that holds the offset of a time entry.
+
+        Returns:
+            None unless the entry's timestamp is that of its newest record.
         """
         offset = self._segment.base_offset + int(entry["relative_offset"])
         position = self.position_before_offset(offset)
@@ -174,10 +191,14 @@ class EntryPoints:
 
 
 class IndexSlots:
-    """The slots of an index file as a sequence, read when they are asked for."""
+    """The slots of an index file as a sequence, each read when it is accessed."""
 
     def __init__(self, read: ReadInto | None, size_bytes: int, layout: np.dtype) -> None:
-        """read: None where there is no file."""
+        """Takes the open file.
+
+        Args:
+            read: None where there is no file.
+        """
         self._read: ReadInto | Any = read  # Any for None: then there are no slots
         self._layout = layout
         self._slots = size_bytes // layout.itemsize if read else 0
@@ -186,8 +207,9 @@ class IndexSlots:
         return self._slots
 
     def __getitem__(self, index: int | slice) -> np.ndarray:
-        """An entry, or the entries of a stretch of slots; those of a file that has become shorter
-        are zeros.
+        """An entry, or the entries of a range of slots.
+
+        Those of a file that has become shorter are zeros.
         """
         if isinstance(index, int):
             return self[index : index + 1][0]
@@ -219,22 +241,25 @@ def _timestamp(entry: np.ndarray) -> float:
 
 
 def _is_written(entry: np.ndarray) -> bool:
-    """Zeros alone are a slot that was set ahead; an entry of time 0 at the base offset looks the
-    same and is not needed.
+    """Whether a slot is not all zeros, as one is that was set ahead.
+
+    An entry of time 0 at the base offset looks the same and is not needed.
     """
     return any(entry.tobytes())
 
 
 def _first_offset(batch: np.void) -> int:
-    """The first offset of a batch; of a wrapper of magic 0 and 1, which does not tell it, the
-    last.
+    """The first offset of a batch.
+
+    The last of a wrapper of magic 0 and 1, whose header does not name its first.
     """
     return int(batch["last_offset"] if batch["base_offset"] == UNKNOWN else batch["base_offset"])
 
 
 def chunk_bytes(points: EntryPoints, start: int) -> int:
-    """How much of a .log is read at once where not every batch is wanted: of large batches from a
-    byte on the header of one, else much.
+    """How much of a .log to read at once where not every batch is needed.
+
+    Of large batches from a byte on the header of one, else much.
     """
     position = start
     for number in range(SAMPLE_BATCHES):

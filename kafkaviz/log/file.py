@@ -26,8 +26,9 @@ PROPERTIES_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class FileInfo:
-    """A file as its directory lists it; the path is put together when asked for, a broker has files
-    by the hundred thousand.
+    """A file as its directory lists it.
+
+    The path is joined on access: a broker has files by the hundred thousand.
     """
 
     directory: Path
@@ -38,12 +39,16 @@ class FileInfo:
 
     @property
     def path(self) -> Path:
-        """Where the file lies."""
+        """The path of the file."""
         return self.directory / self.name
 
 
 def absolute_path(path: Path | str, *, expands_home: bool = True) -> Path:
-    """The whole path, a home directory put in; CannotOpen where the text names none."""
+    """The absolute path, with a home directory expanded.
+
+    Raises:
+        CannotOpen: the text names no home directory that is known.
+    """
     try:
         target = (Path(path).expanduser() if expands_home else Path(path)).absolute()
     except RuntimeError:
@@ -64,13 +69,14 @@ def info(path: Path) -> FileInfo:
 
 
 def info_from_stat(directory: Path, name: str, stat: os.stat_result) -> FileInfo:
-    """The same, of a stat that was taken already."""
+    """The same as info, from a stat that was taken already."""
     return FileInfo(directory, name, stat.st_size, stat.st_blocks * BLOCK_BYTES, stat.st_mtime_ns)
 
 
 def is_there(path: Path) -> bool:
-    """Whether there is such a file or directory, be it one that cannot be reached; a link that
-    leads to nothing is none.
+    """Whether there is such a file or directory, even one that cannot be reached.
+
+    A link that leads to nothing is none.
     """
     try:
         os.stat(path)
@@ -82,8 +88,9 @@ def is_there(path: Path) -> bool:
 
 
 def is_directory(entry: os.DirEntry) -> bool:
-    """Whether an entry is a directory, also by a link; False where the link cannot be followed, as
-    java.io.File says then.
+    """Whether an entry is a directory, also by a link.
+
+    False where the link cannot be followed, as java.io.File says then.
     """
     try:
         return entry.is_dir()
@@ -92,8 +99,9 @@ def is_directory(entry: os.DirEntry) -> bool:
 
 
 def list_files(directory: Path) -> list[FileInfo]:
-    """The files of a directory by name, with size and time, and links that cannot be followed; one
-    that vanishes is left out.
+    """The files of a directory by name, with size and time.
+
+    Links that cannot be followed are included; a file that vanishes is left out.
     """
     files = []
     with scan(directory) as entries:
@@ -107,8 +115,9 @@ def list_files(directory: Path) -> list[FileInfo]:
 
 @contextmanager
 def scan(directory: Path) -> Generator[Iterator[os.DirEntry]]:
-    """The entries of a directory, if it lies where this process may read; of an entry's path the
-    name alone is to be had then.
+    """The entries of a directory, if it lies where this process may read.
+
+    Of an entry's path only the name is available then.
     """
     with translate_os_errors(directory), ExitStack() as stack:
         if not confinement.is_confined():
@@ -120,8 +129,9 @@ def scan(directory: Path) -> Generator[Iterator[os.DirEntry]]:
 
 
 def _stat(entry: os.DirEntry) -> os.stat_result:
-    """What an entry leads to; of a link that cannot be followed the link itself, which tells so
-    when it is read.
+    """The stat of what an entry leads to.
+
+    Of a link that cannot be followed the link itself; reading it then shows that.
     """
     try:
         return entry.stat()
@@ -134,8 +144,10 @@ def _stat(entry: os.DirEntry) -> os.stat_result:
 
 
 def read(path: Path, position: int = 0, length: int | None = None) -> bytes:
-    """A stretch of a file, shorter where the file ends; by default all that is left, CannotOpen
-    where that is more than READ_LIMIT_BYTES.
+    """A range of a file, shorter where the file ends; by default all that is left.
+
+    Raises:
+        CannotOpen: all that is left is more than READ_LIMIT_BYTES.
     """
     with open_file(path) as file:
         remaining = max(0, os.fstat(file.fileno()).st_size - position)
@@ -149,7 +161,11 @@ def read(path: Path, position: int = 0, length: int | None = None) -> bytes:
 
 
 def read_all(path: Path, limit_bytes: int = READ_LIMIT_BYTES) -> bytes:
-    """All of a small file; CannotOpen where it is larger than the limit."""
+    """All of a small file.
+
+    Raises:
+        CannotOpen: it is larger than the limit.
+    """
     with open_file(path) as file:
         size = os.fstat(file.fileno()).st_size
         _refuse_large(path, size, limit_bytes)
@@ -159,17 +175,20 @@ def read_all(path: Path, limit_bytes: int = READ_LIMIT_BYTES) -> bytes:
 def read_text(path: Path, limit_bytes: int = TEXT_BYTES) -> str:
     """A small text file; bytes that are no UTF-8 are shown as U+FFFD.
 
-    CannotOpen where it is larger than the limit.
+    Raises:
+        CannotOpen: it is larger than the limit.
     """
     return read_all(path, limit_bytes).decode("utf-8", "replace")
 
 
 def read_data(path: Path) -> tuple[bytes, int]:
-    """The bytes up to the last one that takes room on disk, and the file's size: what follows is a
-    hole, all zeros.
+    """The bytes up to the last one that takes space on disk; what follows is a hole, all zeros.
 
-    CannotOpen where no broker can map the file, and where those bytes are more than
-    DATA_LIMIT_BYTES.
+    Returns:
+        The bytes, and the file's size.
+
+    Raises:
+        CannotOpen: no broker can map the file, or those bytes are more than DATA_LIMIT_BYTES.
     """
     with open_file(path) as file:
         size = os.fstat(file.fileno()).st_size
@@ -181,8 +200,11 @@ def read_data(path: Path) -> tuple[bytes, int]:
 
 @contextmanager
 def open_file(path: Path) -> Generator[io.FileIO]:
-    """A regular file, open to read; CannotOpen for anything else: a pipe without a writer would be
-    waited for, a device has no end.
+    """A regular file, open to read.
+
+    Raises:
+        CannotOpen: it is anything else: a pipe without a writer would be waited for, a device has
+            no end.
     """
     with translate_os_errors(path), open(path, "rb", buffering=0, opener=open_nonblocking) as file:
         if not S_ISREG(os.fstat(file.fileno()).st_mode):
@@ -217,8 +239,11 @@ def _refuse_large(path: Path, size_bytes: int, limit_bytes: int) -> None:
 
 @contextmanager
 def reader(path: Path) -> Generator[ReadInto]:
-    """A function read(position, buffer) that fills the buffer from that byte and gives the number
-    of bytes it got.
+    """Opens a file to be read by position.
+
+    Yields:
+        A function read(position, buffer) that fills the buffer from that byte and returns the
+        number of bytes it got.
     """
     with open_file(path) as file:
         descriptor = file.fileno()
@@ -237,7 +262,7 @@ def reader(path: Path) -> Generator[ReadInto]:
 
 
 def view(info: FileInfo) -> FileView:
-    """A file on disk as every floor above takes it."""
+    """A file on disk as a FileView, which the searches and checks take."""
     return FileView(
         info.name,
         info.size_bytes,
@@ -257,7 +282,7 @@ def _pieces(descriptor: int, position: int, remaining: int) -> Iterator[bytes]:
 
 
 def _data_end(descriptor: int, size: int) -> int:
-    """The byte after the last data on disk; the whole size where the filesystem does not tell."""
+    """The byte after the last data on disk; the size where the filesystem does not say."""
     position = 0
     try:
         while position < size:
@@ -270,7 +295,8 @@ def _data_end(descriptor: int, size: int) -> int:
 
 
 def _size_unless_hole(descriptor: int, size: int) -> int:
-    """A file that is one hole has no data to seek to; so has one on a filesystem that knows no
-    holes.
+    """The size of a file that has no data to seek to, unless it is a single hole.
+
+    A file on a filesystem without holes has no data to seek to either.
     """
     return 0 if os.fstat(descriptor).st_blocks == 0 else size

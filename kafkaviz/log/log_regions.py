@@ -1,4 +1,4 @@
-"""What a .log is made of around one of its bytes: batches, and stretches that are none.
+"""What a .log consists of around one of its bytes: batches, and regions that are none.
 
 The way there begins at an index entry whose batch has the checksum of its bytes, and steps on from
 batch to batch, as log.resync_scan does; without an .index it begins at byte 0.
@@ -26,11 +26,12 @@ BATCH, TORN, GARBAGE, ZEROS = "batch", tail.TORN, tail.GARBAGE, tail.ZEROS
 
 
 class LogRegion(NamedTuple):
-    """Bytes position to end of a .log: a "batch", the start of one that is "torn", "garbage" or
-    "zeros".
+    """The bytes position to end of a .log.
 
-    last_offset: of a batch; of any other piece that of the batch before it, None where that is not
-    known.
+    Attributes:
+        kind: a "batch", the start of one that is "torn", "garbage" or "zeros".
+        last_offset: of a batch; of any other region that of the batch before it, None where that is
+            not known.
     """
 
     position: int
@@ -43,15 +44,13 @@ class LogFile:
     """A .log and the .index beside it, to find out what lies at a byte."""
 
     def __init__(self, info: FileInfo) -> None:
-        """Nothing is read yet."""
+        """Sets up the search; nothing is read yet."""
         self.info, self.size_bytes = info, info.size_bytes
         # places are found by positions alone, so that it does not matter where its offsets begin
         self._segment = Segment(0, "closed", log=info, index=_index_beside(info))
 
     def regions(self, start: int, stop: int) -> Iterator[LogRegion]:
-        """The pieces that have a byte in [start, stop), in the order of the file; each begins where
-        the one before ends.
-        """
+        """The regions that have a byte in [start, stop), in order, without gaps."""
         stop, last_offset = min(stop, self.size_bytes), None
         with entry_points(self._segment) as points:
             begin = points.find_last(start)
@@ -74,7 +73,7 @@ class LogFile:
             yield self._hole_region(last_hole, last_offset)
 
     def batch_start_before(self, start: int) -> int:
-        """A byte at or before start where a batch begins: the nearest entry that proves it, else
+        """A byte at or before start where a batch begins: the nearest that an entry proves, else
         0.
         """
         with entry_points(self._segment) as points:
@@ -87,7 +86,7 @@ class LogFile:
         return file.read(self.info.path, position, min(size_bytes, BATCH_BYTES))
 
     def _hole_region(self, hole: Hole, last_offset: int | None) -> LogRegion:
-        """What no step leads into, or a batch whose length leads too far."""
+        """The region that no step leads into, or of a batch whose length leads too far."""
         size_bytes = hole.stop - hole.start
         if hole.reason == MISLED:
             kind = TORN

@@ -1,5 +1,4 @@
-"""What the cluster metadata log of a broker directory says in the end: topic ids, settings,
-features.
+"""The state in the cluster metadata log of a broker directory: topic ids, settings, features.
 
 A KRaft broker starts from the newest snapshot (.checkpoint) and replays the .log from the
 snapshot's end offset on; a later record replaces an earlier one, a null value takes a setting away,
@@ -62,12 +61,15 @@ class ConfigValue(NamedTuple):
 
 @dataclass
 class MetadataImage:
-    """The state after the last record, as far as it is of use here.
+    """The state after the last record, as far as kafkaviz uses it.
 
-    topic_ids: of the topics that are there, by name; configs: by resource, then by setting;
-    features: their levels. replicas: the node ids that hold a partition, by topic id, then by the
-    partition's number. snapshot: the name of the file it started from; end_offset: one past the
-    last record that counts.
+    Attributes:
+        topic_ids: of the existing topics, by name.
+        configs: by resource, then by setting.
+        features: their levels.
+        replicas: the node ids that hold a partition, by topic id, then by the partition's number.
+        snapshot: the name of the file it started from.
+        end_offset: one past the last record that counts.
     """
 
     topic_ids: dict[str, str] = field(default_factory=dict)
@@ -88,8 +90,9 @@ class MetadataImage:
 
 
 def read_image(broker: Broker) -> MetadataImage:
-    """What the broker's metadata log says; empty where the directory has none (ZooKeeper, or
-    another log directory).
+    """The state in the broker's metadata log.
+
+    Empty where the directory has none (ZooKeeper, or another log directory).
     """
     try:
         partition = find_partition(broker)
@@ -101,7 +104,8 @@ def read_image(broker: Broker) -> MetadataImage:
 def find_partition(broker: Broker) -> Partition | None:
     """The metadata log of a broker directory; beside a partition that was opened alone too.
 
-    KafkavizError if it cannot be listed.
+    Raises:
+        KafkavizError: it cannot be listed.
     """
     metadata_partition = next(
         (partition for partition in broker.partitions if partition.directory == DIRECTORY), None
@@ -113,8 +117,9 @@ def find_partition(broker: Broker) -> Partition | None:
 
 
 def build_image(partition: Partition) -> MetadataImage:
-    """The newest snapshot that can be read, then the log; what could not be read is among the
-    problems.
+    """The newest snapshot that can be read, then the log.
+
+    What could not be read is among the problems.
     """
     state, problems, budget = MetadataImage(), [], _RecordBudget()
     for snapshot, end_offset in snapshots(partition):
@@ -141,7 +146,11 @@ def build_image(partition: Partition) -> MetadataImage:
 
 
 def snapshots(partition: Partition) -> Iterator[tuple[FileInfo, int]]:
-    """(file, end offset) of the finished snapshots, the newest first."""
+    """The finished snapshots, the newest first.
+
+    Yields:
+        The file, and its end offset.
+    """
     named_files = ((names.parse_file(info.name), info) for info in partition.other_files)
     candidates = [
         (name, info)
@@ -155,7 +164,11 @@ def snapshots(partition: Partition) -> Iterator[tuple[FileInfo, int]]:
 
 
 def _load_snapshot(snapshot: FileInfo, end_offset: int, budget: "_RecordBudget") -> MetadataImage:
-    """The state a snapshot holds; KafkavizError if any of it cannot be read."""
+    """The state in a snapshot.
+
+    Raises:
+        KafkavizError: some of it cannot be read.
+    """
     state = MetadataImage(snapshot=snapshot.name, end_offset=end_offset)
     replay = _Replay(state)
     for records, _ in _batches(Segment(0, "closed", log=snapshot), budget):
@@ -171,7 +184,11 @@ class _RecordBudget:
         self._remaining = COMPRESSED_RECORDS
 
     def spend(self, row: np.void, path: Path) -> None:
-        """Makes room for a batch; CorruptFile where there is none."""
+        """Takes a batch from the budget.
+
+        Raises:
+            CorruptFile: the budget is used up.
+        """
         self._remaining -= int(row["record_count"]) if row["attributes"] & batch.CODEC_MASK else 0
         if self._remaining < 0:
             problem = message("corrupt.too_many_metadata_records", count=COMPRESSED_RECORDS)
@@ -181,10 +198,13 @@ class _RecordBudget:
 def _batches(
     segment: Segment, budget: _RecordBudget
 ) -> Iterator[tuple[Iterator[BatchRecord], int]]:
-    """(the records of use here, one past the last offset) of the batches of a .log or .checkpoint
-    that are not control batches.
+    """The batches of a .log or .checkpoint that are not control batches.
 
-    CorruptFile at a batch whose checksum is wrong, and at one that no broker writes.
+    Yields:
+        The records that are applied, and one past the last offset.
+
+    Raises:
+        CorruptFile: the checksum of a batch is wrong, or no broker writes such a batch.
     """
     walk = segment.walk()
     for row in walk.batches[~batch.is_control(walk.batches)]:
@@ -210,7 +230,7 @@ def _applied_records(data: bytes, path: Path, position: int) -> Iterator[BatchRe
 
 
 def _select_applied(data: bytes | memoryview, rows: np.ndarray) -> np.ndarray:
-    """Which records are of a type that is applied here; most records of a cluster are not."""
+    """Which records are of a type that is applied; most records of a cluster are not."""
     has_type = rows["value_size_bytes"] > 1
     types = np.frombuffer(data, np.uint8)[np.where(has_type, rows["value_position"] + 1, 0)]
     return has_type & np.isin(types, _APPLIED_NUMBERS)
@@ -233,7 +253,7 @@ class _Replay:
             self._names_by_id.setdefault(topic_id, set()).add(name)
 
     def apply(self, record: BatchRecord, file: FileInfo) -> None:
-        """One record of a type that is of use here; one that cannot be read is passed over."""
+        """Applies a record of a type that is used; one that cannot be read is passed over."""
         try:
             value = cast("bytes", record.value)  # as _of_use chose it: not null
             if value[1] in PARTITION_NUMBERS:
@@ -261,7 +281,7 @@ class _Replay:
             change()
 
     def _apply_or_defer(self, change: Callable[[], None]) -> None:
-        """Makes a change, or keeps it for the end of the transaction that is open."""
+        """Makes a change, or keeps it for the end of the open transaction."""
         change() if self._pending is None else self._pending.append(change)
 
     def _assign(self, assignment: ReplicaAssignment) -> None:

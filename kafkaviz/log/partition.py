@@ -29,9 +29,7 @@ class CheckpointOffsets:
 
 @dataclass(frozen=True)
 class Partition:
-    """One replica on disk: current, or renamed for deletion, a move, or because it should not be
-    here.
-    """
+    """One replica on disk: current, or renamed for deletion, for a move, or as a stray."""
 
     path: Path
     name: PartitionName
@@ -47,7 +45,7 @@ class Partition:
 
     @property
     def topic(self) -> str:
-        """The topic; of a directory to be deleted Kafka may have cut it."""
+        """The topic; Kafka may have cut it in the name of a directory to be deleted."""
         return self.name.topic
 
     @property
@@ -72,15 +70,16 @@ class Partition:
 
     @cached_property
     def segments_with_log(self) -> tuple[Segment, ...]:
-        """The segments with a .log, in the order of their offsets; of one base offset the first,
-        which is the plain one.
+        """The segments with a .log, in the order of their offsets.
+
+        Of several with one base offset the first is the plain one.
         """
         first = {segment.base_offset: segment for segment in reversed(self.segments) if segment.log}
         return tuple(first[base_offset] for base_offset in sorted(first))
 
     @cached_property
     def log_bytes(self) -> int:
-        """The bytes of its logs together, deleted ones too."""
+        """The bytes of its logs together, deleted ones included."""
         return sum(segment.log.size_bytes for segment in self.segments if segment.log)
 
     @property
@@ -90,18 +89,14 @@ class Partition:
 
     @property
     def log_start_offset(self) -> int | None:
-        """The larger of the checkpointed log start and the first base offset, as LogLoader takes it
-        (4.3.1).
-        """
+        """The larger of the checkpointed log start and the first base offset (LogLoader, 4.3.1)."""
         candidates = [segment.base_offset for segment in self.live[:1]]
         candidates += [self.checkpoints.log_start] if self.checkpoints.log_start is not None else []
         return max(candidates, default=None)
 
     @property
     def high_watermark(self) -> int | None:
-        """The offset below which every in-sync replica had the records, as last written to the
-        checkpoint.
-        """
+        """The offset below which every in-sync replica had the records, as last checkpointed."""
         return self.checkpoints.high_watermark
 
     @property
@@ -110,8 +105,10 @@ class Partition:
         return self.checkpoints.recovery_point
 
     def segment(self, base_offset: int, state: str | None = None) -> Segment:
-        """The segment with this base offset, the plain one if there are several; CannotOpen if
-        there is none.
+        """The segment with this base offset, the plain one if there are several.
+
+        Raises:
+            CannotOpen: there is none.
         """
         for segment in self.segments:
             if segment.base_offset == base_offset and state in (None, segment.state):
@@ -122,9 +119,7 @@ class Partition:
 
     @cached_property
     def snapshots(self) -> dict[int, FileInfo]:
-        """The producer snapshots in use, by the offset below which each tells the producers; in
-        their order.
-        """
+        """The producer snapshots in use, by the offset below which each describes the producers."""
         named_files = ((names.parse_file(info.name), info) for info in self.other_files)
         return {
             name.base_offset: info
@@ -133,8 +128,11 @@ class Partition:
         }
 
     def snapshot(self, offset: int) -> ProducerSnapshot:
-        """The producers below this offset; CannotOpen if no snapshot has it, CorruptFile where
-        Kafka would delete the file.
+        """The producers below this offset.
+
+        Raises:
+            CannotOpen: no snapshot has this offset.
+            CorruptFile: Kafka would delete the file.
         """
         if offset not in self.snapshots:
             raise CannotOpen(
@@ -149,14 +147,15 @@ class Partition:
             raise fault.in_file(path) from None
 
     def log_end_offset(self) -> int | None:
-        """One past the last offset of the last segment, found from its last index entry on
-        (LogSegment.readNextOffset, 4.3.1).
+        """One past the last offset of the last segment (LogSegment.readNextOffset, 4.3.1).
+
+        It is looked for from the segment's last index entry on.
         """
         return log_end_offset(self.active) if self.active else None
 
 
 def log_end_offset(segment: Segment) -> int:
-    """One past the last whole batch of a segment; its base offset when it has none."""
+    """One past the last complete batch of a segment; its base offset when it has none."""
     entries = segment.offset_index
     for start in [*entries["position"][-1:].tolist(), 0]:
         last_offsets = (
@@ -170,9 +169,7 @@ def log_end_offset(segment: Segment) -> int:
 def open_partition(
     path: Path, name: PartitionName, checkpoints: CheckpointOffsets | None = None
 ) -> Partition:
-    """A topic-partition directory as it lies there; nothing in its files is read but
-    partition.metadata.
-    """
+    """A topic-partition directory as it is; of its files only partition.metadata is read."""
     groups: dict[tuple[int, str], dict[str, FileInfo]] = defaultdict(dict)
     other_files: list[FileInfo] = []
     for info in file.list_files(path):
@@ -207,7 +204,7 @@ def _segments(groups: Mapping[tuple[int, str], Mapping[str, FileInfo]]) -> tuple
 
 
 def _topic_id(path: Path, other_files: Iterable[FileInfo]) -> str | None:
-    """The topic's id, or None where the file is missing or broken: a finding, not the end."""
+    """The topic's id, or None where the file is missing or broken, which is only a finding."""
     if not any(info.name == PARTITION_METADATA for info in other_files):
         return None
     try:

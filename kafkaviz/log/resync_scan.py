@@ -1,7 +1,7 @@
-"""The batches of a stretch of a .log, those behind damage too.
+"""The batches of a range of a .log, those behind damage too.
 
 Segment.scan ends where a length cannot be, as a broker's reader would: a batch whose length is
-wrong hides all that follows it. Here the next batch behind it is looked for, and the steps go on.
+wrong hides all that follows it. This scan looks for the next batch behind it, and the steps go on.
 
     position 0      offsets 0 to 9
     position 500    offsets 10 to 19, length 2 000 000 000: no step leads on
@@ -10,8 +10,8 @@ wrong hides all that follows it. Here the next batch behind it is looked for, an
 
 What proves the next batch is another thing for a scan that reads headers alone, an index entry that
 leads to a right checksum, and for CheckedScan (log.checked_scan), an offset that goes on. In a log
-without damage both give the same batches as Segment.scan, and so do stretches of it that begin
-where batches do, one behind the other.
+without damage both give the same batches as Segment.scan, and so do ranges of it that begin where
+batches do, one behind the other.
 """
 
 from abc import ABC, abstractmethod
@@ -29,8 +29,11 @@ MISLED = "misled"
 
 
 class Hole(NamedTuple):
-    """Bytes start to stop that no batch was read from, and why: a reason of format.walk.WalkEnd, or
-    "misled" by a length that leads past the next batch.
+    """Bytes start to stop that no batch was read from.
+
+    Attributes:
+        reason: a reason of format.walk.WalkEnd, or "misled" by a length that leads past the next
+            batch.
     """
 
     start: int
@@ -48,15 +51,19 @@ class BatchWalk(Protocol):
 
 
 class ResynchronisingScan(ABC, Iterable[np.ndarray | Hole]):
-    """The batches from one byte to another as arrays, and between them the holes, in the order of
-    the log.
+    """The batches from one byte to another as arrays, and the holes between them, in order.
 
-    end: where it stopped, once all were taken; before the end of the stretch if no batch was found
-    behind that place.
+    Attributes:
+        end: where it stopped, once all were taken; before the end of the range if no batch was
+            found behind that byte.
     """
 
     def __init__(self, start: int, stop: int) -> None:
-        """start: where a batch begins, as far as anybody knows."""
+        """Sets up the scan; nothing is read yet.
+
+        Args:
+            start: where a batch begins, as far as is known.
+        """
         self._start, self._stop = start, stop
         self.end = WalkEnd(start, "end")
 
@@ -84,8 +91,10 @@ class ResynchronisingScan(ABC, Iterable[np.ndarray | Hole]):
 
     @abstractmethod
     def _find_misleading(self, batches: np.ndarray) -> tuple[int, int | None]:
-        """(how many batches count, where to go on) if the length of one leads past the next; else
-        all of them and None.
+        """Looks for a batch whose length leads past the next.
+
+        Returns:
+            How many batches count, and where to go on; all of them and None if there is none.
         """
 
     @abstractmethod
@@ -94,14 +103,19 @@ class ResynchronisingScan(ABC, Iterable[np.ndarray | Hole]):
 
 
 class HeaderScan(ResynchronisingScan):
-    """Goes by headers alone, and on behind damage wherever an index entry proves that a batch
-    begins; the arrays are of format.batch.BATCH, up to 16 384 rows each.
+    """Reads headers alone, and goes on behind damage where an index entry proves a batch.
+
+    The arrays are of format.batch.BATCH, up to 16 384 rows each.
     """
 
     def __init__(
         self, points: EntryPoints, start: int, stop: int, chunk_bytes: int = CHUNK_BYTES
     ) -> None:
-        """chunk_bytes: read at once."""
+        """Sets up the scan; nothing is read yet.
+
+        Args:
+            chunk_bytes: read at once.
+        """
         super().__init__(start, stop)
         self._points, self._chunk_bytes = points, chunk_bytes
         self._refuted_count = 0

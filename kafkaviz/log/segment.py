@@ -39,10 +39,12 @@ class WalkResult(NamedTuple):
 
 
 class Index(NamedTuple):
-    """An index as it lies on disk.
+    """An index as it is on disk.
 
-    entries: one row a written slot (OFFSET_ENTRY or TIME_ENTRY); slots: places in the file, written
-    or not; trailing_bytes: what is left of a last slot that was cut.
+    Attributes:
+        entries: one row a written slot (OFFSET_ENTRY or TIME_ENTRY).
+        slots: how many the file has, written or not.
+        trailing_bytes: what is left of a last slot that was cut.
     """
 
     entries: np.ndarray
@@ -59,9 +61,11 @@ class Index(NamedTuple):
 class Segment:
     """One base offset of a topic-partition.
 
-    state: "active" is the last of its partition, "closed" any other; "deleted", "cleaned" and
-    "swap" carry that suffix. A file that does not exist is None: a log without an index, or an
-    index without its log.
+    A file that does not exist is None: a log without an index, or an index without its log.
+
+    Attributes:
+        state: "active" is the last of its partition, "closed" any other; "deleted", "cleaned" and
+            "swap" carry that suffix.
     """
 
     base_offset: int
@@ -95,12 +99,14 @@ class Segment:
         *,
         look_inside: bool = False,
     ) -> "BatchScan":
-        """The batches from one byte of the .log to another, array by array; its .end says where it
-        stopped.
+        """The batches from one byte of the .log to another, array by array.
 
-        look_inside: decompress each wrapper of magic 0 and 1 for what its header does not tell, its
-        first offset and time and how many messages it holds. Of one that cannot be read these stay
-        UNKNOWN.
+        Its .end says where it stopped.
+
+        Args:
+            look_inside: decompress each wrapper of magic 0 and 1 for what its header does not
+                contain, its first offset and time and how many messages it holds. Of one that
+                cannot be read these stay UNKNOWN.
         """
         log = self._require_log()
         return BatchScan(
@@ -114,7 +120,7 @@ class Segment:
     def full_scan(self) -> "BatchScan":
         """Every batch of the .log, array by array.
 
-        Old wrappers are looked into in small logs only.
+        Only in small logs are old wrappers looked into.
         """
         return self.scan(look_inside=self._require_log().size_bytes <= LOOK_INSIDE_LIMIT_BYTES)
 
@@ -132,55 +138,66 @@ class Segment:
 
     @property
     def offset_index(self) -> np.ndarray:
-        """The entries of the .index, one row a written slot: OFFSET_ENTRY; empty where there is no
-        file.
+        """The entries of the .index, one row a written slot; empty where there is no file.
+
+        Returns:
+            An array of OFFSET_ENTRY.
         """
         return self.offset_slots.entries
 
     @property
     def time_index(self) -> np.ndarray:
-        """The entries of the .timeindex, one row a written slot: TIME_ENTRY; empty where there is
-        no file.
+        """The entries of the .timeindex, one row a written slot; empty where there is no file.
+
+        Returns:
+            An array of TIME_ENTRY.
         """
         return self.time_slots.entries
 
     @cached_property
     def offset_slots(self) -> Index:
-        """The .index as it lies on disk: its entries, and the slots that were never written."""
+        """The .index as it is on disk: its entries, and the slots that were never written."""
         slots, count, trailing_bytes = _read_slots(self.index, offset_index)
         return Index(_offset_entries(slots, self.base_offset), count, trailing_bytes)
 
     @cached_property
     def time_slots(self) -> Index:
-        """The .timeindex as it lies on disk: its entries, and the slots that were never written."""
+        """The .timeindex as it is on disk: its entries, and the slots that were never written."""
         slots, count, trailing_bytes = _read_slots(self.timeindex, time_index)
         return Index(_time_entries(slots, self.base_offset), count, trailing_bytes)
 
     @cached_property
     def txn_index(self) -> np.ndarray:
-        """The entries of the .txnindex (format.txn_index.ENTRY), as they lie there; empty where
-        there is no file.
+        """The entries of the .txnindex, as they are on disk; empty where there is no file.
 
-        The file is never preallocated: what its size leaves over after whole entries is a torn one.
+        The file is never preallocated: what its size leaves over after complete entries is a torn
+        one.
+
+        Returns:
+            An array of format.txn_index.ENTRY.
         """
         return txn_index.parse(file.read(self.txnindex.path) if self.txnindex else b"")
 
     def records(self, position: int) -> list[BatchRecord]:
-        """The records of the batch that starts at this byte of the .log, of any magic; CorruptFile
-        as batch_records.read_batch.
+        """The records of the batch that starts at this byte of the .log, of any magic.
+
+        Raises:
+            CorruptFile: as batch_records.read_batch.
         """
         return list(self.iterate(position))
 
     def iterate(self, position: int) -> Iterator[BatchRecord]:
-        """The same one by one, as batch_records.iterate makes them."""
+        """The same as records one by one, as batch_records.iterate gives them."""
         try:
             yield from batch_records.iterate(self.batch_bytes(position))
         except CorruptBytes as fault:
             raise fault.in_file(self._require_log().path, position) from None
 
     def batch_bytes(self, position: int) -> bytes:
-        """The whole batch that starts at this byte of the .log; CorruptFile if none does, or one
-        above LIMIT_BYTES.
+        """The complete batch that starts at this byte of the .log.
+
+        Raises:
+            CorruptFile: none does, or one above LIMIT_BYTES.
         """
         path = self._require_log().path
         try:
@@ -207,7 +224,7 @@ class Segment:
 
 
 class BatchScan:
-    """A pass over a stretch of a .log that is open only while it is read."""
+    """A pass over a range of a .log, which is open only while it is read."""
 
     def __init__(
         self, log: FileInfo, start: int, stop: int, chunk_bytes: int, *, look_inside: bool
@@ -233,8 +250,8 @@ class BatchScan:
 
 
 def look_inside(batches: np.ndarray, read: ReadInto) -> None:
-    """Puts in what the headers of wrappers of magic 0 and 1 do not tell, where they can be read: as
-    Segment.scan describes.
+    """Fills in what the headers of wrappers of magic 0 and 1 do not contain, as Segment.scan
+    says.
     """
     for row in np.flatnonzero((batches["magic"] < MAGIC_2) & (batches["record_count"] == UNKNOWN)):
         position, size_bytes = int(batches["position"][row]), int(batches["size_bytes"][row])
@@ -252,8 +269,10 @@ def look_inside(batches: np.ndarray, read: ReadInto) -> None:
 
 
 def _read_slots(info: FileInfo | None, layout: ModuleType) -> tuple[np.ndarray, int, int]:
-    """The written slots of an index file, the number of slots in it, and the bytes after the last
-    whole one.
+    """The written slots of an index file.
+
+    Returns:
+        The entries, the number of slots in the file, and the bytes after the last complete one.
     """
     if info is None:
         return np.empty(0, layout.ENTRY), 0, 0

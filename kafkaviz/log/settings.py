@@ -34,8 +34,9 @@ METADATA_NAMES = {
 
 
 class Origin(StrEnum):
-    """Where a value came from, the strongest first; what was typed by the broker's name is as weak
-    as server.properties.
+    """Where a value came from, the strongest first.
+
+    What was typed by the broker's name is as weak as server.properties.
     """
 
     TYPED = "typed"
@@ -50,8 +51,9 @@ class Origin(StrEnum):
 class SettingValue:
     """A setting's value in the topic's unit, and where it came from.
 
-    source_name: the name under which it was found, such as log.roll.hours; source: that and the
-    place, in words.
+    Attributes:
+        source_name: the name under which it was found, such as log.roll.hours.
+        source: that name and its location, in words.
     """
 
     name: str
@@ -81,8 +83,10 @@ class Settings:
     def topic_settings(self, topic: str) -> dict[str, SettingValue]:
         """Every setting of a topic that the release knows, and any other it was given; by name.
 
-        The release's limits are asked of what a person typed alone: RefusedSetting with Kafka's
-        reason.
+        Only typed values are held against the release's limits.
+
+        Raises:
+            RefusedSetting: with Kafka's reason.
         """
         known_settings = {
             name: self.find(topic, name)
@@ -177,7 +181,7 @@ class Settings:
         )
 
     def _broker_value(self, definition: Setting, source_name: str, text: str) -> Value:
-        """What a broker ran with; None for a text that no release takes."""
+        """The value a broker ran with; None for a text that no release takes."""
         broker_name = (
             source_name
             if source_name in dict(definition.broker_names) and source_name != definition.name
@@ -195,12 +199,16 @@ def open_settings(
     overrides: Mapping[str, str] | None = None,
     server_properties: Path | None = None,
 ) -> Settings:
-    """The settings of a broker directory; CannotOpen for a server.properties that was given and
-    cannot be read.
+    """The settings of a broker directory.
 
-    overrides: by a topic's or a broker's name; RefusedSetting for a name that is neither. Without
-    server_properties the file is looked for in the directory and beside it; one that names another
-    node is passed over.
+    Args:
+        overrides: by a topic's or a broker's name.
+        server_properties: without it the file is looked for in the directory and beside it; one
+            that names another node is passed over.
+
+    Raises:
+        CannotOpen: the server.properties that was given cannot be read.
+        RefusedSetting: an override's name is neither a topic's nor a broker's.
     """
     for name in overrides or {}:
         config_def.setting(name)
@@ -246,8 +254,9 @@ def _properties(path: Path) -> dict[str, str]:
 
 
 def _broker_names(definition: Setting, *, is_metadata: bool) -> Iterable[str]:
-    """The names under which a broker has the setting; the metadata log has two of its own, and of
-    the rest Kafka's defaults.
+    """The names under which a broker has the setting.
+
+    The metadata log has two of its own, and Kafka's defaults for the rest.
     """
     if is_metadata:
         return (METADATA_NAMES[definition.name],) if definition.name in METADATA_NAMES else ()

@@ -1,9 +1,8 @@
-"""A packed broker directory (.tar, .tar.gz, .tar.xz, .zip), unpacked once, safely, with its times
-and holes kept.
+"""A packed broker directory (.tar, .tar.gz, .tar.xz, .zip), unpacked once and safely.
 
-Kafka takes a .log's modification time for the segment's largest timestamp when the time index has
-none, so times matter to the nanosecond; a preallocated index is 10 MiB of hole, so holes matter
-too.
+Times and holes are kept: Kafka takes a .log's modification time for the segment's largest timestamp
+when the time index has none, so times matter to the nanosecond; a preallocated index is 10 MiB of
+hole, so holes matter too.
 """
 
 import bz2
@@ -82,7 +81,7 @@ _ARCHIVE_BY_FOLDER: dict[Path, Path] = {}
 
 
 class NoRoom(OSError):
-    """The disk, or its table of files, would be left too full."""
+    """Unpacking would leave the disk, or its table of files, too full."""
 
     def __init__(self, problem: Message) -> None:
         super().__init__(errno.ENOSPC, str(problem))
@@ -90,9 +89,7 @@ class NoRoom(OSError):
 
 
 def cache_folder() -> Path:
-    """Where kafkaviz keeps what it makes for itself: KAFKAVIZ_CACHE, else the user's cache
-    folder.
-    """
+    """The folder of kafkaviz's own files: KAFKAVIZ_CACHE, else the user's cache folder."""
     override = os.environ.get("KAFKAVIZ_CACHE")
     if override:
         return Path(override)
@@ -113,11 +110,13 @@ def stem(path: Path) -> str:
 
 
 def unpack_if_archive(path: Path, on_progress: ProgressCallback | None = None) -> Path:
-    """The directory itself, or the one that an archive holds, unpacked into the cache unless it is
-    there already; or one further in.
+    """The directory itself, or the one that an archive holds, or one further in.
 
-    on_progress: called with the number of bytes read so far while it is unpacked; what it raises
-    ends that.
+    An archive is unpacked into the cache unless it is there already.
+
+    Args:
+        on_progress: called with the number of bytes read so far while it is unpacked; what it
+            raises ends that.
     """
     path = locate(path, on_progress)
     with file.translate_os_errors(path):
@@ -147,8 +146,9 @@ def unpack_if_archive(path: Path, on_progress: ProgressCallback | None = None) -
 
 
 def locate(path: Path, on_progress: ProgressCallback | None = None) -> Path:
-    """The path itself; one that leads into an archive, such as kafka.tar.gz/orders-0, becomes that
-    of the unpacked file.
+    """The path itself, or of one that leads into an archive the path of the unpacked file.
+
+    kafka.tar.gz/orders-0 is such a path.
     """
     path = file.absolute_path(path)
     archive_path = enclosing_archive(path)
@@ -168,7 +168,7 @@ def locate(path: Path, on_progress: ProgressCallback | None = None) -> Path:
 
 
 def enclosing_archive(path: Path) -> Path | None:
-    """The archive that a path leads into; None of any other, an archive's own among them."""
+    """The archive that a path leads into; None of any other path, an archive's own included."""
     with file.translate_os_errors(path):
         return next(
             (parent for parent in path.parents if is_archive(parent) and parent.is_file()), None
@@ -176,15 +176,16 @@ def enclosing_archive(path: Path) -> Path | None:
 
 
 def display_path(path: Path) -> Path:
-    """A path as a person knows it: of what lies in an archive that was opened, the archive's own
-    and the path in it.
+    """A path as a person knows it.
+
+    A file of an archive that was opened has the archive's own path and the path in it.
     """
     root = next((parent for parent in (path, *path.parents) if parent in _ARCHIVE_BY_FOLDER), None)
     return path if root is None else _ARCHIVE_BY_FOLDER[root] / path.relative_to(root)
 
 
 def unpack_target(path: Path) -> Path:
-    """The folder in the cache that an archive is unpacked into, whether or not it was."""
+    """The folder in the cache that an archive is unpacked into, whether or not it was unpacked."""
     return _unpack_root() / _identity(path)
 
 
@@ -198,7 +199,7 @@ def _unpack_root() -> Path:
 
 
 def _identity(path: Path) -> str:
-    """The same for the same file: an archive that changed is unpacked anew."""
+    """An identity of an archive: a changed archive has another, and is unpacked anew."""
     info = file.info(path)
     return hashlib.sha256(
         f"{path.resolve()}\0{info.size_bytes}\0{info.mtime_ns}".encode("utf-8", "surrogateescape")
@@ -206,8 +207,9 @@ def _identity(path: Path) -> str:
 
 
 def _unpack_aside(path: Path, home: Path, on_progress: ProgressCallback | None) -> None:
-    """Unpacks next to the final place and moves it there: a broken run leaves nothing that looks
-    whole.
+    """Unpacks next to the final place and moves it there.
+
+    So a broken run leaves nothing that looks complete.
     """
     try:
         with scratch_folder(home.parent) as scratch:
@@ -221,7 +223,9 @@ def _unpack_aside(path: Path, home: Path, on_progress: ProgressCallback | None) 
 
 
 def _refusal(path: Path, error: Exception) -> CannotOpen:
-    """What the system refused is the cache's fault; anything else is the archive's."""
+    """The error to report: what the system refused is the cache's fault, anything else the
+    archive's.
+    """
     if isinstance(error, OSError) and error.errno:
         problem = message(
             "archive.cannot_unpack_into",
@@ -273,7 +277,7 @@ def _unpack(path: Path, destination: Path, budget: UnpackBudget) -> None:
 
 
 class _DiskReserve:
-    """What is left of the disk for others, in bytes and in files."""
+    """The part of the disk that is left for others, in bytes and in files."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -281,7 +285,11 @@ class _DiskReserve:
         self._reserve_files = _free_files(folder) // 2  # 0 on a filesystem that has no such number
 
     def check(self, count: int) -> None:
-        """OSError before so many bytes more, or one more file, would take it."""
+        """Checks that so many more bytes, or one more file, leave the reserve untouched.
+
+        Raises:
+            OSError: they would not.
+        """
         if shutil.disk_usage(self._folder).free < self._reserve_bytes + count:
             raise NoRoom(message("archive.few_bytes_left", count=self._reserve_bytes))
         if _free_files(self._folder) < self._reserve_files:
@@ -293,7 +301,7 @@ def _free_files(folder: Path) -> int:
 
 
 def _make_folders(folder: Path, budget: UnpackBudget) -> None:
-    """The folder, and those around it; each counts that is made."""
+    """Makes the folder and those around it; each new one is counted."""
     if folder.is_dir():
         return
     _make_folders(folder.parent, budget)
@@ -303,8 +311,9 @@ def _make_folders(folder: Path, budget: UnpackBudget) -> None:
 
 @contextmanager
 def _blame_archive(path: Path, member: PurePosixPath) -> Generator[None]:
-    """Turns what the system refuses of a member's path into a fault of the archive; any other error
-    is none of it.
+    """Turns a system's refusal of a member's path into a fault of the archive.
+
+    Any other error is passed on as it is.
     """
     try:
         yield
@@ -339,8 +348,9 @@ def _members(path: Path, budget: UnpackBudget) -> Iterator[tuple[ArchiveMember, 
 
 
 class _TimedFile(io.FileIO):
-    """The packed file; a reader that asks for ever more of it, and gives nothing, ends when its
-    time is over.
+    """The packed file, with a time limit.
+
+    A reader that goes on asking for more of it, and gives nothing, ends when the time is over.
     """
 
     def __init__(self, path: Path, budget: UnpackBudget) -> None:
@@ -348,7 +358,7 @@ class _TimedFile(io.FileIO):
         self._budget = budget
 
     def readinto(self, buffer: Any) -> int | None:
-        """As of a file."""
+        """As RawIOBase.readinto."""
         self._budget.check_time()
         return super().readinto(buffer)
 
@@ -361,11 +371,15 @@ class _XzReader(io.RawIOBase):
         self._decompressor: lzma.LZMADecompressor | None = None
 
     def readable(self) -> bool:
-        """It is."""
+        """Always true."""
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """As of a file; BadArchive within a stream that is cut."""
+        """As RawIOBase.readinto.
+
+        Raises:
+            BadArchive: a stream is cut.
+        """
         while True:
             if self._decompressor is None or self._decompressor.needs_input:
                 self._data = self._data or self._source.read(io.DEFAULT_BUFFER_SIZE)
@@ -405,8 +419,10 @@ def _open_decompressor(source: "io.BufferedReader[Any]") -> IO[bytes]:
 
 
 def _write(target: Path, member: ArchiveMember, pieces: Pieces, reserve: _DiskReserve) -> None:
-    """Writes a file piece by piece, leaving holes where there are only zeros; OSError before the
-    disk is full.
+    """Writes a file piece by piece, leaving holes where there are only zeros.
+
+    Raises:
+        OSError: the disk would become full.
     """
     target.unlink(missing_ok=True)  # of a file that is packed twice the later one counts
     with open(target, "xb") as out:
@@ -431,8 +447,9 @@ def _write_piece(out: IO[bytes], piece: bytes) -> None:
 
 
 def _innermost_folder(path: Path) -> Path:
-    """The folder that holds more than one other folder: archives often wrap the directory once or
-    twice.
+    """The folder that holds more than one other folder.
+
+    Archives often wrap the directory once or twice.
     """
     while True:
         children = list(islice(path.iterdir(), 2))

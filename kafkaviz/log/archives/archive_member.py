@@ -1,4 +1,4 @@
-"""What the readers of archives give: members, and their content in pieces."""
+"""What the readers of archives have in common: members, and their content in pieces."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class ArchiveMember:
 
 
 class BadArchive(ValueError):
-    """What makes an archive unreadable."""
+    """The fault that makes an archive unreadable."""
 
     def __init__(self, problem: Message) -> None:
         super().__init__(str(problem))

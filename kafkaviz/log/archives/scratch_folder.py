@@ -1,5 +1,6 @@
-"""A folder to write aside in: locked while its process lives, swept by the next process where that
-was killed.
+"""A folder for temporary files, locked while its process lives.
+
+Where a process was killed, the next one removes its folder.
 """
 
 import atexit
@@ -21,8 +22,9 @@ _OPEN_FOLDERS: set[Path] = set()  # of this process
 
 @contextmanager
 def scratch_folder(parent: Path) -> Generator[Path]:
-    """A new folder, removed in the end with whatever is still in it; what others left behind is
-    swept first.
+    """A new folder, removed in the end with whatever is still in it.
+
+    What other processes left behind is removed first.
     """
     parent.mkdir(parents=True, exist_ok=True)
     sweep(parent)
@@ -42,7 +44,10 @@ def scratch_folder(parent: Path) -> Generator[Path]:
 
 @atexit.register
 def _remove_open_folders() -> None:
-    """A server that is stopped does not wait for its threads, nor do they come to their end."""
+    """Removes the folders that are open when the process ends.
+
+    A server that is stopped does not wait for its threads, nor do they come to their end.
+    """
     for folder in list(_OPEN_FOLDERS) * TRIES:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -60,9 +65,10 @@ def sweep(parent: Path) -> None:
 
 
 def _lock(folder: Path) -> IO[bytes] | None:
-    """The lock of a folder; None where another process has it, or has just removed it.
+    """Locks a folder; the lock ends with the process, however that ends.
 
-    It ends with the process, however that ends.
+    Returns:
+        The lock; None where another process has it, or has just removed the folder.
     """
     try:
         lock = open(folder / LOCK, "ab")  # noqa: SIM115 - it is open for as long as the folder is in use

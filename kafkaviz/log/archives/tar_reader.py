@@ -1,6 +1,6 @@
 """A tar archive read forward: ustar, pax headers, GNU's long names and sparse files.
 
-No header is believed before it is checked.
+No header is trusted before it is checked.
 
 The standard library's tarfile keeps every header in memory and goes back and forth; in some
 releases of Python 3.11 it runs without end on a negative size (CVE-2025-8194), and in quadratic
@@ -41,13 +41,13 @@ FIELDS = ("path", "size", "mtime", "GNU.sparse.name", *SPARSE_FIELDS)
 
 
 class TarStream:
-    """The bytes of an archive, decompressed: each is counted as it is read."""
+    """The decompressed bytes of an archive; each is counted as it is read."""
 
     def __init__(self, source: IO[bytes], budget: UnpackBudget) -> None:
         self._source, self.budget, self.position = source, budget, 0
 
     def read(self, count: int) -> bytes:
-        """So many bytes, fewer at the end of the archive alone."""
+        """So many bytes; fewer only at the end of the archive."""
         self.budget.add_bytes(count)
         pieces = []
         while count and (piece := self._source.read(count)):
@@ -57,7 +57,11 @@ class TarStream:
         return b"".join(pieces)
 
     def pieces(self, count: int) -> Iterator[bytes]:
-        """So many bytes in pieces; ValueError where the archive ends before."""
+        """So many bytes in pieces.
+
+        Raises:
+            ValueError: the archive ends before.
+        """
         while count:
             piece = self.read(min(count, PIECE_BYTES))
             if not piece:
@@ -66,12 +70,14 @@ class TarStream:
             yield piece
 
     def skip(self, count: int) -> None:
-        """Passes over so many bytes."""
+        """Skips so many bytes."""
         for _ in self.pieces(count):
             pass
 
     def notes(self, count: int) -> bytes:
-        """The contents of a header of names and notes, and past what fills its last block."""
+        """The content of a header that describes the next member, without what fills its last
+        block.
+        """
         if count > NOTES_BYTES:
             raise BadArchive(message("archive.notes_too_long", count=count))
         block = b"".join(self.pieces(_pad_to_block(count)))
@@ -92,7 +98,9 @@ class _MemberNotes:
 def read_members(source: IO[bytes], budget: UnpackBudget) -> Iterator[tuple[ArchiveMember, Pieces]]:
     """Files and directories, each with its content; links, devices and the like are passed over.
 
-    ValueError for damage, and for a kind of member that is not known: its size may mean anything.
+    Raises:
+        ValueError: the archive is damaged, or has an unknown kind of member, whose size may mean
+            anything.
     """
     stream, global_fields, notes = TarStream(source, budget), {}, _MemberNotes()
     while block := _header(stream, is_expected=notes.is_begun):
@@ -121,9 +129,10 @@ def read_members(source: IO[bytes], budget: UnpackBudget) -> Iterator[tuple[Arch
 
 
 def _header(stream: TarStream, *, is_expected: bool) -> bytes | None:
-    """The next header's block; None at the end, which only a block of zeros is.
+    """The block of the next header, whose checksum is right.
 
-    A checksum of the whole comes behind it.
+    Returns:
+        None at the end, which only a block of zeros is.
     """
     position = stream.position
     stream.budget.add_headers()
@@ -144,12 +153,15 @@ def _tail(stream: TarStream) -> Iterator[bytes]:
 
 
 def describe_cut(position: int) -> Message:
-    """What is said of an archive that breaks off."""
+    """The message for an archive that breaks off."""
     return message("archive.cut", position=position)
 
 
 def _has_valid_checksum(block: bytes) -> bool:
-    """The sum of all bytes, its own taken for blanks; of old archives the bytes have a sign."""
+    """Whether the sum of all bytes is right, with its own bytes taken for blanks.
+
+    In old archives the bytes are signed.
+    """
     text = block[148:156].partition(b"\0")[0].strip()
     if not re.fullmatch(rb"[0-7]+", text):
         return False
@@ -177,8 +189,9 @@ def _decimal(text: str | bytes, name: str) -> int:
 
 
 def _add_notes(notes: _MemberNotes, block: bytes) -> None:
-    """The records of a pax header, "LENGTH KEYWORD=VALUE\\n" each; those that say nothing of a
-    file's bytes and time are not kept.
+    r"""Adds the records of a pax header, "LENGTH KEYWORD=VALUE\n" each.
+
+    Those that say nothing of a file's bytes and time are dropped.
     """
     position, offset = 0, None
     while position < len(block):
@@ -201,8 +214,9 @@ def _add_notes(notes: _MemberNotes, block: bytes) -> None:
 def _member(
     stream: TarStream, block: bytes, kind: bytes, size: int, notes: _MemberNotes
 ) -> Iterator[tuple[ArchiveMember, Pieces]]:
-    """The file or directory of a header, if it is one; afterwards the stream stands at the next
-    header.
+    """The file or directory of a header, if it is one.
+
+    Afterwards the stream is at the next header.
     """
     if kind not in TYPES:
         raise BadArchive(
@@ -249,8 +263,8 @@ def _iterate_chunks(stream: TarStream, chunks: list[tuple[int, int]]) -> Pieces:
 
 
 def _path(block: bytes, notes: _MemberNotes) -> str:
-    """The longest name that was given: of a pax header, of GNU's header before, of the header
-    itself with its prefix.
+    """The longest name: of a pax header, of GNU's header before, or of the header with its
+    prefix.
     """
     path = notes.fields.get("GNU.sparse.name") or notes.fields.get("path")
     if path is None:
@@ -263,8 +277,10 @@ def _path(block: bytes, notes: _MemberNotes) -> str:
 
 
 def _mtime_ns(block: bytes, fields: dict[str, str]) -> int:
-    """The time to the nanosecond where the archive has it; ValueError for one that no file can
-    have.
+    """The time, to the nanosecond where the archive has it.
+
+    Raises:
+        ValueError: no file can have this time.
     """
     if (text := fields.get("mtime")) is None:
         time_ns = _number(block[136:148], "time") * 1_000_000_000
@@ -283,7 +299,7 @@ def _mtime_ns(block: bytes, fields: dict[str, str]) -> int:
 
 
 def _read_gnu_map(stream: TarStream, block: bytes) -> tuple[list[tuple[int, int]], int]:
-    """GNU's first format: four stretches in the header itself, 21 in each block that follows."""
+    """GNU's first format: four ranges in the header itself, 21 in each block that follows."""
     chunks, is_extended = _parse_chunks(block[386:482]), block[482]
     while is_extended:
         stream.budget.add_headers()
@@ -301,9 +317,7 @@ def _parse_chunks(table: bytes) -> list[tuple[int, int]]:
 
 
 def _pax_map(stream: TarStream, notes: _MemberNotes) -> tuple[list[tuple[int, int]], int]:
-    """GNU's three formats in pax headers: 0.0 and 0.1 in the header, 1.0 in front of the file's
-    content.
-    """
+    """GNU's formats in pax headers: 0.0 and 0.1 in the header, 1.0 in front of the content."""
     fields = notes.fields
     real_bytes = _decimal(
         fields.get("GNU.sparse.realsize") or fields.get("GNU.sparse.size") or "", "size"
@@ -318,8 +332,9 @@ def _pax_map(stream: TarStream, notes: _MemberNotes) -> tuple[list[tuple[int, in
 
 
 def _read_map(stream: TarStream) -> list[int]:
-    """A number of stretches, then offset and length of each, all in decimal lines; zeros fill the
-    last block.
+    """The number of ranges, then offset and length of each, all in decimal lines.
+
+    Zeros fill the last block.
     """
     numbers: list[int] = []
     expected_count, rest = 1, b""
@@ -345,7 +360,7 @@ def _check_count(chunks: int) -> None:
 def _check_map(
     chunks: list[tuple[int, int]], real_bytes: int, stored_bytes: int, path: str
 ) -> None:
-    """Stretches ascend, overlap nowhere, end within the file, and are what is stored."""
+    """Checks that ranges ascend, overlap nowhere, end within the file, and are what is stored."""
     end = 0
     for offset, count in chunks:
         if offset < end or count < 0:

@@ -1,5 +1,4 @@
-"""What one archive may use up while it is unpacked: bytes, headers, files and time, over everything
-that is read.
+"""What one archive may use while it is unpacked: bytes, headers, files and time.
 
 Members that are passed over, headers, holes and what follows the end count like contents: an
 archive of a few KB can ask for any of them without end. docs/serve.md names the numbers.
@@ -27,11 +26,17 @@ ProgressCallback = Callable[[int], None]
 
 
 class UnpackBudget:
-    """The account of one archive; raises CannotOpen of kind "archive" when something is used up."""
+    """The budget of one archive.
+
+    Its methods raise CannotOpen of kind "archive" when something is used up.
+    """
 
     def __init__(self, path: Path, on_progress: ProgressCallback | None = None) -> None:
-        """watch: called a few times a second with the number of bytes read so far; what it raises
-        ends the unpacking.
+        """Starts the clock.
+
+        Args:
+            on_progress: called a few times a second with the number of bytes read so far; what it
+                raises ends the unpacking.
         """
         self.path, self._on_progress = path, on_progress
         self._headers = self._files = self._bytes = 0
@@ -40,13 +45,13 @@ class UnpackBudget:
         self._next_progress_s = time.monotonic() + PROGRESS_INTERVAL_S
 
     def add_bytes(self, count: int) -> None:
-        """Counts bytes that are read, or that a hole will be read as, before it is done."""
+        """Counts bytes before they are read, or before a hole is read as them."""
         self._bytes += count
         self.expect_bytes(0)
         self.check_time()
 
     def expect_bytes(self, count: int) -> None:
-        """Refuses so many more bytes, where they would be too many, without counting them yet."""
+        """Refuses so many more bytes where they would be too many; they are not counted yet."""
         if self._bytes + count > LIMIT_BYTES:
             raise self._refusal(message("archive.too_many_bytes", limit=LIMIT_BYTES))
 
@@ -57,7 +62,7 @@ class UnpackBudget:
             raise self._refusal(message("archive.too_many_headers", limit=LIMIT_HEADERS))
 
     def add_file(self) -> None:
-        """Counts a file or a folder that is made."""
+        """Counts a new file or folder."""
         self._files += 1
         if self._files > LIMIT_FILES:
             raise self._refusal(message("archive.too_many_files", limit=LIMIT_FILES))
@@ -68,7 +73,7 @@ class UnpackBudget:
             raise self._refusal(message("archive.too_deep", limit=LIMIT_DEPTH))
 
     def check_time(self) -> None:
-        """Refuses what takes too long, and tells whoever waits how far it is."""
+        """Refuses what takes too long, and reports the progress."""
         now_s = time.monotonic()
         if now_s > self._deadline_s:
             raise self._refusal(message("archive.takes_too_long", limit=self._limit_s))

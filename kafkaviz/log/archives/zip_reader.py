@@ -1,5 +1,6 @@
-"""A .zip, read by the standard library's zipfile once it is checked how long the directory is, and
-where the members lie.
+"""A .zip, read by the standard library's zipfile once its directory and members are checked.
+
+The length of the directory and the places of the members are looked at before zipfile reads them.
 """
 
 import io
@@ -25,12 +26,16 @@ ZIP_UNIX = 3
 
 
 class _BoundedReader(io.BufferedReader):
-    """A file that gives no more than DIRECTORY_BYTES at once; of contents nobody asks for so
-    much.
+    """A file that gives no more than DIRECTORY_BYTES at once; reading contents never asks for
+    more.
     """
 
     def read(self, size: int | None = -1) -> bytes:
-        """As of a file; ValueError for too much."""
+        """As RawIOBase.read.
+
+        Raises:
+            ValueError: too much is asked for.
+        """
         if size is not None and size > DIRECTORY_BYTES:
             raise BadArchive(message("archive.long_directory", size=size, most=DIRECTORY_BYTES))
         return super().read(size)
@@ -39,7 +44,8 @@ class _BoundedReader(io.BufferedReader):
 def read_members(raw: io.RawIOBase, budget: UnpackBudget) -> Iterator[tuple[ArchiveMember, Pieces]]:
     """Files and directories, each with its content; links are passed over.
 
-    ValueError and zipfile's own errors for damage.
+    Raises:
+        ValueError: the archive is damaged; zipfile's own errors too.
     """
     with _BoundedReader(raw) as source, zipfile.ZipFile(source) as archive:
         entries = archive.infolist()
@@ -67,7 +73,7 @@ def read_members(raw: io.RawIOBase, budget: UnpackBudget) -> Iterator[tuple[Arch
 
 
 def _refuse_overlaps(entries: list[zipfile.ZipInfo], size_bytes: int) -> None:
-    """Members that share bytes unpack to any size at all."""
+    """Refuses members that share bytes, as they unpack to any size at all."""
     end = 0
     for entry in sorted(entries, key=lambda entry: entry.header_offset):
         if entry.header_offset < end:
