@@ -142,9 +142,7 @@ def open_broker(path: Path | str) -> Broker:
 
 
 def own_files(root: Path) -> list[FileInfo]:
-    """The files that Kafka keeps in a broker directory beside its topic-partitions, where
-    present.
-    """
+    """The files that Kafka keeps in a broker directory beside its partitions, where present."""
     files = []
     for name in OWN_FILES:
         with suppress(CannotOpen):

@@ -73,9 +73,7 @@ class LogFile:
             yield self._hole_region(last_hole, last_offset)
 
     def batch_start_before(self, start: int) -> int:
-        """A byte at or before start where a batch begins: the nearest that an entry proves, else
-        0.
-        """
+        """A byte at or before start where a batch begins: the nearest proven, else 0."""
         with entry_points(self._segment) as points:
             return points.find_last(start)
 

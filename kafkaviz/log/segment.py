@@ -250,9 +250,7 @@ class BatchScan:
 
 
 def look_inside(batches: np.ndarray, read: ReadInto) -> None:
-    """Fills in what the headers of wrappers of magic 0 and 1 do not contain, as Segment.scan
-    says.
-    """
+    """Fills in what the headers of wrappers of magic 0 and 1 lack, as Segment.scan describes."""
     for row in np.flatnonzero((batches["magic"] < MAGIC_2) & (batches["record_count"] == UNKNOWN)):
         position, size_bytes = int(batches["position"][row]), int(batches["size_bytes"][row])
         if size_bytes > LIMIT_BYTES:

@@ -1,11 +1,11 @@
-"""Batches of a .log one after another, each read that Kafka makes for them kept.
+"""Batches of a .log one after another, with each read that Kafka makes for them.
 
 As FileLogInputStream and FileChannelRecordBatch, 4.3.1: a step to the next batch reads 17 bytes;
 asking a batch for its last offset or largest timestamp reads its header, 61 bytes of magic 2;
-asking for its records reads all of it. What was read once is kept.
+asking for its records reads all of it. What was read once is kept. The reads (position, bytes) of
+two batches, both asked for their last offset:
 
-    (position 0, 17 bytes)  (0, 61)  (324, 17)  (324, 61)     two batches, both asked for their last
-    offset
+    (0, 17)  (0, 61)  (324, 17)  (324, 61)
 """
 
 from collections.abc import Iterator
@@ -42,7 +42,7 @@ TIMESTAMP_START = field_start(LEGACY_HEADER, "timestamp_ms")
 
 
 class ReadPart(Enum):
-    """What of a batch a read is for."""
+    """Which part of a batch a read is for."""
 
     START = auto()  # offset, length and magic: 17 bytes
     HEADER = auto()
@@ -50,7 +50,12 @@ class ReadPart(Enum):
 
 
 class LogRead(NamedTuple):
-    """A read of a .log: from which byte, and how many are asked for."""
+    """A read of a .log.
+
+    Attributes:
+        position: its first byte.
+        size: how many bytes are asked for.
+    """
 
     position: int
     size: int
@@ -59,8 +64,10 @@ class LogRead(NamedTuple):
 
 @dataclass(frozen=True)
 class Batch:
-    """A batch that was found. base_offset: of a compressed wrapper of magic 0 or 1 the offset of
-    its first message.
+    """A batch that was found.
+
+    Attributes:
+        base_offset: of a compressed wrapper of magic 0 or 1 the offset of its first message.
     """
 
     base_offset: int
@@ -83,17 +90,21 @@ class LogReader:
     """The bytes of an open .log, and which of them Kafka would have read, in order."""
 
     def __init__(self, read: ReadInto, size_bytes: int) -> None:
-        """size_bytes: where the log ends for Kafka, whatever lies behind."""
+        """Takes an open .log.
+
+        Args:
+            size_bytes: where the log ends for Kafka, whatever lies behind.
+        """
         self._read, self.size_bytes, self.reads = read, size_bytes, []
         self._window, self._start = b"", 0
 
     def kafka_reads(self, position: int, size: int, part: ReadPart) -> bytes:
-        """Bytes that Kafka reads too."""
+        """Bytes that Kafka reads too; the read is noted."""
         self.reads.append(LogRead(position, size, part))
         return self.peek(position, size)
 
     def peek(self, position: int, size: int) -> bytes:
-        """Bytes for ourselves; fewer where the log ends."""
+        """Bytes that Kafka does not read, without noting the read; fewer where the log ends."""
         window_position = position - self._start
         if window_position < 0 or window_position + size > len(self._window):
             self._start, self._window, window_position = (
@@ -104,11 +115,11 @@ class LogReader:
         return self._window[window_position : window_position + size]
 
     def batches(self, position: int) -> Iterator["FileBatch"]:
-        """The batches from a position on, as nextBatch gives them: one that is not all there is
-        none.
+        """The complete batches from a position on, as nextBatch gives them.
 
-        CorruptBytes for a position before the file, which only a damaged index gives
-        (Utils.readFully).
+        Raises:
+            CorruptBytes: the position is before the file, which only a damaged index gives
+                (Utils.readFully).
         """
         if position < 0:
             raise CorruptBytes(
@@ -141,28 +152,32 @@ class LogReader:
 
 
 class FileBatch:
-    """A batch of which 17 bytes are read; each thing more that is asked for may take a read."""
+    """A batch of which 17 bytes are read; each attribute that is read may take another read."""
 
     def __init__(
         self, log: LogReader, position: int, offset: int, size_bytes: int, magic: int
     ) -> None:
-        """offset: the field of that name, of a wrapper the offset of its last message."""
+        """Takes the first 17 bytes of a batch.
+
+        Args:
+            offset: the field of that name, of a wrapper the offset of its last message.
+        """
         self._log, self._offset = log, offset
         self.position, self.size_bytes, self.magic = position, size_bytes, magic
 
     @property
     def is_legacy(self) -> bool:
-        """A message or wrapper of magic 0 or 1."""
+        """Whether it is a message or wrapper of magic 0 or 1."""
         return self.magic < MAGIC_2
 
     @property
     def base_offset(self) -> int:
-        """Of the first record; of a legacy batch it takes the whole batch to know."""
+        """The offset of the first record; a legacy batch is read completely for it."""
         return self._first_offset(self.content) if self.is_legacy else self._offset
 
     @property
     def last_offset(self) -> int:
-        """Of the last record, or of the last that compaction took away."""
+        """The offset of the last record, or of the last that compaction removed."""
         return (
             self._offset
             if self.is_legacy
@@ -171,7 +186,7 @@ class FileBatch:
 
     @property
     def max_timestamp_ms(self) -> int:
-        """The largest of its records, -1 for none."""
+        """The largest timestamp of its records, -1 for none."""
         if self.magic == 0:
             self._header  # noqa: B018  Kafka reads it, and finds no timestamp there
             return UNKNOWN
@@ -179,7 +194,7 @@ class FileBatch:
 
     @cached_property
     def content(self) -> bytes:
-        """All its bytes."""
+        """All bytes of the batch."""
         if self.size_bytes > LIMIT_BYTES:
             raise CorruptBytes(
                 self.position,
@@ -201,7 +216,7 @@ class FileBatch:
             raise CorruptBytes(self.position + fault.position, fault.what) from None
 
     def to_batch(self) -> Batch:
-        """What it is, read for ourselves."""
+        """The batch as a value; reads for that are not Kafka's."""
         if self.is_legacy:
             first = self._first_offset(
                 self._log.peek(self.position, self.size_bytes).ljust(MAGIC_END, b"\0")
@@ -235,7 +250,7 @@ class FileBatch:
 
     @cached_property
     def _header(self) -> np.void:
-        """Read, unless the whole batch was."""
+        """The header, read unless all of the batch was."""
         layout = LEGACY_HEADER if self.is_legacy else HEADER
         size = TIMESTAMP_START if self.magic == 0 else layout.itemsize
         data = (

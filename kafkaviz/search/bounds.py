@@ -25,10 +25,14 @@ ISOLATIONS = (READ_UNCOMMITTED, READ_COMMITTED)
 
 @dataclass(frozen=True)
 class Bounds:
-    """Offsets: of the log's start, one past its last record, and the first that may not be seen.
+    """Where a log starts and ends, and the first offset that may not be seen.
 
-    limit_segment, limit_position: the segment that the limit lies in, by its base offset, and the
-    byte of its .log.
+    Attributes:
+        start_offset: of the log.
+        end_offset: one past the last record.
+        limit_offset: the first offset that may not be seen.
+        limit_segment: the segment that the limit lies in, by its base offset.
+        limit_position: the byte of that segment's .log.
     """
 
     start_offset: int
@@ -39,8 +43,10 @@ class Bounds:
 
 
 def find_bounds(log: LogView, profile: SearchProfile, isolation: str = READ_UNCOMMITTED) -> Bounds:
-    """The bounds of a log to a consumer of that isolation; CorruptFile where the last .index leads
-    to no batch that can be read.
+    """The bounds of a log to a consumer of that isolation.
+
+    Raises:
+        CorruptFile: the last .index leads to no batch that can be read.
     """
     start, end = (
         log.log_start_offset,
@@ -59,8 +65,7 @@ def find_bounds(log: LogView, profile: SearchProfile, isolation: str = READ_UNCO
 
 
 def log_end_offset(segment: SegmentView, profile: SearchProfile) -> int:
-    """One past the last offset of a segment, its base offset when it has none
-    (LogSegment.readNextOffset).
+    """One past the last offset of a segment, or its base offset (LogSegment.readNextOffset).
 
     Kafka begins at the last slot of the index. Where that was never written it begins at byte 0; at
     the last written one the same batches end the log.
@@ -100,8 +105,7 @@ def last_stable_offset(log: LogView, end_offset: int) -> int:
 def _end(log: LogReader, position: int) -> int | None:
     """One past the last batch.
 
-    At a length that cannot be Kafka's start ends; what lies before it can be looked up all the
-    same.
+    At a length that cannot be, Kafka's start ends; what lies before it can still be looked up.
     """
     last = None
     with suppress(CorruptBytes):
@@ -111,7 +115,11 @@ def _end(log: LogReader, position: int) -> int | None:
 
 
 def _newest_snapshot(log: LogView, end_offset: int) -> tuple[int, OpenTransactions]:
-    """(its offset, the transactions that are open there); the log's start where there is none."""
+    """The transactions in the newest producer snapshot that can be read.
+
+    Returns:
+        The offset of the snapshot, the log's start without one; and the transactions open there.
+    """
     for offset in sorted(
         (offset for offset in log.snapshots if offset <= end_offset), reverse=True
     ):

@@ -1,12 +1,11 @@
-"""List-offsets: the offset that goes with a timestamp, or with the log's start, its end or its
-largest timestamp.
+"""List-offsets: the offset for a timestamp, or for the log's start, end or largest timestamp.
 
 UnifiedLog.fetchOffsetByTimestamp of Kafka 1.1 to 4.3.1. Segments 0, 100 and 200 with the largest
 timestamps 50, 90 and 80; target 60: the first segment whose largest timestamp is not below it is
 100. Its time index gives an offset that no record of that time can lie before, its offset index the
 byte for that offset, and from there on the first record of time 60 or later is the answer. It is
-the first one in the order of offsets: neither the nearest in time, nor does a later segment get its
-turn when this one has none.
+the first one in the order of offsets: neither the nearest in time, nor is a later segment searched
+when this one has none.
 """
 
 from dataclasses import dataclass
@@ -40,8 +39,11 @@ SPECIAL_TIMESTAMPS = {
 
 @dataclass(frozen=True)
 class OffsetAndTimestamp:
-    """What a client gets: timestamp_ms is -1 for the log's start and end. leader_epoch: of the
-    batch, None where none was read.
+    """What a client gets.
+
+    Attributes:
+        timestamp_ms: -1 for the log's start and end.
+        leader_epoch: of the batch, None where none was read.
     """
 
     offset: int
@@ -53,9 +55,11 @@ class OffsetAndTimestamp:
 class TimeSearch:
     """A search for a timestamp.
 
-    segment: which one was searched, by its place in the log, None for none. searches: in the time
-    index, then in the offset index. scan: None where no batch was read. is_hidden: what was found
-    lies where the isolation lets nothing be seen.
+    Attributes:
+        segment: which one was searched, by its place in the log, None for none.
+        searches: in the time index, then in the offset index.
+        scan: None where no batch was read.
+        is_hidden: whether the result lies where the isolation lets nothing be seen.
     """
 
     timestamp_ms: int
@@ -69,8 +73,10 @@ class TimeSearch:
 def list_offset(
     log: LogView, timestamp_ms: int, profile: SearchProfile, bounds: Bounds
 ) -> TimeSearch:
-    """The answer to a timestamp in ms or one of the special values, below 0; KafkavizError for one
-    that the release does not know.
+    """The answer to a timestamp in ms or a special value, below 0.
+
+    Raises:
+        KafkavizError: the release does not know this special value.
     """
     _refuse_unknown(timestamp_ms, profile)
     if timestamp_ms >= 0:
@@ -96,7 +102,7 @@ def first_segment_reaching(log: LogView, timestamp_ms: int) -> int | None:
 
 
 def latest_segment(log: LogView) -> int:
-    """Which segment has the largest timestamp that is remembered, the first of several."""
+    """Which segment has the largest remembered timestamp, the first of several."""
     return max(range(len(log.segments)), key=lambda place: log.segments[place].max_timestamp[0])
 
 
@@ -115,8 +121,10 @@ def _search_timestamp(
 def find_in_segment(
     segment: SegmentView, timestamp_ms: int, profile: SearchProfile, start_offset: int
 ) -> tuple[tuple[IndexSearch, ...], ForwardScan]:
-    """The first record of that time or later in one segment, at start_offset or behind
-    (LogSegment.findOffsetByTimestamp).
+    """The first record of that time or later in one segment (LogSegment.findOffsetByTimestamp).
+
+    Args:
+        start_offset: the record lies at this offset or behind.
     """
     time_search = index.find_time(segment, timestamp_ms, profile)
     offset_search = index.find_offset(
@@ -130,7 +138,7 @@ def find_in_segment(
 
 
 def _largest(log: LogView, profile: SearchProfile) -> TimeSearch:
-    """MAX_TIMESTAMP (KIP-734)."""
+    """The answer to MAX_TIMESTAMP (KIP-734)."""
     place = latest_segment(log)
     segment = log.segments[place]
     largest_ms, offset = segment.max_timestamp
@@ -155,7 +163,7 @@ def _answer(batch_scan: ForwardScan) -> OffsetAndTimestamp | None:
 
 
 def _hide_behind_limit(time_search: TimeSearch, bounds: Bounds) -> TimeSearch:
-    """Partition.fetchOffsetForTimestamp: an answer at the limit or behind it is none."""
+    """Removes an answer at the limit or behind it (Partition.fetchOffsetForTimestamp)."""
     if time_search.answer is None or time_search.answer.offset < bounds.limit_offset:
         return time_search
     return TimeSearch(

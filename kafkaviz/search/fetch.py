@@ -1,5 +1,4 @@
-"""A fetch by offset: the segment, its index, the batches from there on, and if need be the next
-segment.
+"""A fetch by offset: the segment, its index, the batches behind, and if need be the next segment.
 
 LocalLog.read and LogSegment.read of Kafka 1.1 to 4.3.1. Of segments 0, 100 and 200, offset 140: the
 greatest base offset not above it is 100; its index leads to a byte of the .log; from there the
@@ -39,11 +38,16 @@ class OffsetOutOfRange(KafkavizError):
 
 @dataclass(frozen=True)
 class Fetch:
-    """A fetch and what it gives: size_bytes of a .log from a batch on, none at the limit.
+    """A fetch and its result: size_bytes of a .log from a batch on, none at the limit.
 
-    searches, scans: one of each segment that was tried. segment, position: where the bytes begin.
-    batch: the one found, None where no segment had one. metadata_offset: the offset that goes with
-    the result. is_incomplete: the bytes end within their first batch.
+    Attributes:
+        searches: one in each segment that was tried.
+        scans: one in each segment that was tried.
+        batch: the one found, None where no segment had one.
+        segment: where the bytes begin.
+        position: where the bytes begin.
+        metadata_offset: the offset that goes with the result.
+        is_incomplete: whether the bytes end within their first batch.
     """
 
     offset: int
@@ -66,11 +70,14 @@ def fetch(
     *,
     at_least_one: bool = True,
 ) -> Fetch:
-    """What a broker reads for an offset. bounds: where the log starts and ends, and up to which
-    offset records may be seen.
+    """What a broker reads for an offset.
 
-    at_least_one: the first batch is given whole though it is larger than max_bytes. Raises
-    OffsetOutOfRange with Kafka's words.
+    Args:
+        bounds: where the log starts and ends, and up to which offset records may be seen.
+        at_least_one: give all of the first batch even if it is larger than max_bytes.
+
+    Raises:
+        OffsetOutOfRange: the offset is outside the log; with Kafka's words.
     """
     place = _in_range(log, offset, bounds)
     if offset >= bounds.limit_offset:
@@ -106,11 +113,16 @@ def fetch(
 def aborted_transactions(
     log: LogView, fetch_result: Fetch, profile: SearchProfile, end_offset: int
 ) -> tuple[np.ndarray, IndexSearch]:
-    """(txn_index.ENTRY of the aborted transactions that a read_committed consumer is told with a
-    fetch, the search for their bound).
+    """The aborted transactions that go to a read_committed consumer with a fetch.
 
     LocalLog.addAbortedTransactions: the bound is an offset behind the bytes, not always the next
-    one. CorruptFile for a .txnindex that Kafka refuses to read.
+    one.
+
+    Returns:
+        An array of txn_index.ENTRY, and the search for the bound.
+
+    Raises:
+        CorruptFile: Kafka refuses to read a .txnindex.
     """
     place = next(
         number
@@ -159,7 +171,7 @@ def _slice(
     max_bytes: int,
     at_least_one: bool,
 ) -> Fetch:
-    """The stretch of a .log that goes out, the batch found at its start."""
+    """The range of a .log that is sent, with the batch found at its start."""
     batch = scans[-1].batch
     most_bytes = max(max_bytes, batch.size_bytes) if at_least_one else max_bytes
     metadata_offset = batch.base_offset if profile.metadata_offset == BATCH_BASE else offset
@@ -207,10 +219,13 @@ class SegmentMiss(Enum):
 
 
 class SegmentChoice(NamedTuple):
-    """A segment: chosen is the one whose bytes answer, or the last that was searched.
+    """A segment, and why it was searched or not.
 
-    target: the offset or timestamp. largest_ms: its largest timestamp where that decides, -1 for
-    none; is_file_time: it is the time of the .log, since the time index tells none.
+    Attributes:
+        target: the offset or timestamp.
+        chosen: whether its bytes answer, or it was the last that was searched.
+        largest_ms: its largest timestamp where that decides, -1 for none.
+        is_file_time: whether that is the time of the .log, since the time index has none.
     """
 
     base_offset: int
@@ -225,7 +240,7 @@ class SegmentChoice(NamedTuple):
 def explain_fetch(
     log: LogView, offset: int, fetch: Fetch, bounds: Bounds
 ) -> tuple[SegmentChoice, ...]:
-    """Of a fetch."""
+    """The choice of segments in a fetch."""
     if fetch.scans:
         return tuple(_fetch_choices(log, offset, fetch))
     is_below_end = offset < bounds.end_offset
@@ -237,14 +252,14 @@ def explain_fetch(
 def explain_no_segment(
     log: LogView, target: int, reason: SegmentReason
 ) -> tuple[SegmentChoice, ...]:
-    """Of a lookup that goes into no segment."""
+    """The choice of segments in a lookup that goes into none."""
     return tuple(SegmentChoice(segment.base_offset, reason, target) for segment in log.segments)
 
 
 def explain_time_search(
     log: LogView, time_search: TimeSearch, bounds: Bounds
 ) -> tuple[SegmentChoice, ...]:
-    """Of a search for a timestamp."""
+    """The choice of segments in a search for a timestamp."""
     target_ms = time_search.timestamp_ms
     if target_ms >= 0:
         return tuple(_time_choices(log, time_search))

@@ -21,8 +21,11 @@ ENTRY_BYTES = {OFFSET: offset_index.ENTRY.itemsize, TIME: time_index.ENTRY.items
 class IndexSearch:
     """A search in one index.
 
-    segment: its base offset. kind: "offset" or "time". entry: (offset, position) or (timestamp in
-    ms, offset) in the slot that was found, None of slot -1; offsets absolute.
+    Attributes:
+        segment: its base offset.
+        kind: "offset" or "time".
+        entry: (offset, position) or (timestamp in ms, offset) in the slot that was found, None of
+            slot -1; offsets absolute.
     """
 
     segment: int
@@ -66,8 +69,9 @@ def find_time(segment: SegmentView, timestamp_ms: int, profile: SearchProfile) -
 def upper_bound(
     segment: SegmentView, position: int, size_bytes: int, profile: SearchProfile
 ) -> IndexSearch:
-    """The entry of the first position not below the end of a stretch
-    (OffsetIndex.fetchUpperBoundOffset); the sum is one of 32 bits.
+    """The entry of the first position not below the end of a byte range.
+
+    OffsetIndex.fetchUpperBoundOffset; the sum is one of 32 bits.
     """
     target = (position + size_bytes + 2**31) % 2**32 - 2**31
     slot_search = slots.upper_bound(
@@ -83,8 +87,10 @@ def upper_bound(
 def find_truncation(
     segment: SegmentView, offset: int, kind: str, profile: SearchProfile
 ) -> tuple[SlotSearch, int]:
-    """(the search, how many entries of an index truncateTo(offset) leaves): those below the offset,
-    by the offsets of either index.
+    """The search that truncateTo(offset) makes in an index, by the offsets of either index.
+
+    Returns:
+        The search, and how many entries are left: those below the offset.
     """
     index_slots, layout = (
         (segment.offset_slots, offset_index) if kind == OFFSET else (segment.time_slots, time_index)
@@ -101,7 +107,8 @@ def find_truncation(
 def position_of(search: IndexSearch, segment: SegmentView) -> int:
     """The byte that a scan starts at: 0 where no entry was found.
 
-    CorruptFile for an entry before the .log (Utils.readFully).
+    Raises:
+        CorruptFile: the entry points before the .log (Utils.readFully).
     """
     position = search.entry[1] if search.entry else 0
     if position < 0:
@@ -119,8 +126,10 @@ def position_of(search: IndexSearch, segment: SegmentView) -> int:
 
 
 def time_entry_of(search: IndexSearch, segment: SegmentView) -> tuple[int, int]:
-    """(timestamp, offset) that a search in the time index gives: (-1, base offset) where no entry
-    was found.
+    """The entry that a search in the time index gives.
+
+    Returns:
+        Timestamp and offset; (-1, base offset) where no entry was found.
     """
     return search.entry or (NO_TIMESTAMP, segment.base_offset)
 

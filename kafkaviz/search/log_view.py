@@ -1,7 +1,7 @@
 """A partition as a broker has it open: what a search reads, wherever the bytes come from.
 
-Made of the files as they lie there (view_partition), or, by a floor above, of what a recovery would
-leave of them.
+Built from the files as they are (view_partition), or, above this package, from what a recovery
+would leave of them.
 """
 
 from collections.abc import Callable, Mapping
@@ -26,8 +26,9 @@ NO_TIMESTAMP = -1
 
 
 class KeyColumn:
-    """A column of an index with the base offset added to each value when it is asked for; a search
-    reads some twenty of them.
+    """A column of an index with the base offset added to each value that is read.
+
+    A search reads some twenty of them.
     """
 
     def __init__(self, column: np.ndarray, base: int = 0) -> None:
@@ -44,10 +45,11 @@ class KeyColumn:
 class SegmentView:
     """A segment that a broker has open.
 
-    An index that has no file has no entries; one that has believes every slot of it.
+    An index that has no file has no entries; of one that has, every slot is trusted.
 
-    start_error: Kafka's exception where the start that would recover the log ends with one, else
-    None; no broker has it open then.
+    Attributes:
+        start_error: Kafka's exception where the start that would recover the log ends with one, and
+            no broker has it open; else None.
     """
 
     base_offset: int
@@ -59,7 +61,7 @@ class SegmentView:
 
     @property
     def size_bytes(self) -> int:
-        """Of the .log."""
+        """The size of the .log."""
         return self.log.size_bytes
 
     @property
@@ -74,26 +76,40 @@ class SegmentView:
 
     @cached_property
     def offset_slots(self) -> np.ndarray:
-        """Every whole slot of the .index (offset_index.ENTRY), written or not."""
+        """Every complete slot of the .index, written or not.
+
+        Returns:
+            An array of offset_index.ENTRY.
+        """
         return offset_index.parse(self.index.content() if self.index else b"")
 
     @cached_property
     def time_slots(self) -> np.ndarray:
-        """Every whole slot of the .timeindex (time_index.ENTRY), written or not."""
+        """Every complete slot of the .timeindex, written or not.
+
+        Returns:
+            An array of time_index.ENTRY.
+        """
         return time_index.parse(self.timeindex.content() if self.timeindex else b"")
 
     @cached_property
     def aborted(self) -> np.ndarray:
-        """The entries of the .txnindex (txn_index.ENTRY)."""
+        """The entries of the .txnindex.
+
+        Returns:
+            An array of txn_index.ENTRY.
+        """
         return txn_index.parse(self.txnindex.content() if self.txnindex else b"")
 
     @cached_property
     def max_timestamp(self) -> tuple[int, int]:
-        """(largest timestamp, its offset) that the broker remembers: of the last slot of the time
-        index, (-1, base offset) without one.
+        """The largest timestamp that the broker remembers: that of the last slot of the time index.
 
         LogSegment.readMaxTimestampAndOffsetSoFar from 2.3 on. Earlier releases read the batches
         behind the last entry too, which comes to the same where the segment was closed.
+
+        Returns:
+            The timestamp and its offset; (-1, base offset) without a slot.
         """
         entry_bytes = time_index.ENTRY.itemsize
         slots = self.timeindex.size_bytes // entry_bytes if self.timeindex else 0
@@ -110,13 +126,18 @@ class SegmentView:
 
     @property
     def largest_timestamp_ms(self) -> int:
-        """What decides whether a timestamp is looked for in here (LogSegment.largestTimestamp): the
-        time of the file if none is known.
+        """The largest timestamp (LogSegment.largestTimestamp): the file's time if none is known.
+
+        It decides whether this segment is searched for a timestamp.
         """
         return self.max_timestamp[0] if self.max_timestamp[0] >= 0 else self.log.modified_ms
 
     def run_search(self, search: Callable[[LogReader], SearchResult]) -> SearchResult:
-        """What a search in the open .log gives; CorruptFile where the bytes break their format."""
+        """The result of a search in the open .log.
+
+        Raises:
+            CorruptFile: the bytes break their format.
+        """
         with self.log.open_reader() as read:
             try:
                 return search(LogReader(read, self.log.size_bytes))
@@ -128,8 +149,9 @@ class SegmentView:
 class LogView:
     """A partition: its segments by base offset, at least one.
 
-    checkpointed_start: what log-start-offset-checkpoint says. snapshots: the producer snapshots by
-    their offset.
+    Attributes:
+        checkpointed_start: what log-start-offset-checkpoint says.
+        snapshots: the producer snapshots by their offset.
     """
 
     name: str
@@ -149,7 +171,7 @@ class LogView:
 
     @property
     def start_error(self) -> str | None:
-        """As of its segments."""
+        """The start error of its segments."""
         return self.segments[0].start_error
 
     @property
@@ -158,8 +180,10 @@ class LogView:
         return self.segments[-1]
 
     def floor(self, offset: int) -> int | None:
-        """Which segment has the greatest base offset that is not above an offset; None where all
-        are.
+        """Which segment has the greatest base offset that is not above an offset.
+
+        Returns:
+            None where all are above it.
         """
         return max(
             (place for place, segment in enumerate(self.segments) if segment.base_offset <= offset),
@@ -168,8 +192,9 @@ class LogView:
 
 
 def view_partition(partition: Partition) -> LogView:
-    """A partition with the bytes that lie there, wrong ones included: what a broker makes of a
-    directory that was stopped cleanly.
+    """A partition with the bytes on disk, wrong ones included.
+
+    So a broker sees a directory that was stopped cleanly.
     """
     segments = tuple(map(view_segment, partition.live))
     snapshots = {offset: file.view(info) for offset, info in partition.snapshots.items()}
@@ -177,7 +202,7 @@ def view_partition(partition: Partition) -> LogView:
 
 
 def view_segment(segment: Segment) -> SegmentView:
-    """A segment with the bytes that lie there; it has a .log."""
+    """A segment with a .log, with the bytes on disk."""
     index, timeindex, txnindex = (
         file.view(info) if info else None
         for info in (segment.index, segment.timeindex, segment.txnindex)
@@ -188,7 +213,7 @@ def view_segment(segment: Segment) -> SegmentView:
 def view_files(
     name: str, files: Mapping[str, FileView], checkpointed_start: int | None = None
 ) -> LogView:
-    """A partition of files by their names, those of its segments that have a .log."""
+    """A partition from files by their names; only segments with a .log are in it."""
     parsed_names = ((names.parse_file(file_name), view) for file_name, view in files.items())
     views = {
         (parsed_name.base_offset, parsed_name.kind): view

@@ -1,9 +1,11 @@
-"""From an offset or a timestamp to a record, as Kafka goes, with every step kept.
+"""From an offset or a timestamp to a record, as Kafka goes, with every step.
 
-segment choice    which .log, and why not the others
-searches          in its time index and its offset index, slot by slot
-scan              forward through the batches from the byte that the index gave
-record, answer    what a client is told
+Its parts:
+
+    segment choice    which .log, and why not the others
+    searches          in its time index and its offset index, slot by slot
+    scan              forward through the batches from the byte that the index gave
+    record, answer    what a client gets
 """
 
 from collections.abc import Iterator
@@ -31,8 +33,11 @@ from kafkaviz.search.scan import ForwardScan
 
 @dataclass(frozen=True)
 class ConsumerRecord:
-    """A record, and where: the base offset of its segment, the byte of the .log where its batch
-    starts.
+    """A record and its location.
+
+    Attributes:
+        segment: the base offset of its segment.
+        batch_position: the byte of the .log where its batch starts.
     """
 
     offset: int
@@ -50,8 +55,9 @@ class PassedOver(Enum):
 
 
 class CorruptRecord(KafkavizError):
-    """What a consumer throws for a batch whose checksum is wrong (CompletedFetch.maybeEnsureValid;
-    in older clients a KafkaException).
+    """The error of a consumer for a batch whose checksum is wrong.
+
+    CompletedFetch.maybeEnsureValid; in older clients a KafkaException.
     """
 
     class_name = CORRUPT_RECORD
@@ -60,10 +66,12 @@ class CorruptRecord(KafkavizError):
 def fetches(
     log: LogView, offset: int, profile: SearchProfile, bounds: Bounds, isolation: str
 ) -> Iterator[tuple[Fetch, ConsumerRecord | CorruptRecord | PassedOver | None]]:
-    """Fetch after fetch, each of one batch, until one has a record for the consumer, or a wrong
-    checksum, or nothing is left.
+    """Fetch after fetch, each of one batch, until the consumer has a record, or cannot have one.
 
-    OffsetOutOfRange.
+    The last has a record, or a wrong checksum, or nothing is left.
+
+    Raises:
+        OffsetOutOfRange: the offset is outside the log.
     """
     while True:
         fetch = fetching.fetch(log, offset, profile, bounds, max_bytes=1)
@@ -77,9 +85,7 @@ def fetches(
 def _first_record(
     log: LogView, fetch: Fetch, profile: SearchProfile, bounds: Bounds, isolation: str
 ) -> ConsumerRecord | CorruptRecord | PassedOver:
-    """The first record of a fetch's batch that the consumer is given, what it throws, or why it
-    goes on.
-    """
+    """The first record of a fetch's batch for the consumer, what it throws, or why it goes on."""
     segment = next(
         candidate for candidate in log.segments if candidate.base_offset == fetch.segment
     )
@@ -109,8 +115,12 @@ def _batch(reader: LogReader, fetch: Fetch) -> FileBatch:
 
 
 def _wrong_checksum(data: bytes, fetch: Fetch) -> tuple[str, int, str] | None:
-    """(what, its offset, why) of a batch that the consumer refuses; below magic 2 only the message
-    that it would be given is checked.
+    """Why the consumer refuses a batch.
+
+    Below magic 2 only the message that it would get is checked.
+
+    Returns:
+        What is wrong, its offset, and why; None where nothing is.
     """
     batch = fetch.batch
     first = None
@@ -144,8 +154,9 @@ def _record(heads: Iterator, fetch: Fetch) -> ConsumerRecord | PassedOver:
 
 
 def _is_aborted(log: LogView, fetch: Fetch, profile: SearchProfile, bounds: Bounds) -> bool:
-    """Whether the batch belongs to a transaction that the fetch names as aborted, and that began
-    before the batch ends.
+    """Whether the batch belongs to an aborted transaction.
+
+    One that the fetch names, and that began before the batch ends.
     """
     batch: Batch = fetch.batch
     if not batch.is_transactional:
@@ -178,15 +189,23 @@ class LookupOutcome(StrEnum):
 
 @dataclass(frozen=True)
 class Lookup:
-    """A lookup in a partition and its whole path.
+    """A lookup in a partition with its path.
 
-    offset, timestamp_ms: what was asked for, the other is None; timestamp_ms below 0 is one of
-    by_time's special values. choices: every segment, and why it was searched or not. searches: for
-    a timestamp the time index first, then the offset index; for an offset one in each segment that
-    was tried. scans: of those segments. record: for an offset the first one that a consumer gets
-    from there, which may be batches behind the first fetch; fetches are all it took. answer: what
-    the client is told, None for nothing. error: the exception that the broker answers with, or a
-    consumer throws at the last fetch; None for none. outcome: None where no batch was looked for.
+    Attributes:
+        choices: every segment, and why it was searched or not.
+        searches: for a timestamp the time index first, then the offset index; for an offset one in
+            each segment that was tried.
+        scans: of those segments.
+        record: for an offset the first one that a consumer gets from there, which may be batches
+            behind the first fetch.
+        answer: what the client gets, None for nothing.
+        offset: the target, None of a lookup by timestamp.
+        timestamp_ms: the target, None of a lookup by offset; below 0 it is one of by_time's special
+            values.
+        fetches: all that it took to get the record.
+        error: the exception that the broker answers with, or a consumer throws at the last fetch;
+            None for none.
+        outcome: None where no batch was looked for.
     """
 
     partition: str
@@ -205,8 +224,9 @@ class Lookup:
 
     @property
     def beginning(self) -> SegmentChoice:
-        """The segment where it begins; where it goes into none, any of them: they have one
-        reason.
+        """The segment where it begins.
+
+        Where it goes into none, any of them: they have one reason.
         """
         return next(
             (choice for choice in self.choices if choice.reason in BEGINNINGS), self.choices[0]
@@ -214,8 +234,8 @@ class Lookup:
 
     @property
     def path(self) -> Iterator[IndexSearch | ForwardScan]:
-        """Searches and scans in the order in which they were made: of an offset in turns, of a
-        timestamp the searches first.
+        """Searches and scans in their order: of an offset in turns, of a timestamp the searches
+        first.
         """
         if self.timestamp_ms is None and self.scans:
             return chain.from_iterable(zip(self.searches, self.scans, strict=True))
@@ -223,7 +243,7 @@ class Lookup:
 
     @property
     def scan(self) -> ForwardScan | None:
-        """The last scan, the one that found the batch if any did."""
+        """The last scan, which found the batch if any did."""
         return self.scans[-1] if self.scans else None
 
 
@@ -234,9 +254,13 @@ def by_offset(
     isolation: str = READ_UNCOMMITTED,
     bounds: Bounds | None = None,
 ) -> Lookup:
-    """A fetch, and what a consumer gets of it; bounds: where they are known already.
+    """A fetch, and what a consumer gets of it.
 
-    CorruptFile where the way leads into damage.
+    Args:
+        bounds: where they are known already.
+
+    Raises:
+        CorruptFile: the path leads into damage.
     """
     bounds = bounds or find_bounds(log, profile, isolation)
     try:
@@ -301,9 +325,7 @@ def by_timestamp(
     isolation: str = READ_UNCOMMITTED,
     bounds: Bounds | None = None,
 ) -> Lookup:
-    """The offset that goes with a timestamp; a transaction marker may be the answer, as in
-    Kafka.
-    """
+    """The offset for a timestamp; a transaction marker may be the answer, as in Kafka."""
     bounds = bounds or find_bounds(log, profile, isolation)
     time_search = by_time.list_offset(log, timestamp_ms, profile, bounds)
     record = None
@@ -348,7 +370,11 @@ def lookup(
     timestamp_ms: int | str | None = None,
     isolation: str = READ_UNCOMMITTED,
 ) -> Lookup:
-    """One of the two; timestamp_ms: also "earliest", "latest" or "max"."""
+    """A lookup by one of offset and timestamp_ms.
+
+    Args:
+        timestamp_ms: also "earliest", "latest" or "max".
+    """
     if (offset is None) == (timestamp_ms is None):
         raise KafkavizError(message("lookup_request.one_target"))
     if offset is not None:

@@ -37,8 +37,10 @@ _MISSES = {
 
 
 def as_object(lookup: Lookup, start_error: str | None = None) -> dict:
-    """Of a partition or a segment; error is there only where Kafka answers with an exception,
-    start_error where no start gets there.
+    """The object of a lookup in a partition or a segment.
+
+    error is there only where Kafka answers with an exception, start_error where no start gets
+    there.
     """
     record, answer = lookup.record, lookup.answer
     fields = {
@@ -69,7 +71,11 @@ def index_object(
     partition: str,
     start_error: str | None = None,
 ) -> dict:
-    """Of an index file alone; answer: what the index gives, its base where no entry was found."""
+    """The object of a search in an index file alone.
+
+    Args:
+        answer: what the index gives, its base where no entry was found.
+    """
     target = (
         {"offset": search.slot_search.target}
         if search.kind == OFFSET
@@ -95,7 +101,7 @@ def describe_choice(choice: SegmentChoice) -> Message:
 
 
 def _describe_largest(choice: SegmentChoice) -> Message:
-    """The largest timestamp, and where Kafka has it from."""
+    """The largest timestamp, and its source in Kafka."""
     if choice.is_file_time:
         return message("segment_choice.file_time", ms=choice.largest_ms)
     if choice.largest_ms < 0:
@@ -136,7 +142,9 @@ def _target(offset: int | None, timestamp_ms: int | None) -> dict:
 
 
 def _record(record: ConsumerRecord) -> dict:
-    """segment: the base offset of the .log that batch_position is a byte of; behind an empty batch
+    """The object of a record.
+
+    segment is the base offset of the .log that batch_position is a byte of; behind an empty batch
     it may be a later one than searched.
     """
     return {

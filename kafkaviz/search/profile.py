@@ -1,4 +1,4 @@
-"""How a release of Kafka searches: what of a lookup differs from one to the next."""
+"""How a release of Kafka searches: what differs in a lookup from one release to the next."""
 
 from dataclasses import dataclass
 
@@ -16,13 +16,15 @@ SHALLOW, DEEP = "shallow", "deep"
 class SearchProfile:
     """What a release does when it looks for an offset or a timestamp.
 
-    search: "plain", or "warm" from 2.1 on (KAFKA-6432). scan: what a step through the batches
-    compares, "last_offset", which takes a second read a batch, or "base_offset" from 4.1 on
-    (KAFKA-18989). metadata_offset: of what a fetch gives back, the "requested" one, or from 4.0 on
-    that of the batch found, "batch_base" (KAFKA-17803). max_timestamp: how the record with the
-    largest timestamp is found: "shallow", as the offset that is remembered with it; "deep" from 3.8
-    on, by reading its batch (KAFKA-16310). warm_bytes: of the warm section; Kafka has no other, a
-    lesson has.
+    Attributes:
+        search: "plain", or "warm" from 2.1 on (KAFKA-6432).
+        scan: what a step through the batches compares, "last_offset", which takes a second read a
+            batch, or "base_offset" from 4.1 on (KAFKA-18989).
+        metadata_offset: of a fetch's result, the "requested" one, or from 4.0 on that of the batch
+            found, "batch_base" (KAFKA-17803).
+        max_timestamp: how the record with the largest timestamp is found: "shallow", as the offset
+            that is remembered with it; "deep" from 3.8 on, by reading its batch (KAFKA-16310).
+        warm_bytes: of the warm section; only lessons differ from Kafka's.
     """
 
     version: str
@@ -44,8 +46,13 @@ class SearchProfile:
 
 
 def profile(version: str = versions.NEWEST, search: str | None = None) -> SearchProfile:
-    """The profile of a version such as "3.9" or "4.3.1"; search: "plain" or "warm" in place of its
-    own. KafkavizError as versions.parse.
+    """The profile of a version such as "3.9" or "4.3.1".
+
+    Args:
+        search: "plain" or "warm" in place of the version's own.
+
+    Raises:
+        KafkavizError: as versions.parse.
     """
     release = versions.parse(version)
     if search not in (None, PLAIN, WARM):

@@ -1,12 +1,11 @@
-"""Forward through the batches of a .log from a position: to an offset, or to a timestamp; with what
-each header decides.
+"""Forward through the batches of a .log to an offset or timestamp, and what each header decides.
 
 FileRecords of Kafka 1.1 to 4.3.1. Three batches at 0, 324 and 700 hold the offsets 0 to 9, 10 to 24
 and 25 to 30; target 12:
 
     last_offset, up to 4.0   (0, 17) (0, 61)  9 < 12   (324, 17) (324, 61)  24 >= 12: found
     base_offset, from 4.1    (0, 17)  0 < 12   (324, 17)  10 < 12   (700, 17)  25 > 12: the one
-    before, if (324, 61)  24 >= 12
+                             before, if  (324, 61)  24 >= 12
 """
 
 from dataclasses import dataclass
@@ -41,8 +40,10 @@ class HeaderOutcome(StrEnum):
 class HeaderDecision(NamedTuple):
     """A header, or more of its batch, and what it decides.
 
-    value: what was compared, its base offset, last offset or largest timestamp. size_bytes: of the
-    batch. reads: how many of the scan's were made up to here.
+    Attributes:
+        value: what was compared, its base offset, last offset or largest timestamp.
+        size_bytes: of the batch.
+        reads: how many of the scan's reads there were up to this header.
     """
 
     position: int
@@ -54,11 +55,16 @@ class HeaderDecision(NamedTuple):
 
 @dataclass(frozen=True)
 class ForwardScan:
-    """A scan of one .log and what it found.
+    """A scan of one .log and its result.
 
-    segment: the base offset of the .log. target: an offset or a timestamp. reads: of Kafka, in
-    order; headers: what they decide. batch: None where the end came first. offset, timestamp_ms: of
-    the record found, where the scan was for a timestamp; else None.
+    Attributes:
+        segment: the base offset of the .log.
+        target: an offset or a timestamp.
+        reads: of Kafka, in order.
+        headers: what they decide.
+        batch: None where the end came first.
+        offset: of the record found, where the scan was for a timestamp; else None.
+        timestamp_ms: of the record found, where the scan was for a timestamp; else None.
     """
 
     segment: int
@@ -74,8 +80,12 @@ class ForwardScan:
 def translate(
     segment: SegmentView, offset: int, profile: SearchProfile
 ) -> tuple[IndexSearch, ForwardScan]:
-    """The batch of a segment that holds an offset, or the next one behind a gap, by its index and
-    the batches from there on (LogSegment.translateOffset); CorruptFile where a length cannot be.
+    """The batch of a segment that holds an offset, or the next one behind a gap.
+
+    By its index and the batches from there on (LogSegment.translateOffset).
+
+    Raises:
+        CorruptFile: a length cannot be.
     """
     search = index.find_offset(segment, offset, profile)
     start = index.position_of(search, segment)
@@ -87,10 +97,12 @@ def translate(
 def find_offset(
     log: LogReader, segment: int, target: int, position: int, comparison: str
 ) -> ForwardScan:
-    """The first batch that ends at the target or behind it, from a position on
-    (searchForOffsetFromPosition).
+    """The first batch from a position on that ends at the target or behind it.
 
-    comparison: "last_offset" or "base_offset"; they come to the same batch by other reads.
+    As searchForOffsetFromPosition.
+
+    Args:
+        comparison: "last_offset" or "base_offset"; they come to the same batch by other reads.
     """
     scan = _Scan(log, segment, target, position)
     return scan.result(
@@ -101,7 +113,11 @@ def find_offset(
 def find_timestamp(
     log: LogReader, segment: int, target_ms: int, position: int, start_offset: int
 ) -> ForwardScan:
-    """The first record of that time or later, at start_offset or behind it (searchForTimestamp)."""
+    """The first record of that time or later (searchForTimestamp).
+
+    Args:
+        start_offset: the record lies at this offset or behind.
+    """
     scan = _Scan(log, segment, target_ms, position)
     for batch in log.batches(position):
         newest_ms = batch.max_timestamp_ms
@@ -119,8 +135,9 @@ def find_timestamp(
 def find_largest_timestamp(
     log: LogReader, segment: int, largest_ms: int, position: int
 ) -> ForwardScan:
-    """The first record that has the largest timestamp of the segment, in the first batch that has
-    it (from 3.8 on).
+    """The first record with the largest timestamp of the segment (from 3.8 on).
+
+    It is in the first batch that has that timestamp.
     """
     scan = _Scan(log, segment, largest_ms, position)
     for batch in log.batches(position):

@@ -1,11 +1,10 @@
-"""Binary search over the slots of an index, plain and warm section first, with every slot that it
-reads.
+"""Binary search over the slots of an index, plain or warm section first, with every slot it reads.
 
 AbstractIndex.indexSlotRangeFor: up to 2.0 a plain search; from 2.1 on (KAFKA-6432) the last
 entries, 8 KiB of them, are tried first, because searches near the log's end then touch the same few
 pages however large the index grows. Keys 6 14 22 26 31, target 23, all of them warm:
 
-    slot 0   6 < 23   the warm section starts here: go on in it
+    slot 0   6 < 23   the warm section starts at this slot: go on in it
     slot 2   22 < 23  lo = 2
     slot 3   26 > 23  hi = 2, so slot 2 is the greatest that is not above 23
 """
@@ -25,7 +24,7 @@ PLAIN, WARM = "plain", "warm"
 
 
 class Column(Protocol):
-    """Keys by their slots: an array, or what works them out."""
+    """Keys by their slots: an array, or an object that computes them."""
 
     def __len__(self) -> int: ...
 
@@ -52,9 +51,13 @@ _AT_MIDDLE = {"<": Branch.RIGHT, "=": Branch.EXACT, ">": Branch.LEFT}
 class Probe(NamedTuple):
     """A slot that the search reads, and what it decides by it.
 
-    key: what it holds; lo, hi: the slots that are still possible before it is read; compare: how
-    the key stands to the target; remaining: the first and the last slot that are possible behind
-    it, None for none. page: of 4 KiB, the one its first byte lies in.
+    Attributes:
+        key: what the slot holds.
+        lo: the first slot that is still possible before it is read.
+        hi: the last slot that is still possible before it is read.
+        compare: how the key compares to the target.
+        remaining: the first and the last slot that are possible behind it, None for none.
+        page: of 4 KiB, the one its first byte lies in.
     """
 
     slot: int
@@ -71,9 +74,11 @@ class Probe(NamedTuple):
 class SlotSearch:
     """A search and its result.
 
-    slot: the one found, -1 for none. warm_from_slot: the first one of the warm section, None of a
-    plain search. section: where the search went on after its first comparison. pages: of 4 KiB, all
-    bytes of the probed entries, in ascending order.
+    Attributes:
+        slot: the one found, -1 for none.
+        pages: of 4 KiB, all bytes of the probed entries, in ascending order.
+        section: where the search went on after its first comparison.
+        warm_from_slot: the first one of the warm section, None of a plain search.
     """
 
     entries: int
@@ -88,11 +93,13 @@ class SlotSearch:
 def floor(
     keys: Column, target: int, entry_bytes: int, *, warm: bool = True, warm_bytes: int = WARM_BYTES
 ) -> SlotSearch:
-    """The greatest slot whose key is not above the target, -1 if there is none; keys (n,), as the
-    index holds them, sorted or not.
+    """The greatest slot whose key is not above the target, -1 if there is none.
 
-    OffsetIndex.lookup and TimeIndex.lookup. warm_bytes: Kafka's is 8192; smaller ones are for
-    indexes of a lesson.
+    OffsetIndex.lookup and TimeIndex.lookup.
+
+    Args:
+        keys: as the index holds them, sorted or not, shape (n,).
+        warm_bytes: Kafka's is 8192; smaller ones are for indexes of a lesson.
     """
     return _Search(keys, target, entry_bytes, warm_bytes if warm else None).run(upper=False)
 
@@ -100,8 +107,7 @@ def floor(
 def upper_bound(
     keys: Column, target: int, entry_bytes: int, *, warm: bool = True, warm_bytes: int = WARM_BYTES
 ) -> SlotSearch:
-    """The smallest slot whose key is not below the target, -1 if there is none; as Kafka works it
-    out.
+    """The smallest slot whose key is not below the target, -1 if there is none; as Kafka finds it.
 
     OffsetIndex.fetchUpperBoundOffset. An exact match that the search does not probe is passed over:
     of a target equal to the key of slot 0 the answer is slot 1.
@@ -132,7 +138,7 @@ def pages_of(slot: int, entry_bytes: int, page_bytes: int = PAGE_BYTES) -> range
 
 
 def page_count(entries: int, entry_bytes: int, page_bytes: int = PAGE_BYTES) -> int:
-    """How many pages so many entries take."""
+    """How many pages that many entries take."""
     return pages_of(entries - 1, entry_bytes, page_bytes).stop if entries else 0
 
 
@@ -208,8 +214,10 @@ def floors(
     warm_bytes: int = WARM_BYTES,
     page_bytes: int = PAGE_BYTES,
 ) -> np.ndarray:
-    """Many searches at once: (m, 3) of the slot found, the slots read, and the pages touched; as
-    floor tells each.
+    """Many searches at once, each as floor does it.
+
+    Returns:
+        The slot found, the slots read, and the pages touched, shape (m, 3).
     """
     keys, targets = np.ascontiguousarray(keys, np.int64), np.ascontiguousarray(targets, np.int64)
     warm_from = first_warm_slot(len(keys), entry_bytes, warm_bytes) if warm and len(keys) else NONE
@@ -236,7 +244,14 @@ def _floors(
 def _floor(
     keys: np.ndarray, target: int, warm_from: int, probed_slots: np.ndarray
 ) -> tuple[int, int]:
-    """The slot, and how many of `probed_slots` were filled with the slots it looked at."""
+    """Searches one target.
+
+    Args:
+        probed_slots: filled with the slots that the search reads.
+
+    Returns:
+        The slot, and how many of probed_slots were filled.
+    """
     lo, hi, count = 0, len(keys) - 1, 0
     if hi < 0:
         return NONE, 0

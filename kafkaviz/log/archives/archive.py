@@ -223,9 +223,7 @@ def _unpack_aside(path: Path, home: Path, on_progress: ProgressCallback | None) 
 
 
 def _refusal(path: Path, error: Exception) -> CannotOpen:
-    """The error to report: what the system refused is the cache's fault, anything else the
-    archive's.
-    """
+    """The error to report: a refusal of the system is the cache's fault, others the archive's."""
     if isinstance(error, OSError) and error.errno:
         problem = message(
             "archive.cannot_unpack_into",

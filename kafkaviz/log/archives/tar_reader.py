@@ -75,9 +75,7 @@ class TarStream:
             pass
 
     def notes(self, count: int) -> bytes:
-        """The content of a header that describes the next member, without what fills its last
-        block.
-        """
+        """The content of a header that describes the next member, without the padding."""
         if count > NOTES_BYTES:
             raise BadArchive(message("archive.notes_too_long", count=count))
         block = b"".join(self.pieces(_pad_to_block(count)))
@@ -170,9 +168,7 @@ def _has_valid_checksum(block: bytes) -> bool:
 
 
 def _number(text: bytes, name: str) -> int:
-    """Octal digits, or GNU's base 256 behind a first byte of 0x80, or of 0xff where it is
-    negative.
-    """
+    """Octal digits, or GNU's base 256 behind a first byte of 0x80, or of 0xff if negative."""
     if text[0] in (0x80, 0xFF):
         return int.from_bytes(text[1:], "big") - (256 ** (len(text) - 1) if text[0] == 0xFF else 0)
     digits = text.partition(b"\0")[0].strip()
@@ -263,9 +259,7 @@ def _iterate_chunks(stream: TarStream, chunks: list[tuple[int, int]]) -> Pieces:
 
 
 def _path(block: bytes, notes: _MemberNotes) -> str:
-    """The longest name: of a pax header, of GNU's header before, or of the header with its
-    prefix.
-    """
+    """The longest name: of a pax header, of GNU's header, or of the header with its prefix."""
     path = notes.fields.get("GNU.sparse.name") or notes.fields.get("path")
     if path is None:
         name, prefix = block[:100].partition(b"\0")[0], block[345:500].partition(b"\0")[0]

@@ -26,9 +26,7 @@ ZIP_UNIX = 3
 
 
 class _BoundedReader(io.BufferedReader):
-    """A file that gives no more than DIRECTORY_BYTES at once; reading contents never asks for
-    more.
-    """
+    """A file that gives no more than DIRECTORY_BYTES at once; contents never need more."""
 
     def read(self, size: int | None = -1) -> bytes:
         """As RawIOBase.read.
