@@ -234,9 +234,7 @@ class Lookup:
 
     @property
     def path(self) -> Iterator[IndexSearch | ForwardScan]:
-        """Searches and scans in their order: of an offset in turns, of a timestamp the searches
-        first.
-        """
+        """Searches and scans in order: of an offset in turns, of a timestamp searches first."""
         if self.timestamp_ms is None and self.scans:
             return chain.from_iterable(zip(self.searches, self.scans, strict=True))
         return chain(self.searches, self.scans)

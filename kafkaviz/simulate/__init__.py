@@ -1,9 +1,9 @@
-"""Floor 5: what Kafka writes, byte for byte, from settings, batches and a release; only
-directory/folder.py writes files, and makes new ones.
+"""What Kafka writes, byte for byte, from settings, batches and a release.
 
-Its rooms, each of which uses only those before it: producers/, what producers send; recovery/, what
-is kept of one segment; startup/, what a broker's start does; writer/, the log that is appended to;
-directory/, logs from beginning to end; lessons/, logs made to be looked at.
+Only directory/folder.py writes files, and only new ones. Its packages, each of which uses only
+those before it: producers/, what producers send; recovery/, what is kept of one segment; startup/,
+what a broker's start does; writer/, the log that is appended to; directory/, logs from beginning to
+end; lessons/, logs to be looked at.
 
 The package can be called: kafkaviz.simulate(workload, settings, seed) is simulation.simulate.
 """
@@ -13,7 +13,9 @@ from types import ModuleType
 
 
 class _Callable(ModuleType):
-    """The library's kv.simulate has the name of this package, which is what the import system puts
+    """A module that can be called.
+
+    The library's kv.simulate has the name of this package, and the import system puts the module
     there.
     """
 

@@ -1,6 +1,4 @@
-"""What a log is run with: the settings that shape its indexes, and what differs from one release of
-Kafka to the next.
-"""
+"""The settings that shape a log and its indexes, and what differs between releases of Kafka."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,8 +10,10 @@ from kafkaviz.format import offset_index, time_index
 
 
 def _default(name: str, release: Release = config_def.ANY) -> Any:
-    """Kafka's default of a setting, of its own type; without a release of one that is the same in
-    all of them.
+    """Kafka's default of a setting, of its own type.
+
+    Args:
+        release: without it the default must be the same in all releases.
     """
     return config_def.TOPIC_SETTINGS[name].default(release)
 
@@ -22,8 +22,9 @@ def _default(name: str, release: Release = config_def.ANY) -> Any:
 class IndexConfig:
     """The two settings of a topic that decide what its indexes hold.
 
-    index_interval_bytes: index.interval.bytes, the .log between two entries; segment_index_bytes:
-    segment.index.bytes, the room for one index.
+    Attributes:
+        index_interval_bytes: index.interval.bytes, the .log between two entries.
+        segment_index_bytes: segment.index.bytes, the space for one index.
     """
 
     index_interval_bytes: int = _default("index.interval.bytes")
@@ -31,7 +32,7 @@ class IndexConfig:
 
     @property
     def offset_slots(self) -> int:
-        """The slots of an offset index: whole entries alone."""
+        """The slots of an offset index: only complete entries count."""
         return self.segment_index_bytes // offset_index.ENTRY.itemsize
 
     @property
@@ -47,11 +48,12 @@ class IndexConfig:
 
 @dataclass(frozen=True)
 class LogConfig(IndexConfig):
-    """The settings of a topic that decide what its log looks like: what the indexes hold, and when
-    a segment is full or too old.
+    """The settings of a topic that decide its indexes, and when a segment is full or too old.
 
-    Each field is the topic's setting with its dots as underscores. segment_bytes:
-    internal.segment.bytes (4.1 and later), if set.
+    Each field is the topic's setting with its dots as underscores.
+
+    Attributes:
+        segment_bytes: internal.segment.bytes (4.1 and later), if set.
     """
 
     segment_bytes: int = _default("segment.bytes")
@@ -65,8 +67,9 @@ class LogConfig(IndexConfig):
 
     @property
     def most_segment_ms(self) -> int:
-        """How long a segment may be written to (LogConfig.maxSegmentMs): a compacted topic must be
-        cleaned in time (KIP-354).
+        """How long a segment may be written to (LogConfig.maxSegmentMs).
+
+        A compacted topic must be cleaned in time (KIP-354).
         """
         return (
             min(self.max_compaction_lag_ms, self.segment_ms)
@@ -75,8 +78,10 @@ class LogConfig(IndexConfig):
         )
 
     def jitter_ms(self, random_int: int) -> int:
-        """How much earlier one segment rolls by time, of a random Java int drawn when it is opened
-        (randomSegmentJitter).
+        """How much earlier one segment rolls by time (randomSegmentJitter).
+
+        Args:
+            random_int: a random Java int drawn when the segment is opened.
         """
         return (
             abs(random_int) % min(self.segment_jitter_ms, self.segment_ms)
@@ -88,8 +93,10 @@ class LogConfig(IndexConfig):
 def log_config(
     settings: Mapping[str, Value], release: Release = versions.NEWEST_RELEASE
 ) -> LogConfig:
-    """The settings of a log, of values by topic name (config_def.TOPIC_SETTINGS); those without a
-    value have the release's default.
+    """The settings of a log; those without a value have the release's default.
+
+    Args:
+        settings: values by topic name (config_def.TOPIC_SETTINGS).
     """
     known_values = config_def.defaults(release) | {
         name: value for name, value in settings.items() if value is not None
@@ -104,16 +111,20 @@ def log_config(
 
 @dataclass(frozen=True)
 class ReleaseBehaviour:
-    """What a release does in its own way when it writes a log, or loads one.
+    """What a release does differently when it writes a log, or loads one.
 
-    first_offset_keys: an entry of the offset index holds the first offset of what is indexed, not
-    the last (KAFKA-6530). per_append: an append gets one entry at most, however many batches it
-    holds (KAFKA-806). deep_time_offsets: a leader writes the offset of the record itself into the
-    time index where nothing is compressed; later ones write the last offset of its batch.
-    checks_indexes: offset and time indexes are checked at the start, and rebuilt where they fail
-    (KAFKA-7283). swaps_indexes: the indexes of a finished .swap segment are renamed with it;
-    before, they were deleted and rebuilt. close_trims: closing a segment writes its last time entry
-    and trims its indexes; later a clean stop does that before, for the active segment alone.
+    Attributes:
+        first_offset_keys: an entry of the offset index holds the first offset of what is indexed,
+            not the last (KAFKA-6530).
+        per_append: an append gets one entry at most, however many batches it holds (KAFKA-806).
+        deep_time_offsets: a leader writes the offset of the record itself into the time index where
+            nothing is compressed; later ones write the last offset of its batch.
+        checks_indexes: offset and time indexes are checked at the start, and rebuilt where they
+            fail (KAFKA-7283).
+        swaps_indexes: the indexes of a finished .swap segment are renamed with it; before, they
+            were deleted and rebuilt.
+        close_trims: closing a segment writes its last time entry and trims its indexes; later a
+            clean stop does that before, for the active segment alone.
     """
 
     release: Release
@@ -126,7 +137,7 @@ class ReleaseBehaviour:
 
 
 def release_behaviour(release: Release) -> ReleaseBehaviour:
-    """The switches of a release such as (4, 3) or (3, 9, 0)."""
+    """The behaviour of a release such as (4, 3) or (3, 9, 0)."""
     return ReleaseBehaviour(
         release,
         first_offset_keys=not versions.LAST_OFFSET_KEYS.applies_to(release),

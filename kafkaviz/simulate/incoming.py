@@ -1,14 +1,13 @@
-"""What a log is given to append: one row a batch, and the batches' bytes where there are any.
+"""What a log appends: one row a batch, and the batches' bytes where there are any.
 
 A row is what a walk over a .log gives (format.batch.BATCH) and what only the moment of the append
-tells:
+shows:
 
     base_offset  size_bytes  append  now_ms         deep_offset  marker
     0            1042        0       1700000000000  9            -1
     10           78          1       1700000000009  10            1      a COMMIT
 
-The position of a row that is handed in is not looked at: the log that takes the batch gives it its
-place.
+The position of an incoming row is not looked at: the log that takes the batch sets it.
 """
 
 from dataclasses import dataclass
@@ -39,8 +38,9 @@ ABORT, COMMIT, NO_MARKER = int(ControlType.ABORT), int(ControlType.COMMIT), -1
 class AppendChunk:
     """Some batches of a stream, in offset order.
 
-    rows: INCOMING; data: the bytes of all of these batches one after another, None where a stream
-    is made without payload.
+    Attributes:
+        rows: INCOMING.
+        data: the bytes of all of these batches one after another, None in a stream without payload.
     """
 
     rows: np.ndarray

@@ -1,5 +1,5 @@
-"""Where the bytes of .log files go while a log is written: counted alone, kept in memory, or
-wherever another class puts them.
+"""Where the bytes of .log files go while a log is written: counted, kept in memory, or
+elsewhere.
 """
 
 from collections.abc import Generator
@@ -14,22 +14,24 @@ class LogBytes(Protocol):
     """The .log files of one partition, by base offset."""
 
     def append(self, base_offset: int, data: bytes | memoryview | None) -> None:
-        """Puts bytes at the end of a .log; the first ones make it. data: None of a stream without
-        payload.
+        """Appends bytes to a .log; the first ones create it.
+
+        Args:
+            data: None in a stream without payload.
         """
 
     def cut(self, base_offset: int, size_bytes: int) -> None:
-        """Takes away what lies behind that many bytes."""
+        """Removes what lies behind that many bytes."""
 
     def delete(self, base_offset: int) -> None:
-        """Takes a .log away, if there is one."""
+        """Removes a .log, if there is one."""
 
     def stored(self, base_offset: int) -> FileView:
         """A .log as it is now; an empty one where nothing was written."""
 
 
 class ByteCounter:
-    """Nothing is kept: for a log of which only sizes and indexes are asked.
+    """Counts bytes and keeps none: for a log of which only sizes and indexes are read.
 
     It cannot be truncated or loaded again.
     """
@@ -44,18 +46,26 @@ class ByteCounter:
         """As LogBytes."""
 
     def stored(self, base_offset: int) -> FileView:
-        """Cannot be: ValueError."""
+        """Not available.
+
+        Raises:
+            ValueError: always.
+        """
         raise ValueError("this log was written without its bytes: they cannot be read again")
 
 
 class MemoryLogs:
-    """All bytes in memory."""
+    """Keeps all bytes in memory."""
 
     def __init__(self) -> None:
         self._logs: dict[int, bytearray] = {}
 
     def append(self, base_offset: int, data: bytes | memoryview | None) -> None:
-        """As LogBytes; ValueError without bytes."""
+        """As LogBytes.
+
+        Raises:
+            ValueError: there are no bytes.
+        """
         if data is None:
             raise ValueError("a batch came without its bytes")
         self._logs.setdefault(base_offset, bytearray()).extend(data)
@@ -70,7 +80,7 @@ class MemoryLogs:
         self._logs.pop(base_offset, None)
 
     def content(self, base_offset: int) -> bytes:
-        """A whole .log."""
+        """All bytes of a .log."""
         return bytes(self._logs.get(base_offset, b""))
 
     def stored(self, base_offset: int) -> FileView:

@@ -1,3 +1,1 @@
-"""Logs from beginning to end: a run that writes one, one appended once more, the files around it,
-the folder they end in.
-"""
+"""Logs from beginning to end: a run that writes or replays one, and its files and folder."""

@@ -1,5 +1,4 @@
-"""The files that lie in a broker directory beside its topic-partitions, for a simulated broker of
-one log.
+"""The files beside the topic-partitions of a broker directory, for a simulated broker of one log.
 
 As LogManager, MetaProperties, BootstrapDirectory and Snapshots of Kafka 0.10 to 4.4.0 write them;
 what a release does not have yet is left out, and so is the metadata log. A broker of 4.3.1 that was
@@ -34,8 +33,11 @@ CALENDAR_MS = 146_097 * 86_400_000  # 400 years
 class BrokerState:
     """What a broker knew of its one log when it ended.
 
-    clean: it was stopped, and did not crash. log_start_offset: None where the first segment tells
-    it. settings: by topic name. ended_ms: when the files were written.
+    Attributes:
+        clean: it was stopped, and did not crash.
+        log_start_offset: None where it is the first segment's base offset.
+        ended_ms: when the files were written.
+        settings: by topic name.
     """
 
     release: Release
@@ -52,9 +54,7 @@ class BrokerState:
 
 
 class Ids:
-    """The ids that a formatted directory and a new topic are given: by chance, the same for the
-    same seed.
-    """
+    """The random ids of a formatted directory and a new topic, the same for the same seed."""
 
     def __init__(self, seed: int) -> None:
         random = np.random.default_rng([seed & 0xFFFFFFFFFFFFFFFF, NODE_ID])
@@ -98,8 +98,9 @@ def partition_metadata(release: Release, seed: int, created_ms: int) -> Iterator
 
 
 def server_properties(settings: Mapping[str, Value], release: Release) -> bytes:
-    """That all is simulated, and settings of a topic under a broker's names; Kafka does not look
-    for the file there.
+    """The bytes of server.properties: settings of a topic under a broker's names.
+
+    A comment says that all is simulated. Kafka does not look for the file in this directory.
     """
     id_name = "node.id" if versions.KRAFT_READY.applies_to(release) else "broker.id"
     properties = {id_name: str(NODE_ID)}
@@ -113,8 +114,9 @@ def server_properties(settings: Mapping[str, Value], release: Release) -> bytes:
 
 
 def bootstrap(release: Release, now_ms: int) -> bytes:
-    """bootstrap.checkpoint as `kafka-storage format` leaves it: the metadata.version, between the
-    head and the foot of a snapshot.
+    """bootstrap.checkpoint as `kafka-storage format` leaves it.
+
+    The metadata.version, between the head and the foot of a snapshot.
     """
     feature = metadata.build_feature_level(
         metadata.FeatureLevel("metadata.version", versions.formatting_level(release))
@@ -158,10 +160,10 @@ def _broker_name(topic_name: str) -> str | None:
 
 
 def _java_date(ms: int) -> str:
-    """As java.util.Date prints it, in UTC, whose years have no end: a clock in microseconds is in
-    the year 58692.
+    """A time as java.util.Date prints it, in UTC.
 
-    After 400 years the days and their names come again (146 097 days, 20 871 weeks).
+    Its years have no end: a clock in microseconds is in the year 58692. After 400 years the days
+    and their names come again (146 097 days, 20 871 weeks).
     """
     cycles, within_ms = divmod(ms, CALENDAR_MS)
     moment = datetime.fromtimestamp(within_ms // 1000, UTC)
@@ -177,12 +179,12 @@ def _uuid(random: np.random.Generator) -> str:
 
 
 def _control(kind: ControlType, value: bytes) -> Record:
-    """A control record, of the version 0 in key and value."""
+    """A control record, of version 0 in key and value."""
     return Record(0, 0, bytes(2) + int(kind).to_bytes(2, "big"), value)
 
 
 def _batch(base_offset: int, records: Iterable[Record], attributes: int, now_ms: int) -> bytes:
-    """A batch of magic 2 of no producer."""
+    """A batch of magic 2 without a producer."""
     records = list(records)
     body, header = record.build(records), np.zeros(1, HEADER)
     header["base_offset"], header["batch_length_bytes"] = (

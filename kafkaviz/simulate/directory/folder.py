@@ -1,7 +1,7 @@
-"""A simulated log on disk: where it may be written, its .log files while they grow, and all the
-rest in the end.
+"""A simulated log on disk: where it may be written, its growing .log files, and the rest at the
+end.
 
-It makes new files alone: never in a directory of Kafka's, never over a file.
+It writes only new files: never in a directory of Kafka's, never over a file.
 """
 
 import filecmp
@@ -34,11 +34,11 @@ HOLE_BYTES = 4096  # runs of zeros this long, and aligned so, take no room on di
 
 
 def resolve_output(out: Path, inputs: Iterable[Path] = ()) -> Path:
-    """The folder to write into, as a whole path; CannotOpen for one in an input, or in any
-    directory that a broker may use.
+    """The folder to write into, as an absolute path.
 
-    Also for one that a killed run left half filled: to a broker that folder would be a
-    topic-partition of a bad name.
+    Raises:
+        CannotOpen: it lies in an input, or in any directory that a broker may use; or a killed run
+            left it half filled: to a broker that folder would be a topic-partition of a bad name.
     """
     out = out.absolute()
     with translate_os_errors(out):
@@ -75,12 +75,12 @@ def resolve_output(out: Path, inputs: Iterable[Path] = ()) -> Path:
 
 
 def is_kafka_directory(folder: Path) -> bool:
-    """Whether a new folder in this one may lie in a broker's way: a broker directory, be its
-    meta.properties lost, or a topic-partition.
+    """Whether a new folder in this one may disturb a broker.
 
-    Told by any of a broker's own files but .lock, which others use too; by a segment's .log; by
-    several topic-partitions and no other folder. One that was copied by itself makes no broker
-    directory of the folder that it lies in.
+    True of a broker directory, even without its meta.properties, or a topic-partition. Any of a
+    broker's own files shows it but .lock, which others use too; so does a segment's .log; so do
+    several topic-partitions and no other folder. A topic-partition that was copied by itself makes
+    no broker directory of the folder that it lies in.
     """
     if any(os.path.lexists(folder / name) for name in names.OWN_FILES if name != names.LOCK):
         return True
@@ -126,8 +126,11 @@ def _is_log(name: str) -> bool:
 
 @dataclass(frozen=True)
 class StagingFolder:
-    """A folder that is filled before anything appears where it was asked for: path, until all is
-    there; out, then.
+    """A folder that is filled before anything appears in its place.
+
+    Attributes:
+        path: where the files go until all are there.
+        out: where they are then.
     """
 
     path: Path
@@ -138,11 +141,16 @@ class StagingFolder:
 def new_files(
     out: Path, inputs: Iterable[Path] = (), *, replacing_same: bool = False
 ) -> Generator[StagingFolder]:
-    """Gives a folder to fill, and puts what is in it into OUT once all went well; else nothing is
-    left behind, no new folder either.
+    """Gives a folder to fill, and moves its content into out once all went well.
 
-    CannotOpen as elsewhere, and where a file would take another's place. replacing_same: one that
-    is the same to the byte may; OUT may hold no other file of Kafka's then.
+    Else nothing is left behind, no new folder either.
+
+    Args:
+        replacing_same: a file may replace one that is the same to the byte; out may hold no other
+            file of Kafka's then.
+
+    Raises:
+        CannotOpen: as resolve_output, or a file would replace another.
     """
     out = resolve_output(out, inputs)
     new_folders = [folder for folder in (out, *out.parents) if not folder.exists()]
@@ -169,14 +177,18 @@ def new_files(
 
 
 def make_folder(out: Path) -> None:
-    """The folder itself, if it is not there. CannotOpen."""
+    """Makes the folder, if it is not there.
+
+    Raises:
+        CannotOpen: it cannot be made.
+    """
     with _writing(out):
         out.mkdir(parents=True, exist_ok=True)
 
 
 @contextmanager
 def _writing(out: Path) -> Generator[None]:
-    """Where a new file is refused, nothing was moved or removed: one line says so."""
+    """Turns the refusal of a new file into one line; nothing was moved or removed by then."""
     try:
         yield
     except OSError as fault:
@@ -185,7 +197,11 @@ def _writing(out: Path) -> Generator[None]:
 
 
 def refuse_taken(out: Path, new_names: Iterable[str]) -> None:
-    """CannotOpen where something of such a name is there already."""
+    """Checks that no such file is there already.
+
+    Raises:
+        CannotOpen: there is something with one of the names.
+    """
     for name in sorted(new_names):
         if os.path.lexists(out / name):
             raise CannotOpen(
@@ -197,8 +213,10 @@ def refuse_taken(out: Path, new_names: Iterable[str]) -> None:
 
 
 def _refuse_other_files(out: Path, staging: Path) -> None:
-    """CannotOpen where OUT holds a file of Kafka's that is not, byte for byte, one of those to be
-    put there.
+    """Checks that every file of Kafka's in a folder is among the new ones.
+
+    Raises:
+        CannotOpen: out holds one that is not, byte for byte, in staging.
     """
     own_names = {names.LEADER_EPOCHS, names.PARTITION_METADATA, names.QUORUM_STATE}
     for path in sorted(out.iterdir()):
@@ -217,17 +235,26 @@ def _refuse_other_files(out: Path, staging: Path) -> None:
 
 
 class DiskLogs:
-    """log_bytes.LogBytes as files in a new folder; the one that is written to stays open until
-    close.
+    """A LogBytes of files in a new folder.
+
+    The file that is written to stays open until close.
     """
 
     def __init__(self, folder: Path) -> None:
-        """folder: made with the first file, if it is not there."""
+        """Sets up the folder.
+
+        Args:
+            folder: made with the first file, if it is not there.
+        """
         self._folder, self._open, self._base = folder, None, -1
         self._sizes: dict[int, int] = {}
 
     def append(self, base_offset: int, data: bytes | memoryview | None) -> None:
-        """As LogBytes; ValueError without bytes."""
+        """As LogBytes.
+
+        Raises:
+            ValueError: there are no bytes.
+        """
         if data is None:
             raise ValueError("a batch came without its bytes")
         with translate_os_errors(self._path(base_offset)):
@@ -270,7 +297,7 @@ class DiskLogs:
         return {self._path(base_offset).name for base_offset in self._sizes}
 
     def close(self) -> None:
-        """Lets go of the file that was written to."""
+        """Closes the file that was written to."""
         if self._open is not None:
             os.close(self._open)
         self._open, self._base = None, -1
@@ -290,8 +317,10 @@ class DiskLogs:
 
 
 def write(files: Iterable[FileView], folder: Path, existing_names: Container[str] = ()) -> None:
-    """Puts files under their names below a folder, with their times; those that are there already
-    get their length and time alone.
+    """Writes files under their names below a folder, with their times.
+
+    Args:
+        existing_names: files that are there already; they get their length and time alone.
     """
     for file in files:
         path = folder / file.name
@@ -304,7 +333,7 @@ def write(files: Iterable[FileView], folder: Path, existing_names: Container[str
 
 
 def _copy(file: FileView, path: Path) -> None:
-    """The bytes of a file, with holes where there are only zeros."""
+    """Copies the bytes of a file, with holes where there are only zeros."""
     buffer = np.empty(PIECE_BYTES, np.uint8)
     # no moment at which a reader finds it empty
     with file.open_reader() as read, open(path, "r+b" if path.exists() else "xb") as out:

@@ -1,6 +1,4 @@
-"""Files that lie nowhere yet as a .tar.gz, with their times to the nanosecond, the same bytes each
-time.
-"""
+"""Files in memory as a .tar.gz, with their times to the nanosecond, the same bytes each time."""
 
 import gzip
 import io
@@ -16,7 +14,11 @@ LEVEL = 1  # of gzip: a page waits for it
 
 
 def archive(files: Iterable[FileView], root: str) -> bytes:
-    """The archive; root: the folder that all names are put into."""
+    """The bytes of the archive.
+
+    Args:
+        root: the folder that all names are put into.
+    """
     buffer = io.BytesIO()
     with (
         gzip.GzipFile(fileobj=buffer, mode="wb", compresslevel=LEVEL, mtime=0) as gzip_file,
@@ -34,13 +36,13 @@ def archive(files: Iterable[FileView], root: str) -> bytes:
 
 
 class _FileStream(io.RawIOBase):
-    """read(position, buffer) as a stream from the beginning on."""
+    """A stream over read(position, buffer), from the beginning on."""
 
     def __init__(self, read, size_bytes: int) -> None:
         self._read, self._position, self._size_bytes = read, 0, size_bytes
 
     def readable(self) -> bool:
-        """It is."""
+        """Always true."""
         return True
 
     def readinto(self, buffer) -> int:

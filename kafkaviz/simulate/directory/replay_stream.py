@@ -1,9 +1,8 @@
-"""A log that was there before as a stream of appends: to write it once more, with the same settings
-or with others.
+"""An existing log as a stream of appends: to write it again, with the same settings or others.
 
-What a .log does not tell is which batches came in one append, and when. A leader's append of magic
-2 is one batch; of anything else the last offset of each append can be handed in. The clock is taken
-from the largest timestamp so far.
+A .log does not say which batches came in one append, and when. A leader's append of magic 2 is one
+batch; of anything else the last offset of each append can be passed in. The clock is taken from the
+largest timestamp so far.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -37,9 +36,11 @@ def chunks(
 ) -> Iterator[AppendChunk]:
     """The batches of every .log in use, in order, each chunk with its bytes or without.
 
-    append_ends: the last offset of each append, ascending; without it every batch is an append. A
-    batch that cannot be read to its end ends the stream of its segment, as it ends Kafka's;
-    unread() tells what is left out by that. Checksums are not looked at.
+    A batch that cannot be read to its end ends the stream of its segment, as it ends Kafka's;
+    find_unread() reports what that leaves out. Checksums are not looked at.
+
+    Args:
+        append_ends: the last offset of each append, ascending; without it every batch is an append.
     """
     append_numbers, now_ms = _Numbers(append_ends), -1
     for file in sorted(_logs(log), key=lambda log_file: log_file.name):
@@ -63,7 +64,11 @@ def chunks(
 
 @dataclass(frozen=True)
 class UnreadTail:
-    """The end of a .log that holds no whole batch. reason: why, as format.walk.End has it."""
+    """The end of a .log that holds no complete batch.
+
+    Attributes:
+        reason: why, as format.walk.WalkEnd has it.
+    """
 
     name: str
     from_position: int
@@ -72,7 +77,7 @@ class UnreadTail:
 
 
 def find_unread(log: StoredLog) -> list[UnreadTail]:
-    """What chunks() leaves out of each .log in use, for the length of a batch that leads nowhere.
+    """What chunks() leaves out of each .log in use, where the length of a batch leads nowhere.
 
     Reads all headers once more.
     """
@@ -92,7 +97,9 @@ def find_unread(log: StoredLog) -> list[UnreadTail]:
 
 
 def count_valid(chunk: AppendChunk) -> int:
-    """How many of the first batches of a chunk have a right checksum; of one without bytes all."""
+    """How many of the first batches of a chunk have a right checksum; all of a chunk without
+    bytes.
+    """
     if chunk.data is None:
         return len(chunk.rows)
     rows = chunk.rows.copy()
@@ -101,7 +108,7 @@ def count_valid(chunk: AppendChunk) -> int:
 
 
 def start_offset(log: StoredLog) -> int:
-    """The base offset of the first segment, where a log that is written once more begins."""
+    """The base offset of the first segment, where the replayed log begins."""
     return min((name.base_offset for name, _ in _named_logs(log)), default=0)
 
 
@@ -119,7 +126,7 @@ def _named_logs(log: StoredLog) -> list[tuple[SegmentName, FileView]]:
 
 
 def _pieces(walk: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
-    """The batches in stretches whose bytes are some megabytes, or one batch."""
+    """The batches in runs whose bytes are some megabytes, or a single batch."""
     for batches in walk:
         ends = np.cumsum(batches["size_bytes"])
         cuts = np.flatnonzero(np.diff(ends // PIECE_BYTES)) + 1
@@ -150,8 +157,9 @@ class _Numbers:
 
 
 def _fill_deep_offsets(read: ReadInto, rows: np.ndarray) -> None:
-    """Of uncompressed batches of magic 2 with the producer's times, the offset of the first record
-    that has the largest.
+    """Fills in the offset of the first record that has the largest timestamp of its batch.
+
+    For uncompressed batches of magic 2 with the producer's times.
     """
     has_deep_offset = (
         (rows["magic"] >= batch.MAGIC_2)
@@ -169,7 +177,7 @@ def _fill_deep_offsets(read: ReadInto, rows: np.ndarray) -> None:
 
 
 def _fill_markers(read: ReadInto, rows: np.ndarray) -> None:
-    """The kind of each marker, for those who do not see the bytes."""
+    """Fills in the kind of each marker, for those who do not see the bytes."""
     for row in np.flatnonzero(batch.is_control(rows) & (rows["record_count"] > 0)).tolist():
         try:
             rows["marker"][row] = min(marker(read, rows[row], row).kind, np.iinfo(np.int8).max)
@@ -178,7 +186,11 @@ def _fill_markers(read: ReadInto, rows: np.ndarray) -> None:
 
 
 def _bytes_in(name: str, read: ReadInto, rows: np.ndarray) -> bytes:
-    """The same as _bytes; CorruptFile, of the file of this name, where it has become shorter."""
+    """The same as _bytes, of a named file.
+
+    Raises:
+        CorruptFile: the file has become shorter.
+    """
     try:
         return _bytes(read, rows)
     except CorruptBytes as fault:

@@ -1,11 +1,9 @@
-"""A log written from beginning to end: a plan of settings and appends, the run that writes it, and
-what came out.
+"""A log written from beginning to end: a plan of settings and appends, its run, and the result.
 
-    simulate("orders", {"index.interval.bytes": 1024}).segments[0].roll_reason.words()       "1 048
-    300 +
-    520 > 1 048 576 B"
+    simulate("orders", {"index.interval.bytes": 1024}).segments[0].roll_reason.numbers()
+    "1 048 300 + 520 > 1 048 576 B"
 
-What comes out is a broker directory of one topic-partition; folder.write puts it on disk,
+The result is a broker directory of one topic-partition; folder.write puts it on disk,
 packing.archive into a .tar.gz.
 """
 
@@ -46,10 +44,14 @@ DIGEST_BYTES = 1 << 20
 class SimulationPlan:
     """What is to be written.
 
-    directory: the topic-partition's name. settings: by topic name, those that are not the release's
-    defaults. start_ms, start_offset: the clock and the log's end when the partition is made;
-    silent_ms: how long nothing comes at the end. chunks: the appends, each time from the first on.
-    has_valid_checksums: by the workload; of others the checksums are looked at first.
+    Attributes:
+        directory: the topic-partition's name.
+        settings: by topic name, those that are not the release's defaults.
+        start_ms: the clock when the partition is created.
+        chunks: the appends, each time from the first on.
+        start_offset: the log's end when the partition is created.
+        silent_ms: how long nothing comes at the end.
+        has_valid_checksums: true of a workload; of others the checksums are looked at first.
     """
 
     directory: str
@@ -69,9 +71,11 @@ class SimulationPlan:
 class SimulatedSegment:
     """A segment that was written.
 
-    offset_index, time_index: their entries, offset_index.ENTRY and time_index.ENTRY; log_bytes:
-    without what is preallocated. roll_reason: why it was rolled, None of the last and of one that
-    no rule rolled.
+    Attributes:
+        log_bytes: without what is preallocated.
+        offset_index: its entries, offset_index.ENTRY.
+        time_index: its entries, time_index.ENTRY.
+        roll_reason: why it was rolled, None of the last and of one that no rule rolled.
     """
 
     base_offset: int
@@ -85,8 +89,9 @@ class SimulatedSegment:
 class Simulated:
     """A broker directory of one topic-partition that was written.
 
-    files: all of it, each under its path in the directory. events: what happened beside the
-    appends, in their order.
+    Attributes:
+        events: what happened beside the appends, in order.
+        files: all of it, each under its path in the directory.
     """
 
     directory: str
@@ -102,8 +107,10 @@ class Simulated:
         return self.log_end_offset > self.log_start_offset
 
     def write(self, folder: Path | str) -> Path:
-        """Puts the broker directory into a folder, made if it is not there; CannotOpen for one of
-        Kafka's or where a file would go.
+        """Writes the broker directory into a folder, which is made if it is not there.
+
+        Raises:
+            CannotOpen: the folder is one of Kafka's, or has a file of that name.
         """
         from kafkaviz.simulate.directory.folder import new_files, write
 
@@ -135,11 +142,16 @@ def simulate(
 ) -> Simulated:
     """What Kafka writes of a workload, all of its bytes in memory.
 
-    workload: one that was read, the path of a TOML file, or the name of a preset. settings: by a
-    topic's or a broker's name, over those of the workload; RefusedSetting with Kafka's reason.
-    seed, version: instead of the workload's. clean: whether the broker is stopped in the end; else
-    it has crashed. KafkavizError where Kafka takes an append with an exception, or the log cannot
-    be opened.
+    Args:
+        workload: a loaded one, the path of a TOML file, or the name of a preset.
+        settings: by a topic's or a broker's name, over those of the workload.
+        seed: instead of the workload's.
+        version: instead of the workload's.
+        clean: whether the broker is stopped in the end; else it has crashed.
+
+    Raises:
+        RefusedSetting: with Kafka's reason.
+        KafkavizError: Kafka takes an append with an exception, or the log cannot be opened.
     """
     settings = settings or {}
     return Run(
@@ -151,8 +163,11 @@ def simulate(
 def open_workload(
     workload: Workload | Path | str, version: str | None = None, typed: Iterable[str] = ()
 ) -> Workload:
-    """A workload by the name of a preset, or by the path of its file; version, typed: as
-    workload.load takes them.
+    """A workload by the name of a preset, or by the path of its file.
+
+    Args:
+        version: as for workload.load.
+        typed: as for workload.load.
     """
     if isinstance(workload, Workload):
         return workload
@@ -170,16 +185,18 @@ def open_workload(
 
 
 def refuse_name(name: str) -> NoReturn:
-    """KafkavizError of a name that stands for nothing."""
+    """Refuses a name that is neither a preset nor a file.
+
+    Raises:
+        KafkavizError: always.
+    """
     raise KafkavizError(message("errors.no_such_workload", name=name, names=tuple(PRESETS)))
 
 
 def plan_workload(
     workload: Workload, settings: Mapping[str, Value], seed: int | None, version: str | None
 ) -> SimulationPlan:
-    """The plan of a workload, under other settings, seed or release than its own where they are
-    given.
-    """
+    """The plan of a workload, with other settings, seed or release where they are given."""
     release = versions.parse(version or workload.kafka_version)
     topic_settings = _settings(dict(workload.settings), settings, release)
     return _plan(
@@ -192,9 +209,7 @@ def plan_workload(
 
 
 def plan_config(workload: Workload, config: LogConfig) -> SimulationPlan:
-    """The plan of a workload with settings that are a LogConfig already, whatever they were in the
-    workload.
-    """
+    """The plan of a workload with a LogConfig in place of the workload's settings."""
     default_config = log_config({}, workload.release)
     changed_values = {
         field.name: getattr(config, field.name)
@@ -239,8 +254,11 @@ def plan_log(
     seed: int,
     release: Release,
 ) -> SimulationPlan:
-    """The plan to append the batches of a log once more. log_settings: the settings of the log;
-    settings: as of simulate.
+    """The plan to append the batches of a log again.
+
+    Args:
+        log_settings: the settings of the log.
+        settings: as for simulate.
     """
     behaviour, topic_settings = (
         release_behaviour(release),
@@ -265,7 +283,11 @@ class Run:
     """A plan while it is carried out."""
 
     def __init__(self, plan: SimulationPlan, logs: LogBytes) -> None:
-        """KafkavizError where Kafka cannot make the log."""
+        """Opens the log of the plan.
+
+        Raises:
+            KafkavizError: Kafka cannot make the log.
+        """
         self.plan, self.now_ms = plan, plan.start_ms
         self._written_ms: dict[int, int] = {}  # of each segment, the moment of its last append
         self._last_ms, self._watermark = plan.start_ms, plan.start_offset
@@ -287,14 +309,22 @@ class Run:
         logs.append(plan.start_offset, b"")
 
     def carry_out(self, *, clean: bool = True) -> Simulated:
-        """All of the plan; then the broker is stopped, or crashes. KafkavizError as take."""
+        """Carries out all of the plan; then the broker is stopped, or crashes.
+
+        Raises:
+            KafkavizError: as take.
+        """
         for chunk in self.plan.chunks():
             self.take(chunk)
         self.silence(self.now_ms + self.plan.silent_ms)
         return self.end(clean=clean)
 
     def take(self, chunk: AppendChunk) -> None:
-        """The next appends; KafkavizError with Kafka's exception."""
+        """Takes the next appends.
+
+        Raises:
+            KafkavizError: with Kafka's exception.
+        """
         if not len(chunk.rows):
             return
         first = self.log.active.base_offset
@@ -320,17 +350,25 @@ class Run:
         self._note_times(chunk.rows, first)
 
     def silence(self, until_ms: int) -> None:
-        """Nothing comes until then."""
+        """Lets the clock go on to a time without appends."""
         self.now_ms = max(self.now_ms, until_ms)
 
     def end(self, *, clean: bool = True) -> Simulated:
-        """The broker is stopped, or crashes; what it leaves."""
+        """Stops the broker, or lets it crash.
+
+        Returns:
+            What it leaves.
+        """
         if clean:
             self.log.close(self.now_ms)
         return self.result(clean=clean)
 
     def result(self, *, clean: bool = False) -> Simulated:
-        """What there is by now; clean: after a close. Without, as a crash would leave it."""
+        """What has been written so far.
+
+        Args:
+            clean: after a close; else as a crash would leave it.
+        """
         log = self.log
         segments = tuple(
             SimulatedSegment(
@@ -356,9 +394,7 @@ class Run:
         )
 
     def _note_times(self, rows: np.ndarray, first: int) -> None:
-        """When each segment was written to last, and how far the high watermark was when it was
-        kept last.
-        """
+        """Notes when each segment was last written to, and the high watermark last checkpointed."""
         bases = [
             segment.base_offset for segment in self.log.segments if segment.base_offset >= first
         ]
@@ -379,7 +415,7 @@ class Run:
         self._last_ms = self.now_ms
 
     def _checkpoint_ms(self, every_ms: int) -> int:
-        """When a checkpoint was written last that a broker writes again and again."""
+        """When a broker last wrote a checkpoint that it writes periodically."""
         return self.now_ms - (self.now_ms - self.plan.start_ms) % every_ms
 
     def _state(self, *, clean: bool) -> BrokerState:
@@ -442,7 +478,7 @@ class Run:
 
 
 def _partition(directory: str) -> names.PartitionName:
-    """What the name of a directory says that holds a topic-partition."""
+    """The parts of the name of a topic-partition's directory."""
     return cast(names.PartitionName, names.parse_directory(directory))
 
 
@@ -462,8 +498,10 @@ def digest(file: FileView) -> str:
 def _settings(
     own_settings: dict[str, Value], typed: Mapping[str, Value], release: Release
 ) -> dict[str, Value]:
-    """The settings that count, by topic name; RefusedSetting for one that the release does not
-    take.
+    """The settings in force, by topic name.
+
+    Raises:
+        RefusedSetting: the release does not take one.
     """
     parsed_settings = {}
     for name, value in typed.items():

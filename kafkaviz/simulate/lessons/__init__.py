@@ -1,3 +1,1 @@
-"""Logs made to be looked at: small ones that grow step by step, and indexes of any size for the
-searches.
-"""
+"""Logs for lessons: small ones that grow step by step, and indexes of any size for the searches."""

@@ -1,13 +1,12 @@
-"""A log watched while it is written, append by append: what the counter said, which index got an
-entry and which did not, and why.
+"""A log watched while it is written: which append got an index entry, which did not, and why.
 
-    batches of 1000 B, interval 4096    the sixth append finds 5000 B since the last entry, more
-    than 4096:
-                                        the offset index gets (59, 5000), the time index (..:00.600,
-                                        59)
+Batches of 1000 B, interval 4096: the sixth append finds 5000 B since the last entry, more than
+4096:
 
-Each step is plain values, read off a writer.Log before and after one thing happens to it; nothing
-is decided here.
+    the offset index gets (59, 5000), the time index (..:00.600, 59)
+
+Each step is plain values, read off a writer.UnifiedLog before and after one thing happens to it;
+nothing is decided here.
 """
 
 from collections.abc import Iterator, Sequence
@@ -37,7 +36,7 @@ PRACTICE_BATCH = (
 
 
 class StepKind(StrEnum):
-    """What a step is."""
+    """The kind of a step."""
 
     OPEN = "open"
     APPEND = "append"
@@ -51,8 +50,12 @@ class StepKind(StrEnum):
 
 @dataclass(frozen=True)
 class State:
-    """A segment at one moment. since_bytes: bytesSinceLastIndexEntry; index_bytes, timeindex_bytes:
-    the lengths of the two files.
+    """A segment at one moment.
+
+    Attributes:
+        since_bytes: bytesSinceLastIndexEntry.
+        index_bytes: the length of the file.
+        timeindex_bytes: the length of the file.
     """
 
     base_offset: int
@@ -69,11 +72,18 @@ class State:
 
 @dataclass(frozen=True)
 class GrowthStep:
-    """One thing that happened. segment: the number of its segment in Growth.segments; before,
-    after: that segment's state.
+    """One thing that happened.
 
-    size_bytes, last_offset, timestamp_ms: of the batch that is appended, or that a roll is for;
-    reason: of a roll; offset: the target of a truncation; words: of a failure.
+    Attributes:
+        segment: the number of its segment in LogGrowth.segments.
+        before: that segment's state.
+        after: that segment's state.
+        size_bytes: of the batch that is appended, or that a roll is for.
+        last_offset: of that batch.
+        timestamp_ms: of that batch.
+        reason: of a roll.
+        offset: the target of a truncation.
+        words: of a failure.
     """
 
     kind: StepKind
@@ -100,12 +110,14 @@ class GrowthStep:
 
 @dataclass(frozen=True)
 class SegmentContents:
-    """What a segment held, at its fullest: a step shows the first of each.
+    """What a segment held at most: a step shows the first of each.
 
     A truncation begins another of the same base offset.
 
-    batches: (position, size, last offset, largest timestamp); offsets: (offset, position); times:
-    (timestamp, offset).
+    Attributes:
+        batches: (position, size, last offset, largest timestamp).
+        offsets: (offset, position).
+        times: (timestamp, offset).
     """
 
     base_offset: int
@@ -128,7 +140,11 @@ class LogGrowth:
 
 @dataclass(frozen=True)
 class Append:
-    """A batch of so many bytes and records, its newest record at a time."""
+    """A batch of so many bytes and records.
+
+    Attributes:
+        timestamp_ms: of its newest record.
+    """
 
     size_bytes: int
     records: int
@@ -144,9 +160,7 @@ class CleanRestart:
 
 @dataclass(frozen=True)
 class Truncate:
-    """The log cut to an offset, as a follower does when it finds that its leader has something else
-    there.
-    """
+    """A truncation to an offset, as a follower's when its leader has other records there."""
 
     offset: int
     now_ms: int
@@ -156,7 +170,11 @@ Act = Append | CleanRestart | Truncate
 
 
 def grow(config: LogConfig, acts: Sequence[Act], start_ms: int) -> LogGrowth:
-    """Does one act after the other to a new log. CannotLoad where no log can be opened."""
+    """Does one act after the other to a new log.
+
+    Raises:
+        CannotLoad: no log can be opened.
+    """
     rows = _rows([batch_act for batch_act in acts if isinstance(batch_act, Append)])
     recorder = _GrowthRecorder(UnifiedLog(config, now_ms=start_ms, logs=MemoryLogs()))
     next_row = 0
@@ -173,9 +191,13 @@ def grow(config: LogConfig, acts: Sequence[Act], start_ms: int) -> LogGrowth:
 
 
 def grow_by_rows(config: LogConfig, rows: np.ndarray, start_ms: int) -> LogGrowth:
-    """Appends the batches of a stream, INCOMING, one append a step.
+    """Appends the batches of a stream, one append a step.
 
-    CannotLoad where no log can be opened.
+    Args:
+        rows: INCOMING.
+
+    Raises:
+        CannotLoad: no log can be opened.
     """
     recorder = _GrowthRecorder(UnifiedLog(config, now_ms=start_ms))
     for place in range(len(rows)):
@@ -198,7 +220,7 @@ def _rows(appends: Sequence[Append]) -> np.ndarray:
 
 
 def _renumber(rows: np.ndarray, first: int, offset: int) -> np.ndarray:
-    """The rows from number first on, following one another from an offset."""
+    """The rows from number first on, with successive offsets from the given one on."""
     counts = rows["record_count"][first:]
     rows["base_offset"][first:] = offset + np.cumsum(counts) - counts
     rows["last_offset"][first:] = rows["deep_offset"][first:] = offset + np.cumsum(counts) - 1
@@ -216,7 +238,7 @@ def _bytes(row: np.ndarray) -> bytes:
 
 
 class _GrowthRecorder:
-    """A log, and the steps that were seen."""
+    """A log, and the steps recorded of it."""
 
     def __init__(self, log: UnifiedLog) -> None:
         self._log, self._steps, self._contents = log, [], [SegmentContents(log.active.base_offset)]
@@ -226,7 +248,11 @@ class _GrowthRecorder:
         return LogGrowth(self._log.config, tuple(self._steps), tuple(self._contents))
 
     def append(self, row: np.ndarray, *, has_bytes: bool = True) -> bool:
-        """One batch; False where Kafka does not take it."""
+        """Appends one batch.
+
+        Returns:
+            False where Kafka does not take it.
+        """
         log, state_before = self._log, self._state(self._log.active)
         full_segment, event_count = log.active, len(log.events)
         values = {
@@ -256,7 +282,7 @@ class _GrowthRecorder:
     def _add_roll(
         self, full: OpenSegment, state_before: State, reason: RollReason | None, values: dict
     ) -> None:
-        """The last entry of the time index, then both files cut; as a step each."""
+        """Adds the last entry of the time index, then the cut of both files; a step each."""
         trimmed_state = self._state(full)
         rolled_state = replace(
             trimmed_state,
@@ -288,7 +314,7 @@ class _GrowthRecorder:
         self._note_entries(active)
 
     def _note_entries(self, segment: OpenSegment) -> None:
-        """Entries that are new since the last look."""
+        """Notes the entries that are new since the last call."""
         contents, base = self._contents[-1], segment.base_offset
         for key, position in segment.index.entries[len(contents.offsets) :].tolist():
             contents.offsets.append((base + key, position))
@@ -306,7 +332,7 @@ class _GrowthRecorder:
         self._add(StepKind.RESTART, stopped_state, self._state(log.active))
 
     def truncate(self, offset: int, now_ms: int) -> None:
-        """Back to an offset; what was above it is gone."""
+        """Truncates the log to an offset."""
         log, state_before = self._log, self._state(self._log.active)
         log.truncate_to(offset, now_ms)
         active, old = (
@@ -352,8 +378,9 @@ START_MS = practice.START_MS
 
 
 def first_segments() -> LogGrowth:
-    """Batches of 1000 B: five to an entry; then equal timestamps, a restart, a truncation and a
-    roll, with indexes of 10 MiB.
+    """Batches of 1000 B, five to an entry, with indexes of 10 MiB.
+
+    Then equal timestamps, a restart, a truncation and a roll.
     """
     config = LogConfig(segment_bytes=24_000, index_interval_bytes=4096)
     return grow(config, tuple(_first_acts()), START_MS)
@@ -376,8 +403,9 @@ def _first_acts() -> Iterator[Act]:
 
 
 def full_time_index() -> LogGrowth:
-    """Records of 119 B one by one, index.interval.bytes 150 and segment.index.bytes 300: the time
-    index is full at 24 entries.
+    """Records of 119 B one by one until the time index is full, at 24 entries.
+
+    index.interval.bytes is 150 and segment.index.bytes 300.
     """
     config = LogConfig(index_interval_bytes=150, segment_index_bytes=300)
     return grow(

@@ -1,5 +1,4 @@
-"""The keys of an offset index that Kafka's rule writes of one workload or another: steady, bursty
-or heavy-tailed.
+"""The keys of an offset index that Kafka's rule writes of steady, bursty or heavy-tailed workloads.
 
 An entry is written before the append that finds more than index.interval.bytes since the last one.
 Batches of 1000 bytes and one record, interval 4096: since the start 5000 bytes have gone by before
@@ -24,9 +23,12 @@ BatchColumns = tuple[np.ndarray, np.ndarray]  # of batches: bytes, and how many 
 
 @njit(cache=True)
 def entry_rows(size_bytes: np.ndarray, interval_bytes: int) -> np.ndarray:
-    """Which batches get an entry: (n,) of their rows.
+    """Which batches get an entry.
 
     LogSegment.append of 4.3.1, each batch appended alone.
+
+    Returns:
+        The numbers of their rows, shape (n,).
     """
     rows, count, since = np.empty(len(size_bytes), np.int64), 0, 0
     for row in range(len(size_bytes)):
@@ -39,8 +41,10 @@ def entry_rows(size_bytes: np.ndarray, interval_bytes: int) -> np.ndarray:
 
 
 def generate_keys(workload: str, entries: int, seed: int = 8) -> np.ndarray:
-    """The first keys of an index, offsets from 0: (entries,) int64, rising; each the last offset of
-    its batch.
+    """The first keys of an index, offsets from 0; each the last offset of its batch.
+
+    Returns:
+        A rising array of int64, shape (entries,).
     """
     random, interval = np.random.default_rng(seed), IndexConfig().index_interval_bytes
     sizes, counts, rows = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int64)

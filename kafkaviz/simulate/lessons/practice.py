@@ -1,12 +1,12 @@
-"""Logs made for lessons: one segment each, of which a search reads real bytes, though they lie in
-memory.
+"""Logs for lessons: one segment each, of which a search reads real bytes, though all are in memory.
 
-    five()     the article's index: 5 entries, keys 6 14 22 26 31
-    twenty()   20 entries, small enough to draw each; with a warm section of 4 it has a cold part
-    too
-    full()     1 310 720 entries, as many as 10 MiB hold; of its 500 MiB of log those bytes are made
-    that are asked for
-    typed()    an index of the keys that somebody typed, and no log
+Each has its purpose:
+
+    five()         the article's index: 5 entries, keys 6 14 22 26 31
+    twenty()       20 entries, small enough to draw each; a warm section of 4 leaves a cold part
+    full()         1 310 720 entries, as many as 10 MiB hold; of its 500 MiB of log only the bytes
+                   that are read are built
+    log_of_keys()  an index of the keys that somebody typed, and no log
 """
 
 from collections.abc import Sequence
@@ -61,8 +61,13 @@ FULL_ENTRIES, FULL_BATCH_BYTES, FULL_RECORDS = 1_310_720, 400, 4
 
 @dataclass(frozen=True)
 class PracticeLog:
-    """A made log. batches: ROW; apart_ms: between two records of a batch; offset, timestamp_ms:
-    targets worth a look.
+    """A log for a lesson.
+
+    Attributes:
+        batches: ROW.
+        apart_ms: between two records of a batch.
+        offset: a target worth a look.
+        timestamp_ms: a target worth a look.
     """
 
     log: LogView
@@ -86,7 +91,7 @@ def twenty() -> PracticeLog:
 
 @cache
 def full() -> PracticeLog:
-    """An index without room for one entry more; its time index has an entry for each of the 655 361
+    """An index without space for one entry more; its time index has an entry for each of 655 361
     ms.
     """
     batches = np.empty(FULL_ENTRIES + 1, ROW)
@@ -209,9 +214,7 @@ def _log_view(
 
 
 def _fill_full(position: int, buffer: np.ndarray) -> int:
-    """Bytes of the full log: its batches differ in offset and time alone, and are made one by
-    one.
-    """
+    """Bytes of the full log, built one batch at a time: they differ in offset and time alone."""
     first, end = (
         position // FULL_BATCH_BYTES,
         min(position + len(buffer), (FULL_ENTRIES + 1) * FULL_BATCH_BYTES),

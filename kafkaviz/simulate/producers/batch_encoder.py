@@ -1,13 +1,12 @@
-"""Building record batches of magic 2 in compiled loops: varints, records, markers, then headers
-with their checksum.
+"""Building record batches of magic 2 in compiled loops: records and markers, then headers.
 
-Records are laid behind a gap of 61 bytes; once all of a batch are there, or have been compressed,
-seal fills the gap:
+Records are written behind a gap of 61 bytes; once all of a batch are there, or have been
+compressed, seal fills the gap:
 
     |  61 bytes  | record | record | record ||  61 bytes  | record ...
        seal: the header from the batch's row, and the CRC-32C of what it covers
 
-Byte for byte what format.record.build and the dtype of format.batch make; as DefaultRecord and
+Byte for byte what format.record.build and the dtype of format.batch write; as DefaultRecord and
 DefaultRecordBatch of Kafka 4.3.1.
 """
 
@@ -50,11 +49,17 @@ _PRODUCER, _PRODUCER_EPOCH, _SEQUENCE, _COUNT = (
 
 
 def seal(rows: np.ndarray, data: np.ndarray) -> None:
-    """Writes the header of each row into the gap in front of its records, and the checksum into the
-    row too.
+    """Writes the header of each row into the gap in front of its records.
 
-    rows: BATCH with any fields more; data (uint8): the batches one after another from 0, as long as
-    their size_bytes say. IndexError if they are longer than data.
+    The checksum goes into the row too.
+
+    Args:
+        rows: BATCH, with any further fields.
+        data: an array of uint8, the batches one after another from 0, as long as their size_bytes
+            say.
+
+    Raises:
+        IndexError: the batches are longer than data.
     """
     if rows["size_bytes"].sum() > len(data) or (
         len(rows) and rows["size_bytes"].min() < HEADER_BYTES
@@ -65,7 +70,7 @@ def seal(rows: np.ndarray, data: np.ndarray) -> None:
 
 @njit(cache=True)
 def _seal(rows: np.ndarray, data: np.ndarray) -> None:
-    """seal, compiled."""
+    """The compiled loop of seal."""
     position = 0
     for place in range(len(rows)):
         row = rows[place]
@@ -77,7 +82,7 @@ def _seal(rows: np.ndarray, data: np.ndarray) -> None:
 
 @njit(cache=True)
 def _put_header(data: np.ndarray, position: int, row: np.record) -> None:
-    """The fields of a header but its checksum."""
+    """Writes the fields of a header but its checksum."""
     put_int(data, position, row.base_offset, 8)
     put_int(data, position + _LENGTH, row.size_bytes - LENGTH_END, 4)
     put_int(data, position + _EPOCH, row.leader_epoch, 4)
@@ -94,11 +99,16 @@ def _put_header(data: np.ndarray, position: int, row: np.record) -> None:
 
 @njit(cache=True)
 def put_marker(data: np.ndarray, position: int, kind: int, coordinator_epoch: int) -> int:
-    """The one record of a control batch that ends a transaction (EndTransactionMarker), behind the
-    gap at a byte: where it ends.
+    """Writes the record of a control batch that ends a transaction (EndTransactionMarker).
 
-    kind: 0 ABORT, 1 COMMIT. Key: version 0 and the kind; value: version 0 and the epoch of the
-    coordinator.
+    Key: version 0 and the kind; value: version 0 and the epoch of the coordinator.
+
+    Args:
+        position: the byte of the gap in front of the record.
+        kind: 0 ABORT, 1 COMMIT.
+
+    Returns:
+        The byte where the record ends.
     """
     # what follows: five varints of a byte, attributes, 4 bytes of key, 6 of value
     position = put_varint(data, position + HEADER_BYTES, 16)
@@ -127,7 +137,11 @@ def varint_bytes(number: int) -> int:
 
 @njit(cache=True)
 def put_varint(data: np.ndarray, position: int, number: int) -> int:
-    """A signed number as a varint or varlong: the byte behind it."""
+    """Writes a signed number as a varint or varlong.
+
+    Returns:
+        The byte behind it.
+    """
     zigzag = np.uint64((number << 1) ^ (number >> 63))
     while zigzag > _LOW:
         data[position] = np.uint8((zigzag & _LOW) | _MORE)
@@ -139,14 +153,14 @@ def put_varint(data: np.ndarray, position: int, number: int) -> int:
 
 @njit(cache=True)
 def put_int(data: np.ndarray, position: int, number: int, count: int) -> None:
-    """A number as count bytes, the highest first."""
+    """Writes a number as count bytes, the highest first."""
     for place in range(count):
         data[position + place] = np.uint8((number >> (8 * (count - 1 - place))) & 255)
 
 
 @njit(cache=True)
 def put_digits(data: np.ndarray, position: int, number: int, count: int) -> None:
-    """A number that is not negative as count decimal digits, zeros in front."""
+    """Writes a number that is not negative as count decimal digits, zeros in front."""
     remainder, end = np.uint64(number), np.uint64(position + count)
     for place in range(1, count + 1):
         higher = remainder // _TEN
@@ -156,7 +170,7 @@ def put_digits(data: np.ndarray, position: int, number: int, count: int) -> None
 
 @njit(cache=True)
 def put_hex(data: np.ndarray, position: int, number: np.uint64, count: int) -> None:
-    """count hexadecimal digits of a number, its lowest first, and again from the lowest."""
+    """Writes count hexadecimal digits of a number, its lowest first, and again from the lowest."""
     for place in range(count):
         digit = np.int64((number >> np.uint64(4 * (place % 16))) & np.uint64(15))
         data[position + place] = np.uint8(48 + digit if digit < 10 else 87 + digit)
@@ -164,7 +178,7 @@ def put_hex(data: np.ndarray, position: int, number: np.uint64, count: int) -> N
 
 @njit(cache=True)
 def put_pieces(data: np.ndarray, position: int, count: int, pool: np.ndarray, start: int) -> None:
-    """count bytes of a pool from a byte on, and again from its beginning where it ends."""
+    """Writes count bytes of a pool from a byte on, and again from its beginning where it ends."""
     while count > 0:
         piece = min(count, len(pool) - start)
         # numba looks at the sign of any other index, at each byte

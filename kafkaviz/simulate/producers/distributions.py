@@ -1,13 +1,12 @@
-"""Randomness that is the same on every machine: what is drawn depends on the seed and on whose turn
-it is, on nothing before.
+"""Randomness that is the same on every machine: a draw depends on the seed and its number alone.
 
 Batch 7 of seed 1 has its own stream of numbers, and so has each of its records: a stream that is
-made in other pieces, or without its payload, draws the same. Whole numbers alone: numpy promises no
-stream across its releases, and a logarithm is not the same in every machine's library. So a
-distribution is a table of its quantiles, made once with decimal's logarithms, which are:
+generated in other pieces, or without its payload, draws the same. Only whole numbers: numpy
+promises no stream across its releases, and a logarithm is not the same in every machine's library.
+So a distribution is a table of its quantiles, computed once with decimal's logarithms, which are
+the same. What 0, .., 512, .., 1024 of 1024 draws lie below:
 
-    table(Spread("exponential", mean=100))    0, .., 69.3, .., 893        what 0, .., 512, .., 1024
-    of 1024 draws lie below
+    table(Spread("exponential", mean=100))    0, .., 69.3, .., 893
 """
 
 from dataclasses import dataclass
@@ -47,10 +46,13 @@ _UINT64_ONE, _CELL_MASK = np.uint64(1), np.uint64((1 << ONE_BITS) - 1)
 
 @dataclass(frozen=True)
 class Spread:
-    """How a whole number varies: a constant (the mean), uniform from least to most, or about a mean
-    and cut at least and most.
+    """How a whole number varies.
 
-    shape: one of SHAPES; sigma: of a lognormal number's logarithm.
+    A constant (the mean), uniform from least to most, or about a mean and cut at least and most.
+
+    Attributes:
+        shape: one of SHAPES.
+        sigma: of a lognormal number's logarithm.
     """
 
     shape: str = CONSTANT
@@ -62,8 +64,10 @@ class Spread:
 
 @lru_cache(maxsize=256)
 def table(spread: Spread) -> np.ndarray:
-    """(CELLS + 3,) int64: the least, the most, and the quantiles in 256ths, for drawn;
-    read-only.
+    """The table of a distribution, for draw_number; read-only.
+
+    Returns:
+        The least, the most, and the quantiles in 256ths: int64 of shape (CELLS + 3,).
     """
     with localcontext() as context:
         context.prec = _DIGITS
@@ -77,11 +81,13 @@ def table(spread: Spread) -> np.ndarray:
 
 @lru_cache(maxsize=64)
 def rank_table(count: int, exponent: float) -> np.ndarray:
-    """A table as table gives it, of ranks from 1 to count: rank r as often as 1 / r^exponent; 0 for
-    all alike.
+    """A table as table gives it, of ranks from 1 to count.
 
     A density over numbers that are rounded to ranks: within some per cent of Zipf's law. It begins
     where rank 1 gets its share.
+
+    Args:
+        exponent: rank r comes as often as 1 / r^exponent; 0 for all alike.
     """
     with localcontext() as context:
         context.prec = _DIGITS
@@ -101,9 +107,7 @@ def rank_table(count: int, exponent: float) -> np.ndarray:
 
 @lru_cache(maxsize=1)
 def waits() -> np.ndarray:
-    """A table as table gives it of how long the next of events that come by chance takes; 2^20 is
-    the mean.
-    """
+    """A table as table gives it of the time to the next of random events; 2^20 is the mean."""
     return table(Spread(EXPONENTIAL, 1 << ONE_BITS))
 
 
@@ -114,7 +118,7 @@ def _freeze(least: int, most: int, quantiles: list[int]) -> np.ndarray:
 
 
 def _quantiles(spread: Spread) -> list[Decimal]:
-    """CELLS + 1 numbers, the mean as it was asked for."""
+    """CELLS + 1 quantiles, with the mean of the spread."""
     mean = Decimal(str(spread.mean))
     if spread.shape == CONSTANT:
         return [mean] * (CELLS + 1)
@@ -127,13 +131,19 @@ def _quantiles(spread: Spread) -> list[Decimal]:
 
 
 def _exponential() -> list[Decimal]:
-    """Of a mean of 1; the last cell has no end, so it ends where its own mean is right."""
+    """The quantiles for a mean of 1.
+
+    The last cell has no end, so it ends where its own mean is right.
+    """
     body = [-(1 - Decimal(cell) / CELLS).ln() for cell in range(CELLS)]
     return [*body, body[-1] + 2]
 
 
 def _lognormal(sigma: float) -> list[Decimal]:
-    """Of a median of 1. Six digits of the normal quantile are the same from any library."""
+    """The quantiles for a median of 1.
+
+    Six digits of the normal quantile are the same from any library.
+    """
     inner = [NormalDist().inv_cdf(cell / CELLS) for cell in range(1, CELLS)]
     ends = NormalDist().inv_cdf(1 / (4 * CELLS))
     return [(Decimal(str(sigma)) * Decimal(f"{z:.6f}")).exp() for z in (ends, *inner, -ends)]
@@ -158,8 +168,9 @@ def stream(parent: np.uint64, number: int) -> np.uint64:
 
 @njit(cache=True)
 def draw_number(numbers: np.ndarray, draw: np.uint64) -> int:
-    """A number of a table, by a draw of 64 bits: the highest ten choose the cell, the next twenty
-    the place in it.
+    """A number of a table, by a draw of 64 bits.
+
+    The highest ten bits choose the cell, the next twenty the place in it.
     """
     cell = np.int64(draw >> _S54)
     place = np.int64((draw >> np.uint64(34)) & _CELL_MASK)
@@ -175,7 +186,7 @@ def happens(draw: np.uint64, threshold: int) -> bool | np.bool_:
 
 
 def threshold(share: float) -> int:
-    """What happens takes for a share from 0 to 1."""
+    """The threshold for happens, of a share from 0 to 1."""
     return int(Decimal(str(share)) * 2**32)
 
 

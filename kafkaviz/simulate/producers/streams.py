@@ -1,12 +1,11 @@
-"""The batches of a workload, in the order in which they reach the log: rows for a writer, and their
-bytes.
+"""The batches of a workload, in the order in which they reach the log: rows and bytes for a writer.
 
-    for chunk in chunks(load(text), config, profile((4, 3, 1))):
+    for chunk in chunks(load(text), config, release_behaviour((4, 3, 1))):
         log.append(chunk.rows, chunk.data)
 
 The same workload and seed give the same records on every machine, in chunks of any size. A batch
-that is not compressed has the same bytes too; what a codec makes of it depends on the release of
-its library.
+that is not compressed has the same bytes too; those of a codec depend on the release of its
+library.
 """
 
 from collections.abc import Iterator
@@ -103,14 +102,21 @@ def chunks(
     payload: bool = True,
     batches_per_chunk: int = BATCHES_PER_CHUNK,
 ) -> Iterator[AppendChunk]:
-    """The batches of a workload, chunk after chunk; offsets from its start_offset, time from its
-    start_ms, at most 100 years of it.
+    """The batches of a workload, chunk after chunk.
 
-    Of the config the timestamp type counts, of the profile its release: since 4.0 each marker
-    raises its producer's epoch (KIP-890). seed: the workload's own if none is given. payload:
-    without it chunks have no data and crc is 0; what is compressed is made and compressed all the
-    same, as nothing else tells its size. No chunk ends within an append or goes on into the next
-    phase. KafkavizError for a codec that the release does not know.
+    Offsets begin at its start_offset, time at its start_ms; it ends after at most 100 years. No
+    chunk ends within an append or goes on into the next phase.
+
+    Args:
+        config: only the timestamp type counts.
+        behaviour: only its release counts: since 4.0 each marker raises its producer's epoch
+            (KIP-890).
+        seed: without it the workload's own.
+        payload: without it chunks have no data and crc is 0; compressed batches are built and
+            compressed all the same, as nothing else gives their size.
+
+    Raises:
+        KafkavizError: the release does not know a codec.
     """
     state, producers = _begin(workload, seed)
     for number, phase in enumerate(workload.phases):
@@ -138,7 +144,7 @@ def chunks(
 
 
 def _check(phase: Phase, behaviour: ReleaseBehaviour, number: int) -> None:
-    """That the release takes such batches."""
+    """Checks that the release takes such batches."""
     what, feature = (
         (message("errors.zstd_batch"), versions.ZSTD)
         if phase.codec == "zstd"
@@ -158,8 +164,12 @@ def _check(phase: Phase, behaviour: ReleaseBehaviour, number: int) -> None:
 
 
 def _ensure_time(end_ns: int, where: Message) -> None:
-    """KafkavizError behind 100 years: nothing of the phase would be laid, and some time later the
-    clock would have no room.
+    """Checks that a phase ends within 100 years.
+
+    Behind them no batch would be generated, and some time later the clock would overflow.
+
+    Raises:
+        KafkavizError: the phase ends later.
     """
     if end_ns > generator.LONGEST_NS:
         raise KafkavizError(
@@ -168,7 +178,11 @@ def _ensure_time(end_ns: int, where: Message) -> None:
 
 
 def _begin(workload: Workload, seed: int | None) -> tuple[np.ndarray, np.ndarray]:
-    """(STATE, PRODUCER a producer) before the first phase."""
+    """The state before the first phase.
+
+    Returns:
+        STATE, and a row of PRODUCER for each producer.
+    """
     state = np.zeros(1, STATE)
     state["seed"], state["next_offset"] = (
         seed_stream(workload.seed if seed is None else seed),
@@ -180,7 +194,7 @@ def _begin(workload: Workload, seed: int | None) -> tuple[np.ndarray, np.ndarray
 
 
 def _enter(state: np.ndarray) -> None:
-    """The state at the beginning of a phase."""
+    """Sets the state to the beginning of a phase."""
     state["phase_start_ns"] = state["clock_ns"]
     for name in ("busy_ns", "phase_batches", "phase_records", "phase_bytes", "last_amount"):
         state[name] = 0
@@ -196,7 +210,7 @@ def _phase_chunks(
     payload: bool,
     batches_per_chunk: int,
 ) -> Iterator[AppendChunk]:
-    """The chunks of one phase: rows and bytes are laid, the clock is put to its end."""
+    """The chunks of one phase; afterwards the clock is at its end."""
     write, is_over = payload or phase.codec != "none", False
     row_count = -(-batches_per_chunk // phase.fetch_batches) * phase.fetch_batches
     data = np.empty(2 * CHUNK_BYTES if write else 0, np.uint8)
@@ -215,7 +229,7 @@ def _phase_chunks(
 
 
 def _close(duration_ms: int, plan: np.ndarray, state: np.ndarray) -> None:
-    """A phase that its duration ended lasts as long as that."""
+    """Sets the clock to the end of a phase that its duration ended."""
     is_time_up = (
         state["phase_records"][0] < plan["most_records"][0]
         and state["phase_bytes"][0] < plan["most_bytes"][0]
@@ -233,8 +247,11 @@ def _fill(
     *,
     write: bool,
 ) -> tuple[int, int, bool, np.ndarray]:
-    """(rows filled, bytes used, whether the phase is over, the bytes); more room is made for one
-    append that finds too little.
+    """Fills rows and bytes; data grows for an append that finds too little space.
+
+    Returns:
+        The number of rows filled, the number of bytes used, whether the phase is over, and the
+        bytes.
     """
     filled_count, used_bytes, enough_bytes = 0, 0, CHUNK_BYTES if write else np.iinfo(np.int64).max
     while True:
@@ -256,13 +273,13 @@ def _fill(
 
 
 def _arrive_together(rows: np.ndarray) -> None:
-    """The batches of one append arrive when the last of them does."""
+    """Lets the batches of one append arrive when the last of them does."""
     last = np.flatnonzero(np.diff(rows["append"], append=-1))
     rows["now_ms"] = np.repeat(rows["now_ms"][last], np.diff(last, prepend=-1))
 
 
 def _chunk(rows: np.ndarray, data: np.ndarray, codec_name: str, *, payload: bool) -> AppendChunk:
-    """The chunk of rows that have been laid, and their bytes, which have no headers yet."""
+    """The chunk of generated rows, and their bytes, which have no headers yet."""
     if codec_name != "none":
         data = _compress(rows, data.data, codec_name)
     if not payload:
@@ -272,8 +289,9 @@ def _chunk(rows: np.ndarray, data: np.ndarray, codec_name: str, *, payload: bool
 
 
 def _compress(rows: np.ndarray, data: memoryview, codec_name: str) -> np.ndarray:
-    """The bytes with the records of each batch compressed, markers apart; the rows get the new
-    sizes.
+    """The bytes with the records of each batch compressed, except markers.
+
+    The rows get the new sizes.
     """
     ends = np.cumsum(rows["size_bytes"]).tolist()
     gap, pieces, start = bytes(HEADER_BYTES), [], 0
@@ -291,7 +309,7 @@ def _compress(rows: np.ndarray, data: memoryview, codec_name: str) -> np.ndarray
 def _plan(
     phase: Phase, workload: Workload, config: LogConfig, behaviour: ReleaseBehaviour
 ) -> tuple[np.ndarray, _Parts]:
-    """The phase as the compiled loop takes it."""
+    """The phase as the compiled loop reads it."""
     plan = np.zeros(1, PLAN)
     headers, values = _headers(phase.headers)
     by_name = (
@@ -332,7 +350,7 @@ def _limits(phase: Phase) -> dict[str, int]:
 
 
 def _times(phase: Phase) -> dict[str, int]:
-    """How timestamps come about."""
+    """How timestamps are set."""
     return {
         "on_ns": phase.bursts.on_ms * MS_NS if phase.bursts else 0,
         "off_ns": phase.bursts.off_ms * MS_NS if phase.bursts else 0,
@@ -347,7 +365,7 @@ def _times(phase: Phase) -> dict[str, int]:
 
 
 def _keys(phase: Phase) -> dict[str, int]:
-    """What keys look like; a size of -1 for none."""
+    """The form of keys; a size of -1 for none."""
     if not phase.keys:
         return {"key_bytes": batch_encoder.NULL}
     digits = len(str(phase.keys.count - 1))
@@ -374,7 +392,7 @@ def _producers(phase: Phase, config: LogConfig, behaviour: ReleaseBehaviour) -> 
 
 
 def _tables(phase: Phase) -> np.ndarray:
-    """The table of each number that is drawn, in laying's order."""
+    """The table of each number that is drawn, in the order of the generator."""
     nothing, keys = Spread(mean=0), phase.keys
     return np.stack(
         [
@@ -397,7 +415,11 @@ def _limit_table(spread: Spread, least: int, most: int) -> np.ndarray:
 
 
 def _headers(headers: tuple[Header, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """(the headers of each record, where their values lie in them)."""
+    """The headers of each record.
+
+    Returns:
+        Their bytes, and where their values lie in them.
+    """
     header_bytes, spans = bytearray(), []
     for header in headers:
         name, size = (
@@ -440,7 +462,7 @@ def _random() -> np.ndarray:
 
 
 def _freeze(data: np.ndarray) -> np.ndarray:
-    """Read-only and of one type, so that one compiled version serves all."""
+    """A read-only array of one type, so that one compiled version is enough."""
     array = np.array(data, np.uint8)
     array.flags.writeable = False
     return array

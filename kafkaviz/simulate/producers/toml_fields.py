@@ -1,9 +1,13 @@
-"""Dataclasses as TOML: one list of fields a class, by which a table is read and written; what is
-wrong is told with its key.
+"""Dataclasses as TOML: a list of fields for each class, by which a table is read and written.
 
-    FIELDS = (Field("records", whole(1)), Field("duration", duration(), "duration_ms"))
-    read(Phase, FIELDS, {"records": 0}, "orders.toml: phase 1, ")    KafkavizError: orders.toml:
-    phase 1, records: 0 is below 1
+What is wrong is reported with its key:
+
+    FIELDS = (
+        TomlField("records", whole_number(1)),
+        TomlField("duration", duration(), "duration_ms"),
+    )
+    read_table(Phase, FIELDS, {"records": 0}, "orders.toml: phase 1, ")
+        KafkavizError: orders.toml: phase 1, records: 0 is below 1
 """
 
 import json
@@ -31,7 +35,11 @@ _DURATION = re.compile(r"(-?[0-9]{1,15}(?:\.[0-9]{1,9})?) ?(d|h|min|s|ms)")
 
 
 class ValueCodec(NamedTuple):
-    """How a value is read, with where it stands for the error, and how it is written."""
+    """How a value is read and written.
+
+    Attributes:
+        read: also takes the location, for the error.
+    """
 
     read: Callable[[object, Message], Any]
     write: Callable[[Any], str]
@@ -39,7 +47,11 @@ class ValueCodec(NamedTuple):
 
 @dataclass(frozen=True)
 class TomlField:
-    """A key of a table: of the attribute of its own name, unless another is given."""
+    """A key of a table.
+
+    Attributes:
+        attribute: of the dataclass, where its name differs from the key.
+    """
 
     key: str
     kind: ValueCodec
@@ -52,7 +64,11 @@ class TomlField:
 
 
 def toml_error(where: Message, what: Message) -> KafkavizError:
-    """The one line: where has the file and the key."""
+    """An error in one line.
+
+    Args:
+        where: the file and the key.
+    """
     return KafkavizError(message("toml.at", where=where, what=what))
 
 
@@ -64,10 +80,14 @@ def read_table(
     key_of: str,
     **values: object,
 ) -> T:
-    """The dataclass of a table; KafkavizError for a key that is not known or missing, or a value
-    that is no such thing.
+    """The dataclass of a table.
 
-    where: what stands in front of a key in the error; values: what the class has from elsewhere.
+    Args:
+        where: stands in front of a key in the error.
+        values: what the class has from elsewhere.
+
+    Raises:
+        KafkavizError: a key is unknown or missing, or its value is not of its kind.
     """
     if not isinstance(table, dict):
         raise toml_error(where, message("toml.is_no_table", given=value_text(table)))
@@ -106,7 +126,7 @@ def lines(value: "DataclassInstance", known_fields: Sequence[TomlField]) -> list
 
 
 def value_text(value: object) -> str:
-    """A value in an error: as TOML has it, and not too long."""
+    """A value in an error: as TOML writes it, and not too long."""
     if isinstance(value, bool):
         return "true" if value else "false"
     text = json.dumps(value) if isinstance(value, str) else str(value)
@@ -227,7 +247,7 @@ def duration(least_ms: int = 0) -> ValueCodec:
 
 
 def duration_text(ms: int) -> str:
-    """A time in the largest unit that leaves a whole number: 90min, 7d."""
+    """A time in the largest unit that gives a whole number: 90min, 7d."""
     unit = next(
         unit for unit, length in UNITS_MS.items() if ms % length == 0 and (ms or unit == "ms")
     )
@@ -250,7 +270,7 @@ def moment() -> ValueCodec:
 
 
 def moment_text(ms: int) -> str:
-    """Milliseconds since 1970 as TOML has a time."""
+    """Milliseconds since 1970 as TOML writes a time."""
     return (
         (EPOCH + timedelta(milliseconds=ms))
         .isoformat(timespec="milliseconds" if ms % 1000 else "seconds")

@@ -1,6 +1,4 @@
-"""What producers send: one phase of a workload, in which one kind of traffic comes, and the parts
-that describe it.
-"""
+"""What producers send: a phase of a workload, in which one kind of traffic comes, and its parts."""
 
 from dataclasses import dataclass
 
@@ -18,10 +16,11 @@ _UNIT_SPREAD, _HUNDRED = Spread(), Spread(mean=100)
 
 @dataclass(frozen=True)
 class RecordKeys:
-    """count different keys: prefix and a number in digits.
+    """A number of different keys: a prefix and a number in digits.
 
-    zipf: rank r is drawn as often as 1 / r^zipf, 0 for all alike. in_turn: one after another
-    instead.
+    Attributes:
+        zipf: rank r is drawn as often as 1 / r^zipf, 0 for all alike.
+        in_turn: one after another instead.
     """
 
     count: int
@@ -32,8 +31,10 @@ class RecordKeys:
 
 @dataclass(frozen=True)
 class Header:
-    """A record header: hexadecimal digits that differ from record to record; null where it has no
-    size.
+    """A record header: hexadecimal digits that differ from record to record.
+
+    Attributes:
+        size_bytes: None for a null value.
     """
 
     name: str
@@ -42,7 +43,10 @@ class Header:
 
 @dataclass(frozen=True)
 class Bursts:
-    """All records of on_ms and off_ms come within on_ms; the rate is that of both together."""
+    """Bursts and pauses: all records of on_ms and off_ms come within on_ms.
+
+    The rate is that of both together.
+    """
 
     on_ms: int
     off_ms: int
@@ -58,10 +62,12 @@ class TimestampShift:
 
 @dataclass(frozen=True)
 class TransactionTraffic:
-    """Each producer sends so many batches, then its coordinator writes a marker: COMMIT, or ABORT
-    for a share of them.
+    """Each producer sends some batches, then its coordinator writes a marker, COMMIT or ABORT.
 
-    leave_open: those that are open where the phase ends get no marker.
+    Attributes:
+        batches: in a transaction.
+        abort_share: of the transactions that end with ABORT.
+        leave_open: those that are open where the phase ends get no marker.
     """
 
     batches: Spread = _UNIT_SPREAD
@@ -71,17 +77,24 @@ class TransactionTraffic:
 
 @dataclass(frozen=True)
 class Phase:
-    """A stretch of time in which one kind of traffic comes, or in silence none.
+    """A period in which one kind of traffic comes, or in silence none.
 
     It ends at the first of duration_ms, records, batches and size_bytes (before compression) that
-    is given. rate, rate_of: so many records, bytes before compression, or batches a second; a batch
-    takes the time that the one before it stands for, and its records come evenly within it.
-    batch_bytes: a batch takes no further record that would make it larger, before compression.
-    clock_ahead_ms: the producers' clock before or behind the broker's. events_from_ms,
-    events_speed: the timestamps are of another time, which passes so many times as fast. late,
-    future: a share of the records are off by more. timestamps: "none" for -1. delay_ms: from a
-    batch's last record to the broker. fetch_batches: so many batches come as one append, as to a
-    follower.
+    is given.
+
+    Attributes:
+        rate: so many of rate_of a second; a batch takes the time that its records need, and they
+            come evenly within it.
+        rate_of: records, bytes before compression, or batches.
+        batch_bytes: a batch takes no further record that would make it larger, before compression.
+        timestamps: "none" for -1.
+        clock_ahead_ms: the producers' clock before or behind the broker's.
+        events_from_ms: the timestamps are of another time, from this one on.
+        events_speed: how many times as fast that time passes.
+        late: a share of the records are off by more.
+        future: a share of the records are off by more.
+        delay_ms: from a batch's last record to the broker.
+        fetch_batches: so many batches come as one append, as to a follower.
     """
 
     name: str = ""

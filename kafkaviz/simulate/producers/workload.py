@@ -1,5 +1,5 @@
-"""A workload: what producers send to one topic-partition, as a small TOML file tells it, phase
-after phase.
+"""A workload: what producers send to one topic-partition, phase after phase, from a small TOML
+file.
 
     topic = "orders"
     start = 2026-03-01T08:00:00Z
@@ -16,8 +16,8 @@ after phase.
     [[phase]]
     silence = "8d"
 
-streams, beside this, makes the batches. A key that is not there has the value of the dataclass's
-field; presets() are files like this one.
+streams, beside this, generates the batches. A key that is not there has the value of the
+dataclass's field; presets() are files like this one.
 """
 
 import re
@@ -67,8 +67,10 @@ _TOPIC = re.compile("[a-zA-Z0-9._-]{1,249}")  # Topic.validate of Kafka 4.3.1
 
 @dataclass(frozen=True)
 class Workload:
-    """Phases, and the log they are for: settings are (a topic's setting, its value), as
-    kafka_version takes them.
+    """Phases, and the log they are for.
+
+    Attributes:
+        settings: (a topic's setting, its value), as kafka_version takes them.
     """
 
     phases: tuple[Phase, ...]
@@ -84,7 +86,7 @@ class Workload:
 
     @property
     def release(self) -> Release:
-        """The release whose ways it is for."""
+        """The release that the workload is for."""
         return versions.parse(self.kafka_version)
 
     @property
@@ -104,12 +106,17 @@ def load(
     version: str | None = None,
     typed: Iterable[str] = (),
 ) -> Workload:
-    """A workload of a TOML text, or of a file; KafkavizError in one line that names the file (or
-    name) and the key.
+    """A workload of a TOML text, or of a file.
 
-    version: the release that is to run it, in place of its own: that one judges its settings.
-    typed: names of settings whose values somebody gives in place of the workload's, which then
-    nobody asks about.
+    Args:
+        name: stands for the file in errors about a text.
+        version: the release that is to run it, in place of its own; its settings are checked
+            against that one.
+        typed: names of settings that are given in place of the workload's, whose values are then
+            not checked.
+
+    Raises:
+        KafkavizError: in one line that names the file (or name) and the key.
     """
     if isinstance(source, Path):
         return load(_file_text(source), source.name, version, typed)
@@ -156,17 +163,21 @@ def to_toml(workload: Workload) -> str:
 
 
 def presets() -> dict[str, Workload]:
-    """The workloads that come along, by name, with a title and a story each."""
+    """The workloads of the package, by name, with a title and a story each."""
     return {name: preset(name) for name in PRESETS}
 
 
 def preset(name: str, version: str | None = None, typed: Iterable[str] = ()) -> Workload:
-    """One of them, as load reads it; KafkavizError if there is none of that name."""
+    """A preset, as load reads it.
+
+    Raises:
+        KafkavizError: there is none of that name.
+    """
     return load(preset_text(name), f"{name}.toml", version, typed)
 
 
 def preset_text(name: str) -> str:
-    """Its file, with the comments in it."""
+    """The file of a preset, with its comments."""
     if name not in PRESETS:
         raise KafkavizError(
             message("errors.no_such_preset", given=value_text(name), names=tuple(PRESETS))
@@ -192,7 +203,7 @@ def toml_parser_problem(fault: Exception) -> Message:
 
 
 def _parser_sentence(text: str) -> Message:
-    """tomllib gives its faults no other sign than their English."""
+    """The message for a fault of tomllib, which is known only by its English text."""
     return find_message("toml_parser", text) or verbatim(text)
 
 
@@ -211,7 +222,7 @@ def _file_text(path: Path) -> str:
 
 
 def _phase(table: object, where: Message) -> Phase:
-    """One phase; that its keys go together is looked at here, the value of each before."""
+    """Reads a phase, and checks that its keys go together; the value of each is checked before."""
     if not isinstance(table, dict):
         raise toml_error(where, message("toml.is_no_table", given=value_text(table)))
     rates = [key for key in RATE_KEYS if key in table]
@@ -241,7 +252,7 @@ def _phase(table: object, where: Message) -> Phase:
 
 
 def _fill_batches(phase: Phase, *, fills_batches: bool) -> Phase:
-    """A batch that only its size limits takes as many records as go in."""
+    """Lets a batch that only its size limits take as many records as go in."""
     return replace(phase, records_per_batch=Spread(mean=MOST_RECORDS)) if fills_batches else phase
 
 
@@ -260,9 +271,7 @@ def _phase_lines(phase: Phase) -> list[str]:
 def _settings(
     table: object, workload: Workload, where: Message, typed: Iterable[str]
 ) -> tuple[tuple[str, Value], ...]:
-    """The settings by topic name, as the release of the workload takes them, without those that
-    were typed.
-    """
+    """The settings by topic name, as the release of the workload takes them, without typed ones."""
     if not isinstance(table, dict):
         raise toml_error(where, message("toml.is_no_table", given=value_text(table)))
     try:
@@ -300,7 +309,7 @@ def _settings(
 
 
 def _topic_name(name: str) -> str:
-    """The topic's setting behind a name of either kind; of an unknown name that itself."""
+    """The topic's setting for a name of either kind; an unknown name is given back."""
     setting = config_def.topic_name(name)
     return setting.name if setting else name
 
@@ -331,8 +340,10 @@ def _check(workload: Workload, name: str) -> Workload:
 
 
 def _check_length(workload: Workload, name: str) -> None:
-    """KafkavizError where silences and durations leave a phase no time: a workload lasts LONGEST_MS
-    at most.
+    """Checks that the phases take at most LONGEST_MS together.
+
+    Raises:
+        KafkavizError: silences and durations leave a phase no time.
     """
     passed_ms = 0
     for place, phase in enumerate(workload.phases, start=1):

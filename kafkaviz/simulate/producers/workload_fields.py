@@ -1,6 +1,4 @@
-"""The keys of a workload's file: a list a table, by which simulate.producers.workload reads and
-writes it.
-"""
+"""The keys of a workload's file: a list for each table, to read and write it."""
 
 from kafkaviz.binary.codec import CODECS
 from kafkaviz.messages import Message, message
@@ -80,7 +78,7 @@ def spread(least: int, most: int) -> ValueCodec:
 
 
 def spread_text(value: Spread) -> str:
-    """As spread reads it."""
+    """The text that spread reads."""
     if value.shape == CONSTANT:
         return str(value.mean)
     parts = [
