@@ -1,6 +1,4 @@
-"""Where the bytes of .log files go while a log is written: counted, kept in memory, or
-elsewhere.
-"""
+"""Where the bytes of .log files go while a log is written: counted, kept in memory, or on disk."""
 
 from collections.abc import Generator
 from contextlib import contextmanager

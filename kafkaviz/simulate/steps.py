@@ -9,19 +9,23 @@ ACTIONS = ("truncate", "rebuild", "delete", "keep", "fail")
 
 @dataclass(frozen=True)
 class StartupStep:
-    """One thing that a start does, in the order of its doing within a partition.
+    """One thing that a start does; of a partition they are in order.
 
-    partition: the directory's name; None where the step concerns the broker directory itself.
-    segment: a base offset; None where the step concerns no one segment. action: "truncate" cuts a
-    .log; "rebuild" writes a file anew, or trims it; "delete" removes a file or, with neither
-    segment nor file, a directory; "keep" finds what it would have written, or leaves what one might
-    take for damage; "fail" ends the start. file: relative to the broker directory; None for a step
-    that concerns no one file. from_position: the byte from which a truncated .log is gone; of a
-    full index that of the entry it has no room for; else None. size_bytes: how many bytes truncate
-    cuts and delete removes, how large the file is after rebuild, of a full index an entry; None
-    where nothing is known. cause: why, as a word for programs, one of CAUSES; why: the same as a
-    sentence for people. error: what Kafka throws, "class: message"; way_out: what a person can do.
-    Both for "fail" alone.
+    Attributes:
+        partition: the directory's name; None where the step concerns the broker directory itself.
+        segment: a base offset; None where the step concerns no one segment.
+        action: "truncate" cuts a .log; "rebuild" writes a file anew, or trims it; "delete" removes
+            a file or, with neither segment nor file, a directory; "keep" finds what it would have
+            written, or leaves what one might take for damage; "fail" ends the start.
+        cause: why, as a word for programs, one of CAUSES.
+        why: the same as a sentence for people.
+        file: relative to the broker directory; None for a step that concerns no one file.
+        from_position: the byte from which a truncated .log is removed; of a full index that of the
+            entry it has no space for; else None.
+        size_bytes: how many bytes truncate cuts and delete removes, how large the file is after
+            rebuild, of a full index an entry; None where nothing is known.
+        error: what Kafka throws, "class: message"; for "fail" alone.
+        way_out: what a person can do; for "fail" alone.
     """
 
     partition: str | None
@@ -37,7 +41,7 @@ class StartupStep:
 
     @property
     def is_expected(self) -> bool:
-        """Whether every start may do it, of a healthy directory too."""
+        """Whether every start may do it, even on a healthy directory."""
         return self.cause in EXPECTED_CAUSES
 
 

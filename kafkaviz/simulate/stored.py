@@ -1,6 +1,4 @@
-"""A partition directory as plain values: its files, wherever they lie, and what the broker knows of
-it.
-"""
+"""A partition directory as plain values: its files, and what the broker knows of it."""
 
 from dataclasses import dataclass, field
 
@@ -17,9 +15,13 @@ MOST_LOG_BYTES = 2**31 - 1
 class StoredLog:
     """A partition directory, and what the broker knows of it.
 
-    directory: its name. files: of all kinds, sub-directories left out. recovery_point,
-    log_start_offset: as the checkpoints of the broker directory have them, 0 where they say
-    nothing. stray_reason: why the cluster's metadata does not want it here, or None.
+    Attributes:
+        directory: its name.
+        files: of all kinds, sub-directories left out.
+        recovery_point: as the checkpoint of the broker directory has it, 0 where it says nothing.
+        log_start_offset: as the checkpoint of the broker directory has it, 0 where it says nothing.
+        stray_reason: why the cluster's metadata does not want the partition on this broker, or
+            None.
     """
 
     directory: str
@@ -31,6 +33,6 @@ class StoredLog:
 
     @property
     def topic(self) -> str:
-        """As its name says; the whole name where that is none of a topic-partition."""
+        """The topic in its name; all of a name that is none of a topic-partition."""
         name = parse_directory(self.directory)
         return name.topic if name else self.directory

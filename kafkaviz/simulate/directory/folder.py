@@ -1,5 +1,4 @@
-"""A simulated log on disk: where it may be written, its growing .log files, and the rest at the
-end.
+"""A simulated log on disk: where it may be written, its growing .log files, and the rest at last.
 
 It writes only new files: never in a directory of Kafka's, never over a file.
 """

@@ -97,9 +97,7 @@ def find_unread(log: StoredLog) -> list[UnreadTail]:
 
 
 def count_valid(chunk: AppendChunk) -> int:
-    """How many of the first batches of a chunk have a right checksum; all of a chunk without
-    bytes.
-    """
+    """How many of the first batches of a chunk have a right checksum; all without bytes."""
     if chunk.data is None:
         return len(chunk.rows)
     rows = chunk.rows.copy()

@@ -91,9 +91,7 @@ def twenty() -> PracticeLog:
 
 @cache
 def full() -> PracticeLog:
-    """An index without space for one entry more; its time index has an entry for each of 655 361
-    ms.
-    """
+    """An index without space for one entry more; its time index has 655 361, one for each ms."""
     batches = np.empty(FULL_ENTRIES + 1, ROW)
     number = np.arange(len(batches))
     batches["position"], batches["size_bytes"] = number * FULL_BATCH_BYTES, FULL_BATCH_BYTES

@@ -1,5 +1,4 @@
-"""The compiled loop behind simulate.producers.streams: which batch comes next, when, and its
-records.
+"""The compiled loop behind simulate.producers.streams: which batch comes next, when, what records.
 
 They are written where seal finds them. One turn is one batch, a data batch or the marker of a
 transaction; a batch of 9 records at 500 records a second takes 18 ms:
@@ -400,9 +399,7 @@ def _number(
     row: np.record,
     batch_stream: np.uint64,
 ) -> None:
-    """Fills the producer's id, epoch and sequence, and whether its transaction ends with this
-    batch.
-    """
+    """Fills the producer's id, epoch, sequence, and whether the batch ends its transaction."""
     row.producer_id, row.producer_epoch, row.base_sequence = -1, -1, -1
     if not plan.idempotent:
         return
@@ -449,9 +446,7 @@ def _generate_marker(
     used_bytes: int,
     write: bool,
 ) -> None:
-    """Generates the marker that ends a producer's transaction, at the time of the batch before
-    it.
-    """
+    """Generates the marker that ends a producer's transaction, at the time of the last batch."""
     aborts = happens(stream(stream(state.seed, state.batches), _DRAW_END), plan.abort_threshold)
     _fill_position(plan, state, row, MARKER_BYTES, 1)
     row.attributes, row.marker = plan.marker_attributes, ABORT if aborts else COMMIT

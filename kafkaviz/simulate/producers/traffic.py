@@ -83,8 +83,8 @@ class Phase:
     is given.
 
     Attributes:
-        rate: so many of rate_of a second; a batch takes the time that its records need, and they
-            come evenly within it.
+        rate: so many of rate_of a second; a batch takes the time that the amount of the one before
+            it needs, and its records come evenly within it.
         rate_of: records, bytes before compression, or batches.
         batch_bytes: a batch takes no further record that would make it larger, before compression.
         timestamps: "none" for -1.

@@ -1,5 +1,4 @@
-"""A workload: what producers send to one topic-partition, phase after phase, from a small TOML
-file.
+"""A workload: what producers send to one topic-partition, phase after phase, as a TOML file.
 
     topic = "orders"
     start = 2026-03-01T08:00:00Z

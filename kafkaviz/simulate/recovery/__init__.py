@@ -1,3 +1,3 @@
-"""What of one segment a recovery keeps, and the indexes, transactions and producers it builds of
-that.
+"""The part of a segment that a recovery keeps, and the indexes, transactions and producers of
+it.
 """

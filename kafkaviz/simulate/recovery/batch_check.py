@@ -1,4 +1,4 @@
-"""The check of whole batches: is each as large as its header at least, and its checksum right?
+"""The check of complete batches: is each at least as large as its header, and its checksum right?
 
 As ensureValid of DefaultRecordBatch and LegacyRecord in Kafka 4.3.1: neither codec nor records are
 looked at. Of the fields in front of the checksum a broker may change the base offset and the leader
@@ -20,12 +20,22 @@ class BatchCheck:
     """Checks batches in the order of a log, with one buffer for all."""
 
     def __init__(self, read: ReadInto) -> None:
-        """read(position, buffer) gives the bytes of the .log."""
+        """Allocates the buffer.
+
+        Args:
+            read: read(position, buffer) gives the bytes of the .log.
+        """
         self._read, self._buffer = read, np.empty(BUFFER_BYTES, np.uint8)
 
     def count_valid(self, batches: np.ndarray) -> tuple[int, str]:
-        """(how many of the first batches, format.batch.BATCH without gaps, are valid; "" or "crc"
-        or "too-small" of the next).
+        """Checks batches up to the first that is not valid.
+
+        Args:
+            batches: rows of format.batch.BATCH, without gaps between them.
+
+        Returns:
+            How many of the first batches are valid; and "", or what is wrong with the next: "crc"
+            or "too-small".
         """
         ends = batches["position"] + batches["size_bytes"]
         valid_count = 0

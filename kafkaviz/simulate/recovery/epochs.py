@@ -1,5 +1,4 @@
-"""The leader epochs of a log: which epoch began at which offset, as the leader-epoch-checkpoint
-keeps it.
+"""The leader epochs of a log: which began at which offset, as leader-epoch-checkpoint keeps it.
 
 As LeaderEpochFileCache of Kafka 4.3.1. Epochs (0, 0), (3, 500), (5, 900) of a log that is cut to
 end at 800 become (0, 0), (3, 500); if it also starts at 600 now, (3, 600).
@@ -18,7 +17,11 @@ class LeaderEpochs:
     """The epochs of one log, both columns ascending."""
 
     def __init__(self, entries: Iterable[Epoch] = ()) -> None:
-        """entries: as the file has them; one that does not fit those before it pushes them out."""
+        """Takes the epochs of a file.
+
+        Args:
+            entries: as the file has them; one that does not fit those before it removes them.
+        """
         self.entries: list[Epoch] = []
         for epoch, start in entries:
             self.assign(epoch, start)
@@ -29,7 +32,7 @@ class LeaderEpochs:
         return self.entries[-1][0] if self.entries else -1
 
     def assign(self, epoch: int, start: int) -> None:
-        """Says that an epoch began at an offset."""
+        """Notes that an epoch began at an offset."""
         if self.entries and epoch == self.entries[-1][0] and start >= self.entries[-1][1]:
             return
         while self.entries and (self.entries[-1][0] >= epoch or self.entries[-1][1] >= start):
@@ -37,8 +40,12 @@ class LeaderEpochs:
         self.entries.append((epoch, start))
 
     def take(self, batches: np.ndarray) -> None:
-        """Says so of each epoch in batches that is newer than all before; messages of magic 0 and 1
-        have none. format.batch.BATCH.
+        """Notes each epoch in batches that is newer than all before.
+
+        Messages of magic 0 and 1 have none.
+
+        Args:
+            batches: rows of format.batch.BATCH.
         """
         epochs = np.where(batches["magic"] >= MAGIC_2, batches["leader_epoch"], -1)
         newest = np.maximum.accumulate(np.concatenate([[self.latest], epochs]))
@@ -46,8 +53,10 @@ class LeaderEpochs:
             self.assign(int(epochs[row]), int(batches["base_offset"][row]))
 
     def cut_to(self, log_start: int, log_end: int) -> bool:
-        """Forgets what lies at or above the log's end, and what ended before its start; whether
-        Kafka writes the file for that.
+        """Forgets what lies at or above the log's end, and what ended before its start.
+
+        Returns:
+            Whether Kafka writes the file for that.
         """
         count_before = len(self.entries)
         self.entries = [(epoch, start) for epoch, start in self.entries if start < log_end]

@@ -1,12 +1,11 @@
-"""Which segments a load reads anew: those that were not flushed, and those with an index that it
-does not believe.
+"""Which segments a load reads anew: unflushed ones, and those with an index it does not trust.
 
 Of Kafka 4.3.1 the transaction index alone is looked at, up to 2.2 all three (KAFKA-7283).
 
 As LogSegment.sanityCheck, and those of TransactionIndex, OffsetIndex and TimeIndex. An index that
-is wrong and passes is followed blindly. What is asked for here are the bytes of one segment,
-wherever they lie: a load asks for them, and so does a lookup that wants to know whether a load
-would change what it reads.
+is wrong and passes is followed blindly. The checks need the bytes of one segment, wherever they
+lie: a load calls them, and so does a lookup that must know whether a load would change what it
+reads.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,14 +22,14 @@ class ReadableFile(Protocol):
 
     @property
     def name(self) -> str:
-        """As it lies in the directory."""
+        """Its name in the directory."""
 
     @property
     def size_bytes(self) -> int:
-        """How long it is."""
+        """Its size."""
 
     def content(self) -> bytes:
-        """All of them."""
+        """All its bytes."""
 
 
 # "index", "timeindex" or "txnindex" of a segment, None where there is no such file
@@ -38,15 +37,21 @@ FileGetter = Callable[[str], ReadableFile | None]
 
 
 class Distrust(NamedTuple):
-    """Why the indexes of a segment are built anew: its cause, as a Step names it, and in words."""
+    """Why the indexes of a segment are built anew.
+
+    Attributes:
+        cause: as a StartupStep names it.
+        why: the same in words.
+    """
 
     cause: str
     why: Message
 
 
 def find_unflushed(bases: Sequence[int], recovery_point: int) -> list[int]:
-    """The segments that an unclean start recovers: from the one on that holds the recovery point
-    (LogLoader.recoverLog).
+    """The segments that an unclean start recovers (LogLoader.recoverLog).
+
+    From the one on that holds the recovery point.
     """
     first = max((base for base in bases if base <= recovery_point), default=recovery_point)
     return [base for base in bases if base >= first]
@@ -55,8 +60,11 @@ def find_unflushed(bases: Sequence[int], recovery_point: int) -> list[int]:
 def distrust(get: FileGetter, base: int, behaviour: ReleaseBehaviour) -> Distrust | None:
     """Why a load recovers the segment of this base offset though it was flushed, or None.
 
-    A time index that is missing is no reason: an empty one is made. CorruptBytes in Kafka's words
-    for a .txnindex of a version that it does not know, which ends the load.
+    A time index that is missing is no reason: an empty one is written.
+
+    Raises:
+        CorruptBytes: Kafka does not know the version of a .txnindex, which ends the load; in its
+            words.
     """
     if not get("index"):
         return Distrust("index-missing", message("index_check.index_missing"))
@@ -79,8 +87,9 @@ def _txn_fault(file: ReadableFile | None, base: int) -> Message | None:
 
 
 def _old_fault(get: FileGetter, behaviour: ReleaseBehaviour) -> Message | None:
-    """The checks of the offset and the time index up to Kafka 2.2; an index that is missing has
-    none.
+    """The checks of the offset and the time index up to Kafka 2.2.
+
+    An index that is missing has no fault.
     """
     for kind, layout in (("index", offset_index), ("timeindex", time_index)):
         file = get(kind)

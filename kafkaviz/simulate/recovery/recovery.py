@@ -1,9 +1,8 @@
-"""Recovering a segment: what Kafka makes of a .log alone, its indexes built anew and its tail cut
-off.
+"""Recovering a segment: its indexes are built anew from the .log, and the invalid tail is cut off.
 
 As LogSegment.recover of Kafka 1.1 to 4.4.0. Batches of 3000 bytes each with the last offsets 9, 19,
 29 ..., and an interval of 4096 bytes: the third batch starts 6000 bytes behind the last indexed
-place, 0, and gets the entry (29, 6000); the fifth starts 6000 behind that one, and gets (49,
+position, 0, and gets the entry (29, 6000); the fifth starts 6000 behind that one, and gets (49,
 12000). At the first batch whose checksum is wrong the .log ends.
 """
 
@@ -46,19 +45,26 @@ class BrokerException:
 
 @dataclass(frozen=True)
 class RecoveredSegment:
-    """What recovery made of a segment.
+    """The result of a segment's recovery.
 
-    offset_entries, time_entries, aborted: the entries of the three indexes, with the dtype ENTRY of
-    their formats. valid_bytes: the .log up to the end of its last valid batch; the rest is cut.
-    size_bytes: before. stop_reason: why nothing more was valid: "end" all was; "short", "torn" or
-    "bad-length" as format.walk has them; "too-small" a batch shorter than its header; "crc" a wrong
-    checksum; "marker" a transaction marker that cannot be read. max_timestamp_ms,
-    max_timestamp_offset: the largest timestamp and the last offset of the first batch that has it,
-    or -1, -1. next_offset: one past the last valid batch. producers_end_offset: the same of the
-    last batch of magic 2, or None. leader_epochs: (epoch, start offset), those given included.
-    open_transactions: of each producer with one, the first offset. exception: the exception that
-    ended it, or None. Then nothing was cut or trimmed, and valid_bytes is where it came to.
-    close_trims: as of config.Profile.
+    Attributes:
+        size_bytes: of the .log before.
+        valid_bytes: the .log up to the end of its last valid batch; the rest is cut.
+        stop_reason: why nothing more was valid: "end" all was; "short", "torn" or "bad-length" as
+            format.walk has them; "too-small" a batch shorter than its header; "crc" a wrong
+            checksum; "marker" a transaction marker that cannot be read.
+        offset_entries: with the dtype ENTRY of their format.
+        time_entries: with the dtype ENTRY of their format.
+        aborted: the entries of the transaction index, with the dtype ENTRY of their format.
+        max_timestamp_ms: the largest timestamp, or -1.
+        max_timestamp_offset: the last offset of the first batch that has it, or -1.
+        next_offset: one past the last valid batch.
+        producers_end_offset: one past the last valid batch of magic 2, or None.
+        leader_epochs: (epoch, start offset), those given included.
+        open_transactions: of each producer with one, the first offset.
+        exception: the exception that ended the recovery, or None. Then nothing was cut or trimmed,
+            and valid_bytes is how far it came.
+        close_trims: as of config.ReleaseBehaviour.
     """
 
     base_offset: int
@@ -82,12 +88,13 @@ class RecoveredSegment:
 
     @property
     def truncated_bytes(self) -> int:
-        """How much of the .log is cut; nothing where an exception came first."""
+        """How much of the .log is cut; nothing after an exception."""
         return 0 if self.exception else self.size_bytes - self.valid_bytes
 
     def index(self) -> bytes:
-        """The .index as recovery leaves it: trimmed to its entries, or after an exception as long
-        as it may grow.
+        """The .index as recovery leaves it: trimmed to its entries.
+
+        After an exception it is as long as it may grow.
         """
         return self._with_room(
             offset_index.build(self.offset_entries),
@@ -101,7 +108,7 @@ class RecoveredSegment:
         )
 
     def txnindex(self) -> bytes:
-        """The .txnindex; where nothing was aborted it is empty, or was never made."""
+        """The .txnindex; where nothing was aborted it is empty, or was never written."""
         return txn_index.build(self.aborted)
 
     def closed_index(self) -> bytes:
@@ -113,11 +120,11 @@ class RecoveredSegment:
         )
 
     def closed_timeindex(self) -> bytes:
-        """The .timeindex once the segment was closed: with the entry of the segment's end, which
-        recovery wrote if it came so far.
+        """The .timeindex once the segment was closed.
 
-        After an exception a close writes it, up to 4.3. An end before the last entry, of offsets
-        that run backwards, is refused again, and a close passes over that.
+        It has the entry of the segment's end, which recovery wrote if it came so far. After an
+        exception a close writes it, up to 4.3. An end before the last entry, of offsets that run
+        backwards, is refused again, and a close passes over that.
         """
         if self.exception and not self.close_trims:
             return self.timeindex()
@@ -143,13 +150,17 @@ def recover(
     leader_epochs: Iterable[tuple[int, int]] = (),
     open_transactions: dict[int, int] | None = None,
 ) -> RecoveredSegment:
-    """What LogSegment.recover makes of a .log of this size; read(position, buffer) gives its bytes,
-    as format.walk.Read.
+    """Recovers a .log of this size as LogSegment.recover does.
 
-    stem: path of the segment without its ending, and modified_ms: time of its .log; Kafka's
-    messages have them. leader_epochs: what leader-epoch-checkpoint says. open_transactions: of each
-    producer with an open one below the base offset, its first offset. Memory is bounded by a chunk
-    of the .log, 16 384 batches, and the entries.
+    Memory is bounded by a chunk of the .log, 16 384 batches, and the entries.
+
+    Args:
+        read: read(position, buffer) gives the bytes of the .log, as for format.walk.Walk.
+        stem: the path of the segment without its ending, for Kafka's messages.
+        modified_ms: the time of its .log, for Kafka's messages.
+        leader_epochs: what leader-epoch-checkpoint says.
+        open_transactions: of each producer with an open one below the base offset, its first
+            offset.
     """
     epochs, transactions = LeaderEpochs(leader_epochs), OpenTransactions(open_transactions)
     run = _Run(
@@ -237,8 +248,8 @@ class _Run:
         )
 
     def _take(self, batches: np.ndarray) -> None:
-        """Valid batches, one after another: into the indexes, then into the leader epochs and the
-        producers' state.
+        """Takes valid batches into the indexes, then into the leader epochs and the producers'
+        state.
         """
         state_before = self._state.copy()
         indexed_count, offset_entries, time_entries, fault = self._index_batches(batches)
@@ -273,7 +284,11 @@ class _Run:
             self._epochs.take(batches[:indexed_count])
 
     def _index_batches(self, batches: np.ndarray) -> tuple[int, np.ndarray, np.ndarray, int]:
-        """(batches taken, the new entries of both indexes, fault or 0)."""
+        """Takes batches into the indexes.
+
+        Returns:
+            The number of batches taken, the new entries of both indexes, and the fault or 0.
+        """
         has_first_offset_keys = self._behaviour.first_offset_keys
         key = (
             resolve_first_offsets(self._read, batches)["base_offset"]
@@ -309,7 +324,7 @@ class _Run:
         return indexed_count, offset_entries, time_entries, fault
 
     def _finish(self) -> None:
-        """The last entry of the time index, which may take the slot that is kept for it."""
+        """Adds the last entry of the time index, which may take the slot that is kept for it."""
         state = self._state[0]
         if state["time_entries"] and state["max_timestamp_offset"] < state["last_time_offset"]:
             self._broker_exception = self._exception(TIME_BACKWARDS, None)
@@ -323,7 +338,11 @@ class _Run:
             )
 
     def _exception(self, fault: int, last_offset: int | None) -> BrokerException:
-        """What Kafka throws for a fault of the indexes; last_offset: of the batch that has it."""
+        """What Kafka throws for a fault of the indexes.
+
+        Args:
+            last_offset: of the batch that has it.
+        """
         state = self._state[0]
         if fault == OFFSET_FULL:
             return BrokerException(
@@ -366,8 +385,10 @@ class _Run:
 
 
 def _time_entry(timestamp_ms: int, relative_offset: int) -> np.ndarray:
-    """An entry; of an offset that is too far away, which releases before 2.0 do not look at, the
-    low 32 bits, as Java's toInt.
+    """An entry of the time index.
+
+    Of an offset that is too far away, which releases before 2.0 do not look at, it has the low 32
+    bits, as Java's toInt.
     """
     return np.array(
         [(timestamp_ms, (int(relative_offset) + 2**31) % 2**32 - 2**31)], time_index.ENTRY
@@ -409,8 +430,11 @@ def _index(
     times: np.ndarray,
     offsets: np.ndarray,
 ) -> tuple[int, int, int, int]:
-    """Takes batches into both indexes: (how many, new offset entries, new time entries, the fault
-    that stopped it or 0).
+    """Takes batches into both indexes.
+
+    Returns:
+        The number of batches taken, of new offset entries, of new time entries, and the fault that
+        stopped it or 0.
     """
     state, new_offsets, new_times = states[0], 0, 0
     for row in range(len(key)):

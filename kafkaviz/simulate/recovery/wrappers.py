@@ -1,5 +1,5 @@
-"""First offsets of compressed messages of magic 0 and 1: a wrapper's header tells its last one
-alone.
+"""First offsets of compressed messages of magic 0 and 1: a wrapper's header has only its last
+one.
 """
 
 import numpy as np
@@ -9,8 +9,12 @@ from kafkaviz.format import batch, legacy_messages
 
 
 def resolve_first_offsets(read: ReadInto, batches: np.ndarray) -> np.ndarray:
-    """The batches (format.batch.BATCH), each wrapper with the offset of its first message; of one
-    that cannot be read with its last.
+    """The batches, each wrapper with the offset of its first message.
+
+    One that cannot be read keeps that of its last.
+
+    Args:
+        batches: rows of format.batch.BATCH.
     """
     unknown = np.flatnonzero(
         (batches["magic"] < batch.MAGIC_2) & (batches["base_offset"] == batch.UNKNOWN)

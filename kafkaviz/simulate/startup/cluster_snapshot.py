@@ -1,5 +1,4 @@
-"""The newest snapshot of the cluster's metadata, which a node reads before it follows the metadata
-log.
+"""The newest snapshot of the cluster's metadata, which a node reads before the metadata log.
 
 As KRaftControlRecordStateMachine and RecordsIterator of Kafka 4.3.1: each batch's checksum is
 looked at, and one that is wrong ends the start. Of 00000000000000000200-0000000003.checkpoint and
@@ -53,8 +52,11 @@ def steps(log: StoredLog) -> Iterator[StartupStep]:
 
 
 def _fault(file: FileView) -> tuple[int, BrokerException | None] | None:
-    """(the byte from which it cannot be read, what Kafka throws, None where its words are not
-    known), or None.
+    """What is wrong with a snapshot.
+
+    Returns:
+        The byte from which it cannot be read, and what Kafka throws, None where its words are not
+        known; or None if nothing is wrong.
     """
     with file.open_reader() as read:
         walk = Walk(read, 0, file.size_bytes)

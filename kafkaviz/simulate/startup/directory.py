@@ -1,4 +1,4 @@
-"""A partition directory while a load changes it: what it holds by then, and each change as a Step.
+"""A partition directory while a load changes it: its files by then, each change a StartupStep.
 
 The real files stay as they are.
 """
@@ -20,11 +20,11 @@ NUMBER_DIGITS = 20  # of a file's name
 
 
 class LoadFailed(Exception):
-    """The load of this log ends here, and the broker's start with it; the step says how."""
+    """The end of this log's load, and of the broker's start with it; the step says how."""
 
 
 class Directory:
-    """The files of one partition directory, by name, and the steps that brought them there."""
+    """The files of one partition directory, by name, and the steps that led to them."""
 
     def __init__(self, log: StoredLog) -> None:
         self.name, self.files = log.directory, {file.name: file for file in log.files}
@@ -32,7 +32,7 @@ class Directory:
 
     @property
     def steps(self) -> tuple[StartupStep, ...]:
-        """What was done so far; of a file that was written twice the later content."""
+        """The steps so far; of a file that was written twice the later content."""
         return tuple(self._steps.values())
 
     def get(self, base: int, kind: str) -> FileView | None:
@@ -40,17 +40,21 @@ class Directory:
         return self.files.get(f"{file_stem(base)}.{kind}")
 
     def require_file(self, base: int, kind: str) -> FileView:
-        """A file in use of a segment, which is known to be there."""
+        """A file in use of a segment, which is known to exist."""
         return self.files[f"{file_stem(base)}.{kind}"]
 
     def path(self, base: int) -> str:
-        """A segment's path without its ending, as Kafka's messages have it, relative to the broker
-        directory.
+        """A segment's path without its ending, relative to the broker directory, as in Kafka's
+        messages.
         """
         return f"{self.name}/{file_stem(base)}"
 
     def named_files(self) -> list[tuple[int, str, FileView]]:
-        """(number, kind, file) of the files in use whose name begins with an offset."""
+        """The files in use whose name begins with an offset.
+
+        Returns:
+            The offset, the kind and the file of each.
+        """
         parsed_names = ((names.parse_file(name), file) for name, file in self.files.items())
         return [
             (name.base_offset, name.kind, file)
@@ -59,13 +63,17 @@ class Directory:
         ]
 
     def files_with_suffix(self, suffix: str) -> list[tuple[str, int]]:
-        """(name, number) of the files with that suffix."""
+        """The files with a suffix.
+
+        Returns:
+            The name and the offset of each.
+        """
         return [
             (name, leading_number(name) or 0) for name in self.files if name.endswith(f".{suffix}")
         ]
 
     def delete(self, name: str, cause: str, why: Message) -> None:
-        """Takes a file away."""
+        """Deletes a file."""
         self.add_step(
             "delete",
             cause,
@@ -76,13 +84,13 @@ class Directory:
         )
 
     def delete_segment(self, base: int, cause: str, why: Message) -> None:
-        """Takes the files of a segment away, as many as there are."""
+        """Deletes the files of a segment that there are."""
         for kind in KINDS:
             if self.get(base, kind):
                 self.delete(f"{file_stem(base)}.{kind}", cause, why)
 
     def cut(self, base: int, valid_bytes: int, why: Message, cause: str = "tail") -> None:
-        """Cuts the end of a .log off, if there is more than that."""
+        """Cuts off the end of a .log, if there is more than its valid bytes."""
         log = self.require_file(base, "log")
         if valid_bytes < log.size_bytes:
             self.files[log.name] = log.part(log.name, 0, valid_bytes)
@@ -97,7 +105,11 @@ class Directory:
             )
 
     def write_index(self, base: int, kind: str, data: bytes, cause: str, why: Message) -> bool:
-        """Writes an index; whether that changes anything."""
+        """Writes an index.
+
+        Returns:
+            Whether that changes anything.
+        """
         name, file = f"{file_stem(base)}.{kind}", self.get(base, kind)
         if (file is None and kind == "txnindex" and not data) or (
             file and file.size_bytes == len(data) and file.content() == data
@@ -107,7 +119,7 @@ class Directory:
         return True
 
     def write_file(self, file: FileView, cause: str, why: Message, base: int | None) -> None:
-        """Puts a file there under its name."""
+        """Writes a file under its name."""
         self.files[file.name] = file
         self.add_step("rebuild", cause, why, base, file.name, size_bytes=file.size_bytes)
 
@@ -122,7 +134,11 @@ class Directory:
         because: Message | None = None,
         **more: Any,
     ) -> NoReturn:
-        """Ends the load. because: what led to the exception, where that is known."""
+        """Ends the load.
+
+        Args:
+            because: what led to the exception, where that is known.
+        """
         why = message(
             "start.takes_directory_offline"
             if exception.class_name == STORAGE
@@ -135,7 +151,7 @@ class Directory:
     def add_step(
         self, action: str, cause: str, why: Message, base: int | None, name: str, **more: Any
     ) -> None:
-        """One more step."""
+        """Adds a step."""
         self._steps[action, name, base] = StartupStep(
             self.name, base, action, cause, why, f"{self.name}/{name}", **more
         )

@@ -1,6 +1,4 @@
-"""Which .log a broker opens at all, before it looks into it: FileRecords.open, alike in Kafka 3.9.0
-and 4.3.1.
-"""
+"""Which .log a broker opens at all, before it reads it: FileRecords.open, Kafka 3.9.0 and 4.3.1."""
 
 from kafkaviz.simulate.recovery.recovery import BrokerException
 from kafkaviz.simulate.stored import MOST_LOG_BYTES
@@ -9,7 +7,11 @@ KAFKA = "org.apache.kafka.common.KafkaException"
 
 
 def find_exception(path: str, size_bytes: int) -> BrokerException | None:
-    """What opening a .log of this size throws, if anything; path: as Kafka's message has it."""
+    """What opening a .log of this size throws, if anything.
+
+    Args:
+        path: as Kafka's message has it.
+    """
     if size_bytes <= MOST_LOG_BYTES:
         return None
     return BrokerException(

@@ -1,5 +1,4 @@
-"""The indexes of segments built anew from their .log alone: recovered one after another, and
-closed.
+"""The indexes of segments rebuilt from their .log alone: recovered one after another, and closed.
 
 As LogSegment.recover and close of Kafka 4.3.1. What is open at the start of the first segment comes
 from the latest producer snapshot at or below it and from the batches in between; each later segment
@@ -36,8 +35,9 @@ BEFORE_ALL = -1  # a log start below every offset: no snapshot is passed over
 class RebuiltSegment:
     """A segment after recovery and close.
 
-    has_txnindex: a .txnindex is written though nothing was aborted, since there was one: recovery
-    empties it.
+    Attributes:
+        has_txnindex: a .txnindex is written though nothing was aborted, since there was one:
+            recovery empties it.
     """
 
     base_offset: int
@@ -59,8 +59,9 @@ class RebuiltSegment:
 
 
 class RebuildRefusal(Exception):
-    """A segment that Kafka's recovery does not get through: its .log, what Kafka throws, and what a
-    start does then.
+    """The error for a segment that Kafka's recovery does not get through.
+
+    It has the segment's .log, what Kafka throws, and what a start does then.
     """
 
     def __init__(self, file: str, exception: BrokerException, consequence: Message) -> None:
@@ -71,8 +72,10 @@ class RebuildRefusal(Exception):
 def rebuild(
     log: StoredLog, base_offsets: Sequence[int], behaviour: ReleaseBehaviour = NEWEST
 ) -> Iterator[RebuiltSegment]:
-    """The segments with these base offsets, in their order; Refused at the first that recovery does
-    not get through.
+    """The segments with these base offsets, in order.
+
+    Raises:
+        RebuildRefusal: recovery does not get through a segment.
     """
     directory, open_transactions = Directory(log), None
     for base in sorted(base_offsets):
@@ -109,7 +112,11 @@ def rebuild(
 
 
 def _open_at(directory: Directory, base: int) -> dict[int, int]:
-    """Of each producer with an open transaction at the start of a segment, its first offset."""
+    """The open transactions at the start of a segment.
+
+    Returns:
+        Of each producer with one, its first offset.
+    """
     named_files = directory.named_files()
     state = ProducerState(
         SnapshotFiles(

@@ -1,5 +1,4 @@
-"""What deletions, compaction and splits left behind when a broker stopped, and what a load does
-with it first.
+"""What deletions, compaction and splits leave when a broker stops, and what a load does with it.
 
 As LogLoader of Kafka 4.3.1: a .deleted file goes, and a .cleaned one, whose sources are still
 there. A .swap file is finished: what it replaces goes, and it takes its name. Only a .swap at or
@@ -46,7 +45,7 @@ def delete_unfinished(directory: Directory) -> None:
 def swap_in_segments(
     directory: Directory, config: IndexConfig, behaviour: ReleaseBehaviour
 ) -> None:
-    """Deletes what finished segments replace, and gives these their names."""
+    """Deletes what finished segments replace, and gives those their names."""
     logs = [
         base for name, base in directory.files_with_suffix("swap") if name.endswith(".log.swap")
     ]
@@ -91,7 +90,7 @@ def _swap_end(directory: Directory, base: int) -> int:
 def _blank_index(
     directory: Directory, base: int, config: IndexConfig, behaviour: ReleaseBehaviour
 ) -> None:
-    """A finished segment without its index gets one of zeros, by the mere look for its end."""
+    """Gives a finished segment without an index one of zeros: looking for its end creates it."""
     name = f"{file_stem(base)}.index.swap"
     if behaviour.swaps_indexes and name not in directory.files:
         directory.files[name] = in_memory(

@@ -1,6 +1,4 @@
-"""Where a .log ends, as a load finds it outside of a recovery: from its last index entry on,
-checksums unread.
-"""
+"""The end of a .log outside of a recovery: found from its last index entry on, checksums unread."""
 
 import numpy as np
 
@@ -54,8 +52,9 @@ def refuse_corrupt(directory: Directory, base: int, log: FileView, walk: Walk) -
 
 
 def _last_slot(index: FileView | None) -> tuple[int, int]:
-    """The relative offset and the position in the last slot of an offset index; zeros where there
-    is none.
+    """The relative offset and the position in the last slot of an offset index.
+
+    Zeros where there is none.
     """
     entry_bytes = offset_index.ENTRY.itemsize
     stop = index.size_bytes // entry_bytes * entry_bytes if index else 0

@@ -1,9 +1,8 @@
-"""Loading one log at a start: leftovers put away, segments checked, recovered or thrown away,
-producer snapshots put in order.
+"""Loading one log at a start: leftovers, segments, indexes and producer snapshots.
 
-As LogLoader of Kafka 4.3.1, in its order, with what differed before (config.Profile). The files
-stay as they are: each change is a Step, and what the loader would find afterwards is kept beside
-them (directory.Directory).
+As LogLoader of Kafka 4.3.1, in its order, with what differed before (config.ReleaseBehaviour). The
+files stay as they are: each change is a StartupStep, and what the loader would find afterwards is
+kept beside them (directory.Directory).
 """
 
 from collections.abc import Callable, Iterator
@@ -41,7 +40,7 @@ ROUNDS = 1000
 
 
 class Overflow(Exception):
-    """A segment has an offset too far from its base offset: it must be split."""
+    """The fault of a segment with an offset too far from its base offset: it must be split."""
 
     def __init__(self, base: int) -> None:
         super().__init__(base)
@@ -60,7 +59,11 @@ class LogLoader:
         why: str | None = None,
         watch: RecoveryCallback | None = None,
     ) -> None:
-        """why: a cause that stands for "unflushed" in every step of the recovery."""
+        """Sets up the load.
+
+        Args:
+            why: a cause in place of "unflushed" in every step of the recovery.
+        """
         self._log, self._clean, self._behaviour, self._watch = log, clean, behaviour, watch
         self._recovery_cause = why or "unflushed"
         self._directory = Directory(log)
@@ -71,7 +74,7 @@ class LogLoader:
         self.are_producers_unread = False
 
     def run(self) -> tuple[StartupStep, ...]:
-        """What the load does, in its order; the snapshots last.
+        """The steps of the load in order; the snapshots last.
 
         One step is "fail" where it does not end well.
         """
@@ -96,8 +99,9 @@ class LogLoader:
         return (*self._directory.steps, *self._snapshot_steps())
 
     def files(self) -> dict[str, FileView]:
-        """The directory as run() would leave it, without the producer snapshots; the last segment's
-        indexes at their entries.
+        """The directory as run() would leave it, without the producer snapshots.
+
+        The last segment's indexes are at their entries.
         """
         return {
             name: file
@@ -152,8 +156,9 @@ class LogLoader:
         cause: str,
         way_out: Message,
     ) -> bytes:
-        """A small file's bytes, none where there is no file; the load ends where it cannot be
-        read.
+        """The bytes of a small file, none where there is no file.
+
+        The load ends where it cannot be read.
         """
         file = self._directory.files.get(name)
         if file is None:
@@ -177,7 +182,7 @@ class LogLoader:
                 self._bases.append(base)
 
     def _check(self, base: int) -> None:
-        """Whether a segment's indexes may be used as they are (LogSegment.sanityCheck)."""
+        """Checks whether a segment's indexes may be used as they are (LogSegment.sanityCheck)."""
         get = partial(self._directory.get, base)
         self._refuse_too_long(base, self._directory.require_file(base, "log"))
         if get("index") and not get("timeindex"):
@@ -210,7 +215,7 @@ class LogLoader:
             )
 
     def _run_splitting(self, phase: Callable[[], None]) -> None:
-        """A phase of the load, begun again whenever it comes upon a segment that must be split."""
+        """Runs a phase of the load, again whenever it finds a segment that must be split."""
         for _ in range(ROUNDS):
             try:
                 phase()
@@ -247,8 +252,13 @@ class LogLoader:
         return message("start.not_stopped_cleanly", offset=self._log.recovery_point)
 
     def _recover(self, base: int, cause: str, why: Message, *, is_caught: bool) -> int:
-        """Recovers a segment, and says so; the bytes that were cut off. is_caught: offsets that run
-        backwards empty it.
+        """Recovers a segment, and adds the steps.
+
+        Args:
+            is_caught: offsets that run backwards empty it.
+
+        Returns:
+            The number of bytes that were cut off.
         """
         state = ProducerState(self._snapshots)
         state.rebuild(
@@ -319,8 +329,10 @@ class LogLoader:
         *,
         is_caught: bool,
     ) -> int:
-        """What the loader does with an exception of a recovery; the bytes that it cuts off, if it
-        goes on.
+        """Does what the loader does with an exception of a recovery.
+
+        Returns:
+            The number of bytes that it cuts off, if it goes on.
         """
         name, is_full = f"{file_stem(base)}.log", "full" in exception.message
         if exception.class_name == recovery.OFFSET_OVERFLOW:
@@ -341,7 +353,7 @@ class LogLoader:
     def _fail_full_index(
         self, base: int, recovered_segment: RecoveredSegment, exception: BrokerException
     ) -> NoReturn:
-        """The load ends at the entry that its index has no room for."""
+        """Ends the load at the entry that its index has no space for."""
         is_time = "time index" in exception.message
         entries, kind = (
             (recovered_segment.time_entries, "timeindex")
@@ -372,7 +384,7 @@ class LogLoader:
         )
 
     def _replay(self, start: int, base: int, transactions: OpenTransactions) -> None:
-        """The batches of a segment from an offset on, for the state of the producers."""
+        """Takes the batches of a segment from an offset on into the state of the producers."""
         log = self._directory.require_file(base, "log")
         with log.open_reader() as read:
             walk = Walk(read, 0, log.size_bytes)
@@ -420,7 +432,7 @@ class LogLoader:
                 )
 
     def _resize_last(self) -> None:
-        """Makes room in the indexes of the segment that will be written to (resizeIndexes)."""
+        """Makes space in the indexes of the segment that will be written to (resizeIndexes)."""
         base = self._bases[-1]
         for kind, room in (
             ("index", self._log.config.offset_slots),

@@ -1,10 +1,9 @@
-"""The files of a broker directory that a start reads before its first log: meta.properties,
-bootstrap.checkpoint and quorum-state.
+"""The broker's own files that a start reads before its first log.
 
-As MetaPropertiesEnsemble, BootstrapDirectory, BatchFileReader and FileQuorumStateStore of Kafka
-4.3.1. A directory without a meta.properties that can be read counts as not there; of
-bootstrap.checkpoint every record is read, and no checksum is looked at: "x" holds no
-metadata.version, so the start ends.
+meta.properties, bootstrap.checkpoint and quorum-state, as MetaPropertiesEnsemble,
+BootstrapDirectory, BatchFileReader and FileQuorumStateStore of Kafka 4.3.1 read them. A directory
+without a meta.properties that can be read counts as not there; of bootstrap.checkpoint every record
+is read, and no checksum is looked at: "x" holds no metadata.version, so the start ends.
 """
 
 import re
@@ -36,8 +35,10 @@ _NUMBER = re.compile("[+-]?[0-9]{1,10}")
 
 @dataclass(frozen=True)
 class OwnFiles:
-    """Their bytes, None where there is no file; has_metadata_log: KRaft's own log lies in the
-    directory.
+    """The bytes of these files, None where there is no file.
+
+    Attributes:
+        has_metadata_log: KRaft's own log lies in the directory.
     """
 
     meta_properties: bytes | None
@@ -47,7 +48,7 @@ class OwnFiles:
 
 
 def own_steps(files: OwnFiles, behaviour: ReleaseBehaviour) -> tuple[StartupStep, ...]:
-    """Where these files end a start; nothing where they do not."""
+    """The steps where these files end a start; none where they do not."""
     is_kraft = versions.KRAFT_ONLY.applies_to(behaviour.release) or files.has_metadata_log
     steps = list(_properties(files.meta_properties, is_kraft=is_kraft))
     if (
@@ -62,7 +63,7 @@ def own_steps(files: OwnFiles, behaviour: ReleaseBehaviour) -> tuple[StartupStep
 
 
 def properties_fault(data: bytes) -> Message | None:
-    """What MetaProperties does not take of a meta.properties, or None."""
+    """What MetaProperties refuses in a meta.properties, or None."""
     try:
         return _fault_in(checkpoint.parse_properties(data))
     except CorruptBytes as fault:
@@ -70,7 +71,7 @@ def properties_fault(data: bytes) -> Message | None:
 
 
 def _fault_in(properties: Mapping[str, str]) -> Message | None:
-    """The same of properties that were parsed."""
+    """What MetaProperties refuses in parsed properties, or None."""
     version = properties.get("version", "0")
     if version not in ("0", "1"):
         return message("meta_properties.unknown_version", version=excerpt(version))
@@ -96,8 +97,10 @@ def _fault_in(properties: Mapping[str, str]) -> Message | None:
 
 
 def bootstrap_fault(data: bytes) -> BrokerException | None:
-    """What reading a bootstrap.checkpoint throws, or None; CannotOpen where its records are more
-    than are looked at.
+    """What reading a bootstrap.checkpoint throws, or None.
+
+    Raises:
+        CannotOpen: it has more records than are read.
     """
     batches, end = walk(data)
     set_features, left_bytes = set(), BOOTSTRAP_BYTES
@@ -187,8 +190,11 @@ def _bootstrap(data: bytes) -> Iterator[StartupStep]:
 
 
 def quorum_fault(data: bytes) -> tuple[Message, BrokerException | None] | None:
-    """(what is wrong with a quorum-state, what reading it throws, None where its words are not
-    known), or None.
+    """What is wrong with a quorum-state.
+
+    Returns:
+        The fault, and what reading the file throws, None where its words are not known; or None if
+        nothing is wrong.
     """
     try:
         checkpoint.parse_quorum_state(data)
@@ -209,7 +215,7 @@ def quorum_fault(data: bytes) -> tuple[Message, BrokerException | None] | None:
 
 
 def _quorum(data: bytes) -> Iterator[StartupStep]:
-    """QuorumState.initialize catches nothing that reading the file throws."""
+    """The end of the start: QuorumState.initialize catches nothing that reading the file throws."""
     fault = quorum_fault(data)
     if fault:
         why = message("start.cannot_be_read", file=QUORUM_FILE, what=fault[0])

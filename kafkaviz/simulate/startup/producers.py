@@ -1,8 +1,7 @@
-"""Producer snapshots at a start: which are deleted, which are written, and what is open at a
-segment's base offset.
+"""Producer snapshots at a start: which are deleted or written, and which transactions are open.
 
-As ProducerStateManager and UnifiedLog.rebuildProducerState of Kafka 4.3.1, of whose state the open
-transactions are kept alone.
+As ProducerStateManager and UnifiedLog.rebuildProducerState of Kafka 4.3.1; of their state only the
+open transactions are kept.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -29,18 +28,20 @@ class SnapshotFiles:
     written_offsets: set[int] = field(default_factory=set)
 
     def delete(self, offset: int, why: Message) -> None:
-        """Takes a file away; one that is not there is no error."""
+        """Deletes a file; a missing one is no error."""
         if self.contents.pop(offset, None) is not None:
             self.deletion_reasons[offset] = why
             self.written_offsets.discard(offset)
 
     def write(self, offset: int, open_transactions: OpenOffsets) -> None:
-        """Puts a file there."""
+        """Writes a file."""
         self.contents[offset] = open_transactions
         self.written_offsets.add(offset)
 
     def open_at(self, offset: int) -> OpenOffsets | None:
-        """What is open at the offset of a file; None of a file that Kafka would refuse."""
+        """The open transactions in the file at an offset; None of a file that Kafka would
+        refuse.
+        """
         content = self.contents[offset]
         if isinstance(content, dict):
             return content
@@ -51,8 +52,9 @@ class SnapshotFiles:
 
 
 class ProducerState:
-    """The state of one log's producers up to an offset, built from the latest snapshot below it and
-    the batches behind that.
+    """The state of one log's producers up to an offset.
+
+    Built from the latest snapshot below it and the batches behind that.
     """
 
     def __init__(self, files: SnapshotFiles) -> None:
@@ -60,24 +62,27 @@ class ProducerState:
         self._end_offset = self._snapshot_offset = 0
 
     def start_at(self, offset: int) -> None:
-        """Everything forgotten, every file deleted (truncateFullyAndStartAt)."""
+        """Forgets everything and deletes every file (truncateFullyAndStartAt)."""
         for snapshot_offset in list(self._files.contents):
             self._files.delete(snapshot_offset, message("start.log_starts_anew"))
         self._end_offset, self._snapshot_offset, self.transactions = offset, 0, OpenTransactions()
 
     def end(self, offset: int) -> None:
-        """Says up to which offset the state is known, and keeps that as a file."""
+        """Sets the offset up to which the state is known, and writes a file for it."""
         self._end_offset = offset
         self._take()
 
     def rebuild(
         self, bases: list[int], log_start: int, offset: int, *, clean: bool, replay: Replay
     ) -> None:
-        """The state below an offset, of a log with these base offsets (rebuildProducerState).
+        """Rebuilds the state below an offset (rebuildProducerState).
 
-        replay(from offset, base offset, transactions) takes the batches of a segment from an offset
-        on. clean: after a clean stop, a directory without any file gets empty ones and no batch is
-        read.
+        Args:
+            bases: the base offsets of the log.
+            clean: after a clean stop, a directory without any file gets empty ones and no batch is
+                read.
+            replay: replay(from offset, base offset, transactions) takes the batches of a segment
+                from an offset on.
         """
         snapshot_at = {*bases[-2:], offset}
         if clean and not self._files.contents:
@@ -134,8 +139,9 @@ class ProducerState:
 
 
 def remove_strays(files: SnapshotFiles, bases: Iterable[int]) -> None:
-    """Deletes files that belong to no segment, except the latest above all base offsets
-    (removeStraySnapshots).
+    """Deletes files that belong to no segment (removeStraySnapshots).
+
+    Except the latest above all base offsets.
     """
     segment_offsets = set(bases)
     strays = sorted(
@@ -150,8 +156,10 @@ def remove_strays(files: SnapshotFiles, bases: Iterable[int]) -> None:
 
 
 def _between(bases: list[int], start: int, stop: int) -> Iterator[int]:
-    """The segments from the one that holds an offset up to another offset, not included
-    (LogSegments.values).
+    """The segments from the one that holds an offset up to another (LogSegments.values).
+
+    Args:
+        stop: not included.
     """
     first = int(np.searchsorted(np.array(bases, np.int64), start, "right")) - 1
     yield from (base for base in bases[max(first, 0) :] if base < stop and start < stop)

@@ -1,4 +1,4 @@
-"""What the next start of a broker does to its directory, told before it happens.
+"""What the next start of a broker does to its directory, predicted.
 
 As LogManager and LogLoader of Kafka 4.3.1. Of a directory that was not stopped cleanly, partition
 orders-0 with recovery point 200 and segments 0, 150 and 300 of which 150 ends in half a batch:
@@ -30,8 +30,9 @@ KAFKA = "org.apache.kafka.common.KafkaException"
 class Restart:
     """What the next start does to a broker directory, or to one partition.
 
-    clean: the marker of a clean stop is there. starts: the broker comes up; of one partition,
-    whether this one stops it.
+    Attributes:
+        clean: the marker of a clean stop is there.
+        starts: the broker comes up; of one partition, whether this one stops it.
     """
 
     clean: bool
@@ -40,8 +41,9 @@ class Restart:
 
     @property
     def failures(self) -> tuple[StartupStep, ...]:
-        """The steps at which a start ends; which comes first depends on the threads that load the
-        logs.
+        """The steps at which a start ends.
+
+        Which comes first depends on the threads that load the logs.
         """
         return tuple(step for step in self.steps if step.action == "fail")
 
@@ -59,12 +61,16 @@ def restart(
     watch: RecoveryCallback | None = None,
     own_steps: Iterable[StartupStep] = (),
 ) -> Restart:
-    """What a start does to these partition directories, in the order given, the metadata log first.
+    """The steps of a start on these partition directories, in this order, the metadata log first.
 
-    clean: the marker of a clean stop is there. strange_names: directories whose names are no
-    topic-partition. watch(directory, base offset, Recovered) is told of each segment that is
-    recovered. own_steps: own_files.own_steps. One log is in memory at a time, as far as
-    recovery.recover says.
+    One log is in memory at a time, as far as recovery.recover says.
+
+    Args:
+        clean: the marker of a clean stop is there.
+        strange_names: directories whose names are no topic-partition.
+        watch: watch(directory, base offset, RecoveredSegment) is called for each segment that is
+            recovered.
+        own_steps: own_files.own_steps.
     """
     logs, refused_names = (
         sorted(logs, key=lambda log: not is_metadata(log.directory)),
@@ -104,12 +110,15 @@ def join_steps(
     strange_names: Iterable[str] = (),
     own_steps: Iterable[StartupStep] = (),
 ) -> Restart:
-    """The start as a whole, from the steps of each directory; they come with its name, in the order
-    of the names.
+    """The start of the broker, from the steps of each directory.
 
-    own_steps: what the directory's own files bring about, which are read first (own_files); where
-    they end the start, the other steps are those of the next one, once they are mended. The
-    metadata log is loaded first. Where a name is strange, no other log is.
+    The metadata log is loaded first. Where a name is strange, no other log is.
+
+    Args:
+        steps: with the name of each directory, in the order of the names.
+        own_steps: what the directory's own files, which are read first, bring about (own_files);
+            where they end the start, the other steps are those of the next one, once they are
+            repaired.
     """
     ordered_steps = sorted(steps, key=lambda item: not is_metadata(item[0]))
     refusals = [_refuse_name(name) for name in strange_names]
@@ -143,8 +152,10 @@ def is_metadata(directory: str) -> bool:
 def _metadata_steps(
     log: StoredLog, behaviour: ReleaseBehaviour, watch: RecoveryCallback | None
 ) -> tuple[StartupStep, ...]:
-    """KafkaRaftLog opens its log as one not stopped cleanly, with the recovery point and the log
-    start 0; then its snapshot is read.
+    """The steps of the metadata log, then of its snapshot.
+
+    KafkaRaftLog opens its log as one not stopped cleanly, with the recovery point and the log start
+    0.
     """
     steps = LogLoader(
         StoredLog(log.directory, log.files, IndexConfig()),
@@ -178,8 +189,9 @@ def _log_steps(
 
 
 def _refuse_name(name: str) -> StartupStep:
-    """LogManager reads every directory's name before it loads the first log
-    (LocalLog.parseTopicPartitionName).
+    """The end of the start at a strange name (LocalLog.parseTopicPartitionName).
+
+    LogManager reads every directory's name before it loads the first log.
     """
     words = (
         f"Found directory {name}, '{name}' is not in the form of topic-partition or "
@@ -200,7 +212,10 @@ def _refuse_name(name: str) -> StartupStep:
 
 
 def _find_duplicates(directories: Iterable[str]) -> list[StartupStep]:
-    """Two directories of one partition, such as orders-0 and orders-00 (LogManager.addLog)."""
+    """The end of the start at two directories of one partition (LogManager.addLog).
+
+    Such as orders-0 and orders-00.
+    """
     first_directories: dict[tuple[str, int, bool], str] = {}
     duplicate_steps = []
     for directory in directories:

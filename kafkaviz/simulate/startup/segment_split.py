@@ -23,7 +23,11 @@ Cut = tuple[int, int]  # (base offset, position) of a segment that a split makes
 def split(
     directory: Directory, base: int, config: IndexConfig, behaviour: ReleaseBehaviour
 ) -> list[int]:
-    """Puts segments in the place of one, and gives their base offsets."""
+    """Replaces a segment by several.
+
+    Returns:
+        Their base offsets.
+    """
     log = directory.require_file(base, "log")
     if (
         find_end_offset(directory, log, directory.get(base, "index"), base) - 1 - base
@@ -60,8 +64,9 @@ def _add(
     config: IndexConfig,
     behaviour: ReleaseBehaviour,
 ) -> None:
-    """A segment that a split made; it is closed like one that was written, so its indexes are those
-    of a recovery.
+    """Adds a segment of a split.
+
+    It is closed like one that was written, so its indexes are those of a recovery.
     """
     with part.open_reader() as read:
         recovered_segment = recover(read, part.size_bytes, base, config, behaviour)
@@ -73,7 +78,7 @@ def _add(
 
 
 def _find_cuts(directory: Directory, log: FileView, base: int) -> list[Cut]:
-    """Where the split cuts: at the first batch, and at each that does not fit the segment begun
+    """Where the split cuts: at the first batch, and at each that does not fit the segment
     before.
     """
     cuts: list[Cut] = []

@@ -1,9 +1,8 @@
-"""The two small files of a partition directory that a start reads, and what Kafka throws where it
-cannot.
+"""The two small files of a partition directory that a start reads, and what Kafka throws at faults.
 
 As LeaderEpochCheckpointFile and PartitionMetadataFile of Kafka 4.3.1. An I/O error of either takes
-the whole log directory offline; a partition.metadata without its two lines, or with an id that is
-none, ends the start with another exception.
+the complete log directory offline; a partition.metadata without its two lines, or with an id that
+is none, ends the start with another exception.
 """
 
 import base64
@@ -32,8 +31,9 @@ def leader_epochs_fault(data: bytes, path: str) -> BrokerException | None:
 
 
 def partition_metadata_fault(data: bytes, path: str) -> BrokerException | None:
-    """What reading partition.metadata throws, or None; neither the names before the colons nor a
-    version from 0 on matter.
+    """What reading partition.metadata throws, or None.
+
+    Neither the names before the colons nor a version from 0 on matter.
     """
     values = [_value(line.decode("utf-8", "replace")) for line in data.splitlines()[:2]]
     if not values:
@@ -73,7 +73,7 @@ def id_fault(name: str, path: str) -> BrokerException | None:
 
 
 def _value(line: str) -> str | None:
-    """What stands behind the colon of a line that has one."""
+    """The text behind the colon of a line that has one."""
     parts = _COLON.split(line)
     while parts and not parts[-1]:
         parts.pop()

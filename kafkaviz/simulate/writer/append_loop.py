@@ -1,5 +1,4 @@
-"""Appends, one after another, into one open segment, in a compiled loop that stops where the
-segment must roll or Kafka refuses.
+"""Appends into one open segment, in a compiled loop until the segment must roll or Kafka refuses.
 
 As UnifiedLog.append and LogSegment.append of Kafka 1.1 to 4.3.1. Batches of 1000 bytes, ten records
 each, and an interval of 4096: the sixth append finds 5000 bytes since the last entry and gets (59,
@@ -61,14 +60,21 @@ def take(
     limits: np.ndarray,
     new: np.ndarray,
 ) -> tuple[int, int, int, int, int]:
-    """Takes appends from a row on: (the row it stopped at, outcome, cause of the roll, new offset
-    entries, new time entries).
+    """Takes appends from a row on.
 
-    rows: incoming.INCOMING, of which position is filled in. time_offsets: of each batch, the offset
-    that goes with its largest timestamp. is_rolled: the first append was just rolled for, and its
-    segment is not judged again. new: room for entries, as (n, 4) of int64: relative offset,
-    position; timestamp, relative offset. The row of a failure is the first of its append; what it
-    had put into the indexes by then is there.
+    The row of a failure is the first of its append; what it had put into the indexes by then is
+    there.
+
+    Args:
+        rows: incoming.INCOMING, of which position is filled in.
+        time_offsets: of each batch, the offset that goes with its largest timestamp.
+        is_rolled: the segment was just rolled for the first append, and is not judged again.
+        new: space for entries, int64 of shape (n, 4): relative offset, position; timestamp,
+            relative offset.
+
+    Returns:
+        The row it stopped at, the outcome, the cause of the roll, and the numbers of new offset
+        entries and new time entries.
     """
     state, limit = states[0], limits[0]
     offsets, times, row_number = 0, 0, start
@@ -119,8 +125,10 @@ def take(
 
 @njit(cache=True)
 def extent(rows: np.ndarray, time_offsets: np.ndarray, start: int) -> tuple[int, int, int, int]:
-    """(the row behind an append, its bytes, its largest timestamp, the offset that goes with
-    that).
+    """The extent of an append.
+
+    Returns:
+        The row behind it, its bytes, its largest timestamp, and the offset that goes with that.
     """
     end, size_bytes, max_ms, max_offset = start, 0, -1, -1
     while end < len(rows) and rows[end].append == rows[start].append:
@@ -135,7 +143,7 @@ def extent(rows: np.ndarray, time_offsets: np.ndarray, start: int) -> tuple[int,
 def find_roll_cause(
     state: np.record, limit: np.record, size_bytes: int, max_ms: int, now_ms: int, relative: int
 ) -> int:
-    """Why an append starts a new segment, as roll.should_roll, or 0."""
+    """Why an append starts a new segment, as roll_reason.should_roll, or 0."""
     wait_ms = waited_ms(state.reference_ms, max_ms, now_ms, state.created_ms)
     return should_roll(
         state.log_bytes,
@@ -163,8 +171,10 @@ def write_each(
     offsets: int,
     times: int,
 ) -> tuple[int, int, int]:
-    """Writes the batches of an append, each of which may get an entry: (fault or 0, new offset
-    entries, new time entries).
+    """Writes the batches of an append, each of which may get an entry.
+
+    Returns:
+        The fault or 0, and the numbers of new offset entries and new time entries.
     """
     for row_number in range(start, end):
         row = rows[row_number]
@@ -201,8 +211,12 @@ def write(
     offsets: int,
     times: int,
 ) -> tuple[int, int, int]:
-    """Writes batches that share one entry, if there is to be one; they are in the .log where an
-    index refuses it.
+    """Writes batches that share one entry, if there is to be one.
+
+    They are in the .log where an index refuses it.
+
+    Returns:
+        As write_each.
     """
     fault = 0
     if max_ms > state.max_timestamp_ms:
@@ -242,7 +256,7 @@ def find_refusal(
 
 @njit(cache=True)
 def assign_positions(rows: np.ndarray, start: int, end: int, state: np.record) -> None:
-    """Gives batches their place in the .log."""
+    """Sets the positions of batches in the .log."""
     for row_number in range(start, end):
         rows[row_number].position = state.log_bytes
         state.log_bytes += rows[row_number].size_bytes
@@ -252,8 +266,10 @@ def assign_positions(rows: np.ndarray, start: int, end: int, state: np.record) -
 def index(
     state: np.record, key: int, new: np.ndarray, offsets: int, times: int
 ) -> tuple[int, int, int]:
-    """An entry in each index, of a batch that will lie at the end of the .log: (fault or 0, new
-    offset entries, new time entries).
+    """Adds an entry to each index, of a batch that will lie at the end of the .log.
+
+    Returns:
+        The fault or 0, and the numbers of new offset entries and new time entries.
     """
     if state.offset_entries >= state.offset_slots:
         return OFFSET_FULL, offsets, times

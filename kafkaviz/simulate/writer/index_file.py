@@ -1,21 +1,26 @@
 """An index file while Kafka writes it: its entries, its length, and what lies behind the entries.
 
-As AbstractIndex and LazyIndex of Kafka 2.4 to 4.4.0. A new file is made as long as it may grow,
-10485760 bytes of which none is written; a roll or a close cuts it to its entries. Truncation
-forgets entries and leaves their bytes, until others take their place.
+As AbstractIndex and LazyIndex of Kafka 2.4 to 4.4.0. A new file is as long as it may grow, 10485760
+bytes of which none is written; a roll or a close cuts it to its entries. Truncation forgets entries
+and leaves their bytes, until others take their place.
 """
 
 import numpy as np
 
 
 class IndexFile:
-    """An offset or a time index of one segment. dtype: ENTRY of its format; numbers in it are
-    relative to the base offset.
+    """An offset or a time index of one segment.
+
+    Attributes:
+        dtype: ENTRY of its format; numbers in it are relative to the base offset.
     """
 
     def __init__(self, dtype: np.dtype, content: bytes | None = None) -> None:
-        """stored: what is on disk, of which every whole slot is believed to be an entry; None if no
-        file was made yet.
+        """Takes the file as it is on disk.
+
+        Args:
+            content: of which every complete slot is taken for an entry; None if there is no file
+                yet.
         """
         self.dtype, self.exists, self.file_bytes = dtype, content is not None, len(content or b"")
         self.count = self._used_slots = self.file_bytes // dtype.itemsize
@@ -28,11 +33,11 @@ class IndexFile:
 
     @property
     def slots(self) -> int:
-        """How many entries the file has room for."""
+        """How many entries the file has space for."""
         return self.file_bytes // self.dtype.itemsize
 
     def open(self, most_bytes: int) -> None:
-        """Makes the file where there is none, as long as it may grow: whole slots alone."""
+        """Creates a missing file, as long as it may grow, in complete slots."""
         if not self.exists:
             self.exists, self.file_bytes = (
                 True,
@@ -40,7 +45,7 @@ class IndexFile:
             )
 
     def append(self, entries: np.ndarray) -> None:
-        """Puts entries behind those that are there."""
+        """Appends entries."""
         end = self.count + len(entries)
         if end > len(self._slots):
             larger = np.zeros(max(end, 2 * len(self._slots), 16), self.dtype)
@@ -54,7 +59,7 @@ class IndexFile:
         self.count = count
 
     def resize(self, most_bytes: int) -> None:
-        """Cuts the file, or makes room in it: a stretch that is new is zeros."""
+        """Cuts the file, or extends it with zeros."""
         self.file_bytes = most_bytes // self.dtype.itemsize * self.dtype.itemsize
         self._used_slots = min(self._used_slots, self.slots)
         self._slots = self._slots[: max(self._used_slots, self.count)]
@@ -64,12 +69,13 @@ class IndexFile:
         self.resize(self.count * self.dtype.itemsize)
 
     def used_bytes(self) -> bytes:
-        """The bytes up to the last slot that was ever used since the file was cut; the file goes on
-        with zeros.
+        """The bytes up to the last slot that was ever used since the file was cut.
+
+        The file goes on with zeros.
         """
         return self._slots[: self._used_slots].tobytes()
 
     def content(self) -> bytes:
-        """The whole file."""
+        """All bytes of the file."""
         data = self.used_bytes()
         return data + bytes(self.file_bytes - len(data))

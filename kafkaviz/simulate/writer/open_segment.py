@@ -1,8 +1,8 @@
-"""A segment while Kafka writes it: the state that lives in memory alone, and its two indexes.
+"""A segment while Kafka writes it: the state that is in memory alone, and its two indexes.
 
 As LogSegment of Kafka 2.4 to 4.4.0. The counter of bytes since the last index entry is nowhere on
 disk: it starts at 0 whenever a segment is opened or truncated. A new segment has its .index from
-the start; the .timeindex is made when it is first looked into.
+the start; the .timeindex is created when it is first read.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,11 @@ UNKNOWN = -1
 
 
 class OpenSegment:
-    """One segment of a log and what a broker knows of it. counters: one row of appending.STATE."""
+    """One segment of a log and what a broker knows of it.
+
+    Attributes:
+        counters: one row of append_loop.STATE.
+    """
 
     def __init__(
         self,
@@ -35,7 +39,12 @@ class OpenSegment:
         index: bytes | None = None,
         timeindex: bytes | None = None,
     ) -> None:
-        """index, timeindex: what is on disk of them, None where there is no file yet."""
+        """Opens a segment.
+
+        Args:
+            index: its bytes on disk, None where there is no file yet.
+            timeindex: its bytes on disk, None where there is no file yet.
+        """
         self.base_offset, self._room_bytes = base_offset, config.segment_index_bytes
         self.index, self.timeindex = (
             IndexFile(offset_index.ENTRY, index),
@@ -66,18 +75,20 @@ class OpenSegment:
 
     @property
     def log_file_bytes(self) -> int:
-        """The length of the .log on disk: with preallocate, a new segment's is segment.bytes until
-        it is closed or cut.
+        """The length of the .log on disk.
+
+        With preallocate, a new segment's is segment.bytes until it is closed or cut.
         """
         return max(self.log_bytes, self._preallocated_bytes)
 
     def preallocate(self, size_bytes: int) -> None:
-        """Makes the .log of a new segment that long (preallocate)."""
+        """Extends the .log of a new segment to that length (preallocate)."""
         self._preallocated_bytes = size_bytes
 
     def max_timestamp(self) -> tuple[int, int]:
-        """The largest timestamp and an offset that goes with it, or -1 and the base offset
-        (readMaxTimestampAndOffsetSoFar).
+        """The largest timestamp and an offset that goes with it (readMaxTimestampAndOffsetSoFar).
+
+        -1 and the base offset without one.
         """
         if not self._is_time_known:
             self._is_time_known = True
@@ -101,11 +112,14 @@ class OpenSegment:
         limits: np.ndarray,
         new: np.ndarray,
     ) -> tuple[int, int, RollReason | None]:
-        """Appends until one must wait for a roll or is refused: (row, outcome as appending.take,
-        why it rolls).
+        """Appends until an append must wait for a roll or is refused.
 
-        is_rolled: the first append was just rolled for. new: room for entries, (n, 4) of int64 for
-        n rows.
+        Args:
+            is_rolled: the segment was just rolled for the first append.
+            new: space for entries, int64 of shape (n, 4) for n rows.
+
+        Returns:
+            The row, the outcome as of append_loop.take, and why it rolls.
         """
         if self.timeindex.exists:
             self.max_timestamp()
@@ -122,13 +136,18 @@ class OpenSegment:
         return row, outcome, self._reason(cause, rows, row, limits) if cause else None
 
     def add_aborted(self, entries: np.ndarray) -> None:
-        """Entries for the transaction index, format.txn_index.ENTRY."""
+        """Adds entries to the transaction index.
+
+        Args:
+            entries: format.txn_index.ENTRY.
+        """
         if len(entries):
             self.txnindex = (self.txnindex or b"") + txn_index.build(entries)
 
     def end(self) -> None:
-        """The last entry of the time index, and both indexes cut to their entries
-        (onBecomeInactiveSegment, close).
+        """Adds the last entry of the time index, and cuts both indexes to their entries.
+
+        As onBecomeInactiveSegment and close.
         """
         self.timeindex.open(self._room_bytes)
         self._put_last_time()
@@ -137,9 +156,7 @@ class OpenSegment:
             file.trim()
 
     def make_room(self, config: LogConfig) -> None:
-        """Both indexes as long as they may grow, for a segment that will be written to
-        (resizeIndexes).
-        """
+        """Makes both indexes as long as they may grow, for the active segment (resizeIndexes)."""
         for file in (self.index, self.timeindex):
             file.open(config.segment_index_bytes)
             file.resize(config.segment_index_bytes)
@@ -157,8 +174,10 @@ class OpenSegment:
     # ---- truncation, and a segment that was there before
 
     def truncate(self, target_offset: int, log: FileView, now_ms: int) -> int | None:
-        """Cuts the segment before the batch with that offset (truncateTo); where the .log ends
-        then, None where nothing is cut.
+        """Cuts the segment before the batch with that offset (truncateTo).
+
+        Returns:
+            Where the .log ends then, None where nothing is cut.
         """
         position = self._position_of(target_offset, log)
         self.timeindex.open(self._room_bytes)
@@ -187,8 +206,9 @@ class OpenSegment:
         return position
 
     def read_log(self, log: FileView) -> None:
-        """Takes the .log of a segment that was there before: its size, and the timestamp that a
-        roll by time counts from.
+        """Takes the .log of an existing segment.
+
+        Its size, and the timestamp that a roll by time counts from.
         """
         self.counters["log_bytes"] = log.size_bytes
         for batches in _batches(log):
@@ -196,8 +216,9 @@ class OpenSegment:
             return
 
     def know_largest(self, recovered_segment: RecoveredSegment) -> None:
-        """Takes the largest timestamp that a recovery came across: it need not be looked up, even
-        if a truncation forgets its entry.
+        """Takes the largest timestamp that a recovery read.
+
+        It need not be looked up, even if a truncation forgets its entry.
         """
         if recovered_segment.max_timestamp_ms >= 0:
             self._is_time_known = True
@@ -207,8 +228,10 @@ class OpenSegment:
             )
 
     def _position_of(self, offset: int, log: FileView) -> int | None:
-        """Where the batch that holds an offset starts, or the first behind it; None if all end
-        below.
+        """Where the batch that holds an offset starts, or the first behind it.
+
+        Returns:
+            None if all end below.
         """
         for batches in _batches(log, self._floor_position(offset)):
             reaching = np.flatnonzero(batches["last_offset"] >= offset)
@@ -217,8 +240,9 @@ class OpenSegment:
         return None
 
     def _largest(self, log: FileView) -> tuple[int, int]:
-        """The largest timestamp of what is left: the last time entry, or of a batch behind it
-        (readLargestTimestamp).
+        """The largest timestamp of what is left (readLargestTimestamp).
+
+        The last time entry's, or of a batch behind it.
         """
         best_ms, best_offset = self._last_time()
         limit = self.log_bytes
@@ -249,14 +273,14 @@ class OpenSegment:
         return timestamp_ms, self.base_offset + relative_offset
 
     def _count(self) -> None:
-        """The counters that follow from the entries."""
+        """Sets the counters that follow from the entries."""
         state, keys = self.counters[0], self.index.entries["relative_offset"]
         state["offset_entries"], state["time_entries"] = self.index.count, self.timeindex.count
         state["last_key"] = self.base_offset + (int(keys[-1]) if len(keys) else 0)
         state["last_time_ms"], state["last_time_offset"] = self._last_time()
 
     def _append_entries(self, file: IndexFile, new: np.ndarray) -> None:
-        """Puts entries, a column a field, behind those of an index."""
+        """Appends entries, a column for each field, to an index."""
         if len(new):
             entries = np.empty(len(new), file.dtype)
             for column, name in enumerate(cast(tuple[str, ...], file.dtype.names)):
@@ -264,7 +288,7 @@ class OpenSegment:
             file.append(entries)
 
     def _reason(self, number: int, rows: np.ndarray, row: int, limits: np.ndarray) -> RollReason:
-        """The numbers behind a cause."""
+        """The cause of a roll with its numbers."""
         state, limit, cause = self.counters[0], limits[0], cast(Cause, CAUSES[number])
         append = append_rows(rows, row)
         incoming_bytes = int(append["size_bytes"].sum())
@@ -293,6 +317,10 @@ def append_rows(rows: np.ndarray, start: int) -> np.ndarray:
 
 
 def _batches(log: FileView, start: int = 0) -> Iterator[np.ndarray]:
-    """The batches of a .log from a position on, format.batch.BATCH."""
+    """The batches of a .log from a position on.
+
+    Yields:
+        An array of format.batch.BATCH.
+    """
     with log.open_reader() as read:
         yield from Walk(read, start, log.size_bytes)

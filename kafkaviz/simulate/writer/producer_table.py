@@ -1,9 +1,8 @@
-"""What a broker knows of each producer of a log: what a producer snapshot holds, and what the
-transaction index is made from.
+"""What a broker knows of each producer of a log, for producer snapshots and the transaction index.
 
 As ProducerStateManager and ProducerAppendInfo of Kafka 4.3.1. Of each producer its last batch
 counts: sequences 4 to 6 at offsets 898 to 900 are kept as (6, 900, 2). A marker ends the
-transaction, and tells the coordinator's epoch; it takes no sequence.
+transaction, and carries the coordinator's epoch; it takes no sequence.
 """
 
 from dataclasses import dataclass
@@ -27,8 +26,9 @@ LEAST_BUCKETS = 16
 
 @dataclass
 class _Producer:
-    """The fields of a snapshot's row; the first offset of its transaction is with the open
-    transactions.
+    """The fields of a snapshot's row, but for the first offset of its transaction.
+
+    That is with the open transactions.
     """
 
     epoch: int
@@ -40,12 +40,21 @@ class _Producer:
 
 
 class ProducerTable:
-    """The producers of one log up to an offset; transactions: those that are open, and those
-    aborted.
+    """The producers of one log up to an offset.
+
+    Attributes:
+        transactions: those that are open, and those aborted.
     """
 
     def __init__(self, snapshot: bytes | None = None) -> None:
-        """snapshot: a file to begin with; CorruptBytes where Kafka would ignore it."""
+        """Starts empty, or from a snapshot.
+
+        Args:
+            snapshot: a file to begin with.
+
+        Raises:
+            CorruptBytes: Kafka would ignore the file.
+        """
         if snapshot is None:
             snapshot = producer_snapshot.build(np.empty(0, PRODUCER))
         known = producer_snapshot.parse(snapshot)
@@ -64,9 +73,12 @@ class ProducerTable:
         self.transactions = OpenTransactions(known.open_transactions)
 
     def take(self, batches: np.ndarray, read: ReadInto | None) -> None:
-        """The next batches, as format.batch.BATCH or incoming.INCOMING. read: their bytes at their
-        positions; without it no coordinator's epoch is known, and the kind of a marker is the row's
-        own.
+        """Takes the next batches.
+
+        Args:
+            batches: format.batch.BATCH or incoming.INCOMING.
+            read: their bytes at their positions; without it no coordinator's epoch is known, and
+                the kind of a marker is the row's own.
         """
         relevant_rows = _relevant_rows(batches).tolist()
         for place, row_number in enumerate(relevant_rows):
@@ -82,7 +94,7 @@ class ProducerTable:
                 self._end(row, end_marker, self._begins_behind(batches, relevant_rows[place:]))
 
     def snapshot(self) -> bytes:
-        """The .snapshot file of this moment, its producers in the order of Java's hash map."""
+        """The .snapshot file as of now, its producers in the order of Java's hash map."""
         open_transactions = self.transactions.open()
         rows = np.empty(len(self._producers), PRODUCER)
         for row_number, producer_id in enumerate(_hash_order(self._producers)):
@@ -124,10 +136,13 @@ class ProducerTable:
         )
 
     def _begins_behind(self, batches: np.ndarray, relevant_rows: list[int]) -> int | None:
-        """Where another producer's transaction begins behind a marker, telling[0], in the same
-        append: a follower's has many batches.
+        """Where another producer's transaction begins behind a marker in the same append.
 
-        Kafka takes note of all transactions of an append before it ends the first.
+        The append of a follower has many batches. Kafka takes note of all transactions of an append
+        before it ends the first.
+
+        Args:
+            relevant_rows: of which the first is the marker.
         """
         if "append" not in cast(tuple[str, ...], batches.dtype.names):
             return None
@@ -159,8 +174,9 @@ class ProducerTable:
 
 
 def _relevant_rows(batches: np.ndarray) -> np.ndarray:
-    """The rows that change what is known at the end: markers, the first batch behind each, and each
-    producer's last batch.
+    """The rows that change the state at the end.
+
+    Markers, the first batch behind each, and each producer's last batch.
     """
     producer_rows = np.flatnonzero(batches["producer_id"] >= 0)
     if not len(producer_rows):
@@ -173,8 +189,9 @@ def _relevant_rows(batches: np.ndarray) -> np.ndarray:
 
 
 def _hash_order(producer_ids: dict[int, _Producer]) -> list[int]:
-    """The keys of a java.util.HashMap<Long, …> as it lists them: by bucket, in each in the order in
-    which they came.
+    """The keys of a java.util.HashMap<Long, …> in the order in which it lists them.
+
+    By bucket, in each in the order in which they came.
     """
     buckets = LEAST_BUCKETS
     while len(producer_ids) > buckets * 3 // 4:

@@ -1,4 +1,4 @@
-"""The words with which Kafka refuses an append, or ends in the middle of one."""
+"""The messages with which Kafka refuses an append, or ends in the middle of one."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,8 +25,11 @@ SHOWN_OFFSETS = 10
 
 
 class AppendFailed(Exception):
-    """An append that Kafka does not take. exception: its exception; append: the number of the
-    call.
+    """The error for an append that Kafka does not take.
+
+    Attributes:
+        exception: Kafka's exception.
+        append: the number of the call.
     """
 
     def __init__(self, exception: BrokerException, append: int) -> None:
@@ -36,10 +39,13 @@ class AppendFailed(Exception):
 
 @dataclass(frozen=True)
 class RefusedAppend:
-    """An append that was not taken, and the log it came to.
+    """An append that was not taken, and the log it was for.
 
-    rows: INCOMING, of the append; offsets: gives those of its records; partition: its name. valid:
-    how many of the first rows have a right checksum, and more where all have.
+    Attributes:
+        rows: INCOMING, of the append.
+        offsets: gives those of its records.
+        partition: its name.
+        valid: how many of the first rows have a right checksum, and more where all have.
     """
 
     segment: OpenSegment
@@ -53,20 +59,23 @@ class RefusedAppend:
 
     @property
     def is_java(self) -> bool:
-        """Whether the log's classes are Java's; before they were Scala's, and so is the list of
-        offsets.
+        """Whether the log's classes are Java's.
+
+        Before they were Scala's, and so is the list of offsets.
         """
         return versions.STORAGE_IN_JAVA.applies_to(self.release)
 
     @property
     def counters(self) -> np.void:
-        """Of the segment, appending.STATE."""
+        """The counters of the segment, append_loop.STATE."""
         return self.segment.counters[0]
 
 
 def broker_exception(outcome: int, refusal: RefusedAppend) -> BrokerException:
-    """The exception of Kafka 3.9 and 4.3.1. outcome: of appending.take, one of those that are no
-    success.
+    """The exception of Kafka 3.9 and 4.3.1.
+
+    Args:
+        outcome: of append_loop.take, one of those that are no success.
     """
     return EXCEPTIONS[outcome](refusal)
 

@@ -1,5 +1,4 @@
-"""Why an append starts a new segment: Kafka's rules in their order, and the numbers that tripped
-one.
+"""Why an append starts a new segment: Kafka's rules in order, and the numbers that broke one.
 
 As LogSegment.shouldRoll of Kafka 0.10.2 to 4.3.1, judged before the append is written. With
 segment.bytes = 1000, a segment of 950 bytes takes an append of 50 and is full to the byte; for one
@@ -32,10 +31,12 @@ SIZE, TIME, OFFSET_FULL, TIME_FULL, OVERFLOW = range(1, 6)
 class RollReason:
     """Why one segment was rolled.
 
-    actual, limit: bytes of the segment and segment.bytes; milliseconds waited and segment.ms less
-    the jitter; entries and the entries at which the index counts as full; the relative offset and
-    the largest there can be. incoming_bytes: of the append that caused it; it counts against
-    segment.bytes.
+    Attributes:
+        actual: bytes of the segment; milliseconds waited; entries of the index; or the relative
+            offset.
+        limit: segment.bytes; segment.ms less the jitter; the entries at which the index counts as
+            full; or the largest relative offset there can be.
+        incoming_bytes: of the append that caused it; it counts against segment.bytes.
     """
 
     cause: Cause
@@ -53,7 +54,7 @@ class RollReason:
         )
 
     def tripping_number(self) -> Message:
-        """The number alone that tripped it: "16 776 880 + 8 120"."""
+        """The number alone that broke the rule: "16 776 880 + 8 120"."""
         return message(f"rolls.found_{self.cause}", found=self.actual, incoming=self.incoming_bytes)
 
 
@@ -70,10 +71,12 @@ def should_roll(
     time_slots: int,
     relative_offset: int,
 ) -> int:
-    """The number of the first cause that holds, or 0. waited_ms: waited_ms() of the append;
-    most_ms: segment.ms less the jitter.
+    """The number of the first cause that holds, or 0.
 
-    time_slots: the usable ones, without that for the entry of the segment's end.
+    Args:
+        waited_ms: waited_ms() of the append.
+        most_ms: segment.ms less the jitter.
+        time_slots: the usable ones, without that for the entry of the segment's end.
     """
     if log_bytes > segment_bytes - incoming_bytes:
         return SIZE
@@ -94,8 +97,10 @@ def waited_ms(
 ) -> int:
     """How long a segment has been written to (LogSegment.timeWaitedForRoll).
 
-    By the timestamps where there are any, the clock unseen: a negative time is as good.
-    reference_ms: of the segment's first append or batch, below 0 if it has none; then by the clock,
-    since the segment was opened.
+    By the timestamps where there are any, without the clock: a negative time counts too. Else by
+    the clock, since the segment was opened.
+
+    Args:
+        reference_ms: of the segment's first append or batch, below 0 if it has none.
     """
     return incoming_max_timestamp_ms - reference_ms if reference_ms >= 0 else now_ms - created_ms

@@ -1,11 +1,10 @@
-"""A partition's log while Kafka writes it: appends, rolls, truncation, the start of the log moved,
-clean and unclean restarts.
+"""A partition's log while Kafka writes it: appends, rolls, truncation, deletion and restarts.
 
 As UnifiedLog, LocalLog and LogLoader of Kafka 1.1 to 4.4.0. Settings, the clock and the seed of the
-jitter are handed in, and nothing is opened: the bytes of the .log files go where log_bytes.LogBytes
+jitter are passed in, and nothing is opened: the bytes of the .log files go where log_bytes.LogBytes
 puts them, the indexes are values.
 
-    log = Log(LogConfig(segment_bytes=10_000), now_ms=0, logs=MemoryLogs())
+    log = UnifiedLog(LogConfig(segment_bytes=10_000), now_ms=0, logs=MemoryLogs())
     log.append(chunk.rows, chunk.data)
     log.close(now_ms=60_000)
     [segment.roll_reason for segment in log.segments]    # why each but the last was rolled
@@ -49,9 +48,11 @@ NO_LIMIT = np.iinfo(np.int64).max
 class Event:
     """One thing that happened to a log beside its appends.
 
-    kind: "roll", "truncate", "delete", "close", "restart", "fail". segment: the base offset of the
-    segment it happened to; of a roll the one that was full. offset: the new base offset of a roll,
-    the target of a truncation, the log start of a delete.
+    Attributes:
+        kind: "roll", "truncate", "delete", "close", "restart", "fail".
+        segment: the base offset of the segment it happened to; of a roll the one that was full.
+        offset: the new base offset of a roll, the target of a truncation, the log start of a
+            delete.
     """
 
     kind: str
@@ -63,7 +64,11 @@ class Event:
 
 
 class CannotLoad(Exception):
-    """A log that Kafka does not get open. exception: its exception as "class: message"."""
+    """The error for a log that Kafka cannot open.
+
+    Attributes:
+        exception: Kafka's exception as "class: message".
+    """
 
     def __init__(self, exception: str, steps: tuple[StartupStep, ...] = ()) -> None:
         super().__init__(exception)
@@ -71,8 +76,10 @@ class CannotLoad(Exception):
 
 
 class UnifiedLog:
-    """The log of one topic-partition, open for writing. segments: by base offset, the active one
-    last.
+    """The log of one topic-partition, open for writing.
+
+    Attributes:
+        segments: by base offset, the active one last.
     """
 
     def __init__(
@@ -87,10 +94,14 @@ class UnifiedLog:
         partition: str = "t-0",
         logs: LogBytes | None = None,
     ) -> None:
-        """A new log. partition: its name, for Kafka's messages. logs: where its bytes go; without
-        it they are counted alone.
+        """Opens a new log.
 
-        CannotLoad where segment.index.bytes leaves no room for an entry.
+        Args:
+            partition: its name, for Kafka's messages.
+            logs: where its bytes go; without it they are counted alone.
+
+        Raises:
+            CannotLoad: segment.index.bytes leaves no space for an entry.
         """
         self.config, self.behaviour, self.partition, self.is_leader = (
             config,
@@ -122,12 +133,17 @@ class UnifiedLog:
     def append(
         self, rows: np.ndarray, data: bytes | memoryview | None = None, valid: int | None = None
     ) -> None:
-        """Takes appends in their order. rows: incoming.INCOMING, whose positions are filled in;
-        data: their bytes one after another.
+        """Takes appends in their order.
 
-        valid: how many of the first batches have a right checksum, by default all; their bytes are
-        not looked at here. AppendFailed with Kafka's exception at the first append that it does not
-        take; those before it are in the log.
+        Args:
+            rows: incoming.INCOMING, whose positions are filled in.
+            data: their bytes one after another.
+            valid: how many of the first batches have a right checksum, by default all; their bytes
+                are not checked.
+
+        Raises:
+            AppendFailed: Kafka does not take an append; with its exception. Those before it are in
+                the log.
         """
         valid = len(rows) if valid is None else valid
         time_offsets, limits = self._time_offsets(rows), self._limits(valid)
@@ -158,12 +174,13 @@ class UnifiedLog:
                 self._roll(append_rows(rows, row), reason)
 
     def roll(self, now_ms: int) -> None:
-        """Starts a new segment that no append asked for."""
+        """Starts a new segment without an append."""
         self._roll_to(self.log_end_offset, now_ms, None)
 
     def _roll(self, append: np.ndarray, reason: RollReason | None) -> None:
-        """Rolls for an append: the new segment starts at its first offset, or at the log's end if
-        that lies further on.
+        """Rolls for an append.
+
+        The new segment starts at its first offset, or at the log's end if that lies further on.
         """
         is_known = self.is_leader or append["magic"][0] >= batch.MAGIC_2
         # KAFKA-4451
@@ -188,12 +205,14 @@ class UnifiedLog:
         self._take_snapshot(base_offset)
 
     def _take_snapshot(self, offset: int) -> None:
-        """The producers' state as a file, if there was none at that offset (takeSnapshot)."""
+        """Writes the producers' state as a file, if there was none at that offset
+        (takeSnapshot).
+        """
         if offset > self._snapshot_offset:
             self.snapshots[offset], self._snapshot_offset = self.producers.snapshot(), offset
 
     def _begin(self, base_offset: int, now_ms: int) -> OpenSegment:
-        """A new segment, which from now on is the active one."""
+        """Starts a new segment, which becomes the active one."""
         segment = OpenSegment(base_offset, self.config, now_ms, jitter_ms=self._jitter_ms())
         segment.counters["log_end_offset"] = self.log_end_offset
         if self.config.preallocate:
@@ -236,9 +255,7 @@ class UnifiedLog:
         return offsets
 
     def _note_appends(self, rows: np.ndarray, data: memoryview | None) -> None:
-        """What the log remembers of appends to its active segment, beside the .log and the two
-        indexes.
-        """
+        """Notes what the log keeps of appends beside the .log and the two indexes."""
         if not len(rows):
             return
         self.log_end_offset = int(rows["last_offset"][-1]) + 1
@@ -286,11 +303,12 @@ class UnifiedLog:
     # ---- truncation, and the start of the log
 
     def truncate_to(self, offset: int, now_ms: int) -> bool:
-        """Cuts the log so that it ends at an offset, whole batches at a time; False if it ends
-        below already.
+        """Cuts the log so that it ends at an offset, complete batches at a time.
 
-        A batch that holds the offset goes too, and the log end offset is what was asked for all the
-        same.
+        A batch that holds the offset is removed too, and the log end offset is still the given one.
+
+        Returns:
+            False if the log ends below already.
         """
         if offset >= self.log_end_offset:
             return False
@@ -311,7 +329,7 @@ class UnifiedLog:
         return True
 
     def _start_anew(self, offset: int, now_ms: int) -> None:
-        """Everything deleted, and a new segment (truncateFullyAndStartAt)."""
+        """Deletes everything, and starts a new segment (truncateFullyAndStartAt)."""
         for segment in self.segments:
             self.logs.delete(segment.base_offset)
         self.segments.clear()
@@ -326,8 +344,10 @@ class UnifiedLog:
         self.epochs.entries = [epoch for epoch in self.epochs.entries if epoch[1] < offset]
 
     def delete_records(self, offset: int, now_ms: int) -> int:
-        """Moves the start of the log up; how many segments are deleted for that, since the next
-        starts at or below it.
+        """Moves the start of the log up.
+
+        Returns:
+            How many segments are deleted for that, since the next starts at or below it.
         """
         if offset > self.log_start_offset:
             self.log_start_offset = offset
@@ -344,11 +364,12 @@ class UnifiedLog:
     # ---- the end of a broker's run, and the next one
 
     def close(self, now_ms: int, *, flushed: bool = True) -> None:
-        """A clean stop: the final time entry, and every file cut to what is in it.
+        """Stops cleanly: writes the final time entry, and cuts every file to its content.
 
-        flushed: as a broker does before it closes its logs, which makes the .timeindex of a segment
-        without a batch (KAFKA-13603). Since 4.4.0 a stop makes it in any case
-        (UnifiedLog.prepareActiveSegmentForClose).
+        Args:
+            flushed: as a broker does before it closes its logs, which creates the .timeindex of a
+                segment without a batch (KAFKA-13603). Since 4.4.0 a stop creates it in any case
+                (UnifiedLog.prepareActiveSegmentForClose).
         """
         if flushed or not self.behaviour.close_trims or self.active.timeindex.exists:
             self.active.end()
@@ -360,11 +381,14 @@ class UnifiedLog:
     def restart(
         self, now_ms: int, *, recovery_point: int | None = None, config: LogConfig | None = None
     ) -> None:
-        """Opens the log anew after a close, or with a recovery point after an unclean stop, as the
-        loader does.
+        """Opens the log anew, as the loader does.
 
-        config: other settings from now on. CannotLoad where the start ends in an exception; the log
-        stays as it was.
+        Args:
+            recovery_point: after an unclean stop; None after a close.
+            config: other settings from now on.
+
+        Raises:
+            CannotLoad: the start ends in an exception; the log stays as it was.
         """
         self.config = config or self.config
         stored_log = self.stored_log(
@@ -391,7 +415,7 @@ class UnifiedLog:
         self.events.append(Event("restart", self.active.base_offset, now_ms))
 
     def _load(self, loading: LogLoader, now_ms: int) -> None:
-        """Takes what a load leaves for the log."""
+        """Takes over the result of a load."""
         files = loading.files()
         logs = {
             cast(names.SegmentName, names.parse_file(name)).base_offset: file
@@ -429,7 +453,9 @@ class UnifiedLog:
         snapshots_before: dict[int, bytes],
         recovered_bases: Container[int],
     ) -> None:
-        """The snapshots that a load leaves: those it wrote anew, and those that were there."""
+        """Takes the snapshots that a load leaves: those it wrote anew, and those that were
+        there.
+        """
         self.snapshots, written_offsets = {}, loading.written_snapshots()
         for offset in loading.snapshots():
             if offset not in written_offsets:
@@ -446,8 +472,9 @@ class UnifiedLog:
         self.epochs = LeaderEpochs(loading.leader_epochs())
 
     def _know_producers(self, end: int) -> None:
-        """The producers' state after a truncation: from the latest snapshot that is left, and the
-        batches behind it.
+        """Rebuilds the producers' state after a truncation.
+
+        From the latest snapshot that is left, and the batches behind it.
         """
         self.snapshots = {
             offset: data
@@ -459,8 +486,10 @@ class UnifiedLog:
         self._take_snapshot(end)
 
     def _producers_at(self, offset: int, recovered_bases: Container[int] = ()) -> ProducerTable:
-        """The state below an offset. recovered_bases: segments that were gone through whole, from
-        below the log start on.
+        """The state below an offset.
+
+        Args:
+            recovered_bases: segments that were read completely, from below the log start on.
         """
         base_offset = max(
             (segment.base_offset for segment in self.segments if segment.base_offset < offset),
@@ -523,7 +552,10 @@ class UnifiedLog:
         )
 
     def _refuse_without_room(self) -> None:
-        """AbstractIndex asks for room for one entry at least; the offset index is made first."""
+        """Refuses a log whose indexes have no space for one entry.
+
+        AbstractIndex requires it; the offset index is created first.
+        """
         if self.config.offset_slots < 1 or self.config.time_slots < 1:
             raise CannotLoad(
                 str(
