@@ -1,6 +1,6 @@
 """kafkaviz: open a Kafka broker directory and see how .log, .index and .timeindex find a record.
 
-The floors, from the ground up; a module uses its own floor and those below it:
+The packages, lowest first; a module uses its own package and those above it in this list:
 
     errors, units, versions   what we raise; numbers as people read them; Kafka's releases
     binary                    bytes that know no Kafka file: varints, checksums, codecs
@@ -64,8 +64,9 @@ _MODULE_BY_NAME = {
 
 
 def __getattr__(name: str) -> object:
-    """The names people import, found when they are asked for: `import kafkaviz` alone loads no
-    numpy and no numba.
+    """Imports a public name on its first use.
+
+    `import kafkaviz` alone loads no numpy and no numba.
     """
     if name not in _MODULE_BY_NAME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

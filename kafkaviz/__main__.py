@@ -1,6 +1,4 @@
-"""python -m kafkaviz: finds the command that was typed, runs it, and says what went wrong in one
-line.
-"""
+"""python -m kafkaviz: runs the command that was typed, and reports an error in one line."""
 
 import argparse
 import importlib
@@ -38,11 +36,12 @@ NO_READER = 128 + 13  # as a shell tells of SIGPIPE
 
 
 class _CommandLineParser(argparse.ArgumentParser):
-    """One that says in one line what is wrong, and where the usage is."""
+    """A parser that says in one line what is wrong, and where the usage is."""
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """What is left over is an error here: handed up, the whole command line would name its own
-        usage.
+        """As ArgumentParser's, with arguments that are left over as an error of this parser.
+
+        Passed up, they would be reported with the usage of the complete command line.
         """
         options, extra = super().parse_known_args(args, namespace)
         if extra and self.add_help:
@@ -57,7 +56,7 @@ class _CommandLineParser(argparse.ArgumentParser):
 
 
 def _language_parser() -> argparse.ArgumentParser:
-    """What may stand before a command or behind it."""
+    """The parser of the options that may stand before a command or behind it."""
     language_parser = _CommandLineParser(add_help=False, allow_abbrev=False, prog="kafkaviz")
     language_parser.add_argument(
         "--language",
@@ -68,7 +67,7 @@ def _language_parser() -> argparse.ArgumentParser:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The whole command line: every command adds its own part, and sets `run`."""
+    """The parser of the command line: every command adds its own part, and sets `run`."""
     top = _CommandLineParser(
         prog="kafkaviz",
         description=(
@@ -85,8 +84,11 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs one command; 0 done, 1 it found what it was asked to look for, 2 wrong usage or
-    unreadable input.
+    """Runs one command.
+
+    Returns:
+        0 done, 1 the command found what it was asked to look for, 2 wrong usage or unreadable
+        input.
     """
     output.set_up()
     # first, as what the parser says is in that language too
@@ -138,7 +140,7 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 class _TerminationSignal(KeyboardInterrupt):
-    """Somebody asked the process to end, otherwise than by Ctrl-C."""
+    """A request to end the process, otherwise than by Ctrl-C."""
 
     def __init__(self, number: int) -> None:
         super().__init__()
@@ -147,8 +149,9 @@ class _TerminationSignal(KeyboardInterrupt):
 
 @contextmanager
 def _interrupt_on_signals() -> Generator[None]:
-    """Lets SIGTERM and SIGHUP end a command as Ctrl-C does, so that what it had begun to write is
-    taken away; those ignored stay so.
+    """Lets SIGTERM and SIGHUP end a command as Ctrl-C does.
+
+    So what it had begun to write is removed. Signals that are ignored stay so.
     """
     signals, default_handlers = [], {}
 
@@ -177,15 +180,16 @@ def _interrupt_on_signals() -> Generator[None]:
 
 
 def _is_in_llvm(frame: FrameType | None) -> bool:
-    """Whether a function of llvmlite's is at work."""
+    """Whether a function of llvmlite is running."""
     while frame and not frame.f_globals.get("__name__", "").startswith("llvmlite"):
         frame = frame.f_back
     return frame is not None
 
 
 def _drop_output() -> None:
-    """What is still to be printed goes nowhere: Python would try once more at its end, and tell of
-    that in its own words.
+    """Discards what is still to be printed.
+
+    Python would try again when it ends, and report that in its own words.
     """
     with suppress(OSError, ValueError):  # of a stream that is no file
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,17 +1,15 @@
-"""The settings of a log: Kafka's names for them, their defaults and their limits, release by
-release.
+"""The settings of a log: Kafka's names for them, their defaults and their limits, by release.
 
-One table for every floor: log/settings.py finds which value a directory was run with, the simulator
-takes the defaults and refuses what Kafka refuses. As LogConfig and KafkaConfig (ConfigDef) of Kafka
-4.4.0, with the changes since 0.10:
+One table for all packages: log/settings.py finds which value a directory was run with, the
+simulator takes the defaults and refuses what Kafka refuses. As LogConfig and KafkaConfig
+(ConfigDef) of Kafka 4.4.0, with the changes since 0.10:
 
-    setting("segment.index.bytes").default((4, 3))            10485760
-    topic_name("log.roll.hours")                              Synonym("segment.ms", 3600000): an
-    hour in the topic's unit
-    setting("segment.index.bytes").parse("3", (4, 3))         RefusedSetting: Invalid value 3 for
-    configuration
-                                                              segment.index.bytes: Value must be at
-                                                              least 4
+    setting("segment.index.bytes").default((4, 3))        10485760
+    topic_name("log.roll.hours")                          Synonym("segment.ms", 3600000):
+                                                          an hour in the topic's unit
+    setting("segment.index.bytes").parse("3", (4, 3))     RefusedSetting: Invalid value 3 for
+                                                          configuration segment.index.bytes:
+                                                          Value must be at least 4
 
 A release is a tuple such as (4, 3) or (4, 3, 1). Values are int, float, bool or str; a list is its
 text; None is not set.
@@ -39,8 +37,10 @@ _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[dDfF]?
 
 
 class Synonym(NamedTuple):
-    """A topic's setting under one of a broker's names; factor: how many of the topic's units one of
-    the broker's is.
+    """A topic's setting under one of a broker's names.
+
+    Attributes:
+        factor: how many of the topic's units one of the broker's is.
     """
 
     name: str
@@ -51,12 +51,17 @@ class Synonym(NamedTuple):
 class Setting:
     """One setting of a topic, or one that a broker alone has.
 
-    kind: "int", "long", "double", "boolean", "string" or "list". broker_names: the names that a
-    broker has for it, the strongest first, with the factor to the topic's unit. defaults, least:
-    (first release, value), the oldest first; least and most are limits of the topic's setting,
-    broker_minimum where a broker's differs. since, until: the first release that knows it and the
-    first that does not any more. backport: the same two of an older line whose later patches know
-    it too.
+    Attributes:
+        kind: "int", "long", "double", "boolean", "string" or "list".
+        defaults: (first release, value), the oldest first.
+        broker_names: the names that a broker has for it, the strongest first, with the factor to
+            the topic's unit.
+        minimum: of the topic's setting, (first release, value), the oldest first.
+        maximum: of the topic's setting.
+        broker_minimum: where a broker's differs.
+        since: the first release that knows it.
+        until: the first release that does not know it any more.
+        backport: the same two of an older line whose later patches know it too.
     """
 
     name: str
@@ -83,9 +88,7 @@ class Setting:
         return _value_in(self.defaults, release)
 
     def topic_minimum(self, release: Release) -> Value:
-        """The least value that a topic may be given in that release; None where nothing limits
-        it.
-        """
+        """The least value that a topic may be given in that release; None without a limit."""
         return _value_in(self.minimum, release)
 
     def parse(
@@ -96,11 +99,14 @@ class Setting:
         *,
         within_limits: bool = True,
     ) -> Value:
-        """The value a text stands for, in the topic's unit; RefusedSetting with Kafka's reason if
-        that release refuses it.
+        """The value of a text, in the topic's unit.
 
-        broker_name: the broker's name under which it was given. within_limits: False for what a
-        broker is known to have run with.
+        Args:
+            broker_name: the broker's name under which it was given.
+            within_limits: False for what a broker is known to have run with.
+
+        Raises:
+            RefusedSetting: that release refuses the text; with Kafka's reason.
         """
         factor = dict(self.broker_names).get(broker_name) if broker_name else 1
         if factor is None:
@@ -462,8 +468,10 @@ _SYNONYMS = {
 
 
 def setting(name: str) -> Setting:
-    """The setting of that topic or broker name; RefusedSetting if Kafka has none of that name
-    (among those of a log).
+    """The setting of that topic or broker name.
+
+    Raises:
+        RefusedSetting: Kafka has none of that name among those of a log.
     """
     synonym = topic_name(name)
     definition = TOPIC_SETTINGS[synonym.name] if synonym else BROKER_SETTINGS.get(name)
@@ -473,9 +481,7 @@ def setting(name: str) -> Setting:
 
 
 def topic_name(name: str) -> Synonym | None:
-    """The topic's setting behind a name of either kind, and the factor to its unit; None if there
-    is none.
-    """
+    """The topic's setting for a name of either kind, and the factor to its unit; else None."""
     return Synonym(name, 1) if name in TOPIC_SETTINGS else _SYNONYMS.get(name)
 
 
@@ -489,8 +495,13 @@ def defaults(release: Release) -> dict[str, Value]:
 
 
 def parse(name: str, text: str, release: Release) -> tuple[str, Value]:
-    """(topic name, value in the topic's unit) of NAME=VALUE, where the name may be a topic's or a
-    broker's; RefusedSetting.
+    """Parses NAME=VALUE, where the name may be a topic's or a broker's.
+
+    Returns:
+        The topic's name, and the value in the topic's unit.
+
+    Raises:
+        RefusedSetting: the release refuses the name or the text.
     """
     definition = setting(name)
     return definition.name, definition.parse(
@@ -499,8 +510,9 @@ def parse(name: str, text: str, release: Release) -> tuple[str, Value]:
 
 
 def effective_broker_name(setting_: Setting, properties: Iterable[str]) -> str | None:
-    """Which of a setting's broker names counts among those configured: ms before minutes before
-    hours.
+    """Which of a setting's broker names counts among those configured.
+
+    ms before minutes before hours.
     """
     property_names = set(properties)
     return next((name for name, _ in setting_.broker_names if name in property_names), None)
@@ -515,7 +527,11 @@ def _value_in(by_release: ByRelease, release: Release) -> Value:
 
 
 def _parse_value(name: str, text: str, kind: str) -> Value:
-    """A text as ConfigDef.parseType reads it; RefusedSetting with its words."""
+    """A text as ConfigDef.parseType reads it.
+
+    Raises:
+        RefusedSetting: in the words of parseType.
+    """
     content = text.strip()
     if kind == "list":
         return re.sub(r"\s*,\s*", ",", content)

@@ -1,8 +1,10 @@
 """What kafkaviz raises: every error is one Message that says what, where, and what to do.
 
-str(error)                  the English line, as the command line prints it
-error.render("zh")          the same line in another language
-error.what.render("zh")     what is wrong, without the place
+Its forms:
+
+    str(error)                  the English line, as the command line prints it
+    error.render("zh")          the same line in another language
+    error.what.render("zh")     what is wrong, without the place
 """
 
 import errno
@@ -51,7 +53,7 @@ SYSTEM_CODES = frozenset(
 
 
 class KafkavizError(Exception):
-    """Something a person must know; its text is one line without a traceback.
+    """An error for the user; its text is one line without a traceback.
 
     It crosses from Spark's workers to the driver: a class whose __init__ takes more than the
     message has a __reduce__.
@@ -67,8 +69,9 @@ class KafkavizError(Exception):
 
 
 class CorruptBytes(KafkavizError):
-    """Bytes that break their format, at a byte of the buffer; floors that know no paths raise
-    it.
+    """Bytes that break their format, at a byte of the buffer.
+
+    Packages that know no paths raise it.
     """
 
     def __init__(self, position: int, what: Message) -> None:
@@ -76,11 +79,15 @@ class CorruptBytes(KafkavizError):
         self.position, self.what = position, what
 
     def __reduce__(self) -> tuple:
-        """Rebuilt from its parts, in any process."""
+        """Pickled as its arguments, so that it can cross processes."""
         return type(self), (self.position, self.what)
 
     def in_file(self, path: Path | str, start: int = 0) -> "CorruptFile":
-        """The same fault of a file; start is the file's byte where the buffer began."""
+        """The same fault of a file.
+
+        Args:
+            start: the file's byte where the buffer begins.
+        """
         return CorruptFile(path, start + self.position, self.what)
 
 
@@ -92,7 +99,7 @@ class CorruptFile(KafkavizError):
         self.path, self.position, self.what = Path(path), position, what
 
     def __reduce__(self) -> tuple:
-        """Rebuilt from its parts."""
+        """Pickled as its arguments."""
         return type(self), (self.path, self.position, self.what)
 
 
@@ -107,8 +114,12 @@ class CannotOpen(KafkavizError):
         kind: str = "file",
         nearby: tuple[Path, ...] = (),
     ) -> None:
-        """kind: "missing", "permission", "special", "large", "not-kafka", "archive", "outside" or
-        "file"; nearby: brokers one level down.
+        """Keeps the parts of the message.
+
+        Args:
+            kind: "missing", "permission", "special", "large", "not-kafka", "archive", "outside" or
+                "file".
+            nearby: brokers one level down.
         """
         super().__init__(
             message("errors.of_path", path=path, what=what)
@@ -119,7 +130,7 @@ class CannotOpen(KafkavizError):
         self.kind, self.nearby = kind, tuple(nearby)
 
     def __reduce__(self) -> tuple:
-        """Rebuilt from its parts."""
+        """Pickled as its arguments."""
         return type(self), (self.path, self.what, self.next_step, self.kind, self.nearby)
 
 
@@ -127,7 +138,11 @@ class RefusedSetting(KafkavizError):
     """A setting that Kafka does not know, or a value that it refuses, with Kafka's reason."""
 
     def __init__(self, name: str, value: str | None, reason: Message) -> None:
-        """value: as it was given; None where the name is at fault."""
+        """Keeps the parts of the message.
+
+        Args:
+            value: as it was given; None where the name is at fault.
+        """
         super().__init__(
             reason
             if value is None
@@ -136,13 +151,14 @@ class RefusedSetting(KafkavizError):
         self.name, self.value, self.reason = name, value, reason
 
     def __reduce__(self) -> tuple:
-        """Rebuilt from its parts."""
+        """Pickled as its arguments."""
         return type(self), (self.name, self.value, self.reason)
 
 
 def system_problem(error: OSError) -> Message:
-    """What the system says of a file, by its number; its own words where another library, or
-    another system, words it otherwise.
+    """What the system says of a file, by its error number.
+
+    Its own words where another library, or another system, words it otherwise.
     """
     text = (error.strerror or str(error)).lower()
     code = errno.errorcode.get(error.errno or 0, "")
@@ -154,7 +170,7 @@ def system_problem(error: OSError) -> Message:
 
 @contextmanager
 def translate_os_errors(path: Path) -> Generator[None]:
-    """Turns the system's error into one line for a person."""
+    """Turns the system's error into CannotOpen, one line for the user."""
     try:
         yield
     except FileNotFoundError:

@@ -33,7 +33,7 @@ JobT = TypeVar("JobT", bound="Job[Any, Any]")
 
 
 class JobCancelled(KafkavizError):
-    """Somebody cancelled the job; what it had read is thrown away."""
+    """The error of a cancelled job; what it had read is discarded."""
 
 
 @dataclass(frozen=True)
@@ -46,15 +46,17 @@ class ReadProgress:
 
     @property
     def share(self) -> float:
-        """Of the bytes, that are done; 0 where there are none."""
+        """The share of the bytes that are done; 0 where there are none."""
         return self.done_bytes / self.total_bytes if self.total_bytes else 0.0
 
 
 class Job(Generic[ResultT, ProgressT]):
     """Work in a daemon thread; it starts at once and ends once.
 
-    state: the one that it starts in or has entered since, at last "done", "failed" or "cancelled",
-    by which time there is a result or an error. started_at: of time.monotonic().
+    Attributes:
+        state: the one that it starts in or has entered since, at last "done", "failed" or
+            "cancelled", by which time there is a result or an error.
+        started_at: of time.monotonic().
     """
 
     protected_states: tuple[str, ...] = ()  # in which cancelling does nothing
@@ -65,7 +67,10 @@ class Job(Generic[ResultT, ProgressT]):
         progress: ProgressT,
         state: str = "running",
     ) -> None:
-        """A subclass sets its own attributes before: the thread may need them at once."""
+        """Starts the thread.
+
+        A subclass sets its own attributes before: the thread may need them at once.
+        """
         self.state, self.done_state = state, "done"
         self.result: ResultT | None = None
         self.error: Exception | None = None
@@ -83,7 +88,7 @@ class Job(Generic[ResultT, ProgressT]):
 
     @property
     def seconds(self) -> float:
-        """That it has taken so far, or took in all."""
+        """The time that it has taken so far, or took in all."""
         return (self._ended_at or time.monotonic()) - self.started_at
 
     def progress(self) -> ProgressT:
@@ -91,13 +96,22 @@ class Job(Generic[ResultT, ProgressT]):
         return self._progress
 
     def ends_within(self, seconds: float) -> bool:
-        """Whether it is over, after waiting for that no longer than this."""
+        """Waits for the job, at most this long.
+
+        Returns:
+            Whether it is over.
+        """
         return self._end_event.wait(seconds)
 
     def wait(self, timeout_s: float | None = None) -> ResultT | None:
-        """The result; None where it takes longer than timeout_s.
+        """Waits for the result.
 
-        Raises JobCancelled, or what went wrong.
+        Returns:
+            None where it takes longer than timeout_s.
+
+        Raises:
+            JobCancelled: the job was cancelled.
+            Exception: the error of the work.
         """
         if self._end_event.wait(timeout_s) and self.error is not None:
             raise self.error
@@ -108,22 +122,30 @@ class Job(Generic[ResultT, ProgressT]):
         self.stop(self.cancellation())
 
     def stop(self, error: Exception) -> None:
-        """Ends it from outside with this error: at once, if it still may be."""
+        """Ends it from outside with this error, at once unless it is over or protected."""
         state = "cancelled" if isinstance(error, JobCancelled) else "failed"
         if self._end(state, error=error):
             self.on_stop()
 
     def settle(self, timeout_s: float = SETTLES_WITHIN_S) -> None:
-        """Waits until the thread of a job that was stopped has cleared up, or for this long."""
+        """Waits until the thread of a job that was stopped has cleaned up, or for this long."""
         self._thread.join(timeout_s)
 
     def report(self, progress: ProgressT) -> None:
-        """For the work: how far it is. Raises JobCancelled where the job is over."""
+        """Called by the work: sets how far it is.
+
+        Raises:
+            JobCancelled: the job is over.
+        """
         self._progress = progress
         self.enter(self.state)
 
     def enter(self, state: str) -> None:
-        """For the work: it does this now. Raises JobCancelled where the job is over."""
+        """Called by the work: sets the state.
+
+        Raises:
+            JobCancelled: the job is over.
+        """
         with self._lock:
             if self.is_over:
                 raise self.cancellation()
@@ -134,10 +156,10 @@ class Job(Generic[ResultT, ProgressT]):
         return JobCancelled(message("errors.job_cancelled"))
 
     def on_stop(self) -> None:
-        """For subclasses: tells what else works for a job that was stopped."""
+        """For subclasses: stops what else works for a job that was stopped."""
 
     def explain(self, error: Exception) -> Exception:
-        """For subclasses: the error that stands for one that is none of ours."""
+        """For subclasses: the error to report in place of one that is not a KafkavizError."""
         return error
 
     def _run(self, work: Callable[[Callable[[ProgressT], None]], ResultT]) -> None:
@@ -154,7 +176,11 @@ class Job(Generic[ResultT, ProgressT]):
     def _end(
         self, state: str, result: ResultT | None = None, error: Exception | None = None
     ) -> bool:
-        """Whether this is how it ends: an end comes once."""
+        """Ends the job.
+
+        Returns:
+            False where it had ended already.
+        """
         with self._lock:
             if self.is_over or (state == "cancelled" and self.state in self.protected_states):
                 return False
@@ -165,9 +191,9 @@ class Job(Generic[ResultT, ProgressT]):
 
 
 class JobRegistry(Generic[KeyT, JobT]):
-    """Jobs by what they are about, shared by all threads: nothing is done twice at once.
+    """Jobs by their keys, shared by all threads: nothing is done twice at once.
 
-    Beyond its limits it forgets those that nobody has asked for the longest.
+    Beyond its limits it forgets the least recently used.
     """
 
     def __init__(
@@ -178,8 +204,13 @@ class JobRegistry(Generic[KeyT, JobT]):
         size_bytes: Callable[[JobT], int] = lambda _job: 0,
         limit_bytes: int = 0,
     ) -> None:
-        """limit: how many jobs. forgets_running: cancels and forgets them too, not only those that
-        are over. limit_bytes: of all results, as size_bytes tells it of a job.
+        """Sets up an empty registry.
+
+        Args:
+            limit: how many jobs.
+            forgets_running: cancels and forgets running jobs too, not only those that are over.
+            size_bytes: the size of a job's result.
+            limit_bytes: of all results.
         """
         self._limit, self._forgets_running = limit, forgets_running
         self._size_bytes, self._limit_bytes = size_bytes, limit_bytes
@@ -187,7 +218,7 @@ class JobRegistry(Generic[KeyT, JobT]):
         self._jobs: dict[KeyT, JobT] = {}  # the one asked for last stands last
 
     def jobs(self) -> list[JobT]:
-        """Those that are kept."""
+        """The jobs in the registry."""
         with self._lock:
             return list(self._jobs.values())
 
@@ -202,8 +233,9 @@ class JobRegistry(Generic[KeyT, JobT]):
         start: Callable[[], JobT],
         is_stale: Callable[[JobT], bool] = lambda _job: False,
     ) -> JobT:
-        """The job of this key; it is started where there is none, and anew where it is over and
-        stale.
+        """The job of this key, started where there is none.
+
+        A job that is over and stale is started anew.
         """
         with self._lock:
             job = self._jobs.pop(key, None)
@@ -214,7 +246,7 @@ class JobRegistry(Generic[KeyT, JobT]):
             return job
 
     def restart(self, key: KeyT, start: Callable[[], JobT]) -> JobT:
-        """The job of this key, because somebody asked for it: started anew where it is over."""
+        """The job of this key, started anew where it is over."""
         return self.get_or_start(key, start, lambda _job: True)
 
     def forget(self, matches: Callable[[KeyT], bool]) -> None:
@@ -224,7 +256,7 @@ class JobRegistry(Generic[KeyT, JobT]):
                 self._jobs.pop(key).cancel()
 
     def _forget_unused(self) -> None:
-        """Makes room for one more job."""
+        """Frees a place for one more job."""
         for key, job in list(self._jobs.items()):
             if len(self._jobs) < self._limit and self._total_bytes() <= self._limit_bytes:
                 return

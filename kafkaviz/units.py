@@ -33,8 +33,10 @@ def group(number: float | None) -> str:
 
 
 def pluralize(count: int, singular: str, plural: str = "") -> str:
-    """A number of things, in English: 1 segment, 2 segments; plural: where that is not one with an
-    s.
+    """A number of things, in English: 1 segment, 2 segments.
+
+    Args:
+        plural: where it is not the singular with an s.
     """
     return f"{count} {singular if count == 1 else plural or singular + 's'}"
 
@@ -49,7 +51,7 @@ def size(count: float | None) -> str:
 
 
 def share(part: float | None, total: float | None) -> str:
-    """A part of a whole in per cent: 0.45 %."""
+    """A part of a total in per cent: 0.45 %."""
     if part is None or not total:
         return MISSING
     percent = 100 * part / total
@@ -80,8 +82,12 @@ def moment(ms: int | None, *, fraction: bool = True) -> str:
 
 
 def timestamp_ms(text: str) -> int:
-    """The Kafka timestamp of what moment() writes, or of another ISO 8601 time; in UTC where it has
-    no zone. ValueError.
+    """The Kafka timestamp of what moment() writes, or of another ISO 8601 time.
+
+    In UTC where it has no zone.
+
+    Raises:
+        ValueError: the text is no such time.
     """
     time = datetime.fromisoformat(text.strip())
     return ((time if time.tzinfo else time.replace(tzinfo=UTC)) - EPOCH) // timedelta(
@@ -106,8 +112,10 @@ def duration(ms: float | None) -> str:
 
 
 class OtherUnit(NamedTuple):
-    """A time that makes sense in another unit than milliseconds: in which, and what it is in
-    milliseconds then.
+    """A time that makes sense in another unit than milliseconds.
+
+    Attributes:
+        timestamp_ms: the time in milliseconds, if it was meant in that unit.
     """
 
     unit: str
@@ -115,8 +123,9 @@ class OtherUnit(NamedTuple):
 
 
 def other_unit(timestamp_ms: int) -> OtherUnit | None:
-    """Whether a time looks like seconds, microseconds or nanoseconds since 1970; milliseconds of
-    today have 13 digits.
+    """The unit of a time that looks like seconds, microseconds or nanoseconds since 1970.
+
+    Milliseconds of today have 13 digits.
     """
     for unit, low, high, factor, divisor in OTHER_UNITS:
         if low <= timestamp_ms < high:
@@ -130,8 +139,9 @@ def file_stem(base_offset: int) -> str:
 
 
 def replace_surrogates(text: str) -> str:
-    """A text that can be sent: bytes of a file's name that are no UTF-8 become U+FFFD, and so do
-    halves of surrogate pairs.
+    """A text that can be sent: without bytes that are no UTF-8, and halves of surrogate pairs.
+
+    Such bytes of a file's name, and such halves, become U+FFFD.
     """
     return (
         _LONE_SURROGATE.sub("\ufffd", text)
@@ -141,16 +151,16 @@ def replace_surrogates(text: str) -> str:
 
 
 def escape_controls(name: str) -> str:
-    """The same as it can be shown: what would drive a terminal or turn the order of the letters is
-    written out, as ESC is by \\x1b.
+    r"""The same as it can be shown.
 
-    Ends of lines and tabs stay.
+    Characters that would control a terminal or turn the order of the letters are written out, as
+    ESC is by \x1b. Ends of lines and tabs stay.
     """
     return _CONTROL_EXCEPT_WHITESPACE.sub(_escape, replace_surrogates(name))
 
 
 def escape_line(text: str) -> str:
-    """The same as legible on one line: a new line is written out as \\n, a tab as \\t."""
+    r"""The same as legible on one line: a new line is written out as \n, a tab as \t."""
     return _CONTROL_CHARACTERS.sub(_escape, replace_surrogates(text))
 
 
@@ -159,12 +169,12 @@ def _escape(match: re.Match) -> str:
 
 
 def excerpt(text: str) -> str:
-    """The beginning of what a file holds, for a message; where it goes on, an ellipsis."""
+    """The beginning of a file's content, for a message; where it goes on, an ellipsis."""
     return text if len(text) <= EXCERPT_CHARACTERS else f"{text[:EXCERPT_CHARACTERS]}…"
 
 
 def ungroup(text: str) -> str:
-    """A text with plain digits, as programs take them."""
+    """A text with plain digits, as programs read them."""
     return _GROUP_SEPARATOR.sub("", text)
 
 
@@ -179,7 +189,7 @@ def _utc(ms: int | None) -> datetime | None:
 
 
 def _raw_time(ms: int | None) -> str:
-    """What stands for a time that is none: missing, or the number itself."""
+    """The text of a time without a calendar date: missing, or the number itself."""
     return MISSING if ms is None or ms == -1 else f"{group(int(ms))} ms"
 
 

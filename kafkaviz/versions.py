@@ -1,6 +1,4 @@
-"""Kafka's releases, what each does differently with a log, and which of them first left which trace
-on disk.
-"""
+"""Kafka's releases: what each does differently with a log, and the traces that show a release."""
 
 from dataclasses import dataclass
 
@@ -26,8 +24,10 @@ SELECTABLE_RELEASES = (NEWEST, "4.3.1", "4.0", "3.9", "3.6", "3.0", "2.8", "2.2"
 class Behaviour:
     """Something that some releases do and others do not.
 
-    ranges: (first release, first release that does not any more, or None), one pair or more, the
-    oldest first. reference: of the change in Kafka.
+    Attributes:
+        ranges: (first release, first release that does not any more, or None), one pair or more,
+            the oldest first.
+        reference: of the change in Kafka.
     """
 
     description: str
@@ -204,8 +204,9 @@ def knows_level(feature: str, level: int) -> bool:
 
 
 def formatting_level(release: Release) -> int:
-    """The metadata.version that `kafka-storage format` of a release from 3.3 on sets: its last
-    (MetadataVersion.LATEST_PRODUCTION).
+    """The metadata.version that `kafka-storage format` of a release from 3.3 on sets.
+
+    The last of the release (MetadataVersion.LATEST_PRODUCTION).
     """
     return (
         min(
@@ -218,13 +219,14 @@ def formatting_level(release: Release) -> int:
 
 
 def is_known(release: Release) -> bool:
-    """Whether its ways are told apart."""
+    """Whether the release's behaviour is known."""
     return release[:2] in KNOWN_RELEASES
 
 
 def recorded_patch(release: Release) -> Release:
-    """Of a release without its patch, such as (4, 3), the patch that kafkaviz is held against; the
-    release itself where there is none.
+    """The patch of a release such as (4, 3) that kafkaviz is tested against.
+
+    The release itself where there is none.
     """
     return next((candidate for candidate in RECORDED_STARTS if candidate[:2] == release), release)
 
@@ -237,7 +239,8 @@ def text(release: Release) -> str:
 def parse(version: str) -> tuple[int, ...]:
     """The numbers of a release: (3, 9) of "3.9", (4, 3, 1) of "4.3.1", (0, 11) of "0.11".
 
-    KafkavizError for another text, and for a release that is not known.
+    Raises:
+        KafkavizError: the text is no release, or one that is not known.
     """
     parts = version.strip().split(".")
     if not 2 <= len(parts) <= 4 or not all(

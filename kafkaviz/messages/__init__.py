@@ -1,16 +1,17 @@
 """Every sentence that kafkaviz says, by its key: str(message("span.slots", n=2)) is "2 slots".
 
-A Message is a key and plain values. The floor that knows a thing makes it, an edge (cli/, report/,
-app/, figures/) words it: str() in English, render("zh") in Chinese, render(value) and say(key) in
-the language of the app's reader. A language is a folder beside this file: a file a subject, a line
-a text. en/span.toml and zh/span.toml:
+A Message is a key and plain values. The package that knows a thing builds it, an edge (cli/,
+report/, app/, figures/) words it: str() in English, render("zh") in Chinese, render(value) and
+say(key) in the language of the app's reader. A language is a folder beside this file: a file for
+each subject, a line for each text. en/span.toml and zh/span.toml:
 
     slots = "{n:group} slots"       slots = "{n:group} 个槽"
     slots_1 = "{n} slot"
 
 A place may have a format of FORMATS or JOINS, or one of Python's: 0x{crc:08x}. key_1 is the text
-where the value n is 1; who counts two things makes two messages, one the other's value. What a
-language lacks is said in English. Another language is another folder, and its name in LANGUAGES.
+where the value n is 1; a sentence that counts two things is two messages, one the other's value.
+What a language lacks is said in English. Another language is another folder, and its name in
+LANGUAGES.
 """
 
 import re
@@ -38,10 +39,13 @@ _language_sources: list[
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A sentence, or a part of one, before it is worded; made by message().
+    """A sentence, or a part of one, before it is worded; built by message().
 
-    values: (name, value) by their names; a value is None, a bool, int, float, str, path, Message or
-    a tuple of such. So a Message can be compared, hashed, pickled and sent as JSON.
+    It can be compared, hashed, pickled and sent as JSON.
+
+    Attributes:
+        values: (name, value) by their names; a value is None, a bool, int, float, str, path,
+            Message or a tuple of such.
     """
 
     key: str
@@ -59,7 +63,7 @@ class Message:
         """The text in a language.
 
         Never raises: it words errors too, and a catalog may hold a key of another release. What has
-        no text is its key and values; tests hold that no key of this release comes to that.
+        no text is its key and values; tests check that this happens to no key of this release.
         """
         values = dict(self.values)
         try:
@@ -68,19 +72,20 @@ class Message:
             return f"{self.key}({', '.join(f'{name}={value}' for name, value in self.values)})"
 
     def with_values(self, **values: object) -> "Message":
-        """The same with other values."""
+        """The same message with other values."""
         return message(self.key, **dict(self.values) | values)
 
     def to_json(self) -> dict[str, Any]:
-        """As json.dumps takes it."""
+        """The message as plain values for json.dumps."""
         return {"key": self.key, "values": {name: _to_json(value) for name, value in self.values}}
 
     @classmethod
     def from_json(cls, parsed: Any) -> "Message":
-        """What to_json gave.
+        """The message of to_json.
 
-        Raises ValueError for anything else: a catalog may come from anywhere, so the key must be
-        one of ours, with a value for each place.
+        Raises:
+            ValueError: it is anything else. A catalog may come from anywhere, so the key must be
+                one of ours, with a value for each place.
         """
         try:
             result = _parse_message(parsed)
@@ -97,20 +102,26 @@ Text = Message | str
 def message(key: str, /, **values: object) -> Message:
     """A message of a key, "span.slots"; numpy's numbers and enums become plain values.
 
-    The key is not looked up here: this is as cheap as a tuple. Raises TypeError for a value of
-    another type.
+    The key is not looked up: this is as cheap as a tuple.
+
+    Raises:
+        TypeError: a value is of another type.
     """
     return Message(key, tuple((name, _plain(values[name])) for name in sorted(values)))
 
 
 def verbatim(text: str) -> Message:
-    """A text that is the same in every language, Kafka's own, where a message is asked for."""
+    """A message of a text that is the same in every language, such as Kafka's own."""
     return message("common.verbatim", text=text)
 
 
 def find_message(room: str, text: str) -> Message | None:
-    """The message of a room whose English is this text; of what a library says, which gives no
-    other sign. Texts with the most words of their own come first.
+    """The message whose English is this text, for what a library says without any other sign.
+
+    Texts with the most words of their own come first.
+
+    Args:
+        room: the file to search, by its name.
     """
     templates = sorted(
         _file(ENGLISH, room).items(), key=lambda item: -len(re.sub(r"\{\w+\}", "", item[1]))
@@ -129,21 +140,23 @@ def find_message(room: str, text: str) -> Message | None:
 
 
 def render(value: object) -> str:
-    """A message in the reader's language; anything else as it stands."""
+    """A message in the reader's language; anything else as its text."""
     return _text(value, language())
 
 
 def say(key: str, /, **values: object) -> str:
     """The text of a key, "workshop.next", in the reader's language.
 
-    Raises KeyError where English has no such text, or where a place has no value.
+    Raises:
+        KeyError: English has no such text, or a place has no value.
     """
     return text_in(language(), key, **values)
 
 
 def say_count(key: str, number: float, /, **values: object) -> str:
-    """The same of a number of things, in its place {n}; of one thing it is the text of key_1, where
-    the language has one.
+    """The text of a key for a number of things, in its place {n}.
+
+    Of one thing it is the text of key_1, where the language has one.
     """
     language_code, filled = language(), {"n": number} | values
     return _fill(_template(language_code, key, number), filled, language_code)
@@ -155,8 +168,9 @@ def text_in(language_code: str, key: str, /, **values: object) -> str:
 
 
 def table(name: str) -> dict[str, str]:
-    """All texts of a file in the reader's language, by their keys without the file's name: for a
-    figure that speaks in the browser, which knows no formats.
+    """All texts of a file in the reader's language, by their keys without the file's name.
+
+    For a figure that shows texts in the browser, which knows no formats.
     """
     # another language may count otherwise
     english = {k: text for k, text in _file(ENGLISH, name).items() if not k.endswith(SINGULAR)}
@@ -164,13 +178,13 @@ def table(name: str) -> dict[str, str]:
 
 
 def language() -> str:
-    """The short word of the reader's language; English where nobody asks."""
+    """The code of the reader's language; English by default."""
     return _language_sources[-1]() if _language_sources else ENGLISH
 
 
 @contextmanager
 def speaking(language_code: str) -> Generator[None]:
-    """Within it the reader's language is this one."""
+    """Sets the reader's language within a with statement."""
     _language_sources.append(lambda: language_code)
     try:
         yield
@@ -179,7 +193,7 @@ def speaking(language_code: str) -> Generator[None]:
 
 
 def set_language_source(source: Callable[[], str]) -> None:
-    """From here on the language is what `source` says, each time."""
+    """Sets the function that is called for the reader's language, each time."""
     _language_sources[:] = [source]
 
 
@@ -255,8 +269,12 @@ _HAN = re.compile(r"[\u3000-\u9fff\uff00-\uffef]")
 
 
 def join(way: str, parts: Iterable[object], language_code: str) -> str:
-    """Several things as one text, as a language joins them; way: one of JOINS. Nothing is said of
-    nothing, nor of an empty sentence.
+    """Several things as one text, as a language joins them.
+
+    An empty list gives an empty text, and an empty sentence is left out.
+
+    Args:
+        way: one of JOINS.
     """
     texts = [_text(part, language_code) for part in parts]
     if way in ("and", "or", "sentences"):
@@ -270,7 +288,10 @@ def join(way: str, parts: Iterable[object], language_code: str) -> str:
 
 
 def _between(separator: str, before: str, after: str) -> str:
-    """和 has a blank beside a Latin letter and none beside another Han character."""
+    """The separator between two texts.
+
+    和 has a blank beside a Latin letter and none beside another Han character.
+    """
     if not _HAN.search(separator):
         return separator
     separator = separator.lstrip() if _HAN.match(before[-1:]) else separator
@@ -279,7 +300,11 @@ def _between(separator: str, before: str, after: str) -> str:
 
 @cache
 def _parts(template: str) -> tuple[tuple[str, str | None, str], ...]:
-    """(text, name of the place behind it, its format)."""
+    """The parts of a template.
+
+    Returns:
+        Of each the text, the name of the place behind it, and its format.
+    """
     return tuple((text, name, spec or "") for text, name, spec, _ in Formatter().parse(template))
 
 
@@ -353,7 +378,11 @@ def _parse_message(parsed: Any) -> Message:
 
 @cache
 def _value_names(key: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The values that a message of this key must have and may have; KeyError of another's key."""
+    """The values that a message of this key must have and may have.
+
+    Raises:
+        KeyError: the key is none of ours.
+    """
     many, single = (frozenset(places(_template(ENGLISH, key, number))) for number in (None, 1))
     return many, many | single | {"n"}
 

@@ -174,7 +174,7 @@ def choice(options: Sequence[str]) -> ValueCodec:
 
 
 def flag() -> ValueCodec:
-    """true or false."""
+    """A boolean: true or false."""
 
     def read_flag(value: object, where: Message) -> bool:
         if not isinstance(value, bool):

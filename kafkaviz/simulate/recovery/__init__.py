@@ -1,3 +1,1 @@
-"""The part of a segment that a recovery keeps, and the indexes, transactions and producers of
-it.
-"""
+"""The part of a segment that a recovery keeps, and its indexes, transactions and producers."""

@@ -1,6 +1,4 @@
-"""First offsets of compressed messages of magic 0 and 1: a wrapper's header has only its last
-one.
-"""
+"""First offsets of compressed messages of magic 0 and 1, whose headers have only the last one."""
 
 import numpy as np
 

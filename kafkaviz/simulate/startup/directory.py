@@ -44,8 +44,9 @@ class Directory:
         return self.files[f"{file_stem(base)}.{kind}"]
 
     def path(self, base: int) -> str:
-        """A segment's path without its ending, relative to the broker directory, as in Kafka's
-        messages.
+        """A segment's path without its ending, as Kafka's messages have it.
+
+        Relative to the broker directory.
         """
         return f"{self.name}/{file_stem(base)}"
 

@@ -39,9 +39,7 @@ class SnapshotFiles:
         self.written_offsets.add(offset)
 
     def open_at(self, offset: int) -> OpenOffsets | None:
-        """The open transactions in the file at an offset; None of a file that Kafka would
-        refuse.
-        """
+        """The open transactions in the file at an offset; None if Kafka would refuse it."""
         content = self.contents[offset]
         if isinstance(content, dict):
             return content

@@ -78,9 +78,7 @@ def _add(
 
 
 def _find_cuts(directory: Directory, log: FileView, base: int) -> list[Cut]:
-    """Where the split cuts: at the first batch, and at each that does not fit the segment
-    before.
-    """
+    """Where the split cuts: at the first batch, and at each that does not fit the last part."""
     cuts: list[Cut] = []
     with log.open_reader() as read:
         walk = Walk(read, 0, log.size_bytes)

@@ -205,9 +205,7 @@ class UnifiedLog:
         self._take_snapshot(base_offset)
 
     def _take_snapshot(self, offset: int) -> None:
-        """Writes the producers' state as a file, if there was none at that offset
-        (takeSnapshot).
-        """
+        """Writes the producers' state to a file, if that offset has none (takeSnapshot)."""
         if offset > self._snapshot_offset:
             self.snapshots[offset], self._snapshot_offset = self.producers.snapshot(), offset
 
@@ -453,9 +451,7 @@ class UnifiedLog:
         snapshots_before: dict[int, bytes],
         recovered_bases: Container[int],
     ) -> None:
-        """Takes the snapshots that a load leaves: those it wrote anew, and those that were
-        there.
-        """
+        """Takes the snapshots that a load leaves: those it wrote, and those that were there."""
         self.snapshots, written_offsets = {}, loading.written_snapshots()
         for offset in loading.snapshots():
             if offset not in written_offsets:
