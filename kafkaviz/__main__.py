@@ -32,7 +32,7 @@ PUBLIC_COMMANDS = (
 COMMANDS = (*PUBLIC_COMMANDS, "warm")  # the last one is make's
 USAGE_OR_INPUT = 2
 SIGNAL_RETRY_S = 0.05
-NO_READER = 128 + 13  # as a shell tells of SIGPIPE
+NO_READER = 128 + 13  # as a shell reports SIGPIPE
 
 
 class _CommandLineParser(argparse.ArgumentParser):
@@ -127,7 +127,7 @@ def _run(arguments: Sequence[str]) -> int:
     except BrokenPipeError:  # whoever read our output has had enough, as `| head` has
         _drop_output()
         return NO_READER
-    except OSError as error:  # the output has no room, or the system gave up in another way
+    except OSError as error:  # the output has no space, or the system failed in another way
         _drop_output()
         print(
             output.to_one_line(
@@ -144,7 +144,7 @@ class _TerminationSignal(KeyboardInterrupt):
 
     def __init__(self, number: int) -> None:
         super().__init__()
-        self.status = 128 + number  # as a shell tells of it
+        self.status = 128 + number  # as a shell reports it
 
 
 @contextmanager
@@ -167,7 +167,7 @@ def _interrupt_on_signals() -> Generator[None]:
         raise _TerminationSignal(signals[0])
 
     try:
-        with suppress(ValueError):  # only the main thread is told of signals
+        with suppress(ValueError):  # only the main thread receives signals
             for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGALRM):
                 if signal.getsignal(number) == signal.SIG_DFL:
                     default_handlers[number] = signal.signal(number, end)

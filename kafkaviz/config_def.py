@@ -28,7 +28,7 @@ Value = Any  # int, float, bool or str, as the setting's kind says; None
 ByRelease = tuple[tuple[Release, Value], ...]
 
 INT_MAX, LONG_MAX = 2**31 - 1, 2**63 - 1
-ARRAY_MAX = INT_MAX - 8  # the longest array that a JVM makes
+ARRAY_MAX = INT_MAX - 8  # the longest array of a JVM
 SECOND_MS, MINUTE_MS, HOUR_MS, DAY_MS = 1000, 60_000, 3_600_000, 86_400_000
 ANY: Release = (0,)
 _NUMBERS = {"int": INT_MAX, "long": LONG_MAX}

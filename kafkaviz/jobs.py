@@ -1,7 +1,7 @@
 """One background task: work in a thread of its own that others watch, wait for and cancel.
 
 A checkup, a measurement, a query and an ingest are jobs. The work is a function that is given
-`report`: each call tells how far it is, and ends the work where the job was cancelled meanwhile.
+`report`: each call says how far it is, and ends the work where the job was cancelled meanwhile.
 
     def count(report):
         for number in range(100):
@@ -152,7 +152,7 @@ class Job(Generic[ResultT, ProgressT]):
             self.state = state
 
     def cancellation(self) -> JobCancelled:
-        """The error that it ends with where somebody cancels it."""
+        """The error that it ends with when it is cancelled."""
         return JobCancelled(message("errors.job_cancelled"))
 
     def on_stop(self) -> None:
@@ -215,7 +215,7 @@ class JobRegistry(Generic[KeyT, JobT]):
         self._limit, self._forgets_running = limit, forgets_running
         self._size_bytes, self._limit_bytes = size_bytes, limit_bytes
         self._lock = threading.Lock()
-        self._jobs: dict[KeyT, JobT] = {}  # the one asked for last stands last
+        self._jobs: dict[KeyT, JobT] = {}  # the most recently used is the last
 
     def jobs(self) -> list[JobT]:
         """The jobs in the registry."""

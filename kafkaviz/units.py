@@ -8,7 +8,7 @@ MISSING = "–"
 THIN_SPACE = "\u202f"
 EXCERPT_CHARACTERS = 200  # characters of a file that a message quotes
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-# the numbers that make sense in it rather than in milliseconds, and what makes milliseconds of
+# the numbers that make sense in it rather than in milliseconds, and the factor to milliseconds of
 # them: times and by
 OTHER_UNITS = (
     ("seconds", 10**8, 10**10, 1000, 1), ("microseconds", 10**14, 10**17, 1, 1000),

@@ -7,16 +7,16 @@ from kafkaviz.messages import message
 
 Release = tuple[int, ...]
 
-NEWEST = "4.4.0"  # kafkaviz is held against directories and classes of it
+NEWEST = "4.4.0"  # kafkaviz is tested against directories and classes of it
 NEWEST_RELEASE = tuple(map(int, NEWEST.split(".")))
 # starts of them were; what those of another do, Kafka's source says
 RECORDED_STARTS: tuple[Release, ...] = ((4, 3, 1), NEWEST_RELEASE)
-# whose ways are told apart; the patches of a release go with it
+# whose behaviour is known; the patches of a release go with it
 KNOWN_RELEASES: tuple[Release, ...] = (
     (0, 10), (0, 11), (1, 0), (1, 1), *((2, minor) for minor in range(9)),
     *((3, minor) for minor in range(10)), *((4, minor) for minor in range(5)),
 )  # fmt: skip
-# one of each behaviour that a finding tells apart
+# one for each behaviour that a finding distinguishes
 SELECTABLE_RELEASES = (NEWEST, "4.3.1", "4.0", "3.9", "3.6", "3.0", "2.8", "2.2", "1.1")
 
 
@@ -105,7 +105,7 @@ LATEST_TIERED_QUERY = _since(
 EARLIEST_PENDING_QUERY = _since(
     (4, 2), "list-offsets answers the first offset that is not in the remote tier yet", "KIP-1023"
 )
-# What lies in a broker directory
+# What a broker directory contains
 LOG_START_CHECKPOINT = _since(
     (0, 11), "log-start-offset-checkpoint tells where a log starts", "KIP-107"
 )
@@ -127,7 +127,7 @@ TRIMMED_BEFORE_CLOSE = _since(
     ),
     "KAFKA-20979",
 )
-# How long a log is kept
+# How long a log is retained
 TIERED_STORAGE = _since(
     (3, 6), "segments may go to a remote tier, and local limits count", "KIP-405"
 )

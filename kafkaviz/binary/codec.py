@@ -19,7 +19,7 @@ from kafkaviz.messages import message, verbatim
 
 # a codec's place is its id in the attributes of a batch
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
-LIMIT_BYTES = 256 * 2**20  # far above what a broker takes in one batch, low enough to hold
+LIMIT_BYTES = 256 * 2**20  # far above what a broker takes in one batch, low enough for memory
 
 _PIECE_BYTES = 2**20
 _GZIP_MEMBER = b"\x1f\x8b\x08"

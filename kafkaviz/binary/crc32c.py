@@ -34,7 +34,7 @@ _INSTRUCTIONS = {
     "aarch64": (("llvm.aarch64.crc32cx", 32, 64), ("llvm.aarch64.crc32cb", 32, 32)),
 }
 
-# numba's own stubs let compiled code call what it makes with the typing context in front alone
+# numba's stubs keep the typing context among the arguments of what intrinsic returns
 intrinsic = cast("Callable[[Callable], Callable[..., Any]]", numba_intrinsic)
 
 
@@ -50,7 +50,7 @@ def checksum_ranges(
         IndexError: a range leaves the data.
     """
     buffer = np.frombuffer(data, np.uint8)
-    buffer.flags.writeable = False  # one type of array, so that one compiled version serves all
+    buffer.flags.writeable = False  # one type of array, so that one compiled version is enough
     return _checksum_ranges(
         buffer, np.ascontiguousarray(starts, np.int64), np.ascontiguousarray(ends, np.int64)
     )

@@ -13,7 +13,7 @@ import numpy as np
 from kafkaviz.errors import CannotOpen
 from kafkaviz.messages import message
 
-READ_LIMIT_BYTES = 1 << 28  # of any file that is read whole
+READ_LIMIT_BYTES = 1 << 28  # of any file that is read completely
 ON_DISK, AFTER_RECOVERY = "disk", "recovered"
 
 # read(position, buffer) fills the uint8 buffer from that byte, and says how many bytes it got

@@ -59,10 +59,10 @@ BATCH: np.dtype = np.dtype(
 HEADER_BYTES = HEADER.itemsize
 LENGTH_END = field_start(HEADER, "leader_epoch")  # 12: the length counts what follows this byte
 MAGIC_END = field_start(HEADER, "crc")  # 17: what Kafka's reader takes to step from batch to batch
-CRC_START = field_start(HEADER, "attributes")  # 21: the checksum covers the batch from here on
+CRC_START = field_start(HEADER, "attributes")  # 21: the checksum covers the batch from this byte on
 MIN_LENGTH = 14  # a shorter batch length is corruption (LegacyRecord.RECORD_OVERHEAD_V0)
 MAGIC_2 = 2  # record batches, since Kafka 0.11; below it are single messages and wrappers
-# a compressed legacy wrapper tells its first offset and its count only once decompressed
+# the first offset and the count of a compressed legacy wrapper, before it is decompressed
 UNKNOWN = -1
 # what Kafka throws for a batch that is not what its length or its checksum says
 CORRUPT_RECORD = "org.apache.kafka.common.errors.CorruptRecordException"

@@ -34,7 +34,7 @@ from kafkaviz.format.record import Header
 from kafkaviz.messages import message, verbatim
 
 LARGEST_INT = 2**31 - 1
-PIECE_BYTES = 1 << 20  # of a batch that is not held whole
+PIECE_BYTES = 1 << 20  # of a batch that is read in pieces
 RowSelector = Callable[[bytes | memoryview, np.ndarray], np.ndarray]
 
 _LENGTH = HEADER["batch_length_bytes"]

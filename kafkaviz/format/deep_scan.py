@@ -179,7 +179,7 @@ class DeepScan:
                     self._chunk_bytes,
                 )
             elif code == NEEDS_BYTES and self._length < min(needed_bytes, self._stop - position):
-                code = SHORT  # the file is shorter than it was said to be
+                code = SHORT  # the file is shorter than when it was measured
             elif code == NEEDS_BYTES and next_position - position <= max(
                 self._limit_bytes, self._chunk_bytes
             ):
@@ -221,7 +221,7 @@ class DeepScan:
     def _part(self, positions: np.ndarray, headers: np.ndarray) -> ScanChunk:
         """What the complete batches of the chunk hold."""
         chunk = self._buffer[: self._length]
-        # one type of array, so that one compiled version serves chunks and what was decompressed
+        # one type of array, so that one compiled version does for chunks and decompressed data
         chunk.flags.writeable = False
         batches = _table(positions, headers)
         pieces = [

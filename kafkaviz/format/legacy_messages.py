@@ -70,7 +70,7 @@ class Messages:
     """What a batch of magic 0 or 1 holds: a single message, or those of the wrapper.
 
     Attributes:
-        data: the bytes they lie in, the batch itself or what the wrapper held, decompressed.
+        data: the bytes they lie in, the batch itself or the content of the wrapper, decompressed.
         rows: one ROW a message that can be read, with its real offset and time.
         fault: None, or what Kafka raises after those messages; its position is a byte of the batch.
     """

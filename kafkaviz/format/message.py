@@ -361,7 +361,7 @@ def read(
         KafkaParseError: a CorruptBytes; Kafka's generated class raises.
     """
     reader = Reader(bytes(data), position, version, flexible=flexible, newest=newest_version)
-    return cast("Values", schema_.read(reader, "")), reader.at  # the whole is never null
+    return cast("Values", schema_.read(reader, "")), reader.at  # the message itself is not null
 
 
 def text(schema_: Structure, values: Values, version: int = 0) -> str:
@@ -385,7 +385,7 @@ def _check_nullable(position: int, name: str, *, nullable: bool) -> None:
 
 
 def _is_default(member: Any, default: Any) -> bool:
-    """Whether a tagged field holds its default; False is no 0 here, but no field mixes them."""
+    """Whether a tagged field holds its default; False equals 0, but no field mixes them."""
     return member is None if default is None else member is not None and member == default
 
 

@@ -23,7 +23,7 @@ from kafkaviz.format.message import KafkaParseError, Structure, Values
 
 FRAME_VERSION = 1
 LARGEST = 32_767  # of a frame's version, a type or a version
-# of the types and of the field that tell who holds a partition
+# of the types and of the field that say which brokers hold a partition
 PARTITION_NUMBER, PARTITION_CHANGE_NUMBER, REPLICAS_TAG = 3, 5, 2
 METADATA_EXCEPTION = "org.apache.kafka.common.protocol.MetadataParseException"
 

@@ -100,7 +100,7 @@ class OpenTransactions:
             batches: rows of format.batch.BATCH.
 
         Raises:
-            TransactionFault: Kafka's recovery ends here.
+            TransactionFault: Kafka's recovery ends at a batch.
         """
         names = ("producer_id", "base_offset", "record_count")
         producer_ids, base_offsets, record_counts = (batches[name].tolist() for name in names)

@@ -27,14 +27,14 @@ PRODUCER: np.dtype = np.dtype(
         ("producer_epoch", ">i2"),
         ("last_sequence", ">i4"),
         ("last_offset", ">i8"),  # below 0: no batch of this producer is known
-        ("offset_delta", ">i4"),  # the last batch held this many offsets before its last
+        ("offset_delta", ">i4"),  # the last batch has this many offsets before its last
         ("timestamp_ms", ">i8"),
         ("coordinator_epoch", ">i4"),  # -1: none, no transaction marker was seen
         ("current_txn_first_offset", ">i8"),  # -1: no transaction is open
     ]
 )
 VERSION = 1
-CRC_START = field_start(HEADER, "producer_count")  # 6: the checksum covers the file from here on
+CRC_START = field_start(HEADER, "producer_count")  # 6: the checksum covers the bytes from it on
 _INVALID = "Snapshot failed schema validation"
 
 

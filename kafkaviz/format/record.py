@@ -377,7 +377,7 @@ _TEXTS = {  # the words of DefaultRecordBatch and DefaultRecord in Kafka 4.3.1
     ),
     _HEADER_KEY_NEGATIVE: "Invalid negative header key size {found}",
 }
-# told while the last record is read: Kafka's iterator does not hand that one out
+# found while the last record is read: Kafka's iterator does not return that record
 LEFTOVER_TEXT = _TEXTS[LEFTOVER]
 
 

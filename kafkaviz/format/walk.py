@@ -51,8 +51,8 @@ class WalkEnd:
 class Walk:
     """The batches from one byte of a log to another; .end is known once all were taken.
 
-    A row needs its whole header, 61 bytes for magic 2 and 26 below. Kafka steps by 17 bytes and
-    reads the rest when it is asked for an offset: where that would fail, the walk ends.
+    A row needs its complete header, 61 bytes for magic 2 and 26 below. Kafka steps by 17 bytes and
+    reads the rest when an offset is needed: where that would fail, the walk ends.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class Walk:
                 row_count,
             )
             if code == NEEDS_BYTES and position == chunk_position == previous_position:
-                code = SHORT  # the file is shorter than it was said to be
+                code = SHORT  # the file is shorter than when it was measured
         if row_count:
             yield rows(positions[:row_count], headers[:row_count])
         self.end = WalkEnd(position, REASONS[code])

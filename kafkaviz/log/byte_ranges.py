@@ -15,7 +15,7 @@ from kafkaviz.log.file import FileInfo
 from kafkaviz.log.log_regions import LogRegion
 from kafkaviz.messages import message
 
-TEXT_BYTES = 1 << 20  # a text file is read whole; what is larger is no checkpoint of Kafka's
+TEXT_BYTES = 1 << 20  # a text file is read completely; what is larger is no checkpoint of Kafka's
 LOGS = ("log", "checkpoint")  # a snapshot of the cluster's metadata is batches too
 TEXTS = (names.META_PROPERTIES, names.PARTITION_METADATA, names.QUORUM_STATE, names.CLEAN_SHUTDOWN)
 

@@ -18,7 +18,7 @@ from kafkaviz.log.entry_points import EntryPoints
 from kafkaviz.log.resync_scan import ResynchronisingScan
 
 SEARCHED_BYTES = 16 << 20  # for the offset that goes on
-TRIES = 64  # batches of a chunk that may hide the next one; places that hold its offset
+TRIES = 64  # batches of a chunk that may hide the next one; positions that contain its offset
 MAX_HOLES = 100  # behind which the next batch is looked for
 MAX_OFFSET = 2**63 - 1
 

@@ -18,7 +18,7 @@ from kafkaviz.messages import message
 
 BLOCK_BYTES = 512  # what st_blocks counts, whatever the filesystem's own blocks are
 INDEX_BYTES = 2**31 - 1  # of an index that a broker can map (FileChannel.map)
-# of its entries: more than ten times what segment.index.bytes leaves room for by default
+# of its entries: more than ten times what segment.index.bytes has space for by default
 DATA_LIMIT_BYTES = 1 << 27
 TEXT_BYTES = 16 << 20  # of a checkpoint of some hundred thousand partitions
 PROPERTIES_BYTES = 1 << 20
@@ -82,7 +82,7 @@ def is_there(path: Path) -> bool:
         os.stat(path)
     except (FileNotFoundError, NotADirectoryError):
         return False
-    except OSError:  # a link that leads round, or to where nobody may look: reading it tells
+    except OSError:  # a link that leads round, or to where access is denied: reading it shows that
         return True
     return True
 

@@ -18,7 +18,7 @@ from kafkaviz.log.file import FileInfo
 from kafkaviz.log.resync_scan import MISLED, HeaderScan, Hole
 from kafkaviz.log.segment import Segment
 
-BATCH_BYTES = 16 << 20  # a larger batch is not read whole
+BATCH_BYTES = 16 << 20  # a larger batch is not read completely
 TAIL_BYTES = 16 << 20  # how far a tail is looked at
 # read at once from an entry on; from the start of a log
 CHUNK_BYTES, LONG_CHUNK_BYTES = 1 << 16, 1 << 20

@@ -34,7 +34,7 @@ class Partition:
     path: Path
     name: PartitionName
     segments: tuple[Segment, ...]  # by base offset; of one base offset the plain one first
-    other_files: tuple[FileInfo, ...] = ()  # snapshots, checkpoints, and whatever else lies there
+    other_files: tuple[FileInfo, ...] = ()  # snapshots, checkpoints, and any other file
     topic_id: str | None = None
     checkpoints: CheckpointOffsets = field(default_factory=CheckpointOffsets)
 

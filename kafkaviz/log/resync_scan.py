@@ -23,7 +23,7 @@ import numpy as np
 from kafkaviz.format.walk import CHUNK_BYTES, Walk, WalkEnd
 from kafkaviz.log.entry_points import EntryPoints
 
-# entries that point into whole batches; an index with more of them proves nothing
+# entries that point into complete batches; an index with more of them proves nothing
 MAX_REFUTED = 64
 MISLED = "misled"
 

@@ -83,7 +83,7 @@ class Settings:
     def topic_settings(self, topic: str) -> dict[str, SettingValue]:
         """Every setting of a topic that the release knows, and any other it was given; by name.
 
-        Only typed values are held against the release's limits.
+        Only typed values are checked against the release's limits.
 
         Raises:
             RefusedSetting: with Kafka's reason.

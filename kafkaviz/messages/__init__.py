@@ -31,10 +31,8 @@ CATALOGUE_DIRECTORY = Path(__file__).parent
 ENGLISH = "en"
 # by their short word in the address: as they call themselves
 LANGUAGES = {"en": "English", "zh": "中文"}
-SINGULAR = "_1"  # how the key of a text of one thing ends
-_language_sources: list[
-    Callable[[], str]
-] = []  # who knows the reader's language; nobody outside the app
+SINGULAR = "_1"  # the end of a key whose text is of one thing
+_language_sources: list[Callable[[], str]] = []  # gives the reader's language; none outside the app
 
 
 @dataclass(frozen=True, slots=True)

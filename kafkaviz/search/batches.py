@@ -36,7 +36,7 @@ from kafkaviz.format.batch import (
 from kafkaviz.format.record_heads import RecordHead
 from kafkaviz.messages import message, verbatim
 
-WINDOW_BYTES = 1 << 14  # read at once: a step of Kafka's is a system call, one of ours rarely
+WINDOW_BYTES = 1 << 14  # read at once: each step of Kafka's is a system call, few of these are
 # 18: where a message of magic 0 has no timestamp its header ends
 TIMESTAMP_START = field_start(LEGACY_HEADER, "timestamp_ms")
 
@@ -54,7 +54,7 @@ class LogRead(NamedTuple):
 
     Attributes:
         position: its first byte.
-        size: how many bytes are asked for.
+        size: how many bytes it requests.
     """
 
     position: int

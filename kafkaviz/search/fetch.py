@@ -188,7 +188,7 @@ def _slice(
 class SegmentReason(Enum):
     """Why a segment is searched, or is not."""
 
-    GREATEST_BASE = auto()  # the greatest base offset that is not above the target: begins here
+    GREATEST_BASE = auto()  # the greatest base offset that is not above the target: the first one
     NEXT = auto()  # nothing in the segment before reaches the target
     BASE_ABOVE = auto()
     LATER_BASE = auto()  # the base offset of a later one is not above the target either

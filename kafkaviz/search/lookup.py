@@ -125,7 +125,7 @@ def _wrong_checksum(data: bytes, fetch: Fetch) -> tuple[str, int, str] | None:
     batch = fetch.batch
     first = None
     if batch.magic < MAGIC_2:
-        with suppress(CorruptBytes):  # told by the reader of the records
+        with suppress(CorruptBytes):  # reported by the reader of the records
             first = next(
                 (record for record in batch_records.iterate(data) if record.offset >= fetch.offset),
                 None,
@@ -140,7 +140,7 @@ def _wrong_checksum(data: bytes, fetch: Fetch) -> tuple[str, int, str] | None:
             if first
             else ("Record batch", batch.base_offset, str(fault.what))
         )
-    # within a wrapper that is whole
+    # within a wrapper that is complete
     return (
         ("Record", first.offset, f"Record is corrupt (stored crc = {first.crc})") if first else None
     )

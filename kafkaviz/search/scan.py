@@ -25,7 +25,7 @@ class HeaderOutcome(StrEnum):
     BASE_BELOW = "base_below"  # it starts below the target and may hold it
     BASE_EQUAL = "base_equal"
     BASE_ABOVE = "base_above"  # the first that can be, and none is before it
-    BASE_ABOVE_BACK = "base_above_back"  # the one before it is asked how far it reaches
+    BASE_ABOVE_BACK = "base_above_back"  # the last offset of the one before is read
     REACHES = "reaches"  # that one holds the target
     REACHES_NOT = "reaches_not"
     LAST_BELOW = "last_below"

@@ -20,7 +20,7 @@ from kafkaviz.format.control import ControlType
 INCOMING: np.dtype = np.dtype(
     [
         *batch.BATCH.descr,
-        # number of the append call: equal numbers in a row are one call; a leader's holds one batch
+        # number of the append call: equal numbers in a row are one call; a leader's has one batch
         # of
         # magic 2
         ("append", "i8"),

@@ -87,7 +87,7 @@ class MemoryLogs:
 
         @contextmanager
         def open_reader() -> Generator[ReadInto]:
-            # no longer held than that: the log goes on growing
+            # no view outlives a call: the log goes on growing
             yield lambda position, buffer: reader(log)(position, buffer)
 
         return FileView(f"{file_stem(base_offset)}.log", len(log), open_reader)

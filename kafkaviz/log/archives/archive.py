@@ -35,12 +35,12 @@ from kafkaviz.units import escape_line
 
 # what is offered to open, too
 SUFFIXES = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2", ".zip")
-# of the disk's free room, or half of it where that is less: an archive of noise must not fill a
+# of the disk's free space, or half of it where that is less: an archive of noise must not fill a
 # server
 RESERVE_BYTES = 1 << 30
 HOLE_BYTES = 4096  # runs of zeros this long, and aligned so, become holes again
 NAME_CHARACTERS = 80  # of a member's path in a message
-XZ_BYTES = 256 << 20  # of memory for its dictionary: xz -9 wants 65 MiB, and a header may say 4 GiB
+XZ_BYTES = 256 << 20  # of memory for its dictionary: xz -9 needs 65 MiB, and a header may say 4 GiB
 # what the readers of the standard library raise on bytes that are no archive, encrypted ones
 # included
 ARCHIVE_ERRORS = (
@@ -400,7 +400,7 @@ class _XzReader(io.RawIOBase):
                 return len(piece)
 
 
-# by the first bytes: names may lie
+# by the first bytes: names may be wrong
 DECOMPRESSORS: dict[bytes, Callable[..., Any]] = {
     b"\x1f\x8b": gzip.open,
     b"BZh": bz2.open,

@@ -20,10 +20,10 @@ from kafkaviz.messages import Message, message
 
 BLOCK_BYTES = 512
 NOTES_BYTES = 64 << 10  # of one pax header or long name
-# zeros that fill the last record, as tape wants it; a record is 10 KiB by default
+# zeros that fill the last record, as tapes need it; a record is 10 KiB by default
 TAIL_BYTES = 16 << 20
-SPARSE_CHUNKS = 100_000  # stretches of data in one file
-# D: a folder in an incremental archive of GNU's, with the names it held
+SPARSE_CHUNKS = 100_000  # ranges of data in one file
+# D: a folder in an incremental archive of GNU's, with the names in it
 REGULAR, FOLDERS = (b"0", b"\0", b"7"), (b"5", b"D")
 PAX, PAX_GLOBAL, LONG_NAME, LONG_LINK = (b"x", b"X"), b"g", b"L", b"K"
 SPARSE, LABEL = b"S", b"V"  # GNU's: a file with holes, the name of a volume
@@ -240,7 +240,7 @@ def _member(
         )
     elif kind in REGULAR or kind == SPARSE:
         _check_map(chunks, real_bytes, stored_bytes, path)
-        # holes are not read here, but by all who open the file
+        # holes are not read now, but by all who open the file
         stream.budget.add_bytes(real_bytes - stored_bytes)
         yield (
             ArchiveMember(
@@ -288,7 +288,7 @@ def _mtime_ns(block: bytes, fields: dict[str, str]) -> int:
     return time_ns
 
 
-# ---- sparse files: a map of (offset, length) of the stretches that are stored, one behind the
+# ---- sparse files: a map of (offset, length) of the ranges that are stored, one behind the
 # other; the rest are holes
 
 

@@ -12,14 +12,14 @@ from pathlib import Path
 from kafkaviz.errors import CannotOpen
 from kafkaviz.messages import Message, message
 
-# read or left as holes; what is really written is bounded by the room on disk
+# read or left as holes; what is really written is bounded by the space on disk
 LIMIT_BYTES = 1 << 40
 LIMIT_HEADERS = 4_000_000  # of whatever kind: also of links, notes and long names
 LIMIT_FILES = 1_000_000  # files and folders, also those that only a path names
 LIMIT_DEPTH = 64  # folders in one another: whoever walks or removes them needs a call for each
 BASE_S = 300
 BYTES_PER_S = 1 << 20  # of the packed file: a large archive has longer
-PROGRESS_INTERVAL_S = 0.25  # how often whoever waits is told
+PROGRESS_INTERVAL_S = 0.25  # how often the progress is reported
 UNPACK_YOURSELF = message("archive.unpack_yourself")
 
 ProgressCallback = Callable[[int], None]

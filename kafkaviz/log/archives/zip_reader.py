@@ -16,7 +16,7 @@ from kafkaviz.log.archives.archive_member import PIECE_BYTES, ArchiveMember, Bad
 from kafkaviz.log.archives.unpack_budget import UnpackBudget
 from kafkaviz.messages import message
 
-# zipfile reads the central directory at once, and makes ten times as much of it
+# zipfile reads the central directory at once, and takes ten times its size
 DIRECTORY_BYTES = 32 << 20
 # of others zipfile unpacks a MiB at once, into whatever that is
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)

@@ -26,7 +26,7 @@ STAGING_PREFIX = (
     ".writing-"  # how the name of a folder begins that is filled; after a kill -9 it stays
 )
 PIECE_BYTES = 1 << 20
-HOLE_BYTES = 4096  # runs of zeros this long, and aligned so, take no room on disk
+HOLE_BYTES = 4096  # runs of zeros this long, and aligned so, take no space on disk
 
 
 # ---- where

@@ -6,7 +6,7 @@ Batches of 1000 B, interval 4096: the sixth append finds 5000 B since the last e
     the offset index gets (59, 5000), the time index (..:00.600, 59)
 
 Each step is plain values, read off a writer.UnifiedLog before and after one thing happens to it;
-nothing is decided here.
+the recorder decides nothing.
 """
 
 from collections.abc import Iterator, Sequence

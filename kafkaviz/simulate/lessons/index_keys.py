@@ -14,7 +14,7 @@ from kafkaviz.simulate.config import IndexConfig
 
 STEADY, BURSTY, HEAVY = "Steady", "Bursty", "Heavy-tailed"
 SMALLEST_BYTES = 70  # a batch of one small record
-QUIET_BATCHES, BUSY_BATCHES = 4000, 1333  # of a stretch, on average
+QUIET_BATCHES, BUSY_BATCHES = 4000, 1333  # of a period, on average
 STRETCHES = 64  # of each kind, drawn at once
 DRAWN_AT_ONCE = 1 << 18
 

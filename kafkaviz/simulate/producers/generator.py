@@ -70,7 +70,7 @@ STATE: np.dtype = np.dtype(
         ("batches", "i8"),  # data batches so far, in all phases
         ("records", "i8"),
         ("append", "i8"),
-        ("in_append", "i8"),  # batches of the append that is not whole yet
+        ("in_append", "i8"),  # batches of the append that is not complete yet
         ("clock_ns", "i8"),  # since the start of the workload
         ("phase_start_ns", "i8"),
         ("busy_ns", "i8"),  # of the phase, the time between bursts left out

@@ -86,7 +86,7 @@ WORDS = (
 class _Parts(NamedTuple):
     """What the compiled loop reads of a phase besides its PLAN."""
 
-    tables: np.ndarray  # (rows of laying.Table, CELLS + 3)
+    tables: np.ndarray  # (a table for each number that is drawn, CELLS + 3)
     prefix: np.ndarray  # of a key
     headers: np.ndarray  # as they lie in a record, their values blank
     header_values: np.ndarray  # HEADER_SPAN: where the values lie in them
@@ -437,7 +437,7 @@ def _varint(number: int) -> bytes:
     return room[: batch_encoder.put_varint(room, 0, number)].tobytes()
 
 
-# ---- what values are made of
+# ---- the content of values
 
 
 @lru_cache(maxsize=1)

@@ -63,7 +63,7 @@ class BatchCheck:
             )
         window = self._buffer[: self._read(start, self._buffer[:size_bytes])]
         places, is_modern = batches["position"] - start, batches["magic"] >= batch.MAGIC_2
-        # the file is shorter than it was said to be
+        # the file is shorter than when it was measured
         is_small |= places + batches["size_bytes"] > len(window)
         crcs = checksum_ranges(
             window,

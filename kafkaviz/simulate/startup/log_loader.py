@@ -32,7 +32,7 @@ from kafkaviz.simulate.steps import CAUSES, StartupStep
 from kafkaviz.simulate.stored import StoredLog
 from kafkaviz.units import file_stem
 
-# told of each recovered segment: directory, base offset
+# called for each recovered segment: directory, base offset
 RecoveryCallback = Callable[[str, int, RecoveredSegment], None]
 SMALL_BYTES = 16 << 20  # of a file that holds some lines
 # of splitting; each splits off a segment, so only a wrong reading of the bytes would need more

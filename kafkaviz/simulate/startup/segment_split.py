@@ -17,7 +17,7 @@ from kafkaviz.simulate.startup.directory import Directory
 from kafkaviz.simulate.startup.log_end import find_end_offset, refuse_corrupt
 from kafkaviz.units import file_stem
 
-Cut = tuple[int, int]  # (base offset, position) of a segment that a split makes
+Cut = tuple[int, int]  # (base offset, position) of a segment of a split
 
 
 def split(

@@ -26,7 +26,7 @@ STATE: np.dtype = np.dtype(
         ("offset_slots", "i8"),
         ("last_key", "i8"),  # of the last entry of the offset index
         ("time_entries", "i8"),
-        ("time_slots", "i8"),  # the usable ones: one more is kept for the end
+        ("time_slots", "i8"),  # the usable ones: one more is reserved for the end
         ("last_time_ms", "i8"),
         ("last_time_offset", "i8"),
         ("log_end_offset", "i8"),
@@ -247,7 +247,7 @@ def find_refusal(
             return CORRUPT
     if not is_ordered:
         return OUT_OF_ORDER
-    # of compressed messages only the last offset is told, and it counts of all such
+    # compressed messages have only their last offset, and it counts of all such
     is_known = rows[start].magic >= 2
     if (rows[start].base_offset if is_known else rows[start].last_offset) < log_end_offset:
         return BELOW_END

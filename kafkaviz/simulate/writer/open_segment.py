@@ -50,7 +50,7 @@ class OpenSegment:
             IndexFile(offset_index.ENTRY, index),
             IndexFile(time_index.ENTRY, timeindex),
         )
-        self.txnindex: bytes | None = None  # the file is made with its first entry
+        self.txnindex: bytes | None = None  # the file is created with its first entry
         self._preallocated_bytes = 0
         self.roll_reason: RollReason | None = None
         # whether the largest timestamp was looked up since the segment was opened
@@ -127,7 +127,7 @@ class OpenSegment:
             rows, time_offsets, start, is_rolled, self.counters, limits, new
         )
         is_written = row > start or outcome >= append_loop.OFFSET_FULL
-        # the rules are asked in their order, and those do not look into it
+        # the rules are checked in order, and those do not look into it
         if is_written or cause not in (0, SIZE, TIME, OFFSET_FULL):
             self._is_time_known = True
             self.timeindex.open(self._room_bytes)

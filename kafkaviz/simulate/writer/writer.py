@@ -193,7 +193,7 @@ class UnifiedLog:
 
     def _roll_to(self, base_offset: int, now_ms: int, reason: RollReason | None) -> None:
         active = self.active
-        # KAFKA-6388: an index without room for an entry is full from the start
+        # KAFKA-6388: an index without space for an entry is full from the start
         if base_offset == active.base_offset:
             self.logs.delete(base_offset)
             self.segments.pop()
