@@ -65,7 +65,7 @@ def test_a_constant_is_defined_once(constant):
         # epochs that are newer than all before
         ("np.maximum.accumulate(np.concatenate([[", "simulate/recovery/epochs.py"),
         # bytes at hand, read by position
-        ("piece = array[position : position + len(buffer)]", "simulate/stored.py"),
+        ("piece = array[position : position + len(buffer)]", "binary/file_view.py"),
     ],
 )
 def test_a_loop_is_written_once(text, home):
@@ -73,7 +73,7 @@ def test_a_loop_is_written_once(text, home):
     found = [
         str(path.relative_to(ROOT))
         for path in TREES
-        if "simulate" in path.parts and text in path.read_text()
+        if path.parts[len(ROOT.parts)] in ("binary", "simulate") and text in path.read_text()
     ]
     assert [one for one in found if one != "simulate/directory/replay_stream.py"] == [home]
 

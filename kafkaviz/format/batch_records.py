@@ -14,6 +14,7 @@ import numpy as np
 from crc32c import crc32c  # binary.crc32c would load the compiler for its loops
 
 from kafkaviz.binary import codec
+from kafkaviz.binary.file_view import ReadInto
 from kafkaviz.binary.layouts import field_start
 from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.errors import CorruptBytes
@@ -34,7 +35,7 @@ from kafkaviz.format.record import Header
 from kafkaviz.messages import message, verbatim
 
 LARGEST_INT = 2**31 - 1
-
+PIECE_BYTES = 1 << 20  # of a batch that is not held whole
 RowSelector = Callable[[bytes | memoryview, np.ndarray], np.ndarray]
 
 _LENGTH = HEADER["batch_length_bytes"]
@@ -183,6 +184,23 @@ def is_crc_valid(data: bytes | memoryview) -> bool:
     except CorruptBytes:
         return False
     return True
+
+
+def has_valid_crc(read: ReadInto, batch: np.void) -> bool:
+    """As is_crc_valid, of a batch of a log (a row of format.batch.BATCH) that is read in pieces."""
+    is_magic_2, size_bytes = batch["magic"] >= MAGIC_2, int(batch["size_bytes"])
+    if is_magic_2 and size_bytes < HEADER_BYTES:
+        return False
+    position = int(batch["position"]) + (CRC_START if is_magic_2 else _MAGIC_AT)
+    end, crc = int(batch["position"]) + size_bytes, 0
+    buffer = np.empty(min(PIECE_BYTES, end - position), np.uint8)
+    while position < end:
+        length = read(position, buffer[: end - position])
+        if not length:  # the file has become shorter
+            return False
+        crc = (crc32c if is_magic_2 else zlib.crc32)(buffer[:length].data, crc)
+        position += length
+    return bool(crc == batch["crc"])
 
 
 def ensure_valid(data: bytes | memoryview) -> None:

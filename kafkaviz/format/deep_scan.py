@@ -20,6 +20,7 @@ import numpy as np
 
 from kafkaviz.binary import codec
 from kafkaviz.binary.crc32c import checksum_range
+from kafkaviz.binary.file_view import ReadInto
 from kafkaviz.binary.layouts import field_start
 from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.errors import CorruptBytes
@@ -40,7 +41,6 @@ from kafkaviz.format.walk import (
     NEEDS_BYTES,
     REASONS,
     SHORT,
-    ReadInto,
     WalkEnd,
     take_headers,
 )

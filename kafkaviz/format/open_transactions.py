@@ -13,10 +13,10 @@ from typing import cast
 
 import numpy as np
 
+from kafkaviz.binary.file_view import ReadInto
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import batch, control, record, txn_index
 from kafkaviz.format.control import ControlType
-from kafkaviz.format.walk import ReadInto
 
 TYPE_AT, TYPE_END = 2, control.KEY_BYTES  # in the key of a control record, behind its version
 EPOCH_AT, EPOCH_END = 2, 6  # in the value of a marker, behind its version

@@ -27,7 +27,7 @@ from kafkaviz.binary.spans import (
     torn_span,
 )
 from kafkaviz.errors import CorruptBytes
-from kafkaviz.format import legacy_messages, spans_record
+from kafkaviz.format import batch_records, legacy_messages, spans_record
 from kafkaviz.format.batch import (
     CODEC_MASK,
     CODECS,
@@ -135,20 +135,6 @@ def is_compressed(data: bytes | memoryview) -> bool:
         else (MAGIC_AT + 1, LEGACY_MAGIC_0.itemsize)
     )
     return len(data) >= header_bytes and bool(data[position] & CODEC_MASK)
-
-
-def is_intact(data: bytes | memoryview) -> bool:
-    """Whether the checksum of a whole batch is that of its bytes: no other place of a log passes
-    for one.
-    """
-    if _is_magic_2(data):
-        return len(data) >= HEADER_BYTES and int(
-            np.frombuffer(data, HEADER, 1)["crc"][0]
-        ) == crc32c(data[CRC_START:])
-    crc_end = field_start(LEGACY_HEADER, "crc") + 4
-    return len(data) >= LEGACY_MAGIC_0.itemsize and int.from_bytes(
-        data[crc_end - 4 : crc_end], "big"
-    ) == zlib.crc32(data[crc_end:])
 
 
 def _is_magic_2(data: bytes | memoryview) -> bool:
@@ -369,7 +355,7 @@ def _message(data: memoryview, position: int, size_bytes: int) -> list[Span]:
         crc = result[field_names(layout).index("crc")]
         note = (
             message("span.checksum_matches", covers=crc.note)
-            if is_intact(data)
+            if batch_records.is_crc_valid(data)
             else message("span.checksum_differs", covers=crc.note, crc=zlib.crc32(data[MAGIC_AT:]))
         )
         result[field_names(layout).index("crc")] = crc._replace(note=note)

@@ -5,12 +5,13 @@ batch. A log of two batches of 100 and 61 bytes and 5 torn bytes gives rows at p
 and ends at 161, "short".
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from kafkaviz.binary.file_view import ReadInto, reader
 from kafkaviz.binary.layouts import field_start
 from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.format.batch import (
@@ -31,8 +32,6 @@ MAGIC_AT = field_start(HEADER, "magic")
 LEGACY_HEADER_BYTES = LEGACY_HEADER.itemsize
 NEEDS_BYTES, NEEDS_ROOM, AT_END, SHORT, TORN, BAD_LENGTH = range(6)
 REASONS = {AT_END: "end", SHORT: "short", TORN: "torn", BAD_LENGTH: "bad-length"}
-
-ReadInto = Callable[[int, np.ndarray], int]
 
 
 @dataclass(frozen=True)
@@ -110,16 +109,18 @@ class Walk:
 
 def walk(data: bytes | memoryview) -> tuple[np.ndarray, WalkEnd]:
     """Every batch of a log in memory, and where it ends."""
-    log = np.frombuffer(data, np.uint8)
-
-    def read(position: int, buffer: np.ndarray) -> int:
-        part = log[position : position + len(buffer)]
-        buffer[: len(part)] = part
-        return len(part)
-
-    steps = Walk(read, 0, len(log))
+    steps = Walk(reader(data), 0, len(data))
     parts = list(steps)
     return np.concatenate(parts) if parts else np.empty(0, BATCH), steps.end
+
+
+def batch_at(read: ReadInto, position: int, stop: int) -> np.void | None:
+    """The batch whose header is at a byte (a row of BATCH); None where a walk to stop would end."""
+    buffer, headers = np.zeros(HEADER_BYTES, np.uint8), np.zeros((1, HEADER_BYTES), np.uint8)
+    positions = np.empty(1, np.int64)
+    length = read(position, buffer)
+    _, row_count, _ = take_headers(buffer, length, position, position, stop, headers, positions, 0)
+    return rows(positions, headers)[0] if row_count else None
 
 
 @njit(cache=True, boundscheck=True)

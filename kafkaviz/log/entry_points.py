@@ -2,10 +2,10 @@
 out.
 
 An index is never believed. Of the entry (offset 1035, position 4096) this much must be true in the
-.log before 4096 counts: a batch begins there that is whole by its checksum and does not begin
-behind offset 1035. An entry of a .timeindex counts if the batch that holds its offset has its
-timestamp as the newest. Slots are read one by one, as a search needs them: of an index of 512 KiB
-about a hundred bytes.
+.log before 4096 counts: a batch begins there that is whole by its checksum; and, where it is looked
+for by its offset, it does not begin behind 1035. An entry of a .timeindex counts if the batch that
+holds its offset has its timestamp as the newest. Slots are read one by one, as a search needs them:
+of an index of 512 KiB about a hundred bytes.
 
 Offsets are taken to grow along a log, as Kafka sees to; where they do not, which is a finding of
 its own, nothing can be skipped by them.
@@ -19,17 +19,16 @@ from typing import Any
 
 import numpy as np
 
+from kafkaviz.binary.file_view import ReadInto
 from kafkaviz.errors import CannotOpen
-from kafkaviz.format import offset_index, time_index
-from kafkaviz.format.batch import HEADER_BYTES, LENGTH_END, MIN_LENGTH, UNKNOWN, rows
-from kafkaviz.format.spans_batch import is_intact
-from kafkaviz.format.walk import CHUNK_BYTES, ReadInto
+from kafkaviz.format import batch_records, offset_index, time_index
+from kafkaviz.format.batch import HEADER_BYTES, MAGIC_2, UNKNOWN
+from kafkaviz.format.walk import CHUNK_BYTES, batch_at
 from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.segment import Segment
 
-TRIES = 16  # entries that are looked at around a place
-BATCH_BYTES = 16 << 20  # a larger batch is not read to prove a place
+TRIES = 64  # entries that are looked at around a place
 STEPS = 1024  # headers from an entry on, to the batch that holds an offset
 # of batches this large on average the headers alone are read, one by one; of smaller ones
 # everything
@@ -72,9 +71,17 @@ class EntryPoints:
         """The first place in [start, stop), None if no entry leads to one."""
         slot = bisect_left(self._offsets, start, key=_position)
         for entry in self._offsets[slot : slot + TRIES]:
-            if start <= _position(entry) < stop and self._intact_batch(entry) is not None:
+            if start <= _position(entry) < stop and self.is_intact(int(entry["position"])):
                 return int(entry["position"])
         return None
+
+    def find_last(self, position: int) -> int:
+        """The last place at or before a byte; byte 0 if no entry leads to one."""
+        slot = bisect_right(self._offsets, position, key=_position)
+        for entry in self._offsets[max(0, slot - TRIES) : slot][::-1]:
+            if 0 < _position(entry) <= position and self.is_intact(int(entry["position"])):
+                return int(entry["position"])
+        return 0
 
     def positions(self, start: int, stop: int) -> np.ndarray:
         """What the entries say between two bytes, start itself left out, proven or not; in order,
@@ -129,20 +136,14 @@ class EntryPoints:
     def is_intact(self, position: int) -> bool:
         """Whether a whole batch begins at this byte, by its checksum."""
         batch = self.header(position)
-        return batch is not None and self._has_checksum(batch)
+        return batch is not None and batch_records.has_valid_crc(self.read, batch)
 
-    def header(self, position: int) -> np.ndarray | None:
+    def header(self, position: int) -> np.void | None:
         """The batch whose header is at this byte (format.batch.BATCH), if its length can be."""
-        header = np.zeros((1, HEADER_BYTES), np.uint8)
-        if self.read(position, header[0]) <= LENGTH_END + MIN_LENGTH:
-            return None
-        batch = rows(np.array([position]), header)[0]
-        has_valid_size = (
-            LENGTH_END + MIN_LENGTH <= batch["size_bytes"] <= self._size_bytes - position
-        )
-        return batch if has_valid_size and 0 <= batch["magic"] <= 2 else None
+        batch = batch_at(self.read, position, self._size_bytes)
+        return batch if batch is not None and 0 <= batch["magic"] <= MAGIC_2 else None
 
-    def _intact_batch(self, entry: np.ndarray) -> np.ndarray | None:
+    def _intact_batch(self, entry: np.ndarray) -> np.void | None:
         """The batch that an entry leads to, if there is a whole one that does not begin behind its
         key.
         """
@@ -150,17 +151,13 @@ class EntryPoints:
         key = self._segment.base_offset + int(entry["relative_offset"])
         return (
             batch
-            if batch is not None and batch["base_offset"] <= key and self._has_checksum(batch)
+            if batch is not None
+            and batch["base_offset"] <= key
+            and batch_records.has_valid_crc(self.read, batch)
             else None
         )
 
-    def _has_checksum(self, batch: np.ndarray) -> bool:
-        if batch["size_bytes"] > BATCH_BYTES:
-            return False
-        data = np.empty(int(batch["size_bytes"]), np.uint8)
-        return self.read(int(batch["position"]), data) == len(data) and is_intact(data.data)
-
-    def _newest_batch(self, entry: np.ndarray) -> np.ndarray | None:
+    def _newest_batch(self, entry: np.ndarray) -> np.void | None:
         """The batch that holds the offset of a time entry, if the entry's timestamp is that of its
         newest record.
         """
@@ -228,7 +225,7 @@ def _is_written(entry: np.ndarray) -> bool:
     return any(entry.tobytes())
 
 
-def _first_offset(batch: np.ndarray) -> int:
+def _first_offset(batch: np.void) -> int:
     """The first offset of a batch; of a wrapper of magic 0 and 1, which does not tell it, the
     last.
     """

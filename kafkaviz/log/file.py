@@ -2,7 +2,7 @@
 
 import io
 import os
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from operator import attrgetter
@@ -11,6 +11,7 @@ from stat import S_ISLNK, S_ISREG
 
 import numpy as np
 
+from kafkaviz.binary.file_view import READ_LIMIT_BYTES, FileView, ReadInto
 from kafkaviz.errors import CannotOpen, translate_os_errors
 from kafkaviz.log import confinement
 from kafkaviz.messages import message
@@ -19,7 +20,6 @@ BLOCK_BYTES = 512  # what st_blocks counts, whatever the filesystem's own blocks
 INDEX_BYTES = 2**31 - 1  # of an index that a broker can map (FileChannel.map)
 # of its entries: more than ten times what segment.index.bytes leaves room for by default
 DATA_LIMIT_BYTES = 1 << 27
-READ_LIMIT_BYTES = 1 << 28  # of any file that is read whole
 TEXT_BYTES = 16 << 20  # of a checkpoint of some hundred thousand partitions
 PROPERTIES_BYTES = 1 << 20
 
@@ -135,7 +135,7 @@ def _stat(entry: os.DirEntry) -> os.stat_result:
 
 def read(path: Path, position: int = 0, length: int | None = None) -> bytes:
     """A stretch of a file, shorter where the file ends; by default all that is left, CannotOpen
-    where that is more than WHOLE_BYTES.
+    where that is more than READ_LIMIT_BYTES.
     """
     with open_file(path) as file:
         remaining = max(0, os.fstat(file.fileno()).st_size - position)
@@ -216,7 +216,7 @@ def _refuse_large(path: Path, size_bytes: int, limit_bytes: int) -> None:
 
 
 @contextmanager
-def reader(path: Path) -> Generator[Callable[[int, np.ndarray], int]]:
+def reader(path: Path) -> Generator[ReadInto]:
     """A function read(position, buffer) that fills the buffer from that byte and gives the number
     of bytes it got.
     """
@@ -234,6 +234,17 @@ def reader(path: Path) -> Generator[Callable[[int, np.ndarray], int]]:
             return read_bytes
 
         yield read_into
+
+
+def view(info: FileInfo) -> FileView:
+    """A file on disk as every floor above takes it."""
+    return FileView(
+        info.name,
+        info.size_bytes,
+        lambda: reader(info.path),
+        info.mtime_ns // 1_000_000,
+        str(info.path),
+    )
 
 
 def _pieces(descriptor: int, position: int, remaining: int) -> Iterator[bytes]:

@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kafkaviz.binary.codec import LIMIT_BYTES
+from kafkaviz.binary.file_view import ReadInto
 from kafkaviz.errors import CannotOpen, CorruptBytes
 from kafkaviz.format import batch_records, legacy_messages, offset_index, time_index, txn_index
 from kafkaviz.format.batch import BATCH, MAGIC_2, MAGIC_END, UNKNOWN
 from kafkaviz.format.batch_records import BatchRecord
-from kafkaviz.format.walk import CHUNK_BYTES, ReadInto, Walk, WalkEnd
+from kafkaviz.format.walk import CHUNK_BYTES, Walk, WalkEnd
 from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
 from kafkaviz.messages import message

@@ -14,9 +14,10 @@ from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import offset_index, producer_snapshot
 from kafkaviz.format.open_transactions import OpenTransactions
 from kafkaviz.format.walk import Walk
-from kafkaviz.search.batches import LogReader, translate
+from kafkaviz.search.batches import LogReader
 from kafkaviz.search.log_view import LogView, SegmentView
 from kafkaviz.search.profile import SearchProfile
+from kafkaviz.search.scan import translate
 
 READ_UNCOMMITTED, READ_COMMITTED = "read_uncommitted", "read_committed"
 ISOLATIONS = (READ_UNCOMMITTED, READ_COMMITTED)

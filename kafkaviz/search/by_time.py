@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from kafkaviz import versions
 from kafkaviz.errors import KafkavizError
 from kafkaviz.messages import message
-from kafkaviz.search import batches, index
-from kafkaviz.search.batches import ForwardScan
+from kafkaviz.search import index, scan
 from kafkaviz.search.bounds import Bounds
 from kafkaviz.search.index import IndexSearch
 from kafkaviz.search.log_view import NO_TIMESTAMP, LogView, SegmentView
 from kafkaviz.search.profile import DEEP, SearchProfile
+from kafkaviz.search.scan import ForwardScan
 
 LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING_UPLOAD = (
     -1,
@@ -124,7 +124,7 @@ def find_in_segment(
     )
     position, base_offset = index.position_of(offset_search, segment), segment.base_offset
     batch_scan = segment.run_search(
-        lambda log: batches.find_timestamp(log, base_offset, timestamp_ms, position, start_offset)
+        lambda log: scan.find_timestamp(log, base_offset, timestamp_ms, position, start_offset)
     )
     return (time_search, offset_search), batch_scan
 
@@ -140,7 +140,7 @@ def _largest(log: LogView, profile: SearchProfile) -> TimeSearch:
     search = index.find_offset(segment, offset, profile)
     position = index.position_of(search, segment)
     batch_scan = segment.run_search(
-        lambda log: batches.find_largest_timestamp(log, segment.base_offset, largest_ms, position)
+        lambda log: scan.find_largest_timestamp(log, segment.base_offset, largest_ms, position)
     )
     return TimeSearch(MAX_TIMESTAMP, place, (search,), batch_scan, _answer(batch_scan))
 

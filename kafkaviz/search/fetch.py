@@ -14,16 +14,18 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from kafkaviz.binary.file_view import FileView
 from kafkaviz.errors import CorruptBytes, KafkavizError
 from kafkaviz.format import txn_index
 from kafkaviz.messages import verbatim
 from kafkaviz.search import index
-from kafkaviz.search.batches import Batch, ForwardScan, translate
+from kafkaviz.search.batches import Batch
 from kafkaviz.search.bounds import Bounds
 from kafkaviz.search.by_time import EARLIEST, EARLIEST_LOCAL, LATEST, MAX_TIMESTAMP, TimeSearch
 from kafkaviz.search.index import IndexSearch
-from kafkaviz.search.log_view import NO_TIMESTAMP, FileView, LogView, SegmentView
+from kafkaviz.search.log_view import NO_TIMESTAMP, LogView, SegmentView
 from kafkaviz.search.profile import BATCH_BASE, SearchProfile
+from kafkaviz.search.scan import ForwardScan, translate
 
 MAX_BYTES = 1 << 20  # max.partition.fetch.bytes
 OUT_OF_RANGE = "org.apache.kafka.common.errors.OffsetOutOfRangeException"

@@ -3,12 +3,13 @@
 from dataclasses import dataclass
 from typing import cast
 
+from kafkaviz.binary.file_view import FileView
 from kafkaviz.binary.layouts import field_start
 from kafkaviz.errors import CorruptFile
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.messages import message
 from kafkaviz.search import slots
-from kafkaviz.search.log_view import NO_TIMESTAMP, FileView, KeyColumn, SegmentView
+from kafkaviz.search.log_view import NO_TIMESTAMP, KeyColumn, SegmentView
 from kafkaviz.search.profile import SearchProfile
 from kafkaviz.search.slots import SlotSearch
 

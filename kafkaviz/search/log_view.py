@@ -5,60 +5,24 @@ leave of them.
 """
 
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
 
-from kafkaviz.errors import CannotOpen, CorruptBytes
+from kafkaviz.binary.file_view import AFTER_RECOVERY, FileView
+from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import names, offset_index, time_index, txn_index
 from kafkaviz.log import file
-from kafkaviz.log.file import READ_LIMIT_BYTES, FileInfo
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
-from kafkaviz.messages import message
-from kafkaviz.search.batches import LogReader, Read
+from kafkaviz.search.batches import LogReader
 from kafkaviz.units import file_stem
 
 SearchResult = TypeVar("SearchResult")
 
 NO_TIMESTAMP = -1
-ON_DISK, AFTER_RECOVERY = "disk", "recovered"
-
-
-@dataclass(frozen=True)
-class FileView:
-    """A file: opened is a context manager that gives read(position, buffer) while it is open.
-
-    path: for messages; the name where there is no more to say. source: "disk" where these are the
-    bytes that lie there, "recovered" where a start would leave others under this name.
-    """
-
-    name: str
-    size_bytes: int
-    open_reader: Callable[[], AbstractContextManager[Read]]
-    modified_ms: int = 0
-    path: str = ""
-    source: str = ON_DISK
-
-    def content(self, position: int = 0, size_bytes: int | None = None) -> bytes:
-        """A stretch of its bytes, by default all; fewer where it ends.
-
-        CannotOpen where they are more than WHOLE_BYTES.
-        """
-        rest_bytes = max(0, self.size_bytes - position)
-        length_bytes = rest_bytes if size_bytes is None else min(size_bytes, rest_bytes)
-        if length_bytes > READ_LIMIT_BYTES:
-            raise CannotOpen(
-                self.path or self.name,
-                message("errors.file_too_large", size=length_bytes, limit=READ_LIMIT_BYTES),
-                kind="large",
-            )
-        buffer = np.empty(length_bytes, np.uint8)
-        with self.open_reader() as read:
-            return buffer[: read(position, buffer)].tobytes()
 
 
 class KeyColumn:
@@ -208,28 +172,17 @@ def view_partition(partition: Partition) -> LogView:
     directory that was stopped cleanly.
     """
     segments = tuple(map(view_segment, partition.live))
-    snapshots = {offset: view_file(info) for offset, info in partition.snapshots.items()}
+    snapshots = {offset: file.view(info) for offset, info in partition.snapshots.items()}
     return LogView(partition.directory, segments, partition.checkpoints.log_start, snapshots)
 
 
 def view_segment(segment: Segment) -> SegmentView:
     """A segment with the bytes that lie there; it has a .log."""
     index, timeindex, txnindex = (
-        view_file(info) if info else None
+        file.view(info) if info else None
         for info in (segment.index, segment.timeindex, segment.txnindex)
     )
-    return SegmentView(segment.base_offset, view_file(segment.log), index, timeindex, txnindex)
-
-
-def view_file(info: FileInfo) -> FileView:
-    """A file on disk."""
-    return FileView(
-        info.name,
-        info.size_bytes,
-        lambda: file.reader(info.path),
-        info.mtime_ns // 1_000_000,
-        str(info.path),
-    )
+    return SegmentView(segment.base_offset, file.view(segment.log), index, timeindex, txnindex)
 
 
 def view_files(

@@ -19,13 +19,14 @@ from kafkaviz.format.batch import CORRUPT_RECORD, MAGIC_2
 from kafkaviz.messages import message, verbatim
 from kafkaviz.search import by_time, fetch
 from kafkaviz.search import fetch as fetching
-from kafkaviz.search.batches import Batch, FileBatch, ForwardScan, LogReader
+from kafkaviz.search.batches import Batch, FileBatch, LogReader
 from kafkaviz.search.bounds import READ_COMMITTED, READ_UNCOMMITTED, Bounds, find_bounds
 from kafkaviz.search.by_time import OffsetAndTimestamp, TimeSearch
 from kafkaviz.search.fetch import BEGINNINGS, Fetch, OffsetOutOfRange, SegmentChoice, SegmentReason
 from kafkaviz.search.index import IndexSearch
 from kafkaviz.search.log_view import LogView
 from kafkaviz.search.profile import SearchProfile
+from kafkaviz.search.scan import ForwardScan
 
 
 @dataclass(frozen=True)

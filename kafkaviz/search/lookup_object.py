@@ -2,10 +2,10 @@
 
 from kafkaviz.messages import Message, message
 from kafkaviz.search import by_time
-from kafkaviz.search.batches import ForwardScan
 from kafkaviz.search.fetch import SegmentChoice, SegmentMiss, SegmentReason
 from kafkaviz.search.index import OFFSET, IndexSearch
 from kafkaviz.search.lookup import ConsumerRecord, Lookup
+from kafkaviz.search.scan import ForwardScan
 
 ENTRY_FIELDS = {"offset": ("offset", "position"), "time": ("timestamp_ms", "offset")}
 PROBE_FIELDS = ("slot", "key", "lo", "hi", "compare", "page")

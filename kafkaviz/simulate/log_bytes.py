@@ -6,8 +6,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Protocol
 
-from kafkaviz.format.walk import ReadInto
-from kafkaviz.simulate.stored import StoredFile, reader
+from kafkaviz.binary.file_view import FileView, ReadInto, reader
 from kafkaviz.units import file_stem
 
 
@@ -25,7 +24,7 @@ class LogBytes(Protocol):
     def delete(self, base_offset: int) -> None:
         """Takes a .log away, if there is one."""
 
-    def stored(self, base_offset: int) -> StoredFile:
+    def stored(self, base_offset: int) -> FileView:
         """A .log as it is now; an empty one where nothing was written."""
 
 
@@ -44,7 +43,7 @@ class ByteCounter:
     def delete(self, base_offset: int) -> None:
         """As LogBytes."""
 
-    def stored(self, base_offset: int) -> StoredFile:
+    def stored(self, base_offset: int) -> FileView:
         """Cannot be: ValueError."""
         raise ValueError("this log was written without its bytes: they cannot be read again")
 
@@ -74,7 +73,7 @@ class MemoryLogs:
         """A whole .log."""
         return bytes(self._logs.get(base_offset, b""))
 
-    def stored(self, base_offset: int) -> StoredFile:
+    def stored(self, base_offset: int) -> FileView:
         """As LogBytes."""
         log = self._logs.get(base_offset, bytearray())
 
@@ -83,4 +82,4 @@ class MemoryLogs:
             # no longer held than that: the log goes on growing
             yield lambda position, buffer: reader(log)(position, buffer)
 
-        return StoredFile(f"{file_stem(base_offset)}.log", len(log), open_reader)
+        return FileView(f"{file_stem(base_offset)}.log", len(log), open_reader)

@@ -18,13 +18,13 @@ from kafkaviz.__main__ import main
 from kafkaviz.analysis.health.broker_health import check
 from kafkaviz.analysis.lookup import paths
 from kafkaviz.analysis.lookup.lookups import describe_recovered, needs_recovery, open_log_view
+from kafkaviz.binary.file_view import AFTER_RECOVERY, ON_DISK
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.log.archives.archive import unpack_if_archive
 from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.messages import message
 from kafkaviz.search import by_time
 from kafkaviz.search.bounds import READ_UNCOMMITTED, find_bounds
-from kafkaviz.search.log_view import AFTER_RECOVERY, ON_DISK
 from kafkaviz.search.lookup import Lookup, by_offset, by_timestamp
 from kafkaviz.search.profile import profile
 

@@ -17,9 +17,10 @@ from kafkaviz.figures.stepper.context import LookupContext, LookupRecord
 from kafkaviz.figures.stepper.steps import value_names
 from kafkaviz.format import batch_records
 from kafkaviz.log.broker import open_broker
-from kafkaviz.search.batches import ForwardScan, HeaderDecision, HeaderOutcome, LogRead, ReadPart
+from kafkaviz.search.batches import LogRead, ReadPart
 from kafkaviz.search.lookup import CorruptRecord, LookupOutcome, by_offset, by_timestamp
 from kafkaviz.search.profile import profile
+from kafkaviz.search.scan import ForwardScan, HeaderDecision, HeaderOutcome
 from kafkaviz.simulate.lessons import practice
 from kafkaviz.simulate.lessons.practice import PracticeLog
 

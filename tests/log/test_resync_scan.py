@@ -11,7 +11,7 @@ from kafkaviz.format import offset_index, record
 from kafkaviz.format.walk import CHUNK_BYTES
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.entry_points import entry_points
-from kafkaviz.log.resync_scan import Hole, ResynchronisingScan
+from kafkaviz.log.resync_scan import HeaderScan, Hole
 from kafkaviz.log.segment import Segment
 from tests.pipeline import whole_logs
 
@@ -32,12 +32,18 @@ def segment(stem: Path) -> Segment:
 
 
 def passed(found: Segment, chunk_bytes: int = CHUNK_BYTES) -> tuple[list[int], list[Hole]]:
-    """Where batches were read, and what was none."""
+    """Where batches were read, and what was none, the end that no batch was found behind too."""
+    positions, holes = [], []
     with entry_points(found) as points:
-        steps = ResynchronisingScan(points, 0, found.log.size_bytes, chunk_bytes)
-        return [
-            position for batches in steps for position in batches["position"].tolist()
-        ], steps.holes
+        scan = HeaderScan(points, 0, found.log.size_bytes, chunk_bytes)
+        for part in scan:
+            if isinstance(part, Hole):
+                holes.append(part)
+            else:
+                positions += part["position"].tolist()
+    if scan.end.position < found.log.size_bytes:
+        holes.append(Hole(scan.end.position, found.log.size_bytes, scan.end.reason))
+    return positions, holes
 
 
 def with_length(stem: Path, number: int, length: int) -> None:

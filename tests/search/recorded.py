@@ -10,7 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from kafkaviz.search.log_view import FileView, LogView, SegmentView
+from kafkaviz.binary.file_view import FileView
+from kafkaviz.search.log_view import LogView, SegmentView
 from kafkaviz.units import file_stem
 
 

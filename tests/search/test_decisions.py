@@ -3,11 +3,12 @@
 import pytest
 
 from kafkaviz.format import legacy_messages
-from kafkaviz.search.batches import HeaderOutcome, ReadPart
+from kafkaviz.search.batches import ReadPart
 from kafkaviz.search.fetch import SegmentMiss, SegmentReason
 from kafkaviz.search.log_view import LogView, SegmentView
 from kafkaviz.search.lookup import LookupOutcome, by_offset, by_timestamp
 from kafkaviz.search.profile import profile
+from kafkaviz.search.scan import HeaderOutcome
 from kafkaviz.search.slots import Branch, floor
 from kafkaviz.simulate.lessons import practice
 from tests.search.recorded import in_memory

@@ -11,12 +11,12 @@ from kafkaviz.format import txn_index
 from kafkaviz.format.batch import CRC_START, HEADER, TRANSACTIONAL
 from kafkaviz.log.broker import open_broker
 from kafkaviz.search import by_time, index
-from kafkaviz.search.batches import translate
 from kafkaviz.search.bounds import READ_COMMITTED, Bounds, find_bounds
 from kafkaviz.search.fetch import OffsetOutOfRange, fetch
 from kafkaviz.search.log_view import LogView, view_partition
 from kafkaviz.search.lookup import by_offset
 from kafkaviz.search.profile import LAST_OFFSET, SearchProfile, profile
+from kafkaviz.search.scan import translate
 from tests.search.recorded import lines, log_of, segment, unpacked
 
 

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from kafkaviz.analysis.lookup.lookups import open_log_view
 from kafkaviz.log.broker import open_broker
 from kafkaviz.search import slots
-from kafkaviz.search.batches import translate
 from kafkaviz.search.lookup import by_offset
 from kafkaviz.search.profile import profile
+from kafkaviz.search.scan import translate
 from tests.search import textbook
 
 OF = profile()

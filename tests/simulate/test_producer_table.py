@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kafkaviz.binary.file_view import reader
 from kafkaviz.format.walk import walk
-from kafkaviz.simulate.stored import reader
 from kafkaviz.simulate.writer.producer_table import ProducerTable
 
 

@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from kafkaviz.binary.file_view import in_memory
 from kafkaviz.simulate.config import IndexConfig, release_behaviour
 from kafkaviz.simulate.startup.log_loader import LogLoader
 from kafkaviz.simulate.startup.own_files import OwnFiles, own_steps
 from kafkaviz.simulate.steps import ACTIONS, CAUSES, StartupStep
-from kafkaviz.simulate.stored import StoredLog, in_memory
+from kafkaviz.simulate.stored import StoredLog
 
 ENTRY_BYTES = {".index": 8, ".timeindex": 12}
 KAFKA_4_3_1 = release_behaviour((4, 3, 1))

@@ -1,39 +1,28 @@
-"""One pass over a segment's .log, for all checks together: its batches in chunks, and the places
-where they break off.
+"""One pass over a segment's .log, for all checks together: its batches in chunks, the places where
+they break off, and which of them can be believed.
 
-A batch whose length is wrong hides all that follows it from a broker. Here the next batch behind it
-is looked for, so that one broken place does not hide its neighbours: it must go on with the
-offsets, and its checksum must be right.
-
-    position 0      offsets 0 to 9
-    position 500    offsets 10 to 19, length 2 000 000 000: a break; a whole batch that begins with
-    offset 20 is found at 1000
-    position 1000   offsets 20 to 29
+A batch whose length is wrong hides all that follows it from a broker. Here the pass goes on at the
+next batch (log.checked_scan), so that one broken place does not hide its neighbours.
 """
 
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import cast
 
 import numpy as np
 
 from kafkaviz.analysis.existing_file import existing_file
 from kafkaviz.analysis.segment import links, tail
 from kafkaviz.analysis.segment.tail import Tail
-from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.binary.layouts import field_names
-from kafkaviz.errors import KafkavizError
-from kafkaviz.format import batch_records
-from kafkaviz.format.batch import CRC_START, HEADER, HEADER_BYTES, LENGTH_END, MAGIC_2
-from kafkaviz.format.deep_scan import CHECKED_BATCH, BatchFault, DeepScan
-from kafkaviz.format.walk import WalkEnd
+from kafkaviz.format.batch import HEADER, HEADER_BYTES, LENGTH_END
+from kafkaviz.format.deep_scan import CHECKED_BATCH, BatchFault
 from kafkaviz.log import file
+from kafkaviz.log.checked_scan import CheckedScan
+from kafkaviz.log.entry_points import entry_points
+from kafkaviz.log.resync_scan import Hole
 from kafkaviz.log.segment import Segment
 
 ROWS_AT_ONCE = 16_384
-LOOKED_THROUGH_BYTES = 16 << 20  # for the next batch behind a break
-TRIED = 64  # places where the next batch may be
-MOST_BREAKS = 100
 MOST_FAULTS = 1000  # kept with Kafka's words
 MOST_UNSOUND, MOST_MISPLACED = 10_000, 1000
 MOST_OFFSET = 2**63 - 1
@@ -112,79 +101,23 @@ class CheckScan:
 
         Raises CannotOpen where the file cannot be read.
         """
-        log, start = self._segment.log, 0
+        log = self._segment.log
         if log is None:
             return
-        with file.reader(log.path) as reader:
-            while start is not None:
-                start = yield from self._run(DeepScan(reader, start, log.size_bytes))
+        with entry_points(self._segment) as points:
+            scan = CheckedScan(points, log.size_bytes, self._segment.base_offset, self._keep_faults)
+            for part in scan:
+                if isinstance(part, Hole):
+                    self._record_break(part.start, part.stop)
+                else:
+                    yield from self._validator.add(part)
+        self._end_at(scan.end.position)
         yield from self._validator.flush_rest()
         self._finish()
 
-    def _run(self, scan: DeepScan) -> Generator[np.ndarray, None, int | None]:
-        """The chunks up to the next break; gives back where to go on, None at the end."""
-        last_rows = np.empty(0, CHECKED_BATCH)
-        for part in scan:
-            self._keep_faults(part.faults)
-            rows = np.concatenate((last_rows, part.batches))
-            covering_row = next(
-                (
-                    row
-                    for row in np.flatnonzero(~rows["crc_valid"][:-1])[:TRIED].tolist()
-                    if self._hides_next(rows, row)
-                ),
-                None,
-            )
-            if covering_row is not None:
-                yield from self._validator.add(rows[:covering_row])
-                resume_position = self._find_within(
-                    rows[covering_row], int(rows["size_bytes"][covering_row])
-                )
-                return self._resume(rows[covering_row], cast(int, resume_position))
-            yield from self._validator.add(rows[:-1])
-            last_rows = rows[-1:]
-        return (yield from self._finish_run(last_rows, scan.end))
-
-    def _hides_next(self, rows: np.ndarray, index: int) -> bool:
-        """Whether a batch with a wrong checksum holds the start of the next one, so that its length
-        is wrong.
-        """
-        is_continuous = int(rows["base_offset"][index + 1]) == int(rows["last_offset"][index]) + 1
-        return (
-            not is_continuous
-            and self._find_within(rows[index], int(rows["size_bytes"][index])) is not None
-        )
-
-    def _finish_run(
-        self, last_rows: np.ndarray, end: WalkEnd
-    ) -> Generator[np.ndarray, None, int | None]:
-        """The last row of a run, and what is behind it."""
-        size_bytes = existing_file(self._segment.log).size_bytes
-        if len(last_rows) and not last_rows["crc_valid"][0] and end.reason != "end":
-            resume_position = self._find_within(
-                last_rows[0], LOOKED_THROUGH_BYTES
-            ) or self._whole_end(int(last_rows["position"][0]))
-            if resume_position is not None:
-                return self._resume(last_rows[0], resume_position)
-        yield from self._validator.add(last_rows)
-        if end.reason == "end":
-            self._end_at(end.position)
-            return None
-        header = self._header(end.position)
-        resume_position = self._find_next(end.position, header)
-        if resume_position is None or len(self.state.breaks) >= MOST_BREAKS:
-            self._end_at(end.position)
-            return None
-        return self._record_break(
-            end.position, header, resume_position if resume_position < size_bytes else size_bytes
-        )
-
-    def _resume(self, row: np.void, resume_position: int) -> int:
-        position = int(row["position"])
-        return self._record_break(position, self._header(position), resume_position)
-
-    def _record_break(self, position: int, header: np.void | None, resume_position: int) -> int:
+    def _record_break(self, position: int, resume_position: int) -> None:
         """Remembers a break, and where the batches go on behind it."""
+        header = self._header(position)
         is_header = (
             header is not None
             and int(header["magic"]) in (0, 1, 2)
@@ -200,92 +133,12 @@ class CheckScan:
             )
         )
         self._validator.is_broken = True
-        return resume_position
-
-    def _find_next(self, position: int, header: np.void | None) -> int | None:
-        """Where the batches go on behind a place that starts none: the next batch, or a place that
-        an entry names.
-        """
-        if header is not None and int(header["magic"]) == MAGIC_2:
-            next_position = self._whole_end(position)
-            next_offset = int(header["base_offset"]) + int(header["last_offset_delta"]) + 1
-            next_position = (
-                self._find_batch(next_offset, position + HEADER_BYTES, LOOKED_THROUGH_BYTES)
-                if next_position is None
-                else next_position
-            )
-            if next_position is not None:
-                return next_position
-        next_position = self._find_batch(
-            self._validator.last_offset + 1, position + 1, LOOKED_THROUGH_BYTES
-        )
-        return next_position if next_position is not None else self._find_by_entry(position)
-
-    def _find_within(self, row: np.void, size_bytes: int) -> int | None:
-        """The next batch, in that many bytes from a batch's start on."""
-        if row["magic"] != MAGIC_2:
-            return None
-        return self._find_batch(
-            int(row["last_offset"]) + 1,
-            int(row["position"]) + HEADER_BYTES,
-            size_bytes - HEADER_BYTES,
-        )
-
-    def _find_batch(self, base_offset: int, position: int, size_bytes: int) -> int | None:
-        """The first whole batch with this base offset and a right checksum, in that many bytes from
-        a position on.
-        """
-        if not 0 <= base_offset <= MOST_OFFSET:
-            return None
-        data, pattern = (
-            file.read(existing_file(self._segment.log).path, position, size_bytes + 8),
-            base_offset.to_bytes(8, "big"),
-        )
-        index, tries = data.find(pattern), 0
-        while index >= 0 and tries < TRIED:
-            if self._is_batch(position + index):
-                return position + index
-            index, tries = data.find(pattern, index + 1), tries + 1
-        return None
-
-    def _find_by_entry(self, position: int) -> int | None:
-        """The first batch behind a position that an entry of the .index names, and that is one."""
-        positions = np.unique(self._segment.offset_index["position"])
-        return next(
-            (
-                entry_position
-                for entry_position in positions[positions > position][:TRIED].tolist()
-                if self._is_batch(entry_position)
-            ),
-            None,
-        )
-
-    def _is_batch(self, position: int) -> bool:
-        try:
-            return batch_records.is_crc_valid(self._segment.batch_bytes(position))
-        except KafkavizError:
-            return False
-
-    def _whole_end(self, position: int) -> int | None:
-        """The file's size, if the batch at this byte reaches exactly so far, by its checksum."""
-        size_bytes = existing_file(self._segment.log).size_bytes
-        header = self._header(position)
-        if (
-            size_bytes - position > LOOKED_THROUGH_BYTES
-            or header is None
-            or int(header["magic"]) != MAGIC_2
-        ):
-            return None
-        has_valid_crc = crc32c(
-            file.read(existing_file(self._segment.log).path, position + CRC_START)
-        ) == int(header["crc"])
-        return size_bytes if has_valid_crc else None
 
     def _header(self, position: int) -> np.void | None:
         data = file.read(existing_file(self._segment.log).path, position, HEADER_BYTES)
         return np.frombuffer(data, HEADER)[0] if len(data) == HEADER_BYTES else None
 
-    def _keep_faults(self, faults: tuple[BatchFault, ...]) -> None:
+    def _keep_faults(self, faults: Sequence[BatchFault]) -> None:
         room = MOST_FAULTS - len(self.state.faults)
         self.state.faults.update((fault.batch_position, fault) for fault in faults[:room])
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 from kafkaviz import versions
 from kafkaviz.analysis.inference.version import NOTHING_DECIDES, AssumedRelease, assumed_version
 from kafkaviz.analysis.restart.recovery_scope import distrust_reason, recovered_bases
+from kafkaviz.binary.file_view import AFTER_RECOVERY, ON_DISK, FileView
 from kafkaviz.errors import CannotOpen, CorruptBytes
 from kafkaviz.format import names
 from kafkaviz.log import file
@@ -22,12 +23,12 @@ from kafkaviz.messages import Message, message
 from kafkaviz.search import log_view as serving
 from kafkaviz.search import lookup as searching
 from kafkaviz.search.bounds import READ_UNCOMMITTED
-from kafkaviz.search.log_view import AFTER_RECOVERY, ON_DISK, FileView, LogView, SegmentView
+from kafkaviz.search.log_view import LogView, SegmentView
 from kafkaviz.search.lookup import Lookup
 from kafkaviz.search.profile import profile
 from kafkaviz.simulate.config import IndexConfig, ReleaseBehaviour
 from kafkaviz.simulate.config import release_behaviour as start_profile
-from kafkaviz.simulate.stored import MOST_LOG_BYTES, StoredFile, StoredLog
+from kafkaviz.simulate.stored import MOST_LOG_BYTES, StoredLog
 
 # room in an index: of a segment that no start gets open every entry can be read
 MOST_BYTES = 2**31 - 1
@@ -175,19 +176,12 @@ def _recovered_log_view(partition: Partition, release: versions.Release) -> LogV
             - finished_bases
         ):
             files_after = _recover_alone(files_after, log, base, start_profile(release))
-    snapshots = {
-        snapshot.name: serving.view_file(snapshot) for snapshot in partition.snapshots.values()
-    }
+    snapshots = {snapshot.name: file.view(snapshot) for snapshot in partition.snapshots.values()}
     files = {}
     for name, stored_file in files_after.items():
         source = ON_DISK if stored_file is on_disk.get(name) else AFTER_RECOVERY
-        files[name] = FileView(
-            name,
-            stored_file.size_bytes,
-            stored_file.open_reader,
-            stored_file.modified_ms,
-            str(partition.path / name),
-            source,
+        files[name] = replace(
+            stored_file, name=name, path=str(partition.path / name), source=source
         )
     log_view = serving.view_files(partition.directory, files | snapshots, checkpoints.log_start)
     return (
@@ -204,8 +198,8 @@ def _recovered_log_view(partition: Partition, release: versions.Release) -> LogV
 
 
 def _recover_alone(
-    files: Mapping[str, StoredFile], log: StoredLog, base: int, behaviour: ReleaseBehaviour
-) -> dict[str, StoredFile]:
+    files: Mapping[str, FileView], log: StoredLog, base: int, behaviour: ReleaseBehaviour
+) -> dict[str, FileView]:
     """The files with one segment of them recovered as if there were no other, and room for all its
     entries.
     """

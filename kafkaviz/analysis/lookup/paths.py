@@ -10,6 +10,7 @@ from kafkaviz import versions
 from kafkaviz.analysis.existing_file import existing_file
 from kafkaviz.analysis.inference.version import AssumedRelease
 from kafkaviz.analysis.lookup import lookups
+from kafkaviz.binary.file_view import FileView
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format import names
 from kafkaviz.format.names import PartitionName, SegmentName
@@ -96,8 +97,8 @@ def open_index(path: Path, version: str, *, as_is: bool = False) -> tuple[str, S
         )
         if recovered_segment:
             return partition.directory, recovered_segment
-    log = serving.FileView(path.name, 0, lambda: file.reader(path))
-    index: dict[str, Any] = {name.kind: serving.view_file(index_info)}
+    log = FileView(path.name, 0, lambda: file.reader(path))
+    index: dict[str, Any] = {name.kind: file.view(index_info)}
     return partition.directory, SegmentView(name.base_offset, log, **index)
 
 

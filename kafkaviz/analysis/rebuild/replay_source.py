@@ -12,6 +12,7 @@ from kafkaviz.analysis.lookup import paths
 from kafkaviz.analysis.rebuild.rebuild_source import find_settings
 from kafkaviz.analysis.restart.next_start import RestartLog, stored_log
 from kafkaviz.analysis.rolls.roll_inference import segment_facts
+from kafkaviz.binary.file_view import FileView
 from kafkaviz.config_def import Release, Value
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.format import names
@@ -21,7 +22,7 @@ from kafkaviz.messages import message
 from kafkaviz.simulate.config import IndexConfig
 from kafkaviz.simulate.directory.simulation import Simulated
 from kafkaviz.simulate.startup.directory import INDEXES
-from kafkaviz.simulate.stored import StoredFile, StoredLog
+from kafkaviz.simulate.stored import StoredLog
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,7 @@ def diff_indexes(source: ReplaySource, simulated: Simulated) -> list[IndexFileDi
     ]
 
 
-def _first_difference(copied_file: StoredFile, replayed_file: StoredFile | None) -> int | None:
+def _first_difference(copied_file: FileView, replayed_file: FileView | None) -> int | None:
     contents = [
         stored_file.content().rstrip(b"\0") if stored_file else b""
         for stored_file in (copied_file, replayed_file)

@@ -22,7 +22,7 @@ from kafkaviz.simulate.config import IndexConfig, release_behaviour
 from kafkaviz.simulate.startup.log_loader import RecoveryCallback
 from kafkaviz.simulate.startup.own_files import BOOTSTRAP_BYTES, QUORUM_FILE, OwnFiles, own_steps
 from kafkaviz.simulate.startup.restart import Restart, StartupStep, join_steps, restart, steps_of
-from kafkaviz.simulate.stored import StoredFile, StoredLog
+from kafkaviz.simulate.stored import StoredLog
 
 __all__ = [
     "ConfigLookup",
@@ -177,7 +177,7 @@ def restart_steps(
 
 def stored_log(log: RestartLog) -> StoredLog:
     """A partition directory as plain values, its files opened when they are read."""
-    files = tuple(map(_stored_file, log_files(log.partition)))
+    files = tuple(map(file.view, log_files(log.partition)))
     return StoredLog(
         log.partition.directory,
         files,
@@ -264,10 +264,4 @@ def _checkpoints(broker: Broker, partition: Partition) -> CheckpointOffsets:
         partition.checkpoints
         if partition.state == "current"
         else next((current.checkpoints for current in current_partitions), CheckpointOffsets())
-    )
-
-
-def _stored_file(info: FileInfo) -> StoredFile:
-    return StoredFile(
-        info.name, info.size_bytes, lambda: file.reader(info.path), info.mtime_ns // 1_000_000
     )

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from kafkaviz.binary.file_view import FileView
 from kafkaviz.cli.common import output
 from kafkaviz.cli.text.simulation_text import render_segment
 from kafkaviz.errors import KafkavizError, translate_os_errors
@@ -20,7 +21,6 @@ from kafkaviz.messages import message
 from kafkaviz.simulate.directory.folder import DiskLogs, refuse_taken, resolve_output, write
 from kafkaviz.simulate.directory.simulation import Run, Simulated, SimulationPlan
 from kafkaviz.simulate.incoming import AppendChunk
-from kafkaviz.simulate.stored import StoredFile
 
 TICK_S = 0.25  # between two looks at the clock
 MS = 1000
@@ -120,11 +120,11 @@ class _LiveDirectory:
             (self._out / names.LOCK).unlink(missing_ok=True)
         return simulated
 
-    def _write(self, files: Iterable[StoredFile]) -> None:
+    def _write(self, files: Iterable[FileView]) -> None:
         directory = self._run.plan.directory
         write(files, self._out, {f"{directory}/{name}" for name in self._logs.names()})
 
-    def _is_new(self, file: StoredFile) -> bool:
+    def _is_new(self, file: FileView) -> bool:
         """Whether a file may differ from what was written before: a segment's before the last one
         then does not.
         """

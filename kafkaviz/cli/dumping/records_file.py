@@ -14,11 +14,13 @@ from zlib import crc32
 import numpy as np
 
 from kafkaviz.binary import crc32c
+from kafkaviz.binary.file_view import ReadInto, read_bytes
 from kafkaviz.binary.layouts import field_start
 from kafkaviz.cli.dumping import java_exception
 from kafkaviz.cli.dumping.java_exception import JavaException
 from kafkaviz.cli.dumping.options import MAX_INT
 from kafkaviz.errors import CannotOpen
+from kafkaviz.format import batch_records
 from kafkaviz.format.batch import (
     CORRUPT_RECORD,
     CRC_START,
@@ -31,7 +33,7 @@ from kafkaviz.format.batch import (
     MIN_LENGTH,
     rows,
 )
-from kafkaviz.format.walk import ReadInto, Walk, WalkEnd
+from kafkaviz.format.walk import Walk, WalkEnd
 from kafkaviz.log import file
 
 # what is held at once of the batches of an array: it fits the processor's cache; a longer batch is
@@ -99,8 +101,7 @@ class RecordsFile:
 
     def bytes_at(self, position: int, length_bytes: int) -> bytes:
         """A stretch of it; shorter where the file ends."""
-        buffer = np.empty(max(0, min(length_bytes, self.size_bytes - position)), np.uint8)
-        return buffer[: self.read(position, buffer)].tobytes()
+        return read_bytes(self.read, position, min(length_bytes, self.size_bytes - position))
 
     def payloads(self, batches: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """The same batches in order, some at a time, and their bytes (uint8), which are there until
@@ -225,25 +226,11 @@ def are_valid(log: RecordsFile, batches: np.ndarray) -> np.ndarray:
     for first, end in pairwise([0, *cuts.tolist(), len(batches)]):
         chunk = batches[first:end]
         parts += (
-            [_is_large_valid(log, chunk)]
+            [np.array([batch_records.has_valid_crc(log.read, chunk[0])])]
             if large[first:end].any()
             else [_are_valid(group, data) for group, data in log.payloads(chunk)]
         )
     return np.concatenate(parts)
-
-
-def _is_large_valid(log: RecordsFile, batch: np.ndarray) -> np.ndarray:
-    """The same for one batch that is not held whole: a length that cannot be believed may span the
-    file.
-    """
-    is_legacy, checksum = bool(batch["magic"][0] < MAGIC_2), 0
-    position, end = int(batch["position"][0]), int(batch["position"][0] + batch["size_bytes"][0])
-    position += LEGACY_CRC_START if is_legacy else CRC_START
-    while position < end:
-        piece = log.bytes_at(position, min(STRETCH_BYTES, end - position))
-        checksum = crc32(piece, checksum) if is_legacy else crc32c.crc32c(piece, checksum)
-        position += len(piece) or end
-    return batch["crc"] == checksum
 
 
 def _are_valid(batches: np.ndarray, data: np.ndarray) -> np.ndarray:

@@ -15,11 +15,12 @@ from kafkaviz.figures.stepper.index_search import MIDDLE_KEYS, SearchView, key_t
 from kafkaviz.figures.stepper.log_scan import ScanView
 from kafkaviz.figures.stepper.records import RecordsView
 from kafkaviz.messages import say, say_count
-from kafkaviz.search.batches import Batch, ForwardScan
+from kafkaviz.search.batches import Batch
 from kafkaviz.search.by_time import NAMES
 from kafkaviz.search.fetch import SegmentReason
 from kafkaviz.search.index import TIME, IndexSearch
 from kafkaviz.search.lookup import ConsumerRecord, LookupOutcome
+from kafkaviz.search.scan import ForwardScan
 from kafkaviz.units import clock, group
 
 VALUE_NAMES = (

@@ -17,12 +17,12 @@ import pyarrow as pa
 from crc32c import crc32c
 
 from kafkaviz.binary import codec
+from kafkaviz.binary.file_view import ReadInto
 from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import batch, batch_records, record
 from kafkaviz.format.batch import CRC_START, HEADER_BYTES
 from kafkaviz.format.batch_records import BatchRecord
-from kafkaviz.format.walk import ReadInto
 from kafkaviz.messages import message, verbatim
 from kafkaviz.pipeline.datasource.pushdown import ALL, NumberRange
 

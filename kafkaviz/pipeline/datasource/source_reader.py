@@ -24,8 +24,8 @@ from kafkaviz.format.batch import UNKNOWN, codec, has_delete_horizon, is_log_app
 from kafkaviz.format.walk import CHUNK_BYTES
 from kafkaviz.log import file
 from kafkaviz.log.entry_points import EntryPoints, chunk_bytes, entry_points
-from kafkaviz.log.resync_scan import Hole, ResynchronisingScan
-from kafkaviz.log.segment import OFFSET_ENTRY, Segment
+from kafkaviz.log.resync_scan import HeaderScan, Hole
+from kafkaviz.log.segment import OFFSET_ENTRY, Segment, look_inside
 from kafkaviz.messages import message, verbatim
 from kafkaviz.pipeline.datasource import records
 from kafkaviz.pipeline.datasource.pushdown import NumberRange, PushedFilters
@@ -221,9 +221,16 @@ class SourceReader:
         if start is None:
             return
         start, stop = self._narrow(points, start, stop)
-        steps = ResynchronisingScan(points, start, stop, self._chunk_bytes(points, start))
-        yield from steps
-        yield from steps.holes
+        scan, holes = HeaderScan(points, start, stop, self._chunk_bytes(points, start)), []
+        for part in scan:
+            if isinstance(part, Hole):
+                holes.append(part)
+            else:
+                look_inside(part, points.read)
+                yield part
+        yield from holes
+        if scan.end.position < stop:
+            yield Hole(scan.end.position, stop, scan.end.reason)
 
     def _narrow(self, points: EntryPoints, start: int, stop: int) -> tuple[int, int]:
         """The stretch without what lies before and behind the limits."""
@@ -405,7 +412,7 @@ def _is_preallocated(segment: Segment, hole: Hole) -> bool:
     return True
 
 
-def _begins_behind(batch: np.ndarray | None, timestamp_ms: float) -> bool:
+def _begins_behind(batch: np.void | None, timestamp_ms: float) -> bool:
     """Whether the first record of a batch is newer than this, as far as its header tells."""
     if batch is None or batch["magic"] < 2 or has_delete_horizon(batch):
         return False

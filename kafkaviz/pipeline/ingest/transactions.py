@@ -20,7 +20,7 @@ from kafkaviz.format.open_transactions import OpenTransactions, TransactionFault
 from kafkaviz.log.broker import Problem
 from kafkaviz.log.entry_points import chunk_bytes, entry_points
 from kafkaviz.log.partition import Partition, log_end_offset
-from kafkaviz.log.resync_scan import ResynchronisingScan
+from kafkaviz.log.resync_scan import HeaderScan, Hole
 from kafkaviz.log.segment import Segment
 from kafkaviz.messages import message
 
@@ -178,9 +178,11 @@ def _follow(
     """
     with entry_points(segment) as points:
         start = points.position_before_offset(since) if since > segment.base_offset else 0
-        for batches in ResynchronisingScan(
+        for batches in HeaderScan(
             points, start, segment.log.size_bytes, chunk_bytes(points, start)
         ):
+            if isinstance(batches, Hole):
+                continue
             open_transactions.take(points.read, batches[batches["last_offset"] >= since])
             if len(batches) and _is_decided(
                 open_transactions, int(batches["last_offset"][-1]) + 1, last_offset

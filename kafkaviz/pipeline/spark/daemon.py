@@ -11,11 +11,11 @@ import numpy as np
 from pyspark import daemon
 
 from kafkaviz.analysis import sweep
+from kafkaviz.binary.file_view import in_memory
 from kafkaviz.format.batch import BATCH, HEADER, LENGTH_END
 from kafkaviz.format.deep_scan import DeepScan
 from kafkaviz.format.walk import walk
 from kafkaviz.pipeline.ingest import ingest_checks, scan  # noqa: F401  what tasks run
-from kafkaviz.simulate.stored import in_memory
 
 
 def preload() -> None:

@@ -18,12 +18,12 @@ import numpy as np
 from crc32c import crc32c
 
 from kafkaviz import config_def, versions
+from kafkaviz.binary.file_view import FileView, in_memory
 from kafkaviz.config_def import Release, Value
 from kafkaviz.format import checkpoint, metadata, names, record
 from kafkaviz.format.batch import CONTROL, CRC_START, HEADER, HEADER_BYTES, LENGTH_END, MAGIC_2
 from kafkaviz.format.control import ControlType
 from kafkaviz.format.record import Record
-from kafkaviz.simulate.stored import StoredFile, in_memory
 
 NODE_ID, BROKER_EPOCH = 1, 1
 UUID_BYTES = 16
@@ -61,7 +61,7 @@ class Ids:
         self.cluster, self.directory, self.topic = (_uuid(random) for _ in range(3))
 
 
-def own_files(state: BrokerState) -> Iterator[StoredFile]:
+def own_files(state: BrokerState) -> Iterator[FileView]:
     """The files of the broker directory itself."""
     release, ids = state.release, Ids(state.seed)
     yield in_memory(names.META_PROPERTIES, _meta_properties(state, ids), state.started_ms)
@@ -87,7 +87,7 @@ def own_files(state: BrokerState) -> Iterator[StoredFile]:
     )
 
 
-def partition_metadata(release: Release, seed: int, created_ms: int) -> Iterator[StoredFile]:
+def partition_metadata(release: Release, seed: int, created_ms: int) -> Iterator[FileView]:
     """partition.metadata, where the release has it."""
     if versions.TOPIC_IDS.applies_to(release):
         yield in_memory(

@@ -16,11 +16,10 @@ from typing import cast
 
 import numpy as np
 
+from kafkaviz.binary.file_view import FileView, ReadInto, in_memory
 from kafkaviz.errors import CannotOpen, system_problem, translate_os_errors
 from kafkaviz.format import names
-from kafkaviz.format.walk import ReadInto
 from kafkaviz.messages import message
-from kafkaviz.simulate.stored import StoredFile, in_memory
 from kafkaviz.units import file_stem
 
 MS_NS = 1_000_000
@@ -253,7 +252,7 @@ class DiskLogs:
         if base_offset == self._base:
             self.close()
 
-    def stored(self, base_offset: int) -> StoredFile:
+    def stored(self, base_offset: int) -> FileView:
         """As LogBytes."""
         path = self._path(base_offset)
         if base_offset not in self._sizes:
@@ -264,7 +263,7 @@ class DiskLogs:
             with translate_os_errors(path), open(path, "rb", buffering=0) as file:
                 yield lambda position, buffer: os.preadv(file.fileno(), [buffer.data], position)
 
-        return StoredFile(path.name, self._sizes[base_offset], open_reader)
+        return FileView(path.name, self._sizes[base_offset], open_reader)
 
     def names(self) -> set[str]:
         """The files that are there."""
@@ -290,7 +289,7 @@ class DiskLogs:
 # ---- and all the rest
 
 
-def write(files: Iterable[StoredFile], folder: Path, existing_names: Container[str] = ()) -> None:
+def write(files: Iterable[FileView], folder: Path, existing_names: Container[str] = ()) -> None:
     """Puts files under their names below a folder, with their times; those that are there already
     get their length and time alone.
     """
@@ -304,7 +303,7 @@ def write(files: Iterable[StoredFile], folder: Path, existing_names: Container[s
             os.utime(path, ns=(file.modified_ms * MS_NS, file.modified_ms * MS_NS))
 
 
-def _copy(file: StoredFile, path: Path) -> None:
+def _copy(file: FileView, path: Path) -> None:
     """The bytes of a file, with holes where there are only zeros."""
     buffer = np.empty(PIECE_BYTES, np.uint8)
     # no moment at which a reader finds it empty

@@ -9,13 +9,13 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from kafkaviz.simulate.stored import StoredFile
+from kafkaviz.binary.file_view import FileView
 
 MS_NS = 1_000_000
 LEVEL = 1  # of gzip: a page waits for it
 
 
-def archive(files: Iterable[StoredFile], root: str) -> bytes:
+def archive(files: Iterable[FileView], root: str) -> bytes:
     """The archive; root: the folder that all names are put into."""
     buffer = io.BytesIO()
     with (

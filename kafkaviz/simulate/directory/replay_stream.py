@@ -12,17 +12,18 @@ from typing import cast
 
 import numpy as np
 
+from kafkaviz.binary.file_view import FileView, ReadInto, reader
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import batch, record
 from kafkaviz.format.names import SegmentName, parse_file
 from kafkaviz.format.open_transactions import TransactionFault, marker
-from kafkaviz.format.walk import ReadInto, Walk
+from kafkaviz.format.walk import Walk
 from kafkaviz.messages import message
 from kafkaviz.simulate.config import ReleaseBehaviour
 from kafkaviz.simulate.incoming import INCOMING, NO_MARKER, AppendChunk
 from kafkaviz.simulate.recovery.batch_check import BatchCheck
 from kafkaviz.simulate.recovery.wrappers import resolve_first_offsets
-from kafkaviz.simulate.stored import StoredFile, StoredLog, reader
+from kafkaviz.simulate.stored import StoredLog
 
 PIECE_BYTES = 8 << 20
 
@@ -104,11 +105,11 @@ def start_offset(log: StoredLog) -> int:
     return min((name.base_offset for name, _ in _named_logs(log)), default=0)
 
 
-def _logs(log: StoredLog) -> list[StoredFile]:
+def _logs(log: StoredLog) -> list[FileView]:
     return [file for _, file in _named_logs(log)]
 
 
-def _named_logs(log: StoredLog) -> list[tuple[SegmentName, StoredFile]]:
+def _named_logs(log: StoredLog) -> list[tuple[SegmentName, FileView]]:
     parsed_names = ((parse_file(file.name), file) for file in log.files)
     return [
         (name, file)

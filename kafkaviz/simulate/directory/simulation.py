@@ -18,6 +18,7 @@ from typing import NoReturn, cast
 import numpy as np
 
 from kafkaviz import config_def, versions
+from kafkaviz.binary.file_view import FileView
 from kafkaviz.config_def import Release, Value
 from kafkaviz.errors import KafkavizError, RefusedSetting
 from kafkaviz.format import names
@@ -29,7 +30,7 @@ from kafkaviz.simulate.incoming import AppendChunk
 from kafkaviz.simulate.log_bytes import LogBytes, MemoryLogs
 from kafkaviz.simulate.producers import streams
 from kafkaviz.simulate.producers.workload import PRESETS, Workload, load, preset
-from kafkaviz.simulate.stored import StoredFile, StoredLog
+from kafkaviz.simulate.stored import StoredLog
 from kafkaviz.simulate.writer.refusals import AppendFailed
 from kafkaviz.simulate.writer.roll_reason import RollReason
 from kafkaviz.simulate.writer.writer import CannotLoad, Event, UnifiedLog
@@ -91,7 +92,7 @@ class Simulated:
     directory: str
     segments: tuple[SimulatedSegment, ...]
     events: tuple[Event, ...]
-    files: tuple[StoredFile, ...]
+    files: tuple[FileView, ...]
     log_start_offset: int
     log_end_offset: int
 
@@ -407,7 +408,7 @@ class Run:
             settings=self.plan.settings,
         )
 
-    def _partition_files(self, *, clean: bool) -> Iterator[StoredFile]:
+    def _partition_files(self, *, clean: bool) -> Iterator[FileView]:
         """The topic-partition's directory, with the time of each file."""
         plan = self.plan
         rolled_ms = {
@@ -445,7 +446,7 @@ def _partition(directory: str) -> names.PartitionName:
     return cast(names.PartitionName, names.parse_directory(directory))
 
 
-def digest(file: StoredFile) -> str:
+def digest(file: FileView) -> str:
     """SHA-256 of a file."""
     sha256, buffer, position = hashlib.sha256(), np.empty(DIGEST_BYTES, np.uint8), 0
     with file.open_reader() as read:

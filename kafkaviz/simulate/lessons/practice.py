@@ -9,21 +9,19 @@ memory.
     typed()    an index of the keys that somebody typed, and no log
 """
 
-from collections.abc import Callable, Generator, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
 
 from kafkaviz.binary.crc32c import crc32c
+from kafkaviz.binary.file_view import FileView, always_open, in_memory
 from kafkaviz.format import offset_index, record, time_index
 from kafkaviz.format.batch import CRC_START, HEADER, HEADER_BYTES, LENGTH_END, UNKNOWN
 from kafkaviz.format.record import Record
-from kafkaviz.search.batches import Read
-from kafkaviz.search.log_view import FileView, LogView, SegmentView
+from kafkaviz.search.log_view import LogView, SegmentView
 from kafkaviz.simulate.lessons import index_keys
-from kafkaviz.simulate.stored import reader
 from kafkaviz.units import file_stem
 
 ROW: np.dtype = np.dtype(
@@ -99,10 +97,9 @@ def full() -> PracticeLog:
         batches["base_offset"] + FULL_RECORDS - 1,
         START_MS + number // 2,
     )
-    read = lambda position, buffer: _fill_full(position, buffer)  # noqa: E731 - a Read
     log = _log_view(
         batches,
-        FileView("", len(batches) * FULL_BATCH_BYTES, _open_always(read)),
+        always_open("", len(batches) * FULL_BATCH_BYTES, _fill_full),
         *_build_entries(batches, 256),
     )
     return PracticeLog(log, batches, 0, 1_234_567, START_MS + 308_641)
@@ -112,7 +109,7 @@ def log_of_keys(keys: Sequence[int]) -> LogView:
     """A segment whose offset index has these keys, in the order given; each points at byte 0."""
     entries = np.zeros(len(keys), offset_index.ENTRY)
     entries["relative_offset"] = keys
-    return _log_view(np.empty(0, ROW), _memory_file(b""), entries, np.empty(0, time_index.ENTRY))
+    return _log_view(np.empty(0, ROW), in_memory("", b""), entries, np.empty(0, time_index.ENTRY))
 
 
 def _small(batch_table: tuple, interval_bytes: int, apart_ms: int, **targets: int) -> PracticeLog:
@@ -130,7 +127,7 @@ def _small(batch_table: tuple, interval_bytes: int, apart_ms: int, **targets: in
     batches["last_offset"] = batches["base_offset"] + counts - 1
     data = b"".join(batch_bytes(row, apart_ms) for row in batches)
     return PracticeLog(
-        _log_view(batches, _memory_file(data), *_build_entries(batches, interval_bytes)),
+        _log_view(batches, in_memory("", data), *_build_entries(batches, interval_bytes)),
         batches,
         apart_ms,
         **targets,
@@ -203,24 +200,12 @@ def _log_view(
     batches: np.ndarray, log: FileView, entries: np.ndarray, times: np.ndarray
 ) -> LogView:
     stem, modified_ms = file_stem(0), int(batches["max_timestamp_ms"][-1]) if len(batches) else 0
-    log = FileView(f"{stem}.log", log.size_bytes, log.open_reader, modified_ms)
+    log = replace(log, name=f"{stem}.log", modified_ms=modified_ms)
     indexes = (
-        _memory_file(offset_index.build(entries), f"{stem}.index"),
-        _memory_file(time_index.build(times), f"{stem}.timeindex"),
+        in_memory(f"{stem}.index", offset_index.build(entries)),
+        in_memory(f"{stem}.timeindex", time_index.build(times)),
     )
     return LogView("practice log", (SegmentView(0, log, *indexes),))
-
-
-def _memory_file(data: bytes, name: str = "") -> FileView:
-    return FileView(name, len(data), _open_always(reader(data)))
-
-
-def _open_always(read: Read) -> Callable[[], AbstractContextManager[Read]]:
-    @contextmanager
-    def open_reader() -> Generator[Read]:
-        yield read
-
-    return open_reader
 
 
 def _fill_full(position: int, buffer: np.ndarray) -> int:

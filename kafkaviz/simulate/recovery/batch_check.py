@@ -10,8 +10,8 @@ import zlib
 import numpy as np
 
 from kafkaviz.binary.crc32c import checksum_ranges, crc32c
+from kafkaviz.binary.file_view import ReadInto
 from kafkaviz.format import batch
-from kafkaviz.format.walk import ReadInto
 
 BUFFER_BYTES = 1 << 20  # fits the processor's cache; a larger batch is read piece by piece
 
@@ -20,7 +20,7 @@ class BatchCheck:
     """Checks batches in the order of a log, with one buffer for all."""
 
     def __init__(self, read: ReadInto) -> None:
-        """read(position, buffer) gives the bytes of the .log, as format.walk.Read."""
+        """read(position, buffer) gives the bytes of the .log."""
         self._read, self._buffer = read, np.empty(BUFFER_BYTES, np.uint8)
 
     def count_valid(self, batches: np.ndarray) -> tuple[int, str]:

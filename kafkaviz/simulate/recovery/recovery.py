@@ -14,11 +14,12 @@ from types import MappingProxyType
 import numpy as np
 
 from kafkaviz import versions
+from kafkaviz.binary.file_view import ReadInto
 from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.format import batch, offset_index, time_index, txn_index
 from kafkaviz.format.offset_index import MAX_RELATIVE_OFFSET
 from kafkaviz.format.open_transactions import OpenTransactions, TransactionFault
-from kafkaviz.format.walk import ReadInto, Walk
+from kafkaviz.format.walk import Walk
 from kafkaviz.simulate.config import IndexConfig, ReleaseBehaviour, release_behaviour
 from kafkaviz.simulate.recovery.batch_check import BatchCheck
 from kafkaviz.simulate.recovery.epochs import LeaderEpochs

@@ -4,8 +4,8 @@ alone.
 
 import numpy as np
 
+from kafkaviz.binary.file_view import ReadInto
 from kafkaviz.format import batch, legacy_messages
-from kafkaviz.format.walk import ReadInto
 
 
 def resolve_first_offsets(read: ReadInto, batches: np.ndarray) -> np.ndarray:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from kafkaviz.binary.codec import LIMIT_BYTES
+from kafkaviz.binary.file_view import FileView
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import batch_records, names
 from kafkaviz.format.batch import CORRUPT_RECORD
@@ -19,7 +20,7 @@ from kafkaviz.messages import message
 from kafkaviz.simulate.recovery.recovery import BrokerException
 from kafkaviz.simulate.startup import way_outs
 from kafkaviz.simulate.steps import StartupStep
-from kafkaviz.simulate.stored import StoredFile, StoredLog
+from kafkaviz.simulate.stored import StoredLog
 
 
 def newest(file_names: Iterator[str]) -> str | None:
@@ -51,7 +52,7 @@ def steps(log: StoredLog) -> Iterator[StartupStep]:
         )
 
 
-def _fault(file: StoredFile) -> tuple[int, BrokerException | None] | None:
+def _fault(file: FileView) -> tuple[int, BrokerException | None] | None:
     """(the byte from which it cannot be read, what Kafka throws, None where its words are not
     known), or None.
     """

@@ -5,12 +5,13 @@ The real files stay as they are.
 
 from typing import Any, NoReturn
 
+from kafkaviz.binary.file_view import FileView, in_memory
 from kafkaviz.format import names, offset_index, time_index, txn_index
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.recovery.recovery import BrokerException
 from kafkaviz.simulate.startup.small_files import STORAGE
 from kafkaviz.simulate.steps import StartupStep
-from kafkaviz.simulate.stored import StoredFile, StoredLog, in_memory
+from kafkaviz.simulate.stored import StoredLog
 from kafkaviz.units import file_stem
 
 INDEXES = {"index": offset_index, "timeindex": time_index, "txnindex": txn_index}
@@ -34,11 +35,11 @@ class Directory:
         """What was done so far; of a file that was written twice the later content."""
         return tuple(self._steps.values())
 
-    def get(self, base: int, kind: str) -> StoredFile | None:
+    def get(self, base: int, kind: str) -> FileView | None:
         """A file in use of a segment, or None."""
         return self.files.get(f"{file_stem(base)}.{kind}")
 
-    def require_file(self, base: int, kind: str) -> StoredFile:
+    def require_file(self, base: int, kind: str) -> FileView:
         """A file in use of a segment, which is known to be there."""
         return self.files[f"{file_stem(base)}.{kind}"]
 
@@ -48,7 +49,7 @@ class Directory:
         """
         return f"{self.name}/{file_stem(base)}"
 
-    def named_files(self) -> list[tuple[int, str, StoredFile]]:
+    def named_files(self) -> list[tuple[int, str, FileView]]:
         """(number, kind, file) of the files in use whose name begins with an offset."""
         parsed_names = ((names.parse_file(name), file) for name, file in self.files.items())
         return [
@@ -105,7 +106,7 @@ class Directory:
         self.write_file(in_memory(name, data), cause, why, base)
         return True
 
-    def write_file(self, file: StoredFile, cause: str, why: Message, base: int | None) -> None:
+    def write_file(self, file: FileView, cause: str, why: Message, base: int | None) -> None:
         """Puts a file there under its name."""
         self.files[file.name] = file
         self.add_step("rebuild", cause, why, base, file.name, size_bytes=file.size_bytes)

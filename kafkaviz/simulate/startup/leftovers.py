@@ -6,12 +6,12 @@ there. A .swap file is finished: what it replaces goes, and it takes its name. O
 above a .cleaned is part of an unfinished split, and goes too.
 """
 
+from kafkaviz.binary.file_view import in_memory
 from kafkaviz.format import offset_index
 from kafkaviz.messages import message
 from kafkaviz.simulate.config import IndexConfig, ReleaseBehaviour
 from kafkaviz.simulate.startup.directory import Directory, leading_number
 from kafkaviz.simulate.startup.log_end import find_end_offset
-from kafkaviz.simulate.stored import in_memory
 from kafkaviz.units import file_stem
 
 SNAPSHOT_DELETED = ".checkpoint.deleted"  # of KRaft, which clears these away itself

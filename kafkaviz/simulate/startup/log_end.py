@@ -4,20 +4,18 @@ checksums unread.
 
 import numpy as np
 
+from kafkaviz.binary.file_view import FileView
 from kafkaviz.format import offset_index
 from kafkaviz.format.batch import CORRUPT_RECORD, LENGTH_END
 from kafkaviz.format.walk import Walk
 from kafkaviz.simulate.recovery.recovery import BrokerException
 from kafkaviz.simulate.startup import way_outs
 from kafkaviz.simulate.startup.directory import Directory
-from kafkaviz.simulate.stored import StoredFile
 
 LENGTH_BYTES = 4
 
 
-def find_end_offset(
-    directory: Directory, log: StoredFile, index: StoredFile | None, base: int
-) -> int:
+def find_end_offset(directory: Directory, log: FileView, index: FileView | None, base: int) -> int:
     """One past the last offset of a .log (LogSegment.readNextOffset, 4.3.1).
 
     An entry whose batch is not there any more leads to the base offset, however many batches are
@@ -34,7 +32,7 @@ def find_end_offset(
     return base if end is None else end
 
 
-def refuse_corrupt(directory: Directory, base: int, log: StoredFile, walk: Walk) -> None:
+def refuse_corrupt(directory: Directory, base: int, log: FileView, walk: Walk) -> None:
     """Ends the load where a walk came to a length that no batch can have."""
     if not walk.end or walk.end.reason != "bad-length":
         return
@@ -55,7 +53,7 @@ def refuse_corrupt(directory: Directory, base: int, log: StoredFile, walk: Walk)
     )
 
 
-def _last_slot(index: StoredFile | None) -> tuple[int, int]:
+def _last_slot(index: FileView | None) -> tuple[int, int]:
     """The relative offset and the position in the last slot of an offset index; zeros where there
     is none.
     """

@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import NoReturn
 
+from kafkaviz.binary.file_view import FileView, in_memory
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import checkpoint, names
 from kafkaviz.format.batch import CORRUPT_RECORD
@@ -29,7 +30,7 @@ from kafkaviz.simulate.startup.log_end import find_end_offset, refuse_corrupt
 from kafkaviz.simulate.startup.producers import ProducerState, SnapshotFiles, remove_strays
 from kafkaviz.simulate.startup.segment_split import split
 from kafkaviz.simulate.steps import CAUSES, StartupStep
-from kafkaviz.simulate.stored import StoredFile, StoredLog, in_memory
+from kafkaviz.simulate.stored import StoredLog
 from kafkaviz.units import file_stem
 
 # told of each recovered segment: directory, base offset
@@ -94,7 +95,7 @@ class LogLoader:
             pass
         return (*self._directory.steps, *self._snapshot_steps())
 
-    def files(self) -> dict[str, StoredFile]:
+    def files(self) -> dict[str, FileView]:
         """The directory as run() would leave it, without the producer snapshots; the last segment's
         indexes at their entries.
         """
@@ -157,7 +158,7 @@ class LogLoader:
         file = self._directory.files.get(name)
         if file is None:
             return b""
-        data = file.content(SMALL_BYTES)
+        data = file.content(limit_bytes=SMALL_BYTES)
         exception = fault(data, f"{self._log.directory}/{name}")
         if exception:
             self._directory.fail(None, cause, exception, name=name, way_out=way_out)
@@ -199,7 +200,7 @@ class LogLoader:
         if reason:
             self._recover(base, reason.cause, reason.why, is_caught=False)
 
-    def _refuse_too_long(self, base: int, log: StoredFile) -> None:
+    def _refuse_too_long(self, base: int, log: FileView) -> None:
         """Ends the load at a .log that FileRecords does not open, whatever is in it."""
         if exception := file_records.find_exception(
             f"{self._directory.name}/{log.name}", log.size_bytes

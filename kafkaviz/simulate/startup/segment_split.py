@@ -5,6 +5,7 @@ offsets that leave the 31 bits of an index entry, and stay beyond. One such offs
 damaged byte, is refused: only the last batch is looked at.
 """
 
+from kafkaviz.binary.file_view import FileView
 from kafkaviz.format.offset_index import MAX_RELATIVE_OFFSET
 from kafkaviz.format.walk import Walk
 from kafkaviz.messages import Message, message
@@ -14,7 +15,6 @@ from kafkaviz.simulate.recovery.wrappers import resolve_first_offsets
 from kafkaviz.simulate.startup import way_outs
 from kafkaviz.simulate.startup.directory import Directory
 from kafkaviz.simulate.startup.log_end import find_end_offset, refuse_corrupt
-from kafkaviz.simulate.stored import StoredFile
 from kafkaviz.units import file_stem
 
 Cut = tuple[int, int]  # (base offset, position) of a segment that a split makes
@@ -53,7 +53,7 @@ def split(
 
 def _add(
     directory: Directory,
-    part: StoredFile,
+    part: FileView,
     base: int,
     *,
     why: Message,
@@ -72,7 +72,7 @@ def _add(
     )
 
 
-def _find_cuts(directory: Directory, log: StoredFile, base: int) -> list[Cut]:
+def _find_cuts(directory: Directory, log: FileView, base: int) -> list[Cut]:
     """Where the split cuts: at the first batch, and at each that does not fit the segment begun
     before.
     """

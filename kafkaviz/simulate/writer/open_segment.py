@@ -10,11 +10,11 @@ from typing import cast
 
 import numpy as np
 
+from kafkaviz.binary.file_view import FileView
 from kafkaviz.format import offset_index, time_index, txn_index
 from kafkaviz.format.walk import Walk
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.recovery.recovery import RecoveredSegment
-from kafkaviz.simulate.stored import StoredFile
 from kafkaviz.simulate.writer import append_loop
 from kafkaviz.simulate.writer.index_file import IndexFile
 from kafkaviz.simulate.writer.roll_reason import CAUSES, OFFSET_FULL, SIZE, TIME, Cause, RollReason
@@ -156,7 +156,7 @@ class OpenSegment:
 
     # ---- truncation, and a segment that was there before
 
-    def truncate(self, target_offset: int, log: StoredFile, now_ms: int) -> int | None:
+    def truncate(self, target_offset: int, log: FileView, now_ms: int) -> int | None:
         """Cuts the segment before the batch with that offset (truncateTo); where the .log ends
         then, None where nothing is cut.
         """
@@ -186,7 +186,7 @@ class OpenSegment:
             state["max_timestamp_ms"], state["max_timestamp_offset"] = self._largest(log)
         return position
 
-    def read_log(self, log: StoredFile) -> None:
+    def read_log(self, log: FileView) -> None:
         """Takes the .log of a segment that was there before: its size, and the timestamp that a
         roll by time counts from.
         """
@@ -206,7 +206,7 @@ class OpenSegment:
                 recovered_segment.max_timestamp_offset,
             )
 
-    def _position_of(self, offset: int, log: StoredFile) -> int | None:
+    def _position_of(self, offset: int, log: FileView) -> int | None:
         """Where the batch that holds an offset starts, or the first behind it; None if all end
         below.
         """
@@ -216,7 +216,7 @@ class OpenSegment:
                 return int(batches["position"][reaching[0]])
         return None
 
-    def _largest(self, log: StoredFile) -> tuple[int, int]:
+    def _largest(self, log: FileView) -> tuple[int, int]:
         """The largest timestamp of what is left: the last time entry, or of a batch behind it
         (readLargestTimestamp).
         """
@@ -292,7 +292,7 @@ def append_rows(rows: np.ndarray, start: int) -> np.ndarray:
     return rows[start:end]
 
 
-def _batches(log: StoredFile, start: int = 0) -> Iterator[np.ndarray]:
+def _batches(log: FileView, start: int = 0) -> Iterator[np.ndarray]:
     """The batches of a .log from a position on, format.batch.BATCH."""
     with log.open_reader() as read:
         yield from Walk(read, start, log.size_bytes)

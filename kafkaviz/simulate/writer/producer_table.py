@@ -11,6 +11,7 @@ from typing import cast
 
 import numpy as np
 
+from kafkaviz.binary.file_view import ReadInto
 from kafkaviz.format import batch, producer_snapshot
 from kafkaviz.format.open_transactions import (
     EndTransactionMarker,
@@ -19,7 +20,6 @@ from kafkaviz.format.open_transactions import (
     marker,
 )
 from kafkaviz.format.producer_snapshot import PRODUCER
-from kafkaviz.format.walk import ReadInto
 
 NONE = -1
 LEAST_BUCKETS = 16

@@ -18,6 +18,7 @@ from typing import NoReturn, cast
 import numpy as np
 
 from kafkaviz import versions
+from kafkaviz.binary.file_view import FileView, in_memory, reader
 from kafkaviz.format import batch, batch_records, names
 from kafkaviz.format.open_transactions import TransactionFault
 from kafkaviz.format.walk import Walk
@@ -31,7 +32,7 @@ from kafkaviz.simulate.recovery.recovery import (
 )
 from kafkaviz.simulate.startup.log_loader import LogLoader
 from kafkaviz.simulate.steps import StartupStep
-from kafkaviz.simulate.stored import StoredFile, StoredLog, in_memory, reader
+from kafkaviz.simulate.stored import StoredLog
 from kafkaviz.simulate.writer import append_loop, refusals
 from kafkaviz.simulate.writer.open_segment import OpenSegment, append_rows
 from kafkaviz.simulate.writer.producer_table import ProducerTable
@@ -494,7 +495,7 @@ class UnifiedLog:
         table.transactions.take_aborted()  # they are in the indexes already
         return table
 
-    def _keep(self, base_offset: int, file: StoredFile | None) -> None:
+    def _keep(self, base_offset: int, file: FileView | None) -> None:
         if file is None:
             self.logs.delete(base_offset)
         else:

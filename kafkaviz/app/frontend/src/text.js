@@ -14,7 +14,6 @@ export const formatBytes = n => {
     u[i]
   );
 };
-export const formatClock = ms => new Date(ms).toISOString().slice(11, 23);
 export const scale = (a, b, c, d) => x => c + ((x - a) * (d - c)) / (b - a);
 export const fillTemplate = (text, values = {}) =>
   text.replace(/\{(\w+)\}/g, (_, name) => values[name] ?? '');

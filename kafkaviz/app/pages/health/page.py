@@ -9,8 +9,8 @@ import streamlit as st
 
 from kafkaviz import messages, units
 from kafkaviz.app.cache.broker_cache import MAX_BROKERS, BrokerSnapshot
-from kafkaviz.app.frontend.findings import findings
 from kafkaviz.app.frame import frame
+from kafkaviz.app.frontend.findings import findings
 from kafkaviz.app.pages.health.head import address_release, render_head, render_traces_notice
 from kafkaviz.app.pages.health.rebuilt_indexes import render_rebuilt_indexes
 from kafkaviz.app.state import checkups, page_location

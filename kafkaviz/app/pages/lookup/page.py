@@ -5,8 +5,8 @@ from typing import cast
 import streamlit as st
 
 from kafkaviz import units, versions
-from kafkaviz.app.frontend import stepper as stepper_component
 from kafkaviz.app.frame import frame
+from kafkaviz.app.frontend import stepper as stepper_component
 from kafkaviz.app.pages.lookup import controls, lookup_source, release_lookup, result_sections
 from kafkaviz.app.pages.lookup.controls import LookupQuery
 from kafkaviz.app.pages.lookup.lookup_source import (

@@ -15,8 +15,8 @@ from kafkaviz.analysis.segment import selection
 from kafkaviz.analysis.segment.anatomy import Anatomy
 from kafkaviz.analysis.segment.selection import Selection
 from kafkaviz.app.cache import segment_cache
-from kafkaviz.app.frontend import ruler
 from kafkaviz.app.frame import pages
+from kafkaviz.app.frontend import ruler
 from kafkaviz.app.pages.segment import bytes_tab
 from kafkaviz.app.state import choice, page_state
 from kafkaviz.app.state.page_location import PartitionLocation

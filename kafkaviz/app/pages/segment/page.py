@@ -7,8 +7,8 @@ import streamlit as st
 from kafkaviz import units
 from kafkaviz.analysis.segment.anatomy import Anatomy
 from kafkaviz.app.cache import segment_cache
-from kafkaviz.app.frontend import address, ruler
 from kafkaviz.app.frame import frame
+from kafkaviz.app.frontend import address, ruler
 from kafkaviz.app.pages.segment import bytes_tab, head, tabs
 from kafkaviz.app.state import choice, page_location, page_state
 from kafkaviz.app.state.page_location import PartitionLocation, SegmentLocation

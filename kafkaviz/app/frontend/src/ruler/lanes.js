@@ -73,7 +73,7 @@ const NAMES = [
   ['.log', LOG, 'log', 'to_scale'],
 ];
 
-export function drawNames(state, g) {
+function drawNames(state, g) {
   for (const [name, { y, h }, colour, note] of NAMES) {
     const style = `font-size:12.5px;font-weight:600;fill:${color(`${colour}-text`)}`;
     g.append(
@@ -216,7 +216,7 @@ function drawBands(state, k, lit) {
 }
 
 // The link of one slot in a band, and, of the chosen one, the slot itself.
-export function drawDrop(state, k, { entry: e, time: t }, X, on) {
+function drawDrop(state, k, { entry: e, time: t }, X, on) {
   const wrong = e?.aim >= PAST,
     passing = state.data.lanes.index.missing ? null : INDEX.y + INDEX.h;
   if (e)

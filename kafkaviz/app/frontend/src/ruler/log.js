@@ -46,7 +46,7 @@ function owedEntry(state, k, b) {
   );
 }
 
-export function batchBox(state, k, b, on, bright) {
+function batchBox(state, k, b, on, bright) {
   const { x } = state.layout,
     xa = x(b.pos) + 0.6,
     width = Math.max(1, x(b.pos + b.size) - xa - 0.6),

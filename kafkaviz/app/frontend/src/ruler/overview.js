@@ -104,7 +104,7 @@ function drawEachBatch(state, g, x) {
 }
 
 // Columns of equal length, as Python put them together.
-export function drawColumns(state, g, x) {
+function drawColumns(state, g, x) {
   const n = state.data.overview.length / 2,
     bytesEach = state.data.size / n,
     last = Math.min(n, Math.ceil(state.end / bytesEach));

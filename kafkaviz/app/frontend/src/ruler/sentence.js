@@ -38,10 +38,10 @@ const phrase = (state, key, values = {}, n = null) =>
     n === null ? values : { n: groupDigits(n), ...values },
   );
 
-export const countPhrase = (state, key, n, values) =>
+const countPhrase = (state, key, n, values) =>
   n > 0 ? phrase(state, `${key}_over`, values, n) : phrase(state, key, values);
 
-export const badPhrase = (state, key, values, n) => [
+const badPhrase = (state, key, values, n) => [
   html('span', { class: 'bad' }, ...phrase(state, key, values, n)),
 ];
 
@@ -93,7 +93,7 @@ function describeWay(state, { batch: b, entry: e, direct }) {
   return countPhrase(state, 'lands', b.i - e.batch, { slot });
 }
 
-export function describeOwnEntry(state, b, e) {
+function describeOwnEntry(state, b, e) {
   const at = { slot: groupDigits(e.slot), key: groupDigits(e.key) };
   if (e.aim === COARSE) return phrase(state, 'own_append', at, e.home - b.i);
   if (e.key !== b.last) return phrase(state, 'own_any', at);
@@ -125,7 +125,7 @@ function describeSlot(state, e) {
 }
 
 // How far an entry points behind the batch of its offset, and what a search from there passes over.
-export function describePastEnd(state, e) {
+function describePastEnd(state, e) {
   const home = state.batch(e.home),
     target = state.batch(e.batch);
   const begins = target ? '_begins' : '',

@@ -5,7 +5,7 @@ import { textWidth } from '../text.js';
 export const label = (x, y, words) =>
   svg('text', { x: x + 2, y, class: 'axt', style: 'font-size:11px' }, words);
 
-export const middleLabel = (X, y, style, words) =>
+const middleLabel = (X, y, style, words) =>
   svg('text', { x: X, y, 'text-anchor': 'middle', class: 'mono', style }, words);
 
 export const twoLines = (X, y, upper, lower, colour, px = 12) => [

@@ -8,8 +8,7 @@ import { dateText, isDate, isoText, timeText } from './sentence.js';
 
 import { fitsCode, fitsText, label, ring, twoLines } from './shapes.js';
 
-export const slotWords = (state, slot) =>
-  fillTemplate(state.data.words.slot, { slot: groupDigits(slot) });
+const slotWords = (state, slot) => fillTemplate(state.data.words.slot, { slot: groupDigits(slot) });
 
 export const slotsWords = (state, first, last) =>
   fillTemplate(state.data.words.slots, { first: groupDigits(first), last: groupDigits(last) });
@@ -60,7 +59,7 @@ export function tornSlot(state, X, lane, cw, { slots, cut_bytes }) {
 }
 
 // An offset, or, where that is too long, what the file holds: its distance from the segment's base offset.
-export const offsetIn = (state, offset, cw) =>
+const offsetIn = (state, offset, cw) =>
   fitsCode(cw, groupDigits(offset)) ? groupDigits(offset) : `+${groupDigits(offset - state.base)}`;
 
 export function drawSlots(state, k, station, i, lit) {
@@ -82,7 +81,7 @@ export function drawSlots(state, k, station, i, lit) {
   else if (time.written) k.append(...absentSlot(X, TIME, cw, words.no_newer));
 }
 
-export function indexSlot(state, k, X, e, on) {
+function indexSlot(state, k, X, e, on) {
   const { cw } = state.layout,
     wrong = e.aim >= PAST,
     colour = wrong ? 'torn' : 'offset',
@@ -109,7 +108,7 @@ export function indexSlot(state, k, X, e, on) {
   );
 }
 
-export function timeSlot(state, k, X, t, e, on) {
+function timeSlot(state, k, X, t, e, on) {
   const { cw } = state.layout,
     colour = t.true ? 'time' : 'torn',
     d = Math.min(7, cw / 4),
@@ -153,7 +152,7 @@ export function timeSlot(state, k, X, t, e, on) {
   );
 }
 
-export function slotName(state, slot, x, y, more = '') {
+function slotName(state, slot, x, y, more = '') {
   const room = state.layout.room / 7.5,
     digits = String(slot).length,
     whole = `${slotWords(state, slot)} · ${more}`;
@@ -165,7 +164,7 @@ export function slotName(state, slot, x, y, more = '') {
       : null;
 }
 
-export function absentSlot(X, lane, cw, words, shorter = '') {
+function absentSlot(X, lane, cw, words, shorter = '') {
   const box = {
     x: X - cw / 2,
     y: lane.y,
@@ -184,7 +183,7 @@ export function absentSlot(X, lane, cw, words, shorter = '') {
 }
 
 // An offset entry behind the last time entry of a closed segment whose time index ends in zeros.
-export function isTimeLost(state, e) {
+function isTimeLost(state, e) {
   const { time } = state.data.lanes;
   return (
     time.unwritten === 'zeros' &&

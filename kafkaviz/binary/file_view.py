@@ -1,0 +1,133 @@
+"""A file as a name, a size and a door to its bytes by position, wherever these lie: on a disk, in
+memory, or in what a recovery would leave.
+"""
+
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from kafkaviz.errors import CannotOpen
+from kafkaviz.messages import message
+
+READ_LIMIT_BYTES = 1 << 28  # of any file that is read whole
+ON_DISK, AFTER_RECOVERY = "disk", "recovered"
+
+# read(position, buffer) fills the uint8 buffer from that byte, and says how many bytes it got
+ReadInto = Callable[[int, np.ndarray], int]
+OpenReader = Callable[[], AbstractContextManager[ReadInto]]
+
+
+@dataclass(frozen=True)
+class FileView:
+    """A file: open_reader is a context manager that gives read(position, buffer) while it is open.
+
+    modified_ms: when it was written last; some of Kafka's messages tell it. path: for messages; the
+    name where there is no more to say. source: "disk" where these are the bytes that lie there,
+    "recovered" where a start would leave others under this name.
+    """
+
+    name: str
+    size_bytes: int
+    open_reader: OpenReader
+    modified_ms: int = 0
+    path: str = ""
+    source: str = ON_DISK
+
+    def content(
+        self,
+        position: int = 0,
+        size_bytes: int | None = None,
+        *,
+        limit_bytes: int = READ_LIMIT_BYTES,
+    ) -> bytes:
+        """A stretch of its bytes, by default all; fewer where the file has become shorter.
+
+        CannotOpen where they are more than the limit.
+        """
+        rest_bytes = max(0, self.size_bytes - position)
+        length_bytes = rest_bytes if size_bytes is None else min(size_bytes, rest_bytes)
+        if length_bytes > limit_bytes:
+            raise CannotOpen(
+                self.path or self.name,
+                message("errors.file_too_large", size=length_bytes, limit=limit_bytes),
+                kind="large",
+            )
+        with self.open_reader() as read:
+            return read_bytes(read, position, length_bytes)
+
+    def part(self, name: str, start: int, stop: int) -> "FileView":
+        """A stretch of its bytes as a file of that name."""
+
+        @contextmanager
+        def open_reader() -> Generator[ReadInto]:
+            with self.open_reader() as read:
+                yield lambda position, buffer: read(start + position, buffer)
+
+        return FileView(name, stop - start, open_reader, self.modified_ms)
+
+    def pad(self, size_bytes: int) -> "FileView":
+        """The same with zeros behind it, as long as that; one that is longer already stays as it
+        is.
+        """
+
+        @contextmanager
+        def open_reader() -> Generator[ReadInto]:
+            with self.open_reader() as read:
+                yield partial(_read_grown, read, self.size_bytes, size_bytes)
+
+        return (
+            replace(self, size_bytes=size_bytes, open_reader=open_reader)
+            if size_bytes > self.size_bytes
+            else self
+        )
+
+
+def _read_grown(
+    read: ReadInto, own_bytes: int, size_bytes: int, position: int, buffer: np.ndarray
+) -> int:
+    count = max(0, min(len(buffer), size_bytes - position))
+    length = (
+        read(position, buffer[: max(0, min(count, own_bytes - position))])
+        if position < own_bytes
+        else 0
+    )
+    if position + length < own_bytes:
+        return length
+    buffer[length:count] = 0
+    return count
+
+
+def read_bytes(read: ReadInto, position: int, size_bytes: int) -> bytes:
+    """A stretch of an open file; shorter where it ends."""
+    buffer = np.empty(max(0, size_bytes), np.uint8)
+    return buffer[: read(position, buffer)].tobytes()
+
+
+def reader(data: bytes | bytearray | memoryview) -> ReadInto:
+    """read(position, buffer) of bytes that are at hand."""
+    array = np.frombuffer(data, np.uint8)
+
+    def read(position: int, buffer: np.ndarray) -> int:
+        piece = array[position : position + len(buffer)]
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+    return read
+
+
+def in_memory(name: str, data: bytes, modified_ms: int = 0) -> FileView:
+    """A file whose bytes are at hand."""
+    return always_open(name, len(data), reader(data), modified_ms)
+
+
+def always_open(name: str, size_bytes: int, read: ReadInto, modified_ms: int = 0) -> FileView:
+    """A file that takes no opening."""
+
+    @contextmanager
+    def open_reader() -> Generator[ReadInto]:
+        yield read
+
+    return FileView(name, size_bytes, open_reader, modified_ms)

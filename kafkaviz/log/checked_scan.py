@@ -1,0 +1,144 @@
+"""Every batch of a .log with its checksum and records, those behind damage too, found by their
+offsets.
+
+An index may be as damaged as its .log. So the next batch is looked for in the bytes themselves: the
+eight bytes of the offset that goes on, where a batch with a right checksum begins. Behind offsets
+10 to 19 these are 00 00 00 00 00 00 00 14.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+from kafkaviz.binary.file_view import ReadInto
+from kafkaviz.format import batch_records
+from kafkaviz.format.batch import HEADER_BYTES, MAGIC_2, rows
+from kafkaviz.format.deep_scan import BatchFault, DeepScan
+from kafkaviz.format.walk import WalkEnd, batch_at
+from kafkaviz.log.entry_points import EntryPoints
+from kafkaviz.log.resync_scan import ResynchronisingScan
+
+SEARCHED_BYTES = 16 << 20  # for the offset that goes on
+TRIES = 64  # batches of a chunk that may hide the next one; places that hold its offset
+MAX_HOLES = 100  # behind which the next batch is looked for
+MAX_OFFSET = 2**63 - 1
+
+
+class CheckedScan(ResynchronisingScan):
+    """Checks every checksum and decodes every record, from byte 0 on; the arrays are of
+    format.deep_scan.CHECKED_BATCH.
+
+    The next batch behind damage goes on with the offsets and has a right checksum; where there is
+    none, it is one that an index entry leads to.
+    """
+
+    def __init__(
+        self,
+        points: EntryPoints,
+        stop: int,
+        base_offset: int,
+        take_faults: Callable[[Sequence[BatchFault]], None],
+    ) -> None:
+        """base_offset: of the segment. take_faults: gets those of the records of each chunk."""
+        super().__init__(0, stop)
+        self._points, self._take_faults = points, take_faults
+        self._last_offset = base_offset - 1  # of the last batch with a right checksum
+        self._hole_count = 0
+
+    def _walk(self, position: int) -> "_CheckedWalk":
+        return _CheckedWalk(self._points.read, position, self._stop, self._take_faults)
+
+    def _find_misleading(self, batches: np.ndarray) -> tuple[int, int | None]:
+        row, position = len(batches), None
+        for number in np.flatnonzero(~batches["crc_valid"])[:TRIES].tolist():
+            if (position := self._find_hidden(batches[number])) is not None:
+                row, self._hole_count = number, self._hole_count + 1
+                break
+        offsets = batches["last_offset"][:row][batches["crc_valid"][:row]]
+        self._last_offset = int(offsets[-1]) if len(offsets) else self._last_offset
+        return row, position
+
+    def _find_hidden(self, batch: np.void) -> int | None:
+        """The next batch, if the length of one with a wrong checksum leads past it or nowhere."""
+        position, end = int(batch["position"]), int(batch["position"] + batch["size_bytes"])
+        if batch["magic"] != MAGIC_2 or end >= self._stop:
+            return None
+        start, next_offset = position + HEADER_BYTES, int(batch["last_offset"]) + 1
+        following = batch_at(self._points.read, end, self._stop)
+        if following is None:
+            next_position = self._find_offset(next_offset, start, position + SEARCHED_BYTES)
+            return self._stop if next_position is None and self._fills(batch) else next_position
+        if following["base_offset"] == next_offset:
+            return None
+        return self._find_offset(next_offset, start, end)
+
+    def _find_next(self, position: int) -> int | None:
+        if self._hole_count >= MAX_HOLES:
+            return None
+        next_position = self._find_behind_header(position)
+        if next_position is None:
+            start = position + 1
+            next_position = self._find_offset(self._last_offset + 1, start, start + SEARCHED_BYTES)
+        if next_position is None:
+            next_position = self._points.find_first(position + 1, self._stop)
+        self._hole_count += next_position is not None
+        return next_position
+
+    def _find_behind_header(self, position: int) -> int | None:
+        """What goes on with the offsets of a batch of which the length alone is wrong."""
+        header = np.empty((1, HEADER_BYTES), np.uint8)
+        if self._points.read(position, header[0]) < HEADER_BYTES:
+            return None
+        batch = rows(np.array([position]), header)[0]
+        if batch["magic"] != MAGIC_2:
+            return None
+        if self._fills(batch):
+            return self._stop
+        start = position + HEADER_BYTES
+        return self._find_offset(int(batch["last_offset"]) + 1, start, start + SEARCHED_BYTES)
+
+    def _fills(self, batch: np.void) -> bool:
+        """Whether a batch reaches to the very end, by its checksum."""
+        last_batch = batch.copy()
+        last_batch["size_bytes"] = self._stop - int(batch["position"])
+        return last_batch["size_bytes"] <= SEARCHED_BYTES and batch_records.has_valid_crc(
+            self._points.read, last_batch
+        )
+
+    def _find_offset(self, base_offset: int, start: int, stop: int) -> int | None:
+        """The first whole batch with this base offset and a right checksum that begins in
+        [start, stop).
+        """
+        if not 0 <= base_offset <= MAX_OFFSET:
+            return None
+        pattern = base_offset.to_bytes(8, "big")
+        data = bytearray(max(0, min(stop + len(pattern), self._stop) - start))
+        end = self._points.read(start, np.frombuffer(data, np.uint8))
+        index, tries = data.find(pattern, 0, end), 0
+        while index >= 0 and tries < TRIES:
+            if self._points.is_intact(start + index):
+                return start + index
+            index, tries = data.find(pattern, index + 1, end), tries + 1
+        return None
+
+
+class _CheckedWalk:
+    """A deep scan as arrays of its batches."""
+
+    def __init__(
+        self,
+        read: ReadInto,
+        start: int,
+        stop: int,
+        take_faults: Callable[[Sequence[BatchFault]], None],
+    ) -> None:
+        self._scan, self._take_faults = DeepScan(read, start, stop), take_faults
+
+    @property
+    def end(self) -> WalkEnd:
+        return self._scan.end
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        for chunk in self._scan:
+            self._take_faults(chunk.faults)
+            yield chunk.batches
