@@ -26,7 +26,7 @@ from kafkaviz.format.spans_batch import is_intact
 from kafkaviz.format.walk import CHUNK_BYTES, ReadInto
 from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
-from kafkaviz.log.segment import Segment
+from kafkaviz.log.segment import LogSegment
 
 TRIES = 16  # entries that are looked at around a place
 BATCH_BYTES = 16 << 20  # a larger batch is not read to prove a place
@@ -39,7 +39,7 @@ UNWRITTEN_KEY = float("inf")  # the key of a slot that was never written: behind
 
 
 @contextmanager
-def entry_points(segment: Segment) -> Generator["EntryPoints"]:
+def entry_points(segment: LogSegment) -> Generator["EntryPoints"]:
     """The places of a segment with a .log, while its files are open; an index that cannot be opened
     proves none.
     """
@@ -57,7 +57,7 @@ class EntryPoints:
     """The proven places of one segment; each is a byte of its .log where a batch begins."""
 
     def __init__(
-        self, segment: Segment, log: ReadInto, offsets: "IndexSlots", times: "IndexSlots"
+        self, segment: LogSegment, log: ReadInto, offsets: "IndexSlots", times: "IndexSlots"
     ) -> None:
         """log: reads the .log."""
         self.read = log

@@ -18,7 +18,6 @@ from typing import cast
 import numpy as np
 
 from kafkaviz.analysis import links, tail
-from kafkaviz.analysis.existing_file import existing_file
 from kafkaviz.analysis.tail import Tail
 from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.binary.layouts import field_names
@@ -28,7 +27,7 @@ from kafkaviz.format.batch import CRC_START, HEADER, HEADER_BYTES, LENGTH_END, M
 from kafkaviz.format.deep_scan import CHECKED_BATCH, BatchFault, DeepScan
 from kafkaviz.format.walk import WalkEnd
 from kafkaviz.log import file
-from kafkaviz.log.segment import Segment
+from kafkaviz.log.segment import LogSegment
 
 ROWS_AT_ONCE = 16_384
 LOOKED_THROUGH_BYTES = 16 << 20  # for the next batch behind a break
@@ -102,7 +101,7 @@ class ScanState:
 class CheckScan:
     """The pass itself: iterate over it once, then look at .state."""
 
-    def __init__(self, segment: Segment) -> None:
+    def __init__(self, segment: LogSegment) -> None:
         """Nothing is read yet."""
         self._segment, self.state = segment, ScanState()
         self._validator = _BatchValidator(segment.base_offset, self.state)
@@ -159,7 +158,7 @@ class CheckScan:
         self, last_rows: np.ndarray, end: WalkEnd
     ) -> Generator[np.ndarray, None, int | None]:
         """The last row of a run, and what is behind it."""
-        size_bytes = existing_file(self._segment.log).size_bytes
+        size_bytes = self._segment.log.size_bytes
         if len(last_rows) and not last_rows["crc_valid"][0] and end.reason != "end":
             resume_position = self._find_within(
                 last_rows[0], LOOKED_THROUGH_BYTES
@@ -238,7 +237,7 @@ class CheckScan:
         if not 0 <= base_offset <= MOST_OFFSET:
             return None
         data, pattern = (
-            file.read(existing_file(self._segment.log).path, position, size_bytes + 8),
+            file.read(self._segment.log.path, position, size_bytes + 8),
             base_offset.to_bytes(8, "big"),
         )
         index, tries = data.find(pattern), 0
@@ -268,7 +267,7 @@ class CheckScan:
 
     def _whole_end(self, position: int) -> int | None:
         """The file's size, if the batch at this byte reaches exactly so far, by its checksum."""
-        size_bytes = existing_file(self._segment.log).size_bytes
+        size_bytes = self._segment.log.size_bytes
         header = self._header(position)
         if (
             size_bytes - position > LOOKED_THROUGH_BYTES
@@ -276,13 +275,13 @@ class CheckScan:
             or int(header["magic"]) != MAGIC_2
         ):
             return None
-        has_valid_crc = crc32c(
-            file.read(existing_file(self._segment.log).path, position + CRC_START)
-        ) == int(header["crc"])
+        has_valid_crc = crc32c(file.read(self._segment.log.path, position + CRC_START)) == int(
+            header["crc"]
+        )
         return size_bytes if has_valid_crc else None
 
     def _header(self, position: int) -> np.void | None:
-        data = file.read(existing_file(self._segment.log).path, position, HEADER_BYTES)
+        data = file.read(self._segment.log.path, position, HEADER_BYTES)
         return np.frombuffer(data, HEADER)[0] if len(data) == HEADER_BYTES else None
 
     def _keep_faults(self, faults: tuple[BatchFault, ...]) -> None:
@@ -290,7 +289,7 @@ class CheckScan:
         self.state.faults.update((fault.batch_position, fault) for fault in faults[:room])
 
     def _end_at(self, position: int) -> None:
-        log, last = existing_file(self._segment.log), self._validator.last_offset
+        log, last = self._segment.log, self._validator.last_offset
         self.state.end_bytes = position
         # else a broker is writing: what follows is new
         if position < log.size_bytes and file.info(log.path).size_bytes == log.size_bytes:

@@ -13,6 +13,7 @@ from kafkaviz.app.state import access, page_location, page_state
 from kafkaviz.app.state.page_location import SegmentLocation
 from kafkaviz.figures import segment_tables, segment_text
 from kafkaviz.figures.segment_tables import PinnedRow
+from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import message
 
 SUFFIXES = (".tar.gz", ".tgz", ".tar", ".zip")
@@ -48,7 +49,7 @@ def _stem(name: str) -> str:
 def anatomy(block: LessonBlock) -> tuple[SegmentLocation, Anatomy]:
     """The segment of a block, read. Raises NoValue where it has no .log."""
     location = locate(block)
-    if location.segment.log is None:
+    if not isinstance(location.segment, LogSegment):
         raise NoValue(
             message("lesson.segment_has_no_file", segment=location.segment.name, file=".log")
         )
