@@ -6,12 +6,10 @@ flushed are gone
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from typing import cast
 
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.summary import CheckSummary
 from kafkaviz.analysis.checks.transactions import TransactionBegin
-from kafkaviz.analysis.existing_file import existing_file
 from kafkaviz.analysis.finding import Evidence, Finding, Version, finding
 from kafkaviz.analysis.restart import Restart, StartupStep
 from kafkaviz.config_def import MINUTE_MS
@@ -89,17 +87,15 @@ def _hanging_findings(
         return  # what ends a transaction may be in there
     open_transactions: dict[int, tuple[TransactionBegin, CheckSummary]] = {}
     for summary in summaries:
-        for kind, producer, step in summary.steps:
-            if kind == "end":
+        for _, producer, step in summary.steps:
+            if not isinstance(step, TransactionBegin):
                 open_transactions.pop(producer, None)
-                continue
-            begin = cast(TransactionBegin, step)
-            if producer not in open_transactions:
-                open_transactions[producer] = begin, summary
+            elif producer not in open_transactions:
+                open_transactions[producer] = step, summary
             else:
                 open_transactions[producer] = (
-                    begin
-                    if begin.last_ms > open_transactions[producer][0].last_ms
+                    step
+                    if step.last_ms > open_transactions[producer][0].last_ms
                     else open_transactions[producer][0],
                     open_transactions[producer][1],
                 )
@@ -119,7 +115,7 @@ def _hanging_findings(
             )
             yield facts.make_finding(
                 "hanging-transaction",
-                existing_file(summary.segment.log).name,
+                summary.segment.log.name,
                 text,
                 evidence,
                 (begin.position, None),

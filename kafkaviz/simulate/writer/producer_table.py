@@ -7,10 +7,10 @@ transaction, and tells the coordinator's epoch; it takes no sequence.
 """
 
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 
+from kafkaviz.binary.layouts import field_names
 from kafkaviz.format import batch, producer_snapshot
 from kafkaviz.format.producer_snapshot import PRODUCER
 from kafkaviz.format.walk import ReadInto
@@ -127,7 +127,7 @@ class ProducerTable:
 
         Kafka takes note of all transactions of an append before it ends the first.
         """
-        if "append" not in cast(tuple[str, ...], batches.dtype.names):
+        if "append" not in field_names(batches.dtype):
             return None
         marker_row = batches[relevant_rows[0]]
         for row_number in relevant_rows[1:]:

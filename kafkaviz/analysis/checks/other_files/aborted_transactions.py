@@ -7,7 +7,7 @@ at 222: txnindex-mismatch
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -106,8 +106,8 @@ class _TransactionBegins:
         self._offsets |= {
             step.offset
             for summary in summaries
-            for kind, _, step in summary.steps
-            if kind == "begin"
+            for _, _, step in summary.steps
+            if isinstance(step, TransactionBegin)
         }
 
     def allow(self, stable_offset: int, abort: _Abort) -> bool:
@@ -126,12 +126,12 @@ class _TransactionBegins:
 
 def aborts(summary: CheckSummary, open_begins: dict[int, TransactionBegin]) -> Iterator[_Abort]:
     """The aborts of a segment; open_ is carried from segment to segment."""
-    for kind, producer, step in summary.steps:
-        if kind == "begin":
-            open_begins.setdefault(producer, cast(TransactionBegin, step))
+    for _, producer, step in summary.steps:
+        if isinstance(step, TransactionBegin):
+            open_begins.setdefault(producer, step)
             continue
-        begin, marker = open_begins.pop(producer, None), cast(TransactionEnd, step)
-        if marker.is_abort:
+        begin = open_begins.pop(producer, None)
+        if step.is_abort:
             older_offsets = [
                 open_begin.offset
                 for open_begin in open_begins.values()
@@ -139,9 +139,9 @@ def aborts(summary: CheckSummary, open_begins: dict[int, TransactionBegin]) -> I
             ]
             open_offsets = [
                 *older_offsets,
-                *([] if marker.stable_offset is None else [marker.stable_offset]),
+                *([] if step.stable_offset is None else [step.stable_offset]),
             ]
-            yield _Abort(marker, begin.offset if begin else None, min(open_offsets, default=None))
+            yield _Abort(step, begin.offset if begin else None, min(open_offsets, default=None))
 
 
 def _missing_finding(
