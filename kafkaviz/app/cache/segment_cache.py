@@ -26,7 +26,7 @@ from kafkaviz.log import file
 from kafkaviz.log.broker import Broker
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import Partition
-from kafkaviz.log.segment import Segment
+from kafkaviz.log.segment import LogSegment, Segment
 from kafkaviz.messages import language
 
 # a segment of 1 GiB takes 0.1 GiB in batches of 1 KB, 1.1 GiB in batches of 100 bytes
@@ -34,7 +34,7 @@ from kafkaviz.messages import language
 MAX_SEGMENTS = 2
 
 
-def read(segment: Segment) -> Anatomy:
+def read(segment: LogSegment) -> Anatomy:
     """A segment with a .log, as its files are now. Raises CannotOpen."""
     current = replace(
         segment,
@@ -67,7 +67,7 @@ def _size_on_disk(path: Path) -> int:
 
 
 @st.cache_resource(max_entries=MAX_SEGMENTS, show_spinner=False)
-def _read(_segment: Segment, key: str) -> Anatomy:
+def _read(_segment: LogSegment, key: str) -> Anatomy:
     return anatomy.read(_segment)
 
 

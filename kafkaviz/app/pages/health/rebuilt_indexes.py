@@ -74,7 +74,7 @@ def _is_requested(partition: Partition, request: tuple[str, str, str]) -> bool:
     """Whether its indexes were asked for, now or before; of too large a log nobody can. request:
     the listing, the directory, the release.
     """
-    log_bytes = sum(segment.log.size_bytes for segment in partition.live if segment.log)
+    log_bytes = sum(segment.log.size_bytes for segment in partition.live)
     if log_bytes > MOST_LOG_BYTES:
         st.html(f'<p class="kv-sm kv-fnt">{say("health.too_much", size=units.size(log_bytes))}</p>')
         return False

@@ -18,7 +18,7 @@ from kafkaviz.figures.stepper.context import LookupRecord
 from kafkaviz.figures.text.join_text import join_and, join_sentences
 from kafkaviz.format import batch_records, offset_index
 from kafkaviz.log.partition import Partition
-from kafkaviz.log.segment import Segment
+from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import say, say_count
 from kafkaviz.search.bounds import find_bounds
 from kafkaviz.search.log_view import LogView, SegmentView
@@ -141,9 +141,8 @@ def _title(location: SegmentLocation, log: LogView, segment_view: SegmentView) -
 
 
 def _note(location: SegmentLocation, log: LogView) -> str:
-    bounds = _interval(
-        f"{location.snapshot.key}|{segment_cache.key(location.segment)}", location.segment
-    )
+    segment = location.segment.with_log()
+    bounds = _interval(f"{location.snapshot.key}|{segment_cache.key(segment)}", segment)
     notes = []
     if bounds.high_bytes is not None:
         notes.append(
@@ -172,7 +171,7 @@ def recovery_notes(names: Sequence[str]) -> list[str]:
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
-def _interval(key: str, _segment: Segment) -> IntervalBounds:
+def _interval(key: str, _segment: LogSegment) -> IntervalBounds:
     """Which index.interval.bytes fits the open segment, as far as its entries tell."""
     anatomy = segment_cache.read(_segment)
     return interval_bounds(anatomy.batches, anatomy.index.entries)
@@ -189,7 +188,7 @@ def _log_view(key: str, _partition: Partition) -> LogView:
 def _rows(partition: Partition, log: LogView, base_offset: int) -> np.ndarray:
     """The batches of a segment, as far as the log that is served reaches."""
     return _clip_batches(
-        segment_cache.read(partition.segment(base_offset)).batches, log, base_offset
+        segment_cache.read(partition.segment(base_offset).with_log()).batches, log, base_offset
     )
 
 

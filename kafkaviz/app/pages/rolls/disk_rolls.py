@@ -65,7 +65,7 @@ def _load_on_disk(partition: Partition) -> WriteLoad:
     drawn on log axes.
     """
     last_segment = next(
-        (segment for segment in reversed(partition.live) if segment.log and segment.log.size_bytes),
+        (segment for segment in reversed(partition.live) if segment.log.size_bytes),
         None,
     )
     if last_segment is None:
