@@ -271,7 +271,21 @@ def _is_magic_2(batch: memoryview) -> bool:
     return MAGIC_2 <= batch[_MAGIC_AT] < 128
 
 
-def _too_small_error(batch: memoryview) -> CorruptBytes:
+def split_header(batch: bytes | memoryview) -> tuple[np.void, memoryview]:
+    """Splits a batch of magic 2.
+
+    Returns:
+        The header, and the bytes behind it.
+
+    Raises:
+        CorruptBytes: the batch is shorter than its header; with Kafka's words.
+    """
+    if len(batch) < HEADER_BYTES:
+        raise _too_small_error(batch)
+    return np.frombuffer(batch, HEADER, 1)[0], memoryview(batch)[HEADER_BYTES:]
+
+
+def _too_small_error(batch: bytes | memoryview) -> CorruptBytes:
     return CorruptBytes(
         0,
         verbatim(
@@ -288,9 +302,7 @@ def _records(
     batch: memoryview, limit_bytes: int, choose: RowSelector | None = None
 ) -> Iterator[BatchRecord]:
     """As the iterator of DefaultRecordBatch: a compressed batch with a fault gives no record."""
-    if len(batch) < HEADER_BYTES:
-        raise _too_small_error(batch)
-    header = np.frombuffer(batch, HEADER, 1)[0]
+    header, _ = split_header(batch)
     try:
         for body, rows in record.runs(*_body(batch), limit_bytes):
             selected_rows = rows[choose(body, rows)] if choose else rows
@@ -318,8 +330,8 @@ def _resolve(records: list[record.Record], header: np.void) -> list[BatchRecord]
     has_sequence = base_sequence >= 0
     return [
         BatchRecord(
-            _long(base_offset + raw.offset_delta),
-            append_ms if is_append_time else _long(base_ms + raw.timestamp_delta_ms),
+            wrap_long(base_offset + raw.offset_delta),
+            append_ms if is_append_time else wrap_long(base_ms + raw.timestamp_delta_ms),
             record_sequence(base_sequence, raw.offset_delta) if has_sequence else None,
             raw.key,
             raw.value,
@@ -331,7 +343,7 @@ def _resolve(records: list[record.Record], header: np.void) -> list[BatchRecord]
     ]
 
 
-def _long(number: int) -> int:
+def wrap_long(number: int) -> int:
     """The low 64 bits, signed."""
     return (number + 2**63) % 2**64 - 2**63
 

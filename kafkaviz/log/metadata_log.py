@@ -21,7 +21,7 @@ from kafkaviz.format.metadata import BROKER_RESOURCE, TOPIC_RESOURCE, ReplicaAss
 from kafkaviz.log.broker import Broker, Problem
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import Partition, open_partition
-from kafkaviz.log.segment import Segment
+from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import message
 
 DIRECTORY = names.METADATA_DIRECTORY
@@ -171,7 +171,7 @@ def _load_snapshot(snapshot: FileInfo, end_offset: int, budget: "_RecordBudget")
     """
     state = MetadataImage(snapshot=snapshot.name, end_offset=end_offset)
     replay = _Replay(state)
-    for records, _ in _batches(Segment(0, "closed", log=snapshot), budget):
+    for records, _ in _batches(LogSegment(0, "closed", snapshot), budget):
         for record in records:
             replay.apply(record, snapshot)
     return state
@@ -196,7 +196,7 @@ class _RecordBudget:
 
 
 def _batches(
-    segment: Segment, budget: _RecordBudget
+    segment: LogSegment, budget: _RecordBudget
 ) -> Iterator[tuple[Iterator[BatchRecord], int]]:
     """The batches of a .log or .checkpoint that are not control batches.
 

@@ -6,11 +6,11 @@ transaction, and carries the coordinator's epoch; it takes no sequence.
 """
 
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 
 from kafkaviz.binary.file_view import ReadInto
+from kafkaviz.binary.layouts import field_names
 from kafkaviz.format import batch, producer_snapshot
 from kafkaviz.format.open_transactions import (
     EndTransactionMarker,
@@ -144,7 +144,7 @@ class ProducerTable:
         Args:
             relevant_rows: of which the first is the marker.
         """
-        if "append" not in cast(tuple[str, ...], batches.dtype.names):
+        if "append" not in field_names(batches.dtype):
             return None
         marker_row = batches[relevant_rows[0]]
         for row_number in relevant_rows[1:]:
