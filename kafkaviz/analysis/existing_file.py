@@ -1,7 +1,7 @@
 """A file of a segment that is known to exist.
 
-Segment.log and its indexes are None where there is no file. What follows a check, or a Summary that
-is only made of a .log, need not ask again: this says so to a type checker.
+Segment.log and its indexes are None where there is no file. What follows a check, or a CheckSummary
+that only a .log gives, need not ask again: this says so to a type checker.
 """
 
 from typing import cast

@@ -1,5 +1,6 @@
-"""kafkaviz check: what is wrong in a broker directory or a partition, and what the next start will
-do to it.
+"""kafkaviz check.
+
+What is wrong in a broker directory or a partition, and what the next start will do to it.
 """
 
 import argparse
@@ -245,8 +246,9 @@ def _render_start(health: "Health") -> Iterator[str]:
 
 
 def _render_findings(findings: "list[Finding]") -> Iterator[str]:
-    """Many findings of one code: the first in full, of the others where and what; once of those
-    that differ by the partition alone.
+    """Many findings of one code: the first in full, of the others where and what.
+
+    Once of those that differ by the partition alone.
     """
     first = findings[0]
     yield from ("", say("cli_check.times", code=first.code, n=len(findings)))

@@ -1,5 +1,6 @@
-"""A few records of each topic, for a report whose reader asked for payloads: the last ones of its
-largest partition.
+"""A few records of each topic, for a report whose reader asked for payloads.
+
+The last ones of its largest partition.
 """
 
 from collections import deque
@@ -26,7 +27,11 @@ CHARACTERS, HEX_BYTES, HEADERS = 160, 32, 6
 
 @dataclass(frozen=True)
 class Sample:
-    """Records of one topic-partition as text; fault: why there are none."""
+    """Records of one topic-partition as text.
+
+    Attributes:
+        fault: why there are none.
+    """
 
     partition: str
     rows: tuple[tuple[str, str, str, str, str], ...] = ()  # offset, time, key, value, headers
@@ -66,8 +71,9 @@ def _sample(partition: Partition) -> Sample:
 
 
 def _from_the_end(segment: Segment) -> Iterator[int]:
-    """Where each batch that holds data begins, the last one first; headers are read by stretches
-    from an index entry on.
+    """Where each batch that holds data begins, the last one first.
+
+    Headers are read by stretches from an index entry on.
     """
     log_file = existing_file(segment.log)
     log, stop = log_regions.LogFile(log_file), log_file.size_bytes

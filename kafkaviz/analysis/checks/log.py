@@ -1,5 +1,6 @@
-"""The checks of a .log: is each batch whole, do its records read, do offsets go on from batch to
-batch?
+"""The checks of a .log.
+
+Is each batch whole, do its records read, do offsets go on from batch to batch?
 
     position 4096   stored checksum 1a2b3c4d, computed 99aa00ff         batch-crc-mismatch
     position 9000   offsets 3 to 7 behind a batch that ended with 480   offsets-not-increasing
@@ -49,7 +50,11 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
     """Says what is wrong with the .log of a segment."""
 
     def __init__(self, segment: Segment, facts: PartitionFacts, scan_state: ScanState) -> None:
-        """scan_state: of the scan that it observes."""
+        """Starts with no batch observed.
+
+        Args:
+            scan_state: of the scan that it observes.
+        """
         self._segment, self._facts, self._scan_state = segment, facts, scan_state
         self._rows: dict[str, list[np.void]] = {
             "crc": [],
@@ -337,7 +342,8 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         )
 
     def _will_be_cut(self) -> bool:
-        """Whether a start is sure to look: it recovers the last segment of every log that was not
-        stopped cleanly.
+        """Whether a start is sure to look.
+
+        It recovers the last segment of every log that was not stopped cleanly.
         """
         return self._facts.clean is False and self._segment.state == "active"

@@ -53,7 +53,11 @@ def check_partition(
 
 
 def log_end(summaries: Sequence[CheckSummary]) -> int | None:
-    """One past the last offset, as a broker finds it; None where a file could not be read."""
+    """One past the last offset, as a broker finds it.
+
+    Returns:
+        None where a file could not be read.
+    """
     if not summaries or any(summary.read_fault for summary in summaries):
         return None
     last = summaries[-1]

@@ -1,5 +1,6 @@
-"""What the checks of a topic-partition need to know of each of its segments, gathered while its
-batches are read.
+"""What the checks of a topic-partition need to know of each of its segments.
+
+It is gathered while the batches of the segment are read.
 """
 
 from dataclasses import dataclass, field, replace
@@ -47,10 +48,12 @@ class Gap:
 
 @dataclass(frozen=True)
 class TimeAnomaly:
-    """Batches whose times look wrong: how many, and of the worst its position, bytes, last offset,
-    largest time and first offset.
+    """Batches whose times look wrong.
 
-    first_offset: -1 where a compressed message of magic 0 or 1 does not tell it.
+    How many, and of the worst its position, bytes, last offset, largest time and first offset.
+
+    Attributes:
+        first_offset: -1 where a compressed message of magic 0 or 1 does not tell it.
     """
 
     count: int
@@ -63,8 +66,9 @@ class TimeAnomaly:
 
     @property
     def offsets_text(self) -> Message:
-        """Where that is, in words: which record of the batch has the time is not told by its
-        header.
+        """Where that is, in words.
+
+        Which record of the batch has the time is not known by its header.
         """
         if self.first_offset == self.offset:
             return message("finding.at_offset", offset=self.offset)
@@ -86,10 +90,13 @@ class OpeningBatch:
 class CheckSummary:
     """One segment; offsets and times are None where there is no batch that can be believed.
 
-    newest: (time, last offset, position) of the batch with the largest time. gaps: the first ones;
-    dropped_offsets: missing inside of batches. steps, stable_begins: of transactions, see
-    checks.transactions. epochs: (epoch, first offset, position) where the leader epoch changes, the
-    first ones. times: what looks wrong, by "missing", "unit", "future", "late".
+    Attributes:
+        newest: (time, last offset, position) of the batch with the largest time.
+        gaps: the first ones.
+        dropped_offsets: missing inside of batches.
+        steps, stable_begins: of transactions, see checks.transactions.
+        epochs: (epoch, first offset, position) where the leader epoch changes, the first ones.
+        times: what looks wrong, by "missing", "unit", "future", "late".
     """
 
     segment: Segment
@@ -143,7 +150,11 @@ class SummaryBuilder(BatchObserver[CheckSummary]):
     """Sums up the batches of a segment."""
 
     def __init__(self, segment: Segment, facts: PartitionFacts, scan_state: ScanState) -> None:
-        """scan_state: of the scan that it observes."""
+        """Starts with no batch observed.
+
+        Args:
+            scan_state: of the scan that it observes.
+        """
         self._segment, self._facts, self._scan_state = segment, facts, scan_state
         self.summary = CheckSummary(segment)
         self._newest_ms = -1  # of producers' own times that look right
@@ -239,8 +250,9 @@ class SummaryBuilder(BatchObserver[CheckSummary]):
         self._epoch = int(epochs[-1])
 
     def _add_times(self, batches: np.ndarray) -> None:
-        """Times that are missing, of another unit, ahead of the clock, or far behind earlier
-        ones.
+        """Times that are missing, of another unit, ahead of the clock, or far too old.
+
+        A time is far too old when records before it are much newer.
         """
         times = batches["max_timestamp_ms"]
         is_missing, is_suspect = times < 0, has_suspect_unit(times)
@@ -311,15 +323,18 @@ class SummaryBuilder(BatchObserver[CheckSummary]):
 
 
 def has_suspect_unit(times_ms: np.ndarray) -> np.ndarray:
-    """Times that make sense as seconds, microseconds or nanoseconds: as milliseconds they lie in
-    1970, or beyond the year 5000.
+    """Times that make sense as seconds, microseconds or nanoseconds.
+
+    As milliseconds they lie in 1970, or beyond the year 5000.
     """
     return ((times_ms >= SECONDS[0]) & (times_ms < SECONDS[1])) | (times_ms >= MICROSECONDS)
 
 
 def _newest_offset(segment: Segment, newest: tuple[int, int, int] | None) -> int | None:
-    """The offset of the first record with the newest time; None where there is none, or its batch
-    cannot be read.
+    """The offset of the first record with the newest time.
+
+    Returns:
+        None where there is none, or its batch cannot be read.
     """
     if newest is None or newest[0] < 0:
         return None
@@ -337,8 +352,9 @@ def _newest_offset(segment: Segment, newest: tuple[int, int, int] | None) -> int
 
 
 def _stable_offsets(segment: Segment) -> list[int]:
-    """The last stable offsets of its .txnindex; none where that cannot be read, which is told
-    elsewhere.
+    """The last stable offsets of its .txnindex.
+
+    None where that cannot be read, which is reported elsewhere.
     """
     try:
         return segment.txn_index["last_stable_offset"].tolist()

@@ -1,5 +1,6 @@
-"""What a picture of segments says of a topic-partition: what was found about it, the worst first,
-one mark a code.
+"""What a picture of segments says of a topic-partition.
+
+What was found about it, the worst first, one mark a code.
 
 What the next start does about it is left out, unless it fails: after a kill that is true of every
 topic-partition.
@@ -31,9 +32,12 @@ class Badge(NamedTuple):
 def badges_from_rows(
     rows: Iterable[tuple[str | None, str | None, str, str]],
 ) -> dict[str, tuple[Badge, ...]]:
-    """The marks by topic-partition directory; rows: READS of each finding.
+    """The marks by topic-partition directory.
 
     What is mere information is no mark.
+
+    Args:
+        rows: READS of each finding.
     """
     offsets_by_code: dict[str, dict[tuple[str, str], set[int]]] = defaultdict(
         lambda: defaultdict(set)

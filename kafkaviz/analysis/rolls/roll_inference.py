@@ -1,5 +1,6 @@
-"""Why a segment was rolled, told from a glance at it and its neighbours: file sizes, the first
-header, the index files.
+"""Why a segment was rolled, told from a glance at it and its neighbours.
+
+File sizes, the first header, the index files.
 """
 
 import numpy as np
@@ -16,8 +17,9 @@ NEIGHBOURS = 40  # on each side: enough to see a pattern, few enough to look at 
 
 
 def roll_reason(partition: Partition, base_offset: int) -> str | None:
-    """The reason why the live segment with this base offset was rolled, as infer.roll_reasons words
-    it; None where none is seen.
+    """The reason why the live segment with this base offset was rolled.
+
+    In the words of inference.roll.roll_reasons.
     """
     live = partition.live
     number = next(
@@ -40,8 +42,9 @@ def roll_reason(partition: Partition, base_offset: int) -> str | None:
 
 
 def segment_facts(segment: Segment) -> SegmentFacts:
-    """A segment without walking it: its newest time is that of the last time entry, which a roll
-    writes last.
+    """A segment without walking it.
+
+    Its newest time is that of the last time entry, which a roll writes last.
     """
     first = _first_batch(segment)
     times = segment.time_index

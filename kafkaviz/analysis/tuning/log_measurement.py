@@ -61,20 +61,27 @@ class LogMeasurement:
         )
 
     def current_cost(self, interval_bytes: int) -> ExistingIndexCost:
-        """What lookups find now: the indexes that are there, else those that the replay of
-        today's interval has.
+        """What lookups find now.
+
+        The indexes that are there, else those that the replay of today's interval has.
         """
         return self.index_cost or self.replay_cost(interval_bytes)
 
 
 @dataclass(frozen=True)
 class CurrentConfig:
-    """The log as it is run. interval_source: where the interval is from. is_tiered:
-    remote.storage.enable; is_coarse: its entries stand for whole appends (KAFKA-806). partitions:
-    how many logs; topic: its name, None of a whole broker. inferred_settings: settings of config
-    that no file tells, and that the log's rolls do. index_rooms: segment.index.bytes of each
-    partition of a broker, whose topics differ; empty where that of config is all of theirs.
-    leaves_maps: whether a roll leaves dead maps behind (KAFKA-19390).
+    """The log as it is run.
+
+    Attributes:
+        interval_source: where the interval is from.
+        is_tiered: remote.storage.enable.
+        is_coarse: its entries stand for whole appends (KAFKA-806).
+        partitions: how many logs.
+        topic: its name, None of a whole broker.
+        inferred_settings: settings of config that no file tells, and that the log's rolls do.
+        index_rooms: segment.index.bytes of each partition of a broker, whose topics differ; empty
+            where that of config is all of theirs.
+        leaves_maps: whether a roll leaves dead maps behind (KAFKA-19390).
     """
 
     interval_bytes: int

@@ -1,5 +1,6 @@
-"""What is exact of a log, gathered a segment at a time: the sweep, the device reads, and what the
-model needs of its batches.
+"""What is exact of a log, gathered a segment at a time.
+
+The sweep, the device reads, and what the model needs of its batches.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -28,10 +29,11 @@ SUMMED_FIELDS = ("parts", "cold", "every_offset", "timestamps")  # of Measured
 class MeasurementBuilder:
     """Sums up segments, one after the other, into what the rule needs.
 
-    extra_intervals: intervals beside sweep.INTERVALS, today's among them. per_append: whether a
-    follower's append has one entry at most; by_append: whether each append here has, of a workload
-    whose batches tell theirs. current_interval_bytes: today's, of logs that have indexes; None of a
-    workload.
+    Attributes:
+        extra_intervals: intervals beside sweep.INTERVALS, today's among them.
+        per_append: whether a follower's append has one entry at most.
+        by_append: whether each append here has, of a workload whose batches tell theirs.
+        current_interval_bytes: today's, of logs that have indexes; None of a workload.
     """
 
     extra_intervals: Collection[int]
@@ -53,12 +55,10 @@ class MeasurementBuilder:
         report_share: Callable[[float], None] = lambda _share: None,
         *observers: BatchObserver[Any],
     ) -> None:
-        """One segment's batches, array by array (format.batch.BATCH, or incoming.INCOMING of a
-        workload); others observe the same pass.
+        """One segment's batches, array by array; others observe the same pass.
 
-        indexes: the entries that it has on disk, log.segment.OFFSET_ENTRY and TIME_ENTRY; None
-        where one is missing. report_share: told which share of the work is done once all batches
-        were read.
+        Args:
+            chunks: format.batch.BATCH, or incoming.INCOMING of a workload.
         """
         index_sweeper = None
         if indexes and self.current_interval_bytes is not None:
@@ -88,8 +88,9 @@ class MeasurementBuilder:
             self._measurements = [merge_measurements(self._measurements)]
 
     def _has_room(self, batches: int) -> bool:
-        """Whether the sizes of one more segment are kept: none after the first that was
-        not, until all are folded.
+        """Whether the sizes of one more segment are kept.
+
+        None after the first that was not, until all are folded.
         """
         batch_counts = [sum(map(len, measurement.sizes)) for measurement in self._measurements]
         return not batch_counts or (
@@ -112,8 +113,10 @@ def _no_reads(intervals: np.ndarray) -> ColdReads:
 
 
 def merge_measurements(measurements: Sequence[LogMeasurement]) -> LogMeasurement:
-    """Several as one: sums of what is exact, the moments of all batch sizes together, and
-    the speed of all logs side by side.
+    """Several as one.
+
+    Sums of what is exact, the moments of all batch sizes together, and the speed of all logs side
+    by side.
     """
     return replace(
         _merge_with_batches(measurements),

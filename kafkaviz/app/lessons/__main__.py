@@ -1,5 +1,6 @@
-"""python -m kafkaviz.app.lessons [FOLDER ...]: checks lessons, and says file:line of all that is
-wrong; status 1 if anything is.
+"""python -m kafkaviz.app.lessons [FOLDER ...].
+
+Checks lessons, and says file:line of all that is wrong; status 1 if anything is.
 """
 
 import logging

@@ -121,8 +121,9 @@ def address(
     segment: int | None = None,
     pin: int | None = None,
 ) -> dict[str, str]:
-    """The address parameters of a place, and the language where it is not English; what is not
-    given is left out.
+    """The address parameters of a place, and the language where it is not English.
+
+    What is not given is left out.
     """
     language = "" if messages.language() == messages.ENGLISH else messages.language()
     parts = {

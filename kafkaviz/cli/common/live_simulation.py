@@ -1,5 +1,6 @@
-"""kafkaviz simulate --live: a plan at the speed of the clock on the wall, into a directory that can
-be looked at meanwhile.
+"""kafkaviz simulate --live.
+
+A plan at the speed of the clock on the wall, into a directory that can be looked at meanwhile.
 """
 
 import signal
@@ -60,8 +61,10 @@ def live(plan: SimulationPlan, out: Path, inputs: tuple[Path, ...], *, clean: bo
 def pace(
     chunks: Iterable[AppendChunk], now_ms: Callable[[], float], wait: Callable[[float], bool]
 ) -> Iterator[AppendChunk]:
-    """The same appends, each when its time has come; none is cut in two. wait(seconds): True where
-    it is to end.
+    """The same appends, each when its time has come; none is cut in two.
+
+    Args:
+        wait: called with seconds; returns True where it is to end.
     """
     for chunk in chunks:
         rows, position, ends = (
@@ -125,8 +128,9 @@ class _LiveDirectory:
         write(files, self._out, {f"{directory}/{name}" for name in self._logs.names()})
 
     def _is_new(self, file: FileView) -> bool:
-        """Whether a file may differ from what was written before: a segment's before the last one
-        then does not.
+        """Whether a file may differ from what was written before.
+
+        A segment's before the last one then does not.
         """
         name = names.parse_file(file.name.rpartition("/")[2])
         return name is None or name.base_offset >= self._last_base_offset
@@ -134,8 +138,9 @@ class _LiveDirectory:
 
 @contextmanager
 def _stop_signal() -> Generator[Callable[[float], bool]]:
-    """wait(seconds), which tells whether Ctrl-C was pressed or somebody asked to end: an append is
-    never left half done.
+    """wait(seconds), which tells whether Ctrl-C was pressed or somebody asked to end.
+
+    An append is never left half done.
     """
     signals, handlers = [], {}
 

@@ -37,8 +37,9 @@ _CODEC_WORDS = ("gzip: ", "snappy: ", "lz4: ", "zstd: ", "the compressed data ex
 
 
 class JavaException(Exception):
-    """An exception nobody catches: its Java class, its message or None, and the words of what
-    caused it.
+    """An exception nobody catches.
+
+    Its Java class, its message or None, and the words of what caused it.
 
     position: the byte of the file it is about, where there is one. fault: what cannot be opened or
     read, told for a person.
@@ -107,8 +108,9 @@ def is_codec_fault(what: str) -> bool:
 
 
 def _from_codec(words: str, *, is_legacy: bool, position: int | None) -> JavaException:
-    """Data that cannot be decompressed: noticed when the stream is opened, or while its records are
-    read.
+    """Data that cannot be decompressed.
+
+    Noticed when the stream is opened, or while its records are read.
     """
     cause = next(
         (java for ours, java in _CODEC_CAUSES if ours in words),

@@ -1,5 +1,6 @@
-"""The records of the batch that a lookup found, as they are drawn: those near the one that was
-looked for.
+"""The records of the batch that a lookup found, as they are drawn.
+
+Those near the one that was looked for.
 """
 
 from collections.abc import Sequence
@@ -19,11 +20,13 @@ DRAWN_RECORDS = 9
 
 @dataclass(frozen=True)
 class RecordsView:
-    """The records near the one found. first_number: the number of the first of them, from 0; count:
-    how many the batch has.
+    """The records near the one found.
 
-    fault: why the batch has no records to show, "" where it has; a lookup may need none of the
-    bytes that are damaged.
+    Attributes:
+        first_number: the number of the first of them, from 0.
+        count: how many the batch has.
+        fault: why the batch has no records to show, "" where it has; a lookup may need none of the
+            bytes that are damaged.
     """
 
     records: tuple[LookupRecord, ...]

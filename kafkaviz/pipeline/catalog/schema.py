@@ -13,8 +13,9 @@ FILE_KINDS = ("log", "index", "timeindex", "txnindex")
 
 
 def _file_columns() -> list[tuple[str, pa.DataType]]:
-    """log_bytes, log_allocated_bytes, log_mtime_ns and the same of each index; null where there is
-    no such file.
+    """log_bytes, log_allocated_bytes, log_mtime_ns and the same of each index.
+
+    Null where there is no such file.
     """
     return [
         (f"{kind}_{fact}", LONG)

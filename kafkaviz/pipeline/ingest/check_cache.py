@@ -1,11 +1,6 @@
-"""What the checks of a segment found, as text that can be kept beside the segment's name and read
-back when nothing has changed.
+"""What the checks of a segment found, as text.
 
-    {"findings": [["batch-crc-mismatch", "error", "orders-0", ...]], "summary": [3, 30, 0, 29, ...]}
-
-What is kept holds for the same bytes and the same facts around them; `digest` tells facts apart.
-The time that counts as now is no part of it, since it moves whenever a broker writes anything: see
-`is_still_valid`.
+It can be kept beside the segment's name and read back when nothing has changed.
 """
 
 import json
@@ -35,7 +30,11 @@ def to_json(result: SegmentFindings) -> str:
 
 
 def from_json(segment: Segment, text: str) -> SegmentFindings:
-    """What to_json was given, about this segment; ValueError where the text is no such thing."""
+    """What to_json was given, about this segment.
+
+    Raises:
+        ValueError: the text is no such thing.
+    """
     try:
         document = json.loads(text)
         findings, summary = (
@@ -59,7 +58,11 @@ def steps_to_json(steps: tuple[StartupStep, ...]) -> str:
 
 
 def steps_from_json(text: str) -> tuple[StartupStep, ...]:
-    """What steps_to_json was given; ValueError where the text is no such thing."""
+    """What steps_to_json was given.
+
+    Raises:
+        ValueError: the text is no such thing.
+    """
     try:
         return from_plain(tuple[StartupStep, ...], json.loads(text))
     except RecursionError:

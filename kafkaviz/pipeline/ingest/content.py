@@ -20,8 +20,9 @@ from kafkaviz.pipeline.ingest.rows import no_timestamp
 
 @dataclass(frozen=True)
 class Content:
-    """What some batches of a segment tell; None where there are none, or where their format does
-    not tell.
+    """What some batches of a segment tell.
+
+    None where there are none, or where their format does not tell.
 
     min_timestamp_ms is the least that headers know: of a batch its first record's, or the append
     time.
@@ -60,8 +61,9 @@ def content(batches: np.ndarray) -> Content:
 
 
 class ContentBuilder(BatchObserver[Content]):
-    """What the batches of a stretch tell together. end_position: of the last one; None before the
-    first.
+    """What the batches of a stretch tell together. end_position: of the last one.
+
+    None before the first.
     """
 
     def __init__(self) -> None:

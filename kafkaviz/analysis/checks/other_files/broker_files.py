@@ -1,5 +1,6 @@
-"""The checks of the broker directory's own files: meta.properties, the offset checkpoints, and what
-lies beside them.
+"""The checks of the broker directory's own files.
+
+meta.properties, the offset checkpoints, and what lies beside them.
 """
 
 import os
@@ -29,8 +30,10 @@ from kafkaviz.units import replace_surrogates
 def check_broker(
     broker: Broker, version: Version, strange_names: Sequence[str] = ()
 ) -> Iterator[Finding]:
-    """The files and directories of the broker directory itself; strange_names: directories that no
-    start accepts.
+    """The files and directories of the broker directory itself.
+
+    Args:
+        strange_names: directories that no start accepts.
     """
     for name in (*CHECKPOINTS.values(), CLEANER_CHECKPOINT):
         yield from _check_checkpoint(broker.path / name, version)
@@ -97,8 +100,9 @@ def _check_checkpoint(path: Path, version: Version) -> Iterator[Finding]:
 
 
 def _check_properties(broker: Broker, *, is_fatal: bool, version: Version) -> Iterator[Finding]:
-    """meta.properties, as a start takes it; without broker.id a broker of ZooKeeper's times goes by
-    its settings.
+    """meta.properties, as a start takes it.
+
+    Without broker.id a broker of ZooKeeper's times goes by its settings.
     """
     path = broker.path / META_PROPERTIES
     problem = next((candidate for candidate in broker.problems if candidate.path == path), None)

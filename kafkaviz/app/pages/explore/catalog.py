@@ -1,5 +1,6 @@
-"""The catalog that is asked: its tables, and what the page says of one that is of another time, or
-not there.
+"""The catalog that is asked.
+
+Its tables, and what the page says of one that is of another time, or not there.
 """
 
 from html import escape
@@ -31,8 +32,9 @@ SHORT_TYPES = {
 
 
 def tables_html(info: "CatalogInfo | None") -> str:
-    """The tables, their rows and their columns, as HTML; a column's name is taken into the query by
-    a click.
+    """The tables, their rows and their columns, as HTML.
+
+    A column's name is taken into the query by a click.
     """
     from kafkaviz.pipeline.catalog.schema import TABLES
 

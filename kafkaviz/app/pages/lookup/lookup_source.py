@@ -1,5 +1,7 @@
-"""What a lookup looks things up in: the open topic-partition as a broker would serve it, a log made
-for lessons, or an index of keys that somebody typed.
+"""What a lookup looks things up in.
+
+The open topic-partition as a broker would serve it, a log made for lessons, or an index of keys
+that somebody typed.
 """
 
 import re
@@ -41,10 +43,14 @@ MOST_KEYS = 4096
 class LookupSource:
     """Something to look things up in.
 
-    key: changes when its content does. first_offset, last_offset: the offsets that can be asked
-    for; first_ms, last_ms: the times, None without any. offset, timestamp_ms: a target to begin
-    with. batches, records: as of figures.stepper.context.LookupContext. times: the batches of a
-    segment as far as they may be read for a picture of the whole partition, else None.
+    Attributes:
+        key: changes when its content does.
+        first_offset, last_offset: the offsets that can be asked for.
+        first_ms, last_ms: the times, None without any.
+        offset, timestamp_ms: a target to begin with.
+        batches, records: as of figures.stepper.context.LookupContext.
+        times: the batches of a segment as far as they may be read for a picture of the whole
+            partition, else None.
     """
 
     key: str
@@ -68,8 +74,10 @@ class LookupSource:
         return self.timestamp_ms if target_kind == TIMESTAMP else self.offset
 
     def span(self, target_kind: str) -> tuple[int, int] | None:
-        """The first and last target that a slider offers; None where there are none, or too large
-        for one.
+        """The first and last target that a slider offers.
+
+        Returns:
+            None where there are none, or too large for one.
         """
         low, high = (
             (self.first_ms, self.last_ms)
@@ -84,7 +92,11 @@ class LookupSource:
 
 
 def open_partition(location: SegmentLocation) -> LookupSource:
-    """The open topic-partition, its open segment first. Raises KafkavizError as reading it does."""
+    """The open topic-partition, its open segment first.
+
+    Raises:
+        KafkavizError: as reading it does.
+    """
     partition, open_segment = location.partition, location.segment
     partition_key = f"{location.snapshot.key}|{partition.directory!r}"
     log = _log_view(partition_key, partition)
@@ -156,8 +168,10 @@ def _note(location: SegmentLocation, log: LogView) -> str:
 
 
 def recovery_notes(names: Sequence[str]) -> list[str]:
-    """That some files are shown as recovery would leave them, in a sentence; names: of all of
-    them.
+    """That some files are shown as recovery would leave them, in a sentence.
+
+    Args:
+        names: of all of them.
     """
     if not names:
         return []
@@ -180,8 +194,9 @@ def _interval(key: str, _segment: Segment) -> IntervalBounds:
 
 @st.cache_resource(max_entries=8, show_spinner=False)
 def _log_view(key: str, _partition: Partition) -> LogView:
-    """The topic-partition as a broker has it open: where it was not stopped cleanly, as its next
-    start would leave it.
+    """The topic-partition as a broker has it open.
+
+    Where it was not stopped cleanly, as its next start would leave it.
     """
     return lookups.open_log_view(_partition)
 
@@ -316,8 +331,10 @@ def keys_source(keys: Sequence[int]) -> LookupSource:
 
 
 def parse_keys(text: str) -> list[int]:
-    """The whole numbers of a line; ValueError in words for what is none, is too large for an index,
-    or too much.
+    """The whole numbers of a line.
+
+    Raises:
+        ValueError: says in words what is no number, too large for an index, or too much.
     """
     parts = re.split(r"[\s,;]+", text.strip()) if text.strip() else []
     for part in parts:

@@ -1,5 +1,6 @@
-"""The controls of the page: how an index grows, or which real one stands in its place; what memory
-holds; and who reads. A choice is called in the address as in the tables below.
+"""The controls of the page: how an index grows, or which real one stands in its place.
+
+What memory holds; and who reads. A choice is called in the address as in the tables below.
 """
 
 from collections.abc import Callable
@@ -64,8 +65,11 @@ PRACTICE = "A practice log"
 
 @dataclass(frozen=True)
 class ReplaySettings:
-    """What the sliders say. warm_bytes: None where the search has no warm section; key: of a real
-    index, "" for a made one.
+    """What the sliders say.
+
+    Attributes:
+        warm_bytes: None where the search has no warm section.
+        key: of a real index, "" for a made one.
     """
 
     growth: IndexGrowth
@@ -212,7 +216,9 @@ def _render_slider(
 ):
     """A slider over names, the chosen one at the end of its label's line; what that stands for.
 
-    name: of its label in the catalogue; describe: what a choice is called.
+    Args:
+        name: of its label in the catalogue.
+        describe: what a choice is called.
     """
     with column:
         value_slot = st.empty()
@@ -256,8 +262,9 @@ def _open_index(
 
 
 def _offset_indexes(broker: Broker | None) -> dict[str, Segment]:
-    """The largest segment of each topic-partition, by name, where it has an offset index of more
-    than one entry's bytes.
+    """The largest segment of each topic-partition, by name.
+
+    Where it has an offset index of more than one entry's bytes.
     """
     segments_by_name = {}
     for partition in broker.partitions if broker else ():
@@ -270,8 +277,9 @@ def _offset_indexes(broker: Broker | None) -> dict[str, Segment]:
 
 @st.cache_resource(max_entries=8, show_spinner=False)
 def read_index(key: str, _segment: Segment) -> tuple[np.ndarray, np.ndarray]:
-    """The offsets and positions of an index, rising; entries of a damaged one that do not rise are
-    left out.
+    """The offsets and positions of an index, rising.
+
+    Entries of a damaged one that do not rise are left out.
     """
     entries = _segment.offset_index
     offsets, positions = entries["offset"].astype(np.int64), entries["position"].astype(np.int64)

@@ -166,7 +166,11 @@ def _progress(lessons: Sequence[Lesson]) -> None:
 
 
 def _reset(count: int) -> None:
-    """Begins anew; asks first where there are answers to forget. count: how many."""
+    """Begins anew; asks first where there are answers to forget.
+
+    Args:
+        count: how many.
+    """
     arguments: dict[str, Any] = {
         "icon": ":material/restart_alt:",
         "type": "tertiary",
@@ -248,8 +252,9 @@ def _figure(block: LessonBlock, key: str, *, is_open: bool, is_answered: bool) -
 
 
 def _render_page_link(figures: Sequence[LessonBlock], position: LessonPosition) -> None:
-    """The page where the first figure can be looked at further, a stepper at the step where it
-    stands.
+    """The page where the first figure can be looked at further.
+
+    A stepper is at the step where it stands.
     """
     for number, block in enumerate(figures):
         try:
