@@ -2,7 +2,7 @@
 
 The sidebar with the pages, the bar that says where you are, the keys, and the look.
 
-place = frame("Segment")  # the first call of a page segment = pick.segment(place)
+    location = frame("Segment")  # the first call of a page
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -41,7 +41,7 @@ APP_FOLDER = Path(__file__).parent
 ROOT = APP_FOLDER.parents[1]  # the checkout, where app.py and pages/ are
 NO_ADDRESS: MappingProxyType[str, str] = MappingProxyType({})
 Render = Callable[[], None]
-# of a reader of the Workshop: no copied link tells them
+# of a reader of the Workshop: no copied link has them
 PRIVATE_PARAMETERS = (page_state.ANSWERS, page_state.TYPED_ANSWER, page_state.NOTES)
 MAX_MENU_ENTRIES = 60  # longer lists are found in Go to, not in a menu
 FOOT_CHARACTERS, CRUMB_CHARACTERS = 21, 48
@@ -314,9 +314,9 @@ def _bar(page: Page, location: Location, crumbs: Render | None, tools: Render | 
 def _link(location: Location) -> tuple[list[str], str]:
     """What a copied link leaves out, and what is said of it.
 
-    Left out: answers and the teacher's notes; the directory where a visitor sees it without being
-    told, or may not open it: an upload of a server with several visitors. Any other path stays: it
-    means something on this server alone, as the button says.
+    Left out: answers and the teacher's notes; the directory where a visitor sees it without having
+    typed it, or may not open it: an upload of a server with several visitors. Any other path stays:
+    it means something on this server alone, as the button says.
     """
     path, default = location.directory, page_location.default_directory()
     is_upload = access.is_shared() and Path(path).is_relative_to(upload_expiry.folder())

@@ -26,7 +26,7 @@ def _broker() -> str:
     return say("health.broker_directory")
 
 
-MAX_SEPARATE = 5  # more findings of one code are told together
+MAX_SEPARATE = 5  # more findings of one code are reported together
 MAX_NAMES = 20  # of information that is alike
 EPILOG = """\
 Exit status: 0 nothing at or above --fail-on, 1 something, 2 wrong usage or a directory that cannot
@@ -284,7 +284,7 @@ def _render_notes(findings: "list[Finding]") -> Iterator[str]:
 
 
 def _key_without_partition(finding: "Finding") -> tuple:
-    """What is told of a finding, its partition's name left out."""
+    """What is said of a finding, its partition's name left out."""
     texts = (
         finding.message,
         finding.evidence.found,

@@ -1,4 +1,4 @@
-"""kafkaviz ingest: reads whole broker directories on Spark into a catalog of Parquet tables."""
+"""kafkaviz ingest: reads entire broker directories on Spark into a catalog of Parquet tables."""
 
 import argparse
 import os

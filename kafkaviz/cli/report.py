@@ -87,7 +87,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Gathers, writes the file, and says what it tells."""
+    """Gathers, writes the file, and says what is in it."""
     import time
 
     from kafkaviz import report

@@ -264,7 +264,7 @@ def _version(plan: "SimulationPlan") -> str:
 
 
 def _describe_settings(plan: "SimulationPlan", source: "ReplaySource | None") -> str:
-    """The settings that are not the release's defaults, and which of them nobody told."""
+    """The settings that are not the release's defaults, and which of them nobody set."""
     inferred = source.inferred_settings if source else {}
     settings = tuple(
         message(

@@ -18,7 +18,7 @@ from kafkaviz.messages import message, say
 from kafkaviz.report.html import Html, ReportSection, details, join, mark, mono, note, table, tag
 from kafkaviz.report.subject import Subject
 
-# what is in these tells nothing of a record's content
+# what is in these says nothing of a record's content
 INDEXES = (".index", ".timeindex", ".txnindex", ".snapshot")
 IN_FULL = 3  # errors of one code; of what weighs less the first, the others by their place
 ROW_BYTES = checkup.ROW_BYTES

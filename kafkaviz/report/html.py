@@ -108,7 +108,7 @@ def table(
     """A table.
 
     Args:
-        caption: what a reader who does not see it is told first.
+        caption: what a reader who does not see it hears first.
         kinds: a letter a column: l text, r a number, w text that breaks, c a name in the face of
             code.
         marked_row: the row that is marked.

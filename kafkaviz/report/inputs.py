@@ -1,4 +1,4 @@
-"""The files that a report is made of, with their SHA-256.
+"""The files that a report consists of, with their SHA-256.
 
 Whoever has the directory can tell whether it is the same.
 """

@@ -1,4 +1,4 @@
-"""All that a report tells of, worked out before a line of it is written.
+"""All that a report is about, worked out before a line of it is written.
 
 Inventory, checkup, tuning, and what else was asked for.
 """
@@ -31,7 +31,7 @@ from kafkaviz.report import inputs, records
 from kafkaviz.report.inputs import Digest
 from kafkaviz.report.records import Sample
 
-ProgressListener = Callable[[Message], None]  # told what is being read
+ProgressListener = Callable[[Message], None]  # called with what is being read
 
 
 @dataclass(frozen=True)
@@ -56,11 +56,11 @@ class ReportTuning:
 
 @dataclass(frozen=True)
 class Subject:
-    """What a report tells of.
+    """What a report is about.
 
     Attributes:
-        tails: what stands behind the last whole batch, in words, by topic-partition directory and
-            base offset.
+        tails: what stands behind the last complete batch, in words, by topic-partition directory
+            and base offset.
         tuning: None where nothing can be tuned, untuned says why.
         samples, digests: None where nobody asked for records or checksums.
     """

@@ -41,7 +41,7 @@ SEGMENT: np.dtype = np.dtype(
         ("time_entries", "i8"),
         ("batches", "i8"),
         ("records", "i8"),
-        ("valid_bytes", "i8"),  # of the .log, up to the end of its last whole batch
+        ("valid_bytes", "i8"),  # of the .log, up to the end of its last complete batch
         ("torn_bytes", "i8"),  # behind that
         ("last_offset", "i8"),
         ("max_timestamp_ms", "i8"),

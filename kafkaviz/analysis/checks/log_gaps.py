@@ -58,7 +58,7 @@ def _overlap_finding(older: CheckSummary, newer: CheckSummary, facts: PartitionF
 def _gaps(summaries: Sequence[CheckSummary]) -> Iterator[tuple[CheckSummary, Gap]]:
     """The gaps inside of segments, and between two.
 
-    A segment that could not be believed tells nothing.
+    A segment that could not be believed says nothing.
     """
     for older, summary in zip([None, *summaries], summaries, strict=False):
         if older is not None and not older.is_unsound:

@@ -161,7 +161,7 @@ class CheckScan:
             )
 
     def _finish(self) -> None:
-        """What a tail held cannot be judged by."""
+        """Marks all offsets behind the last batch as unsound where a tail follows it."""
         if self.state.tail is not None or self._validator.is_broken:
             self.state.add_unsound(self._validator.last_offset + 1, MOST_OFFSET)
 

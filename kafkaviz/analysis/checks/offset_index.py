@@ -33,7 +33,7 @@ ENTRY_BYTES = offset_index.ENTRY.itemsize
 # no batch; in the middle of one; one whose header cannot be believed
 NONE, INSIDE, UNSOUND = -1, -2, -3
 BATCH_REF: np.dtype = np.dtype([("position", "i8"), ("base_offset", "i8"), ("last_offset", "i8")])
-FEW_ENTRIES = 4  # fewer do not tell the interval
+FEW_ENTRIES = 4  # fewer do not show the interval
 FINE, FIRST_KEY, COARSE, BEYOND, NOT_START, MISMATCH, UNKNOWN = range(7)
 CODES = {
     BEYOND: "index-position-beyond-log",

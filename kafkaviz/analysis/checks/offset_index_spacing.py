@@ -150,7 +150,7 @@ class EntrySpacing(BatchObserver[Iterator[Finding]]):
         )
         if len(times) or has_other_interval:
             return are_together
-        # an emptied one tells nothing of before
+        # an emptied one says nothing of before
         has_earlier_time = (
             len(offsets) and offsets[0] <= first and not self._segment.time_slots.unwritten_slots
         )

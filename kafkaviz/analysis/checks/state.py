@@ -21,7 +21,7 @@ from kafkaviz.messages import Message, message
 
 # transaction.max.timeout.ms, 4.3.1: no producer may leave one open for longer
 HANGING_MS = 15 * MINUTE_MS
-# causes that codes of their own tell
+# causes that codes of their own report
 COVERED_CAUSES = ("leftover-cleaned", "orphan-index", "timeindex-missing")
 
 

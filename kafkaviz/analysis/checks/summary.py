@@ -53,7 +53,7 @@ class TimeAnomaly:
     How many, and of the worst its position, bytes, last offset, largest time and first offset.
 
     Attributes:
-        first_offset: -1 where a compressed message of magic 0 or 1 does not tell it.
+        first_offset: -1 where a compressed message of magic 0 or 1 does not have it.
     """
 
     count: int
@@ -61,7 +61,7 @@ class TimeAnomaly:
     size_bytes: int
     offset: int
     timestamp_ms: int
-    reference_ms: int = -1  # what it was held against
+    reference_ms: int = -1  # what it was compared with
     first_offset: int = -1
 
     @property
@@ -109,7 +109,7 @@ class CheckSummary:
     end_offset: int | None = None
     end_bytes: int = 0  # where its last batch ends
     newest: tuple[int, int, int] | None = None
-    # of the first record that has that time; None where its batch does not tell
+    # of the first record that has that time; None where its batch does not say
     newest_offset: int | None = None
     gaps: list[Gap] = field(default_factory=list)
     gap_count: int = 0

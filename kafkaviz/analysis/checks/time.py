@@ -3,7 +3,7 @@
 Records from the future or of another unit, disorder, and what keeps a segment from expiring longer
 than it seems.
 
-What keeps each segment is told by analysis.retention; here is what a person should know of it.
+What keeps each segment is decided in analysis.retention; here is what a person should know of it.
 """
 
 from collections.abc import Iterator, Sequence

@@ -36,7 +36,7 @@ from kafkaviz.log.file import FileInfo
 
 @dataclass(frozen=True)
 class TransactionEnd:
-    """The end of a transaction, told by a control record.
+    """The end of a transaction, from a control record.
 
     Attributes:
         stable_offset: where the oldest of the other transactions begins that began in this segment

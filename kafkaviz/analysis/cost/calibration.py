@@ -1,9 +1,9 @@
-"""What this machine takes for the steps that a lookup is made of.
+"""What this machine takes for the steps that a lookup consists of.
 
 Reads from the page cache, page faults, and reads from the disk.
 
 A file of its own is written, read and removed, in a folder that is no directory of Kafka's. Each
-number is told with its least, its median and its 90th percentile: on a machine that does other
+number is given with its least, its median and its 90th percentile: on a machine that does other
 things too the median moves by half from one run to the next.
 """
 
@@ -66,7 +66,7 @@ def load_calibration() -> dict | None:
 
 
 def _is_calibration(calibration: object) -> bool:
-    """Whether it has what prices are made of."""
+    """Whether it has what prices consist of."""
     if not isinstance(calibration, dict) or not isinstance(calibration.get("measured_at"), str):
         return False
     random_read = calibration.get("random_read_us")

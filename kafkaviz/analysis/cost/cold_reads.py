@@ -117,7 +117,7 @@ class ColdSweeper(BatchObserver[ColdReads]):
         self._log_bytes += int(sizes.sum())
 
     def result(self) -> ColdReads:
-        """The counts of the whole segment."""
+        """The counts of the entire segment."""
         return ColdReads(self._intervals, tuple(self._counts))
 
 

@@ -8,7 +8,7 @@ A model, and called so; the counts are exact.
     was measured on older releases
 
 Times were measured on one machine (two cores, ext4, JDK 17) with the real LogSegment of Kafka 3.9,
-or are what makers and others tell of devices. `kafkaviz calibrate` measures the user's own.
+or are what makers and others say of devices. `kafkaviz calibrate` measures the user's own.
 """
 
 from collections.abc import Mapping, Sequence

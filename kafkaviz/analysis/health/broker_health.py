@@ -86,7 +86,7 @@ COMPACTED_TOPICS = ("__consumer_offsets", "__transaction_state", "__share_group_
 class Health:
     """All findings about a broker directory or one partition, and the start that is predicted.
 
-    None where that could not be told.
+    None where that could not be known.
 
     Attributes:
         retention: what keeps each segment, of each current topic-partition that has some; the
@@ -465,7 +465,7 @@ def _broker_findings(check_plan: CheckPlan) -> Iterator[Finding]:
 
 
 def _forecast_restart(check_plan: CheckPlan) -> Restart | None:
-    """The start, told here and now.
+    """The start, as of now.
 
     Returns:
         None where a file that it reads may not be read.

@@ -17,7 +17,7 @@ from kafkaviz.messages import Message, message
 from kafkaviz.versions import Behaviour
 
 ERROR, WARNING, INFO = SEVERITIES = ("error", "warning", "info")  # the worst first
-# the rooms of checks/
+# the modules of checks/
 FAMILIES = ("log", "offset-index", "time-index", "other-files", "state", "time", "settings")
 Version = tuple[int, ...]  # a release: (4, 3, 1), or (4, 3) for the first of them
 
@@ -52,7 +52,7 @@ class Evidence:
 class Finding:
     """One thing that is so.
 
-    Position and length are None where it is about a whole file, directory or setting.
+    Position and length are None where it is about an entire file, directory or setting.
     """
 
     code: str

@@ -1,12 +1,12 @@
 """What a picture of segments says of a topic-partition.
 
-What was found about it, the worst first, one mark a code.
+The findings about it, the worst first, one badge a code. What the next start does about it is left
+out, unless it fails: after a kill that is true of every topic-partition.
 
-What the next start does about it is left out, unless it fails: after a kill that is true of every
-topic-partition.
-
-    of([("orders-0", "orders-0/00000000000000000858.index", "index-offset-mismatch", "error")])
-    {"orders-0": (Mark(code="index-offset-mismatch", severity="error", base_offsets=(858,)),)}
+    badges_from_rows(
+        [("orders-0", "orders-0/00000000000000000858.index", "index-offset-mismatch", "error")]
+    )
+    {"orders-0": (Badge("index-offset-mismatch", "error", base_offsets=(858,)),)}
 """
 
 from collections import defaultdict

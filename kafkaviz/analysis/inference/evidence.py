@@ -9,7 +9,7 @@ from kafkaviz.analysis.inference.interval import IntervalEvidence, interval_evid
 from kafkaviz.format.batch_observer import BatchObserver
 
 EVIDENCE_COLUMNS = ["position", "last_offset"]  # what interval_evidence looks at
-MOST_WAITING = 65_536  # batches of one gap, above which those that tell nothing are let go
+MOST_WAITING = 65_536  # batches of one gap, above which those that say nothing are dropped
 
 
 class ChunkedEvidence(BatchObserver[IntervalEvidence]):
@@ -59,7 +59,7 @@ class ChunkedEvidence(BatchObserver[IntervalEvidence]):
         return batches[ends | np.append(True, ends[:-1])]
 
     def result(self) -> IntervalEvidence:
-        """What all chunks tell."""
+        """What all chunks say."""
         self._add_evidence(self._pending)
         return self._evidence
 

@@ -22,7 +22,7 @@ class IntervalBounds:
 
     low_bytes: int | None
     high_bytes: int | None
-    # entries stand for whole appends (3.9.0, 4.0.0 and older, on followers)
+    # entries stand for complete appends (3.9.0, 4.0.0 and older, on followers)
     per_append: bool = False
     # gaps too long for any fitting interval: the counter starts at 0 again after a restart
     restarts: int = 0
@@ -30,9 +30,9 @@ class IntervalBounds:
 
 @dataclass(frozen=True)
 class IntervalEvidence:
-    """What a stretch of a log tells.
+    """What a stretch of a log says.
 
-    Stretches that follow one another merge into what the whole would tell.
+    Stretches that follow one another merge into what all of it would say.
     """
 
     least_indexed_bytes: int | None = None  # appended before an entry was written
@@ -60,7 +60,7 @@ class IntervalEvidence:
 
         A gap longer than the least indexed one was cut by a restart and says nothing.
 
-        Without any entry nothing is known: the whole segment may have come as one append, which
+        Without any entry nothing is known: the entire segment may have come as one append, which
         never gets an entry.
         """
         if self.least_indexed_bytes is None:
@@ -76,7 +76,7 @@ class IntervalEvidence:
 
 
 def interval_bounds(batches: np.ndarray, entries: np.ndarray) -> IntervalBounds:
-    """The intervals that fit a whole segment, from its BATCH rows and its OFFSET_ENTRY rows."""
+    """The intervals that fit an entire segment, from its BATCH rows and its OFFSET_ENTRY rows."""
     return interval_evidence(batches, entries).bounds()
 
 

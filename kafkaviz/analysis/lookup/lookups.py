@@ -144,7 +144,7 @@ def describe_failed_start(error: str, *, has_unopened: bool = False) -> Message:
     """That no broker will serve what is shown.
 
     Args:
-        has_unopened: as has_unopened_log tells.
+        has_unopened: as has_unopened_log says.
     """
     if has_unopened:
         return message("recovered.start_fails_unopened", error=error, bytes=MOST_LOG_BYTES)

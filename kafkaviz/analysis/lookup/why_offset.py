@@ -1,6 +1,6 @@
 """Why a timestamp gave this offset.
 
-The times of a whole partition in the order of its offsets, and what the target meets there.
+The times of an entire partition in the order of its offsets, and what the target meets there.
 
 Kafka's rule has two parts: the first segment whose largest timestamp is not below the target, and
 in it the first record, in the order of offsets, that is not older than the target. Records with
@@ -46,7 +46,7 @@ class SegmentTimes:
     Attributes:
         end_offset: of the next segment, or of the log.
         largest_ms: what Kafka goes by.
-        is_file_time: the time of the .log, as no entry tells one.
+        is_file_time: the time of the .log, as no entry has one.
         fate: "searched", "older" (its largest timestamp is below the target) or "later" (an earlier
             one is searched).
         batches: all of it, None where the .log was not read.

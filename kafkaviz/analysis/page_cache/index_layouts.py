@@ -159,7 +159,7 @@ def _interpolate(keys: np.ndarray, targets: np.ndarray, alternate: bool) -> np.n
 def _guess(
     keys: np.ndarray, target: int, alternate: bool, probed_slots: np.ndarray
 ) -> tuple[int, int]:
-    """Both ends first: their keys are what the first guess is made of."""
+    """Both ends first: their keys are what the first guess consists of."""
     lo, hi = 0, len(keys) - 1
     if hi < 0:
         return -1, 0

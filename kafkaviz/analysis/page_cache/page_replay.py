@@ -17,7 +17,7 @@ from kafkaviz.search.slots import PAGE_BYTES, WARM_BYTES, page_span
 ENTRY_BYTES = offset_index.ENTRY.itemsize
 UNIFORM, EXPONENTIAL, FIXED = "uniform", "exponential", "fixed"
 TAIL, LAGGARD = 0, 1
-MOST_FAULTS = 20_000  # faults that are told one by one; all are counted
+MOST_FAULTS = 20_000  # faults that are listed one by one; all are counted
 NEVER = -1
 FAULT: np.dtype = np.dtype(
     [("entries", np.int64), ("page", np.int64), ("idle_bytes", np.int64), ("reader", np.int8)]

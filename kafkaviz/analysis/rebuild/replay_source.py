@@ -30,7 +30,7 @@ class ReplaySource:
     """A partition directory as plain values.
 
     Attributes:
-        settings: by topic name, those that the directory tells, and the limits that its rolls are
+        settings: by topic name, those that the directory has, and the limits that its rolls are
             inferred from.
         inferred_settings: the latter.
         inputs: the directories that nothing is written into.

@@ -1,4 +1,4 @@
-"""A segment that was made anew, as one object of plain values.
+"""A segment that was rebuilt, as one object of plain values.
 
 What `kafkaviz rebuild --json` and `kafkaviz simulate --json` print.
 """

@@ -1,6 +1,6 @@
 """What the next start of a broker will do to a directory on disk.
 
-simulate.startup.restart, told of what lies there.
+simulate.startup.restart, for what lies there.
 """
 
 import os

@@ -48,7 +48,7 @@ class RetentionLimits:
 
     Attributes:
         is_tiered: closed segments go only once they were copied to remote storage, which these
-            files do not tell; the limits are those of local.retention.ms and local.retention.bytes
+            files do not show; the limits are those of local.retention.ms and local.retention.bytes
             then.
     """
 
@@ -112,7 +112,7 @@ class LogRetention:
 
     Attributes:
         partition: the directory's name.
-        now_ms: when the pass is made that is told.
+        now_ms: when the pass is made.
     """
 
     partition: str

@@ -4,7 +4,7 @@ Told from the last time entry of each segment up to it.
 
 A broker knows no more of a closed segment than that entry, 12 bytes at the end of its .timeindex.
 What a check finds by reading every .log is the same, but for logs whose time index is damaged:
-there retention tells what the next start makes of it.
+there retention shows what the next start makes of it.
 """
 
 from kafkaviz.analysis.existing_file import existing_file
@@ -28,7 +28,7 @@ def segment_retention(
     """The log and what keeps the segment that was read.
 
     Args:
-        check_plan: of the whole directory.
+        check_plan: of the entire directory.
 
     Returns:
         None of one that no limit concerns.

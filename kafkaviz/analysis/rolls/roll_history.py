@@ -2,7 +2,7 @@
 
 Bytes, time and both indexes, against the limit of each.
 
-A lane is a segment. Of a simulated log it is told from the batches that were appended; of a
+A lane is a segment. Of a simulated log it is taken from the batches that were appended; of a
 partition on disk from its index files, whose entries say how far the .log was at which time, so
 that no log needs to be read:
 

@@ -1,4 +1,4 @@
-"""Why a segment was rolled, told from a glance at it and its neighbours.
+"""Why a segment was rolled, inferred from a glance at it and its neighbours.
 
 File sizes, the first header, the index files.
 """

@@ -1,4 +1,4 @@
-"""One segment read whole.
+"""One segment read completely.
 
 Its batches, both indexes, how they point at each other, and what follows the last batch.
 """

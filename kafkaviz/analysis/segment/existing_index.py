@@ -109,7 +109,7 @@ def cost_from_replay(
     cold: ColdReads,
     interval_bytes: int,
 ) -> ExistingIndexCost:
-    """What a replay says of one interval, where there is no index that could tell."""
+    """What a replay says of one interval, where there is no index that could show it."""
     at_interval = (swept.at_interval(interval_bytes) for swept in (parts, every_offset, timestamps))
     return ExistingIndexCost(
         *at_interval, cold.at_interval(interval_bytes), EntryGaps(interval_bytes)
@@ -143,7 +143,7 @@ class _EntryTargets:
 
 @dataclass(frozen=True)
 class ExistingIndexSweep:
-    """What one pass over the .log tells of lookups in the indexes of a segment.
+    """What one pass over the .log says of lookups in the indexes of a segment.
 
     Those by timestamp take the columns of its batches, once all are there.
     """

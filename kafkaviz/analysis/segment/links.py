@@ -25,7 +25,7 @@ class Aim(IntEnum):
     """Where an offset entry's position leads, beside where its key belongs."""
 
     EXACT = 0  # the start of the batch that holds the key
-    # the start of an earlier batch: one entry for a whole append, as before Kafka 3.9.1 and in
+    # the start of an earlier batch: one entry for a complete append, as before Kafka 3.9.1 and in
     # 4.0.0; no offset is missed
     COARSE = 1
     # the start of a batch behind the one that holds the key: a search from there misses offsets
@@ -130,7 +130,7 @@ def row_holding_offset(batches: np.ndarray, offsets: np.ndarray) -> np.ndarray:
 def first_offsets(batches: np.ndarray, base_offset: int) -> np.ndarray:
     """The first offset of each batch.
 
-    Of a compressed magic 0 or 1 wrapper, which does not tell it, the least it can be.
+    Of a compressed magic 0 or 1 wrapper, which does not have it, the least it can be.
     """
     base_offsets = batches["base_offset"]
     least_offsets = np.concatenate(([base_offset], batches["last_offset"][:-1] + 1))[: len(batches)]

@@ -28,8 +28,8 @@ class NoRowReason(StrEnum):
 class Selection(NamedTuple):
     """An offset somebody asked for, its row, and if it has none why not.
 
-    "" is nobody's, and its row a telling one; slot and time are then the slots to look at, where
-    they are what tells.
+    "" is nobody's, and its row an instructive one; slot and time are then the slots to look at,
+    where they are what matters.
     """
 
     offset: str

@@ -1,8 +1,8 @@
-"""What stands behind the last whole batch of a log.
+"""What stands behind the last complete batch of a log.
 
 Zeros, the start of a batch, or bytes that do not belong.
 
-A log of 500 bytes whose last whole batch ends at 455, and whose other 45 bytes start no batch:
+A log of 500 bytes whose last complete batch ends at 455, and whose other 45 bytes start no batch:
 Tail("garbage", 455, 45).
 """
 
@@ -18,7 +18,7 @@ READ_BYTES = 16 << 20  # what is behind that in a longer tail is not looked at
 
 @dataclass(frozen=True)
 class Tail:
-    """Bytes behind the last whole batch.
+    """Bytes behind the last complete batch.
 
     "zeros" was set ahead, "torn" begins like the next batch, "garbage" is neither.
     """

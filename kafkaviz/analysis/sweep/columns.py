@@ -30,7 +30,7 @@ class Columns:
 
     @classmethod
     def from_batches(cls, batches: np.ndarray) -> "Columns":
-        """Of a whole segment with a batch at least."""
+        """Of an entire segment with a batch at least."""
         builder = ColumnsBuilder()
         builder.observe(batches)
         return builder.result()

@@ -124,7 +124,7 @@ class Sweeper(BatchObserver[SweepParts]):
         self._sweep_batches(batches[:, :closed_end], ends[:-1], is_end=False)
 
     def result(self) -> SweepParts:
-        """The sums over the whole segment.
+        """The sums over the entire segment.
 
         The last time entry that its roll or the broker's stop writes is among them.
         """

@@ -37,8 +37,8 @@ def every_offset(batches: np.ndarray, *, by_base_offset: bool, is_end: bool = Tr
     return targets
 
 
-# ---- how they are counted. looks_on: of which batches a scan takes the next header too, unless the
-# target is their base offset
+# ---- how they are counted. reads_next: of which batches a scan takes the next header too,
+# unless the target is their base offset
 
 
 def _count_base_offsets(

@@ -45,7 +45,7 @@ def sweep_columns(columns: Columns, batch_sweep: SweepParts) -> SweepParts:
     """The same of one segment that was read.
 
     Args:
-        batch_sweep: its sweep batch by batch, which tells of the intervals and the entries.
+        batch_sweep: its sweep batch by batch, which has the intervals and the entries.
     """
     lookup_results = [
         _count_lookups(columns.sizes, columns.newest_ms, columns.targets_ms, interval)

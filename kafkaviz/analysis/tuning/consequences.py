@@ -22,7 +22,7 @@ class SegmentLimits:
 
     Attributes:
         ends_bytes: of each of limits.ENDS the .log at which it ends a segment, infinite where it
-            never does; by time at the speed that the largest timestamps tell.
+            never does; by time at the speed that the largest timestamps show.
         least_index_bytes: the least segment.index.bytes with which no index is full before
             segment.bytes are, however fast or slow the log is.
         safe_index_bytes: a quarter more, for batches that become smaller.

@@ -1,6 +1,6 @@
 """How a log is run.
 
-Its interval and its limits, as settings tell them, or as its entries and rolls do.
+Its interval and its limits, as settings give them, or as its entries and rolls do.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ from kafkaviz.log.settings import Origin, Settings, SettingValue
 from kafkaviz.messages import Message, message
 
 TunedSegments = tuple[Partition, Sequence[Segment]]  # and those of its segments that are tuned
-SAMPLE_SEGMENTS = 4  # segments from which an interval is inferred that no setting tells
+SAMPLE_SEGMENTS = 4  # segments from which an interval is inferred that no setting gives
 
 
 class IntervalEstimator:
@@ -61,7 +61,7 @@ class IntervalEstimator:
         return (evidence,) if evidence else ()
 
     def bounds(self) -> IntervalBounds:
-        """What all of them tell."""
+        """What all of them say."""
         return reduce(
             IntervalEvidence.merge,
             (evidence.result() for evidence in self._evidence_by_path.values()),
@@ -153,7 +153,7 @@ def _untrimmed_bytes(segment: Segment) -> int | None:
 
 
 class _SegmentEvidence(BatchObserver[IntervalEvidence]):
-    """What one segment tells.
+    """What one segment says.
 
     Of one whose index is empty all but its first batch came without an entry.
     """

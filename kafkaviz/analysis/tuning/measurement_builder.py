@@ -22,7 +22,7 @@ from kafkaviz.format.batch_observer import BatchObserver, observe_scan
 
 KEPT_BATCHES = 8_000_000  # of a case, for its ranges; 5 bytes each
 FOLDED = 16  # segments, after which their counts are added up
-SUMMED_FIELDS = ("parts", "cold", "every_offset", "timestamps")  # of Measured
+SUMMED_FIELDS = ("parts", "cold", "every_offset", "timestamps")  # of LogMeasurement
 
 
 @dataclass
@@ -32,7 +32,7 @@ class MeasurementBuilder:
     Attributes:
         extra_intervals: intervals beside sweep.INTERVALS, today's among them.
         per_append: whether a follower's append has one entry at most.
-        by_append: whether each append here has, of a workload whose batches tell theirs.
+        by_append: whether each append here has, of a workload whose batches have theirs.
         current_interval_bytes: today's, of logs that have indexes; None of a workload.
     """
 

@@ -52,7 +52,7 @@ class SegmentMeasurement(BatchObserver[LogMeasurement | None]):
 
         self._base_offsets = sweeper(by_append=by_append)
         self._every_offset = sweeper(targets=sweep.EVERY)
-        # lookups by timestamp are told of entries batch by batch
+        # lookups by timestamp learn of entries batch by batch
         self._by_batch = sweeper() if by_append else None
         self._followers = (
             sweeper(follower_intervals, append_bytes=sweep.FOLLOWER_APPEND_BYTES)
@@ -137,7 +137,7 @@ class _Statistics(NamedTuple):
     Attributes:
         single_share: how many of those with data are of one offset.
         legacy_share: how many of all are of magic 0 and 1.
-        bytes_per_s: by the largest timestamps, None where they do not tell.
+        bytes_per_s: by the largest timestamps, None where they do not say.
     """
 
     batches: int

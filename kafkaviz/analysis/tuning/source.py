@@ -3,8 +3,8 @@
 The batches and the settings of a partition, a topic, a broker directory, a .log, or a workload that
 is made up.
 
-A broker directory is told apart by topic, because settings are: each topic is a case of its own,
-and their sum is the broker.
+A broker directory is divided by topic, because settings are: each topic is a case of its own, and
+their sum is the broker.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -134,7 +134,7 @@ class TuningSource:
             their index.
         inactive_segments: the segments that are not in use, which are in no case either.
         default_interval: of a broker, the interval of topics that have none of their own; own:
-            other settings of the broker's that its files tell, by the fields of LogConfig.
+            other settings of the broker's that its files give, by the fields of LogConfig.
     """
 
     name: str
@@ -164,8 +164,8 @@ class TuningSource:
 
         The one there is, or the sum over a broker's topics, as if all had the broker's interval.
 
-        Of its other settings the largest of any topic's counts where no file of the broker's tells:
-        an index must be safe for all.
+        Of its other settings the largest of any topic's counts where no file of the broker's says
+        so: an index must be safe for all.
         """
         if self.default_interval is None:
             return self.cases[0]
@@ -205,7 +205,7 @@ class TuningSource:
     def _largest(self, name: str) -> int:
         """Of a setting over all topics.
 
-        What rolls alone tell of one topic counts where nothing else is known of any.
+        What rolls alone say of one topic counts where nothing else is known of any.
         """
         configs = [
             case.today for case in self.cases if name not in case.today.inferred_settings

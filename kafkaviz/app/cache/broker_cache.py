@@ -1,4 +1,4 @@
-"""The doors to the floors below, kept open between reruns and shared by all tabs.
+"""Access to the floors below, kept between reruns and shared by all tabs.
 
 A broker directory is listed once and again when it changes. What takes reading is done by the
 pipeline, see ingests beside this, and read here from the catalog that it keeps in the user's cache
@@ -187,7 +187,7 @@ def _torn_tails(
 def torn_tails(snapshot: BrokerSnapshot) -> dict[tuple[str, int], Tail]:
     """What torn logs end in, by topic-partition directory and base offset.
 
-    Empty until the catalog tells which are torn.
+    Empty until the catalog says which are torn.
     """
     return _torn_tails(snapshot.key, catalog_stamp(snapshot.broker), overview(snapshot))
 
@@ -195,7 +195,7 @@ def torn_tails(snapshot: BrokerSnapshot) -> dict[tuple[str, int], Tail]:
 def badges(snapshot: BrokerSnapshot) -> dict[str, tuple["Badge", ...]]:
     """What was found of each topic-partition, by its directory.
 
-    Empty until a fresh catalog tells.
+    Empty until a fresh catalog says so.
     """
     stamp = catalog_stamp(snapshot.broker)
     return {} if stamp is None else _badges(snapshot.key, stamp, snapshot)
@@ -303,7 +303,7 @@ def _is_fresh(key: str, stamp: int, _broker: Broker) -> bool:
 
 
 def is_fresh(snapshot: BrokerSnapshot) -> bool:
-    """Whether the catalog tells of the directory as it is now."""
+    """Whether the catalog is of the directory as it is now."""
     stamp = catalog_stamp(snapshot.broker)
     return stamp is not None and _is_fresh(snapshot.key, stamp, snapshot.broker)
 
@@ -320,7 +320,7 @@ def catalog_info(snapshot: BrokerSnapshot) -> "CatalogInfo | None":
 
 
 def catalog_health(snapshot: BrokerSnapshot) -> "Health | None":
-    """The health that the directory's catalog tells.
+    """The health that the directory's catalog has.
 
     Returns:
         None where it is not fresh, or was made without findings.
@@ -338,7 +338,7 @@ def catalog_health(snapshot: BrokerSnapshot) -> "Health | None":
 
 
 def catalog_error_count(snapshot: BrokerSnapshot) -> int:
-    """How many errors that is; 0 where it tells none."""
+    """How many errors that is; 0 where it has none."""
     stamp = catalog_stamp(snapshot.broker)
     return 0 if stamp is None else _catalog_error_count(snapshot.key, stamp, snapshot)
 

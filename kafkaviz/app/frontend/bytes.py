@@ -4,8 +4,8 @@ Hexadecimal and text, each field in the colour of its kind, named and valued und
 by keys.
 
 Two values of st.session_state[key] come back: `want`, the byte of each pane that the reader
-scrolled or stepped to, of bytes too many to be sent whole. It carries the key of what it belongs
-to. An index entry that is chosen pins its offset in the ruler, in the browser.
+scrolled or stepped to, of bytes too many to be sent completely. It carries the key of what it
+belongs to. An index entry that is chosen pins its offset in the ruler, in the browser.
 """
 
 from typing import Any

@@ -3,7 +3,7 @@
 Drawn and stepped in the browser.
 
 The reader's choice comes back as two values of st.session_state[key]: `pin`, the row last chosen,
-and `slice`, what the ruler needs to be sent next of a segment too large to be sent whole. Both
+and `slice`, what the ruler needs to be sent next of a segment too large to be sent completely. Both
 carry the key of the segment they belong to.
 """
 
@@ -35,9 +35,9 @@ def ruler(data: bytes, key: str = "ruler") -> None:
 
 
 def state(name: str, segment_key: str, key: str = "ruler") -> dict[str, Any]:
-    """What the ruler last told as `name` ("pin" or "slice") of the segment with this key.
+    """What the ruler last sent as `name` ("pin" or "slice") of the segment with this key.
 
-    Empty where it told nothing.
+    Empty where it sent nothing.
     """
     value = (st.session_state.get(key) or {}).get(name) or {}
     return value if value.get("key") == segment_key else {}

@@ -2,10 +2,10 @@
 
 Markdown files, found in this folder and in the one that KAFKAVIZ_LESSONS names.
 
-A lesson is one file a language, warm-section.en.md and warm-section.zh.md; README.md tells how to
+A lesson is one file a language, warm-section.en.md and warm-section.zh.md; README.md says how to
 write one. A file that is put here, or changed, is on the page at the next rerun.
 
-    grammar.py    what a lesson is made of: steps, blocks and their keys
+    grammar.py    what a lesson consists of: steps, blocks and their keys
     reader.py     a file as such, or its faults, each with its line
     kinds.py      which blocks there are, and what each says
     live/         the figures, from the app's own components

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 if __name__ == "__main__":
-    logging.disable(logging.WARNING)  # Streamlit tells at every cached call that no page is open
+    logging.disable(logging.WARNING)  # Streamlit warns at every cached call that no page is open
     from kafkaviz.app.lessons import check
 
     count, faults = check.faults([Path(argument) for argument in sys.argv[1:]] or None)

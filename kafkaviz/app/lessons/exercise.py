@@ -73,8 +73,11 @@ EXPECTED = frozenset({"end", "comparison", "part"})
 class RuleSyntaxError(ValueError):
     """A text that is no rule.
 
-    Says what was expected at which character, from 1. kind: a key of the room exercise, with its
-    values.
+    It says what was expected at which character, from 1.
+
+    Attributes:
+        kind: a key of the catalogue exercise.
+        values: the values of its message.
     """
 
     def __init__(self, position: int, kind: str, **values: object) -> None:
@@ -215,7 +218,7 @@ class _RuleParser:
     def _is_condition_in_brackets(self) -> bool:
         """A bracket may hold a sum or a condition.
 
-        A comparison or a word of logic before it closes tells which.
+        A comparison or a word of logic before it closes shows which.
         """
         if self._word != "(" or self._words[self._place + 1][0] == "if":
             return False

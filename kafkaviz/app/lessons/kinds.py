@@ -1,6 +1,6 @@
 """The blocks a lesson may have, and what each says.
 
-The table that README.md beside this file tells in words.
+The table that README.md beside this file has in words.
 """
 
 import re

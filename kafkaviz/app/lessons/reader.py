@@ -1,4 +1,4 @@
-"""Reads the file of a lesson, as grammar.py tells it.
+"""Reads the file of a lesson, as grammar.py describes it.
 
 Line by line, with every fault on its line.
 """

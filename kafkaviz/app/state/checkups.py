@@ -3,7 +3,7 @@
 Each directory is checked once in a thread of its own, while the page shows how far it is.
 
 The page must not wait for it: a checkup of 20 MB takes a second, one of 1 GiB three. A fresh
-catalog tells the same at once, and what is larger is left to the pipeline.
+catalog has the same at once, and what is larger is left to the pipeline.
 """
 
 from collections.abc import Callable
@@ -82,7 +82,7 @@ def is_large(snapshot: BrokerSnapshot) -> bool:
 
 
 def is_for_spark(snapshot: BrokerSnapshot) -> bool:
-    """Whether it is so large that its catalog must tell the findings, and that is not there yet."""
+    """Whether it is so large that its catalog must have the findings, and that is not there yet."""
     return is_large(snapshot) and ingests.is_awaited(snapshot)
 
 
@@ -100,7 +100,7 @@ def check_again(snapshot: BrokerSnapshot, release: str) -> None:
 
 
 def _start(snapshot: BrokerSnapshot, release: str) -> Checkup:
-    """By the directory's traces a fresh catalog tells all; else its files are read."""
+    """By the directory's traces a fresh catalog has all; else its files are read."""
     health = None if release else broker_cache.catalog_health(snapshot)
     return Job(lambda _: health, ReadProgress()) if health else _start_reading(snapshot, release)
 

@@ -192,7 +192,7 @@ def default_directory() -> str:
 def clean_path(text: str | None) -> str:
     """A path as people paste it: without blanks and quotes around it, and absolute where it can be.
 
-    Of several people nobody is told in which directory, or as which user, the server runs.
+    Of several people nobody is shown in which directory, or as which user, the server runs.
     """
     path = (text or "").strip().strip("'\"")
     if access.is_shared():
@@ -209,7 +209,7 @@ def broker(location: Location) -> Broker:
 
 
 def snapshot(location: Location) -> BrokerSnapshot:
-    """The same, with the key of its listing for the cached doors."""
+    """The same, with the key of its listing for the cached functions."""
     if location.snapshot is None:
         faults.cannot_open(location.fault) if location.fault else faults.nothing_open()
         st.stop()

@@ -35,7 +35,7 @@ def view(view_key: Hashable, make: Callable[[], View]) -> View:
     """A view that takes some time to work out, kept between reruns.
 
     Args:
-        view_key: what tells it from all others.
+        view_key: what distinguishes it from all others.
     """
     return _view(view_key, language(), make)
 

@@ -89,7 +89,7 @@ def directories(location: Location) -> list[str]:
 def _entry(number: int, entry: GoToEntry, page: "Page", *, is_current: bool) -> None:
     """A link; on the page itself a button.
 
-    Streamlit 1.67 tells a page's components of a link's address too late.
+    Streamlit 1.67 informs a page's components of a link's address too late.
     """
     label = elements.escape_markdown(entry.words) + (
         f" :gray[{elements.escape_markdown(entry.aside)}]" if entry.aside else ""

@@ -87,7 +87,7 @@ def render_strip(snapshot: BrokerSnapshot, pending_texts: tuple[str, str] | None
     Nothing where all is known.
 
     Args:
-        pending_texts: see progress_text.html.
+        pending_texts: as of `html`.
     """
     ingest = ingests.get_or_start(snapshot)
     if ingest is None:

@@ -28,14 +28,14 @@ MS = 1000
 
 
 def live(plan: SimulationPlan, out: Path, inputs: tuple[Path, ...], *, clean: bool) -> Simulated:
-    """Writes until the plan or Ctrl-C ends it; each roll is told on stderr.
+    """Writes until the plan or Ctrl-C ends it; each roll is reported on stderr.
 
     The directory is a running broker's until then.
     """
     out = resolve_output(out, inputs)
     refuse_taken(out, (plan.directory, *names.OWN_FILES, names.SERVER_PROPERTIES))
     appends = plan.chunks()
-    # a codec that the release does not know is told before anything is written
+    # a codec that the release does not know is reported before anything is written
     appends = chain(list(islice(appends, 1)), appends)
     logs, started_s = DiskLogs(out / plan.directory), time.monotonic()
     run = Run(plan, logs)
@@ -99,7 +99,7 @@ class _LiveDirectory:
         )
 
     def bring_up_to_date(self) -> None:
-        """Writes what has changed, and tells of new rolls."""
+        """Writes what has changed, and reports new rolls."""
         simulated = self._run.result()
         self._write(file for file in simulated.files if self._is_new(file))
         segments = {segment.base_offset: segment for segment in simulated.segments}
@@ -138,7 +138,7 @@ class _LiveDirectory:
 
 @contextmanager
 def _stop_signal() -> Generator[Callable[[float], bool]]:
-    """wait(seconds), which tells whether Ctrl-C was pressed or somebody asked to end.
+    """wait(seconds), which returns whether Ctrl-C was pressed or somebody asked to end.
 
     An append is never left half done.
     """

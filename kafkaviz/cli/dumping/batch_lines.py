@@ -34,7 +34,7 @@ def batch_lines(batches: np.ndarray, valid: np.ndarray) -> tuple[np.ndarray, np.
 
 
 def count_readable(batches: np.ndarray) -> int:
-    """How many of the batches can be printed whole.
+    """How many of the batches can be printed completely.
 
     A codec id above 4 and a negative magic end the run in their line.
     """

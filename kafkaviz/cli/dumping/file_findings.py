@@ -29,14 +29,14 @@ from kafkaviz.log.partition import SEGMENT_FILES, Partition, open_partition
 from kafkaviz.log.segment import Segment
 from kafkaviz.units import ungroup
 
-# of the second a line of its own kind tells
+# of the second a line of its own kind reports
 NO_PROBLEMS = ("timeindex-empty", "index-unwritten-slots")
 
 
 class FileChecker:
     """Checks the segment of one file after another.
 
-    What it was told of the last segment is kept for its other index.
+    What it learned of the last segment is kept for its other index.
     """
 
     def __init__(self) -> None:
@@ -106,7 +106,7 @@ class FileChecker:
     def txn_index_problems(self, path: str) -> Iterator[bytes]:
         """A line for each finding about a .txnindex that needs no .log.
 
-        Whether it tells all that was aborted takes the whole partition.
+        Whether it lists all that was aborted takes the entire partition.
         """
         file_path = Path(java.absolute(path))
         partition, facts = self._context(file_path.parent)
@@ -150,7 +150,7 @@ def _base_offset(name: str) -> int:
 
 
 def _open_around(directory: Path) -> tuple[Partition, PartitionFacts]:
-    """The partition directory, and what its broker directory tells of it."""
+    """The partition directory, and what its broker directory says of it."""
     if is_partition(directory):
         broker = open_broker(directory)
         if broker.partitions:  # none where it vanishes just now

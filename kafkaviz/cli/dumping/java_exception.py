@@ -42,7 +42,7 @@ class JavaException(Exception):
     Its Java class, its message or None, and the words of what caused it.
 
     position: the byte of the file it is about, where there is one. fault: what cannot be opened or
-    read, told for a person.
+    read, worded for a person.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ def from_path(fault: CannotOpen, path: str) -> JavaException:
 def from_records(
     what: str, *, is_legacy: bool = False, position: int | None = None
 ) -> JavaException:
-    """What iterating over damaged records throws, told by the words of the fault.
+    """What iterating over damaged records throws, by the words of the fault.
 
     Of damaged compressed data the class is Kafka's; the message too, unless the damage still gave
     records before it was noticed.

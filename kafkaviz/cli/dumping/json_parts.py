@@ -1,4 +1,4 @@
-"""The parts that JSON lines are made of.
+"""The parts that JSON lines consist of.
 
 Objects, problems, and columns that are null in some rows.
 """

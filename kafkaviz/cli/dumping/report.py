@@ -1,4 +1,4 @@
-"""What a dump found wrong: collected while it prints, told at its end on stderr."""
+"""What a dump found wrong: collected while it prints, reported at its end on stderr."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field

@@ -130,8 +130,8 @@ def view(
     """One page of the map's rows, in one of map_rows.ORDERS.
 
     Args:
-        tails: what stands behind the last whole batch, in words, by topic-partition directory and
-            base offset.
+        tails: what stands behind the last complete batch, in words, by topic-partition directory
+            and base offset.
         badges: what was found, by directory.
     """
     indexes, badges = map_rows.find_page_rows(overview.partitions, order, page), badges or {}
@@ -380,7 +380,7 @@ def _dense_title(comparable: Sequence[PartitionRow], *, is_alone: bool) -> str:
 
 
 def tail_text(tail: Tail) -> str:
-    """What stands behind the last whole batch, in the room that a row of the map has."""
+    """What stands behind the last complete batch, in the room that a row of the map has."""
     if tail.size_bytes > READ_BYTES:
         return say("broker.tail_long", size=units.size(tail.size_bytes))
     return say_count(f"broker.tail_{tail.kind}", tail.size_bytes, n=units.group(tail.size_bytes))

@@ -3,7 +3,7 @@
 Behind a row the worst that was found about it, and a small one above each segment it is about.
 
 An octagon with a cross is an error, a triangle with an exclamation mark a warning; the words behind
-it are those of the worst finding, and what the others are, and where, is told under the pointer.
+it are those of the worst finding, and what the others are, and where, is shown under the pointer.
 """
 
 from collections import defaultdict

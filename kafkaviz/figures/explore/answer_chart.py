@@ -20,7 +20,7 @@ MOST_BARS = 24
 ROW_PX, BOTTOM, LINE_PX = 27, 30, 300
 LABEL_PX, TAIL_PX = 6.6, 6.1  # of a character
 NAMES_CHARACTERS, TAIL_CHARACTERS = 34, 48
-KEY_SUFFIXES = (  # end a name that tells rows apart and measures nothing
+KEY_SUFFIXES = (  # end a name that distinguishes rows and measures nothing
     "partition",
     "offset",
     "position",
@@ -149,7 +149,7 @@ def _title(values: Sequence[float | None], column: str) -> str:
 
 
 def format_value(value: object, column: str) -> str:
-    """A number as people read it, in the unit that the column's name tells."""
+    """A number as people read it, in the unit that the column's name gives."""
     number = _number(value)
     if number is None:
         return "–"
@@ -164,7 +164,7 @@ def format_value(value: object, column: str) -> str:
 
 
 def _row_names(rows: Sequence[AnswerRow], column: str) -> list[str]:
-    """What tells the rows apart.
+    """What distinguishes the rows.
 
     The topic-partition or the texts, and more columns until no two are the same.
     """

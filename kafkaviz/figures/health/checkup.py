@@ -3,7 +3,7 @@
 Will the broker start and what will that do, all findings with their bytes, and what keeps each
 segment.
 
-One value for the whole page: figures.checkup.view works it out, message packs it for
+One value for the entire page: figures.checkup.view works it out, message packs it for
 app/frontend/findings.
 """
 
@@ -43,7 +43,7 @@ MOST_MEMBERS = 200  # of an item, shown; all are in the JSON
 MOST_DUMPS = 400  # findings whose bytes are sent along
 MOST_CUTS = 4  # logs below the strip, named
 LEAST_SHARE = 0.016  # of the strip: a small log is still seen
-# how codes begin that tell what the start itself does
+# how codes begin that say what the start itself does
 START_CODES = ("recovery-", "becomes-stray")
 TAIL_CODES = ("log-torn-tail", "log-zero-tail", "log-garbage-tail")
 FILE_KINDS = {".index": "offset", ".timeindex": "time", ".log": "log"}
@@ -167,7 +167,7 @@ def view(
         restart: None where it cannot be predicted.
         logs: how many the broker has, those without a .log too.
         log_retention: by retention.
-        is_left_known: whether anything tells how the broker was stopped.
+        is_left_known: whether anything says how the broker was stopped.
         release: that starts.
     """
     counts = {
@@ -591,7 +591,7 @@ def message(health_view: HealthView, key: str) -> dict:
     """The view as plain values.
 
     Args:
-        key: what tells one view from another.
+        key: what distinguishes one view from another.
     """
     return {
         "key": key,

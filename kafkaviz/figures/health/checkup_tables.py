@@ -216,7 +216,7 @@ def retention_table(logs: Sequence[LogRetention]) -> HealthTable | None:
 def basis_notes(logs: Sequence[LogRetention]) -> tuple[str, ...]:
     """By which settings, the most common first.
 
-    The default of a broker may be another one, which no file here tells.
+    The default of a broker may be another one, which no file here shows.
     """
     counts: dict[str, int] = {}
     for log in logs:

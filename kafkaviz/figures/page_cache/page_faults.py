@@ -114,7 +114,7 @@ def _fault_points(fault_counts: np.ndarray, replay: Replay, row_pages: int) -> n
 
 
 def _title(replay: Replay) -> str:
-    """How many faults on the whole way; without any, how few pages that takes."""
+    """How many faults on the entire way; without any, how few pages that takes."""
     faults, most_pages = int(replay.faulted.sum()), max(replay.most_pages)
     pages = say_count("page_faults.n_pages", replay.pages, n=group(replay.pages))
     if faults:

@@ -216,7 +216,7 @@ def _hover_lines(lane: SegmentHistory, history: RollHistory) -> tuple[str, ...]:
 def _find_write_spans(
     appended: np.ndarray, begin_ms: int, start: int, end: int
 ) -> tuple[WriteSpan, ...]:
-    """The speed over time, told in stretches of about the same speed and batch size."""
+    """The speed over time, in stretches of about the same speed and batch size."""
     times_ms = appended["now_ms"] - begin_ms
     is_inside = (times_ms >= start) & (times_ms <= end)
     edges = np.linspace(start, end, BINS + 1)
@@ -629,7 +629,7 @@ def _cause_annotations(timeline: RollTimelineView, top: int, colours: dict[str, 
                 _row_end(row, timeline),
                 "right",
                 -9,
-            )  # a lane over the whole width: inside
+            )  # a lane over the entire width: inside
         text = (
             f'<span style="color:{colours[row.text_colour]}">'
             f"<b>{row.cause}</b></span>  {row.reason}"

@@ -2,7 +2,7 @@
 
 The bytes around the pin, as they lie in one of a segment's files, and the spans that name them.
 
-Of the .log the pinned batch is shown, of an index the whole file around the pinned slot, of any
+Of the .log the pinned batch is shown, of an index the entire file around the pinned slot, of any
 other file all of it. Sent is what a screen holds and some more, 4 KiB; the browser asks for the
 next as it scrolls. A compressed batch has a second pane: what it holds, decompressed.
 """
@@ -226,7 +226,7 @@ def translate_span(span: Span) -> Span:
 
 
 def _batch_offset(batches, row: int) -> int:
-    """An offset that leads to a batch; a legacy wrapper tells its last one only."""
+    """An offset that leads to a batch; a legacy wrapper has its last one only."""
     base_offset = int(batches["base_offset"][row])
     return base_offset if base_offset >= 0 else int(batches["last_offset"][row])
 
@@ -361,10 +361,11 @@ def _inner_pane(
 def message(bytes_view: BytesView, key: str) -> bytes:
     """The view as one stretch of bytes.
 
-    Eight that tell the length of the JSON, little-endian, the JSON, and the panes' bytes.
+    Eight with the length of the JSON, little-endian, the JSON, and the panes' bytes.
 
     Args:
-        key: tells what is shown from anything else; while it stays, the reader's place in it stays.
+        key: distinguishes what is shown from anything else; while it stays, the reader's place in
+            it stays.
     """
     panes = [pane for pane in (bytes_view.outer, bytes_view.inner) if pane]
     payload = {

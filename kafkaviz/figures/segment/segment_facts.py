@@ -18,7 +18,7 @@ from kafkaviz.format.batch import is_log_append_time
 from kafkaviz.messages import say, say_count
 
 DAY_MS = 86_400_000
-EXACT_BYTES = 100_000  # more is told in KiB or MiB
+EXACT_BYTES = 100_000  # more is given in KiB or MiB
 TAILS = {"torn": "torn", "zeros": "zeros", "garbage": "torn"}  # torn is the colour of garbage too
 
 
@@ -133,7 +133,7 @@ def _bytes_fact(anatomy: Anatomy) -> Fact:
 def _span_facts(batches: np.ndarray) -> list[Fact]:
     """The first record's time and the newest one's.
 
-    The day is told where they are of different days.
+    The day is given where they are of different days.
     """
     newest = batches["max_timestamp_ms"]
     first_ms = int(

@@ -1,6 +1,6 @@
 """What the segment ruler is sent.
 
-The title, the lanes, the whole segment in columns, and the batches and entries around a window.
+The title, the lanes, the entire segment in columns, and the batches and entries around a window.
 """
 
 import json
@@ -28,8 +28,9 @@ class IndexLane(NamedTuple):
     How many slots it has, how many hold an entry, and what is said of the rest of them.
 
     Attributes:
-        unwritten: "never_written" or "zeros". words stand in the lane where it shows no entry;
-            cut_bytes is what is left of a last slot that is not whole.
+        unwritten: "never_written" or "zeros".
+        words: stand in the lane where it shows no entry.
+        cut_bytes: what is left of an incomplete last slot.
     """
 
     written: int
@@ -44,7 +45,7 @@ class IndexLane(NamedTuple):
 class RulerView:
     """All that the ruler draws.
 
-    Rows and slots count from 0 in the whole segment, positions and sizes are bytes of the .log.
+    Rows and slots count from 0 in the entire segment, positions and sizes are bytes of the .log.
     """
 
     title: str
@@ -136,12 +137,12 @@ def message(ruler: RulerView, key: str, address: dict[str, str]) -> bytes:
 
     JSON, and the columns behind it.
 
-    Eight bytes tell the length of the JSON, little-endian; columns follow as int64, little-endian,
+    Eight bytes give the length of the JSON, little-endian; columns follow as int64, little-endian,
     one after the other, then the overview as uint8. "sections" names where each table starts,
     counted from the end of the JSON.
 
     Args:
-        key: tells segments apart, and readings of one that changed.
+        key: distinguishes segments, and readings of one that changed.
         address: what else the address holds, for links to a pin.
     """
     sections = [pack(columns) for columns in ruler.columns.values()]

@@ -183,7 +183,7 @@ def _wrong_entries_text(anatomy: Anatomy, row: int, wrong_slots: np.ndarray) -> 
 
 
 def offset_range_text(batch: np.void) -> str:
-    """A batch's offsets; a compressed magic 0 or 1 wrapper tells the last one only."""
+    """A batch's offsets; a compressed magic 0 or 1 wrapper has the last one only."""
     last = units.group(int(batch["last_offset"]))
     return (
         f"{units.group(int(batch['base_offset']))}–{last}"

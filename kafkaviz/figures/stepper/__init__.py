@@ -48,7 +48,7 @@ def message(stepper: StepperView, context: LookupContext, key: str) -> dict:
     """The view as plain values.
 
     Args:
-        key: what tells one lookup from another.
+        key: what distinguishes one lookup from another.
     """
     return {
         "key": key,

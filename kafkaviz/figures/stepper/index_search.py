@@ -61,7 +61,7 @@ class SearchView:
 
     Attributes:
         steps: text and line of the pseudocode of each probe, then of the result.
-        cells: key, value and what hovering tells of each slot of a small index, else None.
+        cells: key, value and what hovering shows of each slot of a small index, else None.
     """
 
     search: IndexSearch

@@ -80,7 +80,7 @@ class ScanView:
     end_position: int
 
     def count_reads(self, read_count: int) -> tuple[int, int]:
-        """How many of the first reads were of 17 bytes, and of a whole header.
+        """How many of the first reads were of 17 bytes, and of a complete header.
 
         A batch without records is no more than its header.
         """

@@ -104,7 +104,7 @@ def title(records_view: RecordsView, context: LookupContext, *, is_read: bool) -
 
 
 def browser_rows(records_view: RecordsView, *, is_by_time: bool) -> list[list[str]]:
-    """Offset, the same to read, a word of what is in it or its time, and what hovering tells."""
+    """Offset, the same to read, a word of what is in it or its time, and what hovering shows."""
     format_time = units.clock if len(records_view.records) <= 6 else lambda ms: units.clock(ms)[3:]
     labels = [
         format_time(record.timestamp_ms) if is_by_time or not record.label else record.label

@@ -14,7 +14,7 @@ from kafkaviz.figures.text.join_text import join_each_and, join_semicolon, join_
 from kafkaviz.format.batch import MAGIC_2
 from kafkaviz.messages import say, say_count
 
-# states that a sentence tells
+# states that a sentence describes
 RENAMED_STATES = ("deleted", "cleaned", "swap", "delete", "future", "stray")
 
 
@@ -81,7 +81,7 @@ def _join_magics(magics: list[int]) -> str:
 
 
 def no_batch_text(anatomy: Anatomy) -> tuple[str, str]:
-    """What is said of a log without a whole batch, and why it is so."""
+    """What is said of a log without a complete batch, and why it is so."""
     tail = anatomy.tail
     if tail:
         tail_text = say_count(

@@ -16,7 +16,7 @@ from kafkaviz.simulate.writer.roll_reason import Cause
 from kafkaviz.units import group, size
 
 BETTER, WORSE, NEUTRAL = "better", "worse", ""
-COLUMNS = ("what", "today", "considered", "kind")  # of Row.cells
+COLUMNS = ("what", "today", "considered", "kind")  # of the cells of a row
 FILE_KEYS = {  # lines whose key leaves the unit to their cells
     "skipped": "skipped_bytes_mean",
     "both_indexes": "index_bytes",

@@ -50,7 +50,7 @@ LINE_PX, FOOT_PX = 16, 2
 ALIKE_SHARE = 0.1
 CLOSE_RATIO = 8  # times the other: two marks whose words would meet
 WIDE_PLATEAU_BYTES = 1024  # bytes from which on its words have room inside
-COMPARED_BYTES = 65_536  # what today is held against where nothing else is considered
+COMPARED_BYTES = 65_536  # what today is compared with where nothing else is considered
 
 
 @dataclass(frozen=True)
@@ -174,7 +174,7 @@ def _comparison_point(
 def _differs_on_disk(replayed_current: IntervalPrice, current: IntervalPrice) -> bool:
     """Whether the index on disk is not the one that a replay gives.
 
-    Its entries stand for whole appends.
+    Its entries stand for complete appends.
     """
     return (
         abs(

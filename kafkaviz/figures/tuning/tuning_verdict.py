@@ -29,7 +29,7 @@ MARK_BY_KIND = {KEEP: "ok", BATCH_FIRST: "info", LOWER: "warning", RAISE: "info"
 
 @dataclass(frozen=True)
 class EntryCounts:
-    """Of both indexes: replayed at today's interval, and held by the directory.
+    """Of both indexes: replayed at today's interval, and of the directory.
 
     None where an index is missing.
 

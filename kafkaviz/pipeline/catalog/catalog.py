@@ -190,7 +190,8 @@ def missing_files(path: Path, info: CatalogInfo) -> set[tuple[str, str]]:
 
     Each one's table and name.
 
-    Of most only the footer is read; the table of segments, which every reader needs, is read whole.
+    Of most only the footer is read; the table of segments, which every reader needs, is read
+    completely.
     """
     stored_files = [
         (table, file, rows) for table, files in info.tables.items() for file, rows in files.items()

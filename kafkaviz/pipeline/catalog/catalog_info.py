@@ -28,7 +28,7 @@ Stamp = tuple[int, int]  # a file's size in bytes and its mtime in ns
 class SourceCheck:
     """How a broker directory was checked, and the start that is predicted.
 
-    None where that could not be told.
+    None where that could not be known.
     """
 
     version: AssumedRelease  # whose behaviour it is
@@ -88,7 +88,7 @@ class StoredSegment:
 
     @property
     def key(self) -> tuple[str, str, int, str]:
-        """What tells it from every other segment of the catalog."""
+        """What distinguishes it from every other segment of the catalog."""
         return self.broker, self.directory, self.base_offset, self.suffix
 
 

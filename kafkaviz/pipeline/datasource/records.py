@@ -94,7 +94,7 @@ def crcs_valid(read: ReadInto, batches: np.ndarray) -> np.ndarray:
 
 
 def _batches(read: ReadInto, batches: np.ndarray) -> Iterator[memoryview]:
-    """The bytes of each batch; of one too large to be held its header alone."""
+    """The bytes of each batch; of one too large to be kept in memory its header alone."""
     for run in _runs(batches):
         first, last = run[0], run[-1]
         start, size_bytes = (

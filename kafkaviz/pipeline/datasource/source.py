@@ -2,7 +2,7 @@
 
 spark.read.format("kafka_batches").load(DIR), after kafkaviz.pipeline.register(spark).
 
-    kafka_segments      a row a segment: its files, and what reading them tells
+    kafka_segments      a row a segment: its files, and what reading them says
     kafka_batches       a row a batch, from its header
     kafka_records       a row a record, of any magic and codec; keys, values and headers with option
     payload=true
@@ -70,7 +70,7 @@ def register(spark: "SparkSession") -> None:
 
     No setting of it is changed.
 
-    Workers of a local session that was told of no Python run this one: Spark's default is the first
+    Workers of a local session that was given no Python run this one: Spark's default is the first
     python3 on PATH, which need not have kafkaviz. On a cluster, and on the server of Spark Connect,
     PYSPARK_PYTHON names theirs.
     """

@@ -5,8 +5,8 @@ Each of its pieces read as far as the query needs it, as Arrow record batches.
 A piece begins at the first batch from its edge on that an index entry proves and ends where the
 next one begins, so that any number of pieces gives the same rows. Within it the indexes say where
 the offsets or times that are asked for may begin and end; what they say is compared with the .log
-first (log/entry_points.py), and where it is wrong the whole piece is read. What cannot be read ends
-the query; or it is a row or a line in the log, as mode says, and behind damage reading goes on
+first (log/entry_points.py), and where it is wrong the entire piece is read. What cannot be read
+ends the query; or it is a row or a line in the log, as mode says, and behind damage reading goes on
 (log/resync_scan.py).
 """
 
@@ -383,7 +383,7 @@ def becomes_row(what: str, *, is_unread: bool, mode: str) -> bool:
 
 
 def problem_row(row: Mapping[str, object], schema: pa.Schema) -> pa.RecordBatch:
-    """A row of what could not be read; what it does not tell is null."""
+    """A row of what could not be read; what it does not say is null."""
     return pa.RecordBatch.from_pylist([{name: row.get(name) for name in schema.names}], schema)
 
 
@@ -426,7 +426,7 @@ def _is_preallocated(segment: Segment, hole: Hole) -> bool:
 
 
 def _begins_behind(batch: np.void | None, timestamp_ms: float) -> bool:
-    """Whether the first record of a batch is newer than this, as far as its header tells."""
+    """Whether the first record of a batch is newer than this, as far as its header shows."""
     if batch is None or batch["magic"] < 2 or has_delete_horizon(batch):
         return False
     first_ms = (

@@ -1,7 +1,7 @@
 """The columns of the data source: each format's, in order, and its options as text.
 
 The formats give what the catalog's tables give, column for column, but for kafka_records and
-whether a checksum is right, which no catalog holds, and what all segments of a partition tell
+whether a checksum is right, which no catalog holds, and what all segments of a partition say
 together.
 """
 

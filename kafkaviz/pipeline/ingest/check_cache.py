@@ -82,11 +82,11 @@ def digest_of(*values: Any) -> str:
 def is_still_valid(result: SegmentFindings, now_ms: int) -> bool:
     """Whether what was found at another time may be kept now.
 
-    Only one code asks for the time, timestamp-in-future, and its words are made anew. What was kept
-    is right where nothing lay ahead of the clock then and nothing does now. Where something did, it
-    is kept as long as the farthest is still ahead: how many batches there are, and which of the
-    others came late, is then told by the clock of the reading, so that one segment with a date of
-    2099 is not read again in every run.
+    Only one code asks for the time, timestamp-in-future, and its words are written again. What was
+    kept is right where nothing lay ahead of the clock then and nothing does now. Where something
+    did, it is kept as long as the farthest is still ahead: how many batches there are, and which of
+    the others came late, then depends on the clock of the reading, so that one segment with a date
+    of 2099 is not read again in every run.
     """
     if result.summary is None:
         return True

@@ -10,12 +10,12 @@ One run at a time.
     OUT/.current                  a link to .run-RUN, replaced: from here on all of the new catalog
     holds, and nothing of the old
 
-A run that ends anywhere on this way leaves a whole catalog, for those who go by _catalog.json and
-for those who list a table's folder; the next one sweeps what it left. One exception: of a catalog
-of format 7, whose tables were folders, a table's folder may be missing from the moment it is moved
-until the next commit. The folder of the run before stays until the next run starts, so that a
-listing that has begun is whole. What a file of some name holds never changes: opened by OUT/batches
-after the swap, it has the same rows as when it was listed, or is gone.
+A run that ends anywhere on this way leaves a complete catalog, for those who go by _catalog.json
+and for those who list a table's folder; the next one sweeps what it left. One exception: of a
+catalog of format 7, whose tables were folders, a table's folder may be missing from the moment it
+is moved until the next commit. The folder of the run before stays until the next run starts, so
+that a listing that has begun is whole. What a file of some name holds never changes: opened by
+OUT/batches after the swap, it has the same rows as when it was listed, or is gone.
 """
 
 import fcntl
@@ -94,7 +94,7 @@ class CatalogTransaction:
     def keep(self, segments: Sequence[StoredSegment]) -> list[StoredSegment]:
         """Takes these segments' rows over from the old catalog.
 
-        Their spans change where a file held others' rows too.
+        Their spans change where a file had others' rows too.
         """
         new_ranges: dict[tuple[str, RowRange], RowRange] = {}
         for table in TASK_TABLES:

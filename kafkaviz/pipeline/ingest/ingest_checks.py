@@ -48,7 +48,7 @@ class LogLoad:
 
     @property
     def key(self) -> Key:
-        """What tells it from everything else that is checked."""
+        """What distinguishes it from everything else that is checked."""
         return self.broker, self.log.partition.directory, None, ""
 
     @cached_property

@@ -148,10 +148,10 @@ def _merge_by_path(brokers: Iterable[Broker]) -> list[Broker]:
 def _names(brokers: list[Broker]) -> list[str]:
     """The folder of each, or the archive's name without its suffix.
 
-    As many folders above it as tell all apart.
+    As many folders above it as distinguish all.
 
-    As text that tables can hold, see units.encodable; where that alone tells two apart no more,
-    bytes that are no UTF-8 are written out.
+    As text that tables can hold, see units.replace_surrogates; where that alone no longer
+    distinguishes two, bytes that are no UTF-8 are written out.
     """
     paths = [
         broker.source.with_name(archive.stem(broker.source)) if _is_packed(broker) else broker.path
@@ -181,7 +181,7 @@ def _build_source(name: str, broker: Broker) -> CatalogSource:
 
 
 def _files(broker: Broker) -> Iterator[tuple[str, Stamp]]:
-    """Every file that is no segment's and that findings may be told by, by path from the directory.
+    """Every file that is no segment's and that findings may go by, by path from the directory.
 
     Of directories there the name.
     """

@@ -227,7 +227,9 @@ def read_segments(
     spark: "SparkSession | str | None",
     checks: IngestChecks | None,
 ) -> dict[int, SegmentSummary]:
-    """Reads the segments and loads the logs on Spark: what each segment told, by its number.
+    """Reads the segments and loads the logs on Spark.
+
+    What reading each segment gave, by its number.
 
     Its rows lie in the staging folder.
 
@@ -270,7 +272,7 @@ def run_tasks(
 
 
 def merge_by_segment(summaries: Iterable[RangeSummary]) -> dict[int, SegmentSummary | None]:
-    """What the stretches of each segment tell together, by the segment's number."""
+    """What the stretches of each segment say together, by the segment's number."""
     by_number: dict[int, list[RangeSummary]] = defaultdict(list)
     for summary in summaries:
         by_number[summary.number].append(summary)
@@ -283,7 +285,7 @@ def collect_segments(
     catalog_numbers: Sequence[int | None],
     segment_summaries: dict[int, SegmentSummary],
 ) -> tuple[list[StoredSegment], list[SegmentStatistics]]:
-    """Each segment and what it told, in the inventory's order.
+    """Each segment and what reading it gave, in the inventory's order.
 
     Those just read, and those that the old catalog still has right.
     """
@@ -328,7 +330,7 @@ def reused_stored_segment(entry: InventoryEntry, segment: StoredSegment) -> Stor
 
 
 def settings(brokers: Iterable[tuple[str, Broker]]) -> dict[str, Settings]:
-    """What each broker was run with, as far as its directory tells, by its name."""
+    """What each broker was run with, as far as its directory says, by its name."""
     return {
         name: open_settings(broker, assumed_version(broker).version) for name, broker in brokers
     }

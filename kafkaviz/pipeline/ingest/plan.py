@@ -90,10 +90,10 @@ class IngestTask:
 
 @dataclass(frozen=True)
 class LoadTask:
-    """What one Spark task foretells: what a start would do to some logs."""
+    """What one Spark task predicts: what a start would do to some logs."""
 
     loads: tuple["LogLoad", ...]
-    # as of a Task; what a load reads of a .log, a task with its segment in it has read
+    # as of an IngestTask; what a load reads of a .log, a task with its segment in it has read
     log_bytes: int = 0
 
 

@@ -53,7 +53,7 @@ def scan(task: IngestTask, staging: Path) -> list[RangeSummary]:
 
 
 def scan_segment(segment_task: SegmentTask) -> RangeSummary:
-    """One pass over a whole segment without writing a row or checking anything."""
+    """One pass over an entire segment without writing a row or checking anything."""
     return _scan_range(SegmentRange(segment_task, 0, segment_task.log_bytes), {})
 
 
@@ -198,10 +198,10 @@ def _scan_range(segment_range: SegmentRange, files: Mapping[str, RowFile]) -> Ra
 
 
 def _check(segment_range: SegmentRange) -> str | None:
-    """The findings about the whole segment, as text.
+    """The findings about the entire segment, as text.
 
     Returns:
-        None where none are wanted, or another stretch tells them.
+        None where none are wanted, or another stretch gives them.
     """
     facts = segment_range.segment_task.facts
     return (

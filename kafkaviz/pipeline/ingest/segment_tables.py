@@ -27,9 +27,9 @@ SEGMENT_BYTES = "segment.bytes"
 
 @dataclass(frozen=True)
 class SegmentStatistics:
-    """What the files of a segment told when they were read.
+    """What the files of a segment said when they were read.
 
-    None where they do not tell, or could not be read.
+    None where they do not say, or could not be read.
     """
 
     batches: int | None = None
@@ -111,7 +111,7 @@ def segments_table(
     statistics: Sequence[SegmentStatistics],
     settings: Mapping[str, Settings],
 ) -> pa.Table:
-    """A row a segment, in the order given; facts[n] is what found[n] told.
+    """A row a segment, in the order given; facts[n] is what reading the n-th gave.
 
     Args:
         settings: of each broker, by its name.
@@ -179,8 +179,8 @@ def _rolls(
 ) -> tuple[dict[tuple, str | None], dict[tuple, int]]:
     """Why each closed segment was rolled, by StoredSegment.key.
 
-    And the segment.bytes that rolls tell: of each topic-partition, and of each topic, by broker,
-    topic and partition (None: of the topic), as its first topic-partition that tells does.
+    And the segment.bytes that rolls show: of each topic-partition, and of each topic, by broker,
+    topic and partition (None: of the topic), as its first topic-partition that shows one does.
     """
     reasons: dict[tuple, str | None] = {}
     limits: dict[tuple, int] = {}
@@ -202,7 +202,7 @@ def _segment_bytes(
 ) -> dict[str, int | str]:
     """The limit that a segment ended at or could have.
 
-    As it was set, else as rolls tell, else the default of the release.
+    As it was set, else as rolls show, else the default of the release.
     """
     topic = entry.partition.topic
     setting = settings.find(topic, SEGMENT_BYTES)

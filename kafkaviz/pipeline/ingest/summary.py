@@ -1,6 +1,6 @@
 """What a task sends back.
 
-One summary a stretch, and what the stretches of a segment tell together.
+One summary a stretch, and what the stretches of a segment say together.
 """
 
 from collections.abc import Iterable, Mapping
@@ -35,7 +35,7 @@ class RangeSummary:
         end_position: where the scan ended; None if there is no .log.
         problems: the files that could not be read.
         check_json: what the checks of the segment found, as check_cache.to_json has it; the first
-            stretch tells.
+            stretch has it.
     """
 
     number: int  # of the segment in this run
@@ -60,7 +60,7 @@ class RangeSummary:
 
 @dataclass(frozen=True)
 class SegmentSummary:
-    """What the stretches of one segment tell together."""
+    """What the stretches of one segment say together."""
 
     content: Content
     evidence: IntervalEvidence

@@ -26,7 +26,7 @@ def run_tasks(
 ) -> list["RangeSummary | LoadResult"]:
     """Runs the tasks as one Spark job, a partition a task.
 
-    What each tells, in the order of the tasks.
+    What each gives, in the order of the tasks.
 
     Args:
         staging: the run's own folder, which every worker sees at the same path.

@@ -100,7 +100,7 @@ def read_transactions(
             aborted.append(_aborted(segment))
         except KafkavizError as fault:
             problems.append(Problem.from_fault(segment.txnindex.path, fault))
-    # else the markers of the .log tell alone
+    # else the markers of the .log alone say it
     since, open_since = (-1, {}) if problems else _newest_snapshot(partition)
     open_transactions = OpenTransactions(open_since)
     for place, segment in enumerate(partition.live):

@@ -81,7 +81,7 @@ def launcher(cache: Path, java: Path, version: int) -> Path:
     )
     program.parent.mkdir(parents=True, exist_ok=True)
     if not program.exists() or program.read_text() != text:
-        # a whole file, closed, then renamed: else "Text file busy"
+        # an entire file, closed, then renamed: else "Text file busy"
         temporary = program.with_name(f"java.{os.getpid()}")
         temporary.write_text(text)
         temporary.chmod(0o755)

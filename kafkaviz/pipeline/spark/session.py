@@ -112,7 +112,7 @@ def refuse_unusable(spark: "SparkSession") -> None:
 def submitted_master(environ: Mapping[str, str]) -> str:
     """The master that spark-submit was given, or PYSPARK_SUBMIT_ARGS names.
 
-    local[*] where neither tells.
+    local[*] where neither says so.
     """
     if GATEWAY_PORT in environ:
         return _submitted_settings().get("spark.master", "local[*]")
@@ -122,7 +122,7 @@ def submitted_master(environ: Mapping[str, str]) -> str:
 
 
 def _submitted_settings() -> dict[str, str]:
-    """What spark-submit was told, by --conf, its options or a file of defaults."""
+    """What spark-submit was given, by --conf, its options or a file of defaults."""
     from pyspark import SparkConf, SparkContext
 
     SparkContext._ensure_initialized()
@@ -132,7 +132,7 @@ def _submitted_settings() -> dict[str, str]:
 def settings(master: str = "local[*]") -> dict[str, str]:
     """What every session of ours is started with, once the environment is prepared.
 
-    spark-submit may have been told otherwise.
+    spark-submit may have been given something else.
     """
     # Spark makes the secret; elsewhere people say
     local = {"spark.authenticate": "true"} if re.match(r"local(\[|$)", master) else {}

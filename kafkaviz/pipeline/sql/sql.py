@@ -3,7 +3,7 @@
 Parsed before anything of it is run, and refused unless it only reads the catalog.
 
 DuckDB can do far more than ask: write tables and files, read any file (SELECT * FROM
-'/etc/passwd'), load extensions, tell its settings. Judged is therefore not the text but the tree
+'/etc/passwd'), load extensions, show its settings. Judged is therefore not the text but the tree
 that its own parser makes of it: its statements must be one SELECT, its tables those of the catalog,
 its functions none that leave the query. The process that runs it (sql_worker.py) can reach nothing
 else either.
@@ -27,7 +27,7 @@ QUERY_NODES = frozenset({"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NOD
 ROW_FUNCTIONS = frozenset(
     {"range", "generate_series", "unnest", "repeat", "json_each", "json_tree"}
 )
-# functions that tell of the process and its settings, or outlive the query: the rest compute with
+# functions that show the process and its settings, or outlive the query: the rest compute with
 # what they get
 FORBIDDEN_FUNCTIONS = re.compile(
     "getenv|getvariable|current_setting|user_agent|inet_.*|pg_.*|.*duckdb.*|write_log|add_parquet_key|(next|curr|set)val|setseed|"

@@ -104,7 +104,7 @@ class CatalogDatabase:
             return {"too_large": True}, b""
         except (duckdb.IOException, OSError):
             return {"lost_files": True}, b""
-        except Exception as fault:  # by its name alone: what it says could tell of the machine
+        except Exception as fault:  # by its name alone: what it says could describe the machine
             error = sql.query_error(fault, request["text"])
             return {"wrong": _plain_error(error)} if error else {
                 "failed": type(fault).__name__
@@ -222,7 +222,7 @@ def _prepare(cursor: "DuckDBPyConnection", text: str) -> "DuckDBPyRelation":
     """
     try:
         return cursor.sql(text)
-    # tells no place: EXPLAIN of it fails in the same way, and with a place
+    # gives no place: EXPLAIN of it fails in the same way, and with a place
     except duckdb.Error as fault:
         try:
             cursor.execute(f"{EXPLAIN}{text}").fetchall()

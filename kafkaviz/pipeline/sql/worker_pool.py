@@ -102,7 +102,7 @@ class WorkerPool:
         """A worker, once it is this call's turn.
 
         Returns:
-            None where `end_event` is set before: `wake` tells that it was.
+            None where `end_event` is set before: `wake` says that it was.
         """
         ticket = object()
         with self._condition:

@@ -232,7 +232,7 @@ def _compare_entries(
 def _agrees(
     entry: np.void, abort: _Abort | None, facts: PartitionFacts, begins: _TransactionBegins
 ) -> bool:
-    """Whether an entry tells an abort of the log."""
+    """Whether an entry records an abort of the log."""
     if abort is None or abort.marker.producer_id != entry["producer_id"] or _is_refused(entry):
         return False
     if abort.first_offset is not None and abort.first_offset != entry["first_offset"]:

@@ -57,7 +57,7 @@ def check_broker(
             yield unreadable_files.path_finding(name, partition, problem, version, consequence)
     with file.translate_os_errors(broker.path), os.scandir(broker.path) as entries:
         file_names = sorted(entry.name for entry in entries if not file.is_directory(entry))
-    # the latter is what somebody put there to tell its settings
+    # the latter is what somebody put there to give its settings
     known_names = (*OWN_FILES, SERVER_PROPERTIES)
     yield from (
         unknown_files.stranger_finding(None, name, None, version)

@@ -42,7 +42,7 @@ class LessonFigure:
 
 
 def block_key(block: LessonBlock) -> str:
-    """What tells what a block shows from what others do."""
+    """What distinguishes what a block shows from what others do."""
     return f"lesson {language()} {block.kind} {block.lines}"
 
 

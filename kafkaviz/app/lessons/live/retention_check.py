@@ -25,7 +25,7 @@ def _make(block: LessonBlock) -> LogRetention:
     """The check of a block.
 
     Raises:
-        NoValue: no segment tells a time.
+        NoValue: no segment has a time.
     """
     location = block_location.locate(block)
     segment_ages = _segment_ages(location.snapshot.key, location.partition.directory, location)

@@ -1,4 +1,4 @@
-"""What the Explore page is made of.
+"""What the Explore page consists of.
 
 The questions, the query and its field, the queries of this server, an answer, the catalog's tables.
 """

@@ -72,7 +72,7 @@ def _name_attribute(name: str) -> str:
 
 
 def render_out_of_date(snapshot: BrokerSnapshot) -> None:
-    """The tables tell of another time than now."""
+    """The tables are of another time than now."""
     catalog_time = moment(
         cast(int, broker_cache.catalog_stamp(snapshot.broker)) // 1_000_000, fraction=False
     )

@@ -79,7 +79,7 @@ def start_query(snapshot: BrokerSnapshot, text: str) -> "Query | None":
     if broker_cache.catalog_info(snapshot) is None:
         return None
     query = queries().get_or_start(snapshot, text)
-    with suppress(KafkavizError):  # told below
+    with suppress(KafkavizError):  # shown below
         query.wait(QUICK_S)
     return query
 

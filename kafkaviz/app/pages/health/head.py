@@ -92,7 +92,7 @@ def render_traces_notice(snapshot: BrokerSnapshot, release: str) -> None:
 
 
 def _render_downloads(snapshot: BrokerSnapshot, health: "Health", release: str) -> None:
-    """The findings as JSON, and the whole report; both are made on click."""
+    """The findings as JSON, and the entire report; both are made on click."""
     name = units.escape_controls(snapshot.broker.name)
     widget_options: dict[str, Any] = {"on_click": "ignore", "icon": ":material/download:"}
     st.download_button(

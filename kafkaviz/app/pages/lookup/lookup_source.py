@@ -34,7 +34,7 @@ OWN_SET, KEYS_SET = "real", "keys"
 PRACTICE = {"five": practice.five, "twenty": practice.twenty, "full": practice.full}
 SETS = (*PRACTICE, KEYS_SET)
 SLIDER_LIMIT = 1 << 53  # a slider of the browser counts no further
-READ_BYTES = 256 << 20  # of .log, read for the times of a whole partition
+READ_BYTES = 256 << 20  # of .log, read for the times of an entire partition
 MOST_LABEL = 14
 MOST_KEYS = 4096
 
@@ -49,7 +49,7 @@ class LookupSource:
         first_ms, last_ms: the times, None without any.
         offset, timestamp_ms: a target to begin with.
         batches, records: as of figures.stepper.context.LookupContext.
-        times: the batches of a segment as far as they may be read for a picture of the whole
+        times: the batches of a segment as far as they may be read for a picture of the entire
             partition, else None.
     """
 
@@ -187,7 +187,7 @@ def recovery_notes(names: Sequence[str]) -> list[str]:
 
 @st.cache_data(max_entries=32, show_spinner=False)
 def _interval(key: str, _segment: Segment) -> IntervalBounds:
-    """Which index.interval.bytes fits the open segment, as far as its entries tell."""
+    """Which index.interval.bytes fits the open segment, as far as its entries show."""
     anatomy = segment_cache.read(_segment)
     return interval_bounds(anatomy.batches, anatomy.index.entries)
 

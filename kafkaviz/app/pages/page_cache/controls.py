@@ -69,7 +69,7 @@ class ReplaySettings:
 
     Attributes:
         warm_bytes: None where the search has no warm section.
-        key: of a real index, "" for a made one.
+        key: of a real index, "" for an invented one.
     """
 
     growth: IndexGrowth

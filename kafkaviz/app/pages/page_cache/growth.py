@@ -37,7 +37,7 @@ READER_COLUMNS = ("by_laggards", "tail_plain", "tail_warm", "laggards_plain", "l
 FAULT_RATE_COLUMNS = ("laggard_share", *READER_COLUMNS[1:])
 CACHE_ENTRIES = 128
 TURNOVERS_MB = (1, 4, 16, 64, 256)
-LONG_GROWTH = (20_000, 262_144)  # the growth that faults a page are told of
+LONG_GROWTH = (20_000, 262_144)  # growths whose faults a page are listed
 
 
 def render_growth(settings: ReplaySettings, clock: np.ndarray | None) -> None:

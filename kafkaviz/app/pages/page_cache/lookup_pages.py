@@ -126,7 +126,7 @@ def _published_row(size_range: IndexSizeRange) -> str:
 
 @st.cache_resource(show_spinner=False)
 def _size_ranges() -> tuple[IndexSizeRange, ...]:
-    """The sizes of an index that KAFKA-6432 tells of: its 13th and its 14th page."""
+    """The sizes of an index that KAFKA-6432 names: its 13th and its 14th page."""
     return index_size_ranges(
         12 * index_layouts.ENTRIES_A_PAGE + 1, 14 * index_layouts.ENTRIES_A_PAGE
     )
@@ -169,7 +169,7 @@ def render_layouts(key: str, offsets: np.ndarray | None) -> None:
 def _compare_layouts(
     pattern: str, key: str = "", _keys: np.ndarray | None = None
 ) -> tuple[tuple[index_layouts.Cost, ...], int, int]:
-    """Every layout on made keys, or on those of a real index.
+    """Every layout on invented keys, or on those of a real index.
 
     How many entries, how many targets.
     """

@@ -121,7 +121,7 @@ def _chunks(workload: Workload, config: LogConfig, *, payload: bool) -> Iterator
 
 
 def key_of(workload: Workload, config: LogConfig) -> str:
-    """What tells one run from another."""
+    """What distinguishes one run from another."""
     return hashlib.sha256(repr((workload, config)).encode()).hexdigest()[:16]
 
 

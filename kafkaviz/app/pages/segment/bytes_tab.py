@@ -1,7 +1,8 @@
 """The bytes below the segment ruler.
 
 Which file (those of the segment, and beside them what lies in the same directory and in the
-broker's own), what the colours mean, and the view of the pinned batch or slot, or of a whole file.
+broker's own), what the colours mean, and the view of the pinned batch or slot, or of an entire
+file.
 """
 
 import hashlib

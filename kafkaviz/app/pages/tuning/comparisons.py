@@ -378,7 +378,7 @@ def compare_writers(
 
 
 def _batches(sizes: np.ndarray) -> np.ndarray:
-    """Batches of these sizes; offsets only tell whether one holds one record."""
+    """Batches of these sizes; offsets only show whether one holds one record."""
     rows: np.ndarray = np.zeros(len(sizes), _COLUMNS)
     rows["size_bytes"] = sizes["size_bytes"]
     rows["base_offset"] = 2 * np.arange(len(sizes))

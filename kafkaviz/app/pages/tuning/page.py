@@ -128,7 +128,7 @@ def _lead(context: TuningContext) -> str:
 
 
 def _render_report_button(snapshot: BrokerSnapshot) -> None:
-    """The report of the whole directory, unless it would take too long."""
+    """The report of the entire directory, unless it would take too long."""
     widget_options: dict[str, Any] = {
         "on_click": "ignore",
         "icon": ":material/download:",
@@ -153,7 +153,7 @@ def _render_report_button(snapshot: BrokerSnapshot) -> None:
 def report(snapshot: BrokerSnapshot) -> str:
     """The report of a broker directory, dated now.
 
-    Of its checkup what the catalog tells, if it is fresh.
+    Of its checkup what the catalog has, if it is fresh.
     """
     from kafkaviz import (
         report as html_report,  # it takes Plotly's own text, which no page needs before

@@ -148,7 +148,7 @@ def option_text(option: str) -> str:
 
 
 def render_title(tuning_scope: Scope) -> None:
-    """What is tuned, where there is nothing to tell of it yet."""
+    """What is tuned, where there is nothing to say of it yet."""
     text = (
         say("tuning.whole_broker")
         if tuning_scope.kind == "broker"

@@ -94,7 +94,7 @@ class TuningContext:
 
     Attributes:
         kind: "partition", "topic", "broker" or "workload".
-        alternative_bytes: the interval held against today's.
+        alternative_bytes: the interval compared with today's.
         label: how what is tuned is called.
     """
 

@@ -1,4 +1,4 @@
-"""What the Workshop page is made of.
+"""What the Workshop page consists of.
 
 The strip of lessons, one step with its figures and questions, the hand-out; and where the reader
 is, in the address.

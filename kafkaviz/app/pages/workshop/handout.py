@@ -85,7 +85,7 @@ def _step(step: LessonStep, part: int, lesson: Lesson, *, is_teacher: bool) -> N
 
 
 def _reveals_answer(block: LessonBlock, step: LessonStep) -> bool:
-    """Whether a figure would tell what its step asks.
+    """Whether a figure would reveal what its step asks.
 
     It waits on the screen, or is the whole of a lookup that the exercise asks about.
     """

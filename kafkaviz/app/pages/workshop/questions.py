@@ -37,7 +37,7 @@ def render_questions(position: LessonPosition) -> None:
 
 
 def _predict(block: LessonBlock, position: LessonPosition, number: int) -> None:
-    """Choose first: what is right is told only then."""
+    """Choose first: what is right is shown only then."""
     choice = lesson_state.letter(block, position.lesson.name, position.part)
     with st.container(key=f"kv_ask_{number}", gap=6):
         with st.container(key="kv_prose_ask"):
@@ -55,7 +55,7 @@ def _predict(block: LessonBlock, position: LessonPosition, number: int) -> None:
 def _choice_button(
     position: LessonPosition, index: int, text: str, *, is_right: bool, choice: str | None
 ) -> None:
-    """One of the answers; its colour tells whether it is right once one was chosen."""
+    """One of the answers; its colour shows whether it is right once one was chosen."""
     letter = LETTERS[index]
     kind = (
         "open"

@@ -211,7 +211,7 @@ def _step_figures(position: LessonPosition) -> list[LessonBlock]:
 
 
 def _render_figures(figures: Sequence[LessonBlock], position: LessonPosition) -> None:
-    """All of them; one that would tell the answer waits for it."""
+    """All of them; one that would reveal the answer waits for it."""
     is_answered = lesson_state.is_answered(position)
     for number, block in enumerate(figures):
         if number:
@@ -225,7 +225,7 @@ def _render_figures(figures: Sequence[LessonBlock], position: LessonPosition) ->
 
 
 def _figure_key(position: LessonPosition, number: int) -> str:
-    """What tells a figure from all others: its lesson, its step, its number there.
+    """What distinguishes a figure from all others: its lesson, its step, its number there.
 
     It is the name of a stepper in the address, too.
     """
