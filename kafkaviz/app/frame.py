@@ -430,9 +430,9 @@ def _to_segment(page: Page, location: PartitionLocation, base_offset: int) -> No
 
 
 def _listen(page: Page, location: Location) -> None:
-    """Keys that are no button's: ? for the list of keys, [ and ] for the segment before and after.
+    """Keys that are no button's, and the browser's own Back.
 
-    And the browser's own Back.
+    ? is for the list of keys, [ and ] for the segment before and after.
     """
     one_step(urlencode(st.query_params.to_dict()))
     sidebar()

@@ -2,6 +2,11 @@
 
 Streamlit looks for garbage after each run of a page, in all there is, and sends the last of the
 page's messages only then.
+
+A server that has its libraries and some directories loaded holds a million objects: that takes
+longer than the run. What outlives one long search is therefore left out of the next ones. It is
+still freed when nothing refers to it any more. What refers to itself in a circle, as all that
+belongs to a tab does, would stay: so every few minutes one search goes through everything again.
 """
 
 import gc

@@ -70,10 +70,7 @@ class HostCheck:
 
 
 class FrameGuard:
-    """Forbids other sites' pages to frame an answer.
-
-    And keeps the server's own figures to itself.
-    """
+    """Forbids other sites' pages to frame an answer, and keeps the server's own figures private."""
 
     def __init__(self, app: "ASGIApp") -> None:
         self._app = app

@@ -51,7 +51,7 @@ FLAGS = {
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Adds `dump` to the command line, with the options of Kafka's tool.
 
-    None may be shortened, one dash does as well as two.
+    There are none may be shortened, one dash does as well as two.
     """
     parser = subparsers.add_parser(
         "dump",

@@ -1,6 +1,14 @@
 """The report: one HTML file that opens without a network.
 
 It says what a broker directory holds, what is wrong with it, and what to set.
+
+    subject = subject.gather(open_broker("/var/lib/kafka"))
+    report.page(subject, made_ms)       "<!doctype html>…", 2.6 MB, of which Plotly, packed, is 2.0
+    and the fonts are 0.35
+
+Everything is in the file. Its policy lets two scripts run, by their checksums: the one that draws,
+and Plotly. Nothing else can, whatever a topic is called, and nothing can be fetched. The same
+directory gives the same bytes, but for the date.
 """
 
 import base64

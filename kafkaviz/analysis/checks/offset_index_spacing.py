@@ -226,7 +226,7 @@ class EntrySpacing(BatchObserver[Iterator[Finding]]):
     def _recovery_entries(self, interval_bytes: int) -> np.ndarray:
         """The entries that a recovery writes at this interval.
 
-        None where it does not come to an end.
+        There are none where the recovery does not come to an end.
         """
         log = existing_file(self._segment.log)
         try:

@@ -354,7 +354,7 @@ def _newest_offset(segment: Segment, newest: tuple[int, int, int] | None) -> int
 def _stable_offsets(segment: Segment) -> list[int]:
     """The last stable offsets of its .txnindex.
 
-    None where that cannot be read, which is reported elsewhere.
+    There are none where that cannot be read, which is reported elsewhere.
     """
     try:
         return segment.txn_index["last_stable_offset"].tolist()

@@ -25,8 +25,9 @@ class LookupCounts:
     """How many targets take how many: probes, pages and headers, each by its number from 0.
 
     Attributes:
+        first: the first target.
+        last: the last target.
         headers: batches whose header is read, of those targets that a batch answers.
-        first, last: the targets.
     """
 
     first: int

@@ -1,6 +1,6 @@
 """A finding: something true of a directory that a person may want to know, with its evidence.
 
-And the list of all codes.
+CODES lists all of them.
 
     index-offset-mismatch   error   bookings-0/00000000000000000858.index, bytes 24 to 31
     found     offset 963, position 20672          expected  offset 963, position 13780

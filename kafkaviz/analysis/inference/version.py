@@ -126,9 +126,10 @@ def infer_release(broker: Broker) -> InferredRelease:
 
 
 def assumed_version(broker: Broker, version: str | None = None) -> AssumedRelease:
-    """The release given, such as "3.9" or "4.3.1".
+    """The release to go by.
 
-    Else what the directory's own traces say; else the newest that is known.
+    It is the release given, such as "3.9" or "4.3.1", else what the directory's own traces say,
+    else the newest that is known.
 
     A trace that only says "not before" leaves all later ones, but for the metadata.version that the
     brokers last agreed on: none is likely to be much newer. Where something of a later release lies
@@ -249,6 +250,9 @@ def formatting_release(broker: Broker) -> Release | None:
     """The first release that can have formatted the directory.
 
     No older one wrote what is in it.
+
+    Returns:
+        None where nothing says so.
     """
     formatting = _formatting_level(broker)
     return _release_of_level(formatting[1]) if formatting else None
@@ -357,6 +361,9 @@ def _features(path: Path) -> dict[str, int]:
     """The levels that a .checkpoint of metadata records sets.
 
     It is read up to the batch that sets metadata.version: a snapshot begins with them.
+
+    Nothing where there is no file, or it sets none before its end or before what cannot be read. It
+    is batch after batch, like a .log. Read without any compiled code: a lookup asks too.
     """
     levels: dict[str, int] = {}
     try:

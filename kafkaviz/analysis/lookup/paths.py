@@ -30,7 +30,7 @@ ADVICE_PARTITION = message("errors.give_partition")
 
 
 def index_kind(path: Path) -> str | None:
-    """ "index" or "timeindex" where the path names one, else None."""
+    """Which index a path names: "index" or "timeindex", else None."""
     name = names.parse_file(path.name)
     return name.kind if name and name.kind in INDEXES else None
 

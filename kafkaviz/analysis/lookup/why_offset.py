@@ -145,9 +145,9 @@ def _count_older_batches(segment_times: SegmentTimes, answer: RecordTime, target
 def _closest(
     segments: Sequence[SegmentTimes], target_ms: int, records: Callable[[int, int], Iterable]
 ) -> tuple[RecordTime | None, tuple[Message, ...]]:
-    """Of all records of the batches whose times enclose the target or come nearest to it.
+    """The closest record in time, of the batches whose times enclose the target or come nearest.
 
-    And the faults of those that are damaged.
+    Also the faults of those batches that are damaged.
     """
     nearest_batches = sorted(
         batch_distance

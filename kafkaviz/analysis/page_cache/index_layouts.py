@@ -61,7 +61,7 @@ class Cost:
 def compare(keys: np.ndarray, targets: np.ndarray) -> tuple[Cost, ...]:
     """Every way on the same sorted keys (n,) and targets (m,), in the order of LAYOUTS.
 
-    None of an empty index.
+    There are none of an empty index.
     """
     keys, targets = np.ascontiguousarray(keys, np.int64), np.ascontiguousarray(targets, np.int64)
     return (
@@ -262,9 +262,10 @@ def _search_pages(
 
 @njit(cache=True)
 def _last_not_above(keys: np.ndarray, first: int, last: int, target: int) -> tuple[int, int]:
-    """The last slot of first to last whose key is not above the target, first - 1 for none.
+    """The last slot of first to last whose key is not above the target.
 
-    And how many keys were compared.
+    Returns:
+        The slot, first - 1 for none, and how many keys were compared.
     """
     lo, hi, count = first - 1, last, 0
     while lo < hi:

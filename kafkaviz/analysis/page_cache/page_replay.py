@@ -1,6 +1,16 @@
 """Which memory pages of an index a search touches while the index grows.
 
 And which of them have gone cold by then.
+
+KAFKA-6432. An index is mapped into memory page by page. A reader at the log's end looks its offset
+up after every append; plain bisection then reads the middle of the index, its three quarters and so
+on, and all of these move on as it grows: on to pages that nobody has read for long. With the last
+entries tried first (kafkaviz.search.slots) only the newest pages are read.
+
+Time is counted in bytes appended to this log. A page that was not touched for `cold_after_bytes` of
+them has left the page cache, a list from which the page unused for longest goes first: the cache is
+turned over once in that time. With 512 entries a page and 13 full pages, a plain search for the end
+reads page 0, then 6, 9, 11 and 12; page 6 was the middle one since the 6145th entry.
 """
 
 import math
@@ -321,7 +331,7 @@ def _load_around(
 def expected_faults(growth: IndexGrowth, memory: Memory = Memory()) -> int:
     """The faults of a plain tail reader after every append, by the closed form.
 
-    Without reading around a fault.
+    Nothing is read around a fault.
 
     The k-th step of a search for the end reads 1 - 2**-k of the index. Page j is last read by step
     k + 1 and, once the index has grown on, again by step k: a fault if the log grew by more than

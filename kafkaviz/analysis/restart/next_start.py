@@ -227,6 +227,11 @@ def stray_reason(
     """Why the start would take a partition for stray, or None.
 
     As LogManager.isStrayKraftReplica in 3.7, and isStrayReplica in 4.3.1 and 4.4.0.
+
+    Args:
+        image: what the metadata log in the same directory says; where it is not there, or not
+            whole, nothing is known. The broker may learn of later changes from the controllers
+            before it loads its logs.
     """
     if (
         not versions.STRAYS_RENAMED.applies_to(release)

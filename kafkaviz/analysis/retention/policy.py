@@ -174,7 +174,9 @@ def segment_ages(
     """The segments of a log that was read, as the next start leaves them.
 
     Args:
-        clean, recovery_point, release: as of recovered.
+        clean: as of recovered.
+        recovery_point: as of recovered.
+        release: as of recovered.
     """
     recovered_offsets = recovered_bases(
         [summary.segment for summary in summaries],
@@ -206,7 +208,7 @@ def log_retention(
     end_offsets = [*(segment.base_offset for segment in segments[1:]), log_end_offset]
 
     def is_deletable(number: int) -> bool:
-        """deletableSegments.
+        """Whether UnifiedLog.deletableSegments may take a segment.
 
         Nothing at or beyond the high watermark goes, and no last segment that is empty.
         """

@@ -1,6 +1,6 @@
 """Until when retention keeps one segment, without reading its log.
 
-Told from the last time entry of each segment up to it.
+It is inferred from the last time entry of each segment up to it.
 
 A broker knows no more of a closed segment than that entry, 12 bytes at the end of its .timeindex.
 What a check finds by reading every .log is the same, but for logs whose time index is damaged:

@@ -19,7 +19,8 @@ NEIGHBOURS = 40  # on each side: enough to see a pattern, few enough to look at 
 def roll_reason(partition: Partition, base_offset: int) -> str | None:
     """The reason why the live segment with this base offset was rolled.
 
-    In the words of inference.roll.roll_reasons.
+    Returns:
+        In the words of inference.roll.roll_reasons; None where none is seen.
     """
     live = partition.live
     number = next(

@@ -72,6 +72,8 @@ def link(batches: np.ndarray, entries: np.ndarray, times: np.ndarray, base_offse
 
     Args:
         batches: format.batch.BATCH.
+        entries: the written slots, of log.segment's entry dtype.
+        times: the written slots, of log.segment's entry dtype.
     """
     entry_batch, entry_home = (
         row_at_position(batches, entries["position"]),

@@ -1,6 +1,9 @@
 """The pin: which batch of a segment to look at.
 
 It is the batch of a requested offset, or, where none was named, an instructive one.
+
+Of 40 batches whose index has a wrong entry in slot 3, the instructive one is where slot 3 leads; of
+a sound segment, an indexed batch of several records somewhat before the middle.
 """
 
 from enum import StrEnum

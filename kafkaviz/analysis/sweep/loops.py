@@ -107,7 +107,8 @@ def scan_blocks(
 
     Args:
         newest: the largest timestamp up to each batch.
-        opens, closes: whether a batch is the first, and the last, of its append.
+        opens: whether a batch is the first of its append.
+        closes: whether a batch is the last of its append.
         headers: the counts of interval k from starts[k] on.
     """
     for block in range(0, len(positions), _BLOCK):

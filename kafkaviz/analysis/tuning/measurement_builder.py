@@ -59,6 +59,9 @@ class MeasurementBuilder:
 
         Args:
             chunks: format.batch.BATCH, or incoming.INCOMING of a workload.
+            indexes: the entries that it has on disk, log.segment.OFFSET_ENTRY and TIME_ENTRY; None
+                where one is missing.
+            report_share: called with the share of the work that is done once all batches were read.
         """
         index_sweeper = None
         if indexes and self.current_interval_bytes is not None:
@@ -90,7 +93,7 @@ class MeasurementBuilder:
     def _has_room(self, batches: int) -> bool:
         """Whether the sizes of one more segment are kept.
 
-        None after the first that was not, until all are folded.
+        There are none after the first that was not, until all are folded.
         """
         batch_counts = [sum(map(len, measurement.sizes)) for measurement in self._measurements]
         return not batch_counts or (

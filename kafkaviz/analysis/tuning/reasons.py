@@ -25,9 +25,9 @@ class Reason:
 
 
 def index_differs(measurement: LogMeasurement) -> bool:
-    """Whether the indexes on disk differ from the replay of today's interval.
+    """Whether the indexes on disk are others than a replay would have written.
 
-    Some restarts are allowed for.
+    The replay is that of today's interval and some restarts.
     """
     return measurement.index_cost is not None and (
         measurement.index_cost.gaps.is_coarse or measurement.index_cost.gaps.is_dense

@@ -127,9 +127,9 @@ def address(choices: dict[str, str | None]) -> None:
 
 
 def sidebar() -> None:
-    """Loses no click on a link of the sidebar.
+    """Keeps clicks on the links of the sidebar from being lost or leading astray.
 
-    And lets none lead to a directory that is no longer the open one.
+    No link leads to a directory that is no longer the open one.
     """
     _sidebar(key="kv_sidebar", data={}, width="content", height="content")
 

@@ -42,10 +42,10 @@ def popular_answers() -> dict[str, str]:
 
 
 def describe_failures(result: exercise.RuleCheck) -> str:
-    """Where a rule fails.
+    """Where a rule fails, by kind of target.
 
-    A kind of target each, of how many how many, or its name where there is one of it; "" where
-    nowhere.
+    Each with how many fail of how many, or its name where there is one of it; "" where the rule
+    fails nowhere.
     """
     counts = [(kind(target_kind), *result.counts(target_kind)) for target_kind in exercise.KINDS]
     group_texts = [

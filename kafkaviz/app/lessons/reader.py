@@ -189,7 +189,7 @@ class _LessonParser:
     def _is_fence_end(line: str, *, is_block: bool) -> bool:
         """Whether a fence ends here.
 
-        At ```, and of a block, which cannot hold them, at the next fence or step too.
+        It ends at ```, and that of a block, which cannot hold them, at the next fence or step too.
         """
         return line.rstrip() == FENCE or (is_block and line.startswith((FENCE, "## ")))
 

@@ -1,6 +1,6 @@
-"""Who may open what: the samples and uploads everybody, below which directories else.
+"""Who may open what, and whether visitors are several people.
 
-And whether visitors are several people.
+The samples and uploads everybody, below which directories else.
 """
 
 import ipaddress
@@ -69,10 +69,7 @@ def resolve_typed_path(text: str | Path) -> Path:
 
 
 def confine() -> None:
-    """Limits every file that is opened from now on to what this server may open.
-
-    And to what it keeps itself.
-    """
+    """Limits every file that is opened from now on to what this server may open or keeps itself."""
     allowed_roots = roots()
     confinement.confine(
         None if allowed_roots is None else [*allowed_roots, SAMPLES, archive.cache_folder()]

@@ -38,6 +38,13 @@ def ask(
     """One of several options.
 
     It is in the address as it is, while the page shows its words in the reader's language.
+
+    Args:
+        draw: st.segmented_control (with required=True), st.radio, st.selectbox or st.select_slider,
+            or the same of a container.
+        key: of the control, and its name in the address.
+        format_func: the words of an option.
+        arguments: further arguments of draw.
     """
     options = list(options)
     word = settle(key, options, default)

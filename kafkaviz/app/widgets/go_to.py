@@ -1,6 +1,10 @@
 """Go to: a page, a topic-partition, a segment or another directory, from a few typed words.
 
 A segment also by an offset that it holds.
+
+`orders` finds orders-0 to orders-2; `orders-0 2247` finds offset 2247 of orders-0, `2247` that of
+where the reader is. Where nothing is typed it offers what was looked at before, so K and Enter lead
+back.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -32,7 +32,8 @@ def line_html(text: str, aside: str, share: float | None = None, mark: str = "")
     """The line as HTML: a sentence, a bar where a share is known, and small words.
 
     Args:
-        text, aside: plain text.
+        text: plain text.
+        aside: plain text.
         mark: as HTML, in place of the sign of what is under way.
     """
     bar = (

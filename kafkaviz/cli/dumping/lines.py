@@ -1,5 +1,6 @@
-"""Lines of text from columns of numbers, thousands at a time: constant words, decimals and choices
-between words.
+"""Lines of text from columns of numbers, thousands at a time.
+
+The columns are constant words, decimals and choices between words.
 
     render("offset: ", offsets, " position: ", positions, "\\n")
 

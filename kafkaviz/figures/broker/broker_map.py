@@ -543,9 +543,9 @@ def _density_heatmap(map_view: BrokerMapView, colours: Mapping[str, str]) -> go.
 
 
 def _badge_traces(map_view: BrokerMapView, colours: Mapping[str, str]) -> list[go.Scatter]:
-    """What was found.
+    """The findings on the map.
 
-    A sign behind a row, whose words are among the notes, and in a row of several segments a pin
+    A sign stands behind a row, its words among the notes, and in a row of several segments a pin
     above each of them.
     """
     bars_per_row = Counter(bar.row for bar in map_view.bars)

@@ -173,7 +173,7 @@ def pin_traces(
 ) -> list[go.Scatter]:
     """A small triangle above each segment that something is wrong with, in a row of several.
 
-    X, y and the severity of each.
+    Given are x, y and the severity of each.
     """
     points = list(points)
     return [

@@ -35,6 +35,9 @@ class HealthRow(NamedTuple):
     """A row: its cells, their full texts on hover, and where its segment is shown.
 
     Its mark is a severity, or none.
+
+    Attributes:
+        is_one: it is of one file or segment, which its cells name.
     """
 
     kind: str

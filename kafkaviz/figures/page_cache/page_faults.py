@@ -39,11 +39,12 @@ class ImageNote:
 
 @dataclass(frozen=True)
 class PageFaultsView:
-    """touched: (rows, columns) lookups, 0 where there is none.
+    """The image of the lookups, a row for row_pages pages.
 
-    A row is row_pages pages, a column entries / columns entries.
+    A column is entries / columns entries.
 
     Attributes:
+        lookup_counts: (rows, columns) lookups, 0 where there is none.
         end_page: where the index ends, a part of its last page.
         dots: (n, 3) of entries, page, faults: the middle of each cell with a fault; beyond
             MOST_DOTS they are drawn as an image too.

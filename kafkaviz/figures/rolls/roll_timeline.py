@@ -55,9 +55,9 @@ MOST_TICKS, ALIKE_SHARE, BINS = 9, 0.35, 160
 
 @dataclass(frozen=True)
 class WriteSpan:
-    """A stretch of time in which about as much was written: from, to in ms since the first batch.
+    """A stretch of time in which about as much was written.
 
-    Bytes a second; bytes a batch.
+    From and to are ms since the first batch; the rest is bytes a second and bytes a batch.
     """
 
     first_ms: float

@@ -56,6 +56,12 @@ class Pane(NamedTuple):
     """Bytes start to end of a file, or of decompressed records.
 
     Those from first on are included, with their spans.
+
+    Attributes:
+        of: "batch" or "file", what places are counted from.
+        chosen: the byte to look at first.
+        links: the offset that a span leads to, by where the span starts.
+        opens: where the span starts that the inner pane shows decompressed.
     """
 
     of: str

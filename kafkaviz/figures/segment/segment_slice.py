@@ -1,6 +1,11 @@
 """The rows of a segment that its ruler is sent at once.
 
 With the slots that belong to them, as columns.
+
+A segment of up to 5000 batches is sent completely, and the browser never asks again. Of a larger
+one a slice is sent, 2000 batches that start at a multiple of 1000, so that a window can move some
+way before the next slice is needed. Offsets are sent from the segment's base offset, because
+JavaScript's numbers are exact to 2**53 only; the base goes along as text.
 """
 
 from typing import NamedTuple

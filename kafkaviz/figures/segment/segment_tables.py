@@ -37,6 +37,8 @@ class PinnedRow(NamedTuple):
 class BatchRow(NamedTuple):
     """One batch.
 
+    epoch is None where no batch of the segment has one: before magic 2 there was none.
+
     Attributes:
         slot: its own entry.
         found_from_slot: the entry that a search for it lands on.

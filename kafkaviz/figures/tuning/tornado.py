@@ -1,6 +1,6 @@
-"""How far each assumption of the model moves the p99 of a lookup, the one that moves it most first.
+"""A tornado: how far each assumption of the model moves the p99 of a lookup.
 
-A tornado.
+The one that moves it most comes first.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,15 @@
 """A catalog: a folder of Parquet tables, and its _catalog.json.
 
 That says which files are in it and what they were read from.
+
+    OUT/_catalog.json
+    OUT/partitions/  segments/  batches/  offset_entries/  time_entries/  sweep/  findings/
+    restart_steps/  retention/  checked/
+        each with *.parquet
+
+All of these are links to .current/…, and .current is one to the folder of the last run, which one
+rename replaces (commit.py): who lists a table's folder reads what _catalog.json names, each row
+once, and both change at the same instant. Nothing here needs Spark.
 """
 
 import json
@@ -66,6 +75,9 @@ class Catalog:
         """Whether the catalog is of these directories as they are now, and its files exist.
 
         No more directories and no fewer.
+
+        Args:
+            findings: whether those must be there too.
         """
         from kafkaviz.pipeline.ingest.inventory import inventory
 

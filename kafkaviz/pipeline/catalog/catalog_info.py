@@ -1,8 +1,7 @@
-"""What _catalog.json says of a catalog: what was read, as it was then, and where its rows are.
+"""What _catalog.json says of a catalog, and how it is stored.
 
-And how it is stored.
-
-Of a hundred thousand segments it has 75 MB.
+It says what was read, as it was then, and where its rows are. Of a hundred thousand segments it has
+75 MB.
 """
 
 import gc

@@ -222,6 +222,8 @@ def _offsets(name: str, segment: Segment, bases: list[int]) -> tuple[float, floa
 
     Up to the base offset of the next one.
 
+    An index may say whatever fits into its four bytes.
+
     Args:
         bases: of the segments in use.
     """

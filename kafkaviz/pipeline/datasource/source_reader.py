@@ -397,6 +397,8 @@ def reads_log(name: str, schema: pa.Schema) -> bool:
 def edges(split: SegmentSplit, points: EntryPoints) -> tuple[int | None, int]:
     """Where a piece begins, and where the next piece that has a beginning does.
 
+    All readers of a segment find the same places, whichever pieces they read.
+
     Returns:
         None for the first where no batch is proven to begin in the piece.
     """

@@ -1,6 +1,12 @@
 """What the checks of a segment found, as text.
 
 It can be kept beside the segment's name and read back when nothing has changed.
+
+    {"findings": [["batch-crc-mismatch", "error", "orders-0", ...]], "summary": [3, 30, 0, 29, ...]}
+
+What is kept holds for the same bytes and the same facts around them; `digest` tells facts apart.
+The time that counts as now is no part of it, since it moves whenever a broker writes anything: see
+`is_still_valid`.
 """
 
 import json

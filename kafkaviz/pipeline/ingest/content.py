@@ -61,9 +61,10 @@ def content(batches: np.ndarray) -> Content:
 
 
 class ContentBuilder(BatchObserver[Content]):
-    """What the batches of a stretch say together. end_position: of the last one.
+    """What the batches of a stretch say together.
 
-    None before the first.
+    Attributes:
+        end_position: of the last batch, None before the first.
     """
 
     def __init__(self) -> None:

@@ -74,6 +74,11 @@ class Inventory:
     ) -> list[int | None]:
         """For each segment the number of the catalog's own that still holds.
 
+        Args:
+            missing: files of the catalog that are gone, by table and name: what they had must be
+                read again. Those of table partitions have nothing that takes reading.
+            needs_sweep: whether the rows of a sweep must be there too.
+
         Returns:
             None for a segment that must be read.
         """

@@ -1,6 +1,10 @@
 """The tables segments and partitions.
 
 From what lies in the directories and what reading the segments found.
+
+Plain Arrow, not Spark: they have one row a segment, all of which the driver has in hand, since it
+commits by them. A frame would cost a Spark job for each, also in a run that has nothing to read and
+starts no Spark at all.
 """
 
 from collections import defaultdict
@@ -200,9 +204,9 @@ def _rolls(
 def _segment_bytes(
     entry: InventoryEntry, settings: Settings, limits: Mapping[tuple, int]
 ) -> dict[str, int | str]:
-    """The limit that a segment ended at or could have.
+    """The limit that a segment ended at or could have ended at.
 
-    As it was set, else as rolls show, else the default of the release.
+    It is the one that was set, else the one that rolls show, else the default of the release.
     """
     topic = entry.partition.topic
     setting = settings.find(topic, SEGMENT_BYTES)

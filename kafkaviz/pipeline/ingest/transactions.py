@@ -92,7 +92,8 @@ def read_transactions(
 ) -> tuple[PartitionTransactions, list[Problem]]:
     """The transactions of a topic-partition that concern offsets up to the last one.
 
-    And what of them cannot be read.
+    What of them cannot be read is given too. Nothing is read behind an offset from which on no
+    other marker can decide about them.
     """
     aborted, problems = [], []
     for segment in partition.live:

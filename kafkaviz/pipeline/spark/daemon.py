@@ -1,6 +1,9 @@
 """Spark's daemon of Python workers, with the imports of a worker done.
 
 They are done before the first worker is forked.
+
+Workers share these modules' memory and start at once; each by itself would import them for a
+second.
 """
 
 import gc

@@ -200,6 +200,10 @@ def workers_with_kafkaviz(context: "SparkContext") -> Generator[None]:
     """Makes workers on somebody else's context run this Python and find this checkout.
 
     That holds for what is defined within the context.
+
+    The context is afterwards as it was. What it lacks is kafkaviz.pipeline.spark.daemon, which a
+    JVM takes for all its jobs or for none: each worker imports by itself what ours share, a second
+    or two.
     """
     python, environment = context.pythonExec, context.environment
     if (

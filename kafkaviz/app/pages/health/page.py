@@ -81,6 +81,10 @@ def _render_checkup(snapshot: BrokerSnapshot, checked_release: str, chosen_relea
     """The checkup: how far it is, why it has not come to an end, or what it found.
 
     Behind the findings the rebuilt indexes.
+
+    Args:
+        checked_release: the release that it goes by.
+        chosen_release: the one that was chosen.
     """
     error_count = checkups.error_count(snapshot)
     checkup = checkups.get_or_start(snapshot, checked_release)

@@ -1,6 +1,9 @@
 """The indexes that recovery would build of a topic-partition.
 
 Beside those on disk, and an archive of them to take along.
+
+Nothing is written where the broker's files are: what is built stays in memory until it is
+downloaded.
 """
 
 import io

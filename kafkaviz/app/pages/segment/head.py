@@ -107,7 +107,7 @@ def current_pin(anatomy: Anatomy) -> PinnedRow:
 def _find_target(anatomy: Anatomy, offset: str) -> Selection:
     """The batch of an offset.
 
-    Without one that of the byte that a link led to, else an instructive one.
+    Without an offset it is the batch of the byte that a link led to, else an instructive one.
     """
     byte = None if offset else bytes_tab.opening_byte(segment_cache.key(anatomy.segment))
     return (
