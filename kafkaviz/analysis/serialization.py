@@ -1,5 +1,6 @@
-"""Values as plain JSON and back: a dataclass is the list of its fields, and what comes back is
-looked at field by field.
+"""Values as plain JSON and back.
+
+A dataclass is the list of its fields, and what comes back is looked at field by field.
 
     Gap(first=5, last=9, position=4096)     [5, 9, 4096]
     to_plain(from_plain(Gap, [5, 9, 4096]))   the same again;  from_plain(Gap, [5, "x", 4096])
@@ -25,8 +26,10 @@ Plain = int | str | bool | None | list | dict
 
 
 def to_plain(value: Any) -> Plain:
-    """A value of ints, strings, booleans, None, messages, lists, tuples, dictionaries with string
-    keys, and dataclasses of these.
+    """A value as plain JSON.
+
+    Ints, strings, booleans, None, messages, lists, tuples, dictionaries with string keys, and
+    dataclasses of these.
     """
     if isinstance(value, Message):
         return value.to_json()
@@ -40,16 +43,19 @@ def to_plain(value: Any) -> Plain:
 
 
 def from_plain(value_type: Any, plain: Any) -> Any:
-    """The value of that type, as annotations name it; ValueError where the plain one is not of
-    it.
+    """The value of that type, as annotations name it.
+
+    Raises:
+        ValueError: the plain one is not of it.
     """
     return _reader(value_type)(plain)
 
 
 @cache
 def _reader(value_type: Any) -> Callable[[Any], Any]:
-    """What makes a value of that type of a plain one; made once, since a catalog holds them by the
-    million.
+    """What makes a value of that type of a plain one.
+
+    Made once, since a catalog holds them by the million.
     """
     origin, arguments = get_origin(value_type), get_args(value_type)
     if value_type in SCALARS:

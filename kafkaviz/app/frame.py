@@ -1,8 +1,8 @@
-"""The frame around every page: the sidebar with the pages, the bar that says where you are, the
-keys, and the look.
+"""The frame around every page.
 
-place = frame("Segment")  # the first call of a page
-segment = pick.segment(place)
+The sidebar with the pages, the bar that says where you are, the keys, and the look.
+
+    location = frame("Segment")  # the first call of a page
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -41,7 +41,7 @@ APP_FOLDER = Path(__file__).parent
 ROOT = APP_FOLDER.parents[1]  # the checkout, where app.py and pages/ are
 NO_ADDRESS: MappingProxyType[str, str] = MappingProxyType({})
 Render = Callable[[], None]
-# of a reader of the Workshop: no copied link tells them
+# of a reader of the Workshop: no copied link has them
 PRIVATE_PARAMETERS = (page_state.ANSWERS, page_state.TYPED_ANSWER, page_state.NOTES)
 MAX_MENU_ENTRIES = 60  # longer lists are found in Go to, not in a menu
 FOOT_CHARACTERS, CRUMB_CHARACTERS = 21, 48
@@ -51,8 +51,9 @@ BESIDE_CHARACTERS, PARTITION_CHARACTERS = 31, 26
 
 @dataclass(frozen=True)
 class Page:
-    """A page of the app: its script, its icon, and how far its address goes: broker 1,
-    topic-partition 2, segment 3.
+    """A page of the app.
+
+    Its script, its icon, and how far its address goes: broker 1, topic-partition 2, segment 3.
     """
 
     script: str
@@ -102,8 +103,9 @@ KEY_HELP = [  # the page that must exist, the word of a heading, and its keys wi
 def frame(name: str, crumbs: Render | None = None, tools: Render | None = None) -> Location:
     """Draws all that is around the page of this name, and says where its address points.
 
-    crumbs: draws the breadcrumbs of a page that is about no directory; tools: what such a page has
-    on the right of the bar.
+    Args:
+        crumbs: draws the breadcrumbs of a page that is about no directory.
+        tools: what such a page has on the right of the bar.
     """
     session_language.sync_address()
     access.confine()
@@ -189,8 +191,9 @@ def _label(name: str, location: Location) -> str:
 
 
 def _remember(name: str, location: Location) -> None:
-    """Keeps the place for the way back from a page that does not go as deep: Segment, Health, the
-    same segment again.
+    """Keeps the place for the way back from a page that does not go as deep.
+
+    Segment, Health, the same segment again.
     """
     page = PAGES[name]
     if page.depth > 1 and location.partition:
@@ -224,7 +227,9 @@ def _link_address(
 ) -> dict[str, str]:
     """What a link to another page keeps of the address: as much as that page looks at.
 
-    previous: the place that was looked at before; where it lies below this one it is gone on with.
+    Args:
+        previous: the place that was looked at before; where it lies below this one it is gone on
+            with.
     """
     names = (page_state.DIRECTORY, page_state.TOPIC_PARTITION, page_state.SEGMENT)[: page.depth]
     parameters = names if page is not PAGES["Segment"] else (*names, page_state.PIN)
@@ -267,8 +272,9 @@ def _foot(location: Location) -> None:
 
 
 def _newer_release_note(location: Location) -> str:
-    """That the directory is newer than any release that is known, and how it is read; "" where it
-    is not.
+    """That the directory is newer than any release that is known, and how it is read.
+
+    "" where it is not.
     """
     release = location.snapshot and broker_cache.inferred_release(location.snapshot)
     if not release or not release.is_newer:
@@ -308,9 +314,9 @@ def _bar(page: Page, location: Location, crumbs: Render | None, tools: Render | 
 def _link(location: Location) -> tuple[list[str], str]:
     """What a copied link leaves out, and what is said of it.
 
-    Left out: answers and the teacher's notes; the directory where a visitor sees it without being
-    told, or may not open it: an upload of a server with several visitors. Any other path stays: it
-    means something on this server alone, as the button says.
+    Left out: answers and the teacher's notes; the directory where a visitor sees it without having
+    typed it, or may not open it: an upload of a server with several visitors. Any other path stays:
+    it means something on this server alone, as the button says.
     """
     path, default = location.directory, page_location.default_directory()
     is_upload = access.is_shared() and Path(path).is_relative_to(upload_expiry.folder())
@@ -353,8 +359,9 @@ def _partitions(page: Page, location: PartitionLocation) -> None:
 
 
 def _short_label(partition: Partition) -> str:
-    """Its directory's name, without the random part of a renamed one and cut in the middle where it
-    is long.
+    """Its directory's name, without the random part of a renamed one.
+
+    Cut in the middle where it is long.
     """
     suffix = "" if partition.state == "current" else f"…-{partition.state}"
     return elements.cut_middle(f"{partition.label}{suffix}", PARTITION_CHARACTERS)
@@ -423,8 +430,9 @@ def _to_segment(page: Page, location: PartitionLocation, base_offset: int) -> No
 
 
 def _listen(page: Page, location: Location) -> None:
-    """Keys that are no button's: ? for the list of keys, [ and ] for the segment before and after;
-    and the browser's own Back.
+    """Keys that are no button's, and the browser's own Back.
+
+    ? is for the list of keys, [ and ] for the segment before and after.
     """
     one_step(urlencode(st.query_params.to_dict()))
     sidebar()
@@ -447,8 +455,9 @@ def _listen(page: Page, location: Location) -> None:
 
 
 def _open_dialog(dialog: str, text: str = "") -> None:
-    """Opens a dialog in this run or the next, until it is dismissed or the reader is elsewhere: a
-    rerun alone would close it.
+    """Opens a dialog in this run or the next, until it is dismissed or the reader is elsewhere.
+
+    A rerun alone would close it.
     """
     st.session_state[page_state.DIALOG] = (dialog, text, None)
 

@@ -1,4 +1,6 @@
-"""Streamlit looks for garbage after each run of a page, in all there is, and sends the last of the
+"""Keeps Streamlit's search for garbage from delaying a page.
+
+Streamlit looks for garbage after each run of a page, in all there is, and sends the last of the
 page's messages only then.
 
 A server that has its libraries and some directories loaded holds a million objects: that takes

@@ -56,7 +56,11 @@ class HostCheck:
             await PlainTextResponse(words, status_code=421)(scope, receive, send)
 
     def _is_own(self, host: str) -> bool:
-        """host: of the Host header, a port behind it or not."""
+        """Whether a request may come by this name.
+
+        Args:
+            host: of the Host header, with or without a port.
+        """
         name = (
             host.partition("]")[0].removeprefix("[")
             if host.startswith("[")
@@ -66,9 +70,7 @@ class HostCheck:
 
 
 class FrameGuard:
-    """Adds to each answer that no other site's page may frame it, and keeps the server's own
-    figures to itself.
-    """
+    """Forbids other sites' pages to frame an answer, and keeps the server's own figures private."""
 
     def __init__(self, app: "ASGIApp") -> None:
         self._app = app
@@ -91,8 +93,9 @@ class FrameGuard:
 
 
 def host_names(extra_names: str = "") -> list[str]:
-    """By which names this server may be reached, beside addresses: this machine's, and those that
-    were allowed.
+    """By which names this server may be reached, beside addresses.
+
+    This machine's, and those that were allowed.
     """
     return [
         "localhost",
@@ -111,7 +114,11 @@ def _is_address(name: str) -> bool:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Serves app.py until it is stopped. arguments: the port, or nothing."""
+    """Serves app.py until it is stopped.
+
+    Args:
+        arguments: the port, or nothing.
+    """
     sys.argv = [str(APP)]  # beside it Streamlit looks for .streamlit/config.toml
     middleware = [
         Middleware(HostCheck, names=host_names(os.environ.get(ALLOW_HOST, ""))),

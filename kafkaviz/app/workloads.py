@@ -1,5 +1,6 @@
-"""The workloads to choose from on Rolls and on Tuning: those that come along, as both commands know
-them, and one of one's own.
+"""The workloads to choose from on Rolls and on Tuning.
+
+Those that come along, as both commands know them, and one of one's own.
 """
 
 import streamlit as st
@@ -54,7 +55,11 @@ def own_text() -> str:
 
 
 def parse_own(text: str) -> Workload:
-    """The workload that somebody wrote. Raises KafkavizError with the key that is wrong."""
+    """The workload that somebody wrote.
+
+    Raises:
+        KafkavizError: a key is wrong; it says which.
+    """
     return workload.load(text, "your workload")
 
 

@@ -88,8 +88,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _settings(args: argparse.Namespace) -> dict[str, str]:
-    """What the pages read from their environment; kafkaviz.app and kafkaviz.cli do not import
-    each other.
+    """What the pages read from their environment.
+
+    kafkaviz.app and kafkaviz.cli do not import each other.
     """
     python_path = [
         str(APP.parent),
@@ -108,8 +109,9 @@ def _settings(args: argparse.Namespace) -> dict[str, str]:
 
 
 def _paths(directories: list[Path]) -> str:
-    """Directories as PATH holds them; as a JSON list where one of them has PATH's colon in its
-    name.
+    """Directories as PATH holds them.
+
+    As a JSON list where one of them has PATH's colon in its name.
     """
     paths = [str(_readable(path)) for path in directories]
     return (
@@ -129,8 +131,12 @@ def _server(port: int | None) -> list[str]:
 
 
 def _refuse_busy_port(port: int) -> None:
-    """KafkavizError where something listens on it already; Streamlit's own words come with a date
-    and no advice.
+    """Refuses a port on which something listens already.
+
+    Streamlit's own words come with a date and no advice.
+
+    Raises:
+        KafkavizError: something listens there.
     """
     with socket.socket() as probe:
         # else one that was served a minute ago would count
@@ -144,10 +150,12 @@ def _refuse_busy_port(port: int) -> None:
 
 
 def _readable(path: Path) -> Path:
-    """The absolute path, if it exists and may be read; what is in it the pages will say, with all
-    they know.
+    """The absolute path, if it exists and may be read.
 
-    Raises CannotOpen, of kind "missing" or "permission", in the words of every other command.
+    What is in it the pages will say, with all they know.
+
+    Raises:
+        CannotOpen: of kind "missing" or "permission", in the words of every other command.
     """
     with translate_os_errors(path):
         path.stat()

@@ -1,5 +1,6 @@
-"""kafkaviz check: what is wrong in a broker directory or a partition, and what the next start will
-do to it.
+"""kafkaviz check.
+
+What is wrong in a broker directory or a partition, and what the next start will do to it.
 """
 
 import argparse
@@ -25,7 +26,7 @@ def _broker() -> str:
     return say("health.broker_directory")
 
 
-MAX_SEPARATE = 5  # more findings of one code are told together
+MAX_SEPARATE = 5  # more findings of one code are reported together
 MAX_NAMES = 20  # of information that is alike
 EPILOG = """\
 Exit status: 0 nothing at or above --fail-on, 1 something, 2 wrong usage or a directory that cannot
@@ -245,8 +246,9 @@ def _render_start(health: "Health") -> Iterator[str]:
 
 
 def _render_findings(findings: "list[Finding]") -> Iterator[str]:
-    """Many findings of one code: the first in full, of the others where and what; once of those
-    that differ by the partition alone.
+    """Many findings of one code: the first in full, of the others where and what.
+
+    Once of those that differ by the partition alone.
     """
     first = findings[0]
     yield from ("", say("cli_check.times", code=first.code, n=len(findings)))
@@ -282,7 +284,7 @@ def _render_notes(findings: "list[Finding]") -> Iterator[str]:
 
 
 def _key_without_partition(finding: "Finding") -> tuple:
-    """What is told of a finding, its partition's name left out."""
+    """What is said of a finding, its partition's name left out."""
     texts = (
         finding.message,
         finding.evidence.found,

@@ -49,8 +49,9 @@ FLAGS = {
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Adds `dump` to the command line, with the options of Kafka's tool: none may be shortened, one
-    dash does as well as two.
+    """Adds `dump` to the command line, with the options of Kafka's tool.
+
+    There are none may be shortened, one dash does as well as two.
     """
     parser = subparsers.add_parser(
         "dump",
@@ -144,8 +145,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def options(args: argparse.Namespace) -> "DumpOptions":
-    """The options as values, what one implies included; ends with the usage where no file was
-    named.
+    """The options as values, what one implies included.
+
+    Ends with the usage where no file was named.
     """
     from kafkaviz.cli.dumping.java import split_list
     from kafkaviz.cli.dumping.options import (

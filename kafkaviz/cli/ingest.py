@@ -1,4 +1,4 @@
-"""kafkaviz ingest: reads whole broker directories on Spark into a catalog of Parquet tables."""
+"""kafkaviz ingest: reads entire broker directories on Spark into a catalog of Parquet tables."""
 
 import argparse
 import os
@@ -113,8 +113,9 @@ def _say_newer(info: "CatalogInfo") -> None:
 
 
 def _leave(ingest: "Ingest", status: int) -> NoReturn:
-    """Ends the process once the run has cleared up, without waiting for Spark's own farewell: the
-    JVM ends with this process.
+    """Ends the process once the run has cleared up, without waiting for Spark's own farewell.
+
+    The JVM ends with this process.
     """
     ingest.settle(SETTLED_WITHIN_S)
     print(f"kafkaviz: {say('cli.stopped')}", file=sys.stderr, flush=True)
@@ -122,8 +123,9 @@ def _leave(ingest: "Ingest", status: int) -> NoReturn:
 
 
 def _watch(ingest: "Ingest") -> "CatalogInfo":
-    """Shows the progress on stderr: one line that changes on a terminal, else a line now and then
-    where there is something new.
+    """Shows the progress on stderr.
+
+    One line that changes on a terminal, else a line now and then where there is something new.
     """
     terminal, previous = sys.stderr.isatty(), ""
     try:

@@ -151,8 +151,9 @@ def _search_index(args: argparse.Namespace) -> int:
 
 
 def _say_recovery(names: Sequence[str], segments: "Sequence[SegmentView]") -> None:
-    """On stderr, that no start gets so far, and that bytes are shown under the name of a file that
-    holds others.
+    """Warns that no start gets so far.
+
+    It says on stderr that bytes are shown under the name of a file that holds others.
     """
     from kafkaviz.analysis.lookup.lookups import (
         describe_failed_start,

@@ -1,5 +1,6 @@
-"""kafkaviz rebuild: the indexes that Kafka's recovery would build from a .log alone, written
-somewhere else.
+"""kafkaviz rebuild.
+
+The indexes that Kafka's recovery would build from a .log alone, written somewhere else.
 """
 
 import argparse
@@ -106,8 +107,9 @@ def run(args: argparse.Namespace) -> int:
 def _write_indexes(
     source: "RebuildSource", release: tuple[int, ...], out: Path
 ) -> "tuple[list[RebuiltSegment], list[dict[str, str]]]":
-    """The segments, and of each the names and checksums of its files, which are put into OUT once
-    all are built.
+    """The segments, and of each the names and checksums of its files.
+
+    They are put into OUT once all are built.
     """
     from kafkaviz.simulate.directory.folder import new_files
 

@@ -1,5 +1,6 @@
-"""kafkaviz report: one HTML file to hand on: what a broker directory holds, what is wrong, what to
-set.
+"""kafkaviz report.
+
+One HTML file to hand on: what a broker directory holds, what is wrong, what to set.
 """
 
 import argparse
@@ -86,7 +87,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Gathers, writes the file, and says what it tells."""
+    """Gathers, writes the file, and says what is in it."""
     import time
 
     from kafkaviz import report
@@ -147,8 +148,10 @@ def _parse_page(text: str) -> Path:
 
 
 def _check_destination(out: Path, broker: "Broker") -> Path:
-    """The whole path of the file to write; CannotOpen where it lies in an input, or in any
-    directory of Kafka's.
+    """The complete path of the file to write.
+
+    Raises:
+        CannotOpen: it lies in an input, or in any directory of Kafka's.
     """
     from kafkaviz.analysis.health.broker_health import is_lone
     from kafkaviz.errors import CannotOpen, translate_os_errors

@@ -1,5 +1,6 @@
-"""kafkaviz simulate: real segments without a broker, of a workload or of a log that was there
-before.
+"""kafkaviz simulate.
+
+Real segments without a broker, of a workload or of a log that was there before.
 """
 
 import argparse
@@ -211,8 +212,9 @@ def _release(args: argparse.Namespace) -> "Release":
 def _write_files(
     plan: "SimulationPlan", out: Path, inputs: tuple[Path, ...], *, clean: bool
 ) -> "Generator[Simulated]":
-    """Carries out a plan; the files appear in OUT when the block that looks at the result is
-    through.
+    """Carries out a plan.
+
+    The files appear in OUT when the block that looks at the result is through.
     """
     from kafkaviz.simulate.directory.folder import DiskLogs, new_files, write
     from kafkaviz.simulate.directory.simulation import Run
@@ -262,7 +264,7 @@ def _version(plan: "SimulationPlan") -> str:
 
 
 def _describe_settings(plan: "SimulationPlan", source: "ReplaySource | None") -> str:
-    """The settings that are not the release's defaults, and which of them nobody told."""
+    """The settings that are not the release's defaults, and which of them nobody set."""
     inferred = source.inferred_settings if source else {}
     settings = tuple(
         message(

@@ -443,8 +443,12 @@ def _render_table(
 def _rows(
     case: "TuningCase", recommendation: "Recommendation", costs: "LookupPrices"
 ) -> "Iterator[tuple[IntervalPrice, str]]":
-    """(an interval with its prices, a word that marks it): today's as its index is on disk, and
-    where the replay is another, that too.
+    """The rows of the table.
+
+    Today's interval as its index is on disk, and where the replay is another, that too.
+
+    Yields:
+        An interval with its prices, and a word that marks it.
     """
     from kafkaviz.analysis import tuning
 

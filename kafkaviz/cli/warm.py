@@ -1,5 +1,6 @@
-"""kafkaviz warm: does once what would make the first page slow; `make` calls it after installing,
-and no help lists it.
+"""kafkaviz warm: does once what would make the first page slow.
+
+`make` calls it after installing, and no help lists it.
 """
 
 import argparse
@@ -20,8 +21,9 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def run(_args: argparse.Namespace) -> int:
-    """Reads one batch of every topic-partition of the first sample, and checks it; numba keeps what
-    it compiles beside the modules.
+    """Reads one batch of every topic-partition of the first sample, and checks it.
+
+    Numba keeps what it compiles beside the modules.
     """
     from kafkaviz.analysis.health.broker_health import check
     from kafkaviz.log.broker import open_broker

@@ -1,5 +1,6 @@
-"""Floor 7: whole broker directories, read on Spark into a catalog of Parquet tables, or as a data
-source of any Spark session.
+"""Floor 7: all of a broker directory, read on Spark.
+
+Into a catalog of Parquet tables, or as a data source of any Spark session.
 """
 
 from typing import TYPE_CHECKING
@@ -9,8 +10,10 @@ if TYPE_CHECKING:
 
 
 def register(spark: "SparkSession") -> None:
-    """Makes kafka_segments, kafka_batches, kafka_records, kafka_offset_index and kafka_time_index
-    known to a session; see source.py.
+    """Makes the data sources known to a session.
+
+    They are kafka_segments, kafka_batches, kafka_records, kafka_offset_index and kafka_time_index;
+    see datasource/source.py.
     """
     from kafkaviz.pipeline.datasource import source
 

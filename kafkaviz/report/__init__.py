@@ -1,5 +1,6 @@
-"""The report: one HTML file that tells what a broker directory holds, what is wrong with it, and
-what to set; it opens without a network.
+"""The report: one HTML file that opens without a network.
+
+It says what a broker directory holds, what is wrong with it, and what to set.
 
     subject = subject.gather(open_broker("/var/lib/kafka"))
     report.page(subject, made_ms)       "<!doctype html>…", 2.6 MB, of which Plotly, packed, is 2.0
@@ -52,12 +53,20 @@ def report(
     include_sha256: bool = False,
     on_progress: Callable[[Message], None] = lambda _what: None,
 ) -> str:
-    """The report of a broker directory, or of one that was opened as one partition. created_ms: the
-    date that it bears.
+    """The report of a broker directory, or of one that was opened as one partition.
 
-    version, setting_overrides: as `kafkaviz check` takes them; checkup: a checkup that there is
-    already. include_payload: show a few records. include_sha256: of every file. on_progress: told
-    what is being read. RefusedSetting, CannotOpen.
+    Args:
+        created_ms: the date that it bears.
+        version: as `kafkaviz check` takes it.
+        setting_overrides: as `kafkaviz check` takes them.
+        checkup: a checkup that there is already.
+        include_payload: show a few records.
+        include_sha256: of every file.
+        on_progress: called with what is being read.
+
+    Raises:
+        RefusedSetting: a setting has a value that Kafka refuses.
+        CannotOpen: the directory cannot be read.
     """
     return page(
         gather(
@@ -257,8 +266,9 @@ def _styles() -> str:
 
 
 def _fonts() -> list[str]:
-    """The app's own, which come with Streamlit; without them the reader's sans-serif and monospace
-    do.
+    """The app's own, which come with Streamlit.
+
+    Without them the reader's sans-serif and monospace do.
     """
     spec = find_spec("streamlit")
     folder = (

@@ -1,5 +1,6 @@
-"""What ends a report: some records and the checksums of the files where they were asked for, and
-how the report was made.
+"""What ends a report.
+
+Some records and the checksums of the files where they were asked for, and how the report was made.
 """
 
 from kafkaviz import units

@@ -1,5 +1,6 @@
-"""What the report says is wrong, what the next start of the broker will do, and what keeps each
-segment.
+"""What the report says of a broker's health and of its next start.
+
+What is wrong, what the start will do, and what keeps each segment.
 """
 
 from collections.abc import Iterator
@@ -17,7 +18,7 @@ from kafkaviz.messages import message, say
 from kafkaviz.report.html import Html, ReportSection, details, join, mark, mono, note, table, tag
 from kafkaviz.report.subject import Subject
 
-# what is in these tells nothing of a record's content
+# what is in these says nothing of a record's content
 INDEXES = (".index", ".timeindex", ".txnindex", ".snapshot")
 IN_FULL = 3  # errors of one code; of what weighs less the first, the others by their place
 ROW_BYTES = checkup.ROW_BYTES
@@ -48,8 +49,9 @@ def section(subject: Subject) -> ReportSection:
 
 
 def view(subject: Subject) -> checkup.HealthView:
-    """The same as the Health page shows; bytes that can be a record's content stay away unless
-    records were asked for.
+    """The same as the Health page shows.
+
+    Bytes that can be a record's content stay away unless records were asked for.
     """
     broker, health = subject.broker, subject.health
     segments = (
@@ -93,8 +95,9 @@ def describe_counts(checkup_view: checkup.HealthView) -> str:
 
 
 def _is_index(name: str) -> bool:
-    """Whether a file holds no content; of a KRaft snapshot, which is a .checkpoint, and of a .log
-    nobody can say that.
+    """Whether a file holds no content.
+
+    Of a KRaft snapshot, which is a .checkpoint, and of a .log nobody can say that.
     """
     stem = name.rpartition("/")[2]
     for suffix in (".deleted", ".cleaned", ".swap"):
@@ -215,8 +218,10 @@ def _dump(dump: HexDump) -> Html:
 
 
 def _runs(data: bytes, dump: HexDump, position: int) -> Iterator[tuple[str, bool]]:
-    """The bytes of a line in runs of the same kind: (their digits, whether the finding is about
-    them).
+    """The bytes of a line in runs of the same kind.
+
+    Yields:
+        Their digits, and whether the finding is about them.
     """
     start = 0
     kinds = [dump.bad[0] <= position + place < dump.bad[1] for place in range(len(data))]

@@ -1,5 +1,6 @@
-"""HTML put together so that nothing read from a file becomes markup: a text is escaped unless it is
-Html already.
+"""HTML put together so that nothing read from a file becomes markup.
+
+A text is escaped unless it is Html already.
 
     tag("p", "a < b", class_="kv-note")     Html('<p class="kv-note">a &lt; b</p>')
 """
@@ -28,8 +29,9 @@ class Html(str):
 
 
 def html(value: object) -> Html:
-    """The same if it is Html, else its text in the reader's language, escaped; what would turn the
-    order of its letters is written out.
+    """The same if it is Html, else its text in the reader's language, escaped.
+
+    What would turn the order of its letters is written out.
     """
     if isinstance(value, Html):
         return value
@@ -38,7 +40,11 @@ def html(value: object) -> Html:
 
 
 def join(parts: Iterable[object], separator: str = "") -> Html:
-    """One behind the other; separator: a text, escaped too."""
+    """One behind the other.
+
+    Args:
+        separator: a text, escaped too.
+    """
     return Html(html(separator).join(map(html, parts)))
 
 
@@ -99,9 +105,13 @@ def table(
     kinds: str = "",
     marked_row: int | None = None,
 ) -> Html:
-    """A table. caption: what a reader who does not see it is told first. kinds: a letter a column:
-    l text, r a number, w text that breaks, c a name in the face of code. marked_row: the row that
-    is marked.
+    """A table.
+
+    Args:
+        caption: what a reader who does not see it hears first.
+        kinds: a letter a column: l text, r a number, w text that breaks, c a name in the face of
+            code.
+        marked_row: the row that is marked.
     """
     kinds = kinds or "l" * len(heads)
     head = tag(
@@ -139,8 +149,10 @@ def details(summary: str, *children: object) -> Html:
 class Drawing:
     """A figure: what it says, what it is of, and how it is drawn in a mode ("light" or "dark").
 
-    draw gives a plotly figure, whose layout has a height. table: Html, the same for who does not
-    see it.
+    draw gives a plotly figure, whose layout has a height.
+
+    Attributes:
+        table: Html, the same for who does not see it.
     """
 
     name: str
@@ -174,8 +186,9 @@ class Drawing:
 
 @dataclass(frozen=True)
 class ReportSection:
-    """A section of the report: the name in its address, its heading, what stands in it, its
-    figures.
+    """A section of the report.
+
+    The name in its address, its heading, what stands in it, its figures.
     """
 
     name: str

@@ -1,5 +1,6 @@
-"""The files that a report is made of, with their SHA-256: whoever has the directory can tell
-whether it is the same.
+"""The files that a report consists of, with their SHA-256.
+
+Whoever has the directory can tell whether it is the same.
 """
 
 import hashlib
@@ -22,8 +23,10 @@ PIECE_BYTES = 4 << 20
 
 @dataclass(frozen=True)
 class Digest:
-    """A file by its path below the directory, or the archive itself; sha256: None where it could
-    not be read, fault says why.
+    """A file by its path below the directory, or the archive itself.
+
+    Attributes:
+        sha256: None where it could not be read, fault says why.
     """
 
     name: str
@@ -36,8 +39,9 @@ class Digest:
 def digests(
     broker: Broker, watch: Callable[[Message], None] = lambda _what: None
 ) -> Iterator[Digest]:
-    """The archive first, if there is one; then each file of the directory, or of the one partition
-    that was opened, by name.
+    """The archive first, if there is one.
+
+    Then each file of the directory, or of the one partition that was opened, by name.
     """
     if archive.is_archive(broker.source):
         watch(message("report_progress.sha256", name=broker.source.name))

@@ -1,5 +1,6 @@
-"""What the report says is there: what wrote it and how it was left, in figures, as a map, and a row
-a topic-partition.
+"""What the report says is there.
+
+What wrote it and how it was left, in figures, as a map, and a row a topic-partition.
 """
 
 from collections.abc import Iterator

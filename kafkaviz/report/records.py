@@ -1,5 +1,6 @@
-"""A few records of each topic, for a report whose reader asked for payloads: the last ones of its
-largest partition.
+"""A few records of each topic, for a report whose reader asked for payloads.
+
+The last ones of its largest partition.
 """
 
 from collections import deque
@@ -25,7 +26,11 @@ CHARACTERS, HEX_BYTES, HEADERS = 160, 32, 6
 
 @dataclass(frozen=True)
 class Sample:
-    """Records of one topic-partition as text; fault: why there are none."""
+    """Records of one topic-partition as text.
+
+    Attributes:
+        fault: why there are none.
+    """
 
     partition: str
     rows: tuple[tuple[str, str, str, str, str], ...] = ()  # offset, time, key, value, headers

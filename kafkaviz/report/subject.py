@@ -1,5 +1,6 @@
-"""All that a report tells of, worked out before a line of it is written: inventory, checkup,
-tuning, and what else was asked for.
+"""All that a report is about, worked out before a line of it is written.
+
+Inventory, checkup, tuning, and what else was asked for.
 """
 
 from collections.abc import Callable, Mapping
@@ -30,13 +31,14 @@ from kafkaviz.report import inputs, records
 from kafkaviz.report.inputs import Digest
 from kafkaviz.report.records import Sample
 
-ProgressListener = Callable[[Message], None]  # told what is being read
+ProgressListener = Callable[[Message], None]  # called with what is being read
 
 
 @dataclass(frozen=True)
 class ReportTuning:
-    """The tuning of all that was opened: the answer of each topic by its name, that for all
-    together, and each interval with its prices.
+    """The tuning of all that was opened.
+
+    The answer of each topic by its name, that for all together, and each interval with its prices.
     """
 
     source: TuningSource
@@ -54,11 +56,13 @@ class ReportTuning:
 
 @dataclass(frozen=True)
 class Subject:
-    """What a report tells of.
+    """What a report is about.
 
-    tails: what stands behind the last whole batch, in words, by topic-partition directory and base
-    offset. tuning: None where nothing can be tuned, untuned says why. samples, digests: None where
-    nobody asked for records or checksums.
+    Attributes:
+        tails: what stands behind the last complete batch, in words, by topic-partition directory
+            and base offset.
+        tuning: None where nothing can be tuned, untuned says why.
+        samples, digests: None where nobody asked for records or checksums.
     """
 
     overview: BrokerOverview
@@ -86,10 +90,16 @@ def gather(
     with_sha256: bool = False,
     watch: ProgressListener = lambda _what: None,
 ) -> Subject:
-    """Reads the directory. version, typed: as for a checkup. checkup: a checkup that there is
-    already, by the same release.
+    """Reads the directory; a broken segment is left out and named.
 
-    RefusedSetting, CannotOpen; a broken segment is left out and named.
+    Args:
+        version: as for a checkup.
+        typed: as for a checkup.
+        checkup: a checkup that there is already, by the same release.
+
+    Raises:
+        RefusedSetting: a setting has a value that Kafka refuses.
+        CannotOpen: the directory cannot be read.
     """
     settings = (
         open_settings(broker, broker_health.assumed_version(broker, version).version, typed)
@@ -119,8 +129,9 @@ def gather(
 def _count_segments(
     broker: Broker, watch: ProgressListener
 ) -> tuple[BrokerOverview, dict[tuple[str, int], Message]]:
-    """The listing with what every header and every index tells, and what stands behind the last
-    batches.
+    """The listing with what every header and every index says.
+
+    And what stands behind the last batches.
     """
     inventory, problems, tails = overview.inventory(broker), list(broker.problems), {}
     rows, codecs, entries = inventory.segments.copy(), {}, []
@@ -160,8 +171,10 @@ def _count_segments(
 
 
 def _count_segment(segment: Segment, row: np.void) -> tuple[np.ndarray, Content, Message | None]:
-    """Fills the counts of a segment's row; (the positions in its offset index, what its headers
-    tell, what stands behind them).
+    """Fills the counts of a segment's row.
+
+    Returns:
+        The positions in its offset index, what its headers say, and what stands behind them.
     """
     segment_copy = replace(
         segment
@@ -198,7 +211,11 @@ def _count_segment(segment: Segment, row: np.void) -> tuple[np.ndarray, Content,
 def _tune(
     broker: Broker, version: str, typed: Mapping[str, str], watch: ProgressListener
 ) -> tuple[ReportTuning | None, str | Message]:
-    """(the tuning, ""), or (None, why there is none)."""
+    """The tuning of the directory.
+
+    Returns:
+        The tuning and "", or None and why there is none.
+    """
     try:
         source = open_source(
             broker.source,

@@ -1,5 +1,6 @@
-"""What the report says of the index interval: keep or change, with both curves, today beside
-another, limits and assumptions.
+"""What the report says of the index interval.
+
+Keep or change, with both curves, today beside another, limits and assumptions.
 """
 
 from collections.abc import Iterable, Sequence
@@ -102,8 +103,10 @@ def describe_own_intervals(report_tuning: ReportTuning) -> str:
 
 
 def compared_interval(report_tuning: ReportTuning) -> IntervalPrice:
-    """What today is held against: what the budgets alone would choose, or where that is today's a
-    longer interval, to see the price.
+    """What today is compared with.
+
+    What the budgets alone would choose, or where that is today's a longer interval, to see the
+    price.
     """
     overall = report_tuning.overall
     if overall.considered_bytes != overall.current_price.interval_bytes:
@@ -299,8 +302,9 @@ def _comparison(report_tuning: ReportTuning) -> Html:
 
 
 def _command(report_tuning: ReportTuning, other: IntervalPrice) -> Html:
-    """The line that changes it, where that is proposed or was considered; where topics differ one
-    for each that changes.
+    """The line that changes it, where that is proposed or was considered.
+
+    Where topics differ one for each that changes.
     """
     if any(reason.code == "topic-by-topic" for reason in report_tuning.overall.reasons):
         lines = [

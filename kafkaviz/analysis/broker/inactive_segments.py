@@ -21,8 +21,9 @@ NO_LOG = message("unused.mark_no_log")
 
 
 class InactiveSegment(NamedTuple):
-    """A segment that is not in use: the first of its files, from the broker directory, and what
-    shows it.
+    """A segment that is not in use.
+
+    The first of its files, from the broker directory, and what shows it.
     """
 
     path: str

@@ -1,5 +1,6 @@
-"""What a broker directory holds, as one table: a row a segment, and its sums a topic-partition and
-in all.
+"""What a broker directory holds, as one table.
+
+A row a segment, and its sums a topic-partition and in all.
 
 Names and sizes are known as soon as the directory was listed. What takes reading is UNKNOWN until
 somebody has read it: the index files (`with_entries`), the batches (`with_batches`). A sum with an
@@ -40,7 +41,7 @@ SEGMENT: np.dtype = np.dtype(
         ("time_entries", "i8"),
         ("batches", "i8"),
         ("records", "i8"),
-        ("valid_bytes", "i8"),  # of the .log, up to the end of its last whole batch
+        ("valid_bytes", "i8"),  # of the .log, up to the end of its last complete batch
         ("torn_bytes", "i8"),  # behind that
         ("last_offset", "i8"),
         ("max_timestamp_ms", "i8"),
@@ -72,8 +73,9 @@ FEW_ENTRIES = 4  # enough to see how they point
 
 
 class Sums(NamedTuple):
-    """Figures of some segments together; None is not known, because it was not read yet or cannot
-    be.
+    """Figures of some segments together.
+
+    None is not known, because it was not read yet or cannot be.
     """
 
     segments: int
@@ -204,7 +206,10 @@ def torn_mask(segments: np.ndarray) -> np.ndarray:
 def default_segment(overview: BrokerOverview) -> tuple[str, int] | None:
     """A segment to begin with: the smallest whose two indexes have a few entries each.
 
-    Its directory and base offset; None where there is no such segment.
+    Its directory and base offset.
+
+    Returns:
+        None where there is no such segment.
     """
     rows = overview.segments
     has_few_entries = (
@@ -223,8 +228,10 @@ def default_segment(overview: BrokerOverview) -> tuple[str, int] | None:
 
 
 def largest_segment(overview: BrokerOverview) -> tuple[str, int] | None:
-    """The segment with the longest log: its directory and base offset; None where there is no
-    segment.
+    """The segment with the longest log: its directory and base offset.
+
+    Returns:
+        None where there is no segment.
     """
     if not len(overview.segments):
         return None
@@ -265,8 +272,9 @@ def segment_kind(partition: Partition, segment: Segment) -> str:
 
 
 def is_readable(broker: Broker) -> bool:
-    """Whether the index files are small enough to be read at once: READ_BYTES on disk, READ_FILES
-    files.
+    """Whether the index files are small enough to be read at once.
+
+    READ_BYTES on disk, READ_FILES files.
     """
     segments = [segment for partition in broker.partitions for segment in partition.segments]
     files = [info for segment in segments for info in (segment.index, segment.timeindex) if info]
@@ -277,8 +285,9 @@ def is_readable(broker: Broker) -> bool:
 
 
 def with_entries(overview: BrokerOverview) -> BrokerOverview:
-    """Adds offset_entries, time_entries and entries, from the index files; where one cannot be read
-    the segment is left out.
+    """Adds offset_entries, time_entries and entries, from the index files.
+
+    Where one cannot be read the segment is left out.
     """
     segments, positions_by_partition, problems = (
         overview.segments.copy(),
@@ -315,8 +324,9 @@ def with_entries(overview: BrokerOverview) -> BrokerOverview:
 
 
 def _read_positions(segment: Segment) -> tuple[np.ndarray, int]:
-    """The positions in the offset index, and the number of time entries, of a copy: a segment keeps
-    what it read while it lives.
+    """The positions in the offset index, and the number of time entries, of a copy.
+
+    A segment keeps what it read while it lives.
     """
     copy = replace(segment)
     return copy.offset_index["position"], len(copy.time_index)
@@ -339,12 +349,13 @@ def _join_entries(positions_by_partition: Sequence[tuple[int, np.ndarray]]) -> E
 
 
 def with_batches(overview: BrokerOverview, catalog: Mapping[str, Sequence]) -> BrokerOverview:
-    """Adds what a catalog knows: its segments table as columns, with directory, suffix, codecs and
-    problems of each segment.
+    """Adds what a catalog knows.
+
+    Its segments table as columns, with directory, suffix, codecs and problems of each segment.
 
     A row counts for a segment when its log has the same length and time: a file that changed since
-    is unknown again. A segment with a problem is left out; a null alone says nothing of that, for a
-    file that is missing has no numbers either.
+    is unknown again. A segment with a problem is left out; a null alone says nothing about that,
+    for a file that is missing has no numbers either.
     """
     row_numbers = {
         key: number

@@ -1,5 +1,6 @@
-"""The checks, a room a family: log (with log_gaps, between segments), offset_index, time_index,
-other_files, state, time, settings.
+"""The checks, a module a family.
+
+Log (with log_gaps, between segments), offset_index, time_index, other_files, state, time, settings.
 
 The others serve these: log_scan is the pass over a .log, transactions and summary what it keeps,
 facts what is known around a segment, and segment calls all checks of one.

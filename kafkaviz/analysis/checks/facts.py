@@ -18,12 +18,15 @@ MOST_RUNS = 10  # of one code in one file; what is more is counted, not listed
 class PartitionFacts:
     """A topic-partition as its segments' checks see it.
 
-    partition: the directory's name. clean: whether its broker was stopped cleanly; None where no
-    broker directory is known. version: the release whose behaviour is told. oldest_writer: the
-    first release that may have written the bytes, () if any may. now_ms: the time that "future" is
-    measured from. compacted: old records with the same key may be gone. metadata_log: it is KRaft's
-    own log, whose control batches are no transaction markers. expires: segments are deleted once
-    older than retention_ms (-1: never).
+    Attributes:
+        partition: the directory's name.
+        clean: whether its broker was stopped cleanly; None where no broker directory is known.
+        version: the release whose behaviour is assumed.
+        oldest_writer: the first release that may have written the bytes, () if any may.
+        now_ms: the time that "future" is measured from.
+        compacted: old records with the same key may be gone.
+        metadata_log: it is KRaft's own log, whose control batches are no transaction markers.
+        expires: segments are deleted once older than retention_ms (-1: never).
     """
 
     partition: str
@@ -38,8 +41,9 @@ class PartitionFacts:
 
     @property
     def active_is_untrimmed(self) -> bool:
-        """Whether the indexes of the active segment were left as long as they may grow: after a
-        kill, and since 4.4 of the metadata log.
+        """Whether the indexes of the active segment were left as long as they may grow.
+
+        After a kill, and since 4.4 of the metadata log.
         """
         return self.clean is False or (
             self.metadata_log and versions.TRIMMED_BEFORE_CLOSE.applies_to(self.version)
@@ -71,8 +75,11 @@ class PartitionFacts:
         consequence: Message | None = None,
         next_step: Message | None = None,
     ) -> Finding:
-        """A finding about a file of this partition; file: its name in the directory, None for the
-        directory itself; byte_range: where in it, and how many bytes, as far as that is known.
+        """A finding about a file of this partition.
+
+        Args:
+            file: its name in the directory, None for the directory itself.
+            byte_range: where in it, and how many bytes, as far as that is known.
         """
         position, length = byte_range
         path = f"{self.partition}/{file}" if file else self.partition
@@ -93,11 +100,14 @@ class PartitionFacts:
 def findings_by_run(
     slots: list[int], make_finding: Callable[[int, int, int], Finding]
 ) -> list[Finding]:
-    """A finding for each run of neighbouring places, up to MOST_RUNS of them; the last one tells of
-    all that are left.
+    """A finding for each run of neighbouring places, up to MOST_RUNS of them.
 
-    one(first, last, more): makes the finding of a run; more: how many runs follow that are not
-    listed.
+    The last one says how many runs follow that are not listed.
+
+    Args:
+        slots: the places, ascending.
+        make_finding: called with the first and the last place of a run, and how many runs follow
+            that are not listed.
     """
     runs: list[list[int]] = []
     for slot in slots:

@@ -1,5 +1,6 @@
-"""The checks of a .log: is each batch whole, do its records read, do offsets go on from batch to
-batch?
+"""The checks of a .log.
+
+Is each batch whole, do its records read, do offsets go on from batch to batch?
 
     position 4096   stored checksum 1a2b3c4d, computed 99aa00ff         batch-crc-mismatch
     position 9000   offsets 3 to 7 behind a batch that ended with 480   offsets-not-increasing
@@ -35,7 +36,7 @@ MAGICS = (0, 1, 2)
 LENGTH_AT, MAGIC_AT = field_start(HEADER, "batch_length_bytes"), field_start(HEADER, "magic")
 CRC_AT, LEGACY_CRC_AT = field_start(HEADER, "crc"), field_start(LEGACY_HEADER, "crc")
 LEGACY_CRC_START = field_start(LEGACY_HEADER, "magic")
-SUMMED_BYTES = 16 << 20  # of a larger batch the computed checksum is not told
+SUMMED_BYTES = 16 << 20  # of a larger batch the computed checksum is not known
 SHOWN_BYTES = 16  # of a tail
 TAILS = {"zeros": "log-zero-tail", "torn": "log-torn-tail", "garbage": "log-garbage-tail"}
 TOO_LARGE = "batch-too-large"
@@ -334,7 +335,8 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         return self._segment.is_in_use and self._segment.log.size_bytes > MOST_LOG_BYTES
 
     def _will_be_cut(self) -> bool:
-        """Whether a start is sure to look: it recovers the last segment of every log that was not
-        stopped cleanly.
+        """Whether a start is sure to look.
+
+        It recovers the last segment of every log that was not stopped cleanly.
         """
         return self._facts.clean is False and self._segment.state == "active"

@@ -1,5 +1,6 @@
-"""The checks between the segments of a partition: offsets that are there twice, and offsets that
-are missing.
+"""The checks between the segments of a partition.
+
+Offsets that are there twice, and offsets that are missing.
 
     segment 0 ends with offset 819, segment 1000 follows     180 offsets are missing: segment-gap,
     unless compaction took them
@@ -52,8 +53,9 @@ def _overlap_finding(older: CheckSummary, newer: CheckSummary, facts: PartitionF
 
 
 def _gaps(summaries: Sequence[CheckSummary]) -> Iterator[tuple[CheckSummary, Gap]]:
-    """The gaps inside of segments, and between two; a segment that could not be believed tells
-    nothing.
+    """The gaps inside of segments, and between two.
+
+    A segment that could not be believed says nothing.
     """
     for older, summary in zip([None, *summaries], summaries, strict=False):
         if older is not None and not older.is_unsound:

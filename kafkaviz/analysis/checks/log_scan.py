@@ -1,5 +1,6 @@
-"""One pass over a segment's .log, for all checks together: its batches in chunks, the places where
-they break off, and which of them can be believed.
+"""One pass over a segment's .log, for all checks together.
+
+Its batches in chunks, the places where they break off, and which of them can be believed.
 
 A batch whose length is wrong hides all that follows it from a broker. Here the pass goes on at the
 next batch (log.checked_scan), so that one broken place does not hide its neighbours.
@@ -34,8 +35,10 @@ VALIDATED_BATCH: np.dtype = np.dtype([*CHECKED_BATCH.descr, ("is_sound", "?")])
 class Break:
     """A place from which no batch can be stepped over.
 
-    stored_length: what the header there says; expected_length: what it should say, None where it is
-    no header. resume_position: where the next batch starts.
+    Attributes:
+        stored_length: what the header there says.
+        expected_length: what it should say, None where it is no header.
+        resume_position: where the next batch starts.
     """
 
     position: int
@@ -46,8 +49,9 @@ class Break:
 
 @dataclass(frozen=True)
 class MisplacedBatch:
-    """A batch whose offsets do not go on from its neighbours': its row, and the last offset before
-    it.
+    """A batch whose offsets do not go on from its neighbours'.
+
+    Its row, and the last offset before it.
     """
 
     row: np.void
@@ -58,8 +62,11 @@ class MisplacedBatch:
 class ScanState:
     """What a pass found, once it is over.
 
-    end_bytes: the end of the last batch; tail: what follows it. faults: by the batch's position.
-    unsound_offsets: (first, last) between the believed neighbours of what cannot be believed.
+    Attributes:
+        end_bytes: the end of the last batch.
+        tail: what follows it.
+        faults: by the batch's position.
+        unsound_offsets: (first, last) between the believed neighbours of what cannot be believed.
     """
 
     breaks: list[Break] = field(default_factory=list)
@@ -78,8 +85,9 @@ class ScanState:
         return (indices >= 0) & (offsets <= np.maximum.accumulate(last_offsets)[indices])
 
     def add_unsound(self, first: int, last: int) -> None:
-        """One more stretch of offsets; a log with very many is not believed from the last of them
-        on.
+        """One more stretch of offsets.
+
+        A log with very many is not believed from the last of them on.
         """
         if len(self.unsound_offsets) < MOST_UNSOUND:
             self.unsound_offsets.append((first, last))
@@ -98,7 +106,8 @@ class CheckScan:
     def __iter__(self) -> Iterator[np.ndarray]:
         """Arrays of VALIDATED_BATCH; memory is bounded by 16 384 rows and a chunk of bytes.
 
-        Raises CannotOpen where the file cannot be read.
+        Raises:
+            CannotOpen: the file cannot be read.
         """
         log = self._segment.log
         if log is None:
@@ -151,7 +160,7 @@ class CheckScan:
             )
 
     def _finish(self) -> None:
-        """What a tail held cannot be judged by."""
+        """Marks all offsets behind the last batch as unsound where a tail follows it."""
         if self.state.tail is not None or self._validator.is_broken:
             self.state.add_unsound(self._validator.last_offset + 1, MOST_OFFSET)
 
@@ -223,8 +232,9 @@ class _BatchValidator:
 
     @staticmethod
     def _culprit(base: np.ndarray, last: np.ndarray, index: int, lower_bound: int) -> int:
-        """Which of two neighbours that run backwards is wrong: the one that does not go on from, or
-        into, its other neighbour.
+        """Which of two neighbours that run backwards is wrong.
+
+        The one that does not go on from, or into, its other neighbour.
         """
         if index == 0:
             return 0

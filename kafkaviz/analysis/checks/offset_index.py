@@ -33,7 +33,7 @@ ENTRY_BYTES = offset_index.ENTRY.itemsize
 # no batch; in the middle of one; one whose header cannot be believed
 NONE, INSIDE, UNSOUND = -1, -2, -3
 BATCH_REF: np.dtype = np.dtype([("position", "i8"), ("base_offset", "i8"), ("last_offset", "i8")])
-FEW_ENTRIES = 4  # fewer do not tell the interval
+FEW_ENTRIES = 4  # fewer do not show the interval
 FINE, FIRST_KEY, COARSE, BEYOND, NOT_START, MISMATCH, UNKNOWN = range(7)
 CODES = {
     BEYOND: "index-position-beyond-log",
@@ -189,8 +189,9 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
         return verdicts
 
     def _is_for_append(self) -> np.ndarray:
-        """Entries for an append of several batches: it starts behind the home of the entry before,
-        and ends with the key.
+        """Entries for an append of several batches.
+
+        It starts behind the home of the entry before, and ends with the key.
         """
         entries, starts, homes = self._entries, self._starts, self._homes
         previous_home = np.concatenate(([-1], np.maximum.accumulate(homes["position"])[:-1]))[
@@ -205,8 +206,9 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
         return starts_earlier & ends_with_batch & self._facts.may_be_per_append
 
     def _has_unsound_home(self) -> np.ndarray:
-        """Entries whose batch may be among those that cannot be believed: their homes are then
-        those of the next one.
+        """Entries whose batch may be among those that cannot be believed.
+
+        Their homes are then those of the next one.
         """
         return self._scan_state.is_unsound(self._entries["offset"])
 
@@ -269,7 +271,7 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
         )
 
     def _describe_skipped(self, code: str, slot: int) -> Message | None:
-        """What a search that lands on this entry misses, where that can be told; else nothing."""
+        """What a search that lands on this entry misses, where that can be known; else nothing."""
         start, home = self._starts[slot], self._homes[slot]
         is_checked = not versions.INDEXES_TRUSTED.applies_to(self._facts.version)
         if (

@@ -43,8 +43,9 @@ MOST_EPOCH = np.iinfo(np.int64).max
 
 
 class EntrySpacing(BatchObserver[Iterator[Finding]]):
-    """Keeps of the batches of a segment what lies in each stretch: behind entry n - 1,
-    stretch 0 before the first.
+    """Keeps of the batches of a segment what lies in each stretch.
+
+    Behind entry n - 1, stretch 0 before the first.
     """
 
     def __init__(self, segment: LogSegment, facts: PartitionFacts) -> None:
@@ -97,8 +98,9 @@ class EntrySpacing(BatchObserver[Iterator[Finding]]):
         self._stretch = int(stretch[-1])
 
     def result(self) -> Iterator[Finding]:
-        """The longest stretch that lacks entries, with those that a recovery writes there; of
-        entries that are right by themselves.
+        """The longest stretch that lacks entries, with those that a recovery writes there.
+
+        Of entries that are right by themselves.
         """
         high_bytes = (
             int(self._appended_bytes[self._appended_bytes >= 0].min(initial=MOST_EPOCH)) - 1
@@ -148,7 +150,7 @@ class EntrySpacing(BatchObserver[Iterator[Finding]]):
         )
         if len(times) or has_other_interval:
             return are_together
-        # an emptied one tells nothing of before
+        # an emptied one says nothing of before
         has_earlier_time = (
             len(offsets) and offsets[0] <= first and not self._segment.time_slots.unwritten_slots
         )
@@ -163,8 +165,9 @@ class EntrySpacing(BatchObserver[Iterator[Finding]]):
         ]
 
     def _bounds(self, stretch: int, name: str, least: int, most: int) -> tuple[int, int]:
-        """Position or offset of the entries around a stretch; least and most at the ends of the
-        segment.
+        """Position or offset of the entries around a stretch.
+
+        Least and most at the ends of the segment.
         """
         values = self._entries[name]
         return int(values[stretch - 1]) if stretch else least, int(
@@ -172,8 +175,10 @@ class EntrySpacing(BatchObserver[Iterator[Finding]]):
         ) if stretch < len(values) else most
 
     def _has_other_interval(self) -> np.ndarray:
-        """Which stretches are no longer than an interval allows that fits all entries before them,
-        or all behind them.
+        """Which stretches an interval allows that fits all other entries on one side.
+
+        A stretch counts if it is no longer than an interval that fits all entries before it, or all
+        behind it.
         """
         least_before = np.append(np.minimum.accumulate(self._appended_bytes), 0)
         least_behind = np.append(
@@ -217,8 +222,9 @@ class EntrySpacing(BatchObserver[Iterator[Finding]]):
         )
 
     def _recovery_entries(self, interval_bytes: int) -> np.ndarray:
-        """The entries that a recovery writes at this interval; none where it does not come to an
-        end.
+        """The entries that a recovery writes at this interval.
+
+        There are none where the recovery does not come to an end.
         """
         log = self._segment.log
         try:

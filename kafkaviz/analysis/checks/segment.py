@@ -1,8 +1,9 @@
-"""All findings about one segment: its .log and its indexes in one pass, or what its leftover files
-are.
+"""All findings about one segment.
 
-A function of one Segment and of the Facts around it: a page calls it, and a task of the pipeline
-does.
+Its .log and its indexes in one pass, or what its leftover files are.
+
+A function of one Segment and of the PartitionFacts around it: a page calls it, and a task of the
+pipeline does.
 """
 
 from collections.abc import Iterator
@@ -21,8 +22,9 @@ from kafkaviz.log.segment import LogSegment, Segment
 
 @dataclass(frozen=True)
 class SegmentFindings:
-    """The findings of one segment, and what the checks of its partition take of it; no summary of
-    leftover files.
+    """The findings of one segment, and what the checks of its partition take of it.
+
+    No summary of leftover files.
     """
 
     findings: tuple[Finding, ...]

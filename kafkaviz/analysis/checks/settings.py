@@ -1,5 +1,6 @@
-"""The checks of what settings cost: indexes that roll segments too soon, segments that are too
-small, room that is wasted.
+"""The checks of what settings cost.
+
+Indexes that roll segments too soon, segments that are too small, room that is wasted.
 """
 
 from collections.abc import Iterator, Sequence

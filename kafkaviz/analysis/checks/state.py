@@ -19,7 +19,7 @@ from kafkaviz.messages import Message, message
 
 # transaction.max.timeout.ms, 4.3.1: no producer may leave one open for longer
 HANGING_MS = 15 * MINUTE_MS
-# causes that codes of their own tell
+# causes that codes of their own report
 COVERED_CAUSES = ("leftover-cleaned", "orphan-index", "timeindex-missing")
 
 
@@ -51,7 +51,11 @@ def check_partition(
 
 
 def log_end(summaries: Sequence[CheckSummary]) -> int | None:
-    """One past the last offset, as a broker finds it; None where a file could not be read."""
+    """One past the last offset, as a broker finds it.
+
+    Returns:
+        None where a file could not be read.
+    """
     if not summaries or any(summary.read_fault for summary in summaries):
         return None
     last = summaries[-1]

@@ -1,5 +1,6 @@
-"""What the checks of a topic-partition need to know of each of its segments, gathered while its
-batches are read.
+"""What the checks of a topic-partition need to know of each of its segments.
+
+It is gathered while the batches of the segment are read.
 """
 
 from dataclasses import dataclass, field, replace
@@ -46,10 +47,12 @@ class Gap:
 
 @dataclass(frozen=True)
 class TimeAnomaly:
-    """Batches whose times look wrong: how many, and of the worst its position, bytes, last offset,
-    largest time and first offset.
+    """Batches whose times look wrong.
 
-    first_offset: -1 where a compressed message of magic 0 or 1 does not tell it.
+    How many, and of the worst its position, bytes, last offset, largest time and first offset.
+
+    Attributes:
+        first_offset: -1 where a compressed message of magic 0 or 1 does not have it.
     """
 
     count: int
@@ -57,13 +60,14 @@ class TimeAnomaly:
     size_bytes: int
     offset: int
     timestamp_ms: int
-    reference_ms: int = -1  # what it was held against
+    reference_ms: int = -1  # what it was compared with
     first_offset: int = -1
 
     @property
     def offsets_text(self) -> Message:
-        """Where that is, in words: which record of the batch has the time is not told by its
-        header.
+        """Where that is, in words.
+
+        Which record of the batch has the time is not known by its header.
         """
         if self.first_offset == self.offset:
             return message("finding.at_offset", offset=self.offset)
@@ -85,10 +89,13 @@ class OpeningBatch:
 class CheckSummary:
     """One segment; offsets and times are None where there is no batch that can be believed.
 
-    newest: (time, last offset, position) of the batch with the largest time. gaps: the first ones;
-    dropped_offsets: missing inside of batches. steps, stable_begins: of transactions, see
-    checks.transactions. epochs: (epoch, first offset, position) where the leader epoch changes, the
-    first ones. times: what looks wrong, by "missing", "unit", "future", "late".
+    Attributes:
+        newest: (time, last offset, position) of the batch with the largest time.
+        gaps: the first ones.
+        dropped_offsets: missing inside of batches.
+        steps, stable_begins: of transactions, see checks.transactions.
+        epochs: (epoch, first offset, position) where the leader epoch changes, the first ones.
+        times: what looks wrong, by "missing", "unit", "future", "late".
     """
 
     segment: LogSegment
@@ -101,7 +108,7 @@ class CheckSummary:
     end_offset: int | None = None
     end_bytes: int = 0  # where its last batch ends
     newest: tuple[int, int, int] | None = None
-    # of the first record that has that time; None where its batch does not tell
+    # of the first record that has that time; None where its batch does not say
     newest_offset: int | None = None
     gaps: list[Gap] = field(default_factory=list)
     gap_count: int = 0
@@ -236,8 +243,9 @@ class SummaryBuilder(BatchObserver[CheckSummary]):
         self._epoch = int(epochs[-1])
 
     def _add_times(self, batches: np.ndarray) -> None:
-        """Times that are missing, of another unit, ahead of the clock, or far behind earlier
-        ones.
+        """Times that are missing, of another unit, ahead of the clock, or far too old.
+
+        A time is far too old when records before it are much newer.
         """
         times = batches["max_timestamp_ms"]
         is_missing, is_suspect = times < 0, has_suspect_unit(times)
@@ -308,8 +316,9 @@ class SummaryBuilder(BatchObserver[CheckSummary]):
 
 
 def has_suspect_unit(times_ms: np.ndarray) -> np.ndarray:
-    """Times that make sense as seconds, microseconds or nanoseconds: as milliseconds they lie in
-    1970, or beyond the year 5000.
+    """Times that make sense as seconds, microseconds or nanoseconds.
+
+    As milliseconds they lie in 1970, or beyond the year 5000.
     """
     return ((times_ms >= SECONDS[0]) & (times_ms < SECONDS[1])) | (times_ms >= MICROSECONDS)
 
@@ -334,8 +343,9 @@ def _newest_offset(segment: LogSegment, newest: tuple[int, int, int] | None) -> 
 
 
 def _stable_offsets(segment: Segment) -> list[int]:
-    """The last stable offsets of its .txnindex; none where that cannot be read, which is told
-    elsewhere.
+    """The last stable offsets of its .txnindex.
+
+    There are none where that cannot be read, which is reported elsewhere.
     """
     try:
         return segment.txn_index["last_stable_offset"].tolist()

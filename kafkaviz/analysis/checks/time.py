@@ -1,7 +1,9 @@
-"""The checks of time: records from the future or of another unit, disorder, and what keeps a
-segment from expiring longer than it seems.
+"""The checks of time.
 
-What keeps each segment is told by analysis.retention; here is what a person should know of it.
+Records from the future or of another unit, disorder, and what keeps a segment from expiring longer
+than it seems.
+
+What keeps each segment is decided in analysis.retention; here is what a person should know of it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -138,8 +140,9 @@ def _missing_finding(summaries: Sequence[CheckSummary], facts: PartitionFacts) -
 def _blocked_findings(
     summaries: Sequence[CheckSummary], aged_segments: Sequence[SegmentAge], facts: PartitionFacts
 ) -> Iterator[Finding]:
-    """Segments that hold back younger ones for more than a day longer than these would be kept by
-    themselves.
+    """Segments that hold back younger ones for more than a day.
+
+    The younger ones would be deleted more than a day earlier by themselves.
     """
     segment_retentions = policy.log_retention(
         facts.partition,

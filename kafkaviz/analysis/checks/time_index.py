@@ -197,8 +197,9 @@ class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
         return verdicts
 
     def _has_true_record(self, slots: np.ndarray) -> np.ndarray:
-        """Whether the record that an entry names has its time; of many entries the first ones are
-        looked at.
+        """Whether the record that an entry names has its time.
+
+        Of many entries the first ones are looked at.
         """
         is_true = np.ones(len(slots), bool)
         for index, slot in enumerate(slots[:DEEP_READ].tolist()):
@@ -278,9 +279,7 @@ class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
         )
 
     def _order_findings(self, verdicts: np.ndarray) -> Iterator[Finding]:
-        """Times that do not grow, or offsets that fall, among the entries that are right by
-        themselves.
-        """
+        """Times that do not grow, or offsets that fall, among entries right by themselves."""
         sound_slots = np.flatnonzero((verdicts <= DEEP) | (verdicts == UNKNOWN))
         entries = self._entries[sound_slots]
         wrong_slots = sound_slots[1:][
@@ -349,9 +348,7 @@ class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
             )
 
     def _end_findings(self, verdicts: np.ndarray) -> Iterator[Finding]:
-        """Whether the last entry reaches the newest record, as it must once the segment was
-        closed.
-        """
+        """Whether the last entry reaches the newest record, as it must in a closed segment."""
         if self._newest is None:
             return
         name = existing_file(self._segment.timeindex).name

@@ -1,12 +1,14 @@
-"""The transactions of a segment: begins and ends, as far as the segments around it and its
-.txnindex need to know them.
+"""The transactions of a segment: begins and ends.
 
-What was begun and committed inside one segment is forgotten at once, so that what is kept grows
-with the producers and the aborted transactions, and not with the log. Producer 7 writes at 10,
-producer 8 at 20, 8 commits at 25, 7 aborts at 30:
+They are kept as far as the segments around it and its .txnindex need to know them. What was begun
+and committed inside one segment is forgotten at once, so that what is kept grows with the producers
+and the aborted transactions, and not with the log.
 
-    ("begin", 7, Begun(10)), ("end", 8, Marker(25)), ("end", 7, Marker(30, is_abort, stable_offset
-    None))
+Producer 7 writes at 10, producer 8 at 20, 8 commits at 25, 7 aborts at 30:
+
+    ("begin", 7, TransactionBegin(10))
+    ("end", 8, TransactionEnd(25))
+    ("end", 7, TransactionEnd(30, is_abort, stable_offset None))
 
 The commit at 25 stays since it is the first end of producer 8: it may have begun in the segment
 before.
@@ -34,10 +36,11 @@ from kafkaviz.log.file import FileInfo
 
 @dataclass(frozen=True)
 class TransactionEnd:
-    """The end of a transaction, told by a control record.
+    """The end of a transaction, from a control record.
 
-    stable_offset: where the oldest of the other transactions begins that began in this segment and
-    are open here; None without one.
+    Attributes:
+        stable_offset: where the oldest of the other transactions begins that began in this segment
+            and are open here; None without one.
     """
 
     offset: int
@@ -53,8 +56,10 @@ TransactionEvent = tuple[str, int, TransactionBegin | TransactionEnd]
 class SegmentTransactions(NamedTuple):
     """What is to be kept of a segment's transactions.
 
-    steps: ("begin", producer, TransactionBegin) and ("end", producer, TransactionEnd), in order.
-    stable_begins: the offsets among those asked for at which a transaction begins.
+    Attributes:
+        steps: ("begin", producer, TransactionBegin) and ("end", producer, TransactionEnd), in
+            order.
+        stable_begins: the offsets among those asked for at which a transaction begins.
     """
 
     steps: list[TransactionEvent]
@@ -65,7 +70,11 @@ class TransactionTracker(BatchObserver[SegmentTransactions]):
     """Follows the transactions of a segment."""
 
     def __init__(self, log: FileInfo, stable_offsets: Iterable[int]) -> None:
-        """stable_offsets: those of the segment's .txnindex."""
+        """Starts with no batch observed.
+
+        Args:
+            stable_offsets: those of the segment's .txnindex.
+        """
         self._log, self._stable_offsets = log, frozenset(stable_offsets)
         self._steps: dict[int, TransactionEvent] = {}  # by the position of the batch
         self._transactions = OpenTransactions()

@@ -1,8 +1,9 @@
-"""What this machine takes for the steps that a lookup is made of: reads from the page cache, page
-faults, and reads from the disk.
+"""What this machine takes for the steps that a lookup consists of.
+
+Reads from the page cache, page faults, and reads from the disk.
 
 A file of its own is written, read and removed, in a folder that is no directory of Kafka's. Each
-number is told with its least, its median and its 90th percentile: on a machine that does other
+number is given with its least, its median and its 90th percentile: on a machine that does other
 things too the median moves by half from one run to the next.
 """
 
@@ -44,9 +45,13 @@ def calibration_path() -> Path:
 
 
 def load_calibration() -> dict | None:
-    """The last calibration; None where there is none.
+    """The last calibration.
 
-    CannotOpen of a file that is none: a number that is missing is not made up.
+    Returns:
+        None where there is none.
+
+    Raises:
+        CannotOpen: the file is not a calibration; numbers that are missing are not invented.
     """
     path = calibration_path()
     try:
@@ -61,7 +66,7 @@ def load_calibration() -> dict | None:
 
 
 def _is_calibration(calibration: object) -> bool:
-    """Whether it has what prices are made of."""
+    """Whether it has what prices consist of."""
     if not isinstance(calibration, dict) or not isinstance(calibration.get("measured_at"), str):
         return False
     random_read = calibration.get("random_read_us")
@@ -83,8 +88,10 @@ def _is_measure(measure: object) -> bool:
 
 
 def save_calibration(calibration: Mapping) -> Path:
-    """Writes a calibration where kept() finds it; CannotOpen where that folder cannot be
-    written.
+    """Writes a calibration where load_calibration finds it.
+
+    Raises:
+        CannotOpen: that folder cannot be written.
     """
     path = calibration_path()
     with file.translate_os_errors(path):
@@ -96,11 +103,16 @@ def save_calibration(calibration: Mapping) -> Path:
 
 
 def measure(folder: Path | None = None, file_bytes: int = FILE_BYTES) -> dict:
-    """Measures in a folder of the disk that is meant, without it in the cache folder; CannotOpen
-    for a directory of Kafka's.
+    """Measures in a folder of the disk in question, by default in the cache folder.
 
-    Each measure is {min, median, p90, samples} in µs. random_read_us is null where the reads were
-    answered by memory: on a tmpfs, or where the system keeps the file; notes say so.
+    random_read_us is null where the reads were answered by memory: on a tmpfs, or where the system
+    keeps the file; notes say so.
+
+    Returns:
+        Each measure as {min, median, p90, samples} in µs.
+
+    Raises:
+        CannotOpen: the folder is a directory of Kafka's.
     """
     folder = resolve_output(folder or archive.cache_folder())
     if not folder.is_dir() and folder != archive.cache_folder():
@@ -143,8 +155,9 @@ def _fill(descriptor: int, size_bytes: int) -> None:
 
 
 def _hits(descriptor: int, size_bytes: int, read_bytes: int) -> dict:
-    """A pread of so many bytes from the page cache, at places that differ, without Python in
-    between.
+    """A pread of so many bytes from the page cache, at different places.
+
+    No Python runs between the reads.
     """
     from kafkaviz.binary.lazy_njit import njit
 
@@ -188,8 +201,10 @@ def _faults(descriptor: int, size_bytes: int) -> dict:
 
 
 def _random_reads(descriptor: int, size_bytes: int) -> tuple[dict | None, list[Message]]:
-    """(a read of 4 KiB that is not in the page cache, None where there was no such; what to know of
-    it).
+    """Measures reads of 4 KiB that are not in the page cache.
+
+    Returns:
+        The measure, None where no read missed the cache; and what to know about it.
     """
     if not hasattr(os, "posix_fadvise"):
         return None, [message("calibration.cannot_drop")]

@@ -1,5 +1,6 @@
-"""How many device reads a lookup takes that finds nothing of the .log in memory: the kernel's
-read-ahead, played through.
+"""How many device reads a lookup takes that finds nothing of the .log in memory.
+
+The kernel's read-ahead, played through.
 
 A scan reads the first bytes of each batch, from the entry on. Where batches are smaller than a page
 the kernel sees a file that is read on and on, and loads 1, 4, 8, 16, 32 ... pages at a time; where
@@ -39,8 +40,10 @@ BEGIN = (0, 0, -2, -1, 1, 0)
 
 @dataclass(frozen=True)
 class ColdReads:
-    """Of each interval how many lookups, one at each batch's base offset, take how many device
-    reads, counted by their number from 0.
+    """How many lookups take how many device reads, of each interval.
+
+    There is one lookup at each batch's base offset; they are counted by their number of reads from
+    0.
     """
 
     intervals: np.ndarray
@@ -72,8 +75,9 @@ class ColdReads:
 
 
 class ColdSweeper(BatchObserver[ColdReads]):
-    """One segment while it is read, chunk by chunk: of each interval a few numbers go on from one
-    to the next.
+    """One segment while it is read, chunk by chunk.
+
+    Of each interval a few numbers go on from one to the next.
     """
 
     def __init__(
@@ -83,7 +87,11 @@ class ColdSweeper(BatchObserver[ColdReads]):
         by_base_offset: bool = False,
         read_ahead_bytes: int = READ_AHEAD_BYTES,
     ) -> None:
-        """by_base_offset: the scan of 4.1, which takes 17 bytes of a header and not 61."""
+        """Starts at the beginning of a segment.
+
+        Args:
+            by_base_offset: the scan of 4.1, which takes 17 bytes of a header and not 61.
+        """
         self._intervals, self._header_and_window, self._log_bytes = (
             np.asarray(intervals, np.int64),
             _header_and_window(by_base_offset=by_base_offset, read_ahead_bytes=read_ahead_bytes),
@@ -109,7 +117,7 @@ class ColdSweeper(BatchObserver[ColdReads]):
         self._log_bytes += int(sizes.sum())
 
     def result(self) -> ColdReads:
-        """The counts of the whole segment."""
+        """The counts of the entire segment."""
         return ColdReads(self._intervals, tuple(self._counts))
 
 
@@ -136,10 +144,12 @@ def cold_reads_from_starts(
     by_base_offset: bool,
     read_ahead_bytes: int = READ_AHEAD_BYTES,
 ) -> ColdReads:
-    """The same where it is known at which row each batch's scan starts; intervals: of one, whose
-    index that is.
+    """The device reads where it is known at which row each batch's scan starts.
 
-    positions, starts: (n,) of integers, of all batches of a segment.
+    Args:
+        positions: (n,) of integers, of all batches of a segment.
+        starts: (n,) of integers, the rows.
+        intervals: of one interval, that of the index.
     """
     scan, scan_limits, counts = (
         np.array([BEGIN], SCAN),
@@ -159,7 +169,11 @@ def cold_reads_from_starts(
 
 
 def _header_and_window(*, by_base_offset: bool, read_ahead_bytes: int) -> tuple[int, int]:
-    """(bytes of a header that are read, the most pages that are read ahead)."""
+    """How the release and the kernel read a header.
+
+    Returns:
+        The bytes of a header that are read, and the most pages that are read ahead.
+    """
     return (MAGIC_END if by_base_offset else HEADER_BYTES), max(1, read_ahead_bytes // PAGE_BYTES)
 
 
@@ -172,8 +186,9 @@ def _reads_of_interval(
     header_bytes: int,
     most_pages: int,
 ) -> np.ndarray:
-    """Of each batch how many device reads a lookup of its base offset takes, where each batch may
-    get an entry.
+    """How many device reads a lookup of each batch's base offset takes.
+
+    Each batch may get an entry.
     """
     reads, scan = np.empty(len(positions), np.int64), scans[0]
     for row in range(len(positions)):

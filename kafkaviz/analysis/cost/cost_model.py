@@ -8,7 +8,7 @@ A model, and called so; the counts are exact.
     was measured on older releases
 
 Times were measured on one machine (two cores, ext4, JDK 17) with the real LogSegment of Kafka 3.9,
-or are what makers and others tell of devices. `kafkaviz calibrate` measures the user's own.
+or are what makers and others say of devices. `kafkaviz calibrate` measures the user's own.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,8 +31,9 @@ WARM_PAGES = 3  # that lookups near the end of an index touch: they alone stay i
 
 
 class Range(NamedTuple):
-    """A number that is not known exactly: the least and the most that it may be, and what is
-    likely.
+    """A number that is not known exactly.
+
+    The least and the most that it may be, and what is likely.
     """
 
     low: float
@@ -65,9 +66,7 @@ class Storage:
 
     @property
     def seeks(self) -> bool:
-        """Whether each read is a seek of an arm, by its name or by what this machine measured of
-        it.
-        """
+        """Whether each read is a seek of an arm, by its name or as measured on this machine."""
         return self.name == HDD or (
             self.name == CALIBRATED and self.read_us.typical >= STORAGES[HDD].read_us.low
         )
@@ -98,12 +97,15 @@ FIRST_US = Range(1.0, 2.2, 3.6)
 class LookupPrices:
     """What a lookup is priced with.
 
-    header_us: each header of a scan in the page cache. first_us: what comes before the first.
-    fault_us: a page of an index that is in the page cache and touched for the first time.
-    is_modelled: whether header_us is of the scan with one read a header, for which Java's part is
-    half of what was measured. calibrated: where the machine's own measures are from, if they are.
-    one_read_share: of the headers, those of magic 0 and 1, which take one read where others take
-    two.
+    Attributes:
+        header_us: each header of a scan in the page cache.
+        first_us: what comes before the first.
+        fault_us: a page of an index that is in the page cache and touched for the first time.
+        is_modelled: whether header_us is of the scan with one read a header, for which Java's part
+            is half of what was measured.
+        calibrated: where the machine's own measures are from, if they are.
+        one_read_share: of the headers, those of magic 0 and 1, which take one read where others
+            take two.
     """
 
     header_us: Range = HEADER_US
@@ -135,9 +137,10 @@ class LookupPrices:
     def cold_us(
         self, headers: float, reads: float, index_reads: float = 0.0, index_pages: float = 0.0
     ) -> Range:
-        """One that finds nothing in the page cache: so many device reads of the .log, and of an
-        index of which it touches so many pages; pages that came along with another only take a
-        fault.
+        """One that finds nothing in the page cache.
+
+        So many device reads of the .log, and of an index of which it touches so many pages; pages
+        that came along with another only take a fault.
         """
         if self.storage.name == "memory":
             return self.warm_us(headers)
@@ -151,8 +154,9 @@ class LookupPrices:
         )
 
     def cores(self, headers_mean: float, fetches_per_s: float) -> Range:
-        """The processor cores that lookups keep busy; a fetch that waits at the log's end looks
-        nothing up.
+        """The processor cores that lookups keep busy.
+
+        A fetch that waits at the log's end looks nothing up.
         """
         return self.warm_us(headers_mean).times(fetches_per_s / 1e6)
 
@@ -164,11 +168,13 @@ def lookup_prices(
     read_ahead_bytes: int = READ_AHEAD_BYTES,
     calibration: Mapping | None = None,
 ) -> LookupPrices:
-    """The prices for a release. by_base_offset: one read a header, from 4.1 on. storage: a name of
-    STORAGES; None: as measured, or nvme.
+    """The prices for a release.
 
-    calibration: what `kafkaviz calibrate` wrote, in place of presets: the JVM's part of a header is
-    what its reads leave of 1.8 µs.
+    Args:
+        by_base_offset: one read a header, from 4.1 on.
+        storage: a name of STORAGES; by default as measured, or nvme.
+        calibration: what `kafkaviz calibrate` wrote, in place of presets; the JVM's part of a
+            header is what its reads leave of 1.8 µs.
     """
     prices = LookupPrices(
         storage=STORAGES[storage or DEFAULT_STORAGE],
@@ -220,10 +226,12 @@ def _range(measure: Mapping) -> Range:
 class Footprint:
     """What a log's segments take beside their .log.
 
-    maps: where every segment's indexes are loaded; stale_maps: dead ones that wait for Java's
-    collector, one of each index of a segment that was rolled, until KAFKA-19390.
-    preallocated_bytes: how long the active segments' indexes look. resident_bytes: of indexes that
-    stay in memory for readers at the end.
+    Attributes:
+        maps: where every segment's indexes are loaded.
+        stale_maps: dead ones that wait for Java's collector, one of each index of a segment that
+            was rolled, until KAFKA-19390.
+        preallocated_bytes: how long the active segments' indexes look.
+        resident_bytes: of indexes that stay in memory for readers at the end.
     """
 
     segments: int
@@ -253,8 +261,10 @@ class Footprint:
         return 2 * WARM_PAGES * PAGE_BYTES * self.partitions
 
     def maps_left(self, max_map_count: int = MAX_MAP_COUNT) -> int:
-        """What vm.max_map_count leaves, below 0 where a broker with these alone would end with "Map
-        failed".
+        """What vm.max_map_count leaves.
+
+        Returns:
+            A number below 0 where a broker with these alone would end with "Map failed".
         """
         return max_map_count - JVM_MAPS - self.maps - self.stale_maps
 
@@ -266,8 +276,10 @@ def footprint(
     *,
     leaves_maps: bool = False,
 ) -> Footprint:
-    """Of so many segments, one of each partition active. segment_index_bytes: segment.index.bytes
-    of each, as long as its two indexes look.
+    """Of so many segments, one of each partition active.
+
+    Args:
+        segment_index_bytes: segment.index.bytes of each, as long as its two indexes look.
     """
     offset_bytes, time_bytes = offset_index.ENTRY.itemsize, time_index.ENTRY.itemsize
     preallocated_bytes = sum(
@@ -285,11 +297,13 @@ def footprint(
 def implied_price_us(
     interval_bytes: float, batch_bytes: float, spread: float, header_us: float
 ) -> float:
-    """µs of a mean lookup that one more MB of index a GiB of log would buy at this interval: what
-    the interval says that it is worth.
+    """µs of a mean lookup that one more MB of index a GiB of log would buy at this interval.
 
-    spread: the standard deviation of the batch sizes over their mean. Of the smooth forms N = S /
-    (I + a), H = (I + a) / 2µ + ...
+    This is the price that the interval implies. It follows from the smooth forms N = S / (I + a), H
+    = (I + a) / 2µ + ...
+
+    Args:
+        spread: the standard deviation of the batch sizes over their mean.
     """
     overshoot = batch_bytes * (1 + spread**2) / 2
     return 1e6 * header_us * (interval_bytes + overshoot) ** 2 / (40 * 2**30 * batch_bytes)

@@ -24,8 +24,10 @@ NO_BATCH = -1
 class LookupCounts:
     """How many targets take how many: probes, pages and headers, each by its number from 0.
 
-    headers: batches whose header is read, of those targets that a batch answers. first, last: the
-    targets.
+    Attributes:
+        first: the first target.
+        last: the last target.
+        headers: batches whose header is read, of those targets that a batch answers.
     """
 
     first: int
@@ -50,8 +52,10 @@ def offset_lookup_counts(
     search_profile: SearchProfile,
     page_bytes: int = PAGE_BYTES,
 ) -> LookupCounts:
-    """Of every offset from the segment's base offset to its last; batches: all of its .log, as
-    format.batch.BATCH names them.
+    """Of every offset from the segment's base offset to its last.
+
+    Args:
+        batches: all of its .log, as format.batch.BATCH names them.
     """
     keys = segment.offset_slots["relative_offset"].astype(np.int64) + segment.base_offset
     first, last = segment.base_offset, int((batches["last_offset"] if len(batches) else keys)[-1])
@@ -81,10 +85,12 @@ def timestamp_lookup_counts(
     search_profile: SearchProfile,
     page_bytes: int = PAGE_BYTES,
 ) -> LookupCounts | None:
-    """Of every millisecond for which Kafka looks here, from the first batch's on; None where no
-    batch has a time.
+    """Of every millisecond for which Kafka looks here, from the first batch's on.
 
     Probes and pages are those in the time index.
+
+    Returns:
+        None where no batch has a time.
     """
     keys = segment.time_slots["timestamp_ms"].astype(np.int64)
     times = batches["max_timestamp_ms"][batches["max_timestamp_ms"] >= 0]
@@ -157,8 +163,9 @@ def _headers_to_offset(
 
 @njit(cache=True)
 def _headers_to_time(newest_ms: np.ndarray, starts: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """How many headers each scan reads: to the first batch whose largest timestamp is not below the
-    target.
+    """How many headers each scan reads.
+
+    To the first batch whose largest timestamp is not below the target.
     """
     headers = np.full(len(targets), NO_BATCH)
     for target_row in range(len(targets)):

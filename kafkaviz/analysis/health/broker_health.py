@@ -1,5 +1,6 @@
-"""The health of a topic-partition and of a broker directory: all findings, the worst first, and
-what the next start will do.
+"""The health of a topic-partition and of a broker directory.
+
+All findings, the worst first, and what the next start will do.
 
     health = check("/var/lib/kafka")
     health.counts          {"error": 0, "warning": 2, "info": 5}
@@ -82,11 +83,13 @@ COMPACTED_TOPICS = ("__consumer_offsets", "__transaction_state", "__share_group_
 
 @dataclass(frozen=True)
 class Health:
-    """All findings about a broker directory or one partition, and the start that is foretold; None
-    where that could not be told.
+    """All findings about a broker directory or one partition, and the start that is predicted.
 
-    retention: what keeps each segment, of each current topic-partition that has some; the metadata
-    log has other rules.
+    None where that could not be known.
+
+    Attributes:
+        retention: what keeps each segment, of each current topic-partition that has some; the
+            metadata log has other rules.
     """
 
     broker: Broker
@@ -108,21 +111,23 @@ class Health:
         return restart_forecast.forecast(self.restart, len(self.broker.partitions))
 
     def findings_of(self, partition: str | None) -> tuple[Finding, ...]:
-        """The findings about one partition directory, or None: about the broker directory
-        itself.
-        """
+        """The findings about one partition directory, or with None about the broker directory."""
         return tuple(finding for finding in self.findings if finding.partition == partition)
 
 
 @dataclass(frozen=True)
 class CheckPlan:
-    """What a check goes by, known before any segment is read: its steps can be done wherever that
-    suits.
+    """What a check goes by, known before any segment is read.
 
-    partitions: those that are checked; is_whole: so is the broker directory around them.
-    has_broker: there is one, be its meta.properties missing; only around a partition that was
-    opened by itself there may be none. compacted_logs: topic-partitions that were compacted once.
-    strange_names: directories that no start accepts.
+    Its steps can be done wherever that suits.
+
+    Attributes:
+        partitions: those that are checked.
+        is_whole: so is the broker directory around them.
+        has_broker: there is one, be its meta.properties missing; only around a partition that was
+            opened by itself there may be none.
+        compacted_logs: topic-partitions that were compacted once.
+        strange_names: directories that no start accepts.
     """
 
     broker: Broker
@@ -138,8 +143,9 @@ class CheckPlan:
 
     @property
     def is_clean(self) -> bool:
-        """Whether a start finds all flushed; without its broker directory a partition counts as
-        stopped cleanly.
+        """Whether a start finds all flushed.
+
+        Without its broker directory a partition counts as stopped cleanly.
         """
         return self.broker.is_clean or not self.has_broker
 
@@ -197,8 +203,9 @@ class CheckPlan:
 
     @staticmethod
     def _limit(find: Callable[[str], SettingValue], name: str, *, is_tiered: bool) -> SettingValue:
-        """UnifiedLog.localRetentionMs and localRetentionSize, 4.3.1: -2 stands for the limit of the
-        whole log.
+        """A limit of the local log; -2 stands for the limit of the complete log.
+
+        As UnifiedLog.localRetentionMs and localRetentionSize, 4.3.1.
         """
         local = find(f"local.{name}") if is_tiered else None
         return find(name) if local is None or local.value == SAME_AS_LOG else local
@@ -233,10 +240,12 @@ class CheckPlan:
         ]
 
     def restart(self, log_steps: Iterable[tuple[str, Sequence[StartupStep]]]) -> Restart | None:
-        """The start, from the steps of each of these logs: (directory, analysis.restart.steps);
-        None where it cannot be told.
+        """The start, from the steps of each of these logs: (directory, analysis.restart.steps).
 
         A file that may not be read here may be readable to the broker.
+
+        Returns:
+            None where it cannot be known.
         """
         if any(
             problem.is_unread and problem.path.name != CLEAN_SHUTDOWN
@@ -266,14 +275,17 @@ def check(
     settings: Settings | None = None,
     watch: Callable[[Partition], None] | None = None,
 ) -> Health:
-    """The health of a broker directory, or of one partition directory in it; of what was opened as
-    one partition, of that alone.
+    """The health of a broker directory, or of one partition directory in it.
 
-    broker: as it was opened, or its path, as for paths.open_directory. version: as for
-    assumed_version. now_ms: the time that counts as now, by default that of the newest .log or
-    checkpoint. settings: what each partition's log is run with, by default as the metadata log and
-    a server.properties beside it tell. watch(partition) is told of each partition before it is
-    read.
+    Of what was opened as one partition, it is that of this partition alone.
+
+    Args:
+        broker: as it was opened, or its path, as for lookup.paths.open_directory.
+        version: as for assumed_version.
+        now_ms: the time that counts as now, by default that of the newest .log or checkpoint.
+        settings: what each partition's log is run with, by default as the metadata log and a
+            server.properties beside it say.
+        watch: called with each partition before it is read.
     """
     check_plan = plan(
         broker if isinstance(broker, Broker) else paths.open_directory(broker),
@@ -325,8 +337,12 @@ def compose_health(
     forecast: Restart | None,
     retentions: Iterable[LogRetention] = (),
 ) -> Health:
-    """The health, from what was found about each partition (`segment_findings`,
-    `partition_retention`) and the start; None where that is not told.
+    """The health, from the findings about each partition, and the start.
+
+    Args:
+        findings: of each partition, as from `segment_findings`.
+        forecast: the start; None where it cannot be predicted.
+        retentions: of each partition, as from `partition_retention`.
     """
     findings = [*findings, *_broker_findings(check_plan)]
     forecast = None if any(map(unreadable_files.hides_start, findings)) else forecast
@@ -347,8 +363,9 @@ def check_partition(partition: Partition, facts: PartitionFacts) -> list[Finding
 def segment_findings(
     partition: Partition, facts: PartitionFacts, segment_checks: Sequence[SegmentFindings]
 ) -> list[Finding]:
-    """The findings about one partition from those of its segments, in its order, wherever they were
-    read.
+    """The findings about one partition from those of its segments, in its order.
+
+    The segments may have been read anywhere.
     """
     findings = [
         segment_finding
@@ -371,8 +388,9 @@ def segment_findings(
 def partition_retention(
     check_plan: CheckPlan, partition: Partition, segment_checks: Sequence[SegmentFindings]
 ) -> list[LogRetention]:
-    """What keeps the segments of a partition at the newest time of a file here; nothing of one
-    whose segments no limit concerns.
+    """What keeps the segments of a partition at the newest time of a file here.
+
+    Nothing of one whose segments no limit concerns.
     """
     summaries = [
         segment_check.summary
@@ -401,8 +419,9 @@ def partition_retention(
 
 
 def newest_ms(broker: Broker) -> int:
-    """The newest time of its logs and checkpoints: when the broker last wrote, or when they were
-    copied without their times.
+    """The newest time of its logs and checkpoints.
+
+    When the broker last wrote, or when they were copied without their times.
     """
     logs = [
         log_segment.log.mtime_ns
@@ -445,7 +464,11 @@ def _broker_findings(check_plan: CheckPlan) -> Iterator[Finding]:
 
 
 def _forecast_restart(check_plan: CheckPlan) -> Restart | None:
-    """The start, told here and now; None where a file that it reads may not be read."""
+    """The start, as of now.
+
+    Returns:
+        None where a file that it reads may not be read.
+    """
     try:
         return check_plan.restart(
             [

@@ -1,5 +1,6 @@
-"""A finding: something true of a directory that a person may want to know, with its evidence; and
-the list of all codes.
+"""A finding: something true of a directory that a person may want to know, with its evidence.
+
+CODES lists all of them.
 
     index-offset-mismatch   error   bookings-0/00000000000000000858.index, bytes 24 to 31
     found     offset 963, position 20672          expected  offset 963, position 13780
@@ -16,15 +17,16 @@ from kafkaviz.messages import Message, message
 from kafkaviz.versions import Behaviour
 
 ERROR, WARNING, INFO = SEVERITIES = ("error", "warning", "info")  # the worst first
-# the rooms of checks/
+# the modules of checks/
 FAMILIES = ("log", "offset-index", "time-index", "other-files", "state", "time", "settings")
 Version = tuple[int, ...]  # a release: (4, 3, 1), or (4, 3) for the first of them
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What lies there and what should; in words, and where a file says it in so many bytes, those
-    too (in hexadecimal).
+    """What lies there and what should.
+
+    In words, and where a file says it in so many bytes, those too (in hexadecimal).
     """
 
     found: Message
@@ -48,8 +50,9 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is so; position and length are None where it is about a whole file, directory
-    or setting.
+    """One thing that is so.
+
+    Position and length are None where it is about an entire file, directory or setting.
     """
 
     code: str
@@ -739,8 +742,9 @@ def finding(
     consequence: Message | None = None,
     next_step: Message | None = None,
 ) -> Finding:
-    """A finding of this code, with the words of the table where none are given; without a version
-    those of the newest release.
+    """A finding of this code, with the words of the table where none are given.
+
+    Without a version those of the newest release.
     """
     row = CODES[code]
     return Finding(
@@ -767,8 +771,9 @@ def _consequence(row: Code, version: Version) -> Message:
 
 
 def as_info(findings: Iterable[Finding]) -> list[Finding]:
-    """The same as mere information: of a directory that waits for deletion nothing matters any
-    more.
+    """The same as mere information.
+
+    Of a directory that waits for deletion nothing matters any more.
     """
     return [replace(finding, severity=INFO) for finding in findings]
 

@@ -37,7 +37,7 @@ def to_object(finding: Finding, language: str = ENGLISH) -> dict[str, Any]:
 
 
 def to_row(finding: Finding) -> dict[str, Any]:
-    """The columns of pipeline.schema.FINDINGS from `code` on."""
+    """The columns of pipeline.catalog.schema.FINDINGS from `code` on."""
     row = to_object(finding)
     evidence = row.pop("evidence")
     return row | {
@@ -52,7 +52,11 @@ def to_row(finding: Finding) -> dict[str, Any]:
 
 
 def from_row(row: Mapping[str, Any]) -> Finding:
-    """The finding of a row; ValueError where its json holds none."""
+    """The finding of a row.
+
+    Raises:
+        ValueError: its json holds none.
+    """
     finding = _from_json(Finding, row["json"])
     if finding.code not in CODES or finding.severity not in SEVERITIES:
         raise ValueError(f"{finding.code}, {finding.severity} is no finding")
@@ -75,7 +79,7 @@ def step_to_object(step: StartupStep) -> dict[str, Any]:
 
 
 def step_to_row(step: StartupStep) -> dict[str, Any]:
-    """The columns of pipeline.schema.RESTART_STEPS from `directory` on."""
+    """The columns of pipeline.catalog.schema.RESTART_STEPS from `directory` on."""
     row = step_to_object(step)
     return row | {
         "directory": row.pop("partition"),
@@ -86,7 +90,11 @@ def step_to_row(step: StartupStep) -> dict[str, Any]:
 
 
 def step_from_row(row: Mapping[str, Any]) -> StartupStep:
-    """The step of a row; ValueError where its json holds none."""
+    """The step of a row.
+
+    Raises:
+        ValueError: its json holds none.
+    """
     step = _from_json(StartupStep, row["json"])
     if step.action not in ACTIONS or step.cause not in CAUSES:
         raise ValueError(f"{step.action}, {step.cause} is no step of a start")

@@ -1,5 +1,6 @@
-"""The health of a directory as one object of plain values: what `kafkaviz check --json` prints and
-the Health page hands out.
+"""The health of a directory as one object of plain values.
+
+What `kafkaviz check --json` prints and the Health page hands out.
 """
 
 from kafkaviz.analysis.health import finding_codec
@@ -8,8 +9,10 @@ from kafkaviz.analysis.retention.policy import LogRetention, SegmentRetention
 
 
 def as_object(health: Health) -> dict:
-    """The directory, the release assumed, the findings, the foretold start, the counts, and what
-    keeps each segment; as JSON takes them.
+    """The health as values that JSON takes.
+
+    The directory, the release assumed, the findings, the predicted start, the counts, and what
+    keeps each segment.
     """
     restart = health.restart
     return {

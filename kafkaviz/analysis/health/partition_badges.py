@@ -1,11 +1,12 @@
-"""What a picture of segments says of a topic-partition: what was found about it, the worst first,
-one mark a code.
+"""What a picture of segments says of a topic-partition.
 
-What the next start does about it is left out, unless it fails: after a kill that is true of every
-topic-partition.
+The findings about it, the worst first, one badge a code. What the next start does about it is left
+out, unless it fails: after a kill that is true of every topic-partition.
 
-    of([("orders-0", "orders-0/00000000000000000858.index", "index-offset-mismatch", "error")])
-    {"orders-0": (Mark(code="index-offset-mismatch", severity="error", base_offsets=(858,)),)}
+    badges_from_rows(
+        [("orders-0", "orders-0/00000000000000000858.index", "index-offset-mismatch", "error")]
+    )
+    {"orders-0": (Badge("index-offset-mismatch", "error", base_offsets=(858,)),)}
 """
 
 from collections import defaultdict
@@ -31,9 +32,12 @@ class Badge(NamedTuple):
 def badges_from_rows(
     rows: Iterable[tuple[str | None, str | None, str, str]],
 ) -> dict[str, tuple[Badge, ...]]:
-    """The marks by topic-partition directory; rows: READS of each finding.
+    """The marks by topic-partition directory.
 
     What is mere information is no mark.
+
+    Args:
+        rows: READS of each finding.
     """
     offsets_by_code: dict[str, dict[tuple[str, str], set[int]]] = defaultdict(
         lambda: defaultdict(set)

@@ -1,4 +1,4 @@
-"""What a directory on disk tells of the settings, the rolls and the Kafka version behind it.
+"""What a directory on disk says of the settings, the rolls and the Kafka version behind it.
 
 Inferred, and called so.
 """

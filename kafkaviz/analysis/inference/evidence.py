@@ -9,7 +9,7 @@ from kafkaviz.analysis.inference.interval import IntervalEvidence, interval_evid
 from kafkaviz.format.batch_observer import BatchObserver
 
 EVIDENCE_COLUMNS = ["position", "last_offset"]  # what interval_evidence looks at
-MOST_WAITING = 65_536  # batches of one gap, above which those that tell nothing are let go
+MOST_WAITING = 65_536  # batches of one gap, above which those that say nothing are dropped
 
 
 class ChunkedEvidence(BatchObserver[IntervalEvidence]):
@@ -20,14 +20,18 @@ class ChunkedEvidence(BatchObserver[IntervalEvidence]):
     """
 
     def __init__(self, entries: np.ndarray) -> None:
-        """entries: the whole index (log.segment.OFFSET_ENTRY), by position."""
+        """Starts with no batch observed.
+
+        Args:
+            entries: all of the index (log.segment.OFFSET_ENTRY), by position.
+        """
         self._entries = entries
         self._keys = np.sort(entries["offset"])
         self._pending: list[np.ndarray] = []
         self._evidence = IntervalEvidence()
 
     def observe(self, batches: np.ndarray) -> None:
-        """The next chunk. An index without entries tells nothing, and nothing is kept for it."""
+        """The next chunk. An index without entries says nothing, and nothing is kept for it."""
         if not len(self._entries):
             return
         batches = rfn.repack_fields(
@@ -45,8 +49,9 @@ class ChunkedEvidence(BatchObserver[IntervalEvidence]):
             self._pending = [self._append_borders(np.concatenate(self._pending))]
 
     def _append_borders(self, batches: np.ndarray) -> np.ndarray:
-        """Of batches without an entry but the first: that one, the last, and each that ends an
-        append or begins one.
+        """Of batches without an entry but the first.
+
+        That one, the last, and each that ends an append or begins one.
         """
         slot = np.minimum(np.searchsorted(self._keys, batches["last_offset"]), len(self._keys) - 1)
         ends = self._keys[slot] == batches["last_offset"]
@@ -54,7 +59,7 @@ class ChunkedEvidence(BatchObserver[IntervalEvidence]):
         return batches[ends | np.append(True, ends[:-1])]
 
     def result(self) -> IntervalEvidence:
-        """What all chunks tell."""
+        """What all chunks say."""
         self._add_evidence(self._pending)
         return self._evidence
 
@@ -70,8 +75,10 @@ class ChunkedEvidence(BatchObserver[IntervalEvidence]):
 
 
 def entries_between(entries: np.ndarray, batches: np.ndarray) -> np.ndarray:
-    """The entries, given by position, whose position is that of the first or last of these batches,
-    or between the two.
+    """The entries that point to these batches, or between the first and the last.
+
+    Args:
+        entries: by position.
     """
     if not len(batches):
         return entries[:0]

@@ -15,13 +15,14 @@ MAX_GAPS = 64
 
 @dataclass(frozen=True)
 class IntervalBounds:
-    """The least and the greatest interval that fit, both inclusive; None where nothing bounds
-    it.
+    """The least and the greatest interval that fit, both inclusive.
+
+    None where nothing bounds it.
     """
 
     low_bytes: int | None
     high_bytes: int | None
-    # entries stand for whole appends (3.9.0, 4.0.0 and older, on followers)
+    # entries stand for complete appends (3.9.0, 4.0.0 and older, on followers)
     per_append: bool = False
     # gaps too long for any fitting interval: the counter starts at 0 again after a restart
     restarts: int = 0
@@ -29,8 +30,9 @@ class IntervalBounds:
 
 @dataclass(frozen=True)
 class IntervalEvidence:
-    """What a stretch of a log tells; stretches that follow one another merge into what the whole
-    would tell.
+    """What a stretch of a log says.
+
+    Stretches that follow one another merge into what all of it would say.
     """
 
     least_indexed_bytes: int | None = None  # appended before an entry was written
@@ -54,10 +56,11 @@ class IntervalEvidence:
         )
 
     def bounds(self) -> IntervalBounds:
-        """The intervals that fit; a gap longer than the least indexed one was cut by a restart and
-        tells nothing.
+        """The intervals that fit.
 
-        Without any entry nothing is known: the whole segment may have come as one append, which
+        A gap longer than the least indexed one was cut by a restart and says nothing.
+
+        Without any entry nothing is known: the entire segment may have come as one append, which
         never gets an entry.
         """
         if self.least_indexed_bytes is None:
@@ -73,7 +76,7 @@ class IntervalEvidence:
 
 
 def interval_bounds(batches: np.ndarray, entries: np.ndarray) -> IntervalBounds:
-    """The intervals that fit a whole segment, from its BATCH rows and its OFFSET_ENTRY rows."""
+    """The intervals that fit an entire segment, from its BATCH rows and its OFFSET_ENTRY rows."""
     return interval_evidence(batches, entries).bounds()
 
 
@@ -82,8 +85,9 @@ def interval_evidence(
 ) -> IntervalEvidence:
     """The evidence of a stretch of batches and the entries that point into it.
 
-    entry_before: the position of the entry before the stretch; 0 at the start of the segment, where
-    the counter starts.
+    Args:
+        entry_before: the position of the entry before the stretch; 0 at the start of the segment,
+            where the counter starts.
     """
     if not len(batches):
         return IntervalEvidence()
@@ -115,8 +119,9 @@ def interval_evidence(
 
 
 def _stands_for_append(indexed_batches: np.ndarray, key: np.ndarray) -> np.ndarray:
-    """Whether an entry's key lies beyond the batch it points to: it is the last offset of an append
-    of several batches.
+    """Whether an entry's key lies beyond the batch it points to.
+
+    It is the last offset of an append of several batches.
     """
     return key > indexed_batches["last_offset"]
 
@@ -134,9 +139,7 @@ def _follows_append(batches: np.ndarray, slots_before: np.ndarray, key: np.ndarr
 def _gap_maxima(
     appended_bytes: np.ndarray, gap: np.ndarray, is_unindexed: np.ndarray
 ) -> tuple[int, ...]:
-    """The most bytes appended without an entry in each gap between two entries, the largest ones
-    first.
-    """
+    """The most bytes appended without an entry in each gap between two entries, descending."""
     if not is_unindexed.any():
         return ()
     gaps, values = gap[is_unindexed], appended_bytes[is_unindexed]

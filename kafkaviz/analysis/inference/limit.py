@@ -1,5 +1,6 @@
-"""The limits that a partition's rolls bound, where no setting was found: each between the largest
-that did not roll and the least that did.
+"""The limits that a partition's rolls bound, where no setting was found.
+
+Each between the largest that did not roll and the least that did.
 
 Segments of 1 047 315 and 1 048 043 bytes, with batches of 2871 and 1200 behind them: segment.bytes
 lay between 1 048 043 and 1 049 242, and of these 1 048 576 is the roundest.
@@ -25,8 +26,9 @@ ROUND_MS = (DAY_MS, HOUR_MS, 10 * MINUTE_MS, MINUTE_MS, 10 * SECOND_MS, SECOND_M
 
 @dataclass(frozen=True)
 class InferredLimit:
-    """A setting's least and greatest value that fit, both inclusive, and the roundest between
-    them.
+    """A setting's least and greatest value that fit, and the roundest between them.
+
+    Both bounds are inclusive.
     """
 
     low: int
@@ -37,8 +39,10 @@ class InferredLimit:
 def inferred_limits(
     segments: Sequence[SegmentFacts], reasons: Sequence[str | None]
 ) -> Mapping[str, InferredLimit]:
-    """By the setting's name, for each cause that some roll has. reasons: those of
-    infer.roll_reasons for these segments.
+    """By the setting's name, for each cause that some roll has.
+
+    Args:
+        reasons: those of inference.roll.roll_reasons for these segments.
     """
     rolls = [(*pair, reason) for pair, reason in zip(pairwise(segments), reasons, strict=False)]
     limits = {}

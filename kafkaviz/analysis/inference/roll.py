@@ -52,10 +52,13 @@ class _RollCause:
 
 
 def roll_reasons(segments: Sequence[SegmentFacts]) -> list[str | None]:
-    """One reason a segment, in order; None for the last one, and where no cause fits (compacted,
-    truncated).
+    """One reason a segment, in order.
 
-    segments: those of one partition by base offset, the active one last.
+    Args:
+        segments: those of one partition by base offset, the active one last.
+
+    Returns:
+        None for the last one, and where no cause fits (compacted, truncated).
     """
     rolls = range(len(segments) - 1)
     causes = sorted(
@@ -90,8 +93,9 @@ def _size_cause(segments: Sequence[SegmentFacts]) -> _RollCause | None:
 
 
 def _time_cause(segments: Sequence[SegmentFacts]) -> _RollCause | None:
-    """segment.ms: no batch came later after its segment's first one, and the next one would
-    have.
+    """segment.ms, as the rolls bound it.
+
+    No batch came later after its segment's first one, and the next one would have.
     """
     longest_ms = max(
         (
@@ -115,8 +119,9 @@ def _time_cause(segments: Sequence[SegmentFacts]) -> _RollCause | None:
 
 
 def _index_causes(segments: Sequence[SegmentFacts]) -> list[_RollCause]:
-    """segment.index.bytes: every segment that rolled by it has the same number of entries, and none
-    has more.
+    """segment.index.bytes.
+
+    Every segment that rolled by it has the same number of entries, and none has more.
     """
     closed_segments = list(segments[:-1])
     most_offset_entries = max((segment.offset_entries for segment in segments), default=0)
@@ -161,9 +166,7 @@ def _index_causes(segments: Sequence[SegmentFacts]) -> list[_RollCause]:
 
 
 def _pairs_entries(segment: SegmentFacts) -> bool:
-    """Whether each index entry came with a time entry, as it must when the time index is the one
-    that fills.
-    """
+    """Whether each index entry came with a time entry, as it must in a full time index."""
     return segment.time_entries - 1 <= segment.offset_entries <= segment.time_entries + 1
 
 

@@ -56,7 +56,7 @@ class InferredRelease:
 
     @property
     def reason(self) -> Message | None:
-        """The traces in one sentence; None where nothing tells."""
+        """The traces in one sentence; None where nothing says so."""
         return message("release.traces", traces=self.traces) if self.traces else None
 
     @property
@@ -82,7 +82,7 @@ class InferredRelease:
 
 @dataclass(frozen=True)
 class AssumedRelease:
-    """The release whose behaviour is told, and why that one."""
+    """The release whose behaviour is assumed, and why that one."""
 
     version: tuple[int, ...]
     traces: tuple[Message, ...]
@@ -126,8 +126,10 @@ def infer_release(broker: Broker) -> InferredRelease:
 
 
 def assumed_version(broker: Broker, version: str | None = None) -> AssumedRelease:
-    """The release given, such as "3.9" or "4.3.1"; else what the directory's own traces say; else
-    the newest that is known.
+    """The release to go by.
+
+    It is the release given, such as "3.9" or "4.3.1", else what the directory's own traces say,
+    else the newest that is known.
 
     A trace that only says "not before" leaves all later ones, but for the metadata.version that the
     brokers last agreed on: none is likely to be much newer. Where something of a later release lies
@@ -229,8 +231,9 @@ def _metadata_log_traces(broker: Broker) -> Iterator[ReleaseTrace]:
 
 
 def is_untrimmed(segment: Segment) -> bool:
-    """Whether both indexes of a segment have their preallocated length: they go on behind the
-    entries. False where one cannot be read.
+    """Whether both indexes of a segment have their preallocated length.
+
+    They go on behind the entries. False where one cannot be read.
     """
     try:
         return bool(
@@ -244,24 +247,27 @@ def is_untrimmed(segment: Segment) -> bool:
 
 
 def formatting_release(broker: Broker) -> Release | None:
-    """The first release that can have formatted the directory, so that no older one wrote what is
-    in it; None if nothing tells.
+    """The first release that can have formatted the directory.
+
+    No older one wrote what is in it.
+
+    Returns:
+        None where nothing says so.
     """
     formatting = _formatting_level(broker)
     return _release_of_level(formatting[1]) if formatting else None
 
 
 def _agreed_release(broker: Broker) -> Release | None:
-    """The release that brought the metadata.version of the newest snapshot, or of the formatting
-    where there is none.
+    """The release that brought the metadata.version of the newest snapshot.
+
+    Where there is no snapshot, that of the formatting.
     """
     return next((_release_of_level(level) for _, level in reversed(_levels(broker))), None)
 
 
 def _metadata_version_traces(broker: Broker) -> Iterator[ReleaseTrace]:
-    """The metadata.version that the directory was formatted with, and the one that it was raised to
-    since.
-    """
+    """The metadata.version of the formatting, and the one that it was raised to since."""
     for file, level in _levels(broker):
         if not versions.knows_level(METADATA_VERSION, level):
             yield ReleaseTrace(
@@ -291,8 +297,10 @@ def _release_of_level(level: int) -> Release | None:
 
 
 def _levels(broker: Broker) -> list[tuple[str, int]]:
-    """(file, level of metadata.version): of the formatting, then of the newest snapshot where that
-    differs.
+    """The levels of metadata.version, of the formatting and of the newest snapshot.
+
+    Returns:
+        Pairs of file and level; that of the snapshot only where it differs.
     """
     formatting, snapshot = _formatting_level(broker), _newest_snapshot(broker)
     file_levels = [formatting] if formatting is not None else []
@@ -304,8 +312,13 @@ def _levels(broker: Broker) -> list[tuple[str, int]]:
 
 
 def _formatting_level(broker: Broker) -> tuple[str, int] | None:
-    """(file, level): of bootstrap.checkpoint, or since 4.4 of the first snapshot, which formatting
-    writes and nothing after it.
+    """The level of metadata.version that the directory was formatted with.
+
+    It stands in bootstrap.checkpoint, or since 4.4 in the first snapshot, which formatting writes
+    and nothing after it.
+
+    Returns:
+        The file and the level.
     """
     first = f"{metadata_log.DIRECTORY}/{FIRST_SNAPSHOT}"
     file_levels = (
@@ -315,8 +328,10 @@ def _formatting_level(broker: Broker) -> tuple[str, int] | None:
 
 
 def _newest_snapshot(broker: Broker) -> tuple[str, int] | None:
-    """The newest snapshot of the metadata log that can be read, and the level in it; None where
-    there is none.
+    """The newest snapshot of the metadata log that can be read, and the level in it.
+
+    Returns:
+        None where there is none.
     """
     levels = (
         (file, features.get(METADATA_VERSION)) for file, features in _snapshot_features(broker)
@@ -325,8 +340,12 @@ def _newest_snapshot(broker: Broker) -> tuple[str, int] | None:
 
 
 def _snapshot_features(broker: Broker) -> Iterator[tuple[str, dict[str, int]]]:
-    """(file, features) of the newest snapshot of the metadata log that sets any; of those before it
-    nothing is said.
+    """The features of the newest snapshot of the metadata log that sets any.
+
+    Of the snapshots before it nothing is given.
+
+    Yields:
+        The file and its features.
     """
     try:
         log = metadata_log.find_partition(broker)
@@ -339,8 +358,9 @@ def _snapshot_features(broker: Broker) -> Iterator[tuple[str, dict[str, int]]]:
 
 
 def _features(path: Path) -> dict[str, int]:
-    """The levels that a .checkpoint of metadata records sets, up to the batch that sets
-    metadata.version: a snapshot begins with them.
+    """The levels that a .checkpoint of metadata records sets.
+
+    It is read up to the batch that sets metadata.version: a snapshot begins with them.
 
     Nothing where there is no file, or it sets none before its end or before what cannot be read. It
     is batch after batch, like a .log. Read without any compiled code: a lookup asks too.

@@ -46,11 +46,16 @@ def lookup(
 ) -> Lookup:
     """Where an offset or a timestamp leads to, with every step; give one of the two.
 
-    timestamp_ms: ms, or "earliest", "latest", "max". version: the Kafka that searches, by default
-    as assumed. search: "plain" or "warm" in place of its own. isolation: "read_uncommitted" or
-    "read_committed". as_is: the bytes as they lie there, whatever a start would do to them.
-    CannotOpen where there is no .log or one may not be read, CorruptFile where the way leads into
-    bytes that break their format.
+    Args:
+        timestamp_ms: ms, or "earliest", "latest", "max".
+        version: the Kafka that searches, by default as assumed.
+        search: "plain" or "warm" in place of its own.
+        isolation: "read_uncommitted" or "read_committed".
+        as_is: the bytes as they lie there, whatever a start would do to them.
+
+    Raises:
+        CannotOpen: there is no .log or one may not be read.
+        CorruptFile: the way leads into bytes that break their format.
     """
     version = version or assume_release(partition).text
     search_profile = profile(version, search)
@@ -64,8 +69,9 @@ def lookup(
 
 
 def assume_release(partition: Partition) -> AssumedRelease:
-    """The release that the broker directory around a partition looks like, the newest where nothing
-    tells.
+    """The release that the broker directory around a partition looks like.
+
+    Where nothing says so, the newest.
     """
     if not partition.live or not names.parse_directory(partition.directory):
         return AssumedRelease(versions.NEWEST_RELEASE, (NOTHING_DECIDES,))
@@ -75,8 +81,10 @@ def assume_release(partition: Partition) -> AssumedRelease:
 def open_log_view(
     partition: Partition, version: str | None = None, *, as_is: bool = False
 ) -> LogView:
-    """What a broker of that version has open once it has started on the directory; CannotOpen where
-    there is no .log.
+    """What a broker of that version has open once it has started on the directory.
+
+    Raises:
+        CannotOpen: there is no .log.
     """
     if not partition.live:
         raise CannotOpen(partition.path, message("errors.holds_no_log"), kind="missing")
@@ -91,8 +99,9 @@ def open_log_view(
 
 
 def needs_recovery(partition: Partition, release: tuple[int, ...] | None = None) -> bool:
-    """Whether a start of that release, by default as assumed, would look into a .log, and may
-    change what a search reads.
+    """Whether a start of that release would look into a .log, and may change what a search reads.
+
+    By default the release is as assumed.
 
     The metadata log is recovered at every start; up to 4.3 a clean stop has trimmed it. Never of a
     directory without the files of a broker around it.
@@ -118,8 +127,10 @@ def _has_distrusted_index(segment: LogSegment, behaviour: ReleaseBehaviour) -> b
 
 
 def describe_recovered(names: Sequence[str]) -> Message | None:
-    """That some files are shown as recovery would leave them, None where there are none; names: of
-    all of them.
+    """That some files are shown as recovery would leave them, None where there are none.
+
+    Args:
+        names: of all of them.
     """
     if not names:
         return None
@@ -133,15 +144,20 @@ def describe_recovered(names: Sequence[str]) -> Message | None:
 
 
 def describe_failed_start(error: str, *, has_unopened: bool = False) -> Message:
-    """That no broker will serve what is shown. has_unopened: as has_unopened_log tells."""
+    """That no broker will serve what is shown.
+
+    Args:
+        has_unopened: as has_unopened_log says.
+    """
     if has_unopened:
         return message("recovered.start_fails_unopened", error=error, bytes=MOST_LOG_BYTES)
     return message("recovered.start_fails", error=error)
 
 
 def has_unopened_log(segments: Sequence[SegmentView]) -> bool:
-    """Whether one of the logs is longer than Kafka opens: no recovery leaves it otherwise than it
-    lies on disk.
+    """Whether one of the logs is longer than Kafka opens.
+
+    No recovery leaves it otherwise than it lies on disk.
     """
     return any(segment_view.size_bytes > MOST_LOG_BYTES for segment_view in segments)
 
@@ -200,8 +216,9 @@ def _recovered_log_view(partition: Partition, release: versions.Release) -> LogV
 def _recover_alone(
     files: Mapping[str, FileView], log: StoredLog, base: int, behaviour: ReleaseBehaviour
 ) -> dict[str, FileView]:
-    """The files with one segment of them recovered as if there were no other, and room for all its
-    entries.
+    """The files with one segment of them recovered as if there were no other.
+
+    There is room for all its entries.
     """
     from kafkaviz.simulate.startup.log_loader import LogLoader
 

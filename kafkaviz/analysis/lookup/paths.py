@@ -1,5 +1,6 @@
-"""What a path given to a command means: a broker directory, a partition directory, one segment by
-its .log, or an index by itself.
+"""What a path given to a command means.
+
+A broker directory, a partition directory, one segment by its .log, or an index by itself.
 """
 
 from dataclasses import replace
@@ -28,20 +29,26 @@ ADVICE_PARTITION = message("errors.give_partition")
 
 
 def index_kind(path: Path) -> str | None:
-    """ "index" or "timeindex" where the path names one, else None."""
+    """Which index a path names: "index" or "timeindex", else None."""
     name = names.parse_file(path.name)
     return name.kind if name and name.kind in INDEXES else None
 
 
 def version(path: Path, advice: Message = ADVICE_ANY) -> str:
-    """The release that the directory around a path looks like; advice: what to give instead of a
-    path that is none of it.
+    """The release that the directory around a path looks like.
+
+    Args:
+        advice: what to give instead of a path that is none of it.
     """
     return assume_release(path, advice).text
 
 
 def assume_release(path: Path, advice: Message = ADVICE_ANY) -> AssumedRelease:
-    """The same, and why that one. CannotOpen as open_log and open_index."""
+    """The same, and why that one.
+
+    Raises:
+        CannotOpen: as open_log and open_index.
+    """
     path = archive.locate(path)
     if archive.is_archive(path) or path.is_dir():
         return lookups.assume_release(_partition(path, advice))
@@ -52,7 +59,8 @@ def assume_release(path: Path, advice: Message = ADVICE_ANY) -> AssumedRelease:
 def open_log(path: Path, version: str, *, as_is: bool = False) -> LogView:
     """What a lookup in a partition, or in the one segment whose .log this is, searches.
 
-    CannotOpen for any other path.
+    Raises:
+        CannotOpen: for any other path.
     """
     path = archive.locate(path)
     if archive.is_archive(path) or path.is_dir():
@@ -70,8 +78,12 @@ def open_log(path: Path, version: str, *, as_is: bool = False) -> LogView:
 
 
 def open_index(path: Path, version: str, *, as_is: bool = False) -> tuple[str, SegmentView]:
-    """(the directory's name, the segment that the index belongs to); of the segment nothing else
-    need be there.
+    """The segment that an index belongs to.
+
+    Of the segment nothing else need exist.
+
+    Returns:
+        The directory's name, and the segment.
     """
     path = archive.locate(path)
     name, index_info = _file_name(path), file.info(path)
@@ -102,11 +114,13 @@ def open_index(path: Path, version: str, *, as_is: bool = False) -> tuple[str, S
 
 
 def open_directory(path: Path | str) -> Broker:
-    """A broker directory, a partition directory alone, an archive of either, or a partition in an
-    archive. CannotOpen as open_broker.
+    """A broker directory, a partition directory alone, or an archive of either.
 
     An archive that holds one partition and no file of a broker is that partition alone, as its
-    directory is.
+    directory is. A path may also lead to a partition in an archive.
+
+    Raises:
+        CannotOpen: as open_broker.
     """
     source, path = file.absolute_path(path), archive.locate(Path(path))
     broker = open_broker(path)
@@ -121,8 +135,10 @@ def open_directory(path: Path | str) -> Broker:
 
 
 def open_segments(path: Path, advice: Message = ADVICE_LOG) -> tuple[Partition, int | None]:
-    """(the partition, the base offset of its one .log that the path names): a partition directory,
-    an archive of one, or a .log.
+    """The partition that a partition directory, an archive of one, or a .log is of.
+
+    Returns:
+        The partition, and the base offset of its one .log that the path names.
     """
     path = archive.locate(path)
     if archive.is_archive(path) or path.is_dir():
@@ -189,8 +205,10 @@ def _partition(path: Path, advice: Message = ADVICE_ANY) -> Partition:
 
 
 def _sole_partition(broker: Broker, advice: Message = ADVICE_ANY) -> Partition:
-    """The one partition of a broker directory; CannotOpen where there is none that can be read, as
-    when it vanishes meanwhile.
+    """The one partition of a broker directory.
+
+    Raises:
+        CannotOpen: there is none that can be read, as when it vanishes meanwhile.
     """
     if broker.partitions:
         return broker.partitions[0]

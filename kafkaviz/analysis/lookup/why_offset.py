@@ -1,5 +1,6 @@
-"""Why a timestamp gave this offset: the times of a whole partition in the order of its offsets, and
-what the target meets there.
+"""Why a timestamp gave this offset.
+
+The times of an entire partition in the order of its offsets, and what the target meets there.
 
 Kafka's rule has two parts: the first segment whose largest timestamp is not below the target, and
 in it the first record, in the order of offsets, that is not older than the target. Records with
@@ -43,10 +44,13 @@ class RecordTime(NamedTuple):
 class SegmentTimes:
     """A segment and the target.
 
-    end_offset: of the next segment, or of the log. largest_ms: what Kafka goes by; is_file_time:
-    the time of the .log, as no entry tells one. fate: "searched", "older" (its largest timestamp is
-    below the target) or "later" (an earlier one is searched). batches: all of it, None where the
-    .log was not read.
+    Attributes:
+        end_offset: of the next segment, or of the log.
+        largest_ms: what Kafka goes by.
+        is_file_time: the time of the .log, as no entry has one.
+        fate: "searched", "older" (its largest timestamp is below the target) or "later" (an earlier
+            one is searched).
+        batches: all of it, None where the .log was not read.
     """
 
     base_offset: int
@@ -61,10 +65,12 @@ class SegmentTimes:
 class OffsetExplanation:
     """The partition around a target.
 
-    answer: what Kafka gives, None for nothing. closest: the record whose time is nearest to the
-    target, as far as it was looked for. older_batches: batches behind the answer with no record as
-    late as the target. faults: what kept a batch near the target from being looked at; Kafka itself
-    need not read there.
+    Attributes:
+        answer: what Kafka gives, None for nothing.
+        closest: the record whose time is nearest to the target, as far as it was looked for.
+        older_batches: batches behind the answer with no record as late as the target.
+        faults: what kept a batch near the target from being looked at; Kafka itself need not read
+            there.
     """
 
     target_ms: int
@@ -81,8 +87,11 @@ def explain_offset(
     batches: Callable[[int], np.ndarray | None],
     records: Callable[[int, int], Iterable],
 ) -> OffsetExplanation:
-    """Of a lookup by timestamp. batches: those of a segment, None not to read it; records: of a
-    batch, with offset and timestamp_ms.
+    """Of a lookup by timestamp.
+
+    Args:
+        batches: those of a segment, None not to read it.
+        records: of a batch, with offset and timestamp_ms.
     """
     target_ms = cast(int, result.timestamp_ms)
     segments = tuple(
@@ -137,8 +146,9 @@ def _count_older_batches(segment_times: SegmentTimes, answer: RecordTime, target
 def _closest(
     segments: Sequence[SegmentTimes], target_ms: int, records: Callable[[int, int], Iterable]
 ) -> tuple[RecordTime | None, tuple[Message, ...]]:
-    """Of all records of the batches whose times enclose the target or come nearest to it; and the
-    faults of those that are damaged.
+    """The closest record in time, of the batches whose times enclose the target or come nearest.
+
+    Also the faults of those batches that are damaged.
     """
     nearest_batches = sorted(
         batch_distance
@@ -161,8 +171,10 @@ def _closest(
 
 
 def _nearest(segment: SegmentTimes, target_ms: int) -> list[tuple[int, int, int]]:
-    """(how far its times are away, base offset of its segment, position) of the batches that may
-    hold the closest record.
+    """The batches that may hold the record closest in time.
+
+    Returns:
+        Of each how far its times are away, the base offset of its segment, and its position.
     """
     batches = cast(np.ndarray, segment.batches)
     newest = batches["max_timestamp_ms"]

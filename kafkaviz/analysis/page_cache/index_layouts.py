@@ -1,5 +1,6 @@
-"""What if Kafka searched its index in another way, or laid it out otherwise: probes and pages of
-each, on the same keys.
+"""What if Kafka searched its index in another way, or laid it out otherwise.
+
+Probes and pages of each, on the same keys.
 
 Every way finds the floor, the greatest slot whose key is not above the target. A probe compares one
 key; a page is 4 KiB of the index file that must be in memory for it. What is kept in the heap costs
@@ -30,8 +31,11 @@ PIECE_BYTES = 16  # the first key of a line, its first slot and its slope
 
 @dataclass(frozen=True)
 class Layout:
-    """One way. run: keys, targets -> (m, 3) of slot, probes and pages; extra_bytes: kept in the
-    heap beside n keys of the index.
+    """One way.
+
+    Attributes:
+        run: keys, targets -> (m, 3) of slot, probes and pages.
+        extra_bytes: kept in the heap beside n keys of the index.
     """
 
     name: str
@@ -55,8 +59,9 @@ class Cost:
 
 
 def compare(keys: np.ndarray, targets: np.ndarray) -> tuple[Cost, ...]:
-    """Every way on the same sorted keys (n,) and targets (m,), in the order of LAYOUTS; none of an
-    empty index.
+    """Every way on the same sorted keys (n,) and targets (m,), in the order of LAYOUTS.
+
+    There are none of an empty index.
     """
     keys, targets = np.ascontiguousarray(keys, np.int64), np.ascontiguousarray(targets, np.int64)
     return (
@@ -97,8 +102,9 @@ def alternating(keys: np.ndarray, targets: np.ndarray) -> np.ndarray:
 
 
 def eytzinger(keys: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """The tree's levels one behind the other: the first ones share a page, each of the last has its
-    own.
+    """The tree's levels one behind the other.
+
+    The first ones share a page, each of the last has its own.
     """
     return _eytzinger(keys, targets, _slots_in_order(len(keys)))
 
@@ -153,7 +159,7 @@ def _interpolate(keys: np.ndarray, targets: np.ndarray, alternate: bool) -> np.n
 def _guess(
     keys: np.ndarray, target: int, alternate: bool, probed_slots: np.ndarray
 ) -> tuple[int, int]:
-    """Both ends first: their keys are what the first guess is made of."""
+    """Both ends first: their keys are what the first guess consists of."""
     lo, hi = 0, len(keys) - 1
     if hi < 0:
         return -1, 0
@@ -230,7 +236,11 @@ def _eytzinger(keys: np.ndarray, targets: np.ndarray, slot_of: np.ndarray) -> np
 def _search_pages(
     keys: np.ndarray, targets: np.ndarray, firsts: np.ndarray, in_heap: bool
 ) -> np.ndarray:
-    """in_heap: the first keys cost no page; else a page for each level above the entries."""
+    """The slot, probes and pages of each target, searched through a tree.
+
+    Args:
+        in_heap: the first keys cost no page; else a page for each level above the entries.
+    """
     results = np.empty((len(targets), 3), np.int64)
     levels, nodes = 0, len(firsts)
     while not in_heap and nodes > 1:
@@ -252,8 +262,10 @@ def _search_pages(
 
 @njit(cache=True)
 def _last_not_above(keys: np.ndarray, first: int, last: int, target: int) -> tuple[int, int]:
-    """The last slot of first to last whose key is not above the target, first - 1 for none; and how
-    many keys were compared.
+    """The last slot of first to last whose key is not above the target.
+
+    Returns:
+        The slot, first - 1 for none, and how many keys were compared.
     """
     lo, hi, count = first - 1, last, 0
     while lo < hi:
@@ -268,8 +280,9 @@ def _last_not_above(keys: np.ndarray, first: int, last: int, target: int) -> tup
 
 @njit(cache=True)
 def _pieces(keys: np.ndarray, epsilon: int) -> tuple[np.ndarray, np.ndarray, int]:
-    """The first slot of each line, its slope, and how many there are: each as long as some slope
-    stays within epsilon of all slots.
+    """The first slot of each line, its slope, and how many there are.
+
+    Each as long as some slope stays within epsilon of all slots.
     """
     first, slope = np.zeros(len(keys), np.int64), np.zeros(len(keys), np.float64)
     count = start = 0
@@ -326,8 +339,10 @@ def _search_lines(
 
 @njit(cache=True)
 def _pages(probed_slots: np.ndarray, page_marks: np.ndarray, mark: int) -> int:
-    """How many different pages these slots lie in; page_marks: of each page the last mark that it
-    got.
+    """How many different pages these slots lie in.
+
+    Args:
+        page_marks: of each page the last mark that it got.
     """
     count = 0
     for slot in probed_slots:

@@ -1,5 +1,6 @@
-"""Which memory pages of an index a search touches while the index grows, and which of them have
-gone cold by then.
+"""Which memory pages of an index a search touches while the index grows.
+
+And which of them have gone cold by then.
 
 KAFKA-6432. An index is mapped into memory page by page. A reader at the log's end looks its offset
 up after every append; plain bisection then reads the middle of the index, its three quarters and so
@@ -26,7 +27,7 @@ from kafkaviz.search.slots import PAGE_BYTES, WARM_BYTES, page_span
 ENTRY_BYTES = offset_index.ENTRY.itemsize
 UNIFORM, EXPONENTIAL, FIXED = "uniform", "exponential", "fixed"
 TAIL, LAGGARD = 0, 1
-MOST_FAULTS = 20_000  # faults that are told one by one; all are counted
+MOST_FAULTS = 20_000  # faults that are listed one by one; all are counted
 NEVER = -1
 FAULT: np.dtype = np.dtype(
     [("entries", np.int64), ("page", np.int64), ("idle_bytes", np.int64), ("reader", np.int8)]
@@ -35,8 +36,11 @@ FAULT: np.dtype = np.dtype(
 
 @dataclass(frozen=True)
 class IndexGrowth:
-    """An index that grows entry by entry. gap_bytes: of the log between two of them; counted_from:
-    entries before that only warm up.
+    """An index that grows entry by entry.
+
+    Attributes:
+        gap_bytes: of the log between two of them.
+        counted_from: entries before that only warm up.
     """
 
     entries: int
@@ -52,8 +56,11 @@ class IndexGrowth:
 
 @dataclass(frozen=True)
 class Memory:
-    """The page cache. read_around_bytes: what the kernel reads around a page that is not there; 0
-    for that page alone.
+    """The page cache.
+
+    Attributes:
+        read_around_bytes: what the kernel reads around a page that is not there; 0 for that page
+            alone.
     """
 
     page_bytes: int = PAGE_BYTES
@@ -63,11 +70,13 @@ class Memory:
 
 @dataclass(frozen=True)
 class Readers:
-    """Who looks offsets up: one lookup every `appends_a_lookup`, at the end or, a share of them,
-    further back.
+    """Who looks offsets up.
 
-    lag: how far back. "uniform": anywhere in the index; "exponential": lag_entries on average;
-    "fixed": always lag_entries.
+    One lookup every `appends_a_lookup`, at the end or, a share of them, further back.
+
+    Attributes:
+        lag: how far back. "uniform": anywhere in the index; "exponential": lag_entries on average;
+            "fixed": always lag_entries.
     """
 
     laggard_share: float = 0.0
@@ -81,9 +90,12 @@ class Readers:
 class Replay:
     """What a growth did, counted from `counted_from` on but for the image.
 
-    lookups, faults, pages_read, most_pages: of readers at the tail, and of laggards; most_pages is
-    of one lookup. touched, faulted: the image, (pages, columns) counts; column c is the growth from
-    c / columns of all entries on. first_faults: up to KEPT of them, FAULT each, in order.
+    Attributes:
+        lookups, faults, pages_read, most_pages: of readers at the tail, and of laggards; most_pages
+            is of one lookup.
+        touched, faulted: the image, (pages, columns) counts; column c is the growth from c /
+            columns of all entries on.
+        first_faults: up to KEPT of them, FAULT each, in order.
     """
 
     entries: int
@@ -103,13 +115,18 @@ class Replay:
         return sum(self.faults) / self.grown_pages if self.grown_pages else 0.0
 
     def faults_a_thousand(self, reader: int) -> float | None:
-        """Faults per 1000 lookups of TAIL or LAGGARD; None where it never looked anything up."""
+        """Faults per 1000 lookups of TAIL or LAGGARD.
+
+        Returns:
+            None where it never looked anything up.
+        """
         return 1000 * self.faults[reader] / self.lookups[reader] if self.lookups[reader] else None
 
 
 def cold_after_bytes(cache_bytes: int, filled_bytes_per_s: float, log_bytes_per_s: float) -> float:
-    """How much of its own log a page outlives: the time in which all that comes in fills the cache,
-    times this log's throughput.
+    """How much of its own log a page outlives.
+
+    The time in which all that comes in fills the cache, times this log's throughput.
     """
     return cache_bytes / filled_bytes_per_s * log_bytes_per_s
 
@@ -123,11 +140,13 @@ def replay(
     columns: int = 1,
     clock: np.ndarray | None = None,
 ) -> Replay:
-    """The index grown under these readers. warm_bytes: as in slots, None for the plain search.
+    """The index grown under these readers.
 
-    clock: (entries,), ascending, the log's bytes at each entry of a real index; else they are
-    gap_bytes apart. Targets lie between two keys, as they do unless a batch holds one record; a
-    page that is written for the first time is no fault.
+    Args:
+        warm_bytes: as in slots, None for the plain search.
+        clock: (entries,), ascending, the log's bytes at each entry of a real index; else they are
+            gap_bytes apart. Targets lie between two keys, as they do unless a batch holds one
+            record; a page that is written for the first time is no fault.
     """
     entry_counts, target_slots, is_laggard = targets(growth, readers)
     pages = slots.page_count(growth.entries, growth.entry_bytes, memory.page_bytes)
@@ -169,8 +188,9 @@ def replay(
 
 
 def targets(growth: IndexGrowth, readers: Readers) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of each lookup: how many entries there are, the slot it will find, and whether a laggard
-    makes it.
+    """Of each lookup.
+
+    How many entries there are, the slot it will find, and whether a laggard makes it.
     """
     entry_counts = np.arange(
         readers.appends_a_lookup, growth.entries + 1, readers.appends_a_lookup, dtype=np.int64
@@ -271,8 +291,9 @@ def _replay(
 
 @njit(cache=True)
 def _probes(entries: int, slot: int, warm_entries: int, probed_slots: np.ndarray) -> int:
-    """The slots that a search reads on its way to `slot`, each key other than the target; how many
-    there are.
+    """The slots that a search reads on its way to `slot`, each key other than the target.
+
+    How many there are.
     """
     lo, hi, count = 0, entries - 1, 0
     if warm_entries >= 0:
@@ -298,8 +319,9 @@ def _probes(entries: int, slot: int, warm_entries: int, probed_slots: np.ndarray
 def _load_around(
     last_used: np.ndarray, page: int, around: int, last_page: int, now_bytes: int
 ) -> None:
-    """What the kernel reads beside a page that is not there: as much before it as behind it, all of
-    it fresh from now on.
+    """What the kernel reads beside a page that is not there.
+
+    As much before it as behind it, all of it fresh from now on.
     """
     start = max(0, page - around // 2)
     for other in range(start, min(start + around, last_page + 1)):
@@ -307,8 +329,9 @@ def _load_around(
 
 
 def expected_faults(growth: IndexGrowth, memory: Memory = Memory()) -> int:
-    """The faults of a plain tail reader after every append, by the closed form; without reading
-    around a fault.
+    """The faults of a plain tail reader after every append, by the closed form.
+
+    Nothing is read around a fault.
 
     The k-th step of a search for the end reads 1 - 2**-k of the index. Page j is last read by step
     k + 1 and, once the index has grown on, again by step k: a fault if the log grew by more than
@@ -350,7 +373,9 @@ def tail_search(
 @dataclass(frozen=True)
 class IndexSizeRange:
     """Sizes of an index, first to last, at which a tail search touches the same pages.
-    published_pages: those KAFKA-6432 names, or None.
+
+    Attributes:
+        published_pages: those KAFKA-6432 names, or None.
     """
 
     first: int
@@ -370,8 +395,9 @@ PUBLISHED_PAGES = {13: (0, 6, 9, 11, 12), 14: (0, 7, 10, 12, 13)}
 
 
 def index_size_ranges(first: int, last: int) -> tuple[IndexSizeRange, ...]:
-    """The pages that a tail search touches, 8 bytes an entry and 4 KiB a page, at each size from
-    first to last.
+    """The pages that a tail search touches at each size from first to last.
+
+    8 bytes an entry and 4 KiB a page.
     """
     ranges: list[IndexSizeRange] = []
     for entries in range(first, last + 1):

@@ -1,1 +1,1 @@
-"""Indexes made anew, and a log appended once more."""
+"""Indexes rebuilt, and a log appended once more."""

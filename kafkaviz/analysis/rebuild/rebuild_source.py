@@ -1,5 +1,7 @@
-"""Indexes built anew: what that starts from (the partition, which of its segments, the settings its
-log is run with), and what it gives.
+"""Indexes built anew.
+
+What that starts from (the partition, which of its segments, the settings its log is run with), and
+what it gives.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,8 +32,9 @@ SETTINGS = ("index.interval.bytes", "segment.index.bytes")
 class RebuildSource:
     """What is built anew.
 
-    base_offsets: of the segments, those of all or that of the one .log. settings: the two of
-    SETTINGS, with where each came from.
+    Attributes:
+        base_offsets: of the segments, those of all or that of the one .log.
+        settings: the two of SETTINGS, with where each came from.
     """
 
     partition: Partition
@@ -49,7 +52,8 @@ class RebuildSource:
     def rebuild_segments(self, release: Release) -> Iterator[RebuiltSegment]:
         """Each segment as a release recovers and closes it.
 
-        Raises CannotOpen, in Kafka's words, where recovery ends in an exception.
+        Raises:
+            CannotOpen: recovery ends in an exception.
         """
         try:
             yield from rebuild(self.stored_log(), self.base_offsets, release_behaviour(release))
@@ -59,8 +63,10 @@ class RebuildSource:
             ) from None
 
     def roll_reasons(self, rebuilt_segments: Sequence[RebuiltSegment]) -> list[str | None]:
-        """Why each rebuilt segment was rolled, as infer.roll_reasons words it; None where none is
-        seen.
+        """Why each rebuilt segment was rolled, as inference.roll.roll_reasons words it.
+
+        Returns:
+            None where none is seen.
         """
         try:
             if len(self.base_offsets) != len(self.partition.live):
@@ -90,9 +96,12 @@ def open_rebuild_source(
 ) -> RebuildSource:
     """The segments of a partition directory, an archive of one, or a .log.
 
-    overrides: settings by a topic's or a broker's name, as a person gave them; RefusedSetting for
-    one that no index depends on, or whose value Kafka refuses. CannotOpen for a path that is none
-    of these.
+    Args:
+        overrides: settings by a topic's or a broker's name, as a person gave them.
+
+    Raises:
+        RefusedSetting: for one that no index depends on, or whose value Kafka refuses.
+        CannotOpen: for a path that is none of these.
     """
     for name, text in overrides.items():
         if config_def.setting(name).name not in SETTINGS:
@@ -115,8 +124,9 @@ def open_rebuild_source(
 
 
 def find_settings(partition: Partition, release: Release, overrides: Mapping[str, str]) -> Settings:
-    """Those of the broker directory around the partition, if it lies in one; else what was typed,
-    and Kafka's defaults.
+    """Those of the broker directory around the partition, if it lies in one.
+
+    Else what was typed, and Kafka's defaults.
     """
     if not names.parse_directory(partition.directory):
         return Settings(release, MetadataImage(), overrides=dict(overrides))

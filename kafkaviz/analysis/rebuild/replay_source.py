@@ -29,9 +29,11 @@ from kafkaviz.simulate.stored import StoredLog
 class ReplaySource:
     """A partition directory as plain values.
 
-    settings: by topic name, those that the directory tells, and the limits that its rolls are
-    inferred from; inferred_settings: the latter. inputs: the directories that nothing is written
-    into.
+    Attributes:
+        settings: by topic name, those that the directory has, and the limits that its rolls are
+            inferred from.
+        inferred_settings: the latter.
+        inputs: the directories that nothing is written into.
     """
 
     log: StoredLog
@@ -41,7 +43,11 @@ class ReplaySource:
 
 
 def open_replay_source(path: Path, release: Release) -> ReplaySource:
-    """The log of a partition directory, or of an archive of one; CannotOpen for any other path."""
+    """The log of a partition directory, or of an archive of one.
+
+    Raises:
+        CannotOpen: for any other path.
+    """
     partition, base_offset = paths.open_segments(path, paths.ADVICE_PARTITION)
     if base_offset is not None:
         raise CannotOpen(
@@ -78,8 +84,9 @@ def open_replay_source(path: Path, release: Release) -> ReplaySource:
 
 
 def _limits(partition: Partition) -> dict[str, Value]:
-    """What the closed segments say of segment.bytes, segment.ms and segment.index.bytes; nothing
-    where they cannot be read.
+    """What the closed segments say of segment.bytes, segment.ms and segment.index.bytes.
+
+    Nothing where they cannot be read.
     """
     try:
         facts = [segment_facts(segment) for segment in partition.live]
@@ -92,8 +99,10 @@ def _limits(partition: Partition) -> dict[str, Value]:
 
 @dataclass(frozen=True)
 class IndexFileDiff:
-    """A file of a copied segment beside that of its replay. from_position: the first byte that
-    differs, None where all are the same.
+    """A file of a copied segment beside that of its replay.
+
+    Attributes:
+        from_position: the first byte that differs, None where all are the same.
     """
 
     name: str
@@ -101,8 +110,9 @@ class IndexFileDiff:
 
 
 def diff_indexes(source: ReplaySource, simulated: Simulated) -> list[IndexFileDiff]:
-    """The indexes of each copied segment; a replay without a segment of that base offset has files
-    of no bytes there.
+    """The indexes of each copied segment.
+
+    A replay without a segment of that base offset has files of no bytes there.
 
     An index of a log that was not closed is compared up to its last byte that is not zero.
     """

@@ -1,5 +1,6 @@
-"""A segment that was made anew, as one object of plain values: what `kafkaviz rebuild --json` and
-`kafkaviz simulate --json` print.
+"""A segment that was rebuilt, as one object of plain values.
+
+What `kafkaviz rebuild --json` and `kafkaviz simulate --json` print.
 """
 
 from collections.abc import Mapping, Sized
@@ -14,8 +15,13 @@ def segment_object(
     roll_reason: str | None,
     files: Mapping[str, str],
 ) -> dict:
-    """offset_index, time_index: their entries; roll_reason: None where none is known; files: name
-    -> sha256.
+    """The segment as plain values.
+
+    Args:
+        offset_index: its entries.
+        time_index: its entries.
+        roll_reason: None where none is known.
+        files: the SHA-256 by name.
     """
     return {
         "base_offset": base_offset,

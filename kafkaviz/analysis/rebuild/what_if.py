@@ -1,5 +1,6 @@
-"""What a log would have become with other settings: its batches appended once more, without their
-payload, by the rules of the writer.
+"""What a log would have become with other settings.
+
+Its batches appended once more, without their payload, by the rules of the writer.
 """
 
 from collections import Counter
@@ -19,8 +20,10 @@ from kafkaviz.simulate.writer.writer import CannotLoad, UnifiedLog
 
 @dataclass(frozen=True)
 class WhatIf:
-    """A log that was written once more and closed. rolls: by cause, in words of the writer; the
-    last segment was rolled by none.
+    """A log that was written once more and closed.
+
+    Attributes:
+        rolls: by cause, in words of the writer; the last segment was rolled by none.
     """
 
     config: LogConfig
@@ -59,7 +62,8 @@ def replay(
 ) -> WhatIf:
     """Appends every chunk's rows; the clock is theirs.
 
-    KafkavizError with Kafka's exception where it takes one with an exception.
+    Raises:
+        KafkavizError: it takes one with an exception, with Kafka's exception.
     """
     log, now_ms = None, 0
     try:
@@ -98,8 +102,13 @@ def compare(
     *,
     is_leader: bool = True,
 ) -> tuple[WhatIf, WhatIf]:
-    """(as the logs are set, with the fields of LogConfig in `changed_settings`), each the sum over
-    the logs. logs: (their chunks, first offset).
+    """The logs as they are set, and with the fields of LogConfig in `changed_settings`.
+
+    Args:
+        logs: of each its chunks and its first offset.
+
+    Returns:
+        Both, each the sum over the logs.
     """
     changed_config = replace(config, **changed_settings)
     outcome_now, outcome_changed = (

@@ -1,5 +1,6 @@
-"""What the next start of a broker will do to a directory on disk: simulate.startup.restart, told
-of what lies there.
+"""What the next start of a broker will do to a directory on disk.
+
+simulate.startup.restart, for what lies there.
 """
 
 import os
@@ -66,12 +67,18 @@ def foretell(
     watch: RecoveryCallback | None = None,
     image: MetadataImage | None = None,
 ) -> Restart:
-    """What a start does to a whole broker directory; nothing in it is changed.
+    """What a start does to a broker directory; nothing in it is changed.
 
-    find_config: what each partition's log is run with; without it what the directory itself tells.
-    image: what its metadata log says, where that was read already. watch(directory, base offset,
-    Recovered) is told of each recovered segment. Reads the .log files of the segments that would be
-    recovered, of others little. CannotOpen where a file may not be read.
+    Reads the .log files of the segments that would be recovered, and little of others.
+
+    Args:
+        find_config: what each partition's log is run with; by default what the directory itself
+            says.
+        watch: called with directory, base offset and RecoveredSegment of each recovered segment.
+        image: what its metadata log says, where that was read already.
+
+    Raises:
+        CannotOpen: a file may not be read.
     """
     settings = open_settings(broker, release) if find_config is None else None
     metadata_image = image or (settings.image if settings else metadata_log.read_image(broker))
@@ -107,10 +114,12 @@ def foretell_partition(
 
 @dataclass(frozen=True)
 class RestartLog:
-    """A partition directory that a start loads, and what the broker around it says of it; small
-    enough to be sent to a process.
+    """A partition directory that a start loads, and what the broker around it says of it.
 
-    recovery_point, log_start_offset, stray: as of simulate.stored.StoredLog.
+    Small enough to be sent to a process.
+
+    Attributes:
+        recovery_point, log_start_offset, stray: as of simulate.stored.StoredLog.
     """
 
     partition: Partition
@@ -121,12 +130,20 @@ class RestartLog:
 
 
 def own_file_steps(broker: Broker, release: Release = NEWEST) -> tuple[StartupStep, ...]:
-    """What the directory's own files bring about, before the first log is loaded. CannotOpen."""
+    """What the directory's own files bring about, before the first log is loaded.
+
+    Raises:
+        CannotOpen: something that must be read cannot be.
+    """
     return own_steps(own_files(broker), release_behaviour(release))
 
 
 def own_files(broker: Broker) -> OwnFiles:
-    """The files that a start reads first. CannotOpen."""
+    """The files that a start reads first.
+
+    Raises:
+        CannotOpen: something that must be read cannot be.
+    """
     limits = {
         names.META_PROPERTIES: file.PROPERTIES_BYTES,
         names.BOOTSTRAP: BOOTSTRAP_BYTES,
@@ -160,7 +177,11 @@ def all_logs(
     image: MetadataImage,
     partitions: Iterable[Partition] | None = None,
 ) -> Iterator[RestartLog]:
-    """All of a broker directory, or these; image: what its metadata log says."""
+    """All of a broker directory, or these.
+
+    Args:
+        image: what its metadata log says.
+    """
     for partition in broker.partitions if partitions is None else partitions:
         log = restart_log(broker, partition, find_config(partition))
         yield replace(log, stray=stray_reason(broker, partition, image, release))
@@ -169,8 +190,12 @@ def all_logs(
 def restart_steps(
     log: RestartLog, *, clean: bool, release: Release = NEWEST
 ) -> tuple[StartupStep, ...]:
-    """What a start does to one of them, whatever lies beside it; simulate.startup.restart.joined
-    makes one start of all. CannotOpen.
+    """What a start does to one of them, whatever lies beside it.
+
+    simulate.startup.restart.join_steps makes one start of all.
+
+    Raises:
+        CannotOpen: something that must be read cannot be.
     """
     return steps_of(stored_log(log), clean=clean, behaviour=release_behaviour(release))
 
@@ -199,12 +224,14 @@ def log_files(partition: Partition) -> list[FileInfo]:
 def stray_reason(
     broker: Broker, partition: Partition, image: MetadataImage, release: Release
 ) -> Message | None:
-    """Why the start would take a partition for stray, or None (LogManager.isStrayKraftReplica, 3.7;
-    isStrayReplica, 4.3.1 and 4.4.0).
+    """Why the start would take a partition for stray, or None.
 
-    image: what the metadata log in the same directory says; where it is not there, or not whole,
-    nothing is known. The broker may learn of later changes from the controllers before it loads its
-    logs.
+    As LogManager.isStrayKraftReplica in 3.7, and isStrayReplica in 4.3.1 and 4.4.0.
+
+    Args:
+        image: what the metadata log in the same directory says; where it is not there, or not
+            whole, nothing is known. The broker may learn of later changes from the controllers
+            before it loads its logs.
     """
     if (
         not versions.STRAYS_RENAMED.applies_to(release)
@@ -239,8 +266,9 @@ def _unknown_partition_reason(partition: Partition, image: MetadataImage) -> Mes
 
 
 def misnamed_directories(root: Path) -> Iterator[str]:
-    """Directories that LogManager takes for partitions though their names are none; it refuses to
-    start on them.
+    """Directories that LogManager takes for partitions though their names are none.
+
+    It refuses to start on them.
     """
     with file.translate_os_errors(root), os.scandir(root) as entries:
         directories = sorted(entry.name for entry in entries if file.is_directory(entry))
@@ -252,8 +280,9 @@ def misnamed_directories(root: Path) -> Iterator[str]:
 
 
 def _checkpoints(broker: Broker, partition: Partition) -> CheckpointOffsets:
-    """What the checkpoints say of a partition; of a renamed directory they say the same as of the
-    current one.
+    """What the checkpoints say of a partition.
+
+    Of a renamed directory they say the same as of the current one.
     """
     current_partitions = (
         candidate

@@ -1,5 +1,6 @@
-"""Which segments of a log the next start reads anew: those that were not flushed, and those whose
-indexes it does not believe.
+"""Which segments of a log the next start reads anew.
+
+Those that were not flushed, and those whose indexes it does not believe.
 
 By the rules of simulate.startup.loading itself, without the reading: a check asks for what
 retention will see, a lookup for what it may read.
@@ -23,11 +24,14 @@ def recovered_bases(
     recovery_point: int | None,
     release: Release = (),
 ) -> frozenset[int]:
-    """Base offsets. clean: how the broker was stopped, None where that is not known; release: ()
-    where nothing tells.
+    """Base offsets.
 
     A segment that the start deletes, as one before it lost bytes, is among them; so are those that
     a start would come to if it did not end before.
+
+    Args:
+        clean: how the broker was stopped, None where that is not known.
+        release: () where nothing says so.
     """
     behaviour = release_behaviour(release or versions.NEWEST_RELEASE)
     bases = [segment.base_offset for segment in segments]

@@ -15,14 +15,18 @@ from kafkaviz.simulate.steps import RECOVERY_CAUSES
 class RestartForecast:
     """A start in numbers. A log is that of one topic-partition directory.
 
-    logs: all of the broker; cut_logs: that lose cut_bytes at their ends. deleted_files: but for
-    what every start may delete; deleted_directories: of topics that were deleted. read_logs: read
-    again from their recovery points, since the broker was not stopped cleanly; rebuilt_segments:
-    whose indexes are written anew from their batches, for whatever reason. stray_directories: that
-    it takes for stray, and does not serve. is_unchanged: whether all that is read again ends in the
-    same bytes as before. waiting_files: that were to be deleted anyway; snapshots: of producers,
-    that it writes or removes, as any start may; epochs: files of leader epochs that it writes anew
-    from the batches.
+    Attributes:
+        logs: all of the broker.
+        cut_logs: that lose cut_bytes at their ends.
+        deleted_files: but for what every start may delete.
+        deleted_directories: of topics that were deleted.
+        read_logs: read again from their recovery points, since the broker was not stopped cleanly.
+        rebuilt_segments: whose indexes are written anew from their batches, for whatever reason.
+        stray_directories: that it takes for stray, and does not serve.
+        is_unchanged: whether all that is read again ends in the same bytes as before.
+        waiting_files: that were to be deleted anyway.
+        snapshots: of producers, that it writes or removes, as any start may.
+        epochs: files of leader epochs that it writes anew from the batches.
     """
 
     is_clean: bool
@@ -42,7 +46,11 @@ class RestartForecast:
 
 
 def forecast(restart: Restart, logs: int) -> RestartForecast:
-    """The numbers of a start; logs: how many topic-partition directories the broker has."""
+    """The numbers of a start.
+
+    Args:
+        logs: how many topic-partition directories the broker has.
+    """
     truncations = [step for step in restart.steps if step.action == "truncate"]
     deletions = [step for step in restart.steps if step.action == "delete"]
     unflushed_steps = [step for step in restart.steps if step.cause == "unflushed"]

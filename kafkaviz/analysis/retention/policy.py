@@ -45,8 +45,10 @@ class RetentionLimits:
 
     Each setting has its value (-1: no limit) and, in words, where that came from.
 
-    is_tiered: closed segments go only once they were copied to remote storage, which these files do
-    not tell; the limits are those of local.retention.ms and local.retention.bytes then.
+    Attributes:
+        is_tiered: closed segments go only once they were copied to remote storage, which these
+            files do not show; the limits are those of local.retention.ms and local.retention.bytes
+            then.
     """
 
     deletes: bool
@@ -60,13 +62,14 @@ class RetentionLimits:
 
 @dataclass(frozen=True)
 class SegmentAge:
-    """A segment as retention sees it: LogSegment.size and largestTimestamp, and what that is
-    counted by.
+    """A segment as retention sees it: LogSegment.size and largestTimestamp.
 
-    timestamp_ms: the newest time; None where it is not known. counted_by: "record": one of the
-    .log, `offset` (or in the batch that ends so, where its records cannot be read); "entry": the
-    last entry of the .timeindex, at odds with the .log; "unwritten": a slot of it that was never
-    written, and reads 0; "mtime": the .log's modification time, as there is no time entry.
+    Attributes:
+        timestamp_ms: the newest time; None where it is not known.
+        counted_by: "record": one of the .log, `offset` (or in the batch that ends so, where its
+            records cannot be read); "entry": the last entry of the .timeindex, at odds with the
+            .log; "unwritten": a slot of it that was never written, and reads 0; "mtime": the .log's
+            modification time, as there is no time entry.
     """
 
     base_offset: int
@@ -80,10 +83,13 @@ class SegmentAge:
 class SegmentRetention:
     """What keeps a segment, or takes it.
 
-    state: one of STATES. until_ms: when it is old enough by itself, the last moment that it is
-    kept; gone_ms: when those before it are, too; None without a limit of time. blocked_by: the base
-    offset of the one it waits for. more_bytes: how much must be appended until retention.bytes
-    takes it, None without that limit.
+    Attributes:
+        state: one of STATES.
+        until_ms: when it is old enough by itself, the last moment that it is kept.
+        gone_ms: when those before it are, too; None without a limit of time.
+        blocked_by: the base offset of the one it waits for.
+        more_bytes: how much must be appended until retention.bytes takes it, None without that
+            limit.
     """
 
     age: SegmentAge
@@ -101,8 +107,11 @@ class SegmentRetention:
 
 @dataclass(frozen=True)
 class LogRetention:
-    """The segments of a log, the oldest first. partition: the directory's name; now_ms: when the
-    pass is made that is told.
+    """The segments of a log, the oldest first.
+
+    Attributes:
+        partition: the directory's name.
+        now_ms: when the pass is made.
     """
 
     partition: str
@@ -117,8 +126,9 @@ class LogRetention:
 
     @property
     def over_bytes(self) -> int | None:
-        """By how much the log is above retention.bytes, negative where it is below; None without
-        that limit.
+        """By how much the log is above retention.bytes, negative where it is below.
+
+        None without that limit.
         """
         return (
             self.log_bytes - self.limits.retention_bytes
@@ -128,8 +138,11 @@ class LogRetention:
 
 
 def segment_age(summary: CheckSummary, *, is_recovered: bool) -> SegmentAge:
-    """A segment that was read. is_recovered: the next start reads its .log anew: its time entries
-    do not count, and its tail is cut.
+    """A segment that was read.
+
+    Args:
+        is_recovered: the next start reads its .log anew: its time entries do not count, and its
+            tail is cut.
     """
     log, newest = summary.segment.log, summary.newest
     base_offset = summary.segment.base_offset
@@ -157,8 +170,12 @@ def segment_ages(
     recovery_point: int | None,
     release: Release = (),
 ) -> list[SegmentAge]:
-    """The segments of a log that was read, as the next start leaves them. clean, recovery_point,
-    release: as of recovered.
+    """The segments of a log that was read, as the next start leaves them.
+
+    Args:
+        clean: as of recovered.
+        recovery_point: as of recovered.
+        release: as of recovered.
     """
     recovered_offsets = recovered_bases(
         [summary.segment for summary in summaries],
@@ -182,14 +199,17 @@ def log_retention(
     high_watermark: int | None = None,
     log_end_offset: int | None = None,
 ) -> LogRetention:
-    """What a pass at now_ms deletes of a log, and what keeps the rest. segments: the oldest first;
-    None: not known, and not asked for.
+    """What a pass at now_ms deletes of a log, and what keeps the rest.
+
+    Args:
+        segments: the oldest first; None: not known, and not asked for.
     """
     end_offsets = [*(segment.base_offset for segment in segments[1:]), log_end_offset]
 
     def is_deletable(number: int) -> bool:
-        """deletableSegments: nothing at or beyond the high watermark goes, and no last segment that
-        is empty.
+        """Whether UnifiedLog.deletableSegments may take a segment.
+
+        Nothing at or beyond the high watermark goes, and no last segment that is empty.
         """
         end = end_offsets[number]
         is_below_watermark = high_watermark is None or end is None or end <= high_watermark
@@ -262,8 +282,10 @@ def _until_ms(segment: SegmentAge, limits: RetentionLimits) -> int | None:
 def _kept_retentions(
     segments: Sequence[SegmentAge], limits: RetentionLimits, watermark_count: int
 ) -> Iterator[SegmentRetention]:
-    """What keeps those that stay. watermark_count: how many of them stay for the high watermark
-    alone.
+    """What keeps those that stay.
+
+    Args:
+        watermark_count: how many of them stay for the high watermark alone.
     """
     over_bytes = sum(segment.size_bytes for segment in segments) - limits.retention_bytes
     latest_ms, blocking_offset, is_known = None, 0, True
@@ -319,8 +341,10 @@ def _retention_state(
 
 
 def sort_by_urgency(logs: Iterable[LogRetention]) -> list[tuple[LogRetention, SegmentRetention]]:
-    """All segments: what the next pass takes, what waits for an older one, what a file's time
-    decides; of each what goes first.
+    """All segments.
+
+    What the next pass takes, what waits for an older one, what a file's time decides; of each what
+    goes first.
     """
 
     def sort_key(pair: tuple[LogRetention, SegmentRetention]) -> tuple:

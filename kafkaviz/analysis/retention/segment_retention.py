@@ -1,9 +1,10 @@
-"""Until when retention keeps one segment, without reading its log: told from the last time entry of
-each segment up to it.
+"""Until when retention keeps one segment, without reading its log.
+
+It is inferred from the last time entry of each segment up to it.
 
 A broker knows no more of a closed segment than that entry, 12 bytes at the end of its .timeindex.
 What a check finds by reading every .log is the same, but for logs whose time index is damaged:
-there retention tells what the next start makes of it.
+there retention shows what the next start makes of it.
 """
 
 from kafkaviz.analysis.health.broker_health import CheckPlan
@@ -23,8 +24,13 @@ ENTRY_BYTES = time_index.ENTRY.itemsize
 def segment_retention(
     check_plan: CheckPlan, partition: Partition, anatomy: Anatomy
 ) -> tuple[LogRetention, SegmentRetention] | None:
-    """The log and what keeps the segment that was read; None of one that no limit concerns.
-    check_plan: of the whole directory.
+    """The log and what keeps the segment that was read.
+
+    Args:
+        check_plan: of the entire directory.
+
+    Returns:
+        None of one that no limit concerns.
     """
     live = partition.live
     number = next(
@@ -96,7 +102,11 @@ def _aligned_bytes(size_bytes: int) -> int:
 
 
 def _age_from_anatomy(anatomy: Anatomy, *, is_recovered: bool) -> SegmentAge:
-    """The segment that was read; is_recovered: its batches count, and not its time entries."""
+    """The segment that was read.
+
+    Args:
+        is_recovered: its batches count, and not its time entries.
+    """
     times, batches = anatomy.times, anatomy.batches
     log = anatomy.segment.log
     last_ms = (

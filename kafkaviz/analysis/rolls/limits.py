@@ -1,5 +1,6 @@
-"""When each limit alone would roll a segment, in closed form: which one binds, and how large an
-index must be not to be the one.
+"""When each limit alone would roll a segment, in closed form.
+
+Which one binds, and how large an index must be not to be the one.
 
 Batches of one size arrive at one speed. Then index points are G bytes apart, and each limit has its
 time until a roll:
@@ -47,9 +48,11 @@ class IndexRoom(StrEnum):
 class WriteLoad:
     """What is written to a topic-partition.
 
-    batch_bytes: the mean; spread: the standard deviation of the batch sizes over their mean, 0
-    where all are alike; time_share: of the index points, how many find a newer timestamp; None for
-    stamps of the clock, in milliseconds.
+    Attributes:
+        batch_bytes: the mean.
+        spread: the standard deviation of the batch sizes over their mean, 0 where all are alike.
+        time_share: of the index points, how many find a newer timestamp; None for stamps of the
+            clock, in milliseconds.
     """
 
     batch_bytes: float
@@ -68,8 +71,9 @@ class SpeedRange:
 
 
 def index_room(segment_index_bytes: int) -> IndexRoom:
-    """What a log can do with indexes of so many bytes; a limit of Kafka's own only from 3.3 on,
-    which is 4.
+    """What a log can do with indexes of so many bytes.
+
+    A limit of Kafka's own only from 3.3 on, which is 4.
     """
     if segment_index_bytes < time_index.ENTRY.itemsize:
         return IndexRoom.NONE
@@ -82,22 +86,25 @@ def offset_slots(segment_index_bytes: int) -> int:
 
 
 def usable_time_slots(segment_index_bytes: int) -> int:
-    """The entries with which a time index is full: its last slot is kept for the entry of the
-    roll.
+    """The entries with which a time index is full.
+
+    Its last slot is kept for the entry of the roll.
     """
     return IndexConfig(segment_index_bytes=segment_index_bytes).usable_time_slots
 
 
 def gap_bytes(index_interval_bytes: int, batch_bytes: float) -> float:
-    """The .log between two index points where all batches are of one size: the first multiple above
-    the interval.
+    """The .log between two index points where all batches are of one size.
+
+    The first multiple above the interval.
     """
     return (index_interval_bytes // batch_bytes + 1) * batch_bytes
 
 
 def time_share(gap: float, bytes_per_s: float | np.ndarray) -> float | np.ndarray:
-    """Of the index points, how many find a newer timestamp than the last entry's, stamped by a
-    clock of milliseconds.
+    """How many of the index points find a newer timestamp than the last entry's.
+
+    The timestamps are of a clock of milliseconds.
     """
     return np.minimum(1.0, 1000 * gap / bytes_per_s)
 
@@ -108,8 +115,9 @@ def offset_index_full_bytes(segment_index_bytes: int, gap: float) -> float:
 
 
 def time_index_full_bytes(segment_index_bytes: int, gap: float, share: float = 1) -> float:
-    """The .log at which the time index is full, where this share of the index points adds an entry
-    to it.
+    """The .log at which the time index is full.
+
+    This share of the index points adds an entry to it.
     """
     return usable_time_slots(segment_index_bytes) * gap / share
 
@@ -121,8 +129,9 @@ def safe_index_bytes(segment_bytes: int, gap: float, share: float = 1) -> int:
 
 
 def mean_jitter_ms(config: LogConfig) -> float:
-    """The jitter is drawn anew for each segment, evenly below segment.jitter.ms, or below
-    segment.ms where that is less.
+    """The jitter of a segment, drawn anew for each.
+
+    It is spread evenly below segment.jitter.ms, or below segment.ms where that is less.
     """
     return min(config.segment_jitter_ms, config.segment_ms) / 2
 
@@ -130,8 +139,9 @@ def mean_jitter_ms(config: LogConfig) -> float:
 def seconds_until_roll(
     config: LogConfig, load: WriteLoad, bytes_per_s: float | np.ndarray
 ) -> dict[str, np.ndarray]:
-    """The seconds until a roll by each limit alone, at each speed; infinite where a limit is never
-    reached.
+    """The seconds until a roll by each limit alone, at each speed.
+
+    Infinite where a limit is never reached.
     """
     speed = np.asarray(bytes_per_s, np.float64)
     gap = gap_bytes(config.index_interval_bytes, load.batch_bytes)
@@ -154,8 +164,9 @@ def seconds_until_roll(
 
 
 def first_limit(times: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """At each speed the number of the limit that is reached first, in Kafka's order, and after how
-    many seconds.
+    """Which limit is reached first at each speed, and after how many seconds.
+
+    Limits have their numbers in Kafka's order.
     """
     roll_times_s = np.vstack([np.atleast_1d(times[cause]) for cause in REASONS])
     first = roll_times_s.argmin(axis=0)
@@ -165,8 +176,9 @@ def first_limit(times: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray
 def speed_ranges(
     config: LogConfig, load: WriteLoad, speeds: np.ndarray = SPEEDS
 ) -> tuple[SpeedRange, ...]:
-    """Which limit decides from which speed to which, slowest first; the speeds between are found by
-    halving.
+    """Which limit decides from which speed to which, slowest first.
+
+    The speeds between are found by halving.
     """
 
     def deciding_limit(speed: float) -> int:

@@ -1,7 +1,8 @@
-"""How each segment of a log filled until it rolled: bytes, time and both indexes, against the limit
-of each.
+"""How each segment of a log filled until it rolled.
 
-A lane is a segment. Of a simulated log it is told from the batches that were appended; of a
+Bytes, time and both indexes, against the limit of each.
+
+A lane is a segment. Of a simulated log it is taken from the batches that were appended; of a
 partition on disk from its index files, whose entries say how far the .log was at which time, so
 that no log needs to be read:
 
@@ -47,11 +48,13 @@ APPEND: np.dtype = np.dtype(
 
 @dataclass(frozen=True)
 class SegmentHistory:
-    """One segment. opened_ms: when its first batch came; ended_ms: when the next one's came, or its
-    own last.
+    """One segment.
 
-    time_entries: without the one that its end added. reason: None where it is active, or where
-    nothing that is known fits.
+    Attributes:
+        opened_ms: when its first batch came.
+        ended_ms: when the next one's came, or its own last.
+        time_entries: without the one that its end added.
+        reason: None where it is active, or where nothing that is known fits.
     """
 
     base_offset: int
@@ -67,8 +70,10 @@ class SegmentHistory:
 
 @dataclass(frozen=True)
 class RollHistory:
-    """The segments of a log in order, and its limits. inferred_limits: those of them that the rolls
-    themselves bound, by the setting's name.
+    """The segments of a log in order, and its limits.
+
+    Attributes:
+        inferred_limits: those of them that the rolls themselves bound, by the setting's name.
     """
 
     segments: tuple[SegmentHistory, ...]
@@ -92,7 +97,11 @@ class RollHistory:
         return 1000 * self.log_bytes / self.span_ms if self.span_ms > 0 else 0.0
 
     def rolls(self) -> dict[Cause | None, int]:
-        """How many rolls had which cause, in Kafka's order; None where no cause is seen."""
+        """How many rolls had which cause, in Kafka's order.
+
+        Returns:
+            None where no cause is seen.
+        """
         causes = [
             segment.reason.cause if segment.reason else None
             for segment in self.segments
@@ -113,8 +122,9 @@ def appended_rows(rows: np.ndarray) -> np.ndarray:
 
 
 def history_of_log(segments: Sequence, appends: np.ndarray, config: LogConfig) -> RollHistory:
-    """The lanes of a simulate.writer.writer.Log: its segments, and all that was appended to it, as
-    APPENDED rows.
+    """The lanes of a simulated log (simulate.writer.writer).
+
+    Its segments, and all that was appended to it, as APPENDED rows.
     """
     bases = [segment.base_offset for segment in segments]
     first = np.searchsorted(appends["base_offset"], bases)
@@ -181,10 +191,14 @@ def _fills(rows: np.ndarray, offset_entries: np.ndarray, time_entries: np.ndarra
 def history_of_partition(
     partition: Partition, config: LogConfig, known_settings: Collection[str] = ()
 ) -> RollHistory:
-    """The lanes of what lies on disk. Raises KafkavizError as reading the index files does.
+    """The lanes of what lies on disk.
 
-    known_settings: the settings of config that were found, by the topic's name; any other that a
-    roll contradicts is inferred from the rolls.
+    Args:
+        known_settings: the settings of config that were found, by the topic's name; any other that
+            a roll contradicts is inferred from the rolls.
+
+    Raises:
+        KafkavizError: as reading the index files does.
     """
     live_segments = [segment for segment in partition.live if segment.log.size_bytes]
     facts = [segment_facts(segment) for segment in live_segments]
@@ -266,8 +280,9 @@ def _reason(
 
 
 def exceeds_limit(reason: RollReason) -> bool:
-    """Whether the numbers are above the limit: settings that were changed since may say
-    otherwise.
+    """Whether the numbers are above the limit.
+
+    Settings that were changed since may say otherwise.
     """
     if reason.cause == Cause.SIZE:
         return reason.actual + reason.incoming_bytes > reason.limit

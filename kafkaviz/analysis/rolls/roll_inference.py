@@ -1,5 +1,6 @@
-"""Why a segment was rolled, told from a glance at it and its neighbours: file sizes, the first
-header, the index files.
+"""Why a segment was rolled, inferred from a glance at it and its neighbours.
+
+File sizes, the first header, the index files.
 """
 
 import numpy as np
@@ -15,8 +16,10 @@ NEIGHBOURS = 40  # on each side: enough to see a pattern, few enough to look at 
 
 
 def roll_reason(partition: Partition, base_offset: int) -> str | None:
-    """The reason why the live segment with this base offset was rolled, as infer.roll_reasons words
-    it; None where none is seen.
+    """The reason why the live segment with this base offset was rolled.
+
+    Returns:
+        In the words of inference.roll.roll_reasons; None where none is seen.
     """
     live = partition.live
     number = next(

@@ -1,5 +1,6 @@
-"""One segment read whole: its batches, both indexes, how they point at each other, and what follows
-the last batch.
+"""One segment read completely.
+
+Its batches, both indexes, how they point at each other, and what follows the last batch.
 """
 
 from dataclasses import dataclass
@@ -22,8 +23,9 @@ NO_SLOT = np.zeros(0, int)
 
 @dataclass(frozen=True)
 class Density:
-    """The gaps of one .index, each a gap that is there (no mean of two), and the batches a search
-    must step to; None without an entry.
+    """The gaps of one .index, and the batches a search must step to.
+
+    Each is a gap that exists, no mean of two; None without an entry.
     """
 
     gap_min_bytes: int | None
@@ -34,8 +36,9 @@ class Density:
 
 
 def gaps(entries: np.ndarray) -> np.ndarray:
-    """The bytes of .log between each entry and the one before it; negative where positions do not
-    grow.
+    """The bytes of .log between each entry and the one before it.
+
+    Negative where positions do not grow.
     """
     return np.diff(entries["position"], prepend=0)
 
@@ -45,9 +48,10 @@ def density(
 ) -> Density:
     """How dense the entries of an .index lie in its log.
 
-    batch_slot: each batch's own entry or -1, and wrong_slots: the entries that lead astray, as
-    links.Links has them. Gaps before and behind those are left out, and gaps that are not above 0:
-    they are damage, and say nothing of how the index was written.
+    Args:
+        batch_slot: each batch's own entry or -1, and wrong_slots: the entries that lead astray, as
+            links.Links has them. Gaps before and behind those are left out, and gaps that are not
+            above 0: they are damage, and say nothing of how the index was written.
     """
     gap_bytes = gaps(entries)
     gap_bytes[wrong_slots] = 0
@@ -103,8 +107,9 @@ class Anatomy:
         return bool((self.batches["leader_epoch"] >= 0).any())
 
     def missed_offsets(self, slot: int) -> tuple[int, int] | None:
-        """The first and last offset that a search from this slot of .index passes over, where it
-        points past the batch of its key.
+        """The first and last offset that a search from this slot of .index passes over.
+
+        There are such where the entry points past the batch of its key.
         """
         links, entries = self.links, self.index.entries
         if links.entry_aim[slot] != Aim.PAST:
@@ -118,7 +123,8 @@ class Anatomy:
 def read(segment: LogSegment) -> Anatomy:
     """The anatomy of a segment, whichever of its indexes exist.
 
-    Raises CannotOpen for a file that may not be read.
+    Raises:
+        CannotOpen: for a file that may not be read.
     """
     batches, end = segment.walk()
     index, times = segment.offset_slots, segment.time_slots
@@ -134,8 +140,9 @@ def read(segment: LogSegment) -> Anatomy:
 def entries_of_batches(
     batches: np.ndarray, end: WalkEnd, index: Index, times: Index
 ) -> tuple[Index, Index]:
-    """The entries of batches that were read: others came with batches that a broker wrote
-    meanwhile.
+    """The entries of batches that were read.
+
+    Others came with batches that a broker wrote meanwhile.
     """
     last_offset = int(batches["last_offset"].max()) if len(batches) else -1
     of_offset, of_time = (

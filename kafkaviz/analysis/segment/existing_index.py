@@ -1,5 +1,7 @@
-"""The index that is there: what lookups read in it, whoever wrote it, and whether the replay of its
-interval would have written the same.
+"""The index that is there.
+
+What lookups read in it, whoever wrote it, and whether the replay of its interval would have written
+the same.
 
 A follower that fetched a segment's first 98 KB at once appended them at once, and up to 3.9.0 wrote
 no entry for any of it:
@@ -34,9 +36,11 @@ RESTARTS, RESTARTS_SHARE = 4, 0.05
 class EntryGaps:
     """How far entries lie apart, against an interval. `+` adds those of another segment.
 
-    late: gaps in which a batch has none although more than the interval lies before it;
-    longest_bytes: before the last such batch, 0 of none; early: entries that came before the
-    interval was over; largest_batch_bytes: of the .log.
+    Attributes:
+        late: gaps in which a batch has none although more than the interval lies before it.
+        longest_bytes: before the last such batch, 0 of none.
+        early: entries that came before the interval was over.
+        largest_batch_bytes: of the .log.
     """
 
     interval_bytes: int
@@ -71,11 +75,14 @@ class EntryGaps:
 
 @dataclass(frozen=True)
 class ExistingIndexCost:
-    """Lookups in the indexes that are there, summed over segments; each part is of one interval,
-    today's. `+` adds.
+    """Lookups in the indexes that are there, summed over segments.
 
-    parts: of base offsets; every_offset, timestamps: of other targets; cold: the device reads of
-    base offsets.
+    Each part is of one interval, today's. `+` adds.
+
+    Attributes:
+        parts: of base offsets.
+        every_offset, timestamps: of other targets.
+        cold: the device reads of base offsets.
     """
 
     parts: SweepParts
@@ -102,7 +109,7 @@ def cost_from_replay(
     cold: ColdReads,
     interval_bytes: int,
 ) -> ExistingIndexCost:
-    """What a replay says of one interval, where there is no index that could tell."""
+    """What a replay says of one interval, where there is no index that could show it."""
     at_interval = (swept.at_interval(interval_bytes) for swept in (parts, every_offset, timestamps))
     return ExistingIndexCost(
         *at_interval, cold.at_interval(interval_bytes), EntryGaps(interval_bytes)
@@ -122,7 +129,11 @@ class _EntryTargets:
         self.rows = np.full(len(offsets), UNREAD_ROW)
 
     def floor(self, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(row, position) of the batch that the index sends each offset to."""
+        """The batch that the index sends each offset to.
+
+        Returns:
+            Its row and its position.
+        """
         if not len(self._keys):
             return np.zeros(len(targets), np.int64), np.zeros(len(targets), np.int64)
         slot = np.searchsorted(self._keys, targets, "right") - 1
@@ -132,8 +143,9 @@ class _EntryTargets:
 
 @dataclass(frozen=True)
 class ExistingIndexSweep:
-    """What one pass over the .log tells of lookups in the indexes of a segment; those by timestamp
-    take the columns of its batches, once all are there.
+    """What one pass over the .log says of lookups in the indexes of a segment.
+
+    Those by timestamp take the columns of its batches, once all are there.
     """
 
     entries: _EntryTargets
@@ -147,8 +159,11 @@ class ExistingIndexSweep:
     def cost(
         self, columns: Columns, replay_cost: ExistingIndexCost, read_ahead_bytes: int
     ) -> ExistingIndexCost:
-        """columns: of the whole segment, whose times are not kept; replay_cost: what the replay
-        says of it.
+        """What lookups in the index cost, of the batches that the pass read.
+
+        Args:
+            columns: of the complete segment, whose times are not kept.
+            replay_cost: what the replay says of it.
         """
         count = {
             "entries": np.array([len(self.entries.rows)]),
@@ -203,7 +218,12 @@ class ExistingIndexSweeper(BatchObserver[ExistingIndexSweep | None]):
     def __init__(
         self, offsets: np.ndarray, times: np.ndarray, interval_bytes: int, *, by_base_offset: bool
     ) -> None:
-        """offsets, times: its entries, log.segment.OFFSET_ENTRY and TIME_ENTRY."""
+        """Takes the entries of both indexes.
+
+        Args:
+            offsets: its entries, log.segment.OFFSET_ENTRY.
+            times: its entries, log.segment.TIME_ENTRY.
+        """
         self._entries, self._times = _EntryTargets(offsets), times
         self._by_base_offset = by_base_offset
         self._matched_entries = 0
@@ -253,8 +273,9 @@ class ExistingIndexSweeper(BatchObserver[ExistingIndexSweep | None]):
         self._batches, self._next_offset = self._batches + len(batches), int(last[-1]) + 1
 
     def _match_entries(self, positions: np.ndarray) -> bool:
-        """Whether the entries up to the last of these batches each point to one; which one is
-        noted.
+        """Whether the entries up to the last of these batches each point to one.
+
+        Which one is noted.
         """
         stop = int(np.searchsorted(self._entries.positions, positions[-1], "right"))
         expected = self._entries.positions[self._matched_entries : stop]
@@ -279,8 +300,9 @@ class ExistingIndexSweeper(BatchObserver[ExistingIndexSweep | None]):
         *,
         is_end: bool,
     ) -> None:
-        """Of a batch only the last offset can start from its own entry; how many headers it takes
-        beyond is the sweep's own rule.
+        """Of a batch only the last offset can start from its own entry.
+
+        How many headers it takes beyond is the sweep's own rule.
         """
         targets = sweep.every_offset(batches, by_base_offset=self._by_base_offset, is_end=is_end)
         near, far = targets["near"] - targets["near_last"], targets["far"] - targets["far_last"]
@@ -340,8 +362,13 @@ class _HeaderCounter:
 def measure_gaps(
     positions: np.ndarray, sizes: np.ndarray, entries: np.ndarray, interval_bytes: int
 ) -> tuple[EntryGaps, np.ndarray]:
-    """(those of a stretch of batches, the slots before its late gaps). entries: the positions that
-    the whole index points to, each of one batch.
+    """The gaps between the entries of a stretch of batches.
+
+    Args:
+        entries: the positions that the complete index points to, each of one batch.
+
+    Returns:
+        The gaps, and the slots before the late ones.
     """
     slot = np.searchsorted(entries, positions, "left") - 1  # of the entry before
     bytes_since_entry = (

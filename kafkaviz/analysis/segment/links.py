@@ -1,5 +1,6 @@
-"""How .timeindex, .index and .log point at each other: which batch an entry means, and which entry
-a search for a batch lands on.
+"""How .timeindex, .index and .log point at each other.
+
+Which batch an entry means, and which entry a search for a batch lands on.
 
     .timeindex  slot 95   newest 09:29:44.123, offset 11625
     .index      slot 95   offset 11625, position 479997
@@ -24,7 +25,7 @@ class Aim(IntEnum):
     """Where an offset entry's position leads, beside where its key belongs."""
 
     EXACT = 0  # the start of the batch that holds the key
-    # the start of an earlier batch: one entry for a whole append, as before Kafka 3.9.1 and in
+    # the start of an earlier batch: one entry for a complete append, as before Kafka 3.9.1 and in
     # 4.0.0; no offset is missed
     COARSE = 1
     # the start of a batch behind the one that holds the key: a search from there misses offsets
@@ -36,8 +37,9 @@ class Aim(IntEnum):
 
 @dataclass(frozen=True)
 class Links:
-    """The links of n batches, m offset entries and k time entries; NONE stands where there is no
-    other end.
+    """The links of n batches, m offset entries and k time entries.
+
+    NONE stands where there is no other end.
     """
 
     # (n,) the batch's own entry, which points at its start and not astray; of several the one whose
@@ -66,8 +68,12 @@ class Links:
 
 
 def link(batches: np.ndarray, entries: np.ndarray, times: np.ndarray, base_offset: int) -> Links:
-    """The links between batches (format.batch.BATCH) and the written slots of both indexes
-    (log.segment's entry dtypes).
+    """The links between batches and the written slots of both indexes.
+
+    Args:
+        batches: format.batch.BATCH.
+        entries: the written slots, of log.segment's entry dtype.
+        times: the written slots, of log.segment's entry dtype.
     """
     entry_batch, entry_home = (
         row_at_position(batches, entries["position"]),
@@ -111,8 +117,9 @@ def row_containing_byte(batches: np.ndarray, positions: np.ndarray) -> np.ndarra
 
 
 def row_holding_offset(batches: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """The row of the first batch that ends at or after each offset, NONE behind the last; offsets
-    lost to compaction have one too.
+    """The row of the first batch that ends at or after each offset, NONE behind the last.
+
+    Offsets lost to compaction have one too.
     """
     rows = (
         np.searchsorted(np.maximum.accumulate(batches["last_offset"]), offsets)
@@ -123,8 +130,9 @@ def row_holding_offset(batches: np.ndarray, offsets: np.ndarray) -> np.ndarray:
 
 
 def first_offsets(batches: np.ndarray, base_offset: int) -> np.ndarray:
-    """The first offset of each batch; of a compressed magic 0 or 1 wrapper, which does not tell it,
-    the least it can be.
+    """The first offset of each batch.
+
+    Of a compressed magic 0 or 1 wrapper, which does not have it, the least it can be.
     """
     base_offsets = batches["base_offset"]
     least_offsets = np.concatenate(([base_offset], batches["last_offset"][:-1] + 1))[: len(batches)]
@@ -132,8 +140,9 @@ def first_offsets(batches: np.ndarray, base_offset: int) -> np.ndarray:
 
 
 def landing_slot(entries: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """The slot before the first one whose key is above each offset: what Kafka's lookup gives as
-    long as keys grow.
+    """The slot before the first one whose key is above each offset.
+
+    What Kafka's lookup gives as long as keys grow.
     """
     if not len(entries):
         return np.full(len(offsets), NONE)
@@ -157,8 +166,9 @@ def _aims(
 
 
 def _newest_rows(batches: np.ndarray) -> np.ndarray:
-    """For each batch the earliest row, up to itself, that holds the largest timestamp so far; NONE
-    while all are -1.
+    """For each batch the earliest row, up to itself, that holds the largest timestamp so far.
+
+    NONE while all are -1.
     """
     newest = (
         np.maximum.accumulate(batches["max_timestamp_ms"])
@@ -184,8 +194,9 @@ def _agreeing_times(batches: np.ndarray, times: np.ndarray, time_batch: np.ndarr
 def _entry_twins(
     newest_rows: np.ndarray, entry_home: np.ndarray, time_batch: np.ndarray, time_true: np.ndarray
 ) -> np.ndarray:
-    """The time slot written with each offset entry: TimeIndex.maybeAppend writes only what is newer
-    than the slot before.
+    """The time slot written with each offset entry.
+
+    TimeIndex.maybeAppend writes only what is newer than the slot before.
 
     So a time entry goes with the first offset entry written while the newest record so far was in
     the batch it names. Where two name one batch, the one that agrees with the log goes first.

@@ -1,8 +1,9 @@
-"""The pin: which batch of a segment to look at, the one of a wanted offset, or, where nobody named
-one, a telling one.
+"""The pin: which batch of a segment to look at.
 
-Of 40 batches whose index has a wrong entry in slot 3, the telling one is where slot 3 leads; of a
-sound segment, an indexed batch of several records somewhat before the middle.
+It is the batch of a requested offset, or, where none was named, an instructive one.
+
+Of 40 batches whose index has a wrong entry in slot 3, the instructive one is where slot 3 leads; of
+a sound segment, an indexed batch of several records somewhat before the middle.
 """
 
 from enum import StrEnum
@@ -30,8 +31,8 @@ class NoRowReason(StrEnum):
 class Selection(NamedTuple):
     """An offset somebody asked for, its row, and if it has none why not.
 
-    "" is nobody's, and its row a telling one; slot and time are then the slots to look at, where
-    they are what tells.
+    "" is nobody's, and its row an instructive one; slot and time are then the slots to look at,
+    where they are what matters.
     """
 
     offset: str
@@ -63,8 +64,10 @@ def offsets(anatomy: Anatomy) -> tuple[int, int]:
 
 
 def default_selection(anatomy: Anatomy) -> Selection:
-    """What to show first: an entry that leads astray, the end of a file in use or cut, else an
-    entry of several records in the middle.
+    """What to show first.
+
+    An entry that leads astray, the end of a file in use or cut, else an entry of several records in
+    the middle.
     """
     links = anatomy.links
     if len(links.wrong_entries):
@@ -102,8 +105,9 @@ def row_at_byte(anatomy: Anatomy, position: int) -> int:
 
 
 def select_byte(anatomy: Anatomy, kind: str, byte: int) -> Selection:
-    """What goes with a byte of the "log", "index" or "timeindex": its batch, or its slot and the
-    batch that this leads to.
+    """What goes with a byte of the "log", "index" or "timeindex".
+
+    Its batch, or its slot and the batch that this leads to.
     """
     links = anatomy.links
     if kind == "index" and byte // offset_index.ENTRY.itemsize < len(anatomy.index.entries):
@@ -120,8 +124,9 @@ def select_byte(anatomy: Anatomy, kind: str, byte: int) -> Selection:
 
 
 def window_bytes(anatomy: Anatomy) -> int:
-    """A window with room for five entries; without entries, for forty batches; never less than one
-    and a half of the median batch.
+    """A window with room for five entries.
+
+    Without entries, for forty batches; never less than one and a half of the median batch.
     """
     median = anatomy.density.gap_median_bytes
     batch = int(np.median(anatomy.batches["size_bytes"]))

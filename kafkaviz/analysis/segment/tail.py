@@ -1,7 +1,8 @@
-"""What stands behind the last whole batch of a log: zeros, the start of a batch, or bytes that do
-not belong.
+"""What stands behind the last complete batch of a log.
 
-A log of 500 bytes whose last whole batch ends at 455, and whose other 45 bytes start no batch:
+Zeros, the start of a batch, or bytes that do not belong.
+
+A log of 500 bytes whose last complete batch ends at 455, and whose other 45 bytes start no batch:
 Tail("garbage", 455, 45).
 """
 
@@ -17,8 +18,9 @@ READ_BYTES = 16 << 20  # what is behind that in a longer tail is not looked at
 
 @dataclass(frozen=True)
 class Tail:
-    """Bytes behind the last whole batch: "zeros" was set ahead, "torn" begins like the next batch,
-    "garbage" is neither.
+    """Bytes behind the last complete batch.
+
+    "zeros" was set ahead, "torn" begins like the next batch, "garbage" is neither.
     """
 
     kind: str
@@ -38,10 +40,17 @@ class Tail:
 
 
 def read(log: FileInfo, end_position: int, last_offset: int | None) -> Tail | None:
-    """The tail of a log whose last whole batch ends at that byte with that offset (None without a
-    batch); None without a tail.
+    """The tail of a log behind its last complete batch.
 
-    Raises CannotOpen.
+    Args:
+        end_position: the byte where that batch ends.
+        last_offset: its last offset, None without a batch.
+
+    Returns:
+        None without a tail.
+
+    Raises:
+        CannotOpen: the .log cannot be read.
     """
     if end_position >= log.size_bytes:
         return None

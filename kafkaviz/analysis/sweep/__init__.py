@@ -1,5 +1,6 @@
-"""What every index.interval.bytes would have cost one log: index entries, and the batch headers
-that a lookup reads. Exact, no model.
+"""What every index.interval.bytes would have cost one log.
+
+Index entries, and the batch headers that a lookup reads. Exact, no model.
 
 The batches are held, the interval is swept. Of twenty batches of 1000 bytes and ten records each:
 

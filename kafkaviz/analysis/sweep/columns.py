@@ -1,5 +1,6 @@
-"""What is kept of a segment's batches while it is read: 21 bytes each, for what can only be counted
-once its end is known.
+"""What is kept of a segment's batches while it is read.
+
+21 bytes each, for what can only be counted once its end is known.
 """
 
 from dataclasses import dataclass
@@ -17,8 +18,10 @@ MAX_GROWTH_ROWS = 1 << 18  # rows that a column is made longer by, at most
 class Columns:
     """The narrow columns of one segment.
 
-    sizes: interval_headers.SIZES; newest_ms: the largest timestamp up to each batch; targets_ms:
-    the first timestamps that can be looked up, ascending.
+    Attributes:
+        sizes: interval_headers.SIZES.
+        newest_ms: the largest timestamp up to each batch.
+        targets_ms: the first timestamps that can be looked up, ascending.
     """
 
     sizes: np.ndarray
@@ -27,7 +30,7 @@ class Columns:
 
     @classmethod
     def from_batches(cls, batches: np.ndarray) -> "Columns":
-        """Of a whole segment with a batch at least."""
+        """Of an entire segment with a batch at least."""
         builder = ColumnsBuilder()
         builder.observe(batches)
         return builder.result()
@@ -72,8 +75,9 @@ class ColumnsBuilder(BatchObserver[Columns]):
 
 
 class GrowingColumn:
-    """One column, made longer where it lies: neither pieces nor a copy of it take memory beside
-    it.
+    """One column, made longer where it lies.
+
+    Neither pieces nor a copy of it take memory beside it.
     """
 
     def __init__(self, dtype: np.dtype | type) -> None:

@@ -1,5 +1,6 @@
-"""How many targets take how many headers, counted by their number from 0, of one interval and of
-all.
+"""How many targets take how many headers, of one interval and of all.
+
+They are counted by their number of headers from 0.
 """
 
 import numpy as np
@@ -8,8 +9,9 @@ from kafkaviz.binary.lazy_njit import njit
 
 
 class HeaderCounts:
-    """How many targets take how many headers, for each interval: the counts of interval k from
-    starts[k] on.
+    """How many targets take how many headers, for each interval.
+
+    The counts of interval k from starts[k] on.
 
     flat: counts; steps: what is to be added to them, as the difference from each number to the one
     before.
@@ -21,8 +23,9 @@ class HeaderCounts:
         self.flat = self.steps = np.zeros(0, np.int64)
 
     def make_room(self, batches: int, least_batch_bytes: int | None, longest_append: int) -> None:
-        """Room for every number of headers that can come: what is not indexed is no longer than an
-        interval and the appends around it.
+        """Room for every number of headers that can come.
+
+        What is not indexed is no longer than an interval and the appends around it.
         """
         self._longest = max(self._longest, longest_append)
         max_headers = self._intervals // (least_batch_bytes or 1) + 2 * self._longest
@@ -38,7 +41,11 @@ class HeaderCounts:
         self.flat, self.steps, self.starts = flat, steps, starts
 
     def each(self) -> tuple[np.ndarray, np.ndarray]:
-        """(the counts of each interval without the zeros behind them, where each begins)."""
+        """The counts of each interval without the zeros behind them.
+
+        Returns:
+            All counts one behind the other, and where those of each interval begin.
+        """
         counts = self.flat + np.cumsum(self.steps)  # the steps of an interval sum up to 0
         lengths = _lengths(counts, self.starts)
         starts = starts_of_lengths(lengths)
@@ -48,7 +55,11 @@ class HeaderCounts:
 
 
 def mean(counts: np.ndarray) -> float:
-    """The mean number, NaN of none. counts: how many there are of each number from 0."""
+    """The mean number, NaN of none.
+
+    Args:
+        counts: how many there are of each number from 0.
+    """
     total = counts.sum()
     return float((np.arange(len(counts)) * counts).sum() / total) if total else float("nan")
 
@@ -93,8 +104,9 @@ def quantiles(flat: np.ndarray, starts: np.ndarray, shares: np.ndarray) -> np.nd
 def add_counts(
     flat: np.ndarray, starts: np.ndarray, added_flat: np.ndarray, added_starts: np.ndarray
 ) -> None:
-    """Adds the counts of each interval to those of the same one; of the longer ones what is behind
-    the room is zeros.
+    """Adds the counts of each interval to those of the same one.
+
+    Of the longer ones what is behind the room is zeros.
     """
     for interval_number in range(len(starts) - 1):
         length = min(

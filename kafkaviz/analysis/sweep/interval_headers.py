@@ -1,5 +1,6 @@
-"""What one interval costs batch by batch: the headers that a fetch at each batch's base offset
-reads, and which batches have an entry.
+"""What one interval costs batch by batch.
+
+The headers that a fetch at each batch's base offset reads, and which batches have an entry.
 """
 
 import numpy as np
@@ -11,10 +12,13 @@ SIZES: np.dtype = np.dtype([("size_bytes", "i4"), ("is_single", "?")])
 
 
 def headers(batches: np.ndarray, interval_bytes: int) -> tuple[np.ndarray, np.ndarray]:
-    """(how many headers a fetch at each batch's base offset reads, whether the batch has an entry):
-    (n,) each, of one segment.
+    """How many headers a fetch at each batch's base offset reads, of one segment.
 
-    batches: format.batch.BATCH, or SIZES.
+    Args:
+        batches: format.batch.BATCH, or SIZES.
+
+    Returns:
+        The headers, and whether the batch has an entry; (n,) each.
     """
     is_own = (
         batches["is_single"]

@@ -35,11 +35,13 @@ def leap_to_entries(
     steps: np.ndarray,
     starts: np.ndarray,
 ) -> None:
-    """Each interval's way through batches that are appends of their own and have one target each:
-    from entry to entry.
+    """Each interval's way through batches that are appends of their own and have one target each.
 
-    position_sums: of each batch the sum of all positions before its own. is_own: whether the target
-    is the batch's last offset.
+    From entry to entry.
+
+    Args:
+        position_sums: of each batch the sum of all positions before its own.
+        is_own: whether the target is the batch's last offset.
     """
     for number in range(len(intervals)):
         interval, state, step = (
@@ -103,8 +105,11 @@ def scan_blocks(
 ) -> None:
     """Each interval's way through the same batches, a block of them after the other.
 
-    newest: the largest timestamp up to each batch. opens, closes: whether a batch is the first, and
-    the last, of its append. headers: the counts of interval k from starts[k] on.
+    Args:
+        newest: the largest timestamp up to each batch.
+        opens: whether a batch is the first of its append.
+        closes: whether a batch is the last of its append.
+        headers: the counts of interval k from starts[k] on.
     """
     for block in range(0, len(positions), _BLOCK):
         stop = min(block + _BLOCK, len(positions))

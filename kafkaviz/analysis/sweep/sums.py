@@ -1,5 +1,6 @@
-"""The sums behind a sweep, of one segment or of many, and the table of an interval a row that they
-give.
+"""The sums behind a sweep, of one segment or of many.
+
+They give a table with a row for each interval.
 """
 
 from collections.abc import Iterable
@@ -36,11 +37,15 @@ QUANTILES = {"headers_p50": 0.5, "headers_p90": 0.9, "headers_p99": 0.99, "heade
 class SweepParts:
     """The sums behind a sweep, of one segment or of many; `+` adds them.
 
-    intervals, entries, time_entries, skipped_bytes: (k,) int64, the last summed over all targets.
-    headers: how many targets take how many headers, those of interval k from starts[k] to starts[k
-    + 1], counted by their number from 0. targets: how many; log_bytes, batches, segments: of what.
-    least_batch_bytes: of the batches that another follows in its segment, the smallest; None where
-    none does.
+    Attributes:
+        intervals, entries, time_entries, skipped_bytes: (k,) int64, the last summed over all
+            targets.
+        headers: how many targets take how many headers, those of interval k from starts[k] to
+            starts[k + 1], counted by their number from 0.
+        targets: how many.
+        log_bytes, batches, segments: of what.
+        least_batch_bytes: of the batches that another follows in its segment, the smallest; None
+            where none does.
     """
 
     intervals: np.ndarray
@@ -56,7 +61,11 @@ class SweepParts:
     least_batch_bytes: int | None = None
 
     def __add__(self, other: "SweepParts") -> "SweepParts":
-        """Both together; ValueError for sweeps over other intervals."""
+        """Both together.
+
+        Raises:
+            ValueError: for sweeps over other intervals.
+        """
         if not np.array_equal(self.intervals, other.intervals):
             raise ValueError("sweeps over different intervals do not add up")
         batch_sizes = [
@@ -106,7 +115,11 @@ class SweepParts:
         return table
 
     def index_of(self, interval_bytes: int) -> int:
-        """The place of an interval among those that were swept; KeyError for one that was not."""
+        """The place of an interval among those that were swept.
+
+        Raises:
+            KeyError: for one that was not.
+        """
         places = np.flatnonzero(self.intervals == interval_bytes)
         if not len(places):
             raise KeyError(interval_bytes)
@@ -117,7 +130,11 @@ class SweepParts:
         return self.headers[self.starts[place] : self.starts[place + 1]]
 
     def at_interval(self, interval_bytes: int) -> "SweepParts":
-        """The sums of one interval; KeyError for one that was not swept."""
+        """The sums of one interval.
+
+        Raises:
+            KeyError: for one that was not swept.
+        """
         place = self.index_of(interval_bytes)
         rows, counts = slice(place, place + 1), self.headers_at(place)
         return replace(

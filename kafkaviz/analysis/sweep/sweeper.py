@@ -1,5 +1,6 @@
-"""The sweeper, which takes a segment chunk by chunk, and the sweep of whole segments that is made
-with it.
+"""The sweeper, which takes a segment chunk by chunk.
+
+And the sweep of complete segments, which uses it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -28,10 +29,12 @@ def sweep(
 ) -> np.ndarray:
     """One row an interval (SWEEP) for the batches of a segment, or of several: format.batch.BATCH.
 
-    targets: "base_offset", "last_offset" or "every_offset". by_base_offset: the scan of 4.1 and
-    later, which for a target inside of a batch looks at the next header too. append_bytes: an
-    append, of that many bytes at most, gets one entry at most, as on followers and after compaction
-    up to 4.0.0 (KAFKA-806); None: every batch may get one.
+    Args:
+        targets: "base_offset", "last_offset" or "every_offset".
+        by_base_offset: the scan of 4.1 and later, which for a target inside of a batch looks at the
+            next header too.
+        append_bytes: an append, of that many bytes at most, gets one entry at most, as on followers
+            and after compaction up to 4.0.0 (KAFKA-806); None: every batch may get one.
     """
     return parts(
         batches,
@@ -66,8 +69,9 @@ def parts(
 
 
 class Sweeper(BatchObserver[SweepParts]):
-    """One segment while it is read, chunk by chunk: memory is bounded by a chunk and the counts,
-    whatever the length of the .log.
+    """One segment while it is read, chunk by chunk.
+
+    Memory is bounded by a chunk and the counts, whatever the length of the .log.
     """
 
     def __init__(
@@ -79,8 +83,11 @@ class Sweeper(BatchObserver[SweepParts]):
         append_bytes: int | None = None,
         by_append: bool = False,
     ) -> None:
-        """As sweep(). by_append: batches say in a column "append" which of them came together, in
-        the place of append_bytes.
+        """As sweep().
+
+        Args:
+            by_append: batches say in a column "append" which of them came together, in the place of
+                append_bytes.
         """
         self._intervals = np.unique(np.fromiter(intervals, np.int64))
         if len(self._intervals) and self._intervals[0] < 0:
@@ -117,8 +124,9 @@ class Sweeper(BatchObserver[SweepParts]):
         self._sweep_batches(batches[:, :closed_end], ends[:-1], is_end=False)
 
     def result(self) -> SweepParts:
-        """The sums over the whole segment: the last time entry that its roll or the broker's stop
-        writes is among them.
+        """The sums over the entire segment.
+
+        The last time entry that its roll or the broker's stop writes is among them.
         """
         if self._open_append is not None:
             self._sweep_batches(

@@ -1,5 +1,6 @@
-"""The targets: which offsets are looked up, how many of each batch, and which of them take the
-header of the next batch too.
+"""The targets: which offsets are looked up, and how many of each batch.
+
+And which of them take the header of the next batch too.
 """
 
 import numpy as np
@@ -21,10 +22,12 @@ TARGETS: np.dtype = np.dtype(
 
 
 def every_offset(batches: np.ndarray, *, by_base_offset: bool, is_end: bool = True) -> np.ndarray:
-    """The targets of one segment's batches (format.batch.BATCH) where every offset is looked up:
-    near, far, near_last, far_last of each.
+    """The targets of one segment's batches (format.batch.BATCH) where every offset is looked up.
 
-    is_end: whether no batch follows these.
+    Near, far, near_last, far_last of each.
+
+    Args:
+        is_end: whether no batch follows these.
     """
     base, last = (batches[name].astype(np.int64) for name in ("base_offset", "last_offset"))
     reads_next = (base != last) & by_base_offset
@@ -34,8 +37,8 @@ def every_offset(batches: np.ndarray, *, by_base_offset: bool, is_end: bool = Tr
     return targets
 
 
-# ---- how they are counted. looks_on: of which batches a scan takes the next header too, unless the
-# target is their base offset
+# ---- how they are counted. reads_next: of which batches a scan takes the next header too,
+# unless the target is their base offset
 
 
 def _count_base_offsets(
@@ -54,8 +57,9 @@ def _count_last_offsets(
 def _count_every_offset(
     targets: np.ndarray, base: np.ndarray, last: np.ndarray, reads_next: np.ndarray
 ) -> None:
-    """Each offset that a batch spans; compaction may have left no record at some, and they are
-    looked up all the same.
+    """Each offset that a batch spans.
+
+    Compaction may have left no record at some, and they are looked up all the same.
     """
     offset_counts = np.where(base == UNKNOWN, 1, last - base + 1)
     targets["far"] = np.where(reads_next, offset_counts - 1, 0)

@@ -1,5 +1,6 @@
-"""What every index.interval.bytes would have cost lookups by timestamp: the headers from where the
-two indexes lead to the batch.
+"""What every index.interval.bytes would have cost lookups by timestamp.
+
+The headers from where the two indexes lead to the batch.
 
 A lookup takes the last time entry that is not above its timestamp, looks its offset up in the
 offset index, and reads headers from there until a batch is as new. Entries of the time index are
@@ -24,11 +25,13 @@ from kafkaviz.binary.lazy_njit import njit
 def sweep_times(
     batches: np.ndarray | Sequence[np.ndarray], intervals: Iterable[int] = INTERVALS
 ) -> SweepParts:
-    """Lookups of each batch's first timestamp, once a batch, in its own segment; batches:
-    format.batch.BATCH, of one segment or several.
+    """Lookups of each batch's first timestamp, once a batch, in its own segment.
 
     A batch without a timestamp is none, nor is one whose first timestamp compaction replaced or
     lies above all largest ones.
+
+    Args:
+        batches: format.batch.BATCH, of one segment or several.
     """
     swept_intervals = np.unique(np.fromiter(intervals, np.int64))
     sums = no_parts(swept_intervals)
@@ -39,8 +42,10 @@ def sweep_times(
 
 
 def sweep_columns(columns: Columns, batch_sweep: SweepParts) -> SweepParts:
-    """The same of one segment that was read; batch_sweep: its sweep batch by batch, which tells of
-    the intervals and the entries.
+    """The same of one segment that was read.
+
+    Args:
+        batch_sweep: its sweep batch by batch, which has the intervals and the entries.
     """
     lookup_results = [
         _count_lookups(columns.sizes, columns.newest_ms, columns.targets_ms, interval)
@@ -62,8 +67,14 @@ def sweep_columns(columns: Columns, batch_sweep: SweepParts) -> SweepParts:
 def find_answers(
     sizes: np.ndarray, newest: np.ndarray, targets: np.ndarray, row: int, position: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(the row, the position) of the batch that answers each of the ascending targets, from that
-    row on, which lies there.
+    """The batch that answers each of the ascending targets.
+
+    Args:
+        row: the first row that may answer.
+        position: where that row lies.
+
+    Returns:
+        The row and the position of each answer.
     """
     rows, positions = np.empty((2, len(targets)), np.int64)
     for number in range(len(targets)):
@@ -78,11 +89,13 @@ def find_answers(
 def _count_lookups(
     sizes: np.ndarray, newest: np.ndarray, targets: np.ndarray, interval: int
 ) -> tuple[np.ndarray, int]:
-    """(how many lookups read how many headers, the bytes that all of them skip) in the indexes that
-    an interval makes.
+    """Counts the lookups in the indexes that an interval makes.
 
     The targets ascend, and with them the time entries that they begin from: those below a new entry
     begin from the one before.
+
+    Returns:
+        How many lookups read how many headers, and the bytes that all of them skip.
     """
     # done, the longest one's headers, bytes; the row and position reached
     counts, lookups = np.zeros(64, np.int64), (0, 0, 0, 0, 0)

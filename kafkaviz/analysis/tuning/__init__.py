@@ -1,5 +1,6 @@
-"""Another index.interval.bytes for a log, or the one that it has: by budgets that somebody states,
-and with the error of every number.
+"""Another index.interval.bytes for a log, or the one that it has.
+
+By budgets that somebody states, and with the error of every number.
 
 The rule is the smallest index with which a lookup keeps within its budget: of all intervals that
 meet every budget, the largest. A change is proposed only where its gain is surely worth it;

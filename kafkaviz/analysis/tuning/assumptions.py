@@ -1,5 +1,6 @@
-"""What would have to be true for another answer: each assumption of the model moved to either
-end.
+"""What would have to be true for another answer.
+
+Each assumption of the model moved to either end.
 """
 
 from collections.abc import Callable
@@ -15,8 +16,9 @@ from kafkaviz.messages import Message, message
 
 @dataclass(frozen=True)
 class Assumption:
-    """One assumption moved to either end while the others stay: the p99 of a warm lookup today, and
-    the answer then.
+    """One assumption moved to either end while the others stay.
+
+    The p99 of a warm lookup today, and the answer then.
     """
 
     name: Message
@@ -33,8 +35,9 @@ class Assumption:
 def tornado(
     measurement: LogMeasurement, today: CurrentConfig, budgets: Budgets, costs: LookupPrices
 ) -> tuple[Assumption, ...]:
-    """Each assumption of the model, the one that moves the result most first; empty of a log
-    without a batch.
+    """Each assumption of the model, the one that moves the result most first.
+
+    Empty of a log without a batch.
     """
     if not measurement.parts.batches:
         return ()

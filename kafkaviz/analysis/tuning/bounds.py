@@ -1,5 +1,6 @@
-"""The intervals that may be proposed for a log, and what bounds them whatever a warm lookup
-allows.
+"""The intervals that may be proposed for a log.
+
+And what bounds them, whatever a warm lookup allows.
 """
 
 from kafkaviz.analysis.cost.cost_model import OBJECT_STORE, LookupPrices
@@ -9,8 +10,9 @@ TIERED_SHARE = 0.05  # of a fetch that a remote read may carry for nothing
 
 
 def candidates(measurement: LogMeasurement, today: CurrentConfig, costs: LookupPrices) -> list[int]:
-    """The intervals that may be proposed: round ones, none below which nothing changes, none too
-    long for the storage; and today's.
+    """The intervals that may be proposed.
+
+    Round ones, none below which nothing changes, none too long for the storage; and today's.
     """
     least = measurement.parts.least_batch_bytes or 0
     most = min(upper_bounds(measurement, today, costs).values(), default=float("inf"))

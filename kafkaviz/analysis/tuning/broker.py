@@ -1,5 +1,6 @@
-"""Many logs under one setting: the answer for the broker's default, of the answers for its
-topics.
+"""Many logs under one setting.
+
+The answer for the broker's default, of the answers for its topics.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,11 +17,14 @@ from kafkaviz.analysis.tuning.recommendation import Recommendation, TuningVerdic
 def recommend_broker(
     by_topic: Mapping[str, Recommendation], total: Recommendation
 ) -> Recommendation:
-    """The answer for the broker's default, of its topics' answers: what one topic needs is set for
-    that topic, the rest keeps.
+    """The answer for the broker's default, of its topics' answers.
 
-    by_topic: by topic, of those with a batch; total: of all their batches together. Only where
-    every topic wants the same is it the broker's.
+    What one topic needs is set for that topic, the rest keeps.
+
+    Args:
+        by_topic: by topic, of those with a batch.
+        total: of all their batches together. Only where every topic wants the same is it the
+            broker's.
     """
     choices = {(answer.verdict, answer.value) for answer in by_topic.values()}
     if len(choices) <= 1 and (total.verdict, total.value) in choices:
@@ -74,7 +78,11 @@ class TunableLog(Protocol):
 def recommend_all(
     cases: Sequence[TunableLog], total: TunableLog, budgets: Budgets, costs: LookupPrices
 ) -> tuple[dict[str, Recommendation | None], Recommendation | None]:
-    """(each case's answer by its name, the answer for all of them)."""
+    """Recommends for each case, and for all of them together.
+
+    Returns:
+        Each case's answer by its name, and the answer for all of them.
+    """
     by_name = {case.name: recommend(case.measurement, case.today, budgets, costs) for case in cases}
     # else the topic has one of its own
     if len(cases) == 1 and cases[0].today.interval_bytes == total.today.interval_bytes:

@@ -1,5 +1,6 @@
-"""What else depends on the interval: when segments end, how large an index is safe, files and
-memory, remote storage.
+"""What else depends on the interval.
+
+When segments end, how large an index is safe, files and memory, remote storage.
 """
 
 from collections.abc import Mapping
@@ -19,10 +20,12 @@ SAFE_INDEX_MARGIN = 1.25
 class SegmentLimits:
     """When this log's segments end, and what an index needs.
 
-    ends_bytes: of each of limits.ENDS the .log at which it ends a segment, infinite where it never
-    does; by time at the speed that the largest timestamps tell. least_index_bytes: the least
-    segment.index.bytes with which no index is full before segment.bytes are, however fast or slow
-    the log is; safe_index_bytes: a quarter more, for batches that become smaller.
+    Attributes:
+        ends_bytes: of each of limits.ENDS the .log at which it ends a segment, infinite where it
+            never does; by time at the speed that the largest timestamps show.
+        least_index_bytes: the least segment.index.bytes with which no index is full before
+            segment.bytes are, however fast or slow the log is.
+        safe_index_bytes: a quarter more, for batches that become smaller.
     """
 
     ends_bytes: Mapping[str, float]
@@ -36,8 +39,9 @@ class SegmentLimits:
 
 
 def limits_at(measurement: LogMeasurement, config: LogConfig, interval_bytes: int) -> SegmentLimits:
-    """When segments end with a swept interval, which limit is the first, and how large an index is
-    safe.
+    """When segments end with a swept interval, and how large an index is safe.
+
+    Also which limit is the first.
     """
     index = measurement.parts.index_of(interval_bytes)
     entries, times = (
@@ -68,8 +72,9 @@ def limits_at(measurement: LogMeasurement, config: LogConfig, interval_bytes: in
 def tiered_cost(
     current: IntervalPrice, other: IntervalPrice, today: CurrentConfig
 ) -> dict[str, float]:
-    """Of a topic with remote storage: segments whose indexes fit the remote index cache, and what a
-    remote read carries for nothing.
+    """Of a topic with remote storage.
+
+    Segments whose indexes fit the remote index cache, and what a remote read carries for nothing.
     """
     values = {}
     for name, price in (("now", current), ("other", other)):
@@ -87,8 +92,9 @@ def footprint_at(
     interval_bytes: int,
     max_map_count: int = MAX_MAP_COUNT,
 ) -> dict[str, int]:
-    """Files, maps, memory and what is preallocated, with the indexes of a swept interval; of
-    today's with those that are there.
+    """Files, maps, memory and what is preallocated, with the indexes of a swept interval.
+
+    Of today's with those that are there.
     """
     is_today = interval_bytes == today.interval_bytes
     parts = (

@@ -1,5 +1,6 @@
-"""How a log is run: its interval and its limits, as settings tell them, or as its entries and rolls
-do.
+"""How a log is run.
+
+Its interval and its limits, as settings give them, or as its entries and rolls do.
 """
 
 from collections.abc import Sequence
@@ -31,8 +32,9 @@ SAMPLE_SEGMENTS = 4  # segments from which an interval is inferred that no setti
 
 
 class IntervalEstimator:
-    """What the largest segments with an index tell of its interval, from the batches that are read
-    for other ends too.
+    """What the largest segments with an index say of its interval.
+
+    It is gathered from batches that are read for other ends too.
     """
 
     def __init__(self, logs: Sequence[TunedSegments]) -> None:
@@ -56,7 +58,7 @@ class IntervalEstimator:
         return (evidence,) if evidence else ()
 
     def bounds(self) -> IntervalBounds:
-        """What all of them tell."""
+        """What all of them say."""
         return reduce(
             IntervalEvidence.merge,
             (evidence.result() for evidence in self._evidence_by_path.values()),
@@ -65,8 +67,9 @@ class IntervalEstimator:
 
 
 def estimate_interval(logs: Sequence[TunedSegments], settings: Settings) -> int:
-    """index.interval.bytes as a setting says it; where none does, as the first batches of the
-    largest segments look.
+    """index.interval.bytes as a setting says it.
+
+    Where none does, as the first batches of the largest segments look.
     """
     setting = settings.find(logs[0][0].topic, SETTING)
     if setting.origin != Origin.DEFAULT:
@@ -83,11 +86,17 @@ def estimate_interval(logs: Sequence[TunedSegments], settings: Settings) -> int:
 def current_interval(
     setting: SettingValue, bounds: IntervalBounds
 ) -> tuple[int, str | Message, bool]:
-    """(index.interval.bytes, where it is from, whether entries stand for whole appends). bounds:
-    what the entries say.
+    """The interval that the log is run with today.
 
     A default that the entries contradict is none: then the log came without its settings, and the
     interval is inferred.
+
+    Args:
+        bounds: what the entries say.
+
+    Returns:
+        index.interval.bytes, where it is from, and whether entries stand for appends of several
+        batches.
     """
     low, high = bounds.low_bytes, bounds.high_bytes
     is_fitting = high is None or (low or 0) <= setting.value <= high
@@ -101,9 +110,10 @@ def current_interval(
 
 
 def infer_limits(logs: Sequence[TunedSegments]) -> dict[str, Value]:
-    """What rolls say of segment.bytes, segment.ms and segment.index.bytes, of the first partition
-    that tells; and what the length of an active segment's index says, as long as a crash left it
-    untrimmed.
+    """What rolls say of segment.bytes, segment.ms and segment.index.bytes.
+
+    Of the first partition whose rolls say something; and what the length of an active segment's
+    index says, as long as a crash left it untrimmed.
     """
     values: dict[str, Value] = {}
     for partition, segments in logs:
@@ -140,7 +150,7 @@ def _untrimmed_bytes(segment: Segment) -> int | None:
 
 
 class _SegmentEvidence(BatchObserver[IntervalEvidence]):
-    """What one segment tells.
+    """What one segment says.
 
     Of one whose index is empty all but its first batch came without an entry.
     """
@@ -173,8 +183,9 @@ def _segment_evidence(segment: Segment) -> _SegmentEvidence | None:
 
 
 def _roundest(low: int, high: int) -> int:
-    """A power of two between both, else the high end: an entry says how long an interval can have
-    been, and a gap how short.
+    """A power of two between both, else the high end.
+
+    An entry says how long an interval can have been, and a gap how short.
     """
     power = 1 << (max(high, 1).bit_length() - 1)
     return power if power >= low else high

@@ -1,5 +1,6 @@
-"""What another interval would bring, as a range: by a block bootstrap over stretches of the log,
-and the ranges of the costs.
+"""What another interval would bring, as a range.
+
+By a block bootstrap over stretches of the log, and the ranges of the costs.
 """
 
 from collections.abc import Sequence
@@ -19,12 +20,17 @@ BLOCKS, LEAST_BLOCK_BATCHES = 40, 16
 
 @dataclass(frozen=True)
 class Gain:
-    """What a change would bring: the ends of each range hold for the costs and for 90 of 100 logs
-    like this one. Below 0 it would cost.
+    """What a change would bring.
 
-    p99_us, mean_us: of a warm lookup; index_share: of the log; cores: None without fetches_per_s.
-    blocks: how many stretches of the log were drawn from; with fewer than 8 the range is that of
-    the costs alone.
+    The ends of each range hold for the costs and for 90 of 100 logs like this one. Below 0 it would
+    cost.
+
+    Attributes:
+        p99_us, mean_us: of a warm lookup.
+        index_share: of the log.
+        cores: None without fetches_per_s.
+        blocks: how many stretches of the log were drawn from; with fewer than 8 the range is that
+            of the costs alone.
     """
 
     p99_us: Range
@@ -36,8 +42,10 @@ class Gain:
 
 @dataclass(frozen=True)
 class LogBlock:
-    """A stretch of the log for the ranges: its bytes, and of each interval in
-    Measured.block_intervals entries and headers of lookups.
+    """A stretch of the log for the ranges.
+
+    Its bytes, and of each interval in LogMeasurement.block_intervals entries and headers of
+    lookups.
     """
 
     log_bytes: int
@@ -52,8 +60,9 @@ def estimate_gain(
     other: IntervalPrice,
     budgets: Budgets,
 ) -> Gain:
-    """What the other interval brings: by a block bootstrap over stretches of the log, and the
-    ranges of the costs.
+    """What the other interval brings.
+
+    By a block bootstrap over stretches of the log, and the ranges of the costs.
     """
     blocks = _blocks(measurement, (current.interval_bytes, other.interval_bytes))
     share = current.index_share - other.index_share
@@ -108,8 +117,10 @@ def _blocks(measurement: LogMeasurement, intervals: tuple[int, int]) -> list[Log
 
 
 def _draw_ranges(blocks: Sequence[LogBlock]) -> tuple[tuple[float, float], ...]:
-    """The 5th and the 95th of 100 draws of the difference: (mean headers, p99 of headers, entries a
-    byte of log).
+    """Bounds the difference by drawing blocks 100 times.
+
+    Returns:
+        The 5th and the 95th draw of mean headers, p99 of headers, and entries a byte of log.
     """
     rng = np.random.default_rng(SEED)
     draw_counts = rng.multinomial(len(blocks), np.full(len(blocks), 1 / len(blocks)), RESAMPLES)
@@ -134,8 +145,13 @@ def _draw_ranges(blocks: Sequence[LogBlock]) -> tuple[tuple[float, float], ...]:
 def _draw_statistics(
     draw_counts: np.ndarray, counts: Sequence[np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(the mean, the p99) of each draw. draw_counts: (draws, blocks), how often each block was
-    drawn.
+    """The statistics of each draw.
+
+    Args:
+        draw_counts: (draws, blocks), how often each block was drawn.
+
+    Returns:
+        The mean and the p99 of each draw.
     """
     most = max(len(count) for count in counts)
     table = np.zeros((len(counts), most), np.float64)

@@ -18,10 +18,12 @@ REPLAYED_BITS = 18  # of a number of entries: a 2 MiB .index
 
 @dataclass(frozen=True)
 class Probes:
-    """Of each slot that a search can end at, (n,): the slots read and the pages touched; without
-    the read of the result.
+    """Of each slot that a search can end at, (n,): the slots read and the pages touched.
 
-    tail_probes, tail_pages: for the reader at the end, whose target is above the last key.
+    Without the read of the result.
+
+    Attributes:
+        tail_probes, tail_pages: for the reader at the end, whose target is above the last key.
     """
 
     probes: np.ndarray
@@ -51,8 +53,9 @@ def probes(
 
 @lru_cache(maxsize=512)
 def mean_touched_pages(entries: int, entry_bytes: int, stretch_bytes: int = PAGE_BYTES) -> float:
-    """How many stretches of so many bytes a search touches on average: pages, or what the kernel
-    reads around a page that is missing.
+    """How many stretches of so many bytes a search touches on average.
+
+    Pages, or what the kernel reads around a page that is missing.
 
     Beyond as many entries as are worth playing through, each time that they double adds one.
     """
@@ -65,9 +68,12 @@ def mean_touched_pages(entries: int, entry_bytes: int, stretch_bytes: int = PAGE
 class Budgets:
     """What somebody allows; None: no matter.
 
-    p99_us, cold_p99_us: for the lookup that one in a hundred exceeds, with the log in the page
-    cache and without. cores: for all lookups of fetches_per_s. index_share: of the log, for both
-    indexes. A budget is met where the high end of a range meets it.
+    Attributes:
+        p99_us, cold_p99_us: for the lookup that one in a hundred exceeds, with the log in the page
+            cache and without.
+        cores: for all lookups of fetches_per_s.
+        index_share: of the log, for both indexes. A budget is met where the high end of a range
+            meets it.
     """
 
     p99_us: float | None = 50.0
@@ -81,9 +87,11 @@ class Budgets:
 class IntervalPrice:
     """One interval with its prices.
 
-    row: of lookups of each batch's base offset, which prices are of; every_row, time_row: of every
-    offset, and of timestamps. cold_reads_mean, cold_reads_p99: device reads of the .log;
-    index_reads: of the offset index.
+    Attributes:
+        row: of lookups of each batch's base offset, which prices are of.
+        every_row, time_row: of every offset, and of timestamps.
+        cold_reads_mean, cold_reads_p99: device reads of the .log.
+        index_reads: of the offset index.
     """
 
     interval_bytes: int
@@ -114,8 +122,10 @@ def price_interval(
     interval_bytes: int,
     budgets: Budgets = Budgets(),
 ) -> IntervalPrice:
-    """A swept interval with its prices, as the replay has it; KeyError for one that was not
-    swept.
+    """A swept interval with its prices, as the replay has it.
+
+    Raises:
+        KeyError: for one that was not swept.
     """
     return _price(measurement, costs, measurement.replay_cost(interval_bytes), budgets)
 
@@ -184,8 +194,12 @@ def _price(
 
 
 def _index_reads(entries: int, read_ahead_bytes: int) -> tuple[float, float]:
-    """(device reads, pages) of a search in a cold offset index of so many entries, on average: a
-    read brings its neighbours along.
+    """What a search in a cold offset index of so many entries reads on average.
+
+    A device read brings its neighbours along.
+
+    Returns:
+        The device reads and the pages.
     """
     entry_bytes = offset_index.ENTRY.itemsize
     return mean_touched_pages(
@@ -199,8 +213,9 @@ def by_target(price: IntervalPrice) -> dict[str, np.void]:
 
 
 def exceeded_budgets(price: IntervalPrice, budgets: Budgets) -> tuple[str, ...]:
-    """The budgets that an interval does not meet at the high end of its ranges: "p99", "cold-p99",
-    "cores", "index".
+    """The budgets that an interval does not meet at the high end of its ranges.
+
+    "p99", "cold-p99", "cores", "index".
     """
     return tuple(
         name for name, (value, budget) in budget_usage(price, budgets).items() if value > budget
@@ -208,8 +223,9 @@ def exceeded_budgets(price: IntervalPrice, budgets: Budgets) -> tuple[str, ...]:
 
 
 def budget_usage(price: IntervalPrice, budgets: Budgets) -> dict[str, tuple[float, float]]:
-    """Of each budget that is given what an interval takes of it at the high end of its range, and
-    what is allowed.
+    """What an interval takes of each budget that is set, and what is allowed.
+
+    Taken at the high end of its range.
     """
     use_by_name = {
         "p99": (price.p99_us.high, budgets.p99_us),

@@ -1,5 +1,6 @@
-"""A tuning as one plain object, for JSON: what kafkaviz tune prints, and what pages and reports can
-take over.
+"""A tuning as one plain object, for JSON.
+
+What kafkaviz tune prints, and what pages and reports can take over.
 """
 
 import math
@@ -30,7 +31,12 @@ def tuning_object(
     budgets: Budgets,
     costs: LookupPrices,
 ) -> dict:
-    """Everything that was worked out. answers: by the name of a case; total: of all of them."""
+    """Everything that was worked out.
+
+    Args:
+        answers: by the name of a case.
+        total: of all of them.
+    """
     case = source.total
     result = {
         "source": {"kind": source.kind, "name": source.name, **_log_object(case)},

@@ -1,4 +1,4 @@
-"""What is exact of a log, and how it is run: all that a recommendation is made of."""
+"""What is exact of a log, and how it is run: all that a recommendation is based on."""
 
 from dataclasses import dataclass, field
 
@@ -22,8 +22,8 @@ class LogMeasurement:
     parts: lookups at each batch's base offset. cold: the device reads of the same. every_offset,
     timestamps: lookups of other targets. sizes: for each segment its batch sizes and whether a
     batch is of one offset, from which ranges are drawn. batch_bytes: the mean; spread: the standard
-    deviation over it. bytes_per_s: by the largest timestamps; None where they do not tell.
-    followers: the same batches on a follower that appends a whole fetch at once, of today's
+    deviation over it. bytes_per_s: by the largest timestamps; None where they do not say.
+    followers: the same batches on a follower that appends a complete fetch at once, of today's
     interval and releases that index an append once. index_cost: the indexes that are there; None of
     a workload, whose replay is all there is. one_read_share: of the batches, those of magic 0 and
     1. empty_segments: those without a batch, which parts do not count: they cost no lookup
@@ -61,20 +61,27 @@ class LogMeasurement:
         )
 
     def current_cost(self, interval_bytes: int) -> ExistingIndexCost:
-        """What lookups find now: the indexes that are there, else those that the replay of
-        today's interval has.
+        """What lookups find now.
+
+        The indexes that are there, else those that the replay of today's interval has.
         """
         return self.index_cost or self.replay_cost(interval_bytes)
 
 
 @dataclass(frozen=True)
 class CurrentConfig:
-    """The log as it is run. interval_source: where the interval is from. is_tiered:
-    remote.storage.enable; is_coarse: its entries stand for whole appends (KAFKA-806). partitions:
-    how many logs; topic: its name, None of a whole broker. inferred_settings: settings of config
-    that no file tells, and that the log's rolls do. index_rooms: segment.index.bytes of each
-    partition of a broker, whose topics differ; empty where that of config is all of theirs.
-    leaves_maps: whether a roll leaves dead maps behind (KAFKA-19390).
+    """The log as it is run.
+
+    Attributes:
+        interval_source: where the interval is from.
+        is_tiered: remote.storage.enable.
+        is_coarse: its entries stand for complete appends (KAFKA-806).
+        partitions: how many logs.
+        topic: its name, None of an entire broker.
+        inferred_settings: settings of config that no file has, and that the log's rolls do.
+        index_rooms: segment.index.bytes of each partition of a broker, whose topics differ; empty
+            where that of config is all of theirs.
+        leaves_maps: whether a roll leaves dead maps behind (KAFKA-19390).
     """
 
     interval_bytes: int

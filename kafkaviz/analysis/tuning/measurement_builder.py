@@ -1,5 +1,6 @@
-"""What is exact of a log, gathered a segment at a time: the sweep, the device reads, and what the
-model needs of its batches.
+"""What is exact of a log, gathered a segment at a time.
+
+The sweep, the device reads, and what the model needs of its batches.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -20,17 +21,18 @@ from kafkaviz.format.batch_observer import BatchObserver, observe_scan
 
 KEPT_BATCHES = 8_000_000  # of a case, for its ranges; 5 bytes each
 FOLDED = 16  # segments, after which their counts are added up
-SUMMED_FIELDS = ("parts", "cold", "every_offset", "timestamps")  # of Measured
+SUMMED_FIELDS = ("parts", "cold", "every_offset", "timestamps")  # of LogMeasurement
 
 
 @dataclass
 class MeasurementBuilder:
     """Sums up segments, one after the other, into what the rule needs.
 
-    extra_intervals: intervals beside sweep.INTERVALS, today's among them. per_append: whether a
-    follower's append has one entry at most; by_append: whether each append here has, of a workload
-    whose batches tell theirs. current_interval_bytes: today's, of logs that have indexes; None of a
-    workload.
+    Attributes:
+        extra_intervals: intervals beside sweep.INTERVALS, today's among them.
+        per_append: whether a follower's append has one entry at most.
+        by_append: whether each append here has, of a workload whose batches have theirs.
+        current_interval_bytes: today's, of logs that have indexes; None of a workload.
     """
 
     extra_intervals: Collection[int]
@@ -52,12 +54,13 @@ class MeasurementBuilder:
         report_share: Callable[[float], None] = lambda _share: None,
         *observers: BatchObserver[Any],
     ) -> None:
-        """One segment's batches, array by array (format.batch.BATCH, or incoming.INCOMING of a
-        workload); others observe the same pass.
+        """One segment's batches, array by array; others observe the same pass.
 
-        indexes: the entries that it has on disk, log.segment.OFFSET_ENTRY and TIME_ENTRY; None
-        where one is missing. report_share: told which share of the work is done once all batches
-        were read.
+        Args:
+            chunks: format.batch.BATCH, or incoming.INCOMING of a workload.
+            indexes: the entries that it has on disk, log.segment.OFFSET_ENTRY and TIME_ENTRY; None
+                where one is missing.
+            report_share: called with the share of the work that is done once all batches were read.
         """
         index_sweeper = None
         if indexes and self.current_interval_bytes is not None:
@@ -87,8 +90,9 @@ class MeasurementBuilder:
             self._measurements = [merge_measurements(self._measurements)]
 
     def _has_room(self, batches: int) -> bool:
-        """Whether the sizes of one more segment are kept: none after the first that was
-        not, until all are folded.
+        """Whether the sizes of one more segment are kept.
+
+        There are none after the first that was not, until all are folded.
         """
         batch_counts = [sum(map(len, measurement.sizes)) for measurement in self._measurements]
         return not batch_counts or (
@@ -111,8 +115,10 @@ def _no_reads(intervals: np.ndarray) -> ColdReads:
 
 
 def merge_measurements(measurements: Sequence[LogMeasurement]) -> LogMeasurement:
-    """Several as one: sums of what is exact, the moments of all batch sizes together, and
-    the speed of all logs side by side.
+    """Several as one.
+
+    Sums of what is exact, the moments of all batch sizes together, and the speed of all logs side
+    by side.
     """
     return replace(
         _merge_with_batches(measurements),

@@ -1,5 +1,6 @@
-"""Reasons of a recommendation in words, the line that changes a setting, and what such a change
-reaches.
+"""Reasons of a recommendation in words.
+
+Also the line that changes a setting, and what such a change reaches.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -64,7 +65,11 @@ def format_share(part: float) -> str:
 
 
 def headline(recommendation: Recommendation, name: str = SETTING) -> Message:
-    """The answer in a line. name: that of the setting, a topic's or the broker's."""
+    """The answer in a line.
+
+    Args:
+        name: that of the setting, a topic's or the broker's.
+    """
     if recommendation.verdict == TuningVerdict.KEEP:
         return message("tuning_answer.keep", name=name, value=recommendation.value)
     return message(
@@ -213,7 +218,11 @@ def _format_cores(value: float) -> str:
 
 
 def format_amount(name: str, value: float) -> str:
-    """What a budget allows, in its unit. name: "p99", "cold-p99", "cores" or "index"."""
+    """What a budget allows, in its unit.
+
+    Args:
+        name: "p99", "cold-p99", "cores" or "index".
+    """
     return (
         _format_cores(value)
         if name == "cores"
@@ -343,8 +352,10 @@ CODES = tuple(_DESCRIPTIONS)
 def describe_left_out(
     names: Sequence[InactiveSegment], *, metadata_left_out: bool
 ) -> Message | None:
-    """What no number of a source counts: without 3 segments not in use (-delete, .deleted); None
-    where that is nothing.
+    """What no number of a source counts: without 3 segments not in use (-delete, .deleted).
+
+    Returns:
+        None where that is nothing.
     """
     if not names:
         return message("tuning_answer.without_metadata") if metadata_left_out else None
@@ -370,7 +381,11 @@ def describe_limits(limits: SegmentLimits) -> Message:
 def describe_footprint(
     footprint: Mapping[str, int], index_files: tuple[int, int] | None
 ) -> Message:
-    """Files, maps and what is preallocated. footprint: consequences.footprint_at."""
+    """Files, maps and what is preallocated.
+
+    Args:
+        footprint: consequences.footprint_at.
+    """
     files = message(
         "tuning_answer.files_with_stale" if footprint["stale_maps"] else "tuning_answer.files",
         files=footprint["files"],
@@ -400,8 +415,9 @@ def describe_price(price: IntervalPrice) -> Message:
 
 
 def alter_line(name: str, value: object, topic: str | None) -> str:
-    """The command of Kafka's that sets it, of a topic or, without one, of all brokers by the
-    broker's name for it.
+    """Kafka's command that sets it, of a topic or, without one, of all brokers.
+
+    Of brokers by the broker's name for the setting.
     """
     entity = f"topics --entity-name {topic}" if topic is not None else "brokers --entity-default"
     setting_name = name if topic is not None else TOPIC_SETTINGS[name].broker_names[0][0]

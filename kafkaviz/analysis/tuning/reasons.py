@@ -18,15 +18,16 @@ MOSTLY_INDEXED = 0.8  # of the batches that can have an entry
 
 @dataclass(frozen=True)
 class Reason:
-    """Why, as values; words.py has the words."""
+    """Why, as values; reason_text.py has the words."""
 
     code: str
     values: Mapping[str, object]
 
 
 def index_differs(measurement: LogMeasurement) -> bool:
-    """Whether the indexes that are there are others than the replay of today's interval and some
-    restarts would have written.
+    """Whether the indexes on disk are others than a replay would have written.
+
+    The replay is that of today's interval and some restarts.
     """
     return measurement.index_cost is not None and (
         measurement.index_cost.gaps.is_coarse or measurement.index_cost.gaps.is_dense

@@ -1,5 +1,6 @@
-"""The rule: of all intervals that meet every budget the largest, proposed only where its gain is
-surely worth a change.
+"""The rule: of all intervals that meet every budget the largest.
+
+It is proposed only where its gain is surely worth a change.
 """
 
 from collections.abc import Sequence
@@ -37,8 +38,12 @@ class TuningVerdict(StrEnum):
 
 @dataclass(frozen=True)
 class Recommendation:
-    """The answer. value: the interval to have, today's where the verdict is keep. considered_bytes:
-    what the budgets alone would choose, or where none meets them all what comes nearest.
+    """The answer.
+
+    Attributes:
+        value: the interval to have, today's where the verdict is keep.
+        considered_bytes: what the budgets alone would choose, or where none meets them all what
+            comes nearest.
     """
 
     verdict: TuningVerdict
@@ -55,7 +60,11 @@ class Recommendation:
 def recommend(
     measurement: LogMeasurement, today: CurrentConfig, budgets: Budgets, costs: LookupPrices
 ) -> Recommendation | None:
-    """The interval to have, and why; None of a log without a batch."""
+    """The interval to have, and why.
+
+    Returns:
+        None of a log without a batch.
+    """
     if not measurement.parts.batches:
         return None
     prices = {price.interval_bytes: price for price in price_all(measurement, costs, budgets)}
@@ -98,12 +107,15 @@ def recommend(
 def _best(
     choices: Sequence[IntervalPrice], current: IntervalPrice, budgets: Budgets, *, is_bound: bool
 ) -> IntervalPrice:
-    """Of the intervals that meet every budget the largest; where none does, the one that comes
-    nearest.
+    """Of the intervals that meet every budget the largest.
+
+    Where none does, the one that comes nearest.
 
     Where only the index is bounded it is the smallest that meets that, and where nothing is the one
-    that there is: an interval without a reason is none to change to. is_bound: whether the storage
-    bounds it.
+    that there is: an interval without a reason is none to change to.
+
+    Args:
+        is_bound: whether the storage bounds it.
     """
     choices = [price for price in choices if price.row["entries"] or price is current] or [current]
     within_budgets = [price for price in choices if not exceeded_budgets(price, budgets)]
@@ -148,7 +160,11 @@ def _worth(
     today: CurrentConfig,
     budgets: Budgets,
 ) -> tuple[bool, tuple[Reason, ...]]:
-    """(whether the gain is surely worth a change, why or why not)."""
+    """Whether a proposal is worth a change.
+
+    Returns:
+        Whether the gain is surely worth it, and why or why not.
+    """
     if best.interval_bytes == current.interval_bytes:
         return False, ()
     values = {"from": current.interval_bytes, "to": best.interval_bytes, "gain": gain}

@@ -1,5 +1,6 @@
-"""What is exact of one segment, while its batches come chunk by chunk: sums, and 21 bytes of each
-batch until the last one is there.
+"""What is exact of one segment, while its batches come chunk by chunk.
+
+Sums, and 21 bytes of each batch until the last one is there.
 """
 
 from collections.abc import Callable, Collection
@@ -32,12 +33,16 @@ class SegmentMeasurement(BatchObserver[LogMeasurement | None]):
         index_sweeper: ExistingIndexSweeper | None,
         report_share: Callable[[float], None],
     ) -> None:
-        """follower_intervals: of one that appends a whole fetch at once, none where that is no
-        matter. by_append: batches tell in a column "append" which of them came together.
-        current_interval_bytes: the interval of today, whose replay stands for an index that is not
-        there; None of a workload. index_sweeper: of the indexes that are there, None where there
-        are none. report_share: called with the share of the work that is done once all batches
-        were read.
+        """Starts with no batch read.
+
+        Args:
+            follower_intervals: of a follower that appends a complete fetch at once; none where that
+                does not matter.
+            by_append: batches say in a column "append" which of them came together.
+            current_interval_bytes: the interval of today, whose replay stands for an index that
+                does not exist; None of a workload.
+            index_sweeper: of the existing indexes, None where there are none.
+            report_share: called with the share of the work that is done once all batches were read.
         """
 
         def sweeper(
@@ -47,7 +52,7 @@ class SegmentMeasurement(BatchObserver[LogMeasurement | None]):
 
         self._base_offsets = sweeper(by_append=by_append)
         self._every_offset = sweeper(targets=sweep.EVERY)
-        # lookups by timestamp are told of entries batch by batch
+        # lookups by timestamp learn of entries batch by batch
         self._by_batch = sweeper() if by_append else None
         self._followers = (
             sweeper(follower_intervals, append_bytes=sweep.FOLLOWER_APPEND_BYTES)
@@ -78,7 +83,11 @@ class SegmentMeasurement(BatchObserver[LogMeasurement | None]):
             observer.observe(batches)
 
     def result(self) -> LogMeasurement | None:
-        """All of it; None of a segment without a batch."""
+        """All of it.
+
+        Returns:
+            None of a segment without a batch.
+        """
         statistics = self._statistics.result()
         if not statistics.batches:
             return None
@@ -125,8 +134,10 @@ class SegmentMeasurement(BatchObserver[LogMeasurement | None]):
 class _Statistics(NamedTuple):
     """Of a segment's batches.
 
-    single_share: how many of those with data are of one offset; legacy_share: how many of all are
-    of magic 0 and 1; bytes_per_s: by the largest timestamps, None where they do not tell.
+    Attributes:
+        single_share: how many of those with data are of one offset.
+        legacy_share: how many of all are of magic 0 and 1.
+        bytes_per_s: by the largest timestamps, None where they do not say.
     """
 
     batches: int

@@ -1,8 +1,10 @@
-"""What is tuned: the batches and the settings of a partition, a topic, a broker directory, a .log,
-or a workload that is made up.
+"""What is tuned.
 
-A broker directory is told apart by topic, because settings are: each topic is a case of its own,
-and their sum is the broker.
+The batches and the settings of a partition, a topic, a broker directory, a .log, or a workload that
+is made up.
+
+A broker directory is divided by topic, because settings are: each topic is a case of its own, and
+their sum is the broker.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -72,10 +74,13 @@ ChunkFactory = Callable[[], Iterable[AppendChunk]]
 class TuningCase:
     """One topic, or what was given of it, or a workload.
 
-    disk_entries: the entries that both indexes hold on disk, None where there are none to hold a
-    replay against. index_files: the bytes that the index files look long, and that the disk gave
-    them; None of a workload. logs: for a what-if replay, each log's appends without payload and its
-    first offset; None where a .log was given alone.
+    Attributes:
+        disk_entries: the entries that both indexes hold on disk, None where there are none to hold
+            a replay against.
+        index_files: the bytes that the index files look long, and that the disk gave them; None of
+            a workload.
+        logs: for a what-if replay, each log's appends without payload and its first offset; None
+            where a .log was given alone.
     """
 
     name: str
@@ -105,8 +110,9 @@ class TuningCase:
         )
 
     def measurement_at(self, interval_bytes: int) -> LogMeasurement:
-        """Its measures beside others of that interval: its indexes as they are if they have it,
-        else as the replay has them.
+        """Its measures beside others of that interval.
+
+        Its indexes as they are if they have it, else as the replay has them.
         """
         is_own = self.today.interval_bytes == interval_bytes
         return (
@@ -118,14 +124,16 @@ class TuningCase:
 
 @dataclass(frozen=True)
 class TuningSource:
-    """Everything that a path or a workload's name stands for. kind: "partition", "topic", "broker",
-    "log" or "workload".
+    """Everything that a path or a workload's name stands for.
 
-    cases: a topic each, by name. metadata_left_out: whether KRaft's own log was there and is no
-    case: its small batches need their index. inactive_segments: the segments that are not in use,
-    which are in no case either. default_interval: of a broker, the interval of topics that have
-    none of their own; own: other settings of the broker's that its files tell, by the fields of
-    LogConfig.
+    Attributes:
+        kind: "partition", "topic", "broker", "log" or "workload".
+        cases: a topic each, by name.
+        metadata_left_out: whether KRaft's own log was there and is no case: its small batches need
+            their index.
+        inactive_segments: the segments that are not in use, which are in no case either.
+        default_interval: of a broker, the interval of topics that have none of their own; own:
+            other settings of the broker's that its files give, by the fields of LogConfig.
     """
 
     name: str
@@ -151,11 +159,12 @@ class TuningSource:
 
     @property
     def total(self) -> TuningCase:
-        """All cases together: the one there is, or the sum over a broker's topics, as if all had
-        the broker's interval.
+        """All cases together.
 
-        Of its other settings the largest of any topic's counts where no file of the broker's tells:
-        an index must be safe for all.
+        The one there is, or the sum over a broker's topics, as if all had the broker's interval.
+
+        Of its other settings the largest of any topic's counts where no file of the broker's says
+        so: an index must be safe for all.
         """
         if self.default_interval is None:
             return self.cases[0]
@@ -193,8 +202,9 @@ class TuningSource:
         )
 
     def _largest(self, name: str) -> int:
-        """Of a setting over all topics; what rolls alone tell of one topic counts where nothing
-        else is known of any.
+        """Of a setting over all topics.
+
+        What rolls alone say of one topic counts where nothing else is known of any.
         """
         configs = [
             case.today for case in self.cases if name not in case.today.inferred_settings
@@ -209,12 +219,17 @@ def open_source(
     read_ahead_bytes: int = READ_AHEAD_BYTES,
     on_progress: MeasureProgress = lambda _name, _share: None,
 ) -> TuningSource:
-    """A path, or the name of a workload that comes along; CannotOpen, RefusedSetting, or
-    KafkavizError of a workload's file.
+    """A path, or the name of a workload that comes along.
 
-    version: of Kafka, instead of what the directory's traces or the workload say. overrides:
-    settings by a topic's or a broker's name, over those that are found. on_progress: told of each
-    .log before it is read, and again how far it is.
+    Args:
+        version: of Kafka, instead of what the directory's traces or the workload say.
+        overrides: settings by a topic's or a broker's name, over those that the source has.
+        on_progress: called with each .log before it is read, and again with how far it is.
+
+    Raises:
+        CannotOpen: the path leads to nothing that can be tuned.
+        RefusedSetting: an override has a value that Kafka refuses.
+        KafkavizError: the workload's file has a fault.
     """
     overrides = dict(overrides or {})
     if str(target) in PRESETS or str(target).endswith(".toml"):
@@ -238,8 +253,11 @@ def open_source(
 
 
 def _split_topic(path: Path) -> tuple[Path, str | None]:
-    """(the broker directory, the topic) of BROKER/TOPIC, which is no directory itself; else (the
-    path, None), unpacked if it lies in an archive.
+    """Splits BROKER/TOPIC, which is no directory itself.
+
+    Returns:
+        The broker directory and the topic; of any other path the path, unpacked if it lies in an
+        archive, and None.
     """
     path = file.absolute_path(path)
     if path.exists() or not path.parent.exists() or archive.is_archive(path):
@@ -372,8 +390,9 @@ def _field_name(name: str) -> str:
 
 
 def _open_settings(partition: Partition, release: Release, overrides: dict[str, str]) -> Settings:
-    """Those of the broker directory around the partition, if it lies in one; else what was typed,
-    and Kafka's defaults.
+    """Those of the broker directory around the partition, if it lies in one.
+
+    Else what was typed, and Kafka's defaults.
     """
     if not names.parse_directory(partition.directory):
         for name, text in overrides.items():
@@ -391,10 +410,13 @@ def _measure_cases(
     on_progress: MeasureProgress,
     extra_intervals: Iterable[int] = (),
 ) -> tuple[list[TuningCase], list[CannotOpen]]:
-    """(a case of each topic that can be read, why others cannot).
+    """Measures every topic.
 
-    Each is swept at the interval of every one, which is known for sure once all was read: where a
-    glimpse was wrong, all is read again.
+    Each is swept at the interval of every one, which is known for sure once all was read: where the
+    first look was wrong, all is read again.
+
+    Returns:
+        A case of each topic that can be read, and why others cannot.
     """
     intervals = {
         name: current_config.estimate_interval(logs, settings) for name, logs in by_name.items()
@@ -434,8 +456,10 @@ def _measure_case(
     estimated_interval: int,
     all_intervals: Collection[int],
 ) -> TuningCase:
-    """A topic, or the segments given of one. estimated_interval: the interval that its own are
-    measured with, one of every that is swept.
+    """A topic, or the segments given of one.
+
+    Args:
+        estimated_interval: the interval that its own are measured with, one of every that is swept.
     """
     topic, behaviour = logs[0][0].topic, release_behaviour(versions.parse(version))
     topic_settings = {
@@ -522,8 +546,11 @@ def _read_chunks(
 
 
 def _check_config(config: LogConfig, behaviour: ReleaseBehaviour, directory: str) -> None:
-    """KafkavizError with Kafka's exception where no log can be made with settings that somebody
-    typed.
+    """Refuses settings that no log can be made with.
+
+    Raises:
+        KafkavizError: the settings, which somebody typed, make Kafka throw; it has Kafka's
+            exception.
     """
     try:
         Writer(config, behaviour, now_ms=0)
@@ -534,7 +561,11 @@ def _check_config(config: LogConfig, behaviour: ReleaseBehaviour, directory: str
 
 
 def _count_entries(logs: Sequence[current_config.TunedSegments]) -> tuple[int, int] | None:
-    """How many both indexes hold; None where a segment lacks one."""
+    """How many both indexes hold.
+
+    Returns:
+        None where a segment lacks one.
+    """
     segments = [segment for _, log_segments in logs for segment in log_segments]
     if not all(segment.index and segment.timeindex for segment in segments):
         return None
@@ -544,7 +575,11 @@ def _count_entries(logs: Sequence[current_config.TunedSegments]) -> tuple[int, i
 
 
 def _index_file_bytes(logs: Sequence[current_config.TunedSegments]) -> tuple[int, int]:
-    """(apparent bytes, allocated bytes) of every .index and .timeindex."""
+    """The size of every .index and .timeindex together.
+
+    Returns:
+        The apparent bytes and the allocated bytes.
+    """
     files = [
         index_file
         for _, segments in logs
@@ -570,8 +605,9 @@ def _replay_log(partition: Partition, behaviour: ReleaseBehaviour) -> tuple[Chun
 def _open_workload(
     target: str, version: str | None, overrides: dict[str, str], read_ahead_bytes: int
 ) -> TuningSource:
-    """The log that the workload's batches become with its settings; the sweep holds its
-    segments.
+    """The log that the workload's batches become with its settings.
+
+    The sweep holds its segments.
     """
     workload = simulation.open_workload(target, version, overrides)
     plan = simulation.plan_workload(workload, overrides, None, version)
@@ -619,10 +655,13 @@ def _chunks_without_payload(plan: SimulationPlan) -> ChunkFactory:
 
 
 def simulate_segments(plan: SimulationPlan) -> Iterator[Iterable[np.ndarray]]:
-    """Of each segment that a plan makes the batches, array by array (incoming.INCOMING), to be
-    taken before the next segment's.
+    """The batches of each segment that a plan makes, to be read before the next segment's.
 
-    KafkavizError with Kafka's exception where it takes one so.
+    Yields:
+        Of each segment its batches, array by array (incoming.INCOMING).
+
+    Raises:
+        KafkavizError: Kafka answers an append with an exception, which it has.
     """
     yield from (
         (rows for _, rows in pieces)
@@ -631,7 +670,11 @@ def simulate_segments(plan: SimulationPlan) -> Iterator[Iterable[np.ndarray]]:
 
 
 def _segment_rows(plan: SimulationPlan) -> Iterator[tuple[int, np.ndarray]]:
-    """(the number of the segment, some of its batches)."""
+    """The batches of a plan with their segments.
+
+    Yields:
+        The number of the segment, and some of its batches.
+    """
     try:
         log = Writer(
             plan.config,

@@ -1,4 +1,4 @@
-"""The doors to the floors below, kept open between reruns and shared by all tabs.
+"""Access to the floors below, kept between reruns and shared by all tabs.
 
 A broker directory is listed once and again when it changes. What takes reading is done by the
 pipeline, see ingests beside this, and read here from the catalog that it keeps in the user's cache
@@ -57,12 +57,20 @@ HASH_FUNCS: HashFuncs = {BrokerSnapshot: attrgetter("key")}
 
 
 def broker(directory: str | Path) -> Broker:
-    """A broker directory as it lies there now: names and sizes. Raises CannotOpen."""
+    """A broker directory as it lies there now: names and sizes.
+
+    Raises:
+        CannotOpen: the directory cannot be listed.
+    """
     return open_snapshot(directory).broker
 
 
 def open_snapshot(directory: str | Path) -> BrokerSnapshot:
-    """The same, with the key of the listing. Raises CannotOpen."""
+    """The same, with the key of the listing.
+
+    Raises:
+        CannotOpen: the directory cannot be listed.
+    """
     # Streamlit takes no text for a key that is no UTF-8
     return _open_snapshot(os.fsencode(access.resolve_typed_path(directory)))
 
@@ -114,16 +122,18 @@ def _full_overview(snapshot: BrokerSnapshot, stamp: int) -> BrokerOverview:
 
 
 def overview(snapshot: BrokerSnapshot) -> BrokerOverview:
-    """All that is known by now: the listing, the index files where they are small, and a catalog
-    once there is one.
+    """All that is known by now.
+
+    The listing, the index files where they are small, and a catalog once there is one.
     """
     stamp = catalog_stamp(snapshot.broker)
     return _quick_overview(snapshot) if stamp is None else _full_overview(snapshot, stamp)
 
 
 def _segments(catalog: "Catalog") -> dict[str, list]:
-    """The table of segments as columns, with what the description of the same run tells of each
-    segment.
+    """The table of segments as columns.
+
+    With what the description of the same run says of each segment.
     """
     columns = [
         name
@@ -171,15 +181,17 @@ def _torn_tails(snapshot: BrokerSnapshot, stamp: int | None) -> dict[tuple[str, 
 
 
 def torn_tails(snapshot: BrokerSnapshot) -> dict[tuple[str, int], Tail]:
-    """What torn logs end in, by topic-partition directory and base offset; empty until the catalog
-    tells which are torn.
+    """What torn logs end in, by topic-partition directory and base offset.
+
+    Empty until the catalog says which are torn.
     """
     return _torn_tails(snapshot, catalog_stamp(snapshot.broker))
 
 
 def badges(snapshot: BrokerSnapshot) -> dict[str, tuple["Badge", ...]]:
-    """What was found of each topic-partition, by its directory; empty until a fresh catalog
-    tells.
+    """What was found of each topic-partition, by its directory.
+
+    Empty until a fresh catalog says so.
     """
     stamp = catalog_stamp(snapshot.broker)
     return {} if stamp is None else _badges(snapshot, stamp)
@@ -225,8 +237,9 @@ def _tails(overview: BrokerOverview) -> Iterator[tuple[tuple[str, int], Tail]]:
 
 
 def clear_all() -> None:
-    """Forgets what was read of every directory: that a file may be read now shows in no size and no
-    time.
+    """Forgets what was read of every directory.
+
+    That a file may be read now shows in no size and no time.
     """
     for cached_function in (
         _open_snapshot,
@@ -254,14 +267,20 @@ def catalog_path(broker: Broker) -> Path:
 
 
 def catalog_stamp(broker: Broker) -> int | None:
-    """When the directory's catalog was written; None where there is none."""
+    """When the directory's catalog was written.
+
+    Returns:
+        None where there is none.
+    """
     return mtime_ns(catalog_path(broker) / "_catalog.json")
 
 
 @st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False)
 def _catalog(path: bytes, stamp: int) -> "Catalog | None":
-    """The catalog written at that moment; None where this version cannot read it: the next ingest
-    replaces it.
+    """The catalog written at that moment.
+
+    Returns:
+        None where this version cannot read it: the next ingest replaces it.
     """
     from kafkaviz.pipeline.catalog import catalog
 
@@ -278,21 +297,27 @@ def _is_fresh(snapshot: BrokerSnapshot, stamp: int) -> bool:
 
 
 def is_fresh(snapshot: BrokerSnapshot) -> bool:
-    """Whether the catalog tells of the directory as it is now."""
+    """Whether the catalog is of the directory as it is now."""
     stamp = catalog_stamp(snapshot.broker)
     return stamp is not None and _is_fresh(snapshot, stamp)
 
 
 def catalog_info(snapshot: BrokerSnapshot) -> "CatalogInfo | None":
-    """What the directory's catalog holds; None where there is none that this version can read."""
+    """What the directory's catalog holds.
+
+    Returns:
+        None where there is none that this version can read.
+    """
     stamp = catalog_stamp(snapshot.broker)
     catalog = None if stamp is None else _catalog(os.fsencode(catalog_path(snapshot.broker)), stamp)
     return catalog.info if catalog else None
 
 
 def catalog_health(snapshot: BrokerSnapshot) -> "Health | None":
-    """The health that the directory's catalog tells; None where it is not fresh, or was made
-    without findings.
+    """The health that the directory's catalog has.
+
+    Returns:
+        None where it is not fresh, or was made without findings.
     """
     from kafkaviz.analysis.health.broker_health import Health
 
@@ -307,7 +332,7 @@ def catalog_health(snapshot: BrokerSnapshot) -> "Health | None":
 
 
 def catalog_error_count(snapshot: BrokerSnapshot) -> int:
-    """How many errors that is; 0 where it tells none."""
+    """How many errors that is; 0 where it has none."""
     stamp = catalog_stamp(snapshot.broker)
     return 0 if stamp is None else _catalog_error_count(snapshot, stamp)
 

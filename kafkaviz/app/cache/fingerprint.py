@@ -1,5 +1,6 @@
-"""By what a broker directory is known to be still the same: the times of its folders, the size and
-time of every file.
+"""By what a broker directory is known to be still the same.
+
+The times of its folders, the size and time of every file.
 
 Files are overwritten in place too, as by `cp rebuilt/*.index orders-0/`, and that changes no
 folder. To look at one takes 3 µs: every click looks at all of an ordinary directory. Of one with
@@ -34,8 +35,10 @@ class Fingerprint:
         self._checked_s = time.monotonic()
 
     def is_current(self, broker: Broker) -> bool:
-        """Whether the directory, listed then as `broker`, lies there as it did, as far as it was
-        looked at now.
+        """Whether the directory is as it was, as far as it was looked at now.
+
+        Args:
+            broker: as it was listed then.
         """
         if _quick_state(broker) != self._quick:
             return False
@@ -94,7 +97,11 @@ def _is_same(info: FileInfo) -> bool:
 
 
 def mtime_ns(path: Path) -> int | None:
-    """When a file or folder was changed last; None where there is none."""
+    """When a file or folder was changed last.
+
+    Returns:
+        None where there is none.
+    """
     try:
         return os.stat(path).st_mtime_ns
     except OSError:

@@ -1,5 +1,6 @@
-"""Segments that were read whole, kept between reruns and shared by all tabs until a file of theirs
-changes.
+"""Segments that were read completely, shared by all tabs.
+
+They are kept between reruns until a file of theirs changes.
 """
 
 import hashlib
@@ -104,8 +105,9 @@ def message(
     centre_row: int | None,
     address: dict[str, str],
 ) -> bytes:
-    """What the ruler is sent of a segment (figures.segment_ruler), put together once for as long as
-    the same is asked for.
+    """What the ruler is sent of a segment (figures.segment.segment_ruler).
+
+    It is put together once for as long as the same is asked for.
     """
     return _message(
         anatomy,
@@ -132,8 +134,9 @@ def _message(
 
 
 def facts(snapshot: BrokerSnapshot, partition: Partition, anatomy: Anatomy) -> FactGroups:
-    """The three files of a segment in figures, in the reader's language, worked out once for as
-    long as nothing changes.
+    """The three files of a segment in figures, in the reader's language.
+
+    Worked out once for as long as nothing changes.
     """
     return _facts(snapshot, os.fsencode(partition.directory), anatomy, language())
 
@@ -153,8 +156,10 @@ def _facts(
 def _retention(
     snapshot: BrokerSnapshot, partition: Partition, anatomy: Anatomy
 ) -> tuple[LogRetention, SegmentRetention] | None:
-    """Until when retention keeps a segment, and its log; None of one that no limit concerns, and
-    where that cannot be told.
+    """Until when retention keeps a segment, and its log.
+
+    Returns:
+        None of one that no limit concerns, and where that cannot be known.
     """
     try:
         return segment_retention.segment_retention(_plan(snapshot), partition, anatomy)
@@ -168,7 +173,11 @@ def _plan(snapshot: BrokerSnapshot) -> CheckPlan:
 
 
 def roll_reason(snapshot: BrokerSnapshot, partition: Partition, segment: Segment) -> str | None:
-    """Why the segment was rolled, inferred from its neighbours; None for one that was not."""
+    """Why the segment was rolled, inferred from its neighbours.
+
+    Returns:
+        None for one that was not.
+    """
     return (
         _roll_reason(snapshot, os.fsencode(partition.directory), segment.base_offset)
         if segment.state == "closed"

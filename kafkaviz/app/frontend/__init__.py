@@ -20,8 +20,10 @@ ART = COMPONENTS_FOLDER.parent / "art"
 
 
 def register_component(name: str, *shared_names: str) -> Callable[..., Any]:
-    """Registers a component from its files: bundles/NAME.js, and NAME.css and NAME.html where there
-    are any; the styles and HTML of `shared_names` before them.
+    """Registers a component from its files.
+
+    Bundles/NAME.js, and NAME.css and NAME.html where there are any; the styles and HTML of
+    `shared_names` before them.
     """
     style, markup = (
         "".join(_text(f"{stem}.{kind}") for stem in ("kit", *shared_names, name))
@@ -58,11 +60,13 @@ def art(name: str, width: int, height: int, key: str = "") -> None:
 def copy_link(
     address: dict[str, str], private_parameters: Iterable[str] = (), about: str = ""
 ) -> None:
-    """A button that copies the address of what is shown; what the address bar leaves to a default
-    is filled in from `address`.
+    """A button that copies the address of what is shown.
 
-    private_parameters: parameters that are their reader's own; about: what is said of the link when
-    the button is pointed at.
+    What the address bar leaves to a default is filled in from `address`.
+
+    Args:
+        private_parameters: parameters that are their reader's own.
+        about: what is said of the link when the button is pointed at.
     """
     data = {
         "address": address,
@@ -74,8 +78,9 @@ def copy_link(
 
 
 def theme_button(paths: list[str]) -> None:
-    """Switches between light and dark, for every page of the app: Streamlit keeps the choice by the
-    page's path.
+    """Switches between light and dark, for every page of the app.
+
+    Streamlit keeps the choice by the page's path.
     """
     _theme_button(
         key="kv_theme",
@@ -86,8 +91,9 @@ def theme_button(paths: list[str]) -> None:
 
 
 def keys(listen: str) -> str | None:
-    """The key of `listen` that was pressed on the page's body, not in a field; None in every other
-    run.
+    """The key of `listen` that was pressed on the page's body, not in a field.
+
+    None in every other run.
 
     Also tells screen readers which page is the current one and in which language it is, and makes
     arrows and Enter work in Go to.
@@ -108,8 +114,9 @@ def focus() -> None:
 
 
 def address(choices: dict[str, str | None]) -> None:
-    """Writes choices into the address, None taking one out of it; what the browser itself wrote
-    there stays.
+    """Writes choices into the address, None taking one out of it.
+
+    What the browser itself wrote there stays.
     """
     _address(
         key="kv_address",
@@ -120,14 +127,17 @@ def address(choices: dict[str, str | None]) -> None:
 
 
 def sidebar() -> None:
-    """Loses no click on a link of the sidebar, and lets none lead to a directory that is no longer
-    the open one.
+    """Keeps clicks on the links of the sidebar from being lost or leading astray.
+
+    No link leads to a directory that is no longer the open one.
     """
     _sidebar(key="kv_sidebar", data={}, width="content", height="content")
 
 
 def one_step(query: str) -> None:
-    """Makes a change of page one step of the browser's history; query: the address that this run of
-    the page was given.
+    """Makes a change of page one step of the browser's history.
+
+    Args:
+        query: the address that this run of the page was given.
     """
     _one_step(key="kv_one_step", data={"query": query}, width="content", height="content")

@@ -1,9 +1,11 @@
-"""The bytes view: hexadecimal and text, each field in the colour of its kind, named and valued
-under the pointer and by keys.
+"""The bytes view.
+
+Hexadecimal and text, each field in the colour of its kind, named and valued under the pointer and
+by keys.
 
 Two values of st.session_state[key] come back: `want`, the byte of each pane that the reader
-scrolled or stepped to, of bytes too many to be sent whole. It carries the key of what it belongs
-to. An index entry that is chosen pins its offset in the ruler, in the browser.
+scrolled or stepped to, of bytes too many to be sent completely. It carries the key of what it
+belongs to. An index entry that is chosen pins its offset in the ruler, in the browser.
 """
 
 from typing import Any
@@ -16,8 +18,9 @@ _bytes = register_component("bytes")
 
 
 def bytes_view(data: bytes, key: str = "bytes_view") -> None:
-    """Draws bytes (figures.segment_bytes.message); the run of the script, or of the fragment around
-    it, follows each wish.
+    """Draws bytes (figures.segment_bytes.message).
+
+    The run of the script, or of the fragment around it, follows each wish.
     """
     ignore = lambda: None  # noqa: E731 - a value with a default needs a callback; the rerun is what counts
     _bytes(

@@ -1,5 +1,6 @@
-"""An offset index above its log, linked entry by entry, and where a search began to read: drawn in
-the browser.
+"""An offset index above its log, linked entry by entry, and where a search began to read.
+
+Drawn in the browser.
 """
 
 from typing import Any
@@ -10,7 +11,10 @@ _entries = register_component("entries")
 
 
 def entries(data: dict[str, Any], key: str) -> None:
-    """slots: (key, position); batches: (position, size, first, last offset); slot, from, passed,
-    batch: of the search, once revealed.
+    """Draws an index above its batches.
+
+    Args:
+        data: the slots as (key, position); the batches as (position, size, first offset, last
+            offset); slot, from, passed and batch of the search, once revealed.
     """
     _entries(key=key, data=data, width="stretch", height="content")

@@ -1,5 +1,6 @@
-"""The findings of a directory, and what its next start will do: drawn and chosen from in the
-browser.
+"""The findings of a directory, and what its next start will do.
+
+Drawn and chosen from in the browser.
 """
 
 from typing import Any
@@ -10,7 +11,8 @@ _findings = register_component("findings")
 
 
 def findings(data: dict[str, Any], key: str = "kv_findings") -> None:
-    """Draws what figures.checkup.message has packed; nothing comes back, what is chosen stands in
-    the address.
+    """Draws what figures.checkup.message has packed.
+
+    Nothing comes back, what is chosen stands in the address.
     """
     _findings(key=key, data=data, width="stretch", height="content")

@@ -10,8 +10,9 @@ _growth = register_component("growth", "steps")
 
 
 def growth(data: dict[str, Any], key: str = "growth") -> None:
-    """Draws what figures.growth.message has packed; the step stands in the address as ?step=, which
-    the component alone writes.
+    """Draws what figures.growth.message has packed.
+
+    The step stands in the address as ?step=, which the component alone writes.
     """
     _growth(
         key=key,

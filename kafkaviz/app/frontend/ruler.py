@@ -1,8 +1,9 @@
-"""The segment ruler: the three files of a segment on one byte axis, linked; drawn and stepped in
-the browser.
+"""The segment ruler: the three files of a segment on one byte axis, linked.
+
+Drawn and stepped in the browser.
 
 The reader's choice comes back as two values of st.session_state[key]: `pin`, the row last chosen,
-and `slice`, what the ruler needs to be sent next of a segment too large to be sent whole. Both
+and `slice`, what the ruler needs to be sent next of a segment too large to be sent completely. Both
 carry the key of the segment they belong to.
 """
 
@@ -16,8 +17,9 @@ _ruler = register_component("ruler")
 
 
 def ruler(data: bytes, key: str = "ruler") -> None:
-    """Draws a segment (figures.segment_ruler.message); the run of the script, or of the fragment
-    around it, follows each choice.
+    """Draws a segment (figures.segment_ruler.message).
+
+    The run of the script, or of the fragment around it, follows each choice.
     """
     ignore = lambda: None  # noqa: E731 - a value with a default needs a callback; the rerun is what counts
     default = {"pin": None, "slice": None}
@@ -33,8 +35,9 @@ def ruler(data: bytes, key: str = "ruler") -> None:
 
 
 def state(name: str, segment_key: str, key: str = "ruler") -> dict[str, Any]:
-    """What the ruler last told as `name` ("pin" or "slice") of the segment with this key; empty
-    where it told nothing.
+    """What the ruler last sent as `name` ("pin" or "slice") of the segment with this key.
+
+    Empty where it sent nothing.
     """
     value = (st.session_state.get(key) or {}).get(name) or {}
     return value if value.get("key") == segment_key else {}

@@ -1,5 +1,6 @@
-"""The field a query is written in: its words coloured as they are typed, run by Ctrl and Enter or
-by its button.
+"""The field a query is written in.
+
+Its words coloured as they are typed, run by Ctrl and Enter or by its button.
 """
 
 from collections.abc import Callable
@@ -13,10 +14,13 @@ _sql = register_component("sql")
 
 
 def sql(data: dict[str, Any], on_run: Callable[[], None], key: str = "kv_sql") -> None:
-    """text: the query; wrong: first and last of its characters that are wrong, or None; longest:
-    characters it may have; run: the word of its button.
+    """Draws the field of a query.
 
-    What is typed stays in the browser until it is run; then on_asked is called, see `asked`.
+    What is typed stays in the browser until it is run; then on_run is called, see `last_query`.
+
+    Args:
+        data: "text", the query; "wrong", the first and last of its characters that are wrong, or
+            None; "longest", how many characters it may have; "run", the word of its button.
     """
     _sql(key=key, data=data, on_asked_change=on_run, width="stretch", height="content")
 

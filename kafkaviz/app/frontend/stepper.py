@@ -1,5 +1,6 @@
-"""The stepper of a lookup, and the two searches side by side that follow its steps: drawn and
-stepped in the browser.
+"""The stepper of a lookup, and the two searches side by side that follow its steps.
+
+Drawn and stepped in the browser.
 """
 
 from collections.abc import Callable
@@ -19,8 +20,9 @@ def bar() -> dict[str, Any]:
 
 
 def stepper(data: dict[str, Any], on_slot: Callable[[], None] | None, key: str = "stepper") -> None:
-    """Draws what figures.stepper.message has packed; on_slot is called when a slot of the index is
-    chosen, see `slot`; None: none can.
+    """Draws what figures.stepper.message has packed.
+
+    on_slot is called when a slot of the index is chosen, see `slot`; None: none can.
     """
     payload = data | bar() | {"picks": on_slot is not None}
     _stepper(
@@ -33,13 +35,18 @@ def stepper(data: dict[str, Any], on_slot: Callable[[], None] | None, key: str =
 
 
 def slot(lookup_key: str, key: str = "stepper") -> int | None:
-    """The slot that was clicked of the lookup with this key; None where none was."""
+    """The slot that was clicked of the lookup with this key.
+
+    Returns:
+        None where none was.
+    """
     value = (st.session_state.get(key) or {}).get("slot") or {}
     return value.get("slot") if value.get("key") == lookup_key else None
 
 
 def lanes(data: dict[str, Any], key: str = "lanes") -> None:
-    """Draws what figures.stepper.lanes.message has packed; keeps in step with the stepper of the
-    same lookup on the page.
+    """Draws what figures.stepper.lanes.message has packed.
+
+    Keeps in step with the stepper of the same lookup on the page.
     """
     _lanes(key=key, data=data, width="stretch", height="content")

@@ -1,10 +1,11 @@
-"""The lessons of the Workshop: Markdown files, found in this folder and in the one that
-KAFKAVIZ_LESSONS names.
+"""The lessons of the Workshop.
 
-A lesson is one file a language, warm-section.en.md and warm-section.zh.md; README.md tells how to
+Markdown files, found in this folder and in the one that KAFKAVIZ_LESSONS names.
+
+A lesson is one file a language, warm-section.en.md and warm-section.zh.md; README.md says how to
 write one. A file that is put here, or changed, is on the page at the next rerun.
 
-    grammar.py    what a lesson is made of: steps, blocks and their keys
+    grammar.py    what a lesson consists of: steps, blocks and their keys
     reader.py     a file as such, or its faults, each with its line
     kinds.py      which blocks there are, and what each says
     live/         the figures, from the app's own components
@@ -32,8 +33,9 @@ ENGLISH = "en"
 
 
 def folders() -> list[Path]:
-    """Where lessons lie: here, and in the folder or folders of KAFKAVIZ_LESSONS, written as those
-    of KAFKAVIZ_ALLOW_ROOT.
+    """Where lessons lie.
+
+    Here, and in the folder or folders of KAFKAVIZ_LESSONS, written as those of KAFKAVIZ_ALLOW_ROOT.
     """
     return [LESSONS_FOLDER, *parse_directories(os.environ.get(LESSONS, ""))]
 
@@ -72,8 +74,9 @@ def _read(path: Path, mtime_ns: int, size_bytes: int) -> tuple[Lesson | None, li
 
 
 def lessons(language: str) -> tuple[list[Lesson], list[LessonFault]]:
-    """All lessons in order, in this language, or in English, or in what language there is; and what
-    is wrong with files that are none.
+    """All lessons in order, in this language, or in English, or in what language there is.
+
+    And what is wrong with files that are none.
 
     Of two files of one name the one in the folder that is named last counts: a teacher may replace
     a lesson.

@@ -1,5 +1,6 @@
-"""Whether a lesson can be taught: its grammar, that every figure can be made, every answer worked
-out, and that its languages agree.
+"""Whether a lesson can be taught.
+
+Its grammar, that every figure can be made, every answer worked out, and that its languages agree.
 """
 
 from collections.abc import Iterable, Iterator
@@ -29,8 +30,13 @@ TRANSLATED_KEYS = {
 
 
 def faults(folders: Iterable[Path] | None = None) -> tuple[int, list[LessonFault]]:
-    """How many files there are in these folders (by default those of the app), and all that is
-    wrong with them, by file and line.
+    """How many lesson files there are, and what is wrong with them.
+
+    Args:
+        folders: by default those of the app.
+
+    Returns:
+        The number, and all faults by file and line.
     """
     translations, lesson_faults, count = {}, [], 0
     for path in lessons.files(lessons.folders() if folders is None else folders):
@@ -117,8 +123,9 @@ def _translation_faults(lesson: Lesson, translation: Lesson) -> Iterator[LessonF
 
 
 def structure(block: LessonBlock) -> tuple:
-    """What of a block is the same in every language: its kind, the order of its keys, and all
-    values that are no sentence.
+    """What of a block is the same in every language.
+
+    Its kind, the order of its keys, and all values that are no sentence.
     """
     return block.kind, tuple(
         (key, "" if key in TRANSLATED_KEYS else text) for key, text in block.lines

@@ -1,5 +1,6 @@
-"""The exercise of the lecture: write the ceiling twin of `lookup`, and have it tried against every
-slot of an index.
+"""The exercise of the lecture.
+
+Write the ceiling twin of `lookup`, and have it tried against every slot of an index.
 
 `lookup` gives the floor, the greatest slot whose key is not above the target, or -1. A rule says
 what the ceiling is, the smallest slot whose key is not below the target, from what `lookup` gave:
@@ -70,8 +71,13 @@ EXPECTED = frozenset({"end", "comparison", "part"})
 
 
 class RuleSyntaxError(ValueError):
-    """A text that is no rule; says what was expected at which character, from 1. kind: a key of
-    the room exercise, with its values.
+    """A text that is no rule.
+
+    It says what was expected at which character, from 1.
+
+    Attributes:
+        kind: a key of the catalogue exercise.
+        values: the values of its message.
     """
 
     def __init__(self, position: int, kind: str, **values: object) -> None:
@@ -103,13 +109,18 @@ Part = Callable[[RuleContext], int]
 
 
 def parse(text: str) -> Part:
-    """The rule as a function of what is known. Raises RuleSyntaxError."""
+    """The rule as a function of what is known.
+
+    Raises:
+        RuleSyntaxError: the text is not a rule.
+    """
     return _RuleParser(text).rule()
 
 
 def answer(rule: Part, context: RuleContext) -> int:
-    """The slot that the rule gives; NONE, BASE, or NO_ANSWER where it asked for a key that is not
-    there.
+    """The slot that the rule gives.
+
+    NONE, BASE, or NO_ANSWER where it asked for a key that is not there.
     """
     try:
         return rule(context)
@@ -205,8 +216,9 @@ class _RuleParser:
         return lambda context: compare(left(context), right(context))
 
     def _is_condition_in_brackets(self) -> bool:
-        """A bracket may hold a sum or a condition: a comparison or a word of logic before it closes
-        tells which.
+        """A bracket may hold a sum or a condition.
+
+        A comparison or a word of logic before it closes shows which.
         """
         if self._word != "(" or self._words[self._place + 1][0] == "if":
             return False
@@ -310,8 +322,10 @@ KINDS = (BELOW, EXACT, BETWEEN, ABOVE, EMPTY)
 
 @dataclass(frozen=True)
 class RuleCase:
-    """One target: what `lookup` found, what the rule made of it, and the ceiling. kind: one of
-    KINDS.
+    """One target: what `lookup` found, what the rule made of it, and the ceiling.
+
+    Attributes:
+        kind: one of KINDS.
     """
 
     kind: str
@@ -350,8 +364,9 @@ class RuleCheck:
 
 
 def check(rule: Part, keys: np.ndarray) -> RuleCheck:
-    """Every key of an index (rising), each target just below and above it, and an index without an
-    entry.
+    """Cases at every key of an index, and an index without an entry.
+
+    The keys rise; each target is just below and just above one.
     """
     numbers = [int(key) for key in keys]
     near = sorted({target for key in numbers for target in (key - 1, key, key + 1)})
@@ -384,8 +399,9 @@ def _case(rule: Part, keys: list[int], target: int, floor_slot: int) -> RuleCase
 
 
 def keys_kafka_misses(keys: Iterable[int]) -> tuple[int, ...]:
-    """The keys for which Kafka's own upper bound (OffsetIndex.fetchUpperBoundOffset) is not the
-    ceiling: of slot 0, if any.
+    """The keys for which Kafka's own upper bound is not the ceiling: of slot 0, if any.
+
+    That bound is OffsetIndex.fetchUpperBoundOffset.
     """
     column = np.array(list(keys), np.int64)
     return tuple(

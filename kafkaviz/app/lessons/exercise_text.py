@@ -1,5 +1,6 @@
-"""What is said of the exercise's rules: of which words they are, why a text is none, and which
-targets there are.
+"""What is said of the exercise's rules.
+
+Of which words they are, why a text is none, and which targets there are.
 """
 
 from kafkaviz.app.lessons import exercise
@@ -41,8 +42,10 @@ def popular_answers() -> dict[str, str]:
 
 
 def describe_failures(result: exercise.RuleCheck) -> str:
-    """Where a rule fails: a kind of target each, of how many how many, or its name where there is
-    one of it; "" where nowhere.
+    """Where a rule fails, by kind of target.
+
+    Each with how many fail of how many, or its name where there is one of it; "" where the rule
+    fails nowhere.
     """
     counts = [(kind(target_kind), *result.counts(target_kind)) for target_kind in exercise.KINDS]
     group_texts = [

@@ -1,5 +1,6 @@
-"""A lesson is a Markdown file: what it says about itself, its steps, and the blocks in them that
-are alive.
+"""A lesson is a Markdown file.
+
+What it says about itself, its steps, and the blocks in them that are alive.
 
     ---
     title: The warm section
@@ -56,8 +57,9 @@ class NoValue(ValueError):
 
 @dataclass(frozen=True)
 class Key:
-    """A key of a block: how its text is read, whether it must be there, whether it may come more
-    than once.
+    """A key of a block.
+
+    How its text is read, whether it must be there, whether it may come more than once.
     """
 
     parse: Parse = str
@@ -68,8 +70,12 @@ class Key:
 
 @dataclass(frozen=True)
 class BlockKind:
-    """A kind of block. is_figure: it is drawn beside or below the text; is_wide: below. others:
-    keys that are settings of a log.
+    """A kind of block.
+
+    Attributes:
+        is_figure: it is drawn beside or below the text.
+        is_wide: it is drawn below.
+        setting_key: of keys that are settings of a log.
     """
 
     about: str
@@ -81,8 +87,11 @@ class BlockKind:
 
 @dataclass(frozen=True)
 class LessonBlock:
-    """A live part of a step. values: by key, parsed, a tuple for one that may be repeated; said:
-    every line as (key, text), in order.
+    """A live part of a step.
+
+    Attributes:
+        values: by key, parsed, a tuple for one that may be repeated.
+        lines: every line as key and text, in order.
     """
 
     kind: str
@@ -122,8 +131,11 @@ class LessonStep:
 
 @dataclass(frozen=True)
 class Lesson:
-    """A lesson in one language. name: of its file, the same in every language; file_name: the
-    file.
+    """A lesson in one language.
+
+    Attributes:
+        name: of its file, the same in every language.
+        file_name: the file.
     """
 
     name: str

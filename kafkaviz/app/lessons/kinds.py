@@ -1,5 +1,6 @@
-"""The blocks a lesson may have, and what each says: the table that README.md beside this file tells
-in words.
+"""The blocks a lesson may have, and what each says.
+
+The table that README.md beside this file has in words.
 """
 
 import re

@@ -1,5 +1,6 @@
-"""Reads the file of a lesson, as grammar.py tells it: line by line, with every fault on its
-line.
+"""Reads the file of a lesson, as grammar.py describes it.
+
+Line by line, with every fault on its line.
 """
 
 import re
@@ -28,8 +29,11 @@ MAX_STEPS, MIN_STEPS = 6, 3
 def parse(
     text: str, file: str, kinds: Mapping[str, BlockKind]
 ) -> tuple[Lesson | None, list[LessonFault]]:
-    """The lesson of a file, or None and all that is wrong with it. file: its name, as faults give
-    it; kinds: what blocks there are.
+    """The lesson of a file, or None and all that is wrong with it.
+
+    Args:
+        file: its name, as faults give it.
+        kinds: what blocks there are.
     """
     return _LessonParser(text, file, kinds).lesson()
 
@@ -183,8 +187,9 @@ class _LessonParser:
 
     @staticmethod
     def _is_fence_end(line: str, *, is_block: bool) -> bool:
-        """Whether a fence ends here: at ```, and of a block, which cannot hold them, at the next
-        fence or step too.
+        """Whether a fence ends here.
+
+        It ends at ```, and that of a block, which cannot hold them, at the next fence or step too.
         """
         return line.rstrip() == FENCE or (is_block and line.startswith((FENCE, "## ")))
 
@@ -216,7 +221,11 @@ class _LessonParser:
         )
 
     def _parse_lines(self, first: int, end: int) -> list[tuple[str, str, int]]:
-        """The lines of key: value as (key, text, number of the line from 1)."""
+        """The lines of a block, each a key and a value.
+
+        Returns:
+            Of each line key, text, and its number from 1.
+        """
         lines: list[tuple[str, str, int]] = []
         for number in range(first, end):
             text = self._lines[number]

@@ -1,5 +1,7 @@
-"""The exercises of lessons: each answer is worked out from real bytes or by the app's own search
-and writer, never written in a lesson.
+"""The exercises of lessons.
+
+Each answer is worked out from real bytes or by the app's own search and writer, never written in a
+lesson.
 """
 
 import re
@@ -36,11 +38,13 @@ MAX_BATCHES = 1_000_000
 
 @dataclass(frozen=True)
 class LessonTask:
-    """What an exercise asks. kind: numbers, a choice of words, or a rule; answer: what is right, of
-    a rule the keys it is tried on.
+    """What an exercise asks.
 
-    bytes_text: bytes that are shown with the task, and before them the byte of the file where they
-    lie; "" where there are none.
+    Attributes:
+        kind: numbers, a choice of words, or a rule.
+        answer: what is right, of a rule the keys it is tried on.
+        bytes_text: bytes that are shown with the task, and before them the byte of the file where
+            they lie; "" where there are none.
     """
 
     kind: str
@@ -52,7 +56,9 @@ class LessonTask:
 def task(block: LessonBlock) -> LessonTask:
     """The task of a block exercise.
 
-    Raises NoValue or KafkavizError where it cannot be worked out.
+    Raises:
+        NoValue: it cannot be worked out.
+        KafkavizError: it cannot be worked out.
     """
     missing = [key for key in TASK_KEYS[block["of"]] if block[key] is None]
     if missing:
@@ -61,7 +67,11 @@ def task(block: LessonBlock) -> LessonTask:
 
 
 def is_right(task: LessonTask, text: str) -> bool:
-    """Whether an answer is right. Raises exercise.RuleSyntaxError for a rule that is none."""
+    """Whether an answer is right.
+
+    Raises:
+        RuleSyntaxError: for a rule that is none.
+    """
     if task.kind == RULE:
         return exercise.check(exercise.parse(text), np.array(task.answer)).is_right
     if task.kind == CHOICE:
@@ -70,8 +80,9 @@ def is_right(task: LessonTask, text: str) -> bool:
 
 
 def numbers(text: str) -> tuple[int, ...]:
-    """The whole numbers in what somebody typed; digits may be grouped by commas, thin spaces or
-    underscores.
+    """The whole numbers in what somebody typed.
+
+    Digits may be grouped by commas, thin spaces or underscores.
     """
     ungrouped_text = re.sub(r"(?<=\d)[,_\u202f](?=\d{3}(?!\d))", "", text)
     return tuple(int(number) for number in re.findall(r"-?\d{1,18}", ungrouped_text))

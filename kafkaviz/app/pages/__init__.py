@@ -1,1 +1,1 @@
-"""What each page is made of, a folder a page; pages/ at the top calls them."""
+"""What each page consists of, a folder a page; pages/ at the top calls them."""

@@ -1,5 +1,6 @@
-"""Who may open what: the samples and uploads everybody, below which directories else; and whether
-visitors are several people.
+"""Who may open what, and whether visitors are several people.
+
+The samples and uploads everybody, below which directories else.
 """
 
 import ipaddress
@@ -31,7 +32,8 @@ def samples() -> list[Path]:
 def require_allowed(path: Path) -> Path:
     """The path, if this server may open it; links are followed before it is judged.
 
-    Raises CannotOpen of kind "outside".
+    Raises:
+        CannotOpen: of kind "outside", it leads to a file that this server may not open.
     """
     allowed_roots = roots()
     if allowed_roots is None:
@@ -50,10 +52,13 @@ def require_allowed(path: Path) -> Path:
 
 
 def resolve_typed_path(text: str | Path) -> Path:
-    """The whole path that somebody names, if this server may open it. Raises CannotOpen.
+    """The absolute path that somebody typed, if this server may open it.
 
     Where visitors are several people, neither the homes of this machine's users nor the directory
-    that the server runs in are told.
+    that the server runs in are shown.
+
+    Raises:
+        CannotOpen: this server may not open it.
     """
     if roots() is None:
         return file.absolute_path(text)
@@ -64,9 +69,7 @@ def resolve_typed_path(text: str | Path) -> Path:
 
 
 def confine() -> None:
-    """Holds every file that is opened from now on to what this server may open, and to what it
-    keeps itself.
-    """
+    """Limits every file that is opened from now on to what this server may open or keeps itself."""
     allowed_roots = roots()
     confinement.confine(
         None if allowed_roots is None else [*allowed_roots, SAMPLES, archive.cache_folder()]
@@ -74,10 +77,12 @@ def confine() -> None:
 
 
 def refuse_links(root: Path, depth: int = 2) -> None:
-    """A link below an allowed root must not lead out of it, and is judged before anything is read
-    through it.
+    """Refuses links below an allowed root that lead out of it.
 
-    Raises CannotOpen of kind "outside".
+    They are judged before anything is read through them.
+
+    Raises:
+        CannotOpen: of kind "outside", a link leads out.
     """
     with translate_os_errors(root), os.scandir(root) as entries:
         for entry in entries:
@@ -91,11 +96,13 @@ def refuse_links(root: Path, depth: int = 2) -> None:
 
 
 def roots() -> tuple[Path, ...] | None:
-    """Below what directories may be opened, beside the samples and what was uploaded; None where
-    everything may.
+    """Below what directories may be opened, beside the samples and what was uploaded.
 
     KAFKAVIZ_ALLOW_ROOT holds one directory, several as PATH does, or a JSON list of them. Without
     it a server that others can reach opens what it was started with, and nothing else.
+
+    Returns:
+        None where everything may.
     """
     directories = parse_directories(os.environ.get(ALLOW_ROOT, ""))
     if directories:
@@ -106,8 +113,9 @@ def roots() -> tuple[Path, ...] | None:
 
 
 def parse_directories(variable: str) -> tuple[Path, ...]:
-    """The directories that a variable of the environment names: as PATH does, or as a JSON list,
-    where a name may hold PATH's colon.
+    """The directories that a variable of the environment names.
+
+    As PATH does, or as a JSON list, where a name may hold PATH's colon.
     """
     try:
         return (
@@ -124,8 +132,9 @@ def _split_path_variable(variable: str) -> tuple[Path, ...]:
 
 
 def is_shared() -> bool:
-    """Whether its visitors are several people: what one of them opened or uploaded is then not
-    shown to the others.
+    """Whether its visitors are several people.
+
+    What one of them opened or uploaded is then not shown to the others.
     """
     return roots() is not None
 

@@ -1,8 +1,9 @@
-"""The checkups of this server: each directory is checked once in a thread of its own, while the
-page shows how far it is.
+"""The checkups of this server.
+
+Each directory is checked once in a thread of its own, while the page shows how far it is.
 
 The page must not wait for it: a checkup of 20 MB takes a second, one of 1 GiB three. A fresh
-catalog tells the same at once, and what is larger is left to the pipeline.
+catalog has the same at once, and what is larger is left to the pipeline.
 """
 
 from collections.abc import Callable
@@ -29,22 +30,25 @@ LARGE_BYTES = 2 << 30  # of .log; what is larger is read by the pipeline, on all
 
 @st.cache_resource(show_spinner=False)
 def checkups() -> JobRegistry[tuple[str, str], Checkup]:
-    """The checkups of this server by listing and release: shared by all tabs, so that no directory
-    is read twice at once.
+    """The checkups of this server by listing and release.
+
+    Shared by all tabs, so that no directory is read twice at once.
     """
     return JobRegistry(MAX_BROKERS, forgets_running=True)
 
 
 def get_or_start(snapshot: BrokerSnapshot, release: str) -> Checkup:
-    """The directory's checkup by this release ("" for what its traces say); started at the first
-    call.
+    """The directory's checkup by this release ("" for what its traces say).
+
+    Started at the first call.
     """
     return checkups().get_or_start((snapshot.key, release), partial(_start, snapshot, release))
 
 
 def error_count(snapshot: BrokerSnapshot) -> int:
-    """How many errors the checkup by the directory's own traces has found, else what a fresh
-    catalog tells; 0 where none has ended.
+    """How many errors the directory has, 0 where no checkup has ended.
+
+    By the checkup by the directory's own traces, else by a fresh catalog.
     """
     checkup = checkups().get((snapshot.key, ""))
     return (
@@ -55,8 +59,9 @@ def error_count(snapshot: BrokerSnapshot) -> int:
 
 
 def restart(snapshot: BrokerSnapshot, release: str) -> None:
-    """Forgets the directory's checkups, and starts one that reads its files, unless they are too
-    many for that.
+    """Forgets the directory's checkups, and starts one that reads its files.
+
+    None is started if there are too many files for that.
     """
     checkups().forget(lambda key: key[0] == snapshot.key)
     if not is_large(snapshot):
@@ -77,13 +82,14 @@ def is_large(snapshot: BrokerSnapshot) -> bool:
 
 
 def is_for_spark(snapshot: BrokerSnapshot) -> bool:
-    """Whether it is so large that its catalog must tell the findings, and that is not there yet."""
+    """Whether it is so large that its catalog must have the findings, and that is not there yet."""
     return is_large(snapshot) and ingests.is_awaited(snapshot)
 
 
 def check_again(snapshot: BrokerSnapshot, release: str) -> None:
-    """Lists the directory anew and reads it once more; of a large one the pipeline reads what has
-    changed. For a button's on_click.
+    """Lists the directory anew and reads it once more.
+
+    Of a large one the pipeline reads what has changed. For a button's on_click.
     """
     broker_cache.clear_all()
     with suppress(CannotOpen):  # the page says what is wrong with it
@@ -94,7 +100,7 @@ def check_again(snapshot: BrokerSnapshot, release: str) -> None:
 
 
 def _start(snapshot: BrokerSnapshot, release: str) -> Checkup:
-    """By the directory's traces a fresh catalog tells all; else its files are read."""
+    """By the directory's traces a fresh catalog has all; else its files are read."""
     health = None if release else broker_cache.catalog_health(snapshot)
     return Job(lambda _: health, ReadProgress()) if health else _start_reading(snapshot, release)
 

@@ -1,5 +1,6 @@
-"""A choice that stands in the address in one word, whatever it is called on the page: `search=3.9`
-for "Kafka 2.1 to 4.0", `tab=Bytes` for 字节.
+"""A choice that stands in the address in one word, whatever it is called on the page.
+
+`search=3.9` for "Kafka 2.1 to 4.0", `tab=Bytes` for 字节.
 
 A widget that Streamlit binds to the address writes its label there. These are not bound: `ask`
 gives a control its state before it is drawn, and writes the word. Whoever comes by a link, or goes
@@ -34,12 +35,16 @@ def ask(
     format_func: Callable[[str], str] = str,
     **arguments: object,
 ) -> str:
-    """One of several options, which is in the address as it is while the page shows its words in
-    the reader's language.
+    """One of several options.
 
-    draw: st.segmented_control (with required=True), st.radio, st.selectbox or st.select_slider, or
-    the same of a container; key: of the control, and its name in the address; format_func: the
-    words of an option; arguments: further arguments of draw.
+    It is in the address as it is, while the page shows its words in the reader's language.
+
+    Args:
+        draw: st.segmented_control (with required=True), st.radio, st.selectbox or st.select_slider,
+            or the same of a container.
+        key: of the control, and its name in the address.
+        format_func: the words of an option.
+        arguments: further arguments of draw.
     """
     options = list(options)
     word = settle(key, options, default)
@@ -80,9 +85,7 @@ def slider(
 def settle(
     name: str, options: Options, default: str, parse_other: AddressParser = lambda _text: None
 ) -> str:
-    """As `adopt`, and the word is written into the address where it is not what goes without
-    saying.
-    """
+    """As `adopt`, and writes the word into the address where it is not the default."""
     word = adopt(name, options, default, parse_other)
     address_word, previous = "" if word == default else word, _previous_run(name)
     if st.query_params.get(name, "") != address_word:  # each assignment is a message to the browser
@@ -103,11 +106,14 @@ def adopt(
     default: str | None = None,
     parse_other: AddressParser = lambda _text: None,
 ) -> str:
-    """The word that is chosen; the control with this key, which is drawn after this, gets its
-    state.
+    """The word that is chosen.
 
-    default: what the address leaves out, the first option where it is not said; where it is no
-    choice here the first one stands in. parse_other: what else the address may say, for which word.
+    The control with this key, which is drawn after this, gets its state.
+
+    Args:
+        default: what the address leaves out, the first option where it is not said; where it is no
+            choice here the first one stands in.
+        parse_other: what else the address may say, for which word.
     """
     labels = _labels(options)
     default = next(iter(labels)) if default is None else default
@@ -124,10 +130,12 @@ def adopt(
 
 
 def carry_over(names: Iterable[str], address: Mapping[str, str]) -> None:
-    """Keeps choices where their reader went on to another place, whose address does not name them:
-    they go into it again.
+    """Keeps choices where their reader went on to another place, whose address does not name them.
 
-    address: the address of what is looked at; before the controls are drawn.
+    They go into it again.
+
+    Args:
+        address: the address of what is looked at; before the controls are drawn.
     """
     names = list(names)
     key, current = f"kv_stayed_{names[0]}", dict(address)
@@ -145,10 +153,12 @@ def _labels(options: Options) -> Mapping[str, str]:
 
 @dataclass(frozen=True)
 class _PreviousRun:
-    """What the run before left of a choice: the address, the default, the control's state and what
-    each state meant, and all moves so far.
+    """What the run before left of a choice.
 
-    settled_word: what `settle` wrote last; None where nothing did.
+    The address, the default, the control's state and what each state meant, and all moves so far.
+
+    Attributes:
+        settled_word: what `settle` wrote last; None where nothing did.
     """
 
     address: str = ""
@@ -164,8 +174,10 @@ def _previous_run(name: str) -> _PreviousRun:
 
 
 def _control_word(name: str, default: str, labels: Mapping[str, str]) -> str | None:
-    """The word of what the control holds; None where the address or its default changed, or where
-    it holds no choice of this page.
+    """The word of what the control holds.
+
+    Returns:
+        None where the address or its default changed, or where it holds no choice of this page.
     """
     previous, state = _previous_run(name), st.session_state.get(name)
     has_moved = state != previous.state or st.session_state.get(MOVES, 0) != previous.moves
@@ -180,8 +192,9 @@ def _control_word(name: str, default: str, labels: Mapping[str, str]) -> str | N
 def _remember(
     name: str, default: str, labels: Mapping[str, str], settled_word: str | None = None
 ) -> None:
-    """Remembers the address that was adopted, and what each label means: in the next run the labels
-    may be of another language.
+    """Remembers the address that was adopted, and what each label means.
+
+    In the next run the labels may be of another language.
     """
     words, settled_word = (
         {label: word for word, label in labels.items()},
@@ -199,8 +212,9 @@ def _remember(
 
 
 def _parse_word(text: str, labels: Mapping[str, str], parse_other: AddressParser) -> str | None:
-    """What an address means: a word, or a label; capitals and the spaces that group digits do not
-    count.
+    """What an address means: a word, or a label.
+
+    Capitals and the spaces that group digits do not count.
     """
     matches = (
         word

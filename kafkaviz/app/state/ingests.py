@@ -1,5 +1,6 @@
-"""The ingests of this server, in threads of their own: one a directory, started at the first visit,
-and when its catalog is out of date.
+"""The ingests of this server, in threads of their own.
+
+One a directory, started at the first visit, and when its catalog is out of date.
 """
 
 import os
@@ -23,16 +24,19 @@ AGAIN_AFTER_S = 30  # a directory that keeps changing is not ingested more often
 
 @st.cache_resource(show_spinner=False)
 def server_ingests() -> "JobRegistry[Path, Ingest]":
-    """The ingests of this server by directory: shared by all tabs, so that no directory is read
-    twice at once. With the first of them it looks what is left of old uploads.
+    """The ingests of this server by directory.
+
+    Shared by all tabs, so that no directory is read twice at once. With the first of them it looks
+    what is left of old uploads.
     """
     upload_expiry.sweep()
     return JobRegistry(MAX_BROKERS)  # each keeps the description of its catalog
 
 
 def get_or_start(snapshot: BrokerSnapshot) -> "Ingest | None":
-    """The directory's ingest; one is started at the first visit, and when what the last one wrote
-    is out of date.
+    """The directory's ingest.
+
+    One is started at the first visit, and when what the last one wrote is out of date.
     """
     source = snapshot.broker.source
     if broker_cache.is_fresh(snapshot):
@@ -46,14 +50,19 @@ def restart(snapshot: BrokerSnapshot) -> None:
 
 
 def state(snapshot: BrokerSnapshot) -> str | None:
-    """How the directory's ingest stands, without starting one; None where there was none."""
+    """How the directory's ingest stands, without starting one.
+
+    Returns:
+        None where there was none.
+    """
     ingest = server_ingests().get(snapshot.broker.source)
     return ingest.state if ingest else None
 
 
 def is_awaited(snapshot: BrokerSnapshot) -> bool:
-    """Whether numbers still arrive: the catalog is not fresh, and the ingest did not end without
-    one.
+    """Whether numbers still arrive.
+
+    The catalog is not fresh, and the ingest did not end without one.
     """
     return not broker_cache.is_fresh(snapshot) and state(snapshot) not in ("failed", "cancelled")
 
@@ -67,8 +76,9 @@ def _start(snapshot: BrokerSnapshot) -> "Ingest":
 
 
 def _may_start_again(ingest: "Ingest") -> bool:
-    """Only what ended well is repeated by itself, and not at once; a failed or cancelled one waits
-    for its button.
+    """Only what ended well is repeated by itself, and not at once.
+
+    A failed or cancelled one waits for its button.
     """
     age_s = time.monotonic() - ingest.started_at
     return ingest.state in ("done", "fresh") and age_s > AGAIN_AFTER_S

@@ -1,5 +1,6 @@
-"""What the address points at: a broker directory, a topic-partition of it, a segment of that; and
-what else could be chosen.
+"""What the address points at: a broker directory, a topic-partition of it, a segment of that.
+
+And what else could be chosen.
 """
 
 import os
@@ -83,8 +84,10 @@ class SegmentLocation(PartitionLocation):
 
 
 def parse_address(depth: int) -> Location:
-    """What the address says, down to the broker (depth 1), the topic-partition (2) or the segment
-    (3).
+    """What the address says, down to a depth.
+
+    Args:
+        depth: 1 the broker, 2 the topic-partition, 3 the segment.
     """
     directory = st.query_params.get(page_state.DIRECTORY) or default_directory()
     if not directory:
@@ -148,8 +151,9 @@ def _segment(partition: Partition) -> Segment:
 
 
 def find_segment(partition: Partition, offset: int) -> Segment:
-    """The segment a broker would look in: the greatest base offset not above the offset, else the
-    first.
+    """The segment a broker would look in.
+
+    The greatest base offset not above the offset, else the first.
     """
     below = bisect_right(partition.live, offset, key=attrgetter("base_offset"))
     return partition.live[below - 1] if below else largest_segment(partition)
@@ -158,7 +162,8 @@ def find_segment(partition: Partition, offset: int) -> Segment:
 def largest_segment(partition: Partition) -> Segment:
     """The segment with the longest log; of equal ones the first.
 
-    Raises CannotOpen where there is none.
+    Raises:
+        CannotOpen: there is none.
     """
     if not partition.segments:
         raise _missing_error("faults.no_segment", partition.path)
@@ -176,8 +181,9 @@ def _missing_error(key: str, path: Path, name: str = "") -> CannotOpen:
 
 
 def default_directory() -> str:
-    """What is open without a word: the directory the server was started with, else the first
-    sample.
+    """What is open without a word.
+
+    The directory the server was started with, else the first sample.
     """
     configured = os.environ.get("KAFKAVIZ_DIR")
     return configured or next((str(path) for path in access.samples()), "")
@@ -186,7 +192,7 @@ def default_directory() -> str:
 def clean_path(text: str | None) -> str:
     """A path as people paste it: without blanks and quotes around it, and absolute where it can be.
 
-    Of several people nobody is told in which directory, or as which user, the server runs.
+    Of several people nobody is shown in which directory, or as which user, the server runs.
     """
     path = (text or "").strip().strip("'\"")
     if access.is_shared():
@@ -203,7 +209,7 @@ def broker(location: Location) -> Broker:
 
 
 def snapshot(location: Location) -> BrokerSnapshot:
-    """The same, with the key of its listing for the cached doors."""
+    """The same, with the key of its listing for the cached functions."""
     if location.snapshot is None:
         faults.cannot_open(location.fault) if location.fault else faults.nothing_open()
         st.stop()
@@ -233,8 +239,9 @@ def segment(location: Location) -> Segment:
 
 
 def recent() -> list[str]:
-    """Broker directories that were opened before, newest first, such as may be opened; of this user
-    in all sessions.
+    """Broker directories that were opened before, newest first, such as may be opened.
+
+    Of this user in all sessions.
 
     Where visitors are several people, of this session alone: what others opened or uploaded is
     theirs.

@@ -36,7 +36,7 @@ STEP = "step"
 DISTRIBUTION = "counted"  # Lookup: what the distribution below counts
 # Health: the chosen finding, and the kind that is listed; read and written in the browser
 FINDING, SEVERITY = "finding", "severity"
-RELEASE = "kafka"  # Health: the release whose behaviour is told, such as 3.9
+RELEASE = "kafka"  # Health: the release whose behaviour is assumed, such as 3.9
 # Page cache: when a page goes cold, how far which index grows, bytes an entry
 COLD, GROW, GAP, INDEX = "cold", "grow", "gap", "index"
 # Page cache: a page, the warm section, who lags and how far
@@ -57,7 +57,7 @@ SETTING = {  # Rolls: a topic's settings, each a slider
     "segment.jitter.ms": "jitter",
 }
 STORY = "story"  # Rolls: which log grows in the stepper
-# Tuning: what is tuned, and the interval that is held against today's
+# Tuning: what is tuned, and the interval that is compared with today's
 TUNING_SUBJECT, CONSIDERED_INTERVAL = "tune", "consider"
 WHOLE_BROKER = "Whole broker"  # as a value of TUNING_SUBJECT
 # Tuning: the budgets
@@ -78,7 +78,7 @@ LESSON, PART = "lesson", "at"  # Workshop: which lesson, and which of its steps,
 # Workshop: what was answered, key-is-last.2b three-files.3x; what is typed into this step's
 # exercise
 ANSWERS, TYPED_ANSWER = "answers", "given"
-# Workshop: the teacher's notes are shown; the whole lesson, to be printed
+# Workshop: the teacher's notes are shown; the entire lesson, to be printed
 NOTES, PAPER = "notes", "paper"
 LANGUAGE = "lang"  # en or zh
 
@@ -121,8 +121,9 @@ def address(
     segment: int | None = None,
     pin: int | None = None,
 ) -> dict[str, str]:
-    """The address parameters of a place, and the language where it is not English; what is not
-    given is left out.
+    """The address parameters of a place, and the language where it is not English.
+
+    What is not given is left out.
     """
     language = "" if messages.language() == messages.ENGLISH else messages.language()
     parts = {

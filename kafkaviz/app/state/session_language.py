@@ -1,5 +1,6 @@
-"""The language of this session: that of the address it began with, until its reader switches to
-another one.
+"""The language of this session.
+
+That of the address it began with, until its reader switches to another one.
 
 From then on the session leads and the address follows: Back and links lead to other pages, not to
 another language.
@@ -24,8 +25,9 @@ def language() -> str:
 
 
 def sync_address() -> None:
-    """The language is that of the session from here on; and the address says so: a link that is
-    copied speaks as this page does.
+    """The language is that of the session from here on.
+
+    And the address says so: a link that is copied speaks as this page does.
     """
     set_language(language())
 

@@ -1,5 +1,6 @@
-"""What is kept of an archive that a visitor uploaded, and until when: a week after it was opened
-last all of it goes.
+"""What is kept of an archive that a visitor uploaded, and until when.
+
+A week after it was opened last all of it goes.
 
 An upload is three things in the cache folder: the archive, the folder it was unpacked into, and its
 catalog. When it was opened last is the time of the archive's own folder, so that the archive's time
@@ -25,8 +26,9 @@ def folder() -> Path:
 
 
 def keep_private() -> None:
-    """Nobody but the server's own user looks into what visitors uploaded, also where an earlier
-    release let them.
+    """Lets only the server's own user look into what visitors uploaded.
+
+    Also where an earlier release let others.
     """
     with suppress(OSError):
         folder().chmod(0o700)
@@ -38,8 +40,9 @@ def catalogs() -> Path:
 
 
 def catalog_suffix(source: Path) -> str:
-    """How the name of a directory's catalog ends; that of one in an archive ends as the archive's
-    own, to go with it.
+    """How the name of a directory's catalog ends.
+
+    That of one in an archive ends as the archive's own, to go with it.
     """
     archive_path = archive.enclosing_archive(source)
     suffix = hashlib.sha256(os.fsencode(source)).hexdigest()[:12]

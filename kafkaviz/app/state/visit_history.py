@@ -1,5 +1,6 @@
-"""What this session has looked at: topic-partitions and segments, newest first, for the way back by
-Go to.
+"""What this session has looked at.
+
+Topic-partitions and segments, newest first, for the way back by Go to.
 """
 
 from collections.abc import Mapping
@@ -21,8 +22,10 @@ class Visit(NamedTuple):
 
 
 def remember(page: str, location: Location, pin: int | None = None) -> None:
-    """Puts the place at the head, if it is a topic-partition or a segment of one; pin: the offset
-    that is looked at.
+    """Puts the place at the head, if it is a topic-partition or a segment of one.
+
+    Args:
+        pin: the offset that is looked at.
     """
     if not location.partition:
         return

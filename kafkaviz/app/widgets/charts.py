@@ -1,5 +1,6 @@
-"""A figure as pages show it: its title above it, drawn once for a view and a mode, and in words for
-who does not see it.
+"""A figure as pages show it.
+
+Its title above it, drawn once for a view and a mode, and in words for who does not see it.
 """
 
 from collections.abc import Callable, Hashable
@@ -31,8 +32,10 @@ def mode() -> str:
 
 
 def view(view_key: Hashable, make: Callable[[], View]) -> View:
-    """A view that takes some time to work out, kept between reruns. view_key: what tells it from
-    all others.
+    """A view that takes some time to work out, kept between reruns.
+
+    Args:
+        view_key: what distinguishes it from all others.
     """
     return _view(view_key, language(), make)
 
@@ -43,8 +46,11 @@ def _view(view_key: Hashable, language_code: str, _make: Callable[[], View]) -> 
 
 
 def figure(view_key: Hashable, draw: Draw, figure_view: object) -> object:
-    """A view as it is drawn in this mode. view_key: what the view depends on; to make a figure
-    takes Plotly as long as all else of a rerun.
+    """A view as it is drawn in this mode.
+
+    Args:
+        view_key: what the view depends on; to make a figure takes Plotly as long as all else of a
+            rerun.
     """
     return _figure(
         view_key, f"{draw.__module__}.{draw.__qualname__}", mode(), language(), draw, figure_view
@@ -64,8 +70,10 @@ def _figure(
 
 
 def plot(plotly_figure: Any, key: str, alt: str, **selects: Any) -> Any:
-    """A Plotly figure in our own look. selects: how its points are chosen, where they are; then
-    what is chosen comes back.
+    """A Plotly figure in our own look.
+
+    Args:
+        selects: how its points are chosen, where they are; then what is chosen comes back.
     """
     return st.plotly_chart(
         plotly_figure, theme=None, config={"displayModeBar": False}, key=key, alt=alt, **selects
@@ -73,7 +81,11 @@ def plot(plotly_figure: Any, key: str, alt: str, **selects: Any) -> Any:
 
 
 def render_titled(view_key: Hashable, draw: Draw, figure_view, key: str) -> None:
-    """A view that has a title and a line below it, under both. view_key: as of `figure`."""
+    """A view that has a title and a line below it, under both.
+
+    Args:
+        view_key: as of `figure`.
+    """
     elements.figure_head(figure_view.title, figure_view.caption)
     render_figure(view_key, draw, figure_view, key)
 

@@ -1,5 +1,6 @@
-"""Small pieces of a page that are only shown: title, chips, metric strip, figure head, states,
-short tables.
+"""Small pieces of a page that are only shown.
+
+Title, chips, metric strip, figure head, states, short tables.
 
 Each writes HTML for st.html. Arguments named html (and the cells of `table`) are HTML already; all
 others are plain text and are escaped here, so that nothing read from a file becomes markup.
@@ -32,8 +33,9 @@ def escape_markdown(text: str) -> str:
 
 
 def cut_middle(text: str, length: int) -> str:
-    """Text cut in the middle to at most `length` characters; both ends of a path matter, the last
-    part most.
+    """Text cut in the middle to at most `length` characters.
+
+    Both ends of a path matter, the last part most.
     """
     if len(text) <= length:
         return text
@@ -52,8 +54,9 @@ def icon(name: str, *, small: bool = False) -> str:
 
 
 def severity(kind: str) -> str:
-    """The mark of "error", "warning", "info" or "ok" as inline HTML: a shape of its own, not a
-    colour alone.
+    """The mark of "error", "warning", "info" or "ok" as inline HTML.
+
+    A shape of its own, not a colour alone.
     """
     return (
         f'<span class="kv-sev {kind}" role="img" aria-label="{say(f"common.severity_{kind}")}'
@@ -78,8 +81,9 @@ def title(html: str, lead: str = "", gap: int = 20) -> None:
 
 
 def chips(items: Iterable[tuple[str, str]], note: str = "") -> None:
-    """A row of chips: each a kind ("ok", "warning", "error", "info" or "") and its HTML; then a
-    quiet sentence.
+    """A row of chips: each a kind ("ok", "warning", "error", "info" or "") and its HTML.
+
+    Then a quiet sentence.
     """
     row = "".join(f'<span class="kv-chip {kind}">{html}</span>' for kind, html in items)
     st.html(
@@ -91,7 +95,9 @@ def chips(items: Iterable[tuple[str, str]], note: str = "") -> None:
 def metrics(cells: Sequence[tuple[str, str, str]], *, is_pending: bool = False) -> None:
     """A strip of figures: label, value with its unit, and a line of detail.
 
-    is_pending: numbers are still being worked out; a dash then keeps the room of one and shows it.
+    Args:
+        is_pending: numbers are still being worked out; a dash then keeps the room of one and shows
+            it.
     """
     st.html(
         f'<div class="kv-metrics{" owed" if is_pending else ""}">'
@@ -127,8 +133,9 @@ def figure_head(finding: str, below: str) -> None:
 
 
 def key(swatches: Iterable[tuple[str, str]]) -> str:
-    """What the colours of a figure mean, as HTML: the class of a swatch (see look.css) and its
-    words.
+    """What the colours of a figure mean, as HTML.
+
+    The class of a swatch (see look.css) and its words.
     """
     cells = "".join(
         f'<span><i class="kv-sw {kind}"></i>{escape(words)}</span>' for kind, words in swatches
@@ -137,8 +144,9 @@ def key(swatches: Iterable[tuple[str, str]]) -> str:
 
 
 def tab_counts(key: str, counts: Iterable[int]) -> None:
-    """How many rows stand behind each tab, beside its name: in the name itself they would become
-    part of every link to it.
+    """How many rows stand behind each tab, beside its name.
+
+    In the name itself they would become part of every link to it.
     """
     tab = f'.st-key-{key} [role="tab"]'
     rules = (
@@ -162,8 +170,9 @@ def _facts(colour: str, name: str, rows: Iterable[tuple[str, str]]) -> str:
 
 
 def table(head: str, rows: Iterable[str]) -> None:
-    """A short table, exact to the letter: the cells of its head and its rows (<tr>…</tr>) are
-    HTML.
+    """A short table, exact to the letter.
+
+    The cells of its head and its rows (<tr>…</tr>) are HTML.
     """
     rows = list(rows)
     # what scrolls has to be reached by key
@@ -177,8 +186,10 @@ def table(head: str, rows: Iterable[str]) -> None:
 
 @contextmanager
 def empty(name: str, finding: str, reason: str, level: int = 2) -> Generator[None]:
-    """Nothing here yet: what it is, why, and, in the with block, one way on. level: 1 where the
-    page has no other title.
+    """Nothing here yet: what it is, why, and, in the with block, one way on.
+
+    Args:
+        level: 1 where the page has no other title.
     """
     with st.container(key=f"kv_empty_{name}"):
         art("empty", 120, 52, name)
@@ -202,11 +213,14 @@ def state(
     *,
     level: int = 2,
 ) -> Generator[None]:
-    """Something is wrong, or only part is there: a mark (a severity or an icon), what, why, and, in
-    the with block, the way on.
+    """Something is wrong, or only part is there.
 
-    evidence draws what stands between the sentences and the way on. level: 1 where the page has no
-    other title.
+    A mark (a severity or an icon), what, why, and, in the with block, the way on.
+
+    evidence draws what stands between the sentences and the way on.
+
+    Args:
+        level: 1 where the page has no other title.
     """
     sign = severity(mark) if mark in SEVERITIES else icon(mark)
     with st.container(key=f"kv_state_{name}"):

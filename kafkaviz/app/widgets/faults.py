@@ -1,5 +1,6 @@
-"""What a page says when there is nothing to show, or only part: one sentence what, one why, one way
-on.
+"""What a page says when there is nothing to show, or only part.
+
+One sentence what, one why, one way on.
 """
 
 import functools
@@ -141,8 +142,9 @@ RENDERERS = {
 
 
 def not_in_broker(fault: CannotOpen, directory: str) -> None:
-    """The broker directory is open, but has no such topic-partition or segment; the fault, of
-    app/state/page_location.py, says so in a sentence.
+    """The broker directory is open, but has no such topic-partition or segment.
+
+    The fault, of app/state/page_location.py, says so in a sentence.
     """
     with elements.state("gone", "info", render(fault.what), say("faults.gone_why"), level=1):
         st.page_link(

@@ -1,5 +1,6 @@
-"""Go to: a page, a topic-partition, a segment, the segment that holds an offset, or another
-directory, from a few typed words.
+"""Go to: a page, a topic-partition, a segment or another directory, from a few typed words.
+
+A segment also by an offset that it holds.
 
 `orders` finds orders-0 to orders-2; `orders-0 2247` finds offset 2247 of orders-0, `2247` that of
 where the reader is. Where nothing is typed it offers what was looked at before, so K and Enter lead
@@ -46,8 +47,9 @@ class GoToEntry(NamedTuple):
 def dialog(location: Location, text: str, pages: Mapping[str, tuple], current: str) -> None:
     """The content of the dialog.
 
-    pages: by name each page that exists, and the part of this address that a link to it keeps;
-    current: the page that is open.
+    Args:
+        pages: by name each page that exists, and the part of this address that a link to it keeps.
+        current: the page that is open.
     """
     arguments: dict[str, Any] = {
         "placeholder": "orders-0 2247",
@@ -80,16 +82,18 @@ def dialog(location: Location, text: str, pages: Mapping[str, tuple], current: s
 
 
 def directories(location: Location) -> list[str]:
-    """The directories that were opened before, newest first, and the samples; not the one that is
-    open.
+    """The directories that were opened before, newest first, and the samples.
+
+    Not the one that is open.
     """
     candidates = dict.fromkeys([*page_location.recent(), *map(str, access.samples())])
     return [directory for directory in candidates if directory != location.directory]
 
 
 def _entry(number: int, entry: GoToEntry, page: "Page", *, is_current: bool) -> None:
-    """A link; on the page itself a button, because Streamlit 1.67 tells a page's components of a
-    link's address too late.
+    """A link; on the page itself a button.
+
+    Streamlit 1.67 informs a page's components of a link's address too late.
     """
     label = elements.escape_markdown(entry.words) + (
         f" :gray[{elements.escape_markdown(entry.aside)}]" if entry.aside else ""
@@ -111,8 +115,10 @@ def find_entries(
 ) -> list[GoToEntry]:
     """What fits the words, best first.
 
-    pages: the address that a link to each page keeps; visits: what was looked at before; known:
-    other directories.
+    Args:
+        pages: the address that a link to each page keeps.
+        visits: what was looked at before.
+        other_directories: directories that are known besides the open one.
     """
     words = query.lower().split()
     offset = page_state.number(words[-1]) if words else None
@@ -167,8 +173,9 @@ def _is_in_name(page: str, text: str) -> bool:
 
 
 def _match_partitions(broker: Broker, name: str) -> list[Partition]:
-    """Topic-partitions with this in their name: the same name first, then those that start with it,
-    then the largest.
+    """Topic-partitions with this in their name.
+
+    The same name first, then those that start with it, then the largest.
     """
     matches = [partition for partition in broker.partitions if name in partition.directory.lower()]
     return sorted(
@@ -268,8 +275,9 @@ def _partition_entries(directory: str, partitions: list[Partition]) -> Iterator[
 def _best_match_entries(
     directory: str, partitions: list[Partition], pages: Mapping[str, object]
 ) -> Iterator[GoToEntry]:
-    """The segments of the one that fits best, newest first, and the other pages that are about
-    it.
+    """The segments of the topic-partition that fits best, and the other pages about it.
+
+    The newest segment comes first.
     """
     for partition in partitions:
         for segment in islice(reversed(partition.live), MAX_ENTRIES):

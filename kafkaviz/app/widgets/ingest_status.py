@@ -1,5 +1,6 @@
-"""The strip of an ingest: what the pipeline still reads of a directory, how far it is in words, and
-a way to stop it.
+"""The strip of an ingest.
+
+What the pipeline still reads of a directory, how far it is in words, and a way to stop it.
 """
 
 import math
@@ -26,8 +27,9 @@ MARKS = {"failed": "error", "done": "ok", "fresh": "ok"}
 def html(progress: "Progress", pending_texts: tuple[str, str] | None = None) -> str:
     """The strip of an ingest, as HTML.
 
-    pending_texts: what a page says of the wait, and of an ingest that ended without its numbers;
-    where it says nothing, what Broker says.
+    Args:
+        pending_texts: what a page says of the wait, and of an ingest that ended without its
+            numbers; where it says nothing, what Broker says.
     """
     mark = elements.severity(MARKS[progress.state]) if progress.state in MARKS else ""
     share = progress.done_bytes / progress.total_bytes if progress.total_bytes else 0
@@ -80,8 +82,12 @@ def aside(progress: "Progress", pending_texts: tuple[str, str] | None = None) ->
 
 
 def render_strip(snapshot: BrokerSnapshot, pending_texts: tuple[str, str] | None = None) -> None:
-    """What the pipeline still reads, how far it is, and a way to stop it; nothing where all is
-    known. pending_texts: see progress_text.html.
+    """What the pipeline still reads, how far it is, and a way to stop it.
+
+    Nothing where all is known.
+
+    Args:
+        pending_texts: as of `html`.
     """
     ingest = ingests.get_or_start(snapshot)
     if ingest is None:

@@ -1,5 +1,6 @@
-"""A page on paper: without the bars around it, and wide enough for every figure as it is on the
-screen.
+"""A page on paper.
+
+Without the bars around it, and wide enough for every figure as it is on the screen.
 """
 
 from functools import cache

@@ -17,7 +17,11 @@ def render_strip(
     on_click: Callable[..., Any] | None = None,
     args: tuple[Any, ...] = (),
 ) -> None:
-    """A strip and its button, if it has one. line: see line_html."""
+    """A strip and its button, if it has one.
+
+    Args:
+        line: see line_html.
+    """
     with st.container(horizontal=True, key=key, vertical_alignment="center"):
         st.html(line)
         if button_label:
@@ -27,7 +31,10 @@ def render_strip(
 def line_html(text: str, aside: str, share: float | None = None, mark: str = "") -> str:
     """The line as HTML: a sentence, a bar where a share is known, and small words.
 
-    text, aside: plain text. mark: as HTML, in place of the sign of what is under way.
+    Args:
+        text: plain text.
+        aside: plain text.
+        mark: as HTML, in place of the sign of what is under way.
     """
     bar = (
         ""

@@ -1,5 +1,6 @@
-"""The facts and tables of a segment as HTML, on its page and in lessons; every text from a file is
-escaped here or in app/widgets/elements.py.
+"""The facts and tables of a segment as HTML, on its page and in lessons.
+
+Every text from a file is escaped here or in app/widgets/elements.py.
 """
 
 from collections.abc import Iterable, Sequence
@@ -131,7 +132,9 @@ def _table(
     columns: Sequence[str], rows: Iterable[tuple[bool, Sequence[str]]], checksum: str = ""
 ) -> None:
     """A table of these columns; a row is whether it is the chosen one, and its cells as HTML.
-    checksum: the name of the one in CRC.
+
+    Args:
+        checksum: the name of the one in CRC.
     """
     names = [
         checksum if name == CRC else say(f"segment.head_{name.rstrip(NUMBER)}") for name in columns

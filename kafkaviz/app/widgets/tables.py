@@ -18,9 +18,11 @@ NUMBER = re.compile(r"[-+]\d+(\.\d+)?([eE][-+]?\d+)?")
 def table(
     heads: Sequence[str], rows: Iterable[Sequence[str]], kinds: str, marked_row: int | None = None
 ) -> None:
-    """A short table of plain text; marked_row: the row to mark.
+    """A short table of plain text.
 
-    kinds: a letter a column: l left, r right, m bytes, w and c text and code that break.
+    Args:
+        marked_row: the row to mark.
+        kinds: a letter a column: l left, r right, m bytes, w and c text and code that break.
     """
     wraps = ' style="white-space:normal"'
     attributes = {
@@ -72,8 +74,9 @@ def to_csv(heads: Sequence[str], rows: Iterable[Sequence]) -> str:
 
 
 def escape_formula(text: str) -> str:
-    """The text of a cell, behind ' where a spreadsheet would take it for a formula; numbers stay as
-    they are. See OWASP, CSV injection.
+    """The text of a cell, behind ' where a spreadsheet would take it for a formula.
+
+    Numbers stay as they are. See OWASP, CSV injection.
     """
     return f"'{text}" if text.startswith(FORMULA) and not NUMBER.fullmatch(text) else text
 

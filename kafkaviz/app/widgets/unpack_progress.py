@@ -15,10 +15,13 @@ from kafkaviz.messages import say
 
 
 def unpack(directory: str) -> None:
-    """Unpacks the archive that an address leads to, if it was not yet. Raises CannotOpen.
+    """Unpacks the archive that an address leads to, if it was not yet.
 
     What is drawn meanwhile is where Streamlit ends the script: of a visitor who presses Cancel,
     goes to another page, or has left.
+
+    Raises:
+        CannotOpen: the archive cannot be read.
     """
     path = access.resolve_typed_path(directory)
     archive_path = archive.enclosing_archive(path) or path

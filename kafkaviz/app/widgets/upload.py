@@ -1,5 +1,6 @@
-"""An archive from the visitor's own machine: saved into the cache folder, and opened from there
-like any other.
+"""An archive from the visitor's own machine.
+
+Saved into the cache folder, and opened from there like any other.
 """
 
 import hashlib

@@ -1,5 +1,6 @@
-"""kafkaviz simulate --live: a plan at the speed of the clock on the wall, into a directory that can
-be looked at meanwhile.
+"""kafkaviz simulate --live.
+
+A plan at the speed of the clock on the wall, into a directory that can be looked at meanwhile.
 """
 
 import signal
@@ -27,14 +28,14 @@ MS = 1000
 
 
 def live(plan: SimulationPlan, out: Path, inputs: tuple[Path, ...], *, clean: bool) -> Simulated:
-    """Writes until the plan or Ctrl-C ends it; each roll is told on stderr.
+    """Writes until the plan or Ctrl-C ends it; each roll is reported on stderr.
 
     The directory is a running broker's until then.
     """
     out = resolve_output(out, inputs)
     refuse_taken(out, (plan.directory, *names.OWN_FILES, names.SERVER_PROPERTIES))
     appends = plan.chunks()
-    # a codec that the release does not know is told before anything is written
+    # a codec that the release does not know is reported before anything is written
     appends = chain(list(islice(appends, 1)), appends)
     logs, started_s = DiskLogs(out / plan.directory), time.monotonic()
     run = Run(plan, logs)
@@ -60,8 +61,10 @@ def live(plan: SimulationPlan, out: Path, inputs: tuple[Path, ...], *, clean: bo
 def pace(
     chunks: Iterable[AppendChunk], now_ms: Callable[[], float], wait: Callable[[float], bool]
 ) -> Iterator[AppendChunk]:
-    """The same appends, each when its time has come; none is cut in two. wait(seconds): True where
-    it is to end.
+    """The same appends, each when its time has come; none is cut in two.
+
+    Args:
+        wait: called with seconds; returns True where it is to end.
     """
     for chunk in chunks:
         rows, position, ends = (
@@ -96,7 +99,7 @@ class _LiveDirectory:
         )
 
     def bring_up_to_date(self) -> None:
-        """Writes what has changed, and tells of new rolls."""
+        """Writes what has changed, and reports new rolls."""
         simulated = self._run.result()
         self._write(file for file in simulated.files if self._is_new(file))
         segments = {segment.base_offset: segment for segment in simulated.segments}
@@ -125,8 +128,9 @@ class _LiveDirectory:
         write(files, self._out, {f"{directory}/{name}" for name in self._logs.names()})
 
     def _is_new(self, file: FileView) -> bool:
-        """Whether a file may differ from what was written before: a segment's before the last one
-        then does not.
+        """Whether a file may differ from what was written before.
+
+        A segment's before the last one then does not.
         """
         name = names.parse_file(file.name.rpartition("/")[2])
         return name is None or name.base_offset >= self._last_base_offset
@@ -134,8 +138,9 @@ class _LiveDirectory:
 
 @contextmanager
 def _stop_signal() -> Generator[Callable[[float], bool]]:
-    """wait(seconds), which tells whether Ctrl-C was pressed or somebody asked to end: an append is
-    never left half done.
+    """wait(seconds), which returns whether Ctrl-C was pressed or somebody asked to end.
+
+    An append is never left half done.
     """
     signals, handlers = [], {}
 

@@ -16,8 +16,9 @@ def parse_setting(text: str) -> tuple[str, str]:
 
 
 def parse_folder(text: str) -> Path:
-    """A folder with a name: the empty text, as of a variable that is not set, would be where one
-    is.
+    """A folder with a name.
+
+    The empty text, as of a variable that is not set, would be where one is.
     """
     if not text:
         raise argparse.ArgumentTypeError(say("cli.empty_folder_name"))
@@ -25,10 +26,12 @@ def parse_folder(text: str) -> Path:
 
 
 def resolve_release(version: str | None, path: Path, advice: Message) -> str:
-    """The release that was given, else the one that the directory around a path looks like; a later
-    one than any known is said on stderr.
+    """The release that was given, else the one that the directory around a path looks like.
 
-    advice: as of paths.assumed.
+    A later one than any known is said on stderr.
+
+    Args:
+        advice: as of paths.assumed.
     """
     from kafkaviz.analysis.lookup import paths
 

@@ -1,5 +1,6 @@
-"""What commands print of their own: on any terminal, in any encoding, with digits that can be
-pasted.
+"""What commands print of their own.
+
+On any terminal, in any encoding, with digits that can be pasted.
 """
 
 import json
@@ -23,8 +24,9 @@ _BREAKABLE = re.compile(
 
 
 def set_up() -> None:
-    """Lets nothing that is printed end a command: what an encoding does not have is written out, as
-    \\u2013.
+    """Lets nothing that is printed end a command.
+
+    What an encoding does not have is written out, as \\u2013.
     """
     streams: tuple[Any, ...] = sys.stdout, sys.stderr
     for stream in streams:
@@ -33,8 +35,9 @@ def set_up() -> None:
 
 
 def to_one_line(text: str | Message) -> str:
-    """Words for one line: names in them cannot drive the terminal, and digits stand without spaces
-    between.
+    """Words for one line.
+
+    Names in them cannot drive the terminal, and digits stand without spaces between.
     """
     return units.escape_line(
         units.ungroup(text if isinstance(text, str) else text.render(language()))
@@ -57,8 +60,9 @@ def wrap(
 ) -> Iterator[str]:
     """A text in lines, start in front of the first; none of an empty text.
 
-    breaks_words: behind a hyphen too. Chinese may break between any two of its characters, but
-    before no punctuation.
+    Args:
+        breaks_words: behind a hyphen too. Chinese may break between any two of its characters, but
+            before no punctuation.
     """
     line = to_one_line(text)
     indent = " " * _display_width(start)
@@ -92,15 +96,17 @@ def _display_width(text: str) -> int:
 
 
 def say_json(value: dict) -> None:
-    """Prints one object as JSON that is ASCII alone; bytes of names that are no UTF-8 become
-    U+FFFD.
+    """Prints one object as JSON that is ASCII alone.
+
+    Bytes of names that are no UTF-8 become U+FFFD.
     """
     print(json.dumps(_legible(value)))
 
 
 def say_newer(warning: Message | None, directory: str = "") -> None:
-    """On stderr, where a directory is newer than any release that is known, that it is read as the
-    newest; directory: whose directory.
+    """Warns that a directory is newer than any release that is known.
+
+    It says on stderr that the directory is read as the newest.
     """
     if warning:
         print(

@@ -1,3 +1,4 @@
-"""What `kafkaviz dump` prints: the words of Kafka's DumpLogSegments 4.3.1, and the same content as
-JSON lines.
+"""What `kafkaviz dump` prints.
+
+The words of Kafka's DumpLogSegments 4.3.1, and the same content as JSON lines.
 """

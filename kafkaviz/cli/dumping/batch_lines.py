@@ -15,8 +15,10 @@ TIMESTAMP_TYPES = ("NoTimestampType", "CreateTime", "LogAppendTime")
 
 
 def batch_lines(batches: np.ndarray, valid: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The lines of some batches (bytes, the byte behind each line); all readable, as told by
-    readable().
+    """The lines of some batches; all readable, as record.readable_rows finds them.
+
+    Returns:
+        The bytes, and the byte behind each line.
     """
     legacy = batches["magic"] < MAGIC_2
     if not legacy.any():
@@ -32,16 +34,19 @@ def batch_lines(batches: np.ndarray, valid: np.ndarray) -> tuple[np.ndarray, np.
 
 
 def count_readable(batches: np.ndarray) -> int:
-    """How many of the batches can be printed whole: a codec id above 4 and a negative magic end the
-    run in their line.
+    """How many of the batches can be printed completely.
+
+    A codec id above 4 and a negative magic end the run in their line.
     """
     mask = (batch.codec(batches) >= len(CODECS)) | (batches["magic"] < 0)
     return int(np.argmax(mask)) if mask.any() else len(batches)
 
 
 def fatal_line(row: np.ndarray) -> tuple[np.ndarray, JavaException]:
-    """What is printed of a batch (an array of one) that cannot be printed whole, and what ends the
-    run there.
+    """What is printed of a batch that cannot be printed completely, and what ends the run there.
+
+    Args:
+        row: an array of one batch.
     """
     head = _head(row) if row["magic"][0] >= MAGIC_2 else _legacy_head(row)
     magic, position = int(row["magic"][0]), int(row["position"][0])
@@ -56,8 +61,9 @@ def fatal_line(row: np.ndarray) -> tuple[np.ndarray, JavaException]:
 
 
 def last_sequence(batches: np.ndarray) -> np.ndarray:
-    """The sequence of the last record: it goes on from 0 after the largest int; -1 without
-    sequences.
+    """The sequence of the last record: it goes on from 0 after the largest int.
+
+    -1 without sequences.
     """
     base, delta = (
         batches["base_sequence"].astype("i8"),

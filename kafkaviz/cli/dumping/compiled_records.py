@@ -56,8 +56,10 @@ _LINE_BYTES = _WORDS_BYTES + 5 * NUMBER_BYTES
 class LineBuffer:
     """What a run of calls fills: lines, and pairs of offsets that do not follow each other.
 
-    last_offset: of the record before, -1 before the first. room, gaps: buffers; used_bytes,
-    used_gaps: how far they are filled.
+    Attributes:
+        last_offset: of the record before, -1 before the first.
+        room, gaps: buffers.
+        used_bytes, used_gaps: how far they are filled.
     """
 
     last_offset: int = -1
@@ -93,12 +95,16 @@ def write(
     lines: np.ndarray,
     line_ends: np.ndarray,
 ) -> tuple[int, int]:
-    """Writes each batch's line and its records' below it: (batches written, DONE, NEEDS_ROOM or
-    OTHER for the next).
+    """Writes each batch's line and its records' below it.
 
-    data[start:end] are the records of a batch, decompressed; lines, line_ends: the lines of the
-    batches (uint8), and where each begins and ends: one more than there are batches. prints: with
-    keys and values.
+    Args:
+        data: data[start:end] are the records of a batch, decompressed.
+        prints: with keys and values.
+        lines: the lines of the batches (uint8).
+        line_ends: where each line begins and ends: one more than there are batches.
+
+    Returns:
+        The batches written, and DONE, NEEDS_ROOM or OTHER for the next.
     """
     count, code, buffer.used_bytes, buffer.used_gaps, buffer.last_offset = _write(
         batches,
@@ -128,8 +134,9 @@ def write_large(
     compressed: bool,
     prints: bool,
 ) -> Iterator[None]:
-    """Writes the lines of the records of one batch, data[start:end] of place, buffer by buffer;
-    each is to be taken before the next.
+    """Writes the lines of the records of one batch, data[start:end] of place, buffer by buffer.
+
+    Each is to be taken before the next.
 
     Gives nothing where not all of the records are for this module.
     """
@@ -197,8 +204,10 @@ def _write_some(
     last_offset: int,
     table: np.ndarray,
 ) -> tuple[int, int, int, int, int, int]:
-    """Fills the empty buffers with records that are in order: (position, records, bytes and gaps
-    used, last offset, bytes needed).
+    """Fills the empty buffers with records that are in order.
+
+    Returns:
+        Position, records, bytes and gaps used, last offset, bytes needed.
     """
     batch, row, out_position, used_gaps, count = batches[0], table[0], 0, 0, 0
     while count < remaining:
@@ -242,7 +251,11 @@ def _write(
     last_offset: int,
     table: np.ndarray,
 ) -> tuple[int, int, int, int, int]:
-    """write, compiled: (batches written, code, bytes used, gaps used, last offset)."""
+    """The compiled part of `write`.
+
+    Returns:
+        Batches written, code, bytes used, gaps used, last offset.
+    """
     for place in range(len(batches)):
         start, end = starts[place], ends[place]
         if end < start or batches[place].attributes & CONTROL:
@@ -288,8 +301,10 @@ def _records(
     last_offset: int,
     table: np.ndarray,
 ) -> tuple[int, int, int]:
-    """The lines of a batch's records: (bytes used, gaps used, last offset), the first -1 where they
-    are not for this module.
+    """The lines of a batch's records.
+
+    Returns:
+        Bytes used, gaps used, last offset; the first -1 where the records are not for this module.
     """
     row, position = table[0], start
     if batch.record_count < 0:
@@ -399,8 +414,9 @@ def _is_text(data: np.ndarray, row: np.record, prints: bool) -> bool:
 
 @njit(cache=True, boundscheck=True)
 def is_utf8(data: np.ndarray, start: int, end: int) -> bool:
-    """Whether data[start:end] decodes: shortest forms, no halves of surrogate pairs, nothing above
-    U+10FFFF.
+    """Whether data[start:end] decodes.
+
+    Shortest forms, no halves of surrogate pairs, nothing above U+10FFFF.
     """
     position = start
     while position < end:

@@ -8,8 +8,9 @@ BLOCK_BYTES = 1 << 20
 
 
 class ReaderGone(Exception):
-    """Whoever reads the output has closed it; no OSError, which while a file is open would be taken
-    for a fault of that file.
+    """Whoever reads the output has closed it.
+
+    No OSError, which while a file is open would be taken for a fault of that file.
     """
 
 
@@ -51,8 +52,9 @@ class Console:
 
 
 def _escape_for_terminal(stream: BinaryIO, data: bytes) -> bytes:
-    """Kafka's bytes; on a terminal what would drive it is written out, which Kafka's tool does
-    not.
+    """Kafka's bytes.
+
+    On a terminal what would drive it is written out, which Kafka's tool does not.
     """
     if not stream.isatty():
         return data

@@ -18,7 +18,11 @@ _PACKAGE = "org.apache.kafka.tools.api."
 
 
 def decoder(options: DumpOptions) -> Decoder:
-    """What the options ask for; a Death for a decoder class that is not there."""
+    """What the options ask for.
+
+    Raises:
+        JavaException: for a decoder class that is not there.
+    """
     if options.decoder == "cluster-metadata":
         return lambda record: [metadata.dump_text(record.value, record.offset).encode()]
     if options.decoder == "remote-log-metadata":
@@ -31,7 +35,11 @@ def decoder(options: DumpOptions) -> Decoder:
 
 
 def control_text(record: BatchRecord) -> bytes:
-    """What a control record says; a Death where it cannot be read."""
+    """What a control record says.
+
+    Raises:
+        JavaException: it cannot be read.
+    """
     try:
         return control.dump_text(record.key, record.value).encode()
     except KafkaParseError as fault:
@@ -39,7 +47,11 @@ def control_text(record: BatchRecord) -> bytes:
 
 
 def _coordinator_decoder(topic: str) -> Decoder:
-    """Records of a coordinator's topic; a Death for one without a key."""
+    """Records of a coordinator's topic.
+
+    Raises:
+        JavaException: for one without a key.
+    """
 
     def decode(record: BatchRecord) -> list[bytes]:
         try:

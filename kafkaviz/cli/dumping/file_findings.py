@@ -1,5 +1,6 @@
-"""What is wrong with a small file, and where a .log breaks off: as `kafkaviz check` has it, so that
-both say the same of the same bytes.
+"""What is wrong with a small file, and where a .log breaks off.
+
+As `kafkaviz check` has it, so that both say the same of the same bytes.
 """
 
 import os
@@ -28,13 +29,14 @@ from kafkaviz.log.partition import SEGMENT_FILES, Partition, open_partition
 from kafkaviz.log.segment import LogSegment, Segment, segment_of_files
 from kafkaviz.units import ungroup
 
-# of the second a line of its own kind tells
+# of the second a line of its own kind reports
 NO_PROBLEMS = ("timeindex-empty", "index-unwritten-slots")
 
 
 class FileChecker:
-    """Checks the segment of one file after another; what it was told of the last segment is kept
-    for its other index.
+    """Checks the segment of one file after another.
+
+    What it learned of the last segment is kept for its other index.
     """
 
     def __init__(self) -> None:
@@ -44,8 +46,9 @@ class FileChecker:
         self._last_reading: tuple[str, ScanState] | None = None
 
     def reading(self, path: str) -> ScanState:
-        """What a pass over a .log or .checkpoint finds; it is made once something is wrong with the
-        file.
+        """What a pass over a .log or .checkpoint finds.
+
+        It is made once something is wrong with the file.
         """
         if self._last_reading is None or self._last_reading[0] != path:
             log_path = Path(java.absolute(path))
@@ -74,8 +77,9 @@ class FileChecker:
         )
 
     def problems(self, path: str, base_offset: int) -> Iterator[bytes]:
-        """A line for each finding about an .index or .timeindex; what keeps its .log from being
-        read is among them.
+        """A line for each finding about an .index or .timeindex.
+
+        What keeps its .log from being read is among them.
         """
         file_path = Path(java.absolute(path))
         partition, facts = self._context(file_path.parent)
@@ -100,8 +104,9 @@ class FileChecker:
         )
 
     def txn_index_problems(self, path: str) -> Iterator[bytes]:
-        """A line for each finding about a .txnindex that needs no .log; whether it tells all that
-        was aborted takes the whole partition.
+        """A line for each finding about a .txnindex that needs no .log.
+
+        Whether it lists all that was aborted takes the entire partition.
         """
         file_path = Path(java.absolute(path))
         partition, facts = self._context(file_path.parent)
@@ -145,7 +150,7 @@ def _base_offset(name: str) -> int:
 
 
 def _open_around(directory: Path) -> tuple[Partition, PartitionFacts]:
-    """The partition directory, and what its broker directory tells of it."""
+    """The partition directory, and what its broker directory says of it."""
     if is_partition(directory):
         broker = open_broker(directory)
         if broker.partitions:  # none where it vanishes just now
@@ -156,8 +161,9 @@ def _open_around(directory: Path) -> tuple[Partition, PartitionFacts]:
 
 
 def _segment(partition: Partition, path: Path, base_offset: int) -> Segment:
-    """The segment that the file belongs to; one made of the files beside it where its name is not
-    as Kafka writes it.
+    """The segment that the file belongs to.
+
+    One made of the files beside it where its name is not as Kafka writes it.
     """
     for segment in partition.segments:
         if segment.is_in_use and path.name in (info.name for info in segment.files):

@@ -66,15 +66,20 @@ def split_list(text: str) -> list[str]:
 
 
 def parse_long(text: str) -> int:
-    """Long.parseLong; a Death where it throws."""
+    """Long.parseLong.
+
+    Raises:
+        JavaException: it throws.
+    """
     if not _LONG.fullmatch(text) or not -(2**63) <= int(text) < 2**63:
         raise JavaException("java.lang.NumberFormatException", f'For input string: "{text}"')
     return int(text)
 
 
 def decode_utf8(data: bytes) -> bytes:
-    """UTF-8 read and written again by Java: malformed bytes become U+FFFD, half a surrogate pair
-    one of them.
+    """UTF-8 read and written again by Java.
+
+    Malformed bytes become U+FFFD, half a surrogate pair one of them.
     """
     try:
         data.decode()

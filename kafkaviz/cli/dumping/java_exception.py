@@ -37,11 +37,12 @@ _CODEC_WORDS = ("gzip: ", "snappy: ", "lz4: ", "zstd: ", "the compressed data ex
 
 
 class JavaException(Exception):
-    """An exception nobody catches: its Java class, its message or None, and the words of what
-    caused it.
+    """An exception nobody catches.
+
+    Its Java class, its message or None, and the words of what caused it.
 
     position: the byte of the file it is about, where there is one. fault: what cannot be opened or
-    read, told for a person.
+    read, worded for a person.
     """
 
     def __init__(
@@ -84,7 +85,7 @@ def from_path(fault: CannotOpen, path: str) -> JavaException:
 def from_records(
     what: str, *, is_legacy: bool = False, position: int | None = None
 ) -> JavaException:
-    """What iterating over damaged records throws, told by the words of the fault.
+    """What iterating over damaged records throws, by the words of the fault.
 
     Of damaged compressed data the class is Kafka's; the message too, unless the damage still gave
     records before it was noticed.
@@ -107,8 +108,9 @@ def is_codec_fault(what: str) -> bool:
 
 
 def _from_codec(words: str, *, is_legacy: bool, position: int | None) -> JavaException:
-    """Data that cannot be decompressed: noticed when the stream is opened, or while its records are
-    read.
+    """Data that cannot be decompressed.
+
+    Noticed when the stream is opened, or while its records are read.
     """
     cause = next(
         (java for ours, java in _CODEC_CAUSES if ours in words),

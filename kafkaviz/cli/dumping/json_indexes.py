@@ -1,5 +1,6 @@
-"""The small files of a segment as JSON lines: entries, producers, aborted transactions, and slots
-never written.
+"""The small files of a segment as JSON lines.
+
+Entries, producers, aborted transactions, and slots never written.
 """
 
 from typing import cast
@@ -122,7 +123,11 @@ def _prints(options: DumpOptions) -> bool:
 
 
 def _base_offset(path: str, console: Console) -> tuple[int, bool]:
-    """(the base offset in the name, True); 0 and False, and a problem, where the name has none."""
+    """The base offset in the name of a file.
+
+    Returns:
+        The base offset and True; 0 and False, and a problem, where the name has none.
+    """
     try:
         return java.parse_long(path.rpartition("/")[2].partition(".")[0]), True
     except JavaException:
@@ -156,8 +161,9 @@ def _print_problems(
     console: Console,
     checker: FileChecker,
 ) -> None:
-    """What `kafkaviz check` finds in the file; what Kafka's sanity check says where that was asked
-    for, or where no more is known.
+    """What `kafkaviz check` finds in the file.
+
+    What Kafka's sanity check says where that was asked for, or where no more is known.
     """
     if has_base_offset and not options.index_sanity_check:
         for line in checker.problems(path, entries.base_offset):

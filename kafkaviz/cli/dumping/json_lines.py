@@ -1,5 +1,6 @@
-"""A dump as JSON lines: everything a file holds, one object a line, on past what would end Kafka's
-tool.
+"""A dump as JSON lines.
+
+Everything a file holds, one object a line, on past what would end Kafka's tool.
 """
 
 from pathlib import Path
@@ -19,9 +20,13 @@ FORMATS = ("log", "checkpoint", "index", "timeindex", "snapshot", "txnindex")
 
 
 def dump(options: DumpOptions, console: Console) -> int:
-    """Prints the files in order; 0.
+    """Prints the files in order.
 
-    CannotOpen for a file that cannot be read, once what came before it is printed.
+    Returns:
+        0.
+
+    Raises:
+        CannotOpen: a file cannot be read; what came before it is printed.
     """
     checker = FileChecker()
     try:

@@ -1,5 +1,6 @@
-"""A .log or .checkpoint as JSON lines: batches, with their records if those are asked for, and what
-is wrong with either.
+"""A .log or .checkpoint as JSON lines.
+
+Batches, with their records if those are asked for, and what is wrong with either.
 """
 
 from base64 import b64encode
@@ -38,8 +39,9 @@ TAIL_CODES = {"zeros": "log-zero-tail", "torn": "log-torn-tail", "garbage": "log
 
 
 def dump(path: str, options: DumpOptions, console: Console, checker: FileChecker) -> None:
-    """The lines of one file; behind a place that no broker gets over it goes on where `kafkaviz
-    check` does.
+    """The lines of one file.
+
+    Behind a place that no broker gets over it goes on where `kafkaviz check` does.
     """
     position: int | None = 0
     with records_file.open_log(path) as log:
@@ -102,8 +104,9 @@ def _end_reason(batches: Batches) -> str:
 
 
 def _print_tail(tail: Tail | None, batches: Batches, console: Console) -> None:
-    """What stands behind the last batch that can be read; nothing of a file that is being
-    written.
+    """What stands behind the last batch that can be read.
+
+    Nothing of a file that is being written.
     """
     if tail is None:
         return
@@ -165,8 +168,9 @@ def _print_problems(row: np.void, console: Console) -> None:
 
 
 def _print_records(row: np.void, data: bytes, *, is_valid: bool, console: Console) -> None:
-    """The records of a batch, and what keeps the rest from being read: where its checksum is wrong,
-    that.
+    """The records of a batch, and what keeps the rest from being read.
+
+    Where its checksum is wrong, that.
     """
     is_control, has_time = bool(batch.is_control(row.reshape(1))[0]), row["magic"] != 0
     try:
@@ -237,8 +241,12 @@ def _base64(data: bytes | None) -> str | None:
 
 
 def _base_offsets(log: RecordsFile, batches: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(base offsets, whether there is one): of a compressed wrapper it is that of its first
-    message, if that can be read.
+    """The base offsets of batches.
+
+    Of a compressed wrapper it is that of its first message, if that can be read.
+
+    Returns:
+        The base offsets, and whether there is one.
     """
     offsets, is_present = batches["base_offset"].copy(), np.ones(len(batches), np.bool_)
     for place in np.flatnonzero(
@@ -256,8 +264,9 @@ def _base_offsets(log: RecordsFile, batches: np.ndarray) -> tuple[np.ndarray, np
 def _columns(
     batches: np.ndarray, valid: np.ndarray, base_offsets: tuple[np.ndarray, np.ndarray]
 ) -> Columns:
-    """Each field of a batch; null: what messages of magic 0 and 1 do not have, and -1 where it
-    stands for none.
+    """Each field of a batch.
+
+    Null: what messages of magic 0 and 1 do not have, and -1 where it stands for none.
     """
     is_magic_2, horizon = batches["magic"] >= MAGIC_2, batch.has_delete_horizon(batches)
     has_sequence = is_magic_2 & (batches["base_sequence"] != -1)

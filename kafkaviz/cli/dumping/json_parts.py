@@ -1,5 +1,6 @@
-"""The parts that JSON lines are made of: objects, problems, and columns that are null in some
-rows.
+"""The parts that JSON lines consist of.
+
+Objects, problems, and columns that are null in some rows.
 """
 
 import json

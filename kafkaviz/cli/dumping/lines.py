@@ -1,5 +1,6 @@
-"""Lines of text from columns of numbers, thousands at a time: constant words, decimals and choices
-between words.
+"""Lines of text from columns of numbers, thousands at a time.
+
+The columns are constant words, decimals and choices between words.
 
     render("offset: ", offsets, " position: ", positions, "\\n")
 
@@ -47,8 +48,9 @@ def flag(column: np.ndarray) -> Word:
 
 
 def render(*parts: Part) -> np.ndarray:
-    """The bytes (uint8) of all lines; each part is a column of as many rows, or a text that stands
-    in every row.
+    """The bytes (uint8) of all lines.
+
+    Each part is a column of as many rows, or a text that stands in every row.
     """
     return render_lines(*parts)[0]
 
@@ -104,8 +106,11 @@ def _words(part: Part) -> tuple[str, ...]:
 
 @lru_cache(maxsize=64)
 def _join_texts(words: tuple[tuple[str, ...], ...]) -> tuple:
-    """All texts as one array, the start and end of each, the first of each part, and the most bytes
-    a line can take.
+    """All texts as one array, with their bounds.
+
+    Returns:
+        The array, the start and end of each text, the first of each part, and the most bytes a line
+        can take.
     """
     texts = [text.encode() for part in words for text in part]
     ends = np.cumsum([0, *map(len, texts)])

@@ -1,5 +1,6 @@
-"""A .log or a KRaft snapshot (.checkpoint): a line a batch, and below it, when asked for, a line a
-record.
+"""A .log or a KRaft snapshot (.checkpoint).
+
+A line a batch, and below it, when asked for, a line a record.
 """
 
 from typing import TYPE_CHECKING
@@ -22,7 +23,11 @@ END_OFFSET, EPOCH = slice(0, 20), slice(21, 31)  # the digits in the name of a .
 
 
 def dump(path: str, options: DumpOptions, console: Console, report: Report) -> None:
-    """Prints one file; a Death where the tool dies."""
+    """Prints one file.
+
+    Raises:
+        JavaException: the tool dies.
+    """
     name = path.rpartition("/")[2]
     lines = _record_lines(path, options, report) if options.deep else None
     console.line(head_line(name))

@@ -26,7 +26,11 @@ class OffsetEntries:
     positions: np.ndarray
 
     def check(self) -> None:
-        """OffsetIndex.sanityCheck; a Death where it throws."""
+        """OffsetIndex.sanityCheck.
+
+        Raises:
+            JavaException: it throws.
+        """
         if len(self.offsets) and self.offsets[-1] < self.base_offset:
             raise JavaException(
                 java_exception.CORRUPT_INDEX,
@@ -45,8 +49,9 @@ class OffsetEntries:
             raise JavaException(java_exception.CORRUPT_INDEX, f"Index file {self.path} {what}")
 
     def written_count(self) -> int:
-        """How many entries the tool looks at: a later slot with the base offset is taken for one
-        never written.
+        """How many entries the tool looks at.
+
+        A later slot with the base offset is taken for one never written.
         """
         return count_until_base(self.offsets, self.base_offset)
 
@@ -58,7 +63,11 @@ def count_until_base(offsets: np.ndarray, base_offset: int) -> int:
 
 
 def dump(path: str, options: DumpOptions, console: Console, report: Report) -> None:
-    """Prints one file; a Death where the tool dies."""
+    """Prints one file.
+
+    Raises:
+        JavaException: the tool dies.
+    """
     base_offset = java.parse_long(path.rpartition("/")[2].partition(".")[0])
     with records_file.open_log(sibling_path(path, ".log")) as log:
         index = read(path, base_offset)
@@ -78,7 +87,11 @@ def sibling_path(path: str, suffix: str) -> str:
 
 
 def read(path: str, base_offset: int) -> OffsetEntries:
-    """The slots of an .index; a Death if there is none."""
+    """The slots of an .index.
+
+    Raises:
+        JavaException: there is none.
+    """
     data = index_content(path)
     slots = offset_index.parse(data)
     offsets = slots["relative_offset"].astype("i8") + base_offset
@@ -103,8 +116,9 @@ def index_content(path: str) -> bytes:
 def _entries(
     index: OffsetEntries, log: RecordsFile, options: DumpOptions, console: Console, report: Report
 ) -> None:
-    """A line an entry; entries that are wrong go into the report, one that leads nowhere ends the
-    run.
+    """A line an entry.
+
+    Entries that are wrong go into the report, one that leads nowhere ends the run.
     """
     count, printed_count = index.written_count(), 0
     try:
@@ -129,8 +143,13 @@ def _entries(
 def last_offsets(
     log: RecordsFile, positions: np.ndarray, max_message_bytes: int
 ) -> Iterator[tuple[int, int]]:
-    """(slot, last offset of the batch at its position), one slot after another; a Death at one
-    without a batch.
+    """The last offset of the batch at each slot's position, one slot after another.
+
+    Yields:
+        The slot and the last offset.
+
+    Raises:
+        JavaException: at a slot's position there is no batch.
     """
     for slot, position in enumerate(positions.tolist()):
         row = log.first_batch(position, log.slice_stop(position, max_message_bytes))

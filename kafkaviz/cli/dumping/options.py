@@ -19,8 +19,11 @@ MAX_MESSAGE_BYTES = 5 * 1024 * 1024
 class DumpOptions:
     """Kafka's own options, under Kafka's names.
 
-    decoder: one of DECODERS, or None for decoder classes. prints: keys and values are shown; deep:
-    records are. max_bytes: what is read of a .log; the largest int stands for all of it.
+    Attributes:
+        decoder: one of DECODERS, or None for decoder classes.
+        prints: keys and values are shown.
+        deep: records are.
+        max_bytes: what is read of a .log; the largest int stands for all of it.
     """
 
     files: tuple[str, ...] = ()

@@ -1,5 +1,6 @@
-"""The line of each record below its batch, and what goes on from record to record: offsets that do
-not follow each other.
+"""The line of each record below its batch, and what goes on from record to record.
+
+Offsets that do not follow each other.
 """
 
 import zlib
@@ -44,8 +45,13 @@ _END_FAULTS = ("premature EOF", "payload reached EOF")
 def exception_of(
     fault: CorruptBytes, body: bytes, record_count: int, position: int
 ) -> JavaException | None:
-    """What iterating over the batch throws; None where the fault is another one. body: all behind
-    the batch's header.
+    """What iterating over the batch throws.
+
+    Args:
+        body: all behind the batch's header.
+
+    Returns:
+        None where the fault is another one.
     """
     if str(fault.what) not in _CHECKSUM_FAULTS:
         return None
@@ -95,10 +101,12 @@ class RecordLines:
         ends: np.ndarray,
         console: Console,
     ) -> None:
-        """Prints batches whose bytes follow each other in data; ends are the bounds of their lines,
-        one more than batches.
+        """Prints batches whose bytes follow each other in data.
 
-        A Death where a record cannot be read.
+        Ends are the bounds of their lines, one more than batches.
+
+        Raises:
+            JavaException: a record cannot be read.
         """
         starts = batches["position"] - batches["position"][0]
         for first, end in self._runs(batches):
@@ -176,8 +184,10 @@ class RecordLines:
                 index += 1
 
     def _plain(self, row: np.void, data: np.ndarray, start: int, stop: int) -> np.ndarray | None:
-        """What holds the records of a batch: data itself, or what they decompress to; None where
-        neither is for compiled lines.
+        """What holds the records of a batch: data itself, or what they decompress to.
+
+        Returns:
+            None where neither is for compiled lines.
         """
         if not self._is_plain or row["magic"] < MAGIC_2 or stop < start:
             return None
@@ -201,8 +211,10 @@ class RecordLines:
             )
 
     def _print_batch(self, row: np.void, data: bytes, console: Console) -> None:
-        """Prints the records of a batch (a row of format.batch.BATCH, its bytes); a Death where one
-        cannot be read.
+        """Prints the records of a batch (a row of format.batch.BATCH, its bytes).
+
+        Raises:
+            JavaException: one cannot be read.
         """
         is_control = bool(batch.is_control(row.reshape(1))[0])
         time_label = f"{TIMESTAMP_TYPES[int(timestamp_type(row.reshape(1))[0])]}: "
@@ -248,10 +260,12 @@ def _exception(row: np.void, data: bytes, fault: CorruptBytes) -> JavaException:
 
 
 def _sized_records(row: np.void, data: bytes) -> Iterator[tuple[BatchRecord, tuple[int, int]]]:
-    """The records of a batch, each with the sizes of key and value, -1 for null; CorruptBytes where
-    one cannot be read.
+    """The records of a batch, each with the sizes of key and value, -1 for null.
 
-    A message of magic 0 or 1 shows what it stores, which damage may have made lower.
+    A message of magic 0 or 1 shows what it stores, which damage may have lowered.
+
+    Raises:
+        CorruptBytes: a record cannot be read.
     """
     if row["magic"] >= MAGIC_2:
         for record in iterate(data):

@@ -1,5 +1,6 @@
-"""A .log as the tool reads it: batches one after another, and what it says of the place where it
-cannot go on.
+"""A .log as the tool reads it.
+
+Batches one after another, and what it says of the place where it cannot go on.
 
 Kafka's FileRecords, 4.3.1: a slice from one byte to another of a file that is opened once.
 """
@@ -53,7 +54,11 @@ class RecordsFile:
     read: ReadInto
 
     def slice_stop(self, position: int, length_bytes: int) -> int:
-        """The byte behind a slice of it; a Death where FileRecords.slice throws."""
+        """The byte behind a slice of it.
+
+        Raises:
+            JavaException: FileRecords.slice throws.
+        """
         description = (
             f"FileRecords(size={self.size_bytes}, file={self.path}, start=0, end={MAX_INT})"
         )
@@ -81,8 +86,10 @@ class RecordsFile:
         return Batches(self, start, stop)
 
     def first_batch(self, start: int, stop: int) -> np.void | None:
-        """The first batch of a slice (a row of BATCH), or None if the slice ends before it does; a
-        Death where Kafka throws.
+        """The first batch of a slice (a row of BATCH), or None if the slice ends before it does.
+
+        Raises:
+            JavaException: Kafka throws.
         """
         if stop - start <= MAGIC_END:
             return None
@@ -104,8 +111,9 @@ class RecordsFile:
         return read_bytes(self.read, position, min(length_bytes, self.size_bytes - position))
 
     def payloads(self, batches: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """The same batches in order, some at a time, and their bytes (uint8), which are there until
-        the next are asked for.
+        """The same batches in order, some at a time, and their bytes.
+
+        The bytes (uint8) exist until the next are asked for.
         """
         ends = batches["position"] + batches["size_bytes"]
         first, buffer = 0, np.empty(STRETCH_BYTES, np.uint8)
@@ -132,8 +140,9 @@ class RecordsFile:
 
 
 class Batches:
-    """The batches of a slice; once they are taken, end says where they stop and death what Kafka
-    throws there.
+    """The batches of a slice.
+
+    Once they are taken, end says where they stop and death what Kafka throws there.
     """
 
     def __init__(self, log: RecordsFile, start: int, stop: int) -> None:
@@ -147,8 +156,10 @@ class Batches:
         self.end = walk.end
 
     def exception(self) -> JavaException | None:
-        """The exception of a step that cannot be made; None where the reader stops without a
-        word.
+        """The exception of a step that cannot be made.
+
+        Returns:
+            None where the reader stops without a word.
         """
         if self.end.reason == "bad-length":
             return bad_length(self._log, self.end.position)
@@ -159,14 +170,25 @@ class Batches:
 
 @contextmanager
 def open_log(path: str) -> Generator[RecordsFile]:
-    """Opens a .log to read; a Death where java.nio throws."""
+    """Opens a .log to read.
+
+    Raises:
+        JavaException: java.nio throws.
+    """
     with open_bytes(path) as (size_bytes, read):
         yield RecordsFile(path, size_bytes, read)
 
 
 @contextmanager
 def open_bytes(path: str) -> Generator[tuple[int, Callable]]:
-    """(size, read) of any file; a Death where java.nio throws."""
+    """Opens any file.
+
+    Yields:
+        Its size, and what reads it.
+
+    Raises:
+        JavaException: java.nio throws.
+    """
     try:
         with file.reader(Path(path)) as read:
             yield file.info(Path(path)).size_bytes, read
@@ -175,7 +197,11 @@ def open_bytes(path: str) -> Generator[tuple[int, Callable]]:
 
 
 def content(path: str) -> bytes:
-    """A whole small file; a Death where java.nio throws."""
+    """A whole small file.
+
+    Raises:
+        JavaException: java.nio throws.
+    """
     try:
         return file.read(Path(path))
     except CannotOpen as fault:

@@ -1,4 +1,4 @@
-"""What a dump found wrong: collected while it prints, told at its end on stderr."""
+"""What a dump found wrong: collected while it prints, reported at its end on stderr."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -13,9 +13,10 @@ Lists = dict[str, list[tuple[int, int]]]
 class Report:
     """Faults by the absolute path of their file.
 
-    mismatches: entry offset -> offset in the log, of an .index; non_consecutive: offset -> the one
-    behind it, of a .log: a second one of the same offset replaces the first. The rest are of a
-    .timeindex, in its order, each twice if it is.
+    Attributes:
+        mismatches: entry offset -> offset in the log, of an .index.
+        non_consecutive: offset -> the one behind it, of a .log: a second one of the same offset
+            replaces the first. The rest are of a .timeindex, in its order, each twice if it is.
     """
 
     mismatches: Pairs = field(default_factory=dict)
@@ -25,8 +26,9 @@ class Report:
     non_consecutive: Pairs = field(default_factory=dict)
 
     def text(self) -> str:
-        """The groups one after another as DumpLogSegments of 4.3.1 prints them; files in the order
-        of its hash maps.
+        """The groups one after another as DumpLogSegments of 4.3.1 prints them.
+
+        Files in the order of its hash maps.
         """
         return "".join(f"{line}\n" for line in self._lines())
 

@@ -1,5 +1,6 @@
-"""The small files beside a segment: the producers of a .snapshot, the aborted transactions of a
-.txnindex.
+"""The small files beside a segment.
+
+The producers of a .snapshot, the aborted transactions of a .txnindex.
 """
 
 import numpy as np

@@ -1,5 +1,6 @@
-"""A dump as text: what DumpLogSegments of Kafka 4.3.1 prints, on both streams, and the status it
-ends with.
+"""A dump as text.
+
+What DumpLogSegments of Kafka 4.3.1 prints, on both streams, and the status it ends with.
 """
 
 from kafkaviz.cli.dumping import java, logs
@@ -24,10 +25,13 @@ def dump(options: DumpOptions, console: Console) -> int:
 
 
 def _dump_file(path: str, options: DumpOptions, console: Console, report: Report) -> None:
-    """Prints one file by its suffix; a Death where the tool dies.
+    """Prints one file by its suffix.
 
     Each kind imports what it needs: codecs and the bodies of records take a while that a .log
     without its records can do without.
+
+    Raises:
+        JavaException: the tool dies.
     """
     _, dot, suffix = path.rpartition("/")[2].rpartition(".")
     match dot + suffix:

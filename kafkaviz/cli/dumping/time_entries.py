@@ -1,5 +1,6 @@
-"""A .timeindex: its entries, and whether the batch that ends with the entry's offset has the
-entry's timestamp.
+"""A .timeindex.
+
+Its entries, and whether the batch that ends with the entry's offset has the entry's timestamp.
 
 The tool reads the .log from the place the .index names to its end, for each entry anew. Here one
 pass serves all entries whose place is the start of a batch.
@@ -36,7 +37,11 @@ class TimeEntries:
     offsets: np.ndarray
 
     def check(self) -> None:
-        """TimeIndex.sanityCheck; a Death where it throws."""
+        """TimeIndex.sanityCheck.
+
+        Raises:
+            JavaException: it throws.
+        """
         prefix = (
             f"Corrupt time index found, time index file ({self.path}) has non-zero size but the "
             "last"
@@ -67,7 +72,11 @@ class TimeEntries:
 
 
 def dump(path: str, options: DumpOptions, console: Console, report: Report) -> None:
-    """Prints one file; a Death where the tool dies."""
+    """Prints one file.
+
+    Raises:
+        JavaException: the tool dies.
+    """
     base_offset = java.parse_long(path.rpartition("/")[2].partition(".")[0])
     with records_file.open_log(offset_entries.sibling_path(path, ".log")) as log:
         index = offset_entries.read(offset_entries.sibling_path(path, ".index"), base_offset)
@@ -80,7 +89,11 @@ def dump(path: str, options: DumpOptions, console: Console, report: Report) -> N
 
 
 def read(path: str, base_offset: int) -> TimeEntries:
-    """The slots of a .timeindex; a Death if there is none."""
+    """The slots of a .timeindex.
+
+    Raises:
+        JavaException: there is none.
+    """
     data = offset_entries.index_content(path)
     slots = time_index.parse(data)
     offsets = slots["relative_offset"].astype("i8") + base_offset
@@ -98,8 +111,9 @@ def _entries(
     console: Console,
     report: Report,
 ) -> None:
-    """A line an entry; entries that are wrong go into the report, one that cannot be looked up ends
-    the run.
+    """A line an entry.
+
+    Entries that are wrong go into the report, one that cannot be looked up ends the run.
     """
     count = times.written_count()
     matches = Matches.find(
@@ -154,8 +168,10 @@ def _check(
 
 
 def largest_timestamp(log: RecordsFile, row: np.void) -> int:
-    """The largest timestamp of a batch's records, -1 if it has none; a Death where they cannot be
-    read.
+    """The largest timestamp of a batch's records, -1 if it has none.
+
+    Raises:
+        JavaException: they cannot be read.
     """
     position = int(row["position"])
     try:
@@ -168,7 +184,8 @@ def largest_timestamp(log: RecordsFile, row: np.void) -> int:
 
 
 def floor_positions(index: OffsetEntries, offsets: np.ndarray) -> np.ndarray:
-    """For each offset the position of the greatest entry at or below it, 0 if there is none:
+    """For each offset the position of the greatest entry at or below it, 0 if there is none.
+
     OffsetIndex.lookup.
     """
     if not len(index.offsets):
@@ -178,8 +195,9 @@ def floor_positions(index: OffsetEntries, offsets: np.ndarray) -> np.ndarray:
 
 
 def _floor_slot(keys: np.ndarray, target: int) -> int:
-    """The slot that AbstractIndex.indexSlotRangeFor ends at, also where the keys do not grow: its
-    last 1024 entries first.
+    """The slot that AbstractIndex.indexSlotRangeFor ends at, also where the keys do not grow.
+
+    Its last 1024 entries first.
     """
     last = len(keys) - 1
     warm = max(0, last - WARM_ENTRIES)
@@ -202,25 +220,32 @@ WARM_ENTRIES = 8192 // 8
 
 @dataclass
 class Matches:
-    """For each of some (position, offset): the first batch from that position on that ends at the
-    offset or above.
+    """For each of some (position, offset).
 
-    exceptions: what ends the run at an entry, since all batches behind its position are read.
+    The first batch from that position on that ends at the offset or above.
+
+    Attributes:
+        exceptions: what ends the run at an entry, since all batches behind its position are read.
     """
 
     rows: dict[int, np.void] = field(default_factory=dict)
     exceptions: dict[int, JavaException] = field(default_factory=dict)
 
     def get(self, slot: int) -> np.void | None:
-        """The batch of a slot, None if there is none; a Death where the tool dies."""
+        """The batch of a slot, None if there is none.
+
+        Raises:
+            JavaException: the tool dies.
+        """
         if slot in self.exceptions:
             raise self.exceptions[slot]
         return self.rows.get(slot)
 
     @classmethod
     def find(cls, log: RecordsFile, positions: np.ndarray, offsets: np.ndarray) -> "Matches":
-        """One pass from byte 0, and one more for each position at which no batch of that pass
-        starts.
+        """One pass from byte 0, and one more for each position inside a batch.
+
+        A position is inside a batch if no batch of the first pass starts there.
         """
         matches, open_slots = cls(), np.arange(len(positions))
         out_of_reach = [
@@ -244,8 +269,9 @@ class Matches:
         positions: np.ndarray,
         offsets: np.ndarray,
     ) -> np.ndarray:
-        """Reads from start to the end; the slots whose position is not the start of a batch read
-        there.
+        """Reads from start to the end.
+
+        The slots whose position is not the start of a batch read there.
         """
         unique_positions, batch_starts = np.unique(positions[slots]), set()
         batches = log.batches(start, log.slice_stop(start, MAX_INT))

@@ -1,5 +1,6 @@
-"""The broker map: a row a topic-partition, its segments to scale, and below each row how densely it
-is indexed.
+"""The broker map.
+
+A row a topic-partition, its segments to scale, and below each row how densely it is indexed.
 """
 
 import unicodedata
@@ -58,8 +59,9 @@ TORN_SHARE = 0.0115  # of the axis: a torn end is drawn this wide, or nobody wou
 
 @dataclass(frozen=True)
 class SegmentBar:
-    """One segment, or all of a row that has too many; start_byte counts from the row's first
-    byte.
+    """One segment, or all of a row that has too many.
+
+    start_byte counts from the row's first byte.
     """
 
     row: int
@@ -100,8 +102,9 @@ class BrokerMapView:
 
     @property
     def alt(self) -> str:
-        """The map in words, for who does not see it: its title, how many rows, and what is
-        marked.
+        """The map in words, for who does not see it.
+
+        Its title, how many rows, and what is marked.
         """
         map_text = say("broker.map_alt", title=self.title, count=len(self.rows))
         badge_texts = [
@@ -126,8 +129,10 @@ def view(
 ) -> BrokerMapView:
     """One page of the map's rows, in one of map_rows.ORDERS.
 
-    tails: what stands behind the last whole batch, in words, by topic-partition directory and base
-    offset. badges: what was found, by directory.
+    Args:
+        tails: what stands behind the last complete batch, in words, by topic-partition directory
+            and base offset.
+        badges: what was found, by directory.
     """
     indexes, badges = map_rows.find_page_rows(overview.partitions, order, page), badges or {}
     rows = tuple(
@@ -311,7 +316,11 @@ def _density_strips(
 
 
 def _positions(overview: BrokerOverview, index: int) -> np.ndarray | None:
-    """Where a row has its entries; None where the index files are too large to be read at once."""
+    """Where a row has its entries.
+
+    Returns:
+        None where the index files are too large to be read at once.
+    """
     if overview.entries is None:
         return None
     start, stop = np.searchsorted(overview.entries.partition, [index, index + 1])
@@ -347,7 +356,11 @@ def _title(overview: BrokerOverview) -> str:
 
 
 def _dense_title(comparable: Sequence[PartitionRow], *, is_alone: bool) -> str:
-    """Which index is the densest, or how many are; comparable: those that can be compared."""
+    """Which index is the densest, or how many are.
+
+    Args:
+        comparable: those that can be compared.
+    """
     least_bytes = min(round(cast(float, row.sums.bytes_an_entry)) for row in comparable)
     densest, *others = (
         row for row in comparable if round(cast(float, row.sums.bytes_an_entry)) == least_bytes
@@ -367,7 +380,7 @@ def _dense_title(comparable: Sequence[PartitionRow], *, is_alone: bool) -> str:
 
 
 def tail_text(tail: Tail) -> str:
-    """What stands behind the last whole batch, in the room that a row of the map has."""
+    """What stands behind the last complete batch, in the room that a row of the map has."""
     if tail.size_bytes > READ_BYTES:
         return say("broker.tail_long", size=units.size(tail.size_bytes))
     return say_count(f"broker.tail_{tail.kind}", tail.size_bytes, n=units.group(tail.size_bytes))
@@ -486,8 +499,9 @@ def _hatched_marker(shape: str, colours: Mapping[str, str], size: int, solidity:
 
 
 def _trace(kind: str, bars: Sequence[SegmentBar], marker: dict, axis_bytes: float) -> go.Bar:
-    """A gap of about a pixel and a half between neighbours; a bar that is all gap keeps a line's
-    width.
+    """A gap of about a pixel and a half between neighbours.
+
+    A bar that is all gap keeps a line's width.
     """
     gap = axis_bytes * GAP_SHARE
     return go.Bar(
@@ -529,8 +543,10 @@ def _density_heatmap(map_view: BrokerMapView, colours: Mapping[str, str]) -> go.
 
 
 def _badge_traces(map_view: BrokerMapView, colours: Mapping[str, str]) -> list[go.Scatter]:
-    """What was found: a sign behind a row, whose words are among the notes, and in a row of several
-    segments a pin above each of them.
+    """The findings on the map.
+
+    A sign stands behind a row, its words among the notes, and in a row of several segments a pin
+    above each of them.
     """
     bars_per_row = Counter(bar.row for bar in map_view.bars)
     pinned_bars = [

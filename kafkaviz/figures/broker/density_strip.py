@@ -1,5 +1,6 @@
-"""The density strip below a row of the broker map: how close the offset entries lie, in columns of
-about three pixels.
+"""The density strip below a row of the broker map.
+
+How close the offset entries lie, in columns of about three pixels.
 
 Each segment has columns of its own, as its bar has ends of its own. They are drawn on one grid for
 all rows, whose cells are so narrow that a strip ends where its bar does: a segment of 300 bytes in
@@ -18,9 +19,11 @@ def build_strip(
 ) -> np.ndarray:
     """The darkness of each cell of a row, 0 to 1 (float32); NaN where there is no entry or no bar.
 
-    segments: analysis.overview's rows of one topic-partition. positions: of its entries, in bytes
-    of the row; None where only their number is known, then a segment has one shade. gap_bytes: what
-    a bar leaves free before the next one.
+    Args:
+        segments: analysis.overview's rows of one topic-partition.
+        positions: of its entries, in bytes of the row; None where only their number is known, then
+            a segment has one shade.
+        gap_bytes: what a bar leaves free before the next one.
     """
     sizes = segments["log_bytes"].astype(float)
     if not longest_bytes or not sizes.sum():

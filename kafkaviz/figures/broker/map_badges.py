@@ -1,8 +1,9 @@
-"""The marks of the broker map: behind a row the worst that was found about it, and a small one
-above each segment it is about.
+"""The marks of the broker map.
+
+Behind a row the worst that was found about it, and a small one above each segment it is about.
 
 An octagon with a cross is an error, a triangle with an exclamation mark a warning; the words behind
-it are those of the worst finding, and what the others are, and where, is told under the pointer.
+it are those of the worst finding, and what the others are, and where, is shown under the pointer.
 """
 
 from collections import defaultdict
@@ -39,8 +40,13 @@ class RowBadge:
 def find_row_badge(
     label: str, badges: Sequence[Badge], tail: str, base_offsets: Sequence[int]
 ) -> RowBadge | None:
-    """The mark of a row whose segments have these base offsets; None where nothing was found. tail:
-    what its log ends in, if torn.
+    """The mark of a row whose segments have these base offsets.
+
+    Args:
+        tail: what its log ends in, if torn.
+
+    Returns:
+        None where nothing was found.
     """
     if not base_offsets or not (badges or tail):
         return None
@@ -165,8 +171,9 @@ def _symbol_trace(
 def pin_traces(
     points: Iterable[tuple[float, float, str]], colours: Mapping[str, str]
 ) -> list[go.Scatter]:
-    """A small triangle above each segment that something is wrong with, in a row of several: x, y
-    and the severity of each.
+    """A small triangle above each segment that something is wrong with, in a row of several.
+
+    Given are x, y and the severity of each.
     """
     points = list(points)
     return [

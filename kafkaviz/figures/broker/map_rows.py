@@ -1,5 +1,6 @@
-"""Which rows of the broker map are shown at once, and in which order; apart from the drawing, so
-that a page knows it without Plotly.
+"""Which rows of the broker map are shown at once, and in which order.
+
+Apart from the drawing, so that a page knows it without Plotly.
 """
 
 import math

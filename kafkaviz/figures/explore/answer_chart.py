@@ -20,7 +20,7 @@ MOST_BARS = 24
 ROW_PX, BOTTOM, LINE_PX = 27, 30, 300
 LABEL_PX, TAIL_PX = 6.6, 6.1  # of a character
 NAMES_CHARACTERS, TAIL_CHARACTERS = 34, 48
-KEY_SUFFIXES = (  # end a name that tells rows apart and measures nothing
+KEY_SUFFIXES = (  # end a name that distinguishes rows and measures nothing
     "partition",
     "offset",
     "position",
@@ -71,8 +71,10 @@ def drawable_columns(rows: pa.Table, question: Question | None = None) -> list[s
 def view(
     rows: pa.Table, question: Question | None = None, column: str | None = None
 ) -> AnswerView | None:
-    """The answer as a figure, of this column or the first of `columns`; None where there is nothing
-    to draw.
+    """The answer as a figure, of this column or the first of `columns`.
+
+    Returns:
+        None where there is nothing to draw.
     """
     drawable = drawable_columns(rows, question)
     column = column if column in drawable else next(iter(drawable), None)
@@ -147,7 +149,7 @@ def _title(values: Sequence[float | None], column: str) -> str:
 
 
 def format_value(value: object, column: str) -> str:
-    """A number as people read it, in the unit that the column's name tells."""
+    """A number as people read it, in the unit that the column's name gives."""
     number = _number(value)
     if number is None:
         return "–"
@@ -162,8 +164,9 @@ def format_value(value: object, column: str) -> str:
 
 
 def _row_names(rows: Sequence[AnswerRow], column: str) -> list[str]:
-    """What tells the rows apart: the topic-partition or the texts, and more columns until no two
-    are the same.
+    """What distinguishes the rows.
+
+    The topic-partition or the texts, and more columns until no two are the same.
     """
     if "topic" in rows[0]:
         used_columns, names = {"topic", "partition"}, [partition_name(row) for row in rows]
@@ -228,8 +231,9 @@ def _number(value: object) -> float | None:
 
 
 def _rising_column(rows: pa.Table) -> str | None:
-    """The first column where it is a number that rises from row to row, and no column names the
-    rows.
+    """The first column, if it is a number that rises from row to row.
+
+    Only where no column names the rows.
     """
     if (
         rows.num_rows < 3
@@ -389,8 +393,9 @@ def _round_ticks(low: float, high: float, column: str) -> list[float]:
 
 
 def _round_step(least_step: float, column: str) -> float:
-    """The next round number: a power of two of bytes, 1, 2 or 5 times a power of ten of others, or
-    of a unit of time.
+    """The next round number.
+
+    A power of two of bytes, 1, 2 or 5 times a power of ten of others, or of a unit of time.
     """
     name_parts = column.lower().split("_")
     if "bytes" in name_parts:

@@ -1,5 +1,6 @@
-"""The questions that the page Explore starts from: each a query over the catalog, and how its
-answer reads in a figure.
+"""The questions that the page Explore starts from.
+
+Each a query over the catalog, and how its answer reads in a figure.
 
 The SQL is the answer's only source: a title is worked out from the rows that came back, and is only
 used while the query stands as it is here.
@@ -22,11 +23,14 @@ MAX_MAP_COUNT = 65_530  # vm.max_map_count of Linux, unless somebody raised it
 
 @dataclass(frozen=True)
 class Question:
-    """A question, its query, and the figure of the answer; its words are those of its name in the
-    catalogue questions.
+    """A question, its query, and the figure of the answer.
 
-    value: the column that is drawn. title: of the rows, of which there is at least one. tail: what
-    is written behind a bar; the value alone where there is none.
+    Its words are those of its name in the catalogue questions.
+
+    Attributes:
+        value: the column that is drawn.
+        title: of the rows, of which there is at least one.
+        tail: what is written behind a bar; the value alone where there is none.
     """
 
     name: str  # in an address

@@ -1,7 +1,9 @@
-"""Health as it is shown: will the broker start and what will that do, all findings with their
-bytes, and what keeps each segment.
+"""Health as it is shown.
 
-One value for the whole page: figures.checkup.view works it out, message packs it for
+Will the broker start and what will that do, all findings with their bytes, and what keeps each
+segment.
+
+One value for the entire page: figures.checkup.view works it out, message packs it for
 app/frontend/findings.
 """
 
@@ -41,7 +43,7 @@ MOST_MEMBERS = 200  # of an item, shown; all are in the JSON
 MOST_DUMPS = 400  # findings whose bytes are sent along
 MOST_CUTS = 4  # logs below the strip, named
 LEAST_SHARE = 0.016  # of the strip: a small log is still seen
-# how codes begin that tell what the start itself does
+# how codes begin that say what the start itself does
 START_CODES = ("recovery-", "becomes-stray")
 TAIL_CODES = ("log-torn-tail", "log-zero-tail", "log-garbage-tail")
 FILE_KINDS = {".index": "offset", ".timeindex": "time", ".log": "log"}
@@ -59,7 +61,7 @@ class StartVerdict(NamedTuple):
 
 
 def unknown_verdict() -> StartVerdict:
-    """Of a start that cannot be foretold."""
+    """Of a start that cannot be predicted."""
     return StartVerdict("warning", say("health.unknown"), say("health.unknown_why"))
 
 
@@ -76,8 +78,11 @@ class RecoveryBar(NamedTuple):
 
 
 class RecoveryStrip(NamedTuple):
-    """What the start reads, in proportion; below: what is cut or fails; aside: what happens to the
-    others.
+    """What the start reads, in proportion.
+
+    Attributes:
+        below: what is cut or fails.
+        aside: what happens to the others.
     """
 
     title: str
@@ -87,8 +92,11 @@ class RecoveryStrip(NamedTuple):
 
 
 class HexDump(NamedTuple):
-    """Bytes of a file around a finding: lines of 16 from `start`; bad: from, to; kind: the colour
-    of the others.
+    """Bytes of a file around a finding: lines of 16 from `start`.
+
+    Attributes:
+        bad: from, to.
+        kind: the colour of the others.
     """
 
     start: int
@@ -114,8 +122,10 @@ class FindingMember(NamedTuple):
 
 
 class FindingItem(NamedTuple):
-    """A line of the list: one finding, or many of the same code; count: of all, also those that are
-    not members.
+    """A line of the list: one finding, or many of the same code.
+
+    Attributes:
+        count: of all, also those that are not members.
     """
 
     key: str
@@ -149,12 +159,16 @@ def view(
     is_left_known: bool = True,
     release: Release = versions.NEWEST_RELEASE,
 ) -> HealthView:
-    """All that the page shows. log_bytes: the size of each .log by its directory and base offset;
-    read_bytes: for the dumps.
+    """All that the page shows.
 
-    restart: None where it cannot be foretold. logs: how many the broker has, those without a .log
-    too. log_retention: by retention. is_left_known: whether anything tells how the broker was
-    stopped. release: that starts.
+    Args:
+        log_bytes: the size of each .log by its directory and base offset.
+        read_bytes: for the dumps.
+        restart: None where it cannot be predicted.
+        logs: how many the broker has, those without a .log too.
+        log_retention: by retention.
+        is_left_known: whether anything says how the broker was stopped.
+        release: that starts.
     """
     counts = {
         severity: sum(finding.severity == severity for finding in findings)
@@ -186,8 +200,9 @@ def start_verdict(
     is_left_known: bool = True,
     release: Release = versions.NEWEST_RELEASE,
 ) -> StartVerdict:
-    """What the next start does, in a headline and some sentences; logs, is_left_known and release:
-    as of view.
+    """What the next start does, in a headline and some sentences.
+
+    Logs, is_left_known and release: as of view.
     """
     forecast, source = (
         restart_forecast.forecast(restart, logs),
@@ -323,8 +338,10 @@ def _remaining_text(remaining_errors: int) -> str:
 def recovery_strip(
     restart: Restart, log_bytes: Mapping[tuple[str, int], int]
 ) -> RecoveryStrip | None:
-    """The logs that the start reads, those with trouble first, then by size; None where it reads
-    none.
+    """The logs that the start reads, those with trouble first, then by size.
+
+    Returns:
+        None where it reads none.
     """
     segments_read = {
         (cast(str, step.partition), step.segment)
@@ -413,8 +430,9 @@ def _cut_text(bars: Sequence[RecoveryBar]) -> str:
 
 
 def finding_items(findings: Sequence[Finding], read_bytes: ByteReader) -> tuple[FindingItem, ...]:
-    """The lines of the list, the worst first; findings of one code are one line where there are
-    more than a few.
+    """The lines of the list, the worst first.
+
+    Findings of one code are one line where there are more than a few.
     """
     lines, dumps_left = [], MOST_DUMPS
     order = sorted(findings, key=lambda finding: (SEVERITIES.index(finding.severity), finding.code))
@@ -503,8 +521,10 @@ def _finding_key(finding: Finding) -> str:
 
 
 def _location_text(finding: Finding, *, is_short: bool = False) -> str:
-    """File and bytes; is_short: the partition and what kind of file, as a narrow list has room for
-    it.
+    """File and bytes.
+
+    Args:
+        is_short: the partition and what kind of file, as a narrow list has room for it.
     """
     location = (
         finding.file
@@ -568,7 +588,11 @@ def _hex_dump(finding: Finding, read_bytes: ByteReader) -> HexDump | None:
 
 
 def message(health_view: HealthView, key: str) -> dict:
-    """The view as plain values; key: what tells one view from another."""
+    """The view as plain values.
+
+    Args:
+        key: what distinguishes one view from another.
+    """
     return {
         "key": key,
         "words": table("checkup")

@@ -32,10 +32,12 @@ MOST_NAME_CHARACTERS = 44  # letters; a longer name of a directory is shortened 
 
 
 class HealthRow(NamedTuple):
-    """A row: its mark (a severity, or none), its cells, the whole of each on hover, and where its
-    segment is shown.
+    """A row: its cells, their full texts on hover, and where its segment is shown.
 
-    is_one: it is of one file or segment, which its cells name.
+    Its mark is a severity, or none.
+
+    Attributes:
+        is_one: it is of one file or segment, which its cells name.
     """
 
     kind: str
@@ -46,8 +48,12 @@ class HealthRow(NamedTuple):
 
 
 class HealthTable(NamedTuple):
-    """A table; code: the columns of names; shown: how many rows at first; more: how many are not
-    sent.
+    """A table.
+
+    Attributes:
+        code: the columns of names.
+        shown: how many rows at first.
+        more: how many are not sent.
     """
 
     name: str
@@ -64,7 +70,11 @@ class HealthTable(NamedTuple):
 
 
 def steps_table(restart: Restart | None) -> HealthTable | None:
-    """What the start does, step by step; None where that is nothing, or not known."""
+    """What the start does, step by step.
+
+    Returns:
+        None where that is nothing, or not known.
+    """
     if restart is None or not restart.steps:
         return None
     groups: dict[tuple, list[StartupStep]] = {}
@@ -183,7 +193,11 @@ def _size_text(step: StartupStep) -> str:
 
 
 def retention_table(logs: Sequence[LogRetention]) -> HealthTable | None:
-    """What keeps each segment, and until when; None without a segment."""
+    """What keeps each segment, and until when.
+
+    Returns:
+        None without a segment.
+    """
     logs_segments = policy.sort_by_urgency(logs)
     if not logs_segments:
         return None
@@ -203,8 +217,9 @@ def retention_table(logs: Sequence[LogRetention]) -> HealthTable | None:
 
 
 def basis_notes(logs: Sequence[LogRetention]) -> tuple[str, ...]:
-    """By which settings, the most common first; the default of a broker may be another one, which
-    no file here tells.
+    """By which settings, the most common first.
+
+    The default of a broker may be another one, which no file here shows.
     """
     counts: dict[str, int] = {}
     for log in logs:
@@ -263,8 +278,9 @@ def _retention_row(log: LogRetention, segment: SegmentRetention) -> HealthRow:
 
 
 def _short_path(name: str) -> str:
-    """A path without the zeros in front of a segment's name, and without the middle of what is
-    still too long.
+    """A path without the zeros in front of a segment's name.
+
+    What is still too long loses its middle.
     """
     directory, slash, file = name.rpartition("/")
     stem, dot, suffix = file.partition(".")

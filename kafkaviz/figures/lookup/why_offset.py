@@ -1,5 +1,7 @@
-"""Why this offset: the times of a partition in the order of its offsets, the target across them,
-and where each rule lands.
+"""Why this offset.
+
+The times of a partition in the order of its offsets, the target across them, and where each rule
+lands.
 """
 
 from dataclasses import dataclass
@@ -35,8 +37,9 @@ FATE_KEYS = {SEARCHED: "searched", OLDER: "older"}  # and later
 
 
 class SegmentBand(NamedTuple):
-    """A segment in the figure: its offsets, what Kafka takes for its largest timestamp, and its
-    fate in words.
+    """A segment in the figure.
+
+    Its offsets, what Kafka takes for its largest timestamp, and its fate in words.
     """
 
     first_offset: int
@@ -50,10 +53,12 @@ class SegmentBand(NamedTuple):
 class OffsetExplanationView:
     """The figure and the words around it.
 
-    offsets, newest_ms, running_ms: of batches, the newest record of each and the running maximum
-    within its segment, thinned out. frame_ms: the times that are in the picture, a few outliers
-    left out. rows: segment, offsets, its time range, its largest timestamp and where that is from,
-    its fate.
+    Attributes:
+        offsets, newest_ms, running_ms: of batches, the newest record of each and the running
+            maximum within its segment, thinned out.
+        frame_ms: the times that are in the picture, a few outliers left out.
+        rows: segment, offsets, its time range, its largest timestamp and where that is from, its
+            fate.
     """
 
     title: str
@@ -99,8 +104,9 @@ def view(explanation: OffsetExplanation) -> OffsetExplanationView:
 
 
 def _find_frame(explanation: OffsetExplanation, times: list[int]) -> tuple[int, int]:
-    """From the time that one dot in a hundred is older than to the one that one in a hundred is
-    newer than; the target is always in.
+    """The times that are shown, without the oldest and the newest dot in a hundred.
+
+    The target is always in.
     """
     low, high = (
         np.quantile(times, (0.01, 0.99)).tolist()
@@ -117,8 +123,9 @@ def _find_frame(explanation: OffsetExplanation, times: list[int]) -> tuple[int, 
 
 
 def _sample_points(explanation: OffsetExplanation) -> tuple[tuple, tuple, tuple]:
-    """A point for each batch, or for each stretch of batches the first, the oldest and the newest;
-    a gap between segments.
+    """A point for each batch, or for each stretch of batches the first, the oldest and the newest.
+
+    A gap between segments.
     """
     offsets, newest_ms, running_ms = [], [], []
     read_segments = [
@@ -403,8 +410,9 @@ def _mark_annotation(
 
 
 def _band_shapes(why_view: OffsetExplanationView, palette: dict[str, str]) -> list[dict]:
-    """A band for each segment, the searched one lit, and its largest timestamp as a line over its
-    width.
+    """A band for each segment, the searched one lit.
+
+    Its largest timestamp is a line over its width.
     """
     shapes, edge_line = [], {"color": palette["ink_3"], "width": 1, "dash": "dot"}
     for index, band in enumerate(why_view.bands):

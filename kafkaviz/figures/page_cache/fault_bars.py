@@ -1,5 +1,6 @@
-"""Cold faults for each page an index grows by, over how long a page outlives: plain bisection
-beside the warm section.
+"""Cold faults for each page an index grows by, over how long a page outlives.
+
+Plain bisection beside the warm section.
 """
 
 from collections.abc import Sequence
@@ -17,8 +18,10 @@ ROW_PX, TOP, BOTTOM = 37, 4, 44
 
 @dataclass(frozen=True)
 class TurnoverFaults:
-    """Faults a grown page where a page goes cold after so many bytes of log; formula: the closed
-    form of the plain ones, or None.
+    """Faults a grown page where a page goes cold after so many bytes of log.
+
+    Attributes:
+        formula: the closed form of the plain ones, or None.
     """
 
     cold_after_bytes: int
@@ -29,7 +32,11 @@ class TurnoverFaults:
 
 @dataclass(frozen=True)
 class FaultBarsView:
-    """A bar a turnover; considered_bar: which of them is the considered one, None for none."""
+    """A bar a turnover.
+
+    Attributes:
+        considered_bar: which of them is the considered one, None for none.
+    """
 
     title: str
     caption: str
@@ -38,7 +45,11 @@ class FaultBarsView:
 
 
 def view(bars: Sequence[TurnoverFaults], cold_after_bytes: int, caption: str) -> FaultBarsView:
-    """cold_after_bytes: the considered one."""
+    """The bars of the turnovers.
+
+    Args:
+        cold_after_bytes: the considered one.
+    """
     considered_bar = next(
         (index for index, bar in enumerate(bars) if bar.cold_after_bytes == cold_after_bytes), None
     )

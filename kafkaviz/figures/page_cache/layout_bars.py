@@ -1,5 +1,6 @@
-"""What if Kafka searched otherwise: probes and pages of one search, a row a way, two currencies
-side by side.
+"""What if Kafka searched otherwise.
+
+Probes and pages of one search, a row a way, two currencies side by side.
 """
 
 import re
@@ -20,8 +21,9 @@ WARM = "Warm section first"  # in LAYOUTS
 
 @dataclass(frozen=True)
 class LayoutCost:
-    """One way: means and largest of probes and of 4 KiB pages, over all targets; what it keeps
-    beside the index, and why that is.
+    """One way: means and largest of probes and of 4 KiB pages, over all targets.
+
+    What it keeps beside the index, and why that is.
     """
 
     name: str
@@ -45,8 +47,10 @@ class LayoutBarsView:
 
 
 def view(costs: Sequence[Cost], entries: int, targets: int, workload: str) -> LayoutBarsView:
-    """Of an index of so many entries, over so many targets; workload: which keys these are, in
-    words.
+    """Of an index of so many entries, over so many targets.
+
+    Args:
+        workload: which keys these are, in words.
     """
     layouts = tuple(map(_layout_cost, costs))
     kafka_row = next((index for index, cost in enumerate(costs) if cost.layout.name == WARM), None)
@@ -66,8 +70,9 @@ def _layout_cost(cost: Cost) -> LayoutCost:
 
 
 def text_key(name: str) -> str:
-    """Where the catalogue has the words of a layout: layout_bars.piecewise_linear_8 of "Piecewise
-    linear, ε 8".
+    """Where the catalogue has the words of a layout.
+
+    layout_bars.piecewise_linear_8 of "Piecewise linear, ε 8".
     """
     return "layout_bars." + "_".join(re.findall(r"[a-z0-9]+", name.lower()))
 
@@ -98,8 +103,9 @@ def _lower_first(name: str) -> str:
 
 
 def rows(layouts_view: LayoutBarsView) -> list[tuple[str, ...]]:
-    """The figure as a table: the way, probes, the most, pages, the most, at the tail, beside the
-    index, a note.
+    """The figure as a table.
+
+    The way, probes, the most, pages, the most, at the tail, beside the index, a note.
     """
     return [
         (

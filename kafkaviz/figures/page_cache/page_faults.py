@@ -1,5 +1,6 @@
-"""Pages of an index that lookups touch while it grows, as an image: time to the right, pages
-upward, a dot for each cold one.
+"""Pages of an index that lookups touch while it grows, as an image.
+
+Time to the right, pages upward, a dot for each cold one.
 """
 
 from dataclasses import dataclass
@@ -38,11 +39,15 @@ class ImageNote:
 
 @dataclass(frozen=True)
 class PageFaultsView:
-    """touched: (rows, columns) lookups, 0 where there is none; a row is row_pages pages, a column
-    entries / columns entries.
+    """The image of the lookups, a row for row_pages pages.
 
-    end_page: where the index ends, a part of its last page. dots: (n, 3) of entries, page, faults:
-    the middle of each cell with a fault; beyond MOST_DOTS they are drawn as an image too.
+    A column is entries / columns entries.
+
+    Attributes:
+        lookup_counts: (rows, columns) lookups, 0 where there is none.
+        end_page: where the index ends, a part of its last page.
+        dots: (n, 3) of entries, page, faults: the middle of each cell with a fault; beyond
+            MOST_DOTS they are drawn as an image too.
     """
 
     title: str
@@ -62,8 +67,11 @@ class PageFaultsView:
 
 
 def view(replay: Replay, search: str, warm_bytes: int | None = WARM_BYTES) -> PageFaultsView:
-    """The image of a replay. search: PLAIN or WARM; warm_bytes: of the section that WARM has, None
-    for none.
+    """The image of a replay.
+
+    Args:
+        search: PLAIN or WARM.
+        warm_bytes: of the section that WARM has, None for none.
     """
     row_pages = max(1, -(-replay.pages // MOST_ROWS))
     lookup_counts, fault_counts = (
@@ -107,7 +115,7 @@ def _fault_points(fault_counts: np.ndarray, replay: Replay, row_pages: int) -> n
 
 
 def _title(replay: Replay) -> str:
-    """How many faults on the whole way; without any, how few pages that takes."""
+    """How many faults on the entire way; without any, how few pages that takes."""
     faults, most_pages = int(replay.faulted.sum()), max(replay.most_pages)
     pages = say_count("page_faults.n_pages", replay.pages, n=group(replay.pages))
     if faults:
@@ -140,8 +148,9 @@ def _image_notes(replay: Replay, search: str) -> tuple[ImageNote, ...]:
 
 
 def rows(plain: Replay, warm: Replay) -> list[tuple[int, ...]]:
-    """The images as a table: page, lookups that touch it and faults, plain; the same, warm section
-    first.
+    """The images as a table: page, lookups that touch it and faults, plain.
+
+    The same, warm section first.
     """
     sums = [
         cells.sum(axis=1) for replay in (plain, warm) for cells in (replay.touched, replay.faulted)

@@ -1,5 +1,6 @@
-"""Where one lookup stands among all: how many targets of the segment take as many probes, pages or
-headers.
+"""Where one lookup stands among all.
+
+How many targets of the segment take as many probes, pages or headers.
 """
 
 from dataclasses import dataclass
@@ -21,10 +22,13 @@ HEIGHT = 190
 
 @dataclass(frozen=True)
 class HistogramView:
-    """Bars of the same width: starts[i] to starts[i] + width - 1, with the share of targets in
-    each; outline: of the other search.
+    """Bars of the same width.
 
-    target_bar: which bar this target is in, None where it is in none.
+    starts[i] to starts[i] + width - 1, with the share of targets in each.
+
+    Attributes:
+        outline: of the other search.
+        target_bar: which bar this target is in, None where it is in none.
     """
 
     title: str
@@ -44,8 +48,12 @@ def view(
     target_count: int,
     unit: str,
 ) -> HistogramView:
-    """The targets by their number of `measure`; other_costs: those of the other search.
-    target_count: of this target. unit: "offset" or "millisecond".
+    """The targets by their number of `measure`.
+
+    Args:
+        other_costs: those of the other search.
+        target_count: of this target.
+        unit: "offset" or "millisecond".
     """
     counts = costs.counts_of(measure)
     other_counts = (

@@ -1,5 +1,6 @@
-"""One lookup at the end of an index, page by page: where plain bisection probes, and where the
-search with a warm section does.
+"""One lookup at the end of an index, page by page.
+
+Where plain bisection probes, and where the search with a warm section does.
 """
 
 from dataclasses import dataclass
@@ -22,8 +23,11 @@ HEIGHT_PX, LANE_PX, LANE_STEP_PX = 176, 46, 72  # a lane's height, and from one 
 
 @dataclass(frozen=True)
 class PageLane:
-    """One of the two searches. probes: the slots it reads, in order; warm_from: a slot, None for
-    plain.
+    """One of the two searches.
+
+    Attributes:
+        probes: the slots it reads, in order.
+        warm_from: a slot, None for plain.
     """
 
     name: str
@@ -34,7 +38,11 @@ class PageLane:
 
 @dataclass(frozen=True)
 class TailPagesView:
-    """Both searches in an index of so many entries; pages_drawn: how many pages have room."""
+    """Both searches in an index of so many entries.
+
+    Attributes:
+        pages_drawn: how many pages have room.
+    """
 
     title: str
     caption: str

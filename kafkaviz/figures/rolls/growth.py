@@ -1,5 +1,6 @@
-"""A log that grows, packed for the stepper in the browser: every step with its sentence, its line
-of Kafka's code and its numbers.
+"""A log that grows, packed for the stepper in the browser.
+
+Every step with its sentence, its line of Kafka's code and its numbers.
 """
 
 from dataclasses import dataclass
@@ -72,7 +73,12 @@ PHASE_KEYS = {
 
 @dataclass(frozen=True)
 class GrowthView:
-    """key: changes when the content does; steps: those of the growth, each beside its sentence."""
+    """What the component of the stepper is sent.
+
+    Attributes:
+        key: changes when the content does.
+        sentences: of each step of the growth.
+    """
 
     key: str
     growth: LogGrowth
@@ -245,8 +251,9 @@ def _step_values(step: GrowthStep, interval_bytes: int) -> list[str]:
 
 
 def message(growth_view: GrowthView) -> dict[str, Any]:
-    """The view as the component takes it; numbers that are drawn as numbers, numbers that are read
-    as text.
+    """The view as the component takes it.
+
+    Numbers that are drawn as numbers, numbers that are read as text.
     """
     growth, config = growth_view.growth, growth_view.growth.config
     steps, previous_values = [], None

@@ -1,5 +1,6 @@
-"""What a run of a log came to, beside the run before: rolls by cause, segments, index bytes, each
-with its change.
+"""What a run of a log came to, beside the run before.
+
+Rolls by cause, segments, index bytes, each with its change.
 """
 
 from collections.abc import Callable
@@ -19,8 +20,11 @@ SAME_TEXT = "="
 
 @dataclass(frozen=True)
 class RunSummary:
-    """settings: (name, value), the same in every language; rolls: (cause, how many) of those that
-    came.
+    """What a run of a log came to.
+
+    Attributes:
+        settings: pairs of name and value, the same in every language.
+        rolls: pairs of a cause that occurred and how often.
     """
 
     settings: tuple[tuple[str, str], ...]
@@ -66,8 +70,10 @@ def summarize(history: RollHistory, settings: dict[str, str]) -> RunSummary:
 def describe_changes(
     before: RunSummary, after: RunSummary, text_of: Callable[[str], str] = str
 ) -> str:
-    """The settings that differ: segment.ms 1 min → 10 s. text_of: what a name or a value is
-    called.
+    """The settings that differ: segment.ms 1 min → 10 s.
+
+    Args:
+        text_of: what a name or a value is called.
     """
     old_settings = dict(before.settings)
     texts = [

@@ -1,5 +1,6 @@
-"""Segments as they fill, a row each: size, time and both indexes run to their limit, and the first
-to touch it causes the roll.
+"""Segments as they fill, a row each.
+
+Size, time and both indexes run to their limit, and the first to touch it causes the roll.
 """
 
 from dataclasses import dataclass
@@ -54,8 +55,9 @@ MOST_TICKS, ALIKE_SHARE, BINS = 9, 0.35, 160
 
 @dataclass(frozen=True)
 class WriteSpan:
-    """A stretch of time in which about as much was written: from, to in ms since the first batch;
-    bytes a second; bytes a batch.
+    """A stretch of time in which about as much was written.
+
+    From and to are ms since the first batch; the rest is bytes a second and bytes a batch.
     """
 
     first_ms: float
@@ -68,8 +70,10 @@ class WriteSpan:
 class RollRow:
     """A segment's lane.
 
-    Times in ms since the log's first batch; lines: (n, 5) of such a time and the four shares of the
-    limits.
+    Times in ms since the log's first batch.
+
+    Attributes:
+        lines: (n, 5) of such a time and the four shares of the limits.
     """
 
     name: str
@@ -85,8 +89,10 @@ class RollRow:
 
 @dataclass(frozen=True)
 class RollTimelineView:
-    """Some rows of all, and what was written meanwhile. first_row: the number of the first row,
-    from 0.
+    """Some rows of all, and what was written meanwhile.
+
+    Attributes:
+        first_row: the number of the first row, from 0.
     """
 
     title: str
@@ -102,8 +108,10 @@ class RollTimelineView:
 def view(
     history: RollHistory, first_row: int = 0, appended: np.ndarray | None = None
 ) -> RollTimelineView:
-    """ROWS segments from number first on. appended: analysis.lanes.APPENDED of a simulated log, for
-    the strip above.
+    """ROWS segments from number first on.
+
+    Args:
+        appended: roll_history.APPEND of a simulated log, for the strip above.
     """
     first_row = max(0, min(first_row, len(history.segments) - 1))
     page_lanes = history.segments[first_row : first_row + ROWS_A_PAGE]
@@ -163,8 +171,9 @@ def _row(lane: SegmentHistory, history: RollHistory, begin_ms: int) -> RollRow:
 
 
 def _fill_lines(lane: SegmentHistory, history: RollHistory, begin_ms: int) -> np.ndarray:
-    """From nothing, by what is known on the way, to the moment of the roll, where the one that
-    tripped stands at its limit.
+    """From nothing, by what is known on the way, to the moment of the roll.
+
+    There the limit that caused it is reached.
     """
     limit_by_column = fill_limits(history.config)
     lines = np.zeros((len(lane.fills) + 2, 1 + len(COLUMNS)))
@@ -207,7 +216,7 @@ def _hover_lines(lane: SegmentHistory, history: RollHistory) -> tuple[str, ...]:
 def _find_write_spans(
     appended: np.ndarray, begin_ms: int, start: int, end: int
 ) -> tuple[WriteSpan, ...]:
-    """The speed over time, told in stretches of about the same speed and batch size."""
+    """The speed over time, in stretches of about the same speed and batch size."""
     times_ms = appended["now_ms"] - begin_ms
     is_inside = (times_ms >= start) & (times_ms <= end)
     edges = np.linspace(start, end, BINS + 1)
@@ -620,7 +629,7 @@ def _cause_annotations(timeline: RollTimelineView, top: int, colours: dict[str, 
                 _row_end(row, timeline),
                 "right",
                 -9,
-            )  # a lane over the whole width: inside
+            )  # a lane over the entire width: inside
         text = (
             f'<span style="color:{colours[row.text_colour]}">'
             f"<b>{row.cause}</b></span>  {row.reason}"

@@ -1,7 +1,8 @@
-"""What the bytes view is sent: the bytes around the pin, as they lie in one of a segment's files,
-and the spans that name them.
+"""What the bytes view is sent.
 
-Of the .log the pinned batch is shown, of an index the whole file around the pinned slot, of any
+The bytes around the pin, as they lie in one of a segment's files, and the spans that name them.
+
+Of the .log the pinned batch is shown, of an index the entire file around the pinned slot, of any
 other file all of it. Sent is what a screen holds and some more, 4 KiB; the browser asks for the
 next as it scrolls. A compressed batch has a second pane: what it holds, decompressed.
 """
@@ -52,12 +53,15 @@ PLAIN_NAME = re.compile(r"(?!.*__)[A-Za-z0-9_.\-]+")
 
 
 class Pane(NamedTuple):
-    """Bytes start to end of a file (or of decompressed records), of which those from first on are
-    here, with their spans.
+    """Bytes start to end of a file, or of decompressed records.
 
-    of: "batch" or "file", what places are counted from. chosen: the byte to look at first. links:
-    the offset that a span leads to, by where the span starts. opens: where the span starts that the
-    inner pane shows decompressed.
+    Those from first on are included, with their spans.
+
+    Attributes:
+        of: "batch" or "file", what places are counted from.
+        chosen: the byte to look at first.
+        links: the offset that a span leads to, by where the span starts.
+        opens: where the span starts that the inner pane shows decompressed.
     """
 
     of: str
@@ -74,8 +78,9 @@ class Pane(NamedTuple):
 class BytesView(NamedTuple):
     """One or two panes.
 
-    fault: why the second is not there, for a batch that cannot be decompressed. previous_offset,
-    next_offset: an offset of the neighbour batches.
+    Attributes:
+        fault: why the second is not there, for a batch that cannot be decompressed.
+        previous_offset, next_offset: an offset of the neighbour batches.
     """
 
     file: str
@@ -98,8 +103,9 @@ DEFAULT_WINDOW = ByteWindow()
 
 
 class InitialByte(NamedTuple):
-    """What to look at first: the byte of the file that an address names, where it is shown; else
-    what the pin was chosen by.
+    """What to look at first: the byte of the file that an address names, where it is shown.
+
+    Else what the pin was chosen by.
     """
 
     byte: int | None = None
@@ -117,8 +123,10 @@ def find_files(segment: Segment) -> dict[str, FileInfo]:
 
 
 def byte_address(partition: str | None, file: str, byte: int | None = None) -> dict[str, str]:
-    """The address of a byte of a file on the Segment page; file: relative to the broker directory;
-    {} where no link can name it.
+    """The address of a byte of a file on the Segment page.
+
+    Args:
+        file: relative to the broker directory; {} where no link can name it.
     """
     name = file.rpartition("/")[2]
     if not PLAIN_NAME.fullmatch(name):
@@ -138,7 +146,14 @@ def byte_address(partition: str | None, file: str, byte: int | None = None) -> d
 def file_view(
     file_info: FileInfo, file: str, window: ByteWindow = DEFAULT_WINDOW, byte: int | None = None
 ) -> BytesView:
-    """Any file from its first byte on; file: what it is called. Raises CannotOpen."""
+    """Any file from its first byte on.
+
+    Args:
+        file: what it is called.
+
+    Raises:
+        CannotOpen: the file cannot be read.
+    """
     first_byte = max(0, min(byte or 0, file_info.size_bytes - 1))
     return BytesView(
         file,
@@ -170,7 +185,8 @@ def view(
 ) -> BytesView:
     """The bytes of the pinned batch, or of an index around the slot that goes with it.
 
-    Raises CannotOpen.
+    Raises:
+        CannotOpen: the file cannot be read.
     """
     if file != ".log":
         chosen_slot = {".index": slot, ".timeindex": time}.get(file, NONE)
@@ -194,8 +210,9 @@ def view(
 
 
 def legend(bytes_view: BytesView) -> list[tuple[str, str]]:
-    """The kinds and their words: of a .log the six that batches have, of any file those that are
-    met.
+    """The kinds and their words.
+
+    Of a .log the six that batches have, of any file those that are met.
     """
     kinds_present = {
         span.kind for pane in (bytes_view.outer, bytes_view.inner) if pane for span in pane.spans
@@ -215,7 +232,7 @@ def translate_span(span: Span) -> Span:
 
 
 def _batch_offset(batches, row: int) -> int:
-    """An offset that leads to a batch; a legacy wrapper tells its last one only."""
+    """An offset that leads to a batch; a legacy wrapper has its last one only."""
     base_offset = int(batches["base_offset"][row])
     return base_offset if base_offset >= 0 else int(batches["last_offset"][row])
 
@@ -348,10 +365,13 @@ def _inner_pane(
 
 
 def message(bytes_view: BytesView, key: str) -> bytes:
-    """The view as one stretch of bytes: eight that tell the length of the JSON, little-endian, the
-    JSON, and the panes' bytes.
+    """The view as one stretch of bytes.
 
-    key: tells what is shown from anything else; while it stays, the reader's place in it stays.
+    Eight with the length of the JSON, little-endian, the JSON, and the panes' bytes.
+
+    Args:
+        key: distinguishes what is shown from anything else; while it stays, the reader's place in
+            it stays.
     """
     panes = [pane for pane in (bytes_view.outer, bytes_view.inner) if pane]
     payload = {

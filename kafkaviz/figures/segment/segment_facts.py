@@ -20,13 +20,14 @@ from kafkaviz.log.segment import Index
 from kafkaviz.messages import say, say_count
 
 DAY_MS = 86_400_000
-EXACT_BYTES = 100_000  # more is told in KiB or MiB
+EXACT_BYTES = 100_000  # more is given in KiB or MiB
 TAILS = {"torn": "torn", "zeros": "zeros", "garbage": "torn"}  # torn is the colour of garbage too
 
 
 class Fact(NamedTuple):
-    """A label, its value, what stands behind it in small letters, and the exact value on hover;
-    wrong ones are drawn as such.
+    """A label, its value, what stands behind it in small letters, and the exact value on hover.
+
+    Wrong ones are drawn as such.
     """
 
     label: str
@@ -47,8 +48,10 @@ def file_facts(
 ) -> FactGroups:
     """The facts of the three files.
 
-    roll_reason: of a closed segment, as analysis.infer has it; partition_state: of its directory;
-    retention: as analysis.kept has it.
+    Args:
+        roll_reason: of a closed segment, as analysis.inference has it.
+        partition_state: of its directory.
+        retention: as analysis.kept has it.
     """
     return [
         (
@@ -128,8 +131,9 @@ def _bytes_fact(anatomy: Anatomy) -> Fact:
 
 
 def _span_facts(batches: np.ndarray) -> list[Fact]:
-    """The first record's time and the newest one's; the day is told where they are of different
-    days.
+    """The first record's time and the newest one's.
+
+    The day is given where they are of different days.
     """
     newest = batches["max_timestamp_ms"]
     first_ms = int(
@@ -314,8 +318,9 @@ def _time_facts(anatomy: Anatomy) -> list[Fact]:
 
 
 def _no_time_entry_text(anatomy: Anatomy) -> str:
-    """Why no time entry stands beside some offset entries; "" where the .timeindex does not have
-    what was written.
+    """Why no time entry stands beside some offset entries.
+
+    "" where the .timeindex does not have what was written.
     """
     batches, home_rows, times = anatomy.batches, anatomy.links.entry_home, anatomy.times.entries
     without_time = (anatomy.links.entry_time == NONE) & (home_rows != NONE)

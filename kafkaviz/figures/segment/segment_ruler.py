@@ -1,5 +1,6 @@
-"""What the segment ruler is sent: the title, the lanes, the whole segment in columns, and the
-batches and entries around a window.
+"""What the segment ruler is sent.
+
+The title, the lanes, the entire segment in columns, and the batches and entries around a window.
 """
 
 import json
@@ -22,11 +23,14 @@ from kafkaviz.messages import say, table
 
 
 class IndexLane(NamedTuple):
-    """One index file: how many slots it has, how many hold an entry, and what is said of the rest
-    of them.
+    """One index file.
 
-    unwritten: "never_written" or "zeros". words stand in the lane where it shows no entry;
-    cut_bytes is what is left of a last slot that is not whole.
+    How many slots it has, how many hold an entry, and what is said of the rest of them.
+
+    Attributes:
+        unwritten: "never_written" or "zeros".
+        words: stand in the lane where it shows no entry.
+        cut_bytes: what is left of an incomplete last slot.
     """
 
     written: int
@@ -39,8 +43,9 @@ class IndexLane(NamedTuple):
 
 @dataclass(frozen=True)
 class RulerView:
-    """All that the ruler draws; rows and slots count from 0 in the whole segment, positions and
-    sizes are bytes of the .log.
+    """All that the ruler draws.
+
+    Rows and slots count from 0 in the entire segment, positions and sizes are bytes of the .log.
     """
 
     title: str
@@ -69,8 +74,9 @@ def view(
 ) -> RulerView:
     """The ruler of a segment with at least one batch.
 
-    centre_row: the row around which to cut the slice of a large segment; by default the one that
-    was asked for.
+    Args:
+        centre_row: the row around which to cut the slice of a large segment; by default the one
+            that was asked for.
     """
     centre = (
         row_selection.row
@@ -127,13 +133,17 @@ def _lane(anatomy: Anatomy, index: Index, text: str, *, is_missing: bool) -> Ind
 
 
 def message(ruler: RulerView, key: str, address: dict[str, str]) -> bytes:
-    """The view as one stretch of bytes, which Streamlit hands to a component as it is: JSON, and
-    the columns behind it.
+    """The view as one stretch of bytes, which Streamlit hands to a component as it is.
 
-    Eight bytes tell the length of the JSON, little-endian; columns follow as int64, little-endian,
+    JSON, and the columns behind it.
+
+    Eight bytes give the length of the JSON, little-endian; columns follow as int64, little-endian,
     one after the other, then the overview as uint8. "sections" names where each table starts,
-    counted from the end of the JSON. key: tells segments apart, and readings of one that changed.
-    address: what else the address holds, for links to a pin.
+    counted from the end of the JSON.
+
+    Args:
+        key: distinguishes segments, and readings of one that changed.
+        address: what else the address holds, for links to a pin.
     """
     sections = [pack(columns) for columns in ruler.columns.values()]
     sections.append(
@@ -175,8 +185,9 @@ def message(ruler: RulerView, key: str, address: dict[str, str]) -> bytes:
 
 
 def pack(columns: dict[str, np.ndarray]) -> bytes:
-    """Columns as int64, little-endian, one after the other: the browser reads them as one
-    BigInt64Array.
+    """Columns as int64, little-endian, one after the other.
+
+    The browser reads them as one BigInt64Array.
     """
     return (
         np.concatenate([column.astype(np.int64) for column in columns.values()])

@@ -1,5 +1,6 @@
-"""How dark the batches of a segment are drawn, by size or by age, and the whole of a large segment
-in columns of equal length.
+"""How dark the batches of a segment are drawn, by size or by age.
+
+A large segment as a whole is drawn in columns of equal length.
 """
 
 from typing import NamedTuple
@@ -18,8 +19,9 @@ DAY_MS = 86_400_000
 
 
 class SegmentOverview(NamedTuple):
-    """The segment in equal columns: entries that point into each, and how dark its batches are, 0
-    to 255.
+    """The segment in equal columns.
+
+    Entries that point into each, and how dark its batches are, 0 to 255.
     """
 
     entries: np.ndarray
@@ -27,8 +29,9 @@ class SegmentOverview(NamedTuple):
 
 
 def shade_range(anatomy: Anatomy, shade: str) -> tuple[int, int]:
-    """The values drawn lightest and darkest: all but the largest hundredth of the sizes, and
-    all times there are.
+    """The values drawn lightest and darkest.
+
+    All but the largest hundredth of the sizes, and all times there are.
     """
     if shade == "Size":
         sizes = anatomy.batches["size_bytes"]
@@ -40,8 +43,10 @@ def shade_range(anatomy: Anatomy, shade: str) -> tuple[int, int]:
 
 
 def hint_text(shade: str, value_range: tuple[int, int]) -> str:
-    """How to read the shade, and what can be done with the figure; value_range: the values drawn
-    lightest and darkest.
+    """How to read the shade, and what can be done with the figure.
+
+    Args:
+        value_range: the values drawn lightest and darkest.
     """
     low, high = value_range
     if shade == "Size":
@@ -58,11 +63,14 @@ def hint_text(shade: str, value_range: tuple[int, int]) -> str:
 def build_overview(
     anatomy: Anatomy, shade: str, value_range: tuple[int, int]
 ) -> SegmentOverview | None:
-    """The segment in columns of equal length; a column between two starts belongs to the batch that
-    covers it.
+    """The segment in columns of equal length.
 
-    None where there are few enough batches to draw each. value_range: the values drawn lightest and
-    darkest.
+    A column between two starts belongs to the batch that covers it.
+
+    None where there are few enough batches to draw each.
+
+    Args:
+        value_range: the values drawn lightest and darkest.
     """
     if len(anatomy.batches) <= EXACT_ROWS:
         return None

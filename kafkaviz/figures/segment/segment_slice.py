@@ -1,9 +1,10 @@
-"""The rows of a segment that its ruler is sent at once, with the slots that belong to them, as
-columns.
+"""The rows of a segment that its ruler is sent at once.
 
-A segment of up to 5000 batches is sent whole, and the browser never asks again. Of a larger one a
-slice is sent, 2000 batches that start at a multiple of 1000, so that a window can move some way
-before the next slice is needed. Offsets are sent from the segment's base offset, because
+With the slots that belong to them, as columns.
+
+A segment of up to 5000 batches is sent completely, and the browser never asks again. Of a larger
+one a slice is sent, 2000 batches that start at a multiple of 1000, so that a window can move some
+way before the next slice is needed. Offsets are sent from the segment's base offset, because
 JavaScript's numbers are exact to 2**53 only; the base goes along as text.
 """
 
@@ -20,8 +21,9 @@ SLICE_ROWS, STEP_ROWS = 2000, 1000
 
 
 class Slice(NamedTuple):
-    """The rows that are sent, from one of them up to another (not included), of how many, and the
-    slots that belong to them.
+    """The rows that are sent, and the slots that belong to them.
+
+    From one row up to another (not included), of how many.
     """
 
     from_row: int
@@ -80,8 +82,9 @@ def _slots_to(entries: np.ndarray, offset: int) -> int:
 
 
 def build_columns(anatomy: Anatomy, row_slice: Slice) -> dict[str, Columns]:
-    """The batches of a slice ("batch") and the slots of both indexes ("entry", "time"), each with
-    its links (analysis.links.Links).
+    """The batches of a slice and the slots of both indexes, each with its links.
+
+    By "batch", "entry" and "time"; the links are those of analysis.segment.links.Links.
     """
     rows, slots, times = (
         slice(row_slice.from_row, row_slice.to_row),
@@ -125,8 +128,9 @@ def _field_columns(table: np.ndarray, **names: str) -> Columns:
 
 
 def _link_columns(anatomy: Anatomy, table: str, rows: slice) -> Columns:
-    """Where the rows of "batch", "entry" or "time" point: the links whose names begin so, by the
-    rest of their names.
+    """Where the rows of "batch", "entry" or "time" point.
+
+    The links whose names begin so, by the rest of their names.
     """
     return {
         name.removeprefix(f"{table}_"): link[rows]

@@ -1,5 +1,6 @@
-"""The tables below the segment ruler: the rows around the pin as text, and the whole of each as
-CSV.
+"""The tables below the segment ruler.
+
+The rows around the pin as text, and the whole of each as CSV.
 """
 
 import io
@@ -24,8 +25,9 @@ FAULTS = {Aim.PAST: "past", Aim.INSIDE: "inside", Aim.BEYOND: "beyond", Aim.UNOR
 
 
 class PinnedRow(NamedTuple):
-    """What is pinned: a row, and the slots of both indexes that go with it (NONE: there is
-    none).
+    """What is pinned.
+
+    A row, and the slots of both indexes that go with it (NONE: there is none).
     """
 
     row: int
@@ -34,10 +36,14 @@ class PinnedRow(NamedTuple):
 
 
 class BatchRow(NamedTuple):
-    """One batch; slot is its own entry, via the one a search for it lands on, fault says which
-    entry should point here or should not.
+    """One batch.
 
     epoch is None where no batch of the segment has one: before magic 2 there was none.
+
+    Attributes:
+        slot: its own entry.
+        found_from_slot: the entry that a search for it lands on.
+        fault: which entry should point to it or should not.
     """
 
     position: str
@@ -56,8 +62,10 @@ class BatchRow(NamedTuple):
 
 
 class IndexRow(NamedTuple):
-    """One slot of .index; raw holds the eight bytes as they lie in the file, fault says where the
-    entry leads if that is wrong.
+    """One slot of .index.
+
+    Raw holds the eight bytes as they lie in the file, fault says where the entry leads if that is
+    wrong.
     """
 
     slot: str
@@ -73,8 +81,9 @@ class IndexRow(NamedTuple):
 
 
 class TimeRow(NamedTuple):
-    """One slot of .timeindex; index_slot is the offset entry it was written with, fault says
-    what the log disagrees with.
+    """One slot of .timeindex.
+
+    index_slot is the offset entry it was written with, fault says what the log disagrees with.
     """
 
     slot: str
@@ -90,8 +99,9 @@ class TimeRow(NamedTuple):
 def find_pinned_row(
     anatomy: Anatomy, row: int, slot: int = NONE, time_slot: int = NONE
 ) -> PinnedRow:
-    """The slots that go with a row: those it was chosen by, else its own, else those a search for
-    it lands on.
+    """The slots that go with a row.
+
+    Those it was chosen by, else its own, else those a search for it lands on.
     """
     links = anatomy.links
     if slot == NONE:
@@ -111,8 +121,9 @@ def find_pinned_row(
 
 
 def rows_around(count: int, row: int) -> range:
-    """The rows of a table of `count` that are shown: eleven, the chosen one in the middle where it
-    can be.
+    """The rows of a table of `count` that are shown.
+
+    Eleven, the chosen one in the middle where it can be.
     """
     first_row = max(0, min(count - ROWS_A_TABLE, row - ROWS_A_TABLE // 2))
     return range(first_row, min(count, first_row + ROWS_A_TABLE))
@@ -129,7 +140,11 @@ def batch_rows(anatomy: Anatomy, pinned: PinnedRow) -> list[BatchRow]:
 
 
 def _batch_row(anatomy: Anatomy, row: int, *, is_pinned: bool, wrong_slots: np.ndarray) -> BatchRow:
-    """wrong: slots whose entries point where they should not."""
+    """The row of a batch.
+
+    Args:
+        wrong_slots: slots whose entries point where they should not.
+    """
     batch, links = anatomy.batches[row], anatomy.links
     epoch = str(batch["leader_epoch"]) if batch["leader_epoch"] >= 0 else units.MISSING
     codec_id = int(codec(batch))
@@ -171,7 +186,7 @@ def _wrong_entries_text(anatomy: Anatomy, row: int, wrong_slots: np.ndarray) -> 
 
 
 def offset_range_text(batch: np.void) -> str:
-    """A batch's offsets; a compressed magic 0 or 1 wrapper tells the last one only."""
+    """A batch's offsets; a compressed magic 0 or 1 wrapper has the last one only."""
     last = units.group(int(batch["last_offset"]))
     return (
         f"{units.group(int(batch['base_offset']))}–{last}"
@@ -210,8 +225,10 @@ def _index_row(anatomy: Anatomy, slot: int, *, is_pinned: bool) -> IndexRow:
 
 
 def time_rows(anatomy: Anatomy, pinned: PinnedRow, closing_event: str) -> list[TimeRow]:
-    """The slots of .timeindex around the one that goes with the pin; closing_event: as
-    render_segment.closing.
+    """The slots of .timeindex around the one that goes with the pin.
+
+    Args:
+        closing_event: as render_segment.closing.
     """
     return [
         _time_row(anatomy, slot, is_pinned=slot == pinned.time_slot, closing_event=closing_event)
@@ -244,8 +261,9 @@ def _time_row(anatomy: Anatomy, slot: int, *, is_pinned: bool, closing_event: st
 
 
 def csv_bytes(anatomy: Anatomy, table: str) -> bytes:
-    """One of TABLES whole, a row a batch or written slot, as UTF-8 with a head; numbers are plain,
-    an empty cell is no value.
+    """One of TABLES whole, a row a batch or written slot, as UTF-8 with a head.
+
+    Numbers are plain, an empty cell is no value.
     """
     columns = {"batches": _batch_table, "index": _index_table, "timeindex": _time_table}[table](
         anatomy

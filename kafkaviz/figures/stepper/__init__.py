@@ -45,7 +45,11 @@ def view(context: LookupContext) -> StepperView:
 
 
 def message(stepper: StepperView, context: LookupContext, key: str) -> dict:
-    """The view as plain values; key: what tells one lookup from another."""
+    """The view as plain values.
+
+    Args:
+        key: what distinguishes one lookup from another.
+    """
     return {
         "key": key,
         "by": "time" if context.is_by_time else "offset",
@@ -75,8 +79,9 @@ def message(stepper: StepperView, context: LookupContext, key: str) -> dict:
 
 
 def _with_segment_hint(figure_object: dict, context: LookupContext, base_offset: int) -> dict:
-    """A figure whose hint names the segment, where the log has several: the page can be open at
-    another one.
+    """A figure whose hint names the segment, where the log has several.
+
+    The page can be open at another one.
     """
     segment_text = (
         say("stepper_figures.of_segment", segment=units.file_stem(base_offset))

@@ -1,5 +1,6 @@
-"""A lookup that was made, and what is drawn around it: the log that answers, its batches and its
-records.
+"""A lookup that was made, and what is drawn around it.
+
+The log that answers, its batches and its records.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,9 +26,11 @@ class LookupRecord(NamedTuple):
 class LookupContext:
     """A lookup and what is drawn around it.
 
-    batches: of the segment with this base offset, all, at least with log_scan.COLUMNS; records:
-    of the batch at that byte of it. page_bytes: of a lesson whose pages are small. is_index_alone:
-    there is an index and no log.
+    Attributes:
+        batches: of the segment with this base offset, all, at least with log_scan.COLUMNS.
+        records: of the batch at that byte of it.
+        page_bytes: of a lesson whose pages are small.
+        is_index_alone: there is an index and no log.
     """
 
     result: Lookup
@@ -44,9 +47,7 @@ class LookupContext:
 
     @property
     def special_timestamp(self) -> int | None:
-        """EARLIEST, LATEST or another of Kafka's values below 0, where one was asked for in place
-        of a time.
-        """
+        """EARLIEST, LATEST or another of Kafka's values below 0, in place of a time."""
         timestamp_ms = self.result.timestamp_ms
         return timestamp_ms if timestamp_ms is not None and timestamp_ms < 0 else None
 

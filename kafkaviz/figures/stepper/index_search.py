@@ -42,8 +42,9 @@ MIDDLE_KEYS = {
 
 
 class ProbeRow(NamedTuple):
-    """A probe as it is drawn: before and after are the slots still possible, after None for
-    none.
+    """A probe as it is drawn.
+
+    Before and after are the slots still possible, after None for none.
     """
 
     slot: int
@@ -56,8 +57,11 @@ class ProbeRow(NamedTuple):
 
 @dataclass(frozen=True)
 class SearchView:
-    """A search as it is drawn. steps: text and line of the pseudocode of each probe, then of the
-    result. cells: key, value and what hovering tells of each slot of a small index, else None.
+    """A search as it is drawn.
+
+    Attributes:
+        steps: text and line of the pseudocode of each probe, then of the result.
+        cells: key, value and what hovering shows of each slot of a small index, else None.
     """
 
     search: IndexSearch

@@ -1,5 +1,6 @@
-"""Plain beside warm: the same index searched for the same target in both ways, and what each
-costs.
+"""Plain beside warm.
+
+The same index searched for the same target in both ways, and what each costs.
 """
 
 from dataclasses import dataclass, replace
@@ -15,8 +16,12 @@ from kafkaviz.search.slots import PLAIN, WARM
 
 
 class SearchLane(NamedTuple):
-    """One of the two searches. slots: those read, in order; pages: how many were touched after
-    each; warm_from: None for plain.
+    """One of the two searches.
+
+    Attributes:
+        slots: those read, in order.
+        pages: how many were touched after each.
+        warm_from: None for plain.
     """
 
     title: str
@@ -28,7 +33,11 @@ class SearchLane(NamedTuple):
 
 @dataclass(frozen=True)
 class SearchLanesView:
-    """Both searches; search: which of the lookup's they repeat."""
+    """Both searches.
+
+    Attributes:
+        search: which of the lookup's they repeat.
+    """
 
     title: str
     kind: str
@@ -95,7 +104,11 @@ def _difference_text(probes: int, pages: int, sign: int) -> str:
 
 
 def message(lanes: SearchLanesView, key: str) -> dict:
-    """The view as plain values; key: that of the lookup."""
+    """The view as plain values.
+
+    Args:
+        key: that of the lookup.
+    """
     payload = {
         "key": key,
         "title": lanes.title,

@@ -52,8 +52,10 @@ TIMES = (
 class ScanStep(NamedTuple):
     """A step of a scan: one header, or many that are passed over together.
 
-    sizes: of its reads, in bytes. line: of the pseudocode. reads_done: how many reads of the scan
-    lie behind it.
+    Attributes:
+        sizes: of its reads, in bytes.
+        line: of the pseudocode.
+        reads_done: how many reads of the scan lie behind it.
     """
 
     position: int
@@ -65,7 +67,12 @@ class ScanStep(NamedTuple):
 
 @dataclass(frozen=True)
 class ScanView:
-    """A scan as it is drawn. batches: rows of COLUMNS around it; end_position: of the .log."""
+    """A scan as it is drawn.
+
+    Attributes:
+        batches: rows of COLUMNS around it.
+        end_position: of the .log.
+    """
 
     scan: ForwardScan
     steps: tuple[ScanStep, ...]
@@ -73,8 +80,9 @@ class ScanView:
     end_position: int
 
     def count_reads(self, read_count: int) -> tuple[int, int]:
-        """How many of the first reads were of 17 bytes, and of a whole header; a batch without
-        records is no more than its header.
+        """How many of the first reads were of 17 bytes, and of a complete header.
+
+        A batch without records is no more than its header.
         """
         reads = self.scan.reads[:read_count]
         return sum(read.part is ReadPart.START for read in reads), sum(

@@ -1,5 +1,6 @@
-"""The records of the batch that a lookup found, as they are drawn: those near the one that was
-looked for.
+"""The records of the batch that a lookup found, as they are drawn.
+
+Those near the one that was looked for.
 """
 
 from collections.abc import Sequence
@@ -19,11 +20,13 @@ DRAWN_RECORDS = 9
 
 @dataclass(frozen=True)
 class RecordsView:
-    """The records near the one found. first_number: the number of the first of them, from 0; count:
-    how many the batch has.
+    """The records near the one found.
 
-    fault: why the batch has no records to show, "" where it has; a lookup may need none of the
-    bytes that are damaged.
+    Attributes:
+        first_number: the number of the first of them, from 0.
+        count: how many the batch has.
+        fault: why the batch has no records to show, "" where it has; a lookup may need none of the
+            bytes that are damaged.
     """
 
     records: tuple[LookupRecord, ...]
@@ -101,7 +104,7 @@ def title(records_view: RecordsView, context: LookupContext, *, is_read: bool) -
 
 
 def browser_rows(records_view: RecordsView, *, is_by_time: bool) -> list[list[str]]:
-    """Offset, the same to read, a word of what is in it or its time, and what hovering tells."""
+    """Offset, the same to read, a word of what is in it or its time, and what hovering shows."""
     format_time = units.clock if len(records_view.records) <= 6 else lambda ms: units.clock(ms)[3:]
     labels = [
         format_time(record.timestamp_ms) if is_by_time or not record.label else record.label

@@ -1,5 +1,6 @@
-"""The steps of a lookup one by one: what each says, which line of the pseudocode it is, and how
-every value and figure then stands.
+"""The steps of a lookup one by one.
+
+What each says, which line of the pseudocode it is, and how every value and figure then stands.
 
 Phases: "segment" which .log, "time" and "offset" the searches in its indexes, "log" the headers
 read, "record" what comes of it.
@@ -42,12 +43,15 @@ NO_VALUE = "–"
 
 
 class LookupStep(NamedTuple):
-    """A step. search, probes, over: which search is drawn, after how many of its probes, and
-    whether its result is known.
+    """A step.
 
-    scan, readings, ended: the same of the scan. line: (of "search" or "scan", its number), None for
-    none. values: of VALUES, and whether this step changed each. titles: of the figures of the
-    index, the log and the records.
+    Attributes:
+        search, probes, over: which search is drawn, after how many of its probes, and whether its
+            result is known.
+        scan, readings, ended: the same of the scan.
+        line: (of "search" or "scan", its number), None for none.
+        values: of VALUES, and whether this step changed each.
+        titles: of the figures of the index, the log and the records.
     """
 
     phase: str
@@ -252,8 +256,9 @@ def _beginning_text(context: LookupContext) -> str:
 
 
 def _largest_text(context: LookupContext, segment_name: str) -> str:
-    """Which segment remembers the largest timestamp, and what a release makes of the offset that is
-    remembered with it.
+    """Which segment remembers the largest timestamp.
+
+    And what a release does with the offset that is remembered with it.
     """
     result, count = context.result, len(context.log.segments)
     largest_ms, offset = context.find_segment(result.beginning.base_offset).max_timestamp

@@ -6,8 +6,9 @@ from kafkaviz.messages import Message, render
 
 
 def describe(error: Exception) -> str:
-    """All of it, as one line without a full stop: what, where, and what to do; no folder of the
-    cache in it.
+    """All of it, as one line without a full stop: what, where, and what to do.
+
+    No folder of the cache in it.
     """
     text = getattr(error, "message", None)
     if not isinstance(text, Message):

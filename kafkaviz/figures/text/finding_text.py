@@ -15,8 +15,9 @@ def end_sentence(text: str) -> str:
 
 
 def capitalize(text: str) -> str:
-    """With a capital, unless it begins with a name that has none: java.lang.Error, .index; Chinese
-    has none at all.
+    """With a capital, unless it begins with a name that has none: java.lang.Error, .index.
+
+    Chinese has none at all.
     """
     first_word = text.split(" ", 1)[0]
     return (

@@ -16,8 +16,9 @@ def included_text(inactive: Sequence[InactiveSegment]) -> str:
 def left_out_text(
     inactive: Sequence[InactiveSegment], *, is_metadata_left_out: bool = False
 ) -> str:
-    """Of a number of logs that are in use, KRaft's own counted or not; "" where that is all there
-    is.
+    """Of a number of logs that are in use, KRaft's own counted or not.
+
+    "" where that is all there is.
     """
     if not inactive:
         return say("unused.left_out_metadata") if is_metadata_left_out else ""
@@ -25,7 +26,11 @@ def left_out_text(
 
 
 def no_rows_text(suffixes: Sequence[str]) -> str:
-    """Of tables whose rows are what is in the files; suffixes: of each file that has one."""
+    """Of tables whose rows are what is in the files.
+
+    Args:
+        suffixes: of each file that has one.
+    """
     return (
         _marks_text("no_rows", [InactiveSegment("", f".{suffix}") for suffix in suffixes])
         if suffixes

@@ -94,8 +94,9 @@ def _join(key: str, parts: Iterable[str]) -> str:
 
 
 def _separator(key: str, before: str, after: str) -> str:
-    """What stands between two; 和 has a blank beside a Latin letter and none beside another Han
-    character.
+    """What stands between two.
+
+    和 has a blank beside a Latin letter and none beside another Han character.
     """
     separator = say(key, first="", next="")
     if not HAN.search(separator):

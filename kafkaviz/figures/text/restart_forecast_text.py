@@ -16,8 +16,9 @@ from kafkaviz.versions import Release
 
 
 def change_texts(forecast: RestartForecast) -> tuple[str, ...]:
-    """What it changes, each in some words that follow "will"; empty where it changes nothing but
-    what every start may.
+    """What it changes, each in some words that follow "will".
+
+    Empty where it changes nothing but what every start may.
     """
     cut_values = {
         "bytes": units.group(forecast.cut_bytes),
@@ -53,8 +54,9 @@ def describe(forecast: RestartForecast) -> str:
 
 
 def not_served_text(forecast: RestartForecast) -> str:
-    """How many directories the broker will not serve, in words that follow "will"; "" where it
-    serves all.
+    """How many directories the broker will not serve, in words that follow "will".
+
+    "" where it serves all.
     """
     return (
         count_phrase("outlook.not_serve", forecast.stray_directories)
@@ -64,8 +66,9 @@ def not_served_text(forecast: RestartForecast) -> str:
 
 
 def read_again_text(forecast: RestartForecast) -> str:
-    """How much is read anew after a stop that was not clean, and what becomes of its indexes; ""
-    where nothing is.
+    """How much is read anew after a stop that was not clean, and what becomes of its indexes.
+
+    "" where nothing is.
     """
     key = "health.read_again_same" if forecast.is_unchanged else "health.read_again"
     return (

@@ -1,5 +1,6 @@
-"""Retention in words: which record keeps a segment, by which rule, and until when; the page and the
-command say it in the same ones.
+"""Retention in words: which record keeps a segment, by which rule, and until when.
+
+The page and the command say it in the same ones.
 """
 
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ from kafkaviz.units import duration, group, moment, size
 
 
 def held_text(state: str) -> str:
-    """What keeps a segment of one of retention.HELD."""
+    """What keeps a segment in one of the states of analysis.retention.policy."""
     return say(f"retention.held_{state}")
 
 
@@ -107,8 +108,10 @@ def _due_reason(log: LogRetention, segment: SegmentRetention) -> str:
 
 
 def headline_text(logs: Sequence[LogRetention]) -> str:
-    """How many segments the next pass takes and how many are kept, in a sentence without a full
-    stop; "" of no log.
+    """How many segments the next pass takes and how many are kept.
+
+    Returns:
+        A sentence without a full stop; "" of no log.
     """
     segments = [segment for log in logs for segment in log.segments]
     if not segments:

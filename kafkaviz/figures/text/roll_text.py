@@ -32,8 +32,9 @@ def lane_cause(lane: SegmentHistory) -> str:
 
 
 def lane_reason(lane: SegmentHistory) -> str:
-    """The numbers that tripped it; of an inferred cause that today's settings do not explain, the
-    numbers alone.
+    """The numbers that tripped it.
+
+    Of an inferred cause that today's settings do not explain, the numbers alone.
     """
     if lane.is_active:
         return say("rolls.active_segment")
@@ -71,8 +72,9 @@ def _cause_texts(rolls: Mapping[Cause | None, int]) -> list[str]:
 
 
 def lane_values(history: RollHistory) -> list[tuple[int | str, ...]]:
-    """COLUMNS of each segment: cause is "active" or "unseen" where none is known, found and limit
-    are in the unit of the cause.
+    """COLUMNS of each segment.
+
+    Cause is "active" or "unseen" where none is known, found and limit are in the unit of the cause.
     """
     return [
         (lane.base_offset, *_reason_values(lane), lane.ended_ms - lane.opened_ms)

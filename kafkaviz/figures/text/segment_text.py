@@ -1,5 +1,7 @@
-"""What is said of a segment: the finding that its figure bears as a title, the sentences around it,
-and why something is not there.
+"""What is said of a segment.
+
+The finding that its figure bears as a title, the sentences around it, and why something is not
+there.
 """
 
 import numpy as np
@@ -12,7 +14,7 @@ from kafkaviz.figures.text.join_text import join_each_and, join_semicolon, join_
 from kafkaviz.format.batch import MAGIC_2
 from kafkaviz.messages import say, say_count
 
-# states that a sentence tells
+# states that a sentence describes
 RENAMED_STATES = ("deleted", "cleaned", "swap", "delete", "future", "stray")
 
 
@@ -56,8 +58,9 @@ def _indexed_text(count: int, indexed_count: int, size: str) -> tuple[str, ...]:
 
 
 def missing_fields_text(anatomy: Anatomy) -> str:
-    """What the dashes of a segment with messages of magic 0 or 1 stand for, as one sentence; ""
-    where there are none.
+    """What the dashes of a segment with messages of magic 0 or 1 stand for, as one sentence.
+
+    "" where there are none.
     """
     batches = anatomy.batches
     old_magics = np.unique(batches["magic"][batches["magic"] < MAGIC_2]).tolist()
@@ -78,7 +81,7 @@ def _join_magics(magics: list[int]) -> str:
 
 
 def no_batch_text(anatomy: Anatomy) -> tuple[str, str]:
-    """What is said of a log without a whole batch, and why it is so."""
+    """What is said of a log without a complete batch, and why it is so."""
     tail = anatomy.tail
     if tail:
         tail_text = say_count(
@@ -111,8 +114,9 @@ def no_time_reason(anatomy: Anatomy) -> str:
 
 
 def closing_event(anatomy: Anatomy) -> str:
-    """When a time entry without an offset entry was written, "stop" or "roll"; "" where the index
-    is not whole.
+    """When a time entry without an offset entry was written, "stop" or "roll".
+
+    "" where the index is not whole.
 
     Only the last segment is open at a stop.
     """

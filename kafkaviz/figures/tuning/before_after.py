@@ -1,5 +1,6 @@
-"""A log with its interval beside the same log with another: what changes, which way, and how each
-number is known.
+"""A log with its interval beside the same log with another.
+
+What changes, which way, and how each number is known.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -15,7 +16,7 @@ from kafkaviz.simulate.writer.roll_reason import Cause
 from kafkaviz.units import group, size
 
 BETTER, WORSE, NEUTRAL = "better", "worse", ""
-COLUMNS = ("what", "today", "considered", "kind")  # of Row.cells
+COLUMNS = ("what", "today", "considered", "kind")  # of the cells of a row
 FILE_KEYS = {  # lines whose key leaves the unit to their cells
     "skipped": "skipped_bytes_mean",
     "both_indexes": "index_bytes",
@@ -27,9 +28,11 @@ FILE_KEYS = {  # lines whose key leaves the unit to their cells
 
 @dataclass(frozen=True)
 class ComparisonRow:
-    """One line; kind: "better", "worse" or "", where it does not matter or is the same.
+    """One line.
 
-    key, values: its name, and before and after, for programs.
+    Attributes:
+        kind: "better", "worse" or "", where it does not matter or is the same.
+        key, values: its name, and before and after, for programs.
     """
 
     name: str
@@ -63,8 +66,11 @@ def rows(
     times: tuple[int, int],
     binding_limits: Sequence[str],
 ) -> list[ComparisonRow]:
-    """Less is better in every line but the last two. times: the time entries of both;
-    binding_limits: the limit that ends a segment with each.
+    """Less is better in every line but the last two.
+
+    Args:
+        times: the time entries of both.
+        binding_limits: the limit that ends a segment with each.
     """
     modelled = say(
         "compare.modelled",
@@ -231,8 +237,9 @@ def _limit_row(current: str, considered: str) -> ComparisonRow:
 
 
 def replay_rows(current: WhatIf, considered: WhatIf) -> list[ComparisonRow]:
-    """The log written once more with its settings, and with others: segments, rolls by cause,
-    bytes, files and maps.
+    """The log written once more with its settings, and with others.
+
+    Segments, rolls by cause, bytes, files and maps.
     """
     causes = [cause for cause in Cause if current.rolls.get(cause) or considered.rolls.get(cause)]
     settings = [

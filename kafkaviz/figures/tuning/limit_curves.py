@@ -1,5 +1,6 @@
-"""Which limit rolls a segment at which speed: the time until a roll by each alone, and the lowest
-of them.
+"""Which limit rolls a segment at which speed.
+
+The time until a roll by each alone, and the lowest of them.
 """
 
 from dataclasses import dataclass
@@ -27,8 +28,13 @@ DRAWN_CAUSES = (Cause.SIZE, Cause.TIME, Cause.OFFSET_INDEX_FULL, Cause.TIME_INDE
 
 @dataclass(frozen=True)
 class LimitCurvesView:
-    """speeds: bytes a second; seconds: until a roll by each cause; lowest: the least of them; here:
-    speed and seconds of this log.
+    """Which limit ends a segment at which speed.
+
+    Attributes:
+        speeds: bytes a second.
+        seconds: until a roll by each cause.
+        lowest: the least of them.
+        log_point: speed and seconds of this log.
     """
 
     title: str
@@ -41,7 +47,11 @@ class LimitCurvesView:
 
 
 def view(config: LogConfig, load: WriteLoad, bytes_per_s: float) -> LimitCurvesView:
-    """bytes_per_s: the speed of the log that is looked at; 0 where it has none."""
+    """The curves of a log's limits.
+
+    Args:
+        bytes_per_s: the speed of the log that is looked at; 0 where it has none.
+    """
     times = limits.seconds_until_roll(config, load, SPEEDS)
     speed_ranges = limits.speed_ranges(config, load)
     roll_s = (
@@ -84,8 +94,9 @@ def _title(speed_ranges: tuple[SpeedRange, ...]) -> str:
 
 
 def rows(curves: LimitCurvesView) -> list[tuple[str, ...]]:
-    """The figure as a table: a speed, and the time until a roll by each limit, the one that decides
-    first.
+    """The figure as a table.
+
+    A speed, and the time until a roll by each limit, the one that decides first.
     """
     row_indexes = [index for index in range(0, len(curves.speeds), 20)]
     return [

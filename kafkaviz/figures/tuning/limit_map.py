@@ -1,5 +1,6 @@
-"""Which limit ends a segment first, over the index interval and the size of an index: a map, with
-today's place on it.
+"""Which limit ends a segment first, over the index interval and the size of an index.
+
+A map, with today's place on it.
 """
 
 from dataclasses import dataclass, replace
@@ -38,8 +39,10 @@ HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 330, 62, 16, 10, 42
 
 @dataclass(frozen=True)
 class MapPoint:
-    """A place on the map, and which limit a segment there reaches first. kind: "today" or
-    "considered".
+    """A place on the map, and which limit a segment there reaches first.
+
+    Attributes:
+        kind: "today" or "considered".
     """
 
     interval_bytes: int
@@ -50,10 +53,14 @@ class MapPoint:
 
 @dataclass(frozen=True)
 class LimitMapView:
-    """cause: (rooms, intervals) numbers of CAUSES. ends_bytes: the .log at which it ends a segment.
+    """Which limit ends a segment, over the interval and segment.index.bytes.
 
-    safe_bytes: of each interval the segment.index.bytes from which on no index fills before
-    segment.bytes do. regions: where a limit's name stands: (interval, room, cause).
+    Attributes:
+        cause: numbers of CAUSES, (index sizes, intervals).
+        ends_bytes: the .log at which it ends a segment.
+        safe_bytes: of each interval the segment.index.bytes from which on no index fills before
+            segment.bytes do.
+        regions: where a limit's name stands: interval, index size, cause.
     """
 
     title: str
@@ -73,7 +80,12 @@ def view(
     considered_interval: int,
     considered_index_bytes: int,
 ) -> LimitMapView:
-    """config: as the log is run today. measured: of a log with a batch."""
+    """The map around a log's settings.
+
+    Args:
+        config: as the log is run today.
+        measured: of a log with a batch.
+    """
     is_drawn = measured.parts.intervals >= LEAST_INTERVAL
     intervals = measured.parts.intervals[is_drawn]
     index_sizes = np.round(
@@ -179,8 +191,9 @@ def index_size_text(measured: LogMeasurement, config: LogConfig) -> str:
 
 
 def rows(limit_map: LimitMapView) -> list[tuple[int, int, str]]:
-    """The border of the map as a table: interval, the least safe index, and what ends a segment
-    with today's index.
+    """The border of the map as a table.
+
+    Interval, the least safe index, and what ends a segment with today's index.
     """
     current_row = int(
         np.abs(np.log(limit_map.index_sizes / max(limit_map.today.index_bytes, 1))).argmin()

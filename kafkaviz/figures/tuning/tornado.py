@@ -1,5 +1,6 @@
-"""How far each assumption of the model moves the p99 of a lookup, the one that moves it most first:
-a tornado.
+"""A tornado: how far each assumption of the model moves the p99 of a lookup.
+
+The one that moves it most comes first.
 """
 
 from collections.abc import Sequence
@@ -19,8 +20,10 @@ NARROW_PX, CHARACTER_PX = 240, 6.2  # a plot in a narrow window; of a label
 
 @dataclass(frozen=True)
 class AssumptionBar:
-    """An assumption: the time at its low and at its high end, what those ends are, and the answer
-    there where it is another.
+    """An assumption.
+
+    The time at its low and at its high end, what those ends are, and the answer there where it is
+    another.
     """
 
     name: str
@@ -32,8 +35,11 @@ class AssumptionBar:
 
 @dataclass(frozen=True)
 class TornadoView:
-    """typical_us: with every assumption as it is; budget_us: what a p99 lookup may take, None
-    without a budget.
+    """How far each assumption moves the price of a lookup.
+
+    Attributes:
+        typical_us: with every assumption as it is.
+        budget_us: what a p99 lookup may take, None without a budget.
     """
 
     title: str
@@ -48,7 +54,11 @@ def view(
     typical_us: float,
     budget_us: float | None,
 ) -> TornadoView:
-    """answer: the verdict and the interval that holds now."""
+    """The bars of the assumptions.
+
+    Args:
+        answer: the verdict and the interval that applies now.
+    """
     bars = tuple(_bar(assumption, answer) for assumption in assumptions)
     return TornadoView(_title(bars), bars, typical_us, budget_us)
 
@@ -94,8 +104,9 @@ def caption() -> str:
 
 
 def rows(tornado: TornadoView) -> list[tuple[str, ...]]:
-    """The figure as a table: assumption, its ends, the p99 at each, the answer at each where it is
-    another.
+    """The figure as a table.
+
+    Assumption, its ends, the p99 at each, the answer at each where it is another.
     """
     return [
         (
@@ -227,8 +238,9 @@ def _line_annotations(tornado: TornadoView, most_us: float, colours: dict[str, s
 
 
 def _end_annotations(tornado: TornadoView, colours: dict[str, str]) -> list[dict]:
-    """What the assumption is at either end, and the answer there, where it is another: beside its
-    bar, or below one without room for it.
+    """What the assumption is at either end, and the answer there, where it is another.
+
+    Beside its bar, or below one without room for it.
     """
     annotations = []
     most_us = max([bar.high_us for bar in tornado.bars] + [tornado.typical_us, 1e-6])

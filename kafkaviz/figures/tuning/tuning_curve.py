@@ -1,5 +1,6 @@
-"""What each index interval costs a lookup, and what it costs in index: two curves over the same
-axis, today's interval marked.
+"""What each index interval costs a lookup, and what it costs in index.
+
+Two curves over the same axis, today's interval marked.
 
 Headers and bytes are counted, not modelled; only the line of a budget, which is given in
 microseconds, stands where a model puts it.
@@ -49,12 +50,16 @@ LINE_PX, FOOT_PX = 16, 2
 ALIKE_SHARE = 0.1
 CLOSE_RATIO = 8  # times the other: two marks whose words would meet
 WIDE_PLATEAU_BYTES = 1024  # bytes from which on its words have room inside
-COMPARED_BYTES = 65_536  # what today is held against where nothing else is considered
+COMPARED_BYTES = 65_536  # what today is compared with where nothing else is considered
 
 
 @dataclass(frozen=True)
 class CurveMark:
-    """An interval that is marked. x_bytes: where it is drawn, 64 B at least."""
+    """An interval that is marked.
+
+    Attributes:
+        x_bytes: where it is drawn, 64 B at least.
+    """
 
     interval_bytes: int
     x_bytes: int
@@ -67,9 +72,10 @@ class CurveMark:
 class TuningCurveView:
     """Both curves. Arrays have a value an interval from 64 B on.
 
-    budget: the headers at which a p99 lookup would reach its budget, at the dear and at the cheap
-    end of the model; None without one. least_batch_bytes: intervals below it change nothing; None
-    where that is not known.
+    Attributes:
+        budget: the headers at which a p99 lookup would reach its budget, at the dear and at the
+            cheap end of the model; None without one.
+        least_batch_bytes: intervals below it change nothing; None where that is not known.
     """
 
     titles: tuple[str, str]
@@ -96,8 +102,11 @@ def view(
     budgets: Budgets,
     costs: LookupPrices,
 ) -> TuningCurveView:
-    """every: each swept interval with its prices, the considered one among them. current: today's,
-    beside the curve where no replay is it.
+    """The curve of the prices over the interval.
+
+    Args:
+        costs_by_interval: each swept interval with its prices, the considered one among them.
+        current: today's, beside the curve where no replay is it.
     """
     considered = (
         current
@@ -138,8 +147,9 @@ def view(
 def _comparison_point(
     costs_by_interval: Sequence[IntervalPrice], current: IntervalPrice
 ) -> IntervalPrice:
-    """What today is held against where nothing is considered: the same interval batch by batch, or
-    where that is it already, 64 KiB.
+    """What today is compared with where nothing is considered.
+
+    The same interval batch by batch, or where that is it already, 64 KiB.
     """
     replayed_current = next(
         (
@@ -162,8 +172,9 @@ def _comparison_point(
 
 
 def _differs_on_disk(replayed_current: IntervalPrice, current: IntervalPrice) -> bool:
-    """Whether the index on disk is not the one that a replay gives: its entries stand for whole
-    appends.
+    """Whether the index on disk is not the one that a replay gives.
+
+    Its entries stand for complete appends.
     """
     return (
         abs(
@@ -250,8 +261,9 @@ def _hover_text(interval_cost: IntervalPrice) -> str:
 
 
 def rows(costs_by_interval: Sequence[IntervalPrice]) -> list[tuple]:
-    """The figures as a table, numbers as they are: each interval with its entries, bytes, headers
-    and modelled times.
+    """The figures as a table, numbers as they are.
+
+    Each interval with its entries, bytes, headers and modelled times.
     """
     return [
         (
@@ -477,8 +489,9 @@ def _apply_layout(
 
 
 def _hover_points(curve: TuningCurveView, y: np.ndarray) -> go.Scatter:
-    """What a pointer meets: nothing to see, the words of each interval, and its bytes for a
-    click.
+    """What a pointer meets.
+
+    Nothing to see, the words of each interval, and its bytes for a click.
     """
     unchanged = {"marker": {"opacity": 0}}
     return go.Scatter(
@@ -547,8 +560,9 @@ def _mark_lines(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:
 
 
 def _mark_annotations(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:
-    """The names of the marks, near the foot; a name steps aside where the other line is close
-    behind its own.
+    """The names of the marks, near the foot.
+
+    A name steps aside where the other line is close behind its own.
 
     On the right of its line the considered one stands higher, where today's name has room; on the
     left the curve comes down there.
@@ -642,8 +656,9 @@ def _plateau_annotations(curve: TuningCurveView, colours: dict[str, str]) -> lis
 def _budget_shapes(
     curve: TuningCurveView, most_headers: float, colours: dict[str, str]
 ) -> list[dict]:
-    """Dotted where the dear end of the model meets the budget, shaded from there to the cheap
-    end.
+    """Dotted where the high end of the model's range meets the budget.
+
+    Shaded from there to the low end.
     """
     if not curve.budget or not 1 < curve.budget[0] < most_headers:
         return []

@@ -1,5 +1,6 @@
-"""The answer of a recommendation in words: one line, its reason, and below what is sure, what is
-modelled, what has no effect.
+"""The answer of a recommendation in words.
+
+One line, its reason, and below what is sure, what is modelled, what has no effect.
 """
 
 from dataclasses import dataclass
@@ -28,10 +29,13 @@ MARK_BY_KIND = {KEEP: "ok", BATCH_FIRST: "info", LOWER: "warning", RAISE: "info"
 
 @dataclass(frozen=True)
 class EntryCounts:
-    """Of both indexes: replayed at today's interval, and held by the directory; None where an index
-    is missing.
+    """Of both indexes: replayed at today's interval, and of the directory.
 
-    is_workload: a workload has no directory. topics: how many, each replayed at its own interval.
+    None where an index is missing.
+
+    Attributes:
+        is_workload: a workload has no directory.
+        topics: how many, each replayed at its own interval.
     """
 
     replay_counts: tuple[int, int]
@@ -42,8 +46,11 @@ class EntryCounts:
 
 @dataclass(frozen=True)
 class VerdictView:
-    """kind: "keep", "batch first", "lower" or "raise". boxes: (a word, what it heads). flips: what
-    would have to be true for another.
+    """The verdict in words.
+
+    Attributes:
+        kind: "keep", "batch first", "lower" or "raise".
+        boxes: pairs of a heading and its content.
     """
 
     kind: str
@@ -63,7 +70,11 @@ def view(
     costs: LookupPrices,
     entries: EntryCounts,
 ) -> VerdictView:
-    """entries: what the replay gives, and what there is to hold against it."""
+    """The verdict of an answer.
+
+    Args:
+        entries: what the replay gives, and what there is to compare with it.
+    """
     kind = _verdict_kind(recommendation)
     key = kind.replace(" ", "_")
     reason = {KEEP: _keep_text, BATCH_FIRST: _batch_first_text}.get(kind, _change_text)(
@@ -91,8 +102,9 @@ def _verdict_boxes(
     costs: LookupPrices,
     entries: EntryCounts,
 ) -> tuple[tuple[str, str], ...]:
-    """What is sure, what is modelled, what has no effect and what no interval changes: of each what
-    there is.
+    """What is sure, what is modelled, what has no effect and what no interval changes.
+
+    Of each what there is.
     """
     text_by_box = {
         "sure": _sure_text(today, entries),

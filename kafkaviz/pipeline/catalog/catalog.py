@@ -1,5 +1,6 @@
-"""A catalog: a folder of Parquet tables, and the _catalog.json that says which files are in it and
-what they were read from.
+"""A catalog: a folder of Parquet tables, and its _catalog.json.
+
+That says which files are in it and what they were read from.
 
     OUT/_catalog.json
     OUT/partitions/  segments/  batches/  offset_entries/  time_entries/  sweep/  findings/
@@ -43,15 +44,23 @@ class Catalog:
     ) -> pa.Table:
         """A table, or the columns and the rows of it that are asked for.
 
-        filters: as pyarrow.parquet.read_table takes them: [("topic", "==", "orders")]. A run that
-        replaces the catalog meanwhile is no error: the new one is read then. Raises CannotOpen
-        where files of it are missing or damaged.
+        A run that replaces the catalog meanwhile is no error: the new one is read then.
+
+        Args:
+            filters: as pyarrow.parquet.read_table takes them: [("topic", "==", "orders")].
+
+        Raises:
+            CannotOpen: files of it are missing or damaged.
         """
         return self._read(name, columns, filters)[1]
 
     def segments(self, columns: Sequence[str]) -> tuple[CatalogInfo, pa.Table]:
-        """Columns of table segments, with the description of the same run: its n-th segment is the
-        n-th row. Raises CannotOpen.
+        """Columns of table segments, with the description of the same run.
+
+        Its n-th segment is the n-th row.
+
+        Raises:
+            CannotOpen: something that must be read cannot be.
         """
         info, rows = self._read("segments", columns)
         if rows.num_rows != len(info.segments):
@@ -63,10 +72,12 @@ class Catalog:
         return info, rows
 
     def is_fresh(self, brokers: "Iterable[Broker]", *, findings: bool = False) -> bool:
-        """Whether these directories, no more and no fewer, lie there as they were read, and the
-        catalog's files are all there.
+        """Whether the catalog is of these directories as they are now, and its files exist.
 
-        findings: whether those must be there too.
+        No more directories and no fewer.
+
+        Args:
+            findings: whether those must be there too.
         """
         from kafkaviz.pipeline.ingest.inventory import inventory
 
@@ -76,11 +87,13 @@ class Catalog:
         )
 
     def health(self, broker: str) -> "StoredHealth":
-        """What was found about a broker, by its name in the tables: what analysis.health.check says
-        of it.
+        """What was found about a broker, by its name in the tables.
 
-        Raises CannotOpen of kind "missing" where the catalog was made without findings, or not of
-        this broker.
+        What analysis.health.broker_health.check says of it.
+
+        Raises:
+            CannotOpen: of kind "missing", the catalog was made without findings, or not of this
+                broker.
         """
         from kafkaviz.pipeline.ingest.findings import stored_health
 
@@ -137,14 +150,20 @@ class Catalog:
 
 
 def read(path: Path | str) -> Catalog:
-    """The catalog in this folder. Raises CannotOpen of kind "missing" where there is none."""
+    """The catalog in this folder.
+
+    Raises:
+        CannotOpen: of kind "missing", there is none.
+    """
     path = Path(path)
     return Catalog(path, read_info(path))
 
 
 def read_info(path: Path) -> CatalogInfo:
-    """What _catalog.json says; CannotOpen where there is none, or none that this version
-    understands.
+    """What _catalog.json says.
+
+    Raises:
+        CannotOpen: there is none, or none that this version understands.
     """
     try:
         with pause_gc():
@@ -179,10 +198,12 @@ def read_info(path: Path) -> CatalogInfo:
 
 
 def missing_files(path: Path, info: CatalogInfo) -> set[tuple[str, str]]:
-    """The Parquet files that the description names and that are missing or damaged: each one's
-    table and name.
+    """The Parquet files that the description names and that are missing or damaged.
 
-    Of most only the footer is read; the table of segments, which every reader needs, is read whole.
+    Each one's table and name.
+
+    Of most only the footer is read; the table of segments, which every reader needs, is read
+    completely.
     """
     stored_files = [
         (table, file, rows) for table, files in info.tables.items() for file, rows in files.items()

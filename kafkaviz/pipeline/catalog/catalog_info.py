@@ -1,7 +1,7 @@
-"""What _catalog.json says of a catalog: what was read, as it was then, and where its rows are; and
-how it is stored.
+"""What _catalog.json says of a catalog, and how it is stored.
 
-Of a hundred thousand segments it has 75 MB.
+It says what was read, as it was then, and where its rows are. Of a hundred thousand segments it has
+75 MB.
 """
 
 import gc
@@ -25,8 +25,9 @@ Stamp = tuple[int, int]  # a file's size in bytes and its mtime in ns
 
 @dataclass(frozen=True)
 class SourceCheck:
-    """How a broker directory was checked, and the start that is foretold: None where that could not
-    be told.
+    """How a broker directory was checked, and the start that is predicted.
+
+    None where that could not be known.
     """
 
     version: AssumedRelease  # whose behaviour it is
@@ -68,8 +69,9 @@ class FirstBatch(NamedTuple):
 
 @dataclass(frozen=True)
 class StoredSegment:
-    """A segment as it was when it was read, and where its rows are; the n-th one's own row is the
-    n-th of table segments.
+    """A segment as it was when it was read, and where its rows are.
+
+    The n-th one's own row is the n-th of table segments.
     """
 
     broker: str
@@ -85,7 +87,7 @@ class StoredSegment:
 
     @property
     def key(self) -> tuple[str, str, int, str]:
-        """What tells it from every other segment of the catalog."""
+        """What distinguishes it from every other segment of the catalog."""
         return self.broker, self.directory, self.base_offset, self.suffix
 
 
@@ -108,8 +110,9 @@ class CatalogInfo:
 
 @contextmanager
 def pause_gc() -> Generator[None]:
-    """No search for garbage meanwhile: of 100 000 segments it takes two thirds of the time, and all
-    of it stays.
+    """No search for garbage meanwhile.
+
+    Of 100 000 segments it takes two thirds of the time, and all of it stays.
     """
     was_enabled = gc.isenabled()
     gc.disable()
@@ -136,8 +139,11 @@ def to_json(info: CatalogInfo) -> dict:
 
 
 def from_json(document: dict[str, Any]) -> CatalogInfo:
-    """The description that was stored so; ValueError, LookupError, TypeError or AttributeError
-    where it is none.
+    """The description that was stored so.
+
+    Raises:
+        ValueError: the document is no description; so with LookupError, TypeError and
+            AttributeError.
     """
     tables = {table: _parse_files(table, document["tables"][table]["files"]) for table in TABLES}
     segments = tuple(_parse_segment(segment, tables) for segment in document["segments"])

@@ -1,7 +1,7 @@
 """The catalog's tables: every column of each, declared once, as Arrow writes them.
 
-A null says that the file does not tell: a format without that field, a file that is missing or
-could not be read. A timestamp of -1 that Kafka wrote is -1.
+A null says that the file does not say: a format without that field, a file that is missing or could
+not be read. A timestamp of -1 that Kafka wrote is -1.
 """
 
 import pyarrow as pa
@@ -13,8 +13,9 @@ FILE_KINDS = ("log", "index", "timeindex", "txnindex")
 
 
 def _file_columns() -> list[tuple[str, pa.DataType]]:
-    """log_bytes, log_allocated_bytes, log_mtime_ns and the same of each index; null where there is
-    no such file.
+    """log_bytes, log_allocated_bytes, log_mtime_ns and the same of each index.
+
+    Null where there is no such file.
     """
     return [
         (f"{kind}_{fact}", LONG)
@@ -36,19 +37,19 @@ PARTITIONS = pa.schema(
         ("log_end_offset", LONG),
     ]
 )
-CONTENT = [  # what reading the files of a segment tells
+CONTENT = [  # what reading the files of a segment says
     ("batches", LONG),
     ("records", LONG),  # null where a compressed batch of magic 0 or 1 cannot be read for its count
     ("first_offset", LONG),
     ("last_offset", LONG),
-    # as far as headers tell: the first record's or the largest of a batch, not every record's
+    # as far as headers show: the first record's or the largest of a batch, not every record's
     ("min_timestamp_ms", LONG),
     ("max_timestamp_ms", LONG),
     ("offset_entries", LONG),
     ("time_entries", LONG),
     ("unwritten_offset_slots", LONG),
     ("unwritten_time_slots", LONG),
-    ("valid_bytes", LONG),  # of the .log, up to the end of its last whole batch
+    ("valid_bytes", LONG),  # of the .log, up to the end of its last complete batch
     ("torn_bytes", LONG),  # what follows
 ]
 SEGMENTS = pa.schema(
@@ -59,7 +60,7 @@ SEGMENTS = pa.schema(
         *_file_columns(),
         *CONTENT,
         ("roll_reason", STRING),
-        # segment.bytes of its topic, as far as settings, rolls or the release tell
+        # segment.bytes of its topic, as far as settings, rolls or the release say
         ("segment_bytes", LONG),
         ("segment_bytes_source", STRING),
         ("interval_low_bytes", LONG),

@@ -1,5 +1,6 @@
-"""What a query asks of the data source: our own options and Spark's pushed filters, as limits that
-files and bytes are skipped by.
+"""What a query asks of the data source.
+
+Our own options and Spark's pushed filters, as limits that files and bytes are skipped by.
 
     topics=orders, offsets=5000-5999                                 patterns (orders,), offset from
     5000 to 5999
@@ -57,9 +58,11 @@ ALL = NumberRange()
 class PushedFilters:
     """The limits of a query.
 
-    patterns: of topics, as the option gives them, none for all; partitions: the same of their
-    numbers; topics: the sets of names that filters allow, each of them; numbers: limits by the
-    column's name.
+    Attributes:
+        patterns: of topics, as the option gives them, none for all.
+        partitions: the same of their numbers.
+        topics: the sets of names that filters allow, each of them.
+        numbers: limits by the column's name.
     """
 
     patterns: tuple[str, ...] = ()
@@ -85,8 +88,9 @@ class PushedFilters:
 def add_filters(
     filters: Iterable["Filter"], options: PushedFilters = PushedFilters()
 ) -> PushedFilters:
-    """What these filters and the options ask for together; filters on texts other than the topic's,
-    or with a negation, limit nothing.
+    """What these filters and the options ask for together.
+
+    Filters on texts other than the topic's, or with a negation, limit nothing.
     """
     result = options
     for predicate in filters:

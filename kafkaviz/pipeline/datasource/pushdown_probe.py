@@ -23,8 +23,9 @@ _CACHE: WeakKeyDictionary = WeakKeyDictionary()
 
 
 def is_safe(spark: "SparkSession") -> bool:
-    """Whether the session hands filters over, and keeps those of one scan from the next; asked by
-    two queries, once a session.
+    """Whether the session hands filters over, and keeps those of one scan from the next.
+
+    Asked by two queries, once a session.
     """
     if cast(str, spark.conf.get(ENABLED, "false")).lower() != "true":
         return False
@@ -34,8 +35,9 @@ def is_safe(spark: "SparkSession") -> bool:
 
 
 def isolates_filters(spark: "SparkSession") -> bool:
-    """Whether two scans of one frame get their own filters each, in one query and one query after
-    the other.
+    """Whether two scans of one frame get their own filters each.
+
+    In one query, and in one query after the other.
     """
     spark.dataSource.register(TwoRows)
     frame = spark.read.format(TwoRows.name()).load()

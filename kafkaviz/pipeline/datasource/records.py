@@ -42,7 +42,11 @@ class UnreadableBatch(NamedTuple):
 
 @dataclass(frozen=True)
 class RecordSelection:
-    """Which records are wanted; payload: with their keys, values and headers."""
+    """Which records are wanted.
+
+    Attributes:
+        payload: with their keys, values and headers.
+    """
 
     offsets: NumberRange = ALL
     times_ms: NumberRange = ALL
@@ -61,11 +65,13 @@ class _Body(NamedTuple):
 def records(
     read: ReadInto, batches: np.ndarray, selection: RecordSelection
 ) -> Iterator[Columns | UnreadableBatch]:
-    """Columns of the wanted records, some thousands at a time, in the order of the batches; what
-    cannot be read stands between them.
+    """Columns of the wanted records, some thousands at a time, in the order of the batches.
 
-    batches: format.batch.BATCH, in the order of the log. read: fills a buffer from a byte of the
-    .log.
+    What cannot be read stands between them.
+
+    Args:
+        batches: format.batch.BATCH, in the order of the log.
+        read: fills a buffer from a byte of the .log.
     """
     bodies, plain_bytes = [], 0
     for number, data in enumerate(_batches(read, batches)):
@@ -88,7 +94,7 @@ def crcs_valid(read: ReadInto, batches: np.ndarray) -> np.ndarray:
 
 
 def _batches(read: ReadInto, batches: np.ndarray) -> Iterator[memoryview]:
-    """The bytes of each batch; of one too large to be held its header alone."""
+    """The bytes of each batch; of one too large to be kept in memory its header alone."""
     for run in _runs(batches):
         first, last = run[0], run[-1]
         start, size_bytes = (
@@ -119,7 +125,11 @@ def _runs(batches: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def _body(number: int, row: np.void, data: memoryview) -> _Body | None:
-    """The records of a batch as bytes; None for one that must be read by itself."""
+    """The records of a batch as bytes.
+
+    Returns:
+        None for one that must be read by itself.
+    """
     codec_id, count = int(row["attributes"]) & batch.CODEC_MASK, int(row["record_count"])
     if not 2 <= row["magic"] < 128 or len(data) != row["size_bytes"] or len(data) < HEADER_BYTES:
         return None
@@ -177,8 +187,10 @@ def _fill(
 def _columns(
     data: np.ndarray, rows: np.ndarray, headers: np.ndarray, selection: RecordSelection
 ) -> Iterator[Columns]:
-    """The wanted ones of these records; headers: of each the header of its batch
-    (format.batch.BATCH).
+    """The wanted ones of these records.
+
+    Args:
+        headers: of each the header of its batch (format.batch.BATCH).
     """
     offsets = headers["base_offset"] + rows["offset_delta"]
     created_ms = headers["base_timestamp_ms"] + rows["timestamp_delta_ms"]
@@ -242,8 +254,9 @@ def _headers(data: np.ndarray, rows: np.ndarray) -> pa.Array:
 def _decode_single(
     row: np.void, data: memoryview, selection: RecordSelection
 ) -> Iterator[Columns | UnreadableBatch]:
-    """The records of one batch, some thousand at a time, or its fault; of messages within a wrapper
-    each has a checksum too.
+    """The records of one batch, some thousand at a time, or its fault.
+
+    Of messages within a wrapper each has a checksum too.
     """
     try:
         batch_records.ensure_valid(data)

@@ -1,7 +1,8 @@
-"""A broker directory as a data source of Spark: spark.read.format("kafka_batches").load(DIR), after
-kafkaviz.pipeline.register(spark).
+"""A broker directory as a data source of Spark.
 
-    kafka_segments      a row a segment: its files, and what reading them tells
+spark.read.format("kafka_batches").load(DIR), after kafkaviz.pipeline.register(spark).
+
+    kafka_segments      a row a segment: its files, and what reading them says
     kafka_batches       a row a batch, from its header
     kafka_records       a row a record, of any magic and codec; keys, values and headers with option
     payload=true
@@ -65,10 +66,11 @@ LOG = logging.getLogger("kafkaviz")
 
 
 def register(spark: "SparkSession") -> None:
-    """Makes the five formats known to a session, one of Spark Connect too; no setting of it is
-    changed.
+    """Makes the five formats known to a session, one of Spark Connect too.
 
-    Workers of a local session that was told of no Python run this one: Spark's default is the first
+    No setting of it is changed.
+
+    Workers of a local session that was given no Python run this one: Spark's default is the first
     python3 on PATH, which need not have kafkaviz. On a cluster, and on the server of Spark Connect,
     PYSPARK_PYTHON names theirs.
     """
@@ -94,8 +96,9 @@ def register(spark: "SparkSession") -> None:
 def session_source(
     source: type["KafkaSource"], *, pushes_filters: bool, is_local: bool
 ) -> type["KafkaSource"]:
-    """The format as this session may use it; Spark sends a class that was made here along, with
-    what is said in it.
+    """The format as this session may use it.
+
+    Spark sends a class that was made here along, with what is said in it.
     """
     flags = {"PUSHES_FILTERS": pushes_filters, "IS_LOCAL": is_local}
     return (
@@ -120,12 +123,18 @@ class KafkaSource(DataSource):
         return cls.FORMAT
 
     def schema(self) -> "StructType":
-        """The columns, in order; BadOption for one that is not there."""
+        """The columns, in order.
+
+        Raises:
+            BadOption: for one that is not there.
+        """
         return from_arrow_schema(columns(self.FORMAT, parse_options(self.options)))
 
     def reader(self, schema: "StructType") -> "KafkaReader":
-        """A reader of all or some of the columns; BadOption for a schema of the caller's own that
-        has others.
+        """A reader of all or some of the columns.
+
+        Raises:
+            BadOption: for a schema of the caller's own that has others.
         """
         arrow_schema, available_schema = (
             to_arrow_schema(schema, timezone="UTC"),
@@ -192,8 +201,9 @@ class ReadTask(InputPartition):
 
 
 class KafkaReader(DataSourceReader):
-    """Plans in one process of Python, reads in the workers; it is pickled on the way, with what was
-    asked for.
+    """Plans in one process of Python, reads in the workers.
+
+    It is pickled on the way, with what was asked for.
     """
 
     def __init__(
@@ -204,8 +214,11 @@ class KafkaReader(DataSourceReader):
         *,
         is_local: bool = True,
     ) -> None:
-        """given: the options, with the directory as path, or several as paths. is_local: the
-        workers are on this machine.
+        """Plans a read.
+
+        Args:
+            option_values: the options, with the directory as path, or several as paths.
+            is_local: the workers are on this machine.
         """
         self.options = parse_options(option_values)
         self._name, self._directories = name, directories(option_values)
@@ -213,8 +226,11 @@ class KafkaReader(DataSourceReader):
         self._filters, self._is_local = option_filters(name, self.options), is_local
 
     def partitions(self) -> list[ReadTask]:
-        """The tasks; Malformed for a topic-partition that is asked for and cannot be read, unless
-        the mode makes it a row.
+        """The tasks.
+
+        Raises:
+            Malformed: a topic-partition that is asked for cannot be read, unless the mode makes it
+                a row.
         """
         disk_inventory = inventory(map(self._open, self._directories))
         rows = [
@@ -258,8 +274,10 @@ class KafkaReader(DataSourceReader):
         )
 
     def _open(self, directory: str) -> Broker:
-        """The broker of a directory; CannotOpen for an archive that the workers of a cluster would
-        not see unpacked.
+        """The broker of a directory.
+
+        Raises:
+            CannotOpen: for an archive that the workers of a cluster would not see unpacked.
         """
         path = Path(directory)
         if not self._is_local and (
@@ -283,8 +301,9 @@ class KafkaReader(DataSourceReader):
             ) from None
 
     def _unread_rows(self, broker_name: str, broker: Broker, problem: Problem) -> list[dict]:
-        """A problem that hides rows, of which a topic-partition's directory is one; without a
-        checkpoint no row is lost.
+        """A problem that hides rows, of which a topic-partition's directory is one.
+
+        Without a checkpoint no row is lost.
         """
         name = names.parse_directory(problem.path.name)
         if name is None or not problem.is_unread:
@@ -317,7 +336,11 @@ class PushingReader(KafkaReader):
 
 
 def directories(option_values: dict[str, str]) -> list[str]:
-    """The directories that load() was given; CannotOpen without any."""
+    """The directories that load() was given.
+
+    Raises:
+        CannotOpen: without any.
+    """
     paths = (
         json.loads(option_values["paths"])
         if option_values.get("paths")
@@ -336,8 +359,10 @@ def directories(option_values: dict[str, str]) -> list[str]:
 
 
 def _local_path(directory: str) -> str:
-    """The path of a directory that may be named by a URI; CannotOpen for one that is no path of
-    this machine.
+    """The path of a directory that may be named by a URI.
+
+    Raises:
+        CannotOpen: for one that is no path of this machine.
     """
     scheme, _, rest = directory.partition(":")
     if not rest or not scheme.isalnum() or len(scheme) < 2 or not rest.startswith("/"):

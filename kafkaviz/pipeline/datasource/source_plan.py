@@ -1,5 +1,6 @@
-"""What a read of the data source consists of: pieces of segments, packed into tasks by names and
-sizes alone.
+"""What a read of the data source consists of.
+
+Pieces of segments, packed into tasks by names and sizes alone.
 
 Segments that cannot hold what is asked for are left out by the names of their directories and
 files: one of base offset 1000 before one of base offset 2000 holds no offset 2500. A big segment is
@@ -103,8 +104,9 @@ def tasks(
 ) -> list[list[SegmentSplit]]:
     """The pieces of each task, in the order of the directories.
 
-    reads_log: whether the .log files are read at all. transactions_of: gives the transactions of a
-    broker's topic-partition, where they count.
+    Args:
+        reads_log: whether the .log files are read at all.
+        transactions_of: gives the transactions of a broker's topic-partition, where they count.
     """
     groups: list[list[SegmentSplit]] = []
     remaining, task_bytes = 0, options.task_bytes
@@ -188,8 +190,9 @@ def _select_entries(
 
 
 def _duplicate_replicas(inventory: Inventory, filters: PushedFilters) -> set[int]:
-    """The replicas that are left out, by id: of those of one cluster's topic-partition all but the
-    one whose log ends last.
+    """The replicas that are left out, by id.
+
+    Of those of one cluster's topic-partition all but the one whose log ends last.
 
     Of several that end at the same offset the one whose broker's name comes first is read. Two
     directories of one broker count as replicas too; logs without a known cluster, or of another
@@ -215,10 +218,14 @@ def _duplicate_replicas(inventory: Inventory, filters: PushedFilters) -> set[int
 
 
 def _offsets(name: str, segment: Segment, bases: list[int]) -> tuple[float, float]:
-    """The first and the last offset that rows of a segment may have, up to the base offset of the
-    next one (bases: of those in use).
+    """The first and the last offset that rows of a segment may have.
+
+    Up to the base offset of the next one.
 
     An index may say whatever fits into its four bytes.
+
+    Args:
+        bases: of the segments in use.
     """
     base_offset = segment.base_offset
     if name in INDEXES:
@@ -228,8 +235,9 @@ def _offsets(name: str, segment: Segment, bases: list[int]) -> tuple[float, floa
 
 
 def _has_rows(name: str, segment: Segment) -> bool:
-    """Whether the file that the rows are from is there, and in use: a .deleted, .cleaned or .swap
-    repeats rows of another.
+    """Whether the file that the rows are from is there, and in use.
+
+    A .deleted, .cleaned or .swap repeats rows of another.
     """
     file = {"kafka_offset_index": segment.index, "kafka_time_index": segment.timeindex}.get(
         name, segment.log

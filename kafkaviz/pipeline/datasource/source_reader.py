@@ -1,11 +1,12 @@
-"""What a task of the data source does: each of its pieces read as far as the query needs it, as
-Arrow record batches.
+"""What a task of the data source does.
+
+Each of its pieces read as far as the query needs it, as Arrow record batches.
 
 A piece begins at the first batch from its edge on that an index entry proves and ends where the
 next one begins, so that any number of pieces gives the same rows. Within it the indexes say where
-the offsets or times that are asked for may begin and end; what they say is held against the .log
-first (log/entry_points.py), and where it is wrong the whole piece is read. What cannot be read ends
-the query; or it is a row or a line in the log, as mode says, and behind damage reading goes on
+the offsets or times that are asked for may begin and end; what they say is compared with the .log
+first (log/entry_points.py), and where it is wrong the entire piece is read. What cannot be read
+ends the query; or it is a row or a line in the log, as mode says, and behind damage reading goes on
 (log/resync_scan.py).
 """
 
@@ -68,15 +69,20 @@ class SourceReader:
     def __init__(
         self, name: str, schema: pa.Schema, filters: PushedFilters, options: SourceOptions
     ) -> None:
-        """schema: the columns in their order. filters: rows outside of it may be left out, and most
-        are.
+        """Takes what is asked for.
+
+        Args:
+            schema: the columns in their order.
+            filters: rows outside of it may be left out, and most are.
         """
         self._name, self._schema, self._filters, self._options = name, schema, filters, options
         self._bounds = row_bounds(name, filters)
 
     def read(self, splits: Sequence[SegmentSplit]) -> Rows:
-        """All that the pieces hold, in their order; Malformed for what cannot be read, unless the
-        mode makes it a row or leaves it out.
+        """All that the pieces hold, in their order.
+
+        Raises:
+            Malformed: for what cannot be read, unless the mode makes it a row or leaves it out.
         """
         readers = {
             "kafka_segments": self._segment,
@@ -212,8 +218,9 @@ class SourceReader:
     # ---- the way through a .log
 
     def _walk(self, split: SegmentSplit, points: EntryPoints) -> Iterator[np.ndarray | Hole]:
-        """The batches of a piece, as far as offsets and times do not rule them out; behind them
-        what was none.
+        """The batches of a piece, as far as offsets and times do not rule them out.
+
+        Behind them what was none.
         """
         if split.count > 1 and (index := split.segment_task.segment.index):
             with file.reader(index.path):  # without it this piece and the next would not meet
@@ -277,8 +284,9 @@ class SourceReader:
         return late_ms if isinstance(late_ms, int) else inf
 
     def _sorted_entries(self, split: SegmentSplit) -> Generator[pa.RecordBatch, None, np.ndarray]:
-        """All entries of the .index, where the column of slots is asked for; one that cannot be
-        read is a problem of the segment.
+        """All entries of the .index, where the column of slots is asked for.
+
+        One that cannot be read is a problem of the segment.
         """
         entries = np.empty(0, OFFSET_ENTRY)
         if "entry_slot" in self._schema.names:
@@ -354,10 +362,15 @@ class SourceReader:
 
 
 def becomes_row(what: str, *, is_unread: bool, mode: str) -> bool:
-    """Whether what cannot be read is a row; if not, it ends the query by Malformed, or, of bytes
-    that are wrong, is a line in the log.
+    """Whether something that cannot be read is a row.
 
-    is_unread: it is a file that cannot be opened, of which nobody knows what it holds.
+    If not, and bytes are wrong, it is a line in the log.
+
+    Args:
+        is_unread: it is a file that cannot be opened, of which nobody knows what it holds.
+
+    Raises:
+        Malformed: it is to end the query.
     """
     if mode == FAILFAST or (is_unread and mode == DROPMALFORMED):
         raise Malformed(
@@ -371,7 +384,7 @@ def becomes_row(what: str, *, is_unread: bool, mode: str) -> bool:
 
 
 def problem_row(row: Mapping[str, object], schema: pa.Schema) -> pa.RecordBatch:
-    """A row of what could not be read; what it does not tell is null."""
+    """A row of what could not be read; what it does not say is null."""
     return pa.RecordBatch.from_pylist([{name: row.get(name) for name in schema.names}], schema)
 
 
@@ -383,10 +396,12 @@ def reads_log(name: str, schema: pa.Schema) -> bool:
 
 
 def edges(split: SegmentSplit, points: EntryPoints) -> tuple[int | None, int]:
-    """Where a piece begins, None if no batch is proven to begin in it, and where the next piece
-    that has a beginning does.
+    """Where a piece begins, and where the next piece that has a beginning does.
 
     All readers of a segment find the same places, whichever pieces they read.
+
+    Returns:
+        None for the first where no batch is proven to begin in the piece.
     """
     size_bytes = split.segment_task.log_bytes
     start = (
@@ -414,7 +429,7 @@ def _is_preallocated(segment: LogSegment, hole: Hole) -> bool:
 
 
 def _begins_behind(batch: np.void | None, timestamp_ms: float) -> bool:
-    """Whether the first record of a batch is newer than this, as far as its header tells."""
+    """Whether the first record of a batch is newer than this, as far as its header shows."""
     if batch is None or batch["magic"] < 2 or has_delete_horizon(batch):
         return False
     first_ms = (

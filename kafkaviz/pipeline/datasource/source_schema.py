@@ -1,7 +1,7 @@
 """The columns of the data source: each format's, in order, and its options as text.
 
 The formats give what the catalog's tables give, column for column, but for kafka_records and
-whether a checksum is right, which no catalog holds, and what all segments of a partition tell
+whether a checksum is right, which no catalog holds, and what all segments of a partition say
 together.
 """
 
@@ -67,19 +67,24 @@ class BadOption(KafkavizError):
 class SourceOptions:
     """The options of a read, as spark.read.option takes them.
 
-    columns: names, separated by commas; all by default. topics: names or patterns with * and ?,
-    separated by commas. partitions: their numbers or ranges, as 0,4-7. offsets, timestamps: a
-    range, both ends included, and no row outside of it is given. payload: "true" adds key, value
-    and headers to kafka_records. mode: what becomes of that which cannot be read. FAILFAST ends the
-    query; PERMISSIVE adds the column problem, and a row for each such thing (problems: "true" is an
-    older word for it); DROPMALFORMED leaves out bytes that are wrong, and says so in the log of the
-    worker, but a file that cannot be opened ends the query all the same. isolation: of the reader
-    of kafka_records; read_uncommitted gives records of aborted and open transactions too, with the
-    column aborted. replicas: "one" reads one replica of each topic-partition, "all" each broker's;
-    not given, one in kafka_records and all elsewhere. late_ms: how far a record may be older than
-    one that stands before it; not given, records come in any order; "any" does not go by the
-    .timeindex either. renamed: "true" also reads the directories that Kafka has renamed: -delete,
-    -stray, -future. task_bytes: of .log a task.
+    Attributes:
+        columns: names, separated by commas; all by default.
+        topics: names or patterns with * and ?, separated by commas.
+        partitions: their numbers or ranges, as 0,4-7.
+        offsets, timestamps: a range, both ends included, and no row outside of it is given.
+        payload: "true" adds key, value and headers to kafka_records.
+        mode: what becomes of that which cannot be read. FAILFAST ends the query; PERMISSIVE adds
+            the column problem, and a row for each such thing (problems: "true" is an older word for
+            it); DROPMALFORMED leaves out bytes that are wrong, and says so in the log of the
+            worker, but a file that cannot be opened ends the query all the same.
+        isolation: of the reader of kafka_records; read_uncommitted gives records of aborted and
+            open transactions too, with the column aborted.
+        replicas: "one" reads one replica of each topic-partition, "all" each broker's; not given,
+            one in kafka_records and all elsewhere.
+        late_ms: how far a record may be older than one that stands before it; not given, records
+            come in any order; "any" does not go by the .timeindex either.
+        renamed: "true" also reads the directories that Kafka has renamed: -delete, -stray, -future.
+        task_bytes: of .log a task.
     """
 
     columns: tuple[str, ...] = ()
@@ -101,8 +106,10 @@ NAMES = tuple(field.name for field in fields(SourceOptions))
 
 
 def parse_options(values: Mapping[str, str]) -> SourceOptions:
-    """The options that were given; BadOption for one that there is not, or a value that means
-    nothing.
+    """The options that were given.
+
+    Raises:
+        BadOption: for one that there is not, or a value that means nothing.
     """
     unknown = [name for name in values if name.lower() not in (*NAMES, *SPARK_OPTIONS)]
     if unknown:
@@ -142,8 +149,10 @@ def parse_options(values: Mapping[str, str]) -> SourceOptions:
 
 
 def columns(name: str, read_options: SourceOptions) -> pa.Schema:
-    """The columns of a format with these options; BadOption for a column or a limit that it does
-    not have.
+    """The columns of a format with these options.
+
+    Raises:
+        BadOption: for a column or a limit that it does not have.
     """
     if read_options.timestamps.is_limited and name not in TIMED_FORMATS:
         raise BadOption(message("option.no_timestamps", names=TIMED_FORMATS, name=name))
@@ -184,8 +193,9 @@ def _parse_range(option: str, text: str) -> NumberRange:
 
 
 def _parse_times(option: str, text: str) -> NumberRange:
-    """FROM/TO, FROM/ or /TO, each milliseconds since 1970 or a time as ISO 8601 writes it; numbers
-    also as _numbers has them.
+    """FROM/TO, FROM/ or /TO, each milliseconds since 1970 or a time as ISO 8601 writes it.
+
+    Numbers also as _numbers has them.
     """
     if "/" not in text and NUMBERS.fullmatch(text.strip()):
         return _parse_range(option, text)

@@ -1,5 +1,6 @@
-"""What the checks of a segment found, as text that can be kept beside the segment's name and read
-back when nothing has changed.
+"""What the checks of a segment found, as text.
+
+It can be kept beside the segment's name and read back when nothing has changed.
 
     {"findings": [["batch-crc-mismatch", "error", "orders-0", ...]], "summary": [3, 30, 0, 29, ...]}
 
@@ -59,7 +60,11 @@ def steps_to_json(steps: tuple[StartupStep, ...]) -> str:
 
 
 def steps_from_json(text: str) -> tuple[StartupStep, ...]:
-    """What steps_to_json was given; ValueError where the text is no such thing."""
+    """What steps_to_json was given.
+
+    Raises:
+        ValueError: the text is no such thing.
+    """
     try:
         return from_plain(tuple[StartupStep, ...], json.loads(text))
     except RecursionError:
@@ -79,11 +84,11 @@ def digest_of(*values: Any) -> str:
 def is_still_valid(result: SegmentFindings, now_ms: int) -> bool:
     """Whether what was found at another time may be kept now.
 
-    Only one code asks for the time, timestamp-in-future, and its words are made anew. What was kept
-    is right where nothing lay ahead of the clock then and nothing does now. Where something did, it
-    is kept as long as the farthest is still ahead: how many batches there are, and which of the
-    others came late, is then told by the clock of the reading, so that one segment with a date of
-    2099 is not read again in every run.
+    Only one code asks for the time, timestamp-in-future, and its words are written again. What was
+    kept is right where nothing lay ahead of the clock then and nothing does now. Where something
+    did, it is kept as long as the farthest is still ahead: how many batches there are, and which of
+    the others came late, then depends on the clock of the reading, so that one segment with a date
+    of 2099 is not read again in every run.
     """
     if result.summary is None:
         return True

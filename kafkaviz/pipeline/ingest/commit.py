@@ -1,5 +1,6 @@
-"""A catalog being replaced: written aside, swapped by one rename, its leftovers swept; one run at a
-time.
+"""A catalog being replaced: written aside, swapped by one rename, its leftovers swept.
+
+One run at a time.
 
     OUT/.staging-RUN/batches/…    what the tasks of this run write, failed attempts too
     OUT/.run-RUN/batches/…        the new catalog: what counts of that, moved there, and what is
@@ -9,12 +10,12 @@ time.
     OUT/.current                  a link to .run-RUN, replaced: from here on all of the new catalog
     holds, and nothing of the old
 
-A run that ends anywhere on this way leaves a whole catalog, for those who go by _catalog.json and
-for those who list a table's folder; the next one sweeps what it left. One exception: of a catalog
-of format 7, whose tables were folders, a table's folder may be missing from the moment it is moved
-until the next commit. The folder of the run before stays until the next run starts, so that a
-listing that has begun is whole. What a file of some name holds never changes: opened by OUT/batches
-after the swap, it has the same rows as when it was listed, or is gone.
+A run that ends anywhere on this way leaves a complete catalog, for those who go by _catalog.json
+and for those who list a table's folder; the next one sweeps what it left. One exception: of a
+catalog of format 7, whose tables were folders, a table's folder may be missing from the moment it
+is moved until the next commit. The folder of the run before stays until the next run starts, so
+that a listing that has begun is whole. What a file of some name holds never changes: opened by
+OUT/batches after the swap, it has the same rows as when it was listed, or is gone.
 """
 
 import fcntl
@@ -61,8 +62,11 @@ class CatalogTransaction:
     """A catalog's folder while one run holds it; see `catalog_transaction`."""
 
     def __init__(self, path: Path, old: CatalogInfo | None) -> None:
-        """old: what the catalog holds until the commit; None if there is none, or none that can be
-        understood.
+        """Starts with what the catalog holds.
+
+        Args:
+            old: what the catalog holds until the commit; None if there is none, or none that can be
+                understood.
         """
         self.path, self.old = path, old
         self.staging, self.run = (path / f"{prefix}{uuid.uuid4().hex}" for prefix in (STAGING, RUN))
@@ -72,7 +76,8 @@ class CatalogTransaction:
     def make_staging(self) -> Path:
         """The folder that tasks write to, with one for each table in it.
 
-        Raises CannotOpen where the file system has no symbolic links.
+        Raises:
+            CannotOpen: the file system has no symbolic links.
         """
         for table in TABLES:
             (self.staging / table).mkdir(parents=True, exist_ok=True)
@@ -87,8 +92,9 @@ class CatalogTransaction:
         return self.staging
 
     def keep(self, segments: Sequence[StoredSegment]) -> list[StoredSegment]:
-        """Takes these segments' rows over from the old catalog; their spans change where a file
-        held others' rows too.
+        """Takes these segments' rows over from the old catalog.
+
+        Their spans change where a file had others' rows too.
         """
         new_ranges: dict[tuple[str, RowRange], RowRange] = {}
         for table in TASK_TABLES:
@@ -103,8 +109,9 @@ class CatalogTransaction:
         return [_with_spans(segment, new_ranges) for segment in segments]
 
     def add(self, segments: Iterable[StoredSegment]) -> None:
-        """Takes in the files that the tasks wrote for these segments; a file that none of them
-        names is left behind.
+        """Takes in the files that the tasks wrote for these segments.
+
+        A file that none of them names is left behind.
         """
         for segment in segments:
             for table, spans in segment.spans.items():
@@ -168,8 +175,9 @@ class CatalogTransaction:
     def _carry_over(
         self, table: str, file: str, spans: list[RowRange]
     ) -> Iterator[tuple[RowRange, RowRange]]:
-        """Each span and where its rows are from now on: in the same file if nothing else was in it,
-        else in a new one.
+        """Each span and where its rows are from now on.
+
+        In the same file if nothing else was in it, else in a new one.
         """
         spans = sorted(spans, key=lambda span: span.first_row)
         rows = cast(CatalogInfo, self.old).tables[table][file]
@@ -196,10 +204,13 @@ class CatalogTransaction:
 
 @contextmanager
 def catalog_transaction(path: Path) -> Generator[CatalogTransaction]:
-    """Holds the catalog's folder, which is made if need be, for one run; whatever the run has not
-    committed is gone afterwards.
+    """Locks the catalog's folder, which is created if need be, for one run.
 
-    Raises Busy while another run holds it, CannotOpen where the folder holds something else.
+    Whatever the run has not committed is removed afterwards.
+
+    Raises:
+        CatalogBusy: another run has the lock.
+        CannotOpen: the folder holds something else.
     """
     with translate_os_errors(path):
         path.mkdir(parents=True, exist_ok=True)
@@ -232,8 +243,10 @@ def _hold_lock(path: Path) -> Generator[None]:
 
 
 def _lock(path: Path, file: TextIO) -> None:
-    """Waits for a run of this process, a cancelled one that still ends; raises Busy for one of
-    another.
+    """Waits for a run of this process, a cancelled one that is about to end.
+
+    Raises:
+        CatalogBusy: a run of another process has the lock.
     """
     waits_until = time.monotonic() + OWN_RUN_ENDS_WITHIN_S
     while True:
@@ -277,8 +290,9 @@ def _current(path: Path) -> Path | None:
 
 
 def _link(file: Path, link: Path) -> None:
-    """The same file in another folder; a copy where another user wrote it, or the file system has
-    no hard links.
+    """The same file in another folder.
+
+    A copy where another user wrote it, or the file system has no hard links.
     """
     try:
         os.link(file, link)

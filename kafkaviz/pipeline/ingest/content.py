@@ -1,4 +1,4 @@
-"""What reading a segment tells of it: counts, first and last, least and largest.
+"""What reading a segment says of it: counts, first and last, least and largest.
 
 Parts that follow one another merge.
 
@@ -20,8 +20,9 @@ from kafkaviz.pipeline.ingest.rows import no_timestamp
 
 @dataclass(frozen=True)
 class Content:
-    """What some batches of a segment tell; None where there are none, or where their format does
-    not tell.
+    """What some batches of a segment say.
+
+    None where there are none, or where their format does not say.
 
     min_timestamp_ms is the least that headers know: of a batch its first record's, or the append
     time.
@@ -40,7 +41,7 @@ class Content:
 
 
 def content(batches: np.ndarray) -> Content:
-    """What an array of batches tells (format.batch.BATCH)."""
+    """What an array of batches says (format.batch.BATCH)."""
     if not len(batches):
         return Content()
     first, counts = batches[0], batches["record_count"]
@@ -60,8 +61,10 @@ def content(batches: np.ndarray) -> Content:
 
 
 class ContentBuilder(BatchObserver[Content]):
-    """What the batches of a stretch tell together. end_position: of the last one; None before the
-    first.
+    """What the batches of a stretch say together.
+
+    Attributes:
+        end_position: of the last batch, None before the first.
     """
 
     def __init__(self) -> None:
@@ -81,7 +84,7 @@ class ContentBuilder(BatchObserver[Content]):
 
 
 def merge(parts: Iterable[Content]) -> Content:
-    """What the parts of a segment tell together, given in its order."""
+    """What the parts of a segment say together, given in its order."""
     parts = [part for part in parts if part.batches]
     if not parts:
         return Content()

@@ -1,5 +1,6 @@
-"""The tables findings, restart_steps and retention: rows of what was found about a broker, and
-those values again from the rows.
+"""The tables findings, restart_steps and retention.
+
+Rows of what was found about a broker, and those values again from the rows.
 """
 
 import json
@@ -45,8 +46,9 @@ SOURCE_COLUMNS = {
 
 
 class StoredHealth(NamedTuple):
-    """What a catalog says of a broker: analysis.health.Health(broker, *told) is what a check of it
-    gives.
+    """What a catalog says of a broker.
+
+    With the broker in front these are the fields of analysis.health.broker_health.Health.
     """
 
     version: AssumedRelease
@@ -103,7 +105,11 @@ def source_check(health: Health) -> SourceCheck:
 def stored_health(
     check: SourceCheck, findings: pa.Table, steps: pa.Table, retention: pa.Table
 ) -> StoredHealth:
-    """The values again, of the rows of one broker; ValueError where a row holds none."""
+    """The values again, of the rows of one broker.
+
+    Raises:
+        ValueError: a row holds none.
+    """
     restart_steps = tuple(finding_codec.step_from_row(row) for row in steps.to_pylist())
     restart = (
         None if check.starts is None else Restart(bool(check.clean), check.starts, restart_steps)
@@ -160,8 +166,9 @@ def _parse_segment(row: dict) -> SegmentRetention:
 
 
 def _storable(row: dict) -> dict:
-    """A row as Parquet takes it: the name of a strange directory may be no UTF-8, and the number in
-    that of a file no long.
+    """A row as Parquet takes it.
+
+    The name of a strange directory may be no UTF-8, and the number in that of a file no long.
     """
     texts = {
         name: replace_surrogates(value) for name, value in row.items() if isinstance(value, str)

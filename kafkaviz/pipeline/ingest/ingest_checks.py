@@ -1,5 +1,7 @@
-"""The checks of a run: what must be read for them, what an earlier run found and still holds, and
-what all of it makes of a broker.
+"""The checks of a run.
+
+What must be read for them, what an earlier run found and still holds, and what all of it makes of a
+broker.
 
 A segment is checked by the task that reads its rows. Its findings are kept in the catalog (table
 checked) beside a digest of the facts they depend on, so that the next run takes them from there: of
@@ -46,7 +48,7 @@ class LogLoad:
 
     @property
     def key(self) -> Key:
-        """What tells it from everything else that is checked."""
+        """What distinguishes it from everything else that is checked."""
         return self.broker, self.log.partition.directory, None, ""
 
     @cached_property
@@ -90,12 +92,17 @@ def load_log(load: LogLoad) -> LoadResult:
 
 
 class IngestChecks:
-    """The checks of all brokers of a run: first it says what must be read, then it takes what was
-    read.
+    """The checks of all brokers of a run.
+
+    First it says what must be read, then it takes what was read.
     """
 
     def __init__(self, inventory: Inventory, old: Catalog | None) -> None:
-        """old: the catalog whose findings may still hold; None where there is none."""
+        """Plans the checks of all brokers.
+
+        Args:
+            old: the catalog whose findings may still hold; None where there is none.
+        """
         self._inventory, self._plans = (
             inventory,
             {name: broker_health.plan(broker) for name, broker in inventory.brokers},
@@ -106,12 +113,17 @@ class IngestChecks:
         self._results: dict[Key, SegmentFindings] = {}
 
     def facts(self, entry: InventoryEntry) -> PartitionFacts | None:
-        """What the checks of a segment go by; None for one that is not read for them."""
+        """What the checks of a segment go by.
+
+        Returns:
+            None for one that is not read for them.
+        """
         return self._facts_of(entry.broker, entry.partition) if _is_read(entry) else None
 
     def must_read(self, entry: InventoryEntry) -> bool:
-        """Whether a segment whose rows the catalog has right must be read for its findings: else
-        those that were kept are taken.
+        """Whether a segment whose rows the catalog has right must be read for its findings.
+
+        Else those that were kept are taken.
         """
         if not _is_read(entry):
             return False
@@ -190,7 +202,11 @@ class IngestChecks:
         return True
 
     def _restart(self, broker: str) -> Restart | None:
-        """The start; None where one of its logs could not be loaded."""
+        """The start.
+
+        Returns:
+            None where one of its logs could not be loaded.
+        """
         loads = [load for load in self._all_loads if load.broker == broker]
         if any(load.key not in self._texts for load in loads):
             return None
@@ -205,8 +221,9 @@ class IngestChecks:
         )
 
     def _result_of(self, entry: InventoryEntry) -> SegmentFindings:
-        """What was found in a segment; in leftovers and lone indexes it is found by their names
-        alone.
+        """What was found in a segment.
+
+        In leftovers and lone indexes it is found by their names alone.
         """
         if _is_read(entry):
             return self._results.pop(entry.stored.key)

@@ -1,5 +1,6 @@
-"""What lies in the directories now: their segments by name, size and time, to be held against what
-a catalog was read from.
+"""What lies in the directories now.
+
+Their segments by name, size and time, to be compared with what a catalog was read from.
 """
 
 import os
@@ -50,8 +51,9 @@ class Inventory:
     problems: tuple[Problem, ...]
 
     def is_in(self, catalog: CatalogInfo, *, findings: bool = False) -> bool:
-        """Whether the catalog was read from exactly this, and, where they are asked for, holds its
-        findings.
+        """Whether the catalog was read from exactly this.
+
+        Where findings are asked for, also whether it holds them.
         """
         if findings and not all(source.checked for source in catalog.sources):
             return False
@@ -70,12 +72,15 @@ class Inventory:
         *,
         needs_sweep: bool = False,
     ) -> list[int | None]:
-        """For each segment the number of the catalog's own that still holds, or None where it must
-        be read.
+        """For each segment the number of the catalog's own that still holds.
 
-        missing: files of the catalog that are gone, by table and name: what they told must be read
-        again. Those of table partitions tell nothing that takes reading. needs_sweep: whether the
-        rows of a sweep must be there too.
+        Args:
+            missing: files of the catalog that are gone, by table and name: what they had must be
+                read again. Those of table partitions have nothing that takes reading.
+            needs_sweep: whether the rows of a sweep must be there too.
+
+        Returns:
+            None for a segment that must be read.
         """
         if (
             old is None
@@ -126,8 +131,9 @@ def inventory(brokers: Iterable[Broker]) -> Inventory:
 
 
 def _merge_by_path(brokers: Iterable[Broker]) -> list[Broker]:
-    """Each directory once; partition directories given one by one become one broker with them
-    all.
+    """Each directory once.
+
+    Partition directories given one by one become one broker with them all.
     """
     by_path: dict[Path, Broker] = {}
     for broker in brokers:
@@ -145,11 +151,12 @@ def _merge_by_path(brokers: Iterable[Broker]) -> list[Broker]:
 
 
 def _names(brokers: list[Broker]) -> list[str]:
-    """The folder of each, or the archive's name without its suffix; as many folders above it as
-    tell all apart.
+    """The folder of each, or the archive's name without its suffix.
 
-    As text that tables can hold, see units.encodable; where that alone tells two apart no more,
-    bytes that are no UTF-8 are written out.
+    As many folders above it as distinguish all.
+
+    As text that tables can hold, see units.replace_surrogates; where that alone no longer
+    distinguishes two, bytes that are no UTF-8 are written out.
     """
     paths = [
         broker.source.with_name(archive.stem(broker.source)) if _is_packed(broker) else broker.path
@@ -179,8 +186,9 @@ def _build_source(name: str, broker: Broker) -> CatalogSource:
 
 
 def _files(broker: Broker) -> Iterator[tuple[str, Stamp]]:
-    """Every file that is no segment's and that findings may be told by, by path from the directory;
-    of directories there the name.
+    """Every file that is no segment's and that findings may go by, by path from the directory.
+
+    Of directories there the name.
     """
     for partition in broker.partitions:
         yield from (
@@ -234,8 +242,9 @@ def _stamp_of(path: Path) -> Stamp | None:
 
 
 def _is_unchanged(entry: InventoryEntry, old: StoredSegment) -> bool:
-    """Whether a segment's files are as they were, and what could not be read then cannot be read
-    now.
+    """Whether a segment's files are as they were.
+
+    What could not be read then must still be unreadable.
     """
     return old.files == entry.stored.files and not _became_readable(entry, old)
 

@@ -68,15 +68,19 @@ def start_ingest(
     findings: bool = True,
     spark: "SparkSession | None" = None,
 ) -> Ingest:
-    """Starts a run in the background and comes back at once; Ingest.wait raises whatever goes
-    wrong.
+    """Starts a run in the background and comes back at once.
 
-    directories: broker directories or archives of them; the catalog will hold these and no others.
-    full: reads all of them again, not only what has changed since the last run. findings: checks
-    them too, and foretells each broker's next start. spark: the session to run on; without it the
-    one that runs in this process, else one that is started for `master`: None for that of
-    spark-submit, else local[*]. A session that kafkaviz did not start is used as it is, and stays.
-    One of Spark Connect will not do.
+    Ingest.wait raises whatever goes wrong.
+
+    Args:
+        directories: broker directories or archives of them; the catalog will hold these and no
+            others.
+        full: reads all of them again, not only what has changed since the last run.
+        findings: checks them too, and predicts each broker's next start.
+        spark: the session to run on; without it the one that runs in this process, else one that is
+            started for `master`. A session that kafkaviz did not start is used as it is, and stays.
+            One of Spark Connect will not do.
+        master: by default that of spark-submit, else local[*].
     """
     directories, catalog_path = (
         [Path(directory) for directory in directories],
@@ -103,8 +107,10 @@ def ingest(
     full: bool,
     findings: bool,
 ) -> CatalogInfo:
-    """All the steps of a run; the old catalog holds until the last of them. spark: a session, or
-    the master of one to start.
+    """All the steps of a run; the old catalog holds until the last of them.
+
+    Args:
+        spark: a session, or the master of one to start.
     """
     if not isinstance(spark, str | None):
         session.refuse_unusable(spark)
@@ -168,7 +174,11 @@ def ingest(
 
 
 def refuse_inside(catalog_path: Path, brokers: Iterable[Broker]) -> None:
-    """Raises CannotOpen for a catalog in an inspected directory: nothing is ever written there."""
+    """Refuses a catalog in an inspected directory, where nothing is ever written.
+
+    Raises:
+        CannotOpen: the catalog lies in one.
+    """
     inspected = [
         path
         for broker in brokers
@@ -188,8 +198,9 @@ def plan_segments(
 ) -> list[SegmentTask]:
     """The segments that must be read, for their rows, their findings or both.
 
-    catalog_numbers: for each segment its number in the old catalog, or None. checks: None where no
-    findings are asked for.
+    Args:
+        catalog_numbers: for each segment its number in the old catalog, or None.
+        checks: None where no findings are asked for.
     """
     return [
         SegmentTask(
@@ -216,7 +227,9 @@ def read_segments(
     spark: "SparkSession | str | None",
     checks: IngestChecks | None,
 ) -> dict[int, SegmentSummary]:
-    """Reads the segments and loads the logs on Spark: what each segment told, by its number.
+    """Reads the segments and loads the logs on Spark.
+
+    What reading each segment gave, by its number.
 
     Its rows lie in the staging folder.
 
@@ -259,7 +272,7 @@ def run_tasks(
 
 
 def merge_by_segment(summaries: Iterable[RangeSummary]) -> dict[int, SegmentSummary | None]:
-    """What the stretches of each segment tell together, by the segment's number."""
+    """What the stretches of each segment say together, by the segment's number."""
     by_number: dict[int, list[RangeSummary]] = defaultdict(list)
     for summary in summaries:
         by_number[summary.number].append(summary)
@@ -272,8 +285,9 @@ def collect_segments(
     catalog_numbers: Sequence[int | None],
     segment_summaries: dict[int, SegmentSummary],
 ) -> tuple[list[StoredSegment], list[SegmentStatistics]]:
-    """Each segment and what it told, in the inventory's order: those just read, and those that the
-    old catalog still has right.
+    """Each segment and what reading it gave, in the inventory's order.
+
+    Those just read, and those that the old catalog still has right.
     """
     stored_by_number = {
         number: new_stored_segment(disk_inventory.segments[number], summary)
@@ -316,7 +330,7 @@ def reused_stored_segment(entry: InventoryEntry, segment: StoredSegment) -> Stor
 
 
 def settings(brokers: Iterable[tuple[str, Broker]]) -> dict[str, Settings]:
-    """What each broker was run with, as far as its directory tells, by its name."""
+    """What each broker was run with, as far as its directory says, by its name."""
     return {
         name: open_settings(broker, assumed_version(broker).version) for name, broker in brokers
     }
@@ -325,8 +339,9 @@ def settings(brokers: Iterable[tuple[str, Broker]]) -> dict[str, Settings]:
 def write_findings(
     transaction: CatalogTransaction, disk_inventory: Inventory, checks: IngestChecks
 ) -> list[CatalogSource]:
-    """Writes all that was found, and what the next run need not find again; the sources with what
-    became of each.
+    """Writes all that was found, and what the next run need not find again.
+
+    The sources with what became of each.
     """
     healths = list(checks.healths())
     transaction.write("findings", findings_table(healths))

@@ -1,5 +1,6 @@
-"""The work list of a run: many small segments packed into one task, a big one cut where its index
-proves a batch starts.
+"""The work list of a run.
+
+Many small segments packed into one task, a big one cut where its index proves a batch starts.
 
 Segments of 40, 50 and 30 MiB become one task; one of 1 GiB becomes four of 256 MiB, each from an
 indexed batch to an indexed batch. The index may be wrong, so the planner looks at each place first,
@@ -36,8 +37,10 @@ TRIES = 16  # entries looked at around each place for a cut
 class SegmentTask:
     """A segment to read: its number in this run, and whose it is.
 
-    facts: what its checks go by; None where it is not checked. skips_rows: its rows are known.
-    needs_sweep: whether a sweep is wanted.
+    Attributes:
+        facts: what its checks go by; None where it is not checked.
+        skips_rows: its rows are known.
+        needs_sweep: whether a sweep is wanted.
     """
 
     number: int
@@ -57,8 +60,9 @@ class SegmentTask:
 
 @dataclass(frozen=True)
 class SegmentRange:
-    """A segment's .log from one byte to another; that from byte 0 has the indexes and the checks
-    with it.
+    """A segment's .log from one byte to another.
+
+    That from byte 0 has the indexes and the checks with it.
     """
 
     segment_task: SegmentTask
@@ -86,16 +90,17 @@ class IngestTask:
 
 @dataclass(frozen=True)
 class LoadTask:
-    """What one Spark task foretells: what a start would do to some logs."""
+    """What one Spark task predicts: what a start would do to some logs."""
 
     loads: tuple["LogLoad", ...]
-    # as of a Task; what a load reads of a .log, a task with its segment in it has read
+    # as of an IngestTask; what a load reads of a .log, a task with its segment in it has read
     log_bytes: int = 0
 
 
 def load_tasks(loads: Sequence["LogLoad"], cores: int) -> list[LoadTask]:
-    """The tasks that load these logs: few of large ones, many of small ones, so that all take about
-    as long.
+    """The tasks that load these logs.
+
+    Few of large ones, many of small ones, so that all take about as long.
     """
     costs = [_load_cost(load) for load in loads]
     target = min(max(sum(costs) // (cores * TASKS_A_CORE), LEAST_BYTES), MOST_BYTES)
@@ -133,8 +138,9 @@ def tasks_per_segment(segment_tasks: Iterable[SegmentTask]) -> list[IngestTask]:
 
 
 def cuts(segment: Segment, target_bytes: int) -> list[int]:
-    """Where to cut a .log, at most about target_bytes apart: positions of index entries that a look
-    at the .log does not refute.
+    """Where to cut a .log, at most about target_bytes apart.
+
+    Positions of index entries that a look at the .log does not refute.
     """
     if not isinstance(segment, LogSegment) or segment.index is None:
         return []
@@ -146,8 +152,9 @@ def cuts(segment: Segment, target_bytes: int) -> list[int]:
 
 
 def _load_cost(load: "LogLoad") -> int:
-    """About the bytes that a start reads: of the segments that it would recover, and something for
-    each that it opens.
+    """About the bytes that a start reads.
+
+    Of the segments that it would recover, and something for each that it opens.
     """
     live = load.log.partition.live
     sizes = (
@@ -163,8 +170,9 @@ def _load_cost(load: "LogLoad") -> int:
 
 
 def _pack(segment_tasks: Iterable[SegmentTask], target_bytes: int) -> Iterator[list[SegmentRange]]:
-    """Small segments together, in order; the stretches of one that was cut alone, so that their
-    files can be dropped alone.
+    """Small segments together, in order.
+
+    The stretches of one that was cut alone, so that their files can be dropped alone.
     """
     group: list[SegmentRange] = []
     cost = 0
@@ -189,8 +197,9 @@ def _pack(segment_tasks: Iterable[SegmentTask], target_bytes: int) -> Iterator[l
 
 
 def _entries(segment: Segment) -> np.ndarray:
-    """The index's entries by position; read of a copy, since a segment keeps what it reads and this
-    one will be sent to a worker.
+    """The index's entries by position.
+
+    Read of a copy, since a segment keeps what it reads and this one will be sent to a worker.
     """
     try:
         entries = replace(segment).offset_index

@@ -28,8 +28,9 @@ Columns = Mapping[str, pa.Array | np.ndarray]
 def table(
     columns: Columns, owners: Sequence[SegmentTask], counts: Sequence[int], schema: pa.Schema
 ) -> pa.Table:
-    """Rows of several segments, one behind the other: of the n-th, owners[n], there are
-    counts[n].
+    """Rows of several segments, one behind the other.
+
+    Of the n-th, owners[n], there are counts[n].
     """
     columns = {**_owner_columns(owners, counts), **columns}
     return pa.table([_cast(columns[field.name], field.type) for field in schema], schema=schema)
@@ -41,10 +42,12 @@ def entry_columns(entries: np.ndarray) -> Columns:
 
 
 def batch_columns(batches: np.ndarray, slots: np.ndarray) -> Columns:
-    """The columns of a batch's own; null where its format has no such field, or hides it in a
-    wrapper that cannot be read.
+    """The columns of a batch's own.
 
-    slots: the entry that points at each batch, as entry_slots finds them.
+    Null where its format has no such field, or hides it in a wrapper that cannot be read.
+
+    Args:
+        slots: the entry that points at each batch, as entry_slots finds them.
     """
     legacy, untimed = batches["magic"] < 2, no_timestamp(batches)
     wrapped = legacy & (batches["record_count"] == UNKNOWN)

@@ -25,9 +25,11 @@ class IngestError(KafkavizError):
 class Progress:
     """How far a run is.
 
-    state: "starting", "reading", "writing", at last "done", "fresh" (there was nothing to do),
-    "failed" or "cancelled". done_bytes: of .log; those of as many tasks as have ended, in the order
-    in which tasks are handed out.
+    Attributes:
+        state: "starting", "reading", "writing", at last "done", "fresh" (there was nothing to do),
+            "failed" or "cancelled".
+        done_bytes: of .log; those of as many tasks as have ended, in the order in which tasks are
+            handed out.
     """
 
     done_tasks: int = 0
@@ -60,8 +62,11 @@ class Ingest(Job[CatalogInfo, Progress]):
     protected_states = ("writing",)
 
     def __init__(self, steps: Callable[["Ingest"], CatalogInfo]) -> None:
-        """steps: what the run does; it tells its state by enter, start_reading and finish, and may
-        end with any error.
+        """Starts a thread that runs the steps.
+
+        Args:
+            steps: what the run does; it reports its state by enter, start_reading and finish, and
+                may end with any error.
         """
         self.group = f"kafkaviz-{uuid.uuid4().hex}"  # of its Spark jobs
         self.done: IngestResult | None = None
@@ -101,8 +106,9 @@ class Ingest(Job[CatalogInfo, Progress]):
         return error.message if isinstance(error, KafkavizError) else verbatim(str(error))
 
     def on_stop(self) -> None:
-        """Ends its Spark jobs, and waits a moment for what it had written aside to be cleared away;
-        the next run clears the rest.
+        """Ends its Spark jobs, and waits a moment for what it had written aside to be cleared away.
+
+        The next run clears the rest.
         """
         if self._spark is not None:
             with suppress(Exception):  # without its JVM the run ends anyway
@@ -113,8 +119,9 @@ class Ingest(Job[CatalogInfo, Progress]):
         self.settle()
 
     def start_reading(self, spark: "SparkSession", tasks: Sequence[IngestTask | LoadTask]) -> None:
-        """For the steps: these tasks follow those that were read before, as jobs of this run's
-        group.
+        """For the steps.
+
+        These tasks follow those that were read before, as jobs of this run's group.
         """
         self._spark = spark
         spark.sparkContext.setJobGroup(self.group, "kafkaviz ingest", interruptOnCancel=True)

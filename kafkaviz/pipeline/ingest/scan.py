@@ -1,5 +1,6 @@
-"""What a task does: one pass over each of its stretches; the rows go to Parquet files aside, one
-summary a stretch comes back.
+"""What a task does: one pass over each of its stretches.
+
+The rows go to Parquet files aside, one summary a stretch comes back.
 
 A segment's checks follow the rows of its first stretch, in the same task: they read it whole, while
 it is in the page cache. Rows never leave the worker: the way through the JVM would cost them more
@@ -38,11 +39,13 @@ DICTIONARY = ["broker", "topic", "codec", "timestamp_type"]
 
 
 def scan(task: IngestTask, staging: Path) -> list[RangeSummary]:
-    """Reads the task's stretches in order; what it wrote counts once the summaries are known, and
-    not before.
+    """Reads the task's stretches in order.
 
-    staging: the run's own folder, with one for each table in it. A file that cannot be read becomes
-    a problem in its summary. A second attempt at the same task writes files of its own.
+    What it wrote counts once the summaries are known, and not before. A file that cannot be read
+    becomes a problem in its summary. A second attempt at the same task writes files of its own.
+
+    Args:
+        staging: the run's own folder, with one for each table in it.
     """
     with ExitStack() as stack:
         files = {name: stack.enter_context(RowFile(name, staging / name)) for name in TASK_TABLES}
@@ -50,7 +53,7 @@ def scan(task: IngestTask, staging: Path) -> list[RangeSummary]:
 
 
 def scan_segment(segment_task: SegmentTask) -> RangeSummary:
-    """One pass over a whole segment without writing a row or checking anything."""
+    """One pass over an entire segment without writing a row or checking anything."""
     return _scan_range(SegmentRange(segment_task, 0, segment_task.log_bytes), {})
 
 
@@ -58,8 +61,11 @@ class RowFile:
     """A Parquet file that a task fills with rows of one table; it is created with its first row."""
 
     def __init__(self, name: str, folder: Path) -> None:
-        """name: of the table; folder: where the file will lie, under a name that no other attempt
-        has.
+        """A file for the rows of a table.
+
+        Args:
+            name: of the table.
+            folder: where the file will lie, under a name that no other attempt has.
         """
         self.name, self.rows = name, 0
         self._path = folder / f"{name}-{uuid.uuid4().hex}.parquet"
@@ -88,7 +94,11 @@ class RowFile:
             self._write()
 
     def span(self, first_row: int) -> RowRange | None:
-        """From that row to the last one; None if there is none."""
+        """From that row to the last one.
+
+        Returns:
+            None if there is none.
+        """
         return (
             RowRange(self._path.name, first_row, self.rows - first_row)
             if self.rows > first_row
@@ -117,7 +127,11 @@ class BatchRows(BatchObserver[None]):
     """Writes the batches of a segment as rows, each with the entry that points at it."""
 
     def __init__(self, file: RowFile, owner: SegmentTask, entries: np.ndarray) -> None:
-        """entries: the .index, by position."""
+        """Starts in front of the first batch.
+
+        Args:
+            entries: the .index, by position.
+        """
         self._file, self._owner, self._entries = file, owner, entries
 
     def observe(self, batches: np.ndarray) -> None:
@@ -130,8 +144,9 @@ class BatchRows(BatchObserver[None]):
 
 
 def _scan_range(segment_range: SegmentRange, files: Mapping[str, RowFile]) -> RangeSummary:
-    """One pass over a stretch; the first of a segment has the rows of its indexes and its checks
-    too.
+    """One pass over a stretch.
+
+    The first of a segment has the rows of its indexes and its checks too.
     """
     segment_task, problems = segment_range.segment_task, []
     if segment_task.skips_rows:
@@ -183,8 +198,10 @@ def _scan_range(segment_range: SegmentRange, files: Mapping[str, RowFile]) -> Ra
 
 
 def _check(segment_range: SegmentRange) -> str | None:
-    """The findings about the whole segment, as text; None where none are wanted, or another stretch
-    tells them.
+    """The findings about the entire segment, as text.
+
+    Returns:
+        None where none are wanted, or another stretch gives them.
     """
     facts = segment_range.segment_task.facts
     return (
@@ -219,8 +236,14 @@ def _log(
     problems: list[Problem],
     sweeper: Sweeper | None,
 ) -> tuple[int | None, Content, IntervalEvidence]:
-    """Where the scan ended (None: nothing could be read), what it found, and what that says of the
-    interval; entries by position.
+    """Reads the batches of a stretch.
+
+    Args:
+        entries: by position.
+
+    Returns:
+        Where the scan ended (None: nothing could be read), what it found, and what that says of the
+        interval.
     """
     content, gaps = ContentBuilder(), ChunkedEvidence(entries)
     if segment.log is None:
@@ -261,8 +284,10 @@ def _slots(
 
 
 def _index(segment: Segment, which: str, problems: list[Problem]) -> Index | None:
-    """segment.offset_slots or .time_slots; None where there is no such file, or none that can be
-    read.
+    """segment.offset_slots or .time_slots.
+
+    Returns:
+        None where there is no such file, or none that can be read.
     """
     file = segment.index if which == "offset_slots" else segment.timeindex
     if file is None:

@@ -1,5 +1,6 @@
-"""The tables segments and partitions, from what lies in the directories and what reading the
-segments told.
+"""The tables segments and partitions.
+
+From what lies in the directories and what reading the segments found.
 
 Plain Arrow, not Spark: they have one row a segment, all of which the driver has in hand, since it
 commits by them. A frame would cost a Spark job for each, also in a run that has nothing to read and
@@ -30,8 +31,9 @@ SEGMENT_BYTES = "segment.bytes"
 
 @dataclass(frozen=True)
 class SegmentStatistics:
-    """What the files of a segment told when they were read; None where they do not tell, or could
-    not be read.
+    """What the files of a segment said when they were read.
+
+    None where they do not say, or could not be read.
     """
 
     batches: int | None = None
@@ -81,7 +83,11 @@ def statistics_of_read(
 
 
 def first_batch(summary: SegmentSummary) -> FirstBatch | None:
-    """The first batch of a segment; None without one."""
+    """The first batch of a segment.
+
+    Returns:
+        None without one.
+    """
     content = summary.content
     if not content.batches:
         return None
@@ -93,8 +99,9 @@ def first_batch(summary: SegmentSummary) -> FirstBatch | None:
 
 
 def statistics_of_rows(rows: pa.Table, stored: Sequence[StoredSegment]) -> list[SegmentStatistics]:
-    """What an earlier run had read: rows of the old table segments, and the same segments in the
-    old description.
+    """What an earlier run had read.
+
+    Rows of the old table segments, and the same segments in the old description.
     """
     values = rows.select(STATISTICS_COLUMNS).to_pylist()
     return [
@@ -108,8 +115,10 @@ def segments_table(
     statistics: Sequence[SegmentStatistics],
     settings: Mapping[str, Settings],
 ) -> pa.Table:
-    """A row a segment, in the order given; facts[n] is what found[n] told. settings: of each
-    broker, by its name.
+    """A row a segment, in the order given; facts[n] is what reading the n-th gave.
+
+    Args:
+        settings: of each broker, by its name.
     """
     reasons, limits = _rolls(entries, statistics)
     rows = [
@@ -172,9 +181,10 @@ def _live(
 def _rolls(
     entries: Sequence[InventoryEntry], statistics: Sequence[SegmentStatistics]
 ) -> tuple[dict[tuple, str | None], dict[tuple, int]]:
-    """Why each closed segment was rolled, by StoredSegment.key; and the segment.bytes that rolls
-    tell: of each topic-partition, and of each topic, by broker, topic and partition (None: of the
-    topic), as its first topic-partition that tells does.
+    """Why each closed segment was rolled, by StoredSegment.key.
+
+    And the segment.bytes that rolls show: of each topic-partition, and of each topic, by broker,
+    topic and partition (None: of the topic), as its first topic-partition that shows one does.
     """
     reasons: dict[tuple, str | None] = {}
     limits: dict[tuple, int] = {}
@@ -194,8 +204,9 @@ def _rolls(
 def _segment_bytes(
     entry: InventoryEntry, settings: Settings, limits: Mapping[tuple, int]
 ) -> dict[str, int | str]:
-    """The limit that a segment ended at or could have: as it was set, else as rolls tell, else the
-    default of the release.
+    """The limit that a segment ended at or could have ended at.
+
+    It is the one that was set, else the one that rolls show, else the default of the release.
     """
     topic = entry.partition.topic
     setting = settings.find(topic, SEGMENT_BYTES)

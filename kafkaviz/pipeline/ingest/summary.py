@@ -1,5 +1,6 @@
-"""What a task sends back: one summary a stretch, and what the stretches of a segment tell
-together.
+"""What a task sends back.
+
+One summary a stretch, and what the stretches of a segment say together.
 """
 
 from collections.abc import Iterable, Mapping
@@ -15,8 +16,9 @@ from kafkaviz.pipeline.ingest.content import Content, merge
 
 @dataclass(frozen=True)
 class SlotCounts:
-    """The slots of both indexes; None where there is no such file, or where it could not be
-    read.
+    """The slots of both indexes.
+
+    None where there is no such file, or where it could not be read.
     """
 
     offset_entries: int | None = None
@@ -29,9 +31,11 @@ class SlotCounts:
 class RangeSummary:
     """What the pass over a stretch found, and where it wrote the rows.
 
-    end_position: where the scan ended; None if there is no .log. problems: the files that could not
-    be read. check_json: what the checks of the segment found, as pipeline.kept.to_json has it; the
-    first stretch tells.
+    Attributes:
+        end_position: where the scan ended; None if there is no .log.
+        problems: the files that could not be read.
+        check_json: what the checks of the segment found, as check_cache.to_json has it; the first
+            stretch has it.
     """
 
     number: int  # of the segment in this run
@@ -47,15 +51,16 @@ class RangeSummary:
 
     @property
     def ended_at_stop(self) -> bool:
-        """Whether the scan ended exactly where the next stretch begins, so that both together are
-        one walk.
+        """Whether the scan ended exactly where the next stretch begins.
+
+        Both together are one walk then.
         """
         return self.end_position == self.stop
 
 
 @dataclass(frozen=True)
 class SegmentSummary:
-    """What the stretches of one segment tell together."""
+    """What the stretches of one segment say together."""
 
     content: Content
     evidence: IntervalEvidence
@@ -67,8 +72,10 @@ class SegmentSummary:
 
 
 def merge_ranges(summaries: Iterable[RangeSummary]) -> SegmentSummary | None:
-    """The segment as if it had been read in one piece; None where a stretch did not end where the
-    next one begins.
+    """The segment as if it had been read in one piece.
+
+    Returns:
+        None where a stretch did not end where the next one begins.
     """
     summaries = sorted(summaries, key=lambda summary: summary.start)
     if any(not summary.ended_at_stop for summary in summaries[:-1]):

@@ -1,5 +1,6 @@
-"""The tasks of a run, handed to Spark's workers; each sends back one summary a stretch, or one
-answer a log to load.
+"""The tasks of a run, handed to Spark's workers.
+
+Each sends back one summary a stretch, or one answer a log to load.
 
 An RDD, since nothing here is a table: tasks go out as Python values and a few summaries come back,
 while the rows lie in Parquet files already. The way through a DataFrame would load Spark's planner
@@ -23,10 +24,12 @@ if TYPE_CHECKING:
 def run_tasks(
     spark: "SparkSession", tasks: Sequence["IngestTask | LoadTask"], staging: Path
 ) -> list["RangeSummary | LoadResult"]:
-    """Runs the tasks as one Spark job, a partition a task: what each tells, in the order of the
-    tasks.
+    """Runs the tasks as one Spark job, a partition a task.
 
-    staging: the run's own folder, which every worker sees at the same path.
+    What each gives, in the order of the tasks.
+
+    Args:
+        staging: the run's own folder, which every worker sees at the same path.
     """
     from kafkaviz.pipeline.spark.session import workers_with_kafkaviz
 

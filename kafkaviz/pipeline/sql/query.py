@@ -1,5 +1,6 @@
-"""A question to a catalog, answered by DuckDB in a process of its own: watched, waited for and
-cancelled from any thread.
+"""A question to a catalog, answered by DuckDB in a process of its own.
+
+Watched, waited for and cancelled from any thread.
 """
 
 import threading
@@ -51,10 +52,12 @@ class QueryTooLong(KafkavizError):
 
 @dataclass(frozen=True)
 class QueryResult:
-    """rows: the first MOST_ROWS at most; all_rows: how many there would be, None where counting
-    took too long.
+    """The rows of an answer.
 
-    cut_at: a text ends in … behind so many characters, 0 where none was cut.
+    Attributes:
+        rows: the first MOST_ROWS at most.
+        all_rows: how many there would be, None where counting took too long.
+        cut_at: a text ends in … behind so many characters, 0 where none was cut.
     """
 
     rows: pa.Table
@@ -76,7 +79,11 @@ class Query(Job[QueryResult, None]):
     """
 
     def __init__(self, catalog_path: Path, text: str, most_rows: int = MOST_ROWS) -> None:
-        """text: one SELECT over the tables of the catalog."""
+        """Starts the query in the background.
+
+        Args:
+            text: one SELECT over the tables of the catalog.
+        """
         self.text = text
         self._path, self._most_rows = catalog_path, most_rows
         self._worker: Worker | None = None

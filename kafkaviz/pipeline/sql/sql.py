@@ -1,8 +1,9 @@
-"""A query that somebody typed: parsed before anything of it is run, and refused unless it only
-reads the catalog.
+"""A query that somebody typed.
+
+Parsed before anything of it is run, and refused unless it only reads the catalog.
 
 DuckDB can do far more than ask: write tables and files, read any file (SELECT * FROM
-'/etc/passwd'), load extensions, tell its settings. Judged is therefore not the text but the tree
+'/etc/passwd'), load extensions, show its settings. Judged is therefore not the text but the tree
 that its own parser makes of it: its statements must be one SELECT, its tables those of the catalog,
 its functions none that leave the query. The process that runs it (sql_worker.py) can reach nothing
 else either.
@@ -26,7 +27,7 @@ QUERY_NODES = frozenset({"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NOD
 ROW_FUNCTIONS = frozenset(
     {"range", "generate_series", "unnest", "repeat", "json_each", "json_tree"}
 )
-# functions that tell of the process and its settings, or outlive the query: the rest compute with
+# functions that show the process and its settings, or outlive the query: the rest compute with
 # what they get
 FORBIDDEN_FUNCTIONS = re.compile(
     "getenv|getvariable|current_setting|user_agent|inet_.*|pg_.*|.*duckdb.*|write_log|add_parquet_key|(next|curr|set)val|setseed|"
@@ -44,8 +45,9 @@ _BARE_OFFSET = re.compile(r"(?<![\w.\"'])offset(?!\s+\d)(?![\w\"'])", re.IGNOREC
 
 
 class QueryError(KafkavizError):
-    """A query that is not run, or could not be: what is wrong with it, what to do, and which of its
-    characters.
+    """A query that is not run, or could not be.
+
+    What is wrong with it, what to do, and which of its characters.
     """
 
     def __init__(
@@ -55,8 +57,11 @@ class QueryError(KafkavizError):
         start: int | None = None,
         stop: int | None = None,
     ) -> None:
-        """start, stop: characters of the query, stop behind the last; None where no place can be
-        told.
+        """A refusal with its place in the query.
+
+        Args:
+            start: the first wrong character; None where no place is known.
+            stop: the character behind the last.
         """
         super().__init__(
             message("query.with_advice", what=what, advice=advice)
@@ -82,7 +87,11 @@ class ErrorLocation:
 
 
 def locate_error(sql: str, error: QueryError) -> ErrorLocation | None:
-    """Where a query is wrong; None where that cannot be told, or where it is all of the query."""
+    """Where a query is wrong.
+
+    Returns:
+        None where that cannot be known, or where it is all of the query.
+    """
     if error.start is None or (
         error.start == 0
         and error.stop is not None
@@ -106,9 +115,13 @@ def quote_name(name: str) -> str:
 
 
 def check_query(text: str, parse: Callable[[str], Mapping[str, Any]]) -> None:
-    """Raises Wrong where a query is no single question, or asks for anything but the catalog.
+    """Refuses all but one question to the catalog.
 
-    parse: DuckDB's json_serialize_sql of a text.
+    Args:
+        parse: DuckDB's json_serialize_sql of a text.
+
+    Raises:
+        QueryError: the query is no single question, or asks for anything but the catalog.
     """
     if not text.strip():
         raise QueryError(*EMPTY)
@@ -143,10 +156,13 @@ def check_query(text: str, parse: Callable[[str], Mapping[str, Any]]) -> None:
 
 
 def query_error(fault: Exception, text: str, prefix_bytes: int = 0) -> QueryError | None:
-    """What DuckDB had against a query, in its words but short; None where the query is not to
-    blame.
+    """What DuckDB had against a query, in its words but short.
 
-    prefix_bytes: bytes of SQL that stood before the text when it was run.
+    Args:
+        prefix_bytes: bytes of SQL that stood before the text when it was run.
+
+    Returns:
+        None where the query is not to blame.
     """
     try:
         details = json.loads(str(fault)[str(fault).index("{") :])
@@ -172,8 +188,9 @@ def _parse_error(details: Mapping[str, Any], text: str, *, ends_early: bool) -> 
 
 
 def _describe(details: Mapping[str, Any], duckdb_text: str) -> tuple[Message, Message | None]:
-    """The most common mistakes in our words, all others in DuckDB's first sentence, the rest of it
-    as advice.
+    """The most common mistakes in our words, all others in DuckDB's first sentence.
+
+    The rest of what DuckDB says is the advice.
     """
     near = tuple(candidate for candidate in details.get("candidates", "").split(",") if candidate)
     subtype, name = details.get("error_subtype"), details.get("name", "")
@@ -197,8 +214,9 @@ def _describe(details: Mapping[str, Any], duckdb_text: str) -> tuple[Message, Me
 
 
 def _nodes(tree: Any) -> Iterator[Mapping[str, Any]]:
-    """Every part of the tree that has a type; deep trees too, for which a call a level would not
-    do.
+    """Every part of the tree that has a type.
+
+    Deep trees too, for which a call a level would not do.
     """
     stack = [tree]
     while stack:
@@ -211,8 +229,13 @@ def _nodes(tree: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def _check_node(node: Mapping[str, Any], cte_names: set[str], text: str) -> None:
-    """Raises Wrong for a part of a query that does not belong to a question. cte_names: the tables
-    that WITH names.
+    """Refuses a part of a query that does not belong to a question.
+
+    Args:
+        cte_names: the tables that WITH names.
+
+    Raises:
+        QueryError: the part does not belong there.
     """
     kind = node.get("type")
     span = _span(node, text)
@@ -237,8 +260,10 @@ def _check_node(node: Mapping[str, Any], cte_names: set[str], text: str) -> None
 
 
 def _check_name(name: str) -> None:
-    """Raises Wrong for a name of WITH that DuckDB could take for more than that where WITH does not
-    reach: a file, a view of its own.
+    """Refuses a name of WITH that DuckDB could take for something else.
+
+    Raises:
+        QueryError: where WITH does not reach, the name would be a file, or a view of DuckDB's own.
     """
     if not name.isidentifier() or name.startswith(OWN_VIEWS):
         raise QueryError(
@@ -250,7 +275,11 @@ def _check_name(name: str) -> None:
 def _check_table(
     parts: list[str], cte_names: set[str], span: tuple[int | None, int | None]
 ) -> None:
-    """Raises Wrong where the name is neither a table's of the catalog, nor one that WITH gave."""
+    """Refuses a table that does not exist.
+
+    Raises:
+        QueryError: the name is neither a table's of the catalog, nor one that WITH defines.
+    """
     name = parts[-1].lower()
     if len(parts) == 1 and (name in cte_names or name in TABLES):
         return

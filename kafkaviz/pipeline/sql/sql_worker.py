@@ -1,5 +1,6 @@
-"""A process that answers queries: DuckDB over the Parquet files of a catalog, and nothing else of
-the machine.
+"""A process that answers queries.
+
+DuckDB over the Parquet files of a catalog, and nothing else of the machine.
 
 `python -m kafkaviz.pipeline.sql.sql_worker MIB THREADS`, started by worker_pool.py with an empty
 environment. It is not trusted with anything: a query that takes all memory ends this process at
@@ -81,8 +82,9 @@ def _listen(requests: "queue.SimpleQueue[bytes]") -> None:
 
 
 class CatalogDatabase:
-    """A database in memory whose tables are the files of a catalog; kept until another catalog is
-    asked.
+    """A database in memory whose tables are the files of a catalog.
+
+    Kept until another catalog is asked.
     """
 
     def __init__(self, memory_mib: int, threads: int) -> None:
@@ -102,7 +104,7 @@ class CatalogDatabase:
             return {"too_large": True}, b""
         except (duckdb.IOException, OSError):
             return {"lost_files": True}, b""
-        except Exception as fault:  # by its name alone: what it says could tell of the machine
+        except Exception as fault:  # by its name alone: what it says could describe the machine
             error = sql.query_error(fault, request["text"])
             return {"wrong": _plain_error(error)} if error else {
                 "failed": type(fault).__name__
@@ -129,8 +131,9 @@ class CatalogDatabase:
 
 
 def _create_views(database: "DuckDBPyConnection", tables: Mapping[str, Sequence[str]]) -> None:
-    """A view for each table; from here on nothing but their files can be read, and no setting be
-    changed.
+    """A view for each table.
+
+    From here on nothing but their files can be read, and no setting be changed.
     """
     database.execute("SET GLOBAL TimeZone = 'UTC'")
     paths = {name: [f"{name}/{file}" for file in files] for name, files in tables.items()}
@@ -212,10 +215,14 @@ def _run_query(cursor: "DuckDBPyConnection", text: str, most_rows: int) -> tuple
 
 
 def _prepare(cursor: "DuckDBPyConnection", text: str) -> "DuckDBPyRelation":
-    """The query, not yet run. Raises Wrong."""
+    """The query, not yet run.
+
+    Raises:
+        QueryError: DuckDB cannot make sense of the query.
+    """
     try:
         return cursor.sql(text)
-    # tells no place: EXPLAIN of it fails in the same way, and with a place
+    # gives no place: EXPLAIN of it fails in the same way, and with a place
     except duckdb.Error as fault:
         try:
             cursor.execute(f"{EXPLAIN}{text}").fetchall()
@@ -235,8 +242,10 @@ def _strip_end(text: str) -> str:
 
 
 def _select_list(relation: "DuckDBPyRelation") -> tuple[str, int]:
-    """The columns of a query: each name once, and what Arrow, CSV or a page could not hold as text,
-    of at most so many characters.
+    """The columns of a query.
+
+    Each name once, and what Arrow, CSV or a page could not hold as text, of at most so many
+    characters.
 
     Cut where it is made, before all rows are gathered: a list of everything in every row would not
     fit into memory.
@@ -261,7 +270,7 @@ def _select_list(relation: "DuckDBPyRelation") -> tuple[str, int]:
 
 
 def _shorten(text: str, most: int) -> str:
-    """The text, or its beginning and …"""
+    """The text, or its beginning and "…"."""
     return f"CASE WHEN length({text}) > {most} THEN left({text}, {most}) || '…' ELSE {text} END"
 
 
@@ -287,7 +296,7 @@ def _is_cut(rows: pa.Table, most: int) -> bool:
 
 
 def _count_rows(cursor: "DuckDBPyConnection", text: str) -> int | None:
-    """How many rows there are in all, if that can be told soon."""
+    """How many rows there are in all, if that can be known soon."""
     timer = threading.Timer(COUNTED_WITHIN_S, cursor.interrupt)
     timer.start()
     try:

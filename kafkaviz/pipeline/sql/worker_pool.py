@@ -1,5 +1,6 @@
-"""The processes that answer queries: some at once, each with one query, and one that is kept warm
-for the next.
+"""The processes that answer queries.
+
+Some at once, each with one query, and one that is kept warm for the next.
 """
 
 import json
@@ -58,9 +59,13 @@ class Worker:
         return self._process.poll() is None
 
     def ask(self, request: Mapping) -> tuple[dict, bytes]:
-        """The reply: what is said, and an Arrow stream.
+        """Sends a request to the process.
 
-        Raises Ended where the process ended meanwhile, by `end` or by itself.
+        Returns:
+            The reply: its values, and an Arrow stream.
+
+        Raises:
+            WorkerEnded: the process ended meanwhile, by `end` or by itself.
         """
         try:
             self._input.write(json.dumps(request).encode() + b"\n")
@@ -94,8 +99,10 @@ class WorkerPool:
         self._busy = 0
 
     def take(self, end_event: threading.Event) -> Worker | None:
-        """A worker, once it is this call's turn; None where `end_event` is set before: `wake` tells
-        that it was.
+        """A worker, once it is this call's turn.
+
+        Returns:
+            None where `end_event` is set before: `wake` says that it was.
         """
         ticket = object()
         with self._condition:
@@ -116,7 +123,11 @@ class WorkerPool:
             raise
 
     def give_back(self, worker: Worker | None) -> None:
-        """It may be asked again, unless it has ended; None for one that did not start."""
+        """It may be asked again, unless it has ended.
+
+        Returns:
+            None for one that did not start.
+        """
         with self._condition:
             self._busy -= 1
             is_reusable = worker is not None and worker.is_alive and len(self._idle) < IDLE_WORKERS
@@ -133,7 +144,11 @@ class WorkerPool:
 
 
 def env_number(name: str, default: int) -> int:
-    """A whole number of the environment, above 0. Raises KafkavizError for anything else."""
+    """A whole number of the environment, above 0.
+
+    Raises:
+        KafkavizError: for anything else.
+    """
     text = os.environ.get(name, "").strip()
     if not text:
         return default

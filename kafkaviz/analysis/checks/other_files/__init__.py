@@ -1,3 +1,4 @@
-"""The checks of all that lies beside .log, .index and .timeindex: a file of checks for each kind of
-file.
+"""The checks of all that lies beside .log, .index and .timeindex.
+
+A file of checks for each kind of file.
 """

@@ -1,4 +1,4 @@
-"""The checks of a .txnindex: does it tell the aborted transactions of its .log, and no others?
+"""The checks of a .txnindex: does it list the aborted transactions of its .log, and no others?
 
 slot 0      the marker at offset 1 lies below the base offset 320; the .log has the abort marker
 at 222: txnindex-mismatch
@@ -28,8 +28,9 @@ ENTRY_BYTES = txn_index.ENTRY.itemsize
 
 @dataclass(frozen=True)
 class _Abort:
-    """An abort that the log tells: its marker, the first offset if it is known, and that of the
-    first transaction still open.
+    """An abort that the log records.
+
+    Its marker, the first offset if it is known, and that of the first transaction still open.
     """
 
     marker: TransactionEnd
@@ -69,8 +70,9 @@ def check_partition(summaries: Sequence[CheckSummary], facts: PartitionFacts) ->
 
 
 def check_file(segment: Segment, facts: PartitionFacts) -> Iterator[Finding]:
-    """What is wrong with a .txnindex whatever its .log says: an end that is torn, and entries that
-    Kafka does not take.
+    """What is wrong with a .txnindex whatever its .log says.
+
+    An end that is torn, and entries that Kafka does not take.
     """
     entries, torn_bytes = (
         segment.txn_index,
@@ -92,13 +94,17 @@ def _is_refused(entries: np.ndarray | np.void) -> np.ndarray:
 
 
 class _TransactionBegins:
-    """Where transactions begin: the last stable offset of an entry is one of these, if it is not
-    the one behind the marker.
+    """Where transactions begin.
+
+    The last stable offset of an entry is one of these, if it is not the one behind the marker.
     """
 
     def __init__(self, summaries: Sequence[CheckSummary]) -> None:
-        """summaries: of all segments; what was open before the first of them is not known unless
-        that is the log's very first.
+        """Collects the offsets at which transactions begin.
+
+        Args:
+            summaries: of all segments; what was open before the first of them is not known unless
+                that is the log's very first.
         """
         self._is_complete = summaries[0].segment.base_offset == 0 and not any(
             summary.is_unsound for summary in summaries
@@ -226,7 +232,7 @@ def _compare_entries(
 def _agrees(
     entry: np.void, abort: _Abort | None, facts: PartitionFacts, begins: _TransactionBegins
 ) -> bool:
-    """Whether an entry tells an abort of the log."""
+    """Whether an entry records an abort of the log."""
     if abort is None or abort.marker.producer_id != entry["producer_id"] or _is_refused(entry):
         return False
     if abort.first_offset is not None and abort.first_offset != entry["first_offset"]:

@@ -1,5 +1,6 @@
-"""The checks of the broker directory's own files: meta.properties, the offset checkpoints, and what
-lies beside them.
+"""The checks of the broker directory's own files.
+
+meta.properties, the offset checkpoints, and what lies beside them.
 """
 
 import os
@@ -29,8 +30,10 @@ from kafkaviz.units import replace_surrogates
 def check_broker(
     broker: Broker, version: Version, strange_names: Sequence[str] = ()
 ) -> Iterator[Finding]:
-    """The files and directories of the broker directory itself; strange_names: directories that no
-    start accepts.
+    """The files and directories of the broker directory itself.
+
+    Args:
+        strange_names: directories that no start accepts.
     """
     for name in (*CHECKPOINTS.values(), CLEANER_CHECKPOINT):
         yield from _check_checkpoint(broker.path / name, version)
@@ -54,7 +57,7 @@ def check_broker(
             yield unreadable_files.path_finding(name, partition, problem, version, consequence)
     with file.translate_os_errors(broker.path), os.scandir(broker.path) as entries:
         file_names = sorted(entry.name for entry in entries if not file.is_directory(entry))
-    # the latter is what somebody put there to tell its settings
+    # the latter is what somebody put there to give its settings
     known_names = (*OWN_FILES, SERVER_PROPERTIES)
     yield from (
         unknown_files.stranger_finding(None, name, None, version)
@@ -97,8 +100,9 @@ def _check_checkpoint(path: Path, version: Version) -> Iterator[Finding]:
 
 
 def _check_properties(broker: Broker, *, is_fatal: bool, version: Version) -> Iterator[Finding]:
-    """meta.properties, as a start takes it; without broker.id a broker of ZooKeeper's times goes by
-    its settings.
+    """meta.properties, as a start takes it.
+
+    Without broker.id a broker of ZooKeeper's times goes by its settings.
     """
     path = broker.path / META_PROPERTIES
     problem = next((candidate for candidate in broker.problems if candidate.path == path), None)

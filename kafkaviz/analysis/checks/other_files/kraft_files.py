@@ -1,5 +1,6 @@
-"""The checks of KRaft's own files: snapshots of the metadata log, bootstrap.checkpoint, and
-quorum-state.
+"""The checks of KRaft's own files.
+
+Snapshots of the metadata log, bootstrap.checkpoint, and quorum-state.
 """
 
 from collections.abc import Iterator
@@ -72,8 +73,9 @@ def check_quorum_state(file_info: FileInfo, facts: PartitionFacts) -> Iterator[F
 def check_bootstrap(
     path: Path, fatal_step: StartupStep | None, version: Version
 ) -> Iterator[Finding]:
-    """The metadata that the directory was formatted with: a start reads its records, and no
-    checksum.
+    """The metadata that the directory was formatted with.
+
+    A start reads its records, and no checksum.
     """
     if not file.is_there(path):
         return
@@ -117,8 +119,9 @@ def check_bootstrap(
 def _check_batches(
     path: Path, partition: str | None, version: Version, consequence: Message, next_step: Message
 ) -> Iterator[Finding]:
-    """A snapshot of the cluster's metadata: batch after batch, each with a checksum, the first and
-    the last of control records.
+    """A snapshot of the cluster's metadata.
+
+    Batch after batch, each with a checksum, the first and the last of control records.
     """
     name = f"{partition}/{path.name}" if partition else path.name
 

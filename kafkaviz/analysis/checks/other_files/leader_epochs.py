@@ -1,5 +1,6 @@
-"""The checks of leader-epoch-checkpoint: can it be read, do its epochs and offsets grow, do the
-batches say the same?
+"""The checks of leader-epoch-checkpoint.
+
+Can it be read, do its epochs and offsets grow, do the batches say the same?
 """
 
 from collections.abc import Iterator, Sequence
@@ -54,8 +55,9 @@ def check_partition(
 def _compare_with_log(
     epochs: list[tuple[int, int]], summaries: Sequence[CheckSummary], facts: PartitionFacts
 ) -> Iterator[Finding]:
-    """Batches whose epoch began, by the checkpoint, behind them, or is not in it; after a kill the
-    next start settles that.
+    """Batches whose epoch began, by the checkpoint, behind them, or is not in it.
+
+    After a kill the next start settles that.
     """
     if any(summary.is_unsound for summary in summaries) or not epochs or facts.clean is False:
         return

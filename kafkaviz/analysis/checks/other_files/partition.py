@@ -18,7 +18,11 @@ from kafkaviz.log.partition import Partition
 def check_partition(
     partition: Partition, summaries: Sequence[CheckSummary], facts: PartitionFacts
 ) -> Iterator[Finding]:
-    """The files beside the segments; summaries: of the live segments, in order."""
+    """The files beside the segments.
+
+    Args:
+        summaries: of the live segments, in order.
+    """
     yield from aborted_transactions.check_partition(summaries, facts)
     yield from producer_snapshots.check_partition(partition, summaries, facts)
     yield from leader_epochs.check_partition(partition, summaries, facts)

@@ -1,4 +1,4 @@
-"""The check of partition.metadata, which tells the topic's id."""
+"""The check of partition.metadata, which has the topic's id."""
 
 from collections.abc import Iterator
 

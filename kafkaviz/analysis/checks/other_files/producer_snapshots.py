@@ -1,5 +1,6 @@
-"""The checks of producer snapshots: can they be read, does each belong to the log, is one there
-where producers wrote?
+"""The checks of producer snapshots.
+
+Can they be read, does each belong to the log, is one there where producers wrote?
 """
 
 from collections.abc import Iterator, Sequence
@@ -85,8 +86,9 @@ def check_partition(
 
 
 def _is_batch_start(summaries: Sequence[CheckSummary], offset: int) -> bool:
-    """Whether a batch begins at an offset, or may have before compaction; the log's end counts
-    too.
+    """Whether a batch begins at an offset, or may have before compaction.
+
+    The log's end counts too.
     """
     summary = next(
         (candidate for candidate in reversed(summaries) if candidate.segment.base_offset <= offset),

@@ -1,5 +1,6 @@
-"""What lies in a directory that no broker works with: leftovers, indexes without a .log, files and
-directories of others.
+"""What lies in a directory that no broker works with.
+
+Leftovers, indexes without a .log, files and directories of others.
 """
 
 from collections.abc import Iterator
@@ -52,8 +53,9 @@ def orphans(segment: Segment, facts: PartitionFacts) -> Iterator[Finding]:
 
 
 def check_partition(partition: Partition, facts: PartitionFacts) -> Iterator[Finding]:
-    """Files that are none of Kafka's, and snapshots that wait to be unlinked or were never
-    finished.
+    """Files that are none of Kafka's, and snapshots that were never removed.
+
+    The snapshots wait to be unlinked or were never finished.
     """
     for file_info in partition.other_files:
         name = names.parse_file(file_info.name)

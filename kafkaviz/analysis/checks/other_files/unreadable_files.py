@@ -1,5 +1,6 @@
-"""What is told of a file that could not be read here: whose fault it is, what a broker in our place
-would do, and who may read it.
+"""What is reported of a file that could not be read here.
+
+Whose fault it is, what a broker in our place would do, and who may read it.
 
     orders-0/00000000000000000000.index may not be read     unreadable-file, an error: a broker that
     may not either goes offline
@@ -32,7 +33,11 @@ OTHERWISE = message("next_step.look_at_disk")
 def file_finding(
     name: str, fault: KafkavizError, facts: PartitionFacts, consequence: Message = OFFLINE
 ) -> Finding:
-    """A file of a partition directory; consequence: one of those above."""
+    """A file of a partition directory.
+
+    Args:
+        consequence: one of those above.
+    """
     return path_finding(
         f"{facts.partition}/{name}",
         facts.partition,
@@ -77,7 +82,8 @@ def path_finding(
 
 
 def hides_start(unreadable_finding: Finding) -> bool:
-    """Whether it is about a file that a start reads: it cannot be foretold then, since the broker
-    may read it or not.
+    """Whether it is about a file that a start reads.
+
+    It cannot be predicted then, since the broker may read it or not.
     """
     return unreadable_finding.consequence in (OFFLINE, NO_START, SNAPSHOT)

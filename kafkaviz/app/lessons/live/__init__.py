@@ -1,5 +1,6 @@
-"""The figures of lessons, from the app's own components: what each works out of its block, how it
-is drawn, and what it is on paper.
+"""The figures of lessons, from the app's own components.
+
+What each works out of its block, how it is drawn, and what it is on paper.
 
 A figure is made before it is drawn, and making it fails with KafkavizError or NoValue where what
 the block asks for is not there; check.py makes every figure of a lesson to find that out. figure.py

@@ -1,5 +1,6 @@
-"""What a block of a lesson points at: a sample directory, its topic-partition and segment, an
-offset in it.
+"""What a block of a lesson points at.
+
+A sample directory, its topic-partition and segment, an offset in it.
 """
 
 from pathlib import Path
@@ -21,7 +22,12 @@ SUFFIXES = (".tar.gz", ".tgz", ".tar", ".zip")
 
 
 def locate(block: LessonBlock) -> SegmentLocation:
-    """The sample, topic-partition and segment of a block. Raises NoValue or CannotOpen."""
+    """The sample, topic-partition and segment of a block.
+
+    Raises:
+        NoValue: the block names none that there is.
+        CannotOpen: the sample cannot be read.
+    """
     for key in ("data", "tp"):
         if block[key] is None:
             raise NoValue(message("lesson.key_missing", key=key))
@@ -36,7 +42,11 @@ def locate(block: LessonBlock) -> SegmentLocation:
 
 
 def sample(name: str) -> Path:
-    """The sample directory of this name, without its .tar.gz. Raises NoValue."""
+    """The sample directory of this name, without its .tar.gz.
+
+    Raises:
+        NoValue: there is no such sample.
+    """
     sample_paths = {_stem(path.name): path for path in access.samples()}
     if name not in sample_paths:
         raise NoValue(message("lesson.no_sample", name=name, names=tuple(sample_paths)))
@@ -48,7 +58,11 @@ def _stem(name: str) -> str:
 
 
 def anatomy(block: LessonBlock) -> tuple[SegmentLocation, Anatomy]:
-    """The segment of a block, read. Raises NoValue where it has no .log."""
+    """The segment of a block, read.
+
+    Raises:
+        NoValue: it has no .log.
+    """
     location = locate(block)
     if not isinstance(location.segment, LogSegment):
         raise NoValue(
@@ -58,7 +72,11 @@ def anatomy(block: LessonBlock) -> tuple[SegmentLocation, Anatomy]:
 
 
 def rows_around(anatomy: Anatomy, block: LessonBlock) -> PinnedRow:
-    """The rows around the block's offset. Raises NoValue for one that is not there."""
+    """The rows around the block's offset.
+
+    Raises:
+        NoValue: for one that is not there.
+    """
     pinned_offset = selection.select_offset(
         anatomy, "" if block["offset"] is None else str(block["offset"])
     )

@@ -1,5 +1,6 @@
-"""An index of a practice log above its batches, and where a search for an offset begins; before the
-answer only what is asked.
+"""An index of a practice log above its batches, and where a search for an offset begins.
+
+Before the answer only what is asked.
 """
 
 from collections.abc import Sequence
@@ -65,8 +66,9 @@ def _rows(context: LookupContext) -> dict:
 
 
 def _search(context: LookupContext, target: int) -> dict:
-    """Where the search went: the slot, the batches it passed, the one it found; and what stands
-    beside them.
+    """Where the search went: the slot, the batches it passed, the one it found.
+
+    And what stands beside them.
     """
     scan, batch = context.result.scan, _batch_position(context)
     passed_positions = (

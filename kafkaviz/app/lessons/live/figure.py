@@ -1,5 +1,6 @@
-"""What every figure of a lesson has in common: how it is made and drawn, and what is around it on
-the page.
+"""What every figure of a lesson has in common.
+
+How it is made and drawn, and what is around it on the page.
 """
 
 from collections.abc import Callable
@@ -22,11 +23,15 @@ Destination = tuple[str, dict[str, str]]
 
 @dataclass(frozen=True)
 class LessonFigure:
-    """A kind of figure, made once and drawn from that: draw, paper and asked take (made, block,
-    key).
+    """A kind of figure, made once and drawn from that.
+
+    Draw, paper and asked take (made, block, key).
 
     make(block) -> what is drawn. onward(block) -> the page it goes on in, and the address there.
-    paper: what is printed instead; question: what is drawn while the question of its step is open.
+
+    Attributes:
+        paper: what is printed instead.
+        question: what is drawn while the question of its step is open.
     """
 
     make: Callable[[LessonBlock], Any]
@@ -37,14 +42,18 @@ class LessonFigure:
 
 
 def block_key(block: LessonBlock) -> str:
-    """What tells what a block shows from what others do."""
+    """What distinguishes what a block shows from what others do."""
     return f"lesson {language()} {block.kind} {block.lines}"
 
 
 def render_framed(
     draw: charts.Draw, figure_view, block: LessonBlock, key: str, below: str = ""
 ) -> None:
-    """A view and its figure in their frame; below: HTML under it."""
+    """A view and its figure in their frame.
+
+    Args:
+        below: HTML under it.
+    """
     with st.container(key=f"kv_fig_{key}"):
         charts.render_titled((key, block_key(block)), draw, figure_view, key)
         if below:
@@ -57,15 +66,17 @@ def start_parameters(block: LessonBlock) -> dict[str, str]:
 
 
 def current_step(key: str) -> dict[str, str]:
-    """Where the stepper of this key stands, in the same way, as the address says: STEP=KEY.7; empty
-    where that is of another stepper.
+    """Where the stepper of this key stands, in the same way, as the address says: STEP=KEY.7.
+
+    Empty where that is of another stepper.
     """
     name, _, step = st.query_params.get(page_state.STEP, "").rpartition(".")
     return {page_state.STEP: step} if name == key and step.isdecimal() else {}
 
 
 def stepper_data(block: LessonBlock, key: str) -> dict[str, str | int]:
-    """What the component of a stepper takes besides its steps: its name in the address, and the
-    step that it begins at, from 0.
+    """What the component of a stepper takes besides its steps.
+
+    Its name in the address, and the step that it begins at, from 0.
     """
     return {"name": key, "begin": max(0, (block["step"] or 1) - 1)}

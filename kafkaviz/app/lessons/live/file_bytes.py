@@ -26,8 +26,9 @@ PAPER_BYTES = 16  # of a field
 
 @dataclass(frozen=True)
 class LessonFile:
-    """A file of a segment, with what lies around an offset, or (beside) another file of its
-    topic-partition.
+    """A file of a segment, with what lies around an offset.
+
+    Or, by `beside`, another file of its topic-partition.
     """
 
     location: SegmentLocation

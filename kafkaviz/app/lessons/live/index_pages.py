@@ -1,5 +1,6 @@
-"""Which pages of an index a search touches: while the index grows and pages go cold, and of one
-lookup at its end.
+"""Which pages of an index a search touches.
+
+While the index grows and pages go cold, and of one lookup at its end.
 """
 
 from kafkaviz.analysis.page_cache.index_layouts import ENTRIES_A_PAGE

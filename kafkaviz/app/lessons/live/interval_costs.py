@@ -65,8 +65,9 @@ def _row(row: np.void) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class LessonTuning:
-    """What tuning says of a topic-partition: a view of its curves, each swept interval, the
-    recommendation in one line.
+    """What tuning says of a topic-partition.
+
+    A view of its curves, each swept interval, the recommendation in one line.
     """
 
     location: SegmentLocation

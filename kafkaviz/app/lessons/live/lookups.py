@@ -1,5 +1,6 @@
-"""A lookup in a lesson: step by step, as lanes beside the other search, and why a timestamp gave
-its offset.
+"""A lookup in a lesson.
+
+Step by step, as lanes beside the other search, and why a timestamp gave its offset.
 """
 
 from typing import cast

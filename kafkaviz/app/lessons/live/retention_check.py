@@ -1,5 +1,6 @@
-"""What a retention check deletes of a real topic-partition, so many days after its newest record,
-by the rules of analysis.retention.
+"""What a retention check deletes of a real topic-partition.
+
+So many days after its newest record, by the rules of analysis.retention.
 """
 
 import streamlit as st
@@ -21,7 +22,11 @@ from kafkaviz.messages import message, say
 
 
 def _make(block: LessonBlock) -> LogRetention:
-    """The check of a block. Raises NoValue where no segment tells a time."""
+    """The check of a block.
+
+    Raises:
+        NoValue: no segment has a time.
+    """
     location = block_location.locate(block)
     segment_ages = _segment_ages(location.snapshot, location.partition.directory)
     times = [

@@ -1,5 +1,6 @@
-"""A simulated log as it fills, why each of its segments ended, and which limit binds at which
-speed.
+"""A simulated log as it fills, and why each of its segments ended.
+
+And which limit binds at which speed.
 """
 
 import streamlit as st
@@ -35,7 +36,11 @@ def simulate(block: LessonBlock) -> RollSimulation:
 
 
 def _workload(name: str) -> workload.Workload:
-    """One of those that come along, by its name. Raises NoValue."""
+    """One of the workloads that come along, by its name.
+
+    Raises:
+        NoValue: there is none of that name.
+    """
     if name not in workload.PRESETS:
         raise NoValue(message("lesson.no_workload", name=name, names=tuple(workload.PRESETS)))
     return workload.preset(name)

@@ -1,3 +1,4 @@
-"""What the Broker page is made of: the path to open, what the directory holds, the ways on, the map
-of its segments, its table.
+"""What the Broker page consists of.
+
+The path to open, what the directory holds, the ways on, the map of its segments, its table.
 """

@@ -1,5 +1,6 @@
-"""The head of the Broker page: what the directory holds, in a line, in chips and in figures, and
-three ways on.
+"""The head of the Broker page.
+
+What the directory holds, in a line, in chips and in figures, and three ways on.
 """
 
 from collections.abc import Generator

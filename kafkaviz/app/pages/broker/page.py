@@ -93,8 +93,9 @@ def _render_path_form(location: Location) -> DeltaGenerator:
 
 
 def _request_open(key: str, directory: str) -> None:
-    """Somebody typed another path, or pressed Open: only then is it opened, not whenever the field
-    and the address differ.
+    """Somebody typed another path, or pressed Open.
+
+    Only then is it opened, not whenever the field and the address differ.
     """
     st.session_state[page_state.TYPED_PATH] = page_location.clean_path(
         st.session_state.get(key, directory)

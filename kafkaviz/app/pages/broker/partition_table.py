@@ -1,5 +1,6 @@
-"""The table of the topic-partitions: to sort, to filter, to take along as a CSV file; a row that is
-selected opens.
+"""The table of the topic-partitions: to sort, to filter, to take along as a CSV file.
+
+A row that is selected opens.
 """
 
 import csv as csv_format
@@ -62,8 +63,9 @@ CSV_COLUMNS = (
 
 @st.fragment
 def render_partition_table(location: Location, overview: BrokerOverview) -> None:
-    """One row a topic-partition, to sort, to filter, to take along; a row that is selected
-    opens.
+    """One row a topic-partition, to sort, to filter, to take along.
+
+    A row that is selected opens.
     """
     filter_text, rows = _render_filter(overview)
     if not rows:

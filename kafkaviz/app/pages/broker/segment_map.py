@@ -74,8 +74,9 @@ def _choose_order(head: DeltaGenerator) -> str:
 
 
 def _legend_html(overview: BrokerOverview, view: "BrokerMapView") -> str:
-    """What the colours and marks of the map mean, as HTML: of the rare ones those that are
-    there.
+    """What the colours and marks of the map mean, as HTML.
+
+    Of the rare ones those that are there.
     """
     kinds = [*USUAL_KINDS, *(kind for kind in RARE_KINDS if overview.count_kind(kind))]
     swatches = {kind: f"common.kind_{kind}" for kind in kinds}

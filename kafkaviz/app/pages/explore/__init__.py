@@ -1,3 +1,4 @@
-"""What the Explore page is made of: the questions, the query and its field, the queries of this
-server, an answer, the catalog's tables.
+"""What the Explore page consists of.
+
+The questions, the query and its field, the queries of this server, an answer, the catalog's tables.
 """

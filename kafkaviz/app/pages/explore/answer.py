@@ -1,5 +1,7 @@
-"""An answer: how many rows came, the figure where there is something to draw, every row with each
-value exact, and all of it to take along.
+"""An answer: how many rows came, its figure, and the rows.
+
+The figure where there is something to draw, every row with each value exact, and all of it to take
+along.
 """
 
 import io
@@ -79,8 +81,9 @@ def _render_figure(result: "QueryResult", question: Question | None) -> None:
 
 
 def _choose_column(columns: list[str]) -> str:
-    """Which column is drawn: the address says, where it is one of these; of another answer, or
-    another address, it is a new control.
+    """Which column is drawn: the address says, where it is one of these.
+
+    Of another answer, or another address, it is a new control.
     """
     address_column = st.query_params.get(page_state.DRAWN_COLUMN, "")
     key = f"kv_draw {address_column} {columns}"
@@ -160,8 +163,9 @@ def _digits(value: float) -> str:
 
 
 def render_downloads(answer: "QueryResult", snapshot: BrokerSnapshot, text: str) -> None:
-    """A button a format, of the rows that are shown; where there are more, it and its file say how
-    many these are.
+    """A button a format, of the rows that are shown.
+
+    Where there are more, it and its file say how many these are.
     """
     name = file_name(answer, snapshot.broker.name, text)
     _render_download("CSV", answer, f"{name}.csv", "text/csv", partial(csv, answer.rows))
@@ -206,8 +210,9 @@ def _render_download(
 
 
 def csv(rows: pa.Table) -> bytes:
-    """The rows as CSV with a line of names; NULL is an empty field, and text stands in quotes and
-    is no formula.
+    """The rows as CSV with a line of names.
+
+    NULL is an empty field, and text stands in quotes and is no formula.
     """
     from pyarrow import csv as csv_format
 

@@ -1,5 +1,6 @@
-"""The catalog that is asked: its tables, and what the page says of one that is of another time, or
-not there.
+"""The catalog that is asked.
+
+Its tables, and what the page says of one that is of another time, or not there.
 """
 
 from html import escape
@@ -31,8 +32,9 @@ SHORT_TYPES = {
 
 
 def tables_html(info: "CatalogInfo | None") -> str:
-    """The tables, their rows and their columns, as HTML; a column's name is taken into the query by
-    a click.
+    """The tables, their rows and their columns, as HTML.
+
+    A column's name is taken into the query by a click.
     """
     from kafkaviz.pipeline.catalog.schema import TABLES
 
@@ -70,7 +72,7 @@ def _name_attribute(name: str) -> str:
 
 
 def render_out_of_date(snapshot: BrokerSnapshot) -> None:
-    """The tables tell of another time than now."""
+    """The tables are of another time than now."""
     catalog_time = moment(
         cast(int, broker_cache.catalog_stamp(snapshot.broker)) // 1_000_000, fraction=False
     )

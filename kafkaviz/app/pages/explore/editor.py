@@ -1,5 +1,7 @@
-"""What is asked: the questions to choose from, the query in its field with what is wrong with it,
-Run, how the answer came out, and a way to take it along.
+"""What is asked.
+
+The questions to choose from, the query in its field with what is wrong with it, Run, how the answer
+came out, and a way to take it along.
 """
 
 from contextlib import suppress
@@ -61,7 +63,11 @@ def render_questions(current: Question | None) -> None:
 
 
 def start_query(snapshot: BrokerSnapshot, text: str) -> "Query | None":
-    """The query, with a little time to end; None where there is no catalog to ask."""
+    """The query, with a little time to end.
+
+    Returns:
+        None where there is no catalog to ask.
+    """
     previous = st.session_state.get(page_state.LAST_QUERY)
     if (
         previous
@@ -73,14 +79,15 @@ def start_query(snapshot: BrokerSnapshot, text: str) -> "Query | None":
     if broker_cache.catalog_info(snapshot) is None:
         return None
     query = queries().get_or_start(snapshot, text)
-    with suppress(KafkavizError):  # told below
+    with suppress(KafkavizError):  # shown below
         query.wait(QUICK_S)
     return query
 
 
 def render_editor(snapshot: BrokerSnapshot, text: str, query: "Query | None") -> None:
-    """The query, with what is wrong with it underlined; Run, how the answer came out, and a way to
-    take it along.
+    """The query, with what is wrong with it underlined.
+
+    Run, how the answer came out, and a way to take it along.
     """
     from kafkaviz.pipeline.sql.sql import LONGEST, QueryError
 

@@ -1,5 +1,6 @@
-"""Explore: questions to the catalog of a broker directory, in SQL, with their answers as figure and
-table.
+"""Explore: questions to the catalog of a broker directory, in SQL.
+
+The answers are a figure and a table.
 """
 
 from collections.abc import Callable
@@ -80,8 +81,10 @@ def _render_columns(snapshot: BrokerSnapshot, text: str) -> "Query | None":
 
 
 def _render_query(snapshot: BrokerSnapshot, text: str) -> "Query | None":
-    """The query in its field, and below it what came of it; None where there is no catalog to
-    ask.
+    """The query in its field, and below it what came of it.
+
+    Returns:
+        None where there is no catalog to ask.
     """
     query = start_query(snapshot, text)
     render_editor(snapshot, text, query)

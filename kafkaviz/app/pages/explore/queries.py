@@ -26,8 +26,9 @@ WATCH_INTERVAL_S = 1.0
 
 
 class Queries:
-    """The queries of this server by catalog and text: shared by all tabs, so that a link or a way
-    back asks nothing twice.
+    """The queries of this server by catalog and text.
+
+    Shared by all tabs, so that a link or a way back asks nothing twice.
     """
 
     def __init__(self) -> None:
@@ -40,8 +41,9 @@ class Queries:
         self._is_watched = False
 
     def get_or_start(self, snapshot: BrokerSnapshot, text: str) -> "Query":
-        """The query to the directory's catalog as it is now; started at the first call, and where
-        another tab cancelled it.
+        """The query to the directory's catalog as it is now.
+
+        Started at the first call, and where another tab cancelled it.
         """
         return self._join(
             snapshot,
@@ -63,8 +65,9 @@ class Queries:
             return query
 
     def leave(self, snapshot: BrokerSnapshot, text: str) -> None:
-        """Ends a query that somebody left for another before its answer came, unless other tabs
-        wait for it.
+        """Ends a query that somebody left for another before its answer came.
+
+        It goes on if other tabs wait for it.
         """
         with self._lock:
             query = self._queries.get(_key(snapshot, text))

@@ -1,5 +1,6 @@
-"""The head of the Health page: how the broker was left, the release that it is judged by, and the
-findings to take along.
+"""The head of the Health page.
+
+How the broker was left, the release that it is judged by, and the findings to take along.
 """
 
 import json
@@ -27,8 +28,9 @@ TRACES = "traces"  # in place of a release: what the directory's own traces say
 
 
 def address_release() -> str:
-    """The release that the directory is judged by, as the address has it; "" where its own traces
-    decide.
+    """The release that the directory is judged by, as the address has it.
+
+    "" where its own traces decide.
     """
     release_text = st.query_params.get(page_state.RELEASE, "")
     with suppress(KafkavizError):
@@ -37,8 +39,9 @@ def address_release() -> str:
 
 
 def render_head(snapshot: BrokerSnapshot, health: "Health | None", release: str) -> None:
-    """The title, how the broker was left, by which release that is judged, a way to check again,
-    and the findings to take along.
+    """The title, how the broker was left, and by which release that is judged.
+
+    Also a way to check again, and the findings to take along.
     """
     with st.container(horizontal=True, vertical_alignment="bottom", key="kv_head"):
         elements.title(
@@ -62,8 +65,9 @@ def render_head(snapshot: BrokerSnapshot, health: "Health | None", release: str)
 
 
 def render_traces_notice(snapshot: BrokerSnapshot, release: str) -> None:
-    """Where the directory is too large to be judged as the release that was chosen, says so, and
-    how that is asked; else nothing.
+    """Says that the directory is too large to be judged as the release that was chosen.
+
+    And how that is asked; where it is not too large, nothing.
     """
     if not (release and is_large(snapshot)):
         return
@@ -88,7 +92,7 @@ def render_traces_notice(snapshot: BrokerSnapshot, release: str) -> None:
 
 
 def _render_downloads(snapshot: BrokerSnapshot, health: "Health", release: str) -> None:
-    """The findings as JSON, and the whole report; both are made on click."""
+    """The findings as JSON, and the entire report; both are made on click."""
     name = units.escape_controls(snapshot.broker.name)
     widget_options: dict[str, Any] = {"on_click": "ignore", "icon": ":material/download:"}
     st.download_button(
@@ -111,8 +115,9 @@ def _render_downloads(snapshot: BrokerSnapshot, health: "Health", release: str) 
 
 
 def _choose_release(health: "Health | None", release: str) -> None:
-    """The release whose behaviour is told: by default the one that the directory's own traces
-    say.
+    """The release whose behaviour is assumed.
+
+    By default the one that the directory's own traces say.
     """
     text_key = "by_traces" if health and health.version.is_decided else "newest_known"
     traces_text = (
@@ -153,8 +158,9 @@ def _health_json(health: "Health") -> str:
 
 
 def _report_html(snapshot: BrokerSnapshot, health: "Health", release: str) -> str:
-    """What `kafkaviz report` writes; the directory is read once more for its inventory and its
-    tuning.
+    """What `kafkaviz report` writes.
+
+    The directory is read once more for its inventory and its tuning.
     """
     from kafkaviz.report import report
 

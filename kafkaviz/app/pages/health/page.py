@@ -1,5 +1,6 @@
-"""Health: what is wrong with a broker directory, with the bytes that show it, and what its next
-start will do.
+"""Health: what is wrong with a broker directory.
+
+With the bytes that show it, and what its next start will do.
 """
 
 from contextlib import suppress
@@ -60,8 +61,10 @@ def render_checkup_progress(snapshot: BrokerSnapshot, release: str) -> None:
 
 
 def render_page() -> None:
-    """The page; a directory too large for a checkup of its own waits for the pipeline, which judges
-    by its traces alone.
+    """The page.
+
+    A directory too large for a checkup of its own waits for the pipeline, which judges by its
+    traces alone.
     """
     location = frame("Health")
     apply_print_style()
@@ -75,10 +78,13 @@ def render_page() -> None:
 
 
 def _render_checkup(snapshot: BrokerSnapshot, checked_release: str, chosen_release: str) -> None:
-    """The checkup: how far it is, why it has not come to an end, or what it found and the indexes
-    anew.
+    """The checkup: how far it is, why it has not come to an end, or what it found.
 
-    checked_release: the release that it goes by; chosen_release: the one that was chosen.
+    Behind the findings the rebuilt indexes.
+
+    Args:
+        checked_release: the release that it goes by.
+        chosen_release: the one that was chosen.
     """
     error_count = checkups.error_count(snapshot)
     checkup = checkups.get_or_start(snapshot, checked_release)

@@ -1,5 +1,6 @@
-"""The indexes that recovery would build of a topic-partition, beside those on disk, and an archive
-of them to take along.
+"""The indexes that recovery would build of a topic-partition.
+
+Beside those on disk, and an archive of them to take along.
 
 Nothing is written where the broker's files are: what is built stays in memory until it is
 downloaded.
@@ -33,8 +34,11 @@ MOST_LOG_BYTES = 1 << 30  # of one topic-partition: recovery reads all of it whi
 
 @dataclass(frozen=True)
 class IndexFileComparison:
-    """A rebuilt index file, and the one on disk. on_disk_bytes: None where there is none;
-    difference: "" of the same bytes.
+    """A rebuilt index file, and the one on disk.
+
+    Attributes:
+        on_disk_bytes: None where there is none.
+        difference: "" of the same bytes.
     """
 
     name: str
@@ -47,8 +51,9 @@ class IndexFileComparison:
 def render_rebuilt_indexes(
     snapshot: BrokerSnapshot, findings: Sequence[Finding], version: str
 ) -> None:
-    """A topic-partition to choose, those with a finding about an index first; what recovery makes
-    of it, and the archive.
+    """A topic-partition to choose, those with a finding about an index first.
+
+    What recovery makes of it, and the archive.
     """
     names = offer_partitions(snapshot, findings)
     if not names:
@@ -72,8 +77,10 @@ def render_rebuilt_indexes(
 
 
 def _is_requested(partition: Partition, request: tuple[str, str, str]) -> bool:
-    """Whether its indexes were asked for, now or before; of too large a log nobody can. request:
-    the listing, the directory, the release.
+    """Whether its indexes were asked for, now or before; of too large a log nobody can.
+
+    Args:
+        request: the listing, the directory, the release.
     """
     log_bytes = sum(segment.log.size_bytes for segment in partition.live)
     if log_bytes > MOST_LOG_BYTES:
@@ -92,8 +99,9 @@ def _render_indexes(
     *,
     version: str,
 ) -> None:
-    """The files in a table, or why recovery does not get through; the archive goes into
-    `download_slot`.
+    """The files in a table, or why recovery does not get through.
+
+    The archive goes into `download_slot`.
     """
     try:
         with st.spinner(say("health.recovering")):
@@ -207,8 +215,11 @@ def _compare_file(name: str, data: bytes, partition: Partition) -> IndexFileComp
 
 
 def difference(disk_data: bytes, disk_bytes: int, data: bytes) -> str:
-    """In words, "" of the same bytes. disk_data: as much of the file on disk as there is of the
-    rebuilt one; disk_bytes: how long it is.
+    """In words, "" of the same bytes.
+
+    Args:
+        disk_data: as much of the file on disk as there is of the rebuilt one.
+        disk_bytes: how long it is.
     """
     same_bytes = sum(
         1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(disk_data, data, strict=False))

@@ -1,5 +1,7 @@
-"""What is asked: offset or timestamp, in what, as which release, by which consumer; the target: its
-field, a slider along all of them, buttons that choose one, and what is wrong with what was typed.
+"""What is asked: offset or timestamp, in what, as which release, by which consumer.
+
+The target: its field, a slider along all of them, buttons that choose one, and what is wrong with
+what was typed.
 """
 
 import re
@@ -33,8 +35,11 @@ FEW_WARM = {"twenty": 4}  # entries, of the lessons with a small warm section
 
 @dataclass(frozen=True)
 class LookupQuery:
-    """What the controls say, all but the target. target_kind: offset or timestamp; search_profile:
-    the release that searches.
+    """What the controls say, all but the target.
+
+    Attributes:
+        target_kind: offset or timestamp.
+        search_profile: the release that searches.
     """
 
     target_kind: str
@@ -45,8 +50,11 @@ class LookupQuery:
 def render_controls(
     source: LookupSource, sets: dict[str, str], default_version: str
 ) -> LookupQuery:
-    """Both rows. sets: what there is to look things up in, by word; default_version: the release
-    that searches unless another is chosen.
+    """Both rows.
+
+    Args:
+        sets: what there is to look things up in, by word.
+        default_version: the release that searches unless another is chosen.
     """
     kinds, own_version = (
         TARGETS[:1] if source.is_index_only else TARGETS,
@@ -123,8 +131,9 @@ def _reset_target_and_warm() -> None:
 
 
 def _render_second_row(source: LookupSource, target_kind: str, name: str) -> tuple[int, str]:
-    """What moves the target; the consumer, or of a lesson how many entries are warm: these, and the
-    consumer's isolation.
+    """What moves the target.
+
+    The consumer, or of a lesson how many entries are warm: these, and the consumer's isolation.
     """
     with st.container(horizontal=True, vertical_alignment="bottom", gap=16, key="kv_ctl2"):
         if source.is_index_only:
@@ -190,7 +199,11 @@ def _render_wrong_keys() -> None:
 
 
 def _render_field(source: LookupSource, target_kind: str, name: str) -> None:
-    """Where the target is typed. name: of what it is looked up in."""
+    """Where the target is typed.
+
+    Args:
+        name: of what it is looked up in.
+    """
     _reset_stale_target(source, target_kind, name)
     st.text_input(
         _target_label(source, target_kind), key=page_state.TARGET, bind="query-params", width=172
@@ -235,7 +248,11 @@ def _reset_target() -> None:
 
 
 def _typed_target(target_kind: str) -> int | None:
-    """The target that the field holds; None for what is none."""
+    """The target that the field holds.
+
+    Returns:
+        None for what is none.
+    """
     try:
         return parse_target(st.session_state.get(page_state.TARGET) or "", target_kind)
     except (ValueError, OverflowError):
@@ -307,8 +324,9 @@ def set_from_slot(key: str, context: LookupContext, target_kind: str) -> None:
 
 
 def render_out_of_range(source: LookupSource, offset: int, error: OffsetOutOfRange) -> None:
-    """The broker answers with an error: its words, what a consumer does then, and the offsets at
-    both ends, the nearer one first.
+    """The broker answers with an error.
+
+    Its words, what a consumer does then, and the offsets at both ends, the nearer one first.
     """
     nearest = min(max(offset, source.first_offset), source.last_offset)
     finding = say(
@@ -379,11 +397,13 @@ def _render_other_unit(target: int) -> None:
 
 
 def parse_target(text: str, target_kind: str) -> int:
-    """A target as people write it: 2 247, 2_247, and of a timestamp also 2026-11-21 09:29:44.123 in
-    UTC. ValueError for anything else.
+    """A target as people write it: 2 247, 2_247, and a timestamp also as a date in UTC.
 
-    Of a timestamp also earliest, latest and max, which Kafka knows by numbers below 0; those
-    numbers are no times.
+    As 2026-11-21 09:29:44.123; also earliest, latest and max, which Kafka knows by numbers below 0
+    that are no times.
+
+    Raises:
+        ValueError: the text is anything else.
     """
     if target_kind == TIMESTAMP and text.strip().lower() in by_time.NAMES:
         return by_time.NAMES[text.strip().lower()]

@@ -1,5 +1,7 @@
-"""What a lookup looks things up in: the open topic-partition as a broker would serve it, a log made
-for lessons, or an index of keys that somebody typed.
+"""What a lookup looks things up in.
+
+The open topic-partition as a broker would serve it, a log made for lessons, or an index of keys
+that somebody typed.
 """
 
 import os
@@ -36,7 +38,7 @@ OWN_SET, KEYS_SET = "real", "keys"
 PRACTICE = {"five": practice.five, "twenty": practice.twenty, "full": practice.full}
 SETS = (*PRACTICE, KEYS_SET)
 SLIDER_LIMIT = 1 << 53  # a slider of the browser counts no further
-READ_BYTES = 256 << 20  # of .log, read for the times of a whole partition
+READ_BYTES = 256 << 20  # of .log, read for the times of an entire partition
 MOST_LABEL = 14
 MOST_KEYS = 4096
 
@@ -45,10 +47,14 @@ MOST_KEYS = 4096
 class LookupSource:
     """Something to look things up in.
 
-    key: changes when its content does. first_offset, last_offset: the offsets that can be asked
-    for; first_ms, last_ms: the times, None without any. offset, timestamp_ms: a target to begin
-    with. batches, records: as of figures.stepper.context.LookupContext. times: the batches of a
-    segment as far as they may be read for a picture of the whole partition, else None.
+    Attributes:
+        key: changes when its content does.
+        first_offset, last_offset: the offsets that can be asked for.
+        first_ms, last_ms: the times, None without any.
+        offset, timestamp_ms: a target to begin with.
+        batches, records: as of figures.stepper.context.LookupContext.
+        times: the batches of a segment as far as they may be read for a picture of the entire
+            partition, else None.
     """
 
     key: str
@@ -72,8 +78,10 @@ class LookupSource:
         return self.timestamp_ms if target_kind == TIMESTAMP else self.offset
 
     def span(self, target_kind: str) -> tuple[int, int] | None:
-        """The first and last target that a slider offers; None where there are none, or too large
-        for one.
+        """The first and last target that a slider offers.
+
+        Returns:
+            None where there are none, or too large for one.
         """
         low, high = (
             (self.first_ms, self.last_ms)
@@ -91,7 +99,11 @@ SOURCE_HASH_FUNCS: HashFuncs = {LookupSource: attrgetter("key")}
 
 
 def open_partition(location: SegmentLocation) -> LookupSource:
-    """The open topic-partition, its open segment first. Raises KafkavizError as reading it does."""
+    """The open topic-partition, its open segment first.
+
+    Raises:
+        KafkavizError: as reading it does.
+    """
     partition, open_segment = location.partition, location.segment
     snapshot, directory = location.snapshot, os.fsencode(partition.directory)
     log = _log_view(snapshot, directory)
@@ -161,8 +173,10 @@ def _note(location: SegmentLocation, log: LogView) -> str:
 
 
 def recovery_notes(names: Sequence[str]) -> list[str]:
-    """That some files are shown as recovery would leave them, in a sentence; names: of all of
-    them.
+    """That some files are shown as recovery would leave them, in a sentence.
+
+    Args:
+        names: of all of them.
     """
     if not names:
         return []
@@ -321,8 +335,10 @@ def keys_source(keys: Sequence[int]) -> LookupSource:
 
 
 def parse_keys(text: str) -> list[int]:
-    """The whole numbers of a line; ValueError in words for what is none, is too large for an index,
-    or too much.
+    """The whole numbers of a line.
+
+    Raises:
+        ValueError: says in words what is no number, too large for an index, or too much.
     """
     parts = re.split(r"[\s,;]+", text.strip()) if text.strip() else []
     for part in parts:

@@ -89,8 +89,10 @@ def _render_partition(location: Location, sets: dict[str, str]) -> None:
 def _render_lookup(
     source: LookupSource, sets: dict[str, str], assumed: str, location: Location | None = None
 ) -> None:
-    """Controls, stepper, comparison and distribution. assumed: the release that searches unless
-    another is chosen.
+    """Controls, stepper, comparison and distribution.
+
+    Args:
+        assumed: the release that searches unless another is chosen.
     """
     _render_title(source)
     query = controls.render_controls(source, sets, assumed)
@@ -113,8 +115,12 @@ def _render_context(
     key: str,
     location: Location | None,
 ) -> None:
-    """The lookup step by step, and what is around it; of an offset outside the log there are no
-    steps. key: of all that was asked.
+    """The lookup step by step, and what is around it.
+
+    Of an offset outside the log there are no steps.
+
+    Args:
+        key: of all that was asked.
     """
     if isinstance(context.result.error, OffsetOutOfRange):
         return controls.render_out_of_range(

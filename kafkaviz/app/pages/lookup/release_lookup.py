@@ -1,5 +1,7 @@
-"""A lookup as one of Kafka's releases does it, kept between reruns: which of the three that differ,
-with Kafka's warm section or, of a lesson, a smaller one; and why a timestamp gave its offset.
+"""A lookup as one of Kafka's releases does it, kept between reruns.
+
+Which of the three that differ, with Kafka's warm section or, of a lesson, a smaller one; and why a
+timestamp gave its offset.
 """
 
 from dataclasses import replace
@@ -44,9 +46,12 @@ def _assumed_release(snapshot: BrokerSnapshot) -> AssumedRelease:
 
 
 def equivalent_version(version: str) -> str | None:
-    """Which of VERSIONS searches as this one does: 3.9 for 3.6; None for what is no release.
+    """Which of VERSIONS searches as this one does: 3.9 for 3.6.
 
     Also plain and warm are taken.
+
+    Returns:
+        None for what is no release.
     """
     if version in (PLAIN, WARM):
         return "2.0" if version == PLAIN else versions.NEWEST
@@ -61,8 +66,10 @@ def equivalent_version(version: str) -> str | None:
 
 
 def release_profile(version: str, warm_entries: int, target_kind: str) -> SearchProfile:
-    """What a release does; warm_entries: of the index that is searched first, Kafka's are 8 KiB of
-    them.
+    """What a release does.
+
+    Args:
+        warm_entries: of the index that is searched first, Kafka's are 8 KiB of them.
     """
     search_profile = profile(version)
     if warm_entries == KAFKAS_WARM:
@@ -98,7 +105,8 @@ def lookup_context(
 ) -> LookupContext:
     """The lookup and what is drawn around it.
 
-    Raises CorruptFile where the way leads into damage.
+    Raises:
+        CorruptFile: the way leads into damage.
     """
     result = (
         _search_keys(source.log, target, search_profile)

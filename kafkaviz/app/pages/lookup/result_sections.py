@@ -1,5 +1,6 @@
-"""Around the steps of a lookup: the other search beside it, its target among all, why a timestamp
-gave its offset, every step.
+"""Around the steps of a lookup.
+
+The other search beside it, its target among all, why a timestamp gave its offset, every step.
 """
 
 import json

@@ -113,8 +113,9 @@ def _render_targets(rule_check: RuleCheck, key_set: str) -> None:
 
 
 def csv_rows(rule_check: RuleCheck) -> Iterable[tuple]:
-    """TARGET_COLUMNS of every case, slots as exercise.RuleCase has them: -1 is none, -2 the base
-    offset, -3 no answer.
+    """TARGET_COLUMNS of every case, slots as exercise.RuleCase has them.
+
+    -1 is none, -2 the base offset, -3 no answer.
     """
     return (
         (
@@ -175,7 +176,11 @@ def _render_popular_rules(key_set: str) -> None:
 
 @st.cache_resource(max_entries=128, show_spinner=False)
 def _check_rule(rule: str, key_set: str) -> exercise.RuleCheck:
-    """A rule tried on one of KEY_SETS. Raises RuleSyntaxError."""
+    """A rule tried on one of KEY_SETS.
+
+    Raises:
+        RuleSyntaxError: the text is not a rule.
+    """
     return exercise.check(exercise.parse(rule), _set_keys(key_set))
 
 

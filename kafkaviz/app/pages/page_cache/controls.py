@@ -1,5 +1,6 @@
-"""The controls of the page: how an index grows, or which real one stands in its place; what memory
-holds; and who reads. A choice is called in the address as in the tables below.
+"""The controls of the page: how an index grows, or which real one stands in its place.
+
+What memory holds; and who reads. A choice is called in the address as in the tables below.
 """
 
 from collections.abc import Callable
@@ -65,8 +66,11 @@ PRACTICE = "A practice log"
 
 @dataclass(frozen=True)
 class ReplaySettings:
-    """What the sliders say. warm_bytes: None where the search has no warm section; key: of a real
-    index, "" for a made one.
+    """What the sliders say.
+
+    Attributes:
+        warm_bytes: None where the search has no warm section.
+        key: of a real index, "" for an invented one.
     """
 
     growth: IndexGrowth
@@ -213,7 +217,9 @@ def _render_slider(
 ):
     """A slider over names, the chosen one at the end of its label's line; what that stands for.
 
-    name: of its label in the catalogue; describe: what a choice is called.
+    Args:
+        name: of its label in the catalogue.
+        describe: what a choice is called.
     """
     with column:
         value_slot = st.empty()
@@ -257,8 +263,9 @@ def _open_index(
 
 
 def _offset_indexes(broker: Broker | None) -> dict[str, Segment]:
-    """The largest segment of each topic-partition, by name, where it has an offset index of more
-    than one entry's bytes.
+    """The largest segment of each topic-partition, by name.
+
+    Where it has an offset index of more than one entry's bytes.
     """
     segments_by_name = {}
     for partition in broker.partitions if broker else ():

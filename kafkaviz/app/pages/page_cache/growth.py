@@ -1,5 +1,7 @@
-"""A growing index, replayed and kept between reruns: which pages its lookups touch, and which had
-gone cold; in a long growth the faults, by how soon pages go cold and by who reads.
+"""A growing index, replayed and kept between reruns.
+
+Which pages its lookups touch, and which had gone cold; in a long growth the faults, by how soon
+pages go cold and by who reads.
 """
 
 from collections.abc import Iterable
@@ -35,7 +37,7 @@ READER_COLUMNS = ("by_laggards", "tail_plain", "tail_warm", "laggards_plain", "l
 FAULT_RATE_COLUMNS = ("laggard_share", *READER_COLUMNS[1:])
 CACHE_ENTRIES = 128
 TURNOVERS_MB = (1, 4, 16, 64, 256)
-LONG_GROWTH = (20_000, 262_144)  # the growth that faults a page are told of
+LONG_GROWTH = (20_000, 262_144)  # growths whose faults a page are listed
 
 
 def render_growth(settings: ReplaySettings, clock: np.ndarray | None) -> None:
@@ -95,8 +97,9 @@ def images(settings: ReplaySettings, _clock: np.ndarray | None = None) -> tuple[
 
 
 def _faults_csv(replay: Replay) -> str:
-    """Each fault: when the index had how many entries, which page, idle for how many bytes of log,
-    whose lookup.
+    """Each fault, a row.
+
+    When the index had how many entries, which page, idle for how many bytes of log, whose lookup.
     """
     faults = replay.first_faults.tolist()
     return to_csv(
@@ -173,8 +176,12 @@ def _turnover_faults(
 
 @dataclass(frozen=True)
 class ReaderFaultRates:
-    """Faults per 1000 lookups of readers at the tail and of laggards, where so many of all are
-    laggards; None for no such reader.
+    """Faults per 1000 lookups of readers at the tail and of laggards.
+
+    So many of all are laggards.
+
+    Returns:
+        None for a kind of reader that there is not.
     """
 
     name: str

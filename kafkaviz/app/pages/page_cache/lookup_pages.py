@@ -1,5 +1,7 @@
-"""The pages that a single lookup reads: those of KAFKA-6432 probe by probe, and what was published
-of them; what other layouts of an index would cost, in probes and in pages.
+"""The pages that a single lookup reads.
+
+Those of KAFKA-6432 probe by probe, and what was published of them; what other layouts of an index
+would cost, in probes and in pages.
 """
 
 from typing import Any
@@ -124,7 +126,7 @@ def _published_row(size_range: IndexSizeRange) -> str:
 
 @st.cache_resource(show_spinner=False)
 def _size_ranges() -> tuple[IndexSizeRange, ...]:
-    """The sizes of an index that KAFKA-6432 tells of: its 13th and its 14th page."""
+    """The sizes of an index that KAFKA-6432 names: its 13th and its 14th page."""
     return index_size_ranges(
         12 * index_layouts.ENTRIES_A_PAGE + 1, 14 * index_layouts.ENTRIES_A_PAGE
     )
@@ -167,8 +169,9 @@ def render_layouts(key: str, offsets: np.ndarray | None) -> None:
 def _compare_layouts(
     pattern: str, key: str = "", _keys: np.ndarray | None = None
 ) -> tuple[tuple[index_layouts.Cost, ...], int, int]:
-    """Every layout on made keys, or on those of a real index; how many entries, how many
-    targets.
+    """Every layout on invented keys, or on those of a real index.
+
+    How many entries, how many targets.
     """
     keys = index_keys.generate_keys(pattern, KEY_COUNT) if _keys is None else _keys
     if not len(keys):

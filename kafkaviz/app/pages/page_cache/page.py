@@ -1,5 +1,6 @@
-"""Page cache: which pages of an index a search touches while it grows, which had gone cold, and
-what other searches would cost.
+"""Page cache: which pages of an index a search touches while it grows.
+
+Which had gone cold, and what other searches would cost.
 """
 
 import streamlit as st
@@ -24,8 +25,9 @@ def render_page() -> None:
 
 @st.fragment
 def _render_body(location: Location) -> None:
-    """All of it: a slider redraws this, not the frame around it. A container keeps the parts of a
-    section apart, which the page does not.
+    """All of it: a slider redraws this, not the frame around it.
+
+    A container keeps the parts of a section apart, which the page does not.
     """
     with st.container(gap=None, key="kv_lab"):
         settings, offsets, clock = render_controls(location)

@@ -1,3 +1,4 @@
-"""The Rolls page: page.py has its parts in order; each of the others is one of them, or its
-controls.
+"""The Rolls page: page.py has its parts in order.
+
+Each of the others is one of them, or its controls.
 """

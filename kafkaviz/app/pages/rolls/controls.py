@@ -1,5 +1,6 @@
-"""The controls of a simulated log: its workload, how fast and in which batches that is written, and
-the settings of its topic.
+"""The controls of a simulated log.
+
+Its workload, how fast and in which batches that is written, and the settings of its topic.
 """
 
 from collections.abc import Mapping, Sequence
@@ -130,8 +131,10 @@ def config_of(workload: Workload, overrides: Mapping[str, int]) -> LogConfig:
 
 
 def render_controls() -> tuple[Workload, LogConfig] | None:
-    """The workload and the settings that the sliders say; None where what somebody wrote is no
-    workload.
+    """The workload and the settings that the sliders say.
+
+    Returns:
+        None where what somebody wrote is no workload.
     """
     with st.container(key="kv_set"):
         first = st.columns(5, gap=24)

@@ -1,5 +1,6 @@
-"""The rolls of a topic-partition on disk: its lanes, the settings it ran with, and where each of
-them was found.
+"""The rolls of a topic-partition on disk.
+
+Its lanes, the settings it ran with, and where each of them was found.
 """
 
 import os
@@ -29,7 +30,8 @@ CACHE_ENTRIES = 24
 
 @dataclass(frozen=True)
 class RollsOnDisk:
-    """The lanes of a partition on disk, and where each of its settings came from, by its name;
+    """The lanes of a partition on disk, and where each of its settings came from, by its name.
+
     lanes.inferred has those of its rolls.
     """
 
@@ -62,8 +64,9 @@ def _rolls_on_disk(snapshot: BrokerSnapshot, directory: bytes) -> RollsOnDisk:
 
 
 def _load_on_disk(partition: Partition) -> WriteLoad:
-    """The batches' mean size, from the headers of a part of one segment: enough for curves that are
-    drawn on log axes.
+    """The batches' mean size, from the headers of a part of one segment.
+
+    Enough for curves that are drawn on log axes.
     """
     last_segment = next(
         (segment for segment in reversed(partition.live) if segment.log.size_bytes),

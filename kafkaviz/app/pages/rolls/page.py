@@ -1,5 +1,6 @@
-"""Rolls: a simulated log growing, each roll with its cause; which limit binds where; a partition's
-real rolls.
+"""Rolls: a simulated log growing, each roll with its cause.
+
+Which limit binds where; a partition's real rolls.
 """
 
 from typing import Any, cast
@@ -54,8 +55,9 @@ def _render_body(location: Location, subject: str) -> None:
 
 
 def _render_simulated_log() -> tuple[Workload, LogConfig] | None:
-    """Controls, lanes, curves, table, comparison, and what to take along; the workload and
-    settings, where a log could be made.
+    """Controls, lanes, curves, table, comparison, and what to take along.
+
+    The workload and settings, where a log could be made.
     """
     chosen = render_controls()
     if chosen is None:
@@ -117,8 +119,9 @@ def _render_figures(
 
 
 def _render_head(location: Location) -> str:
-    """Title, and the choice between a simulated log and the open topic-partition or another; what
-    was chosen.
+    """Title, and the choice between a simulated log and the open topic-partition or another.
+
+    What was chosen.
     """
     labels = {
         elements.cut_middle(source, NAME_CHARACTERS): source for source in _source_names(location)
@@ -165,8 +168,9 @@ def _label_text(label: str) -> str:
 
 
 def _current_label(labels: list[str]) -> str:
-    """Simulated or the open topic-partition, as the address says; else as it was looked at before;
-    else the simulated log.
+    """Simulated or the open topic-partition, as the address says.
+
+    Else as it was looked at before; else the simulated log.
 
     Not bound to the address: it can only change together with the topic-partition, which is the
     frame's.

@@ -1,5 +1,7 @@
-"""The figures of a log, simulated or on disk: a lane for each segment as it fills, every roll in a
-table, which limit ends a segment first, and a log that grows append by append.
+"""The figures of a log, simulated or on disk.
+
+A lane for each segment as it fills, every roll in a table, which limit ends a segment first, and a
+log that grows append by append.
 """
 
 from typing import Any, cast
@@ -50,8 +52,11 @@ STEP_COLUMNS = ("step", "what_happens", "counter", "offset_entries", "time_entri
 
 
 def render_lanes(history: RollHistory, key: str, appended_batches: np.ndarray | None) -> None:
-    """Every segment until its roll. key: of the run, or of the partition as it lies there;
-    appended_batches: of a simulated log, rows of roll_history.APPEND.
+    """Every segment until its roll.
+
+    Args:
+        key: of the run, or of the partition as it lies there.
+        appended_batches: of a simulated log, rows of roll_history.APPEND.
     """
     pages = _pages(len(history.segments))
     first = pages[choice.settle(page_state.ROLLS_ROWS, pages.keys(), next(iter(pages)))]
@@ -118,7 +123,11 @@ def render_rolls(history: RollHistory) -> None:
 
 
 def _roll_html(roll: tuple | None, count: int) -> str:
-    """A roll, its cause in its colour; None for those that are left out."""
+    """A roll, its cause in its colour.
+
+    Returns:
+        None for those that are left out.
+    """
     if roll is None:
         return (
             "<tr>"
@@ -175,7 +184,11 @@ def _safe_size_text(config: LogConfig, load: WriteLoad, bytes_per_s: float) -> s
 
 
 def render_stories(simulated_log: tuple[Workload, LogConfig] | None) -> None:
-    """The stepper. simulated_log: the simulated log, if one is shown."""
+    """The stepper.
+
+    Args:
+        simulated_log: the simulated log, if one is shown.
+    """
     names = [*STORIES, *([SIMULATED_LOG] if simulated_log else [])]
     with st.container(horizontal=True, vertical_alignment="center", key="kv_story_head"):
         elements.heading(say("rolls.by_append"), say("rolls.by_append_keys"))
@@ -230,7 +243,11 @@ def _lesson_story(name: str, language: str) -> GrowthView:
 
 @st.cache_resource(max_entries=8, show_spinner=False)
 def _simulated_story(workload: Workload, config: LogConfig, language: str) -> GrowthView:
-    """The beginning of a simulated log. Raises CannotLoad where it cannot be opened."""
+    """The beginning of a simulated log.
+
+    Raises:
+        CannotLoad: it cannot be opened.
+    """
     rows, _ = stream(workload)
     steps = growth.grow_by_rows(config, rows[:STORY_APPENDS].copy(), workload.start_ms)
     return growth_figure.view(steps, key_of(workload, config))

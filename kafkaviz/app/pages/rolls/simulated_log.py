@@ -1,5 +1,7 @@
-"""A simulated log, kept between reruns: its segments, the notes where its settings do not work, its
-comparison with the run before, and the directory to take along.
+"""A simulated log, kept between reruns.
+
+Its segments, the notes where its settings do not work, its comparison with the run before, and the
+directory to take along.
 """
 
 import hashlib
@@ -47,8 +49,11 @@ MOST_ARCHIVE_BYTES = 256 * MIB  # of .log
 
 @dataclass(frozen=True)
 class RollSimulation:
-    """A simulated log. error: Kafka's exception, where it refused an append or could not open the
-    log; is_cut: not all batches.
+    """A simulated log.
+
+    Attributes:
+        error: Kafka's exception, where it refused an append or could not open the log.
+        is_cut: not all batches.
     """
 
     history: RollHistory
@@ -116,13 +121,14 @@ def _chunks(workload: Workload, config: LogConfig, *, payload: bool) -> Iterator
 
 
 def key_of(workload: Workload, config: LogConfig) -> str:
-    """What tells one run from another."""
+    """What distinguishes one run from another."""
     return hashlib.sha256(repr((workload, config)).encode()).hexdigest()[:16]
 
 
 def _write(log: UnifiedLog, rows: np.ndarray) -> str:
-    """Appends in pieces until there are as many segments as a page takes; Kafka's exception where
-    it refuses one.
+    """Appends in pieces until there are as many segments as a page takes.
+
+    Kafka's exception where it refuses one.
     """
     start, piece = 0, PIECE_BATCHES
     while start < len(rows) and len(log.segments) < MOST_SEGMENTS:
@@ -150,7 +156,8 @@ def load_of(sizes: np.ndarray, counts: np.ndarray) -> WriteLoad:
 def archive(workload: Workload, config: LogConfig) -> bytes:
     """The simulated directory as a .tar.gz, with every record.
 
-    Raises KafkavizError where Kafka does not take it all.
+    Raises:
+        KafkavizError: Kafka does not take it all.
     """
     plan = replace(
         simulation.plan_config(workload, config),
@@ -211,7 +218,11 @@ def render_notes(workload: Workload, config: LogConfig, run: RollSimulation) -> 
 
 
 def _render_note(name: str, mark: str, finding: str, reason: str) -> None:
-    """A sentence in its place. name: its own on this page: two of one mark may stand together."""
+    """A sentence in its place.
+
+    Args:
+        name: its own on this page: two of one mark may stand together.
+    """
     with elements.state(f"note_{name}", mark, finding, reason):
         pass
     st.space(16)

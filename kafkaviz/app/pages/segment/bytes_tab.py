@@ -1,6 +1,8 @@
-"""The bytes below the segment ruler: which file (those of the segment, and beside them what lies in
-the same directory and in the broker's own), what the colours mean, and the view of the pinned batch
-or slot, or of a whole file.
+"""The bytes below the segment ruler.
+
+Which file (those of the segment, and beside them what lies in the same directory and in the
+broker's own), what the colours mean, and the view of the pinned batch or slot, or of an entire
+file.
 """
 
 import hashlib
@@ -67,8 +69,10 @@ def render_file_bytes(location: PartitionLocation) -> None:
 
 
 def opening_byte(segment_key: str) -> tuple[str, int] | None:
-    """The kind of file and the byte that the address named when this segment was opened; None where
-    it named none.
+    """The kind of file and the byte that the address named when this segment was opened.
+
+    Returns:
+        None where it named none.
     """
     if st.session_state.get(page_state.LINK_TARGET, ("",))[0] != segment_key:
         kind = segment_bytes.FILES.get(st.query_params.get(page_state.FILE, ".log"), "")
@@ -182,16 +186,19 @@ def _render_bytes_view(
 
 
 def _is_time_pin(segment_key: str) -> bool:
-    """Whether the pin was chosen by a time entry that has no offset entry beside it: then its time
-    is what to look at.
+    """Whether the pin was chosen by a time entry that has no offset entry beside it.
+
+    Then its time is what to look at.
     """
     pin = ruler.state("pin", segment_key)
     return bool(pin) and pin["time"] != NONE and pin["slot"] == NONE
 
 
 def _other_files(location: PartitionLocation) -> dict[str, FileInfo]:
-    """All other files by name: snapshots, checkpoints and renamed files of the topic-partition,
-    then the broker directory's own.
+    """All other files by name.
+
+    Snapshots, checkpoints and renamed files of the topic-partition, then the broker directory's
+    own.
 
     A name out of an address is only looked up in this list, never joined to a path.
     """
@@ -209,8 +216,9 @@ def _files_beside(partition: Partition) -> Iterator[FileInfo]:
 
 
 def file_label(name: str) -> str:
-    """A file's name as a widget and the address have it; one with markup in it is shown with that
-    markup, not as it.
+    """A file's name as a widget and the address have it.
+
+    One with markup in it is shown with that markup, not as it.
     """
     return name if segment_bytes.PLAIN_NAME.fullmatch(name) else elements.escape_markdown(name)
 

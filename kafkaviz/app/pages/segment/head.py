@@ -1,5 +1,6 @@
-"""What is above the tabs of the Segment page: which segment this is and how its batches are shaded;
-the pin, which is the batch and the slots that the page is about, and what the ruler is sent around
+"""What is above the tabs of the Segment page: which segment this is and how its batches are shaded.
+
+The pin, which is the batch and the slots that the page is about, and what the ruler is sent around
 it; the facts.
 """
 
@@ -85,8 +86,9 @@ def _title_html(partition: Partition | None, segment: Segment | None) -> str:
 
 
 def current_pin(anatomy: Anatomy) -> PinnedRow:
-    """The pin: what the reader chose in the ruler, else what the address names, else a telling
-    batch.
+    """The pin.
+
+    What the reader chose in the ruler, else what the address names, else an instructive batch.
     """
     ruler_pin = ruler.state("pin", segment_cache.key(anatomy.segment))
     if ruler_pin:
@@ -103,8 +105,9 @@ def current_pin(anatomy: Anatomy) -> PinnedRow:
 
 
 def _find_target(anatomy: Anatomy, offset: str) -> Selection:
-    """The batch of an offset; without one that of the byte that a link led to, else a telling
-    one.
+    """The batch of an offset.
+
+    Without an offset it is the batch of the byte that a link led to, else an instructive one.
     """
     byte = None if offset else bytes_tab.opening_byte(segment_cache.key(anatomy.segment))
     return (

@@ -51,8 +51,9 @@ def render_page() -> None:
 
 @st.fragment
 def _explore(location: PartitionLocation, anatomy: Anatomy, groups: FactGroups) -> None:
-    """The ruler, the facts, and the tables that follow the pin: only this part reruns when the pin
-    moves.
+    """The ruler, the facts, and the tables that follow the pin.
+
+    Only this part reruns when the pin moves.
     """
     if segment_cache.has_lost_bytes(anatomy):
         st.rerun()

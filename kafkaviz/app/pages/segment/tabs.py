@@ -1,5 +1,6 @@
-"""The tabs below the ruler: batches, index and time index around the pin, each with the way to take
-it along, and the bytes.
+"""The tabs below the ruler.
+
+Batches, index and time index around the pin, each with the way to take it along, and the bytes.
 """
 
 from collections.abc import Callable
@@ -77,8 +78,9 @@ def _render_time_index(location: PartitionLocation, anatomy: Anatomy, pin: Pinne
 def _has_entries(
     anatomy: Anatomy, kind: str, index: Index, describe_reason: Callable[[Anatomy], str]
 ) -> bool:
-    """Whether an index file has an entry to show; where it has none, or is not there, the tab says
-    so, and why.
+    """Whether an index file has an entry to show.
+
+    Where it has none, or is not there, the tab says so, and why.
     """
     if getattr(anatomy.segment, kind) is None:
         with elements.state(

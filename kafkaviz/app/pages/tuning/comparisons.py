@@ -1,5 +1,7 @@
-"""Today beside something else: another interval, the log written once more under other settings,
-other writers of its indexes, and what remote reads carry; and the lines that change it.
+"""Today beside something else.
+
+Another interval, the log written once more under other settings, other writers of its indexes, and
+what remote reads carry; and the lines that change it.
 """
 
 import math
@@ -52,8 +54,9 @@ _COLUMNS = np.dtype(
 
 
 def render_comparison(context: TuningContext) -> None:
-    """Today beside what is considered, and the line that changes it; without another interval
-    beside its own replay.
+    """Today beside what is considered, and the line that changes it.
+
+    Without another interval beside its own replay.
     """
     current, alternative = context.today, context.alternative
     is_same = current is alternative or current.interval_bytes == alternative.interval_bytes
@@ -239,7 +242,8 @@ def _replay(
 ) -> tuple[WhatIf, WhatIf]:
     """The log with its settings and with others.
 
-    Raises KafkavizError with Kafka's exception where it takes one with an exception.
+    Raises:
+        KafkavizError: it takes one with an exception, with Kafka's exception.
     """
     case = _source.total
     other_settings = {name: getattr(other_config, name) for name in LogConfig.__dataclass_fields__}
@@ -338,8 +342,9 @@ def writer_values(index_writers: Sequence["IndexWriter"], costs: LookupPrices) -
 
 @dataclass(frozen=True)
 class IndexWriter:
-    """Who wrote an index, of WRITERS, and what a lookup in it reads: entries, mean and p99 of
-    headers, the mean of skipped bytes.
+    """Who wrote an index, of WRITERS, and what a lookup in it reads.
+
+    Entries, mean and p99 of headers, the mean of skipped bytes.
     """
 
     name: str
@@ -356,7 +361,8 @@ def compare_writers(
 ) -> tuple[IndexWriter, ...]:
     """The same batches, indexed append by append: counted, at one interval.
 
-    _sizes: sweep.SIZES of each segment.
+    Args:
+        _sizes: sweep.SIZES of each segment.
     """
     segments = [_batches(segment_sizes) for segment_sizes in _sizes]
     results = []
@@ -372,7 +378,7 @@ def compare_writers(
 
 
 def _batches(sizes: np.ndarray) -> np.ndarray:
-    """Batches of these sizes; offsets only tell whether one holds one record."""
+    """Batches of these sizes; offsets only show whether one holds one record."""
     rows: np.ndarray = np.zeros(len(sizes), _COLUMNS)
     rows["size_bytes"] = sizes["size_bytes"]
     rows["base_offset"] = 2 * np.arange(len(sizes))

@@ -1,5 +1,7 @@
-"""The curves, and what is considered on them: headers and bytes over the interval, which limit ends
-a segment, which assumption would move the answer; the sliders of the interval and other settings.
+"""The curves, and what is considered on them.
+
+Headers and bytes over the interval, which limit ends a segment, which assumption would move the
+answer; the sliders of the interval and other settings.
 """
 
 from dataclasses import replace
@@ -41,8 +43,9 @@ SETTINGS = {  # to replay with: the values that a slider offers
 
 
 def choose_interval(context: TuningContext) -> int:
-    """The slider over every swept interval; where nobody moved it, what the recommendation
-    considers.
+    """The slider over every swept interval.
+
+    Where nobody moved it, what the recommendation considers.
     """
     options = [
         str(priced_interval.interval_bytes) for priced_interval in context.answer.priced_intervals
@@ -288,7 +291,11 @@ def _assumptions(
 
 
 def _render_figure(figure_key: tuple, draw: charts.Draw, view, below: str, key: str) -> None:
-    """A view and its figure. figure_key: what they depend on."""
+    """A view and its figure.
+
+    Args:
+        figure_key: what they depend on.
+    """
     with st.container(key=f"kv_fig_{key}"):
         elements.figure_head(view.title, below)
         charts.plot(

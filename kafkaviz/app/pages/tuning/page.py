@@ -128,7 +128,7 @@ def _lead(context: TuningContext) -> str:
 
 
 def _render_report_button(snapshot: BrokerSnapshot) -> None:
-    """The report of the whole directory, unless it would take too long."""
+    """The report of the entire directory, unless it would take too long."""
     widget_options: dict[str, Any] = {
         "on_click": "ignore",
         "icon": ":material/download:",
@@ -151,8 +151,9 @@ def _render_report_button(snapshot: BrokerSnapshot) -> None:
 
 
 def report(snapshot: BrokerSnapshot) -> str:
-    """The report of a broker directory, dated now; of its checkup what the catalog tells, if it is
-    fresh.
+    """The report of a broker directory, dated now.
+
+    Of its checkup what the catalog has, if it is fresh.
     """
     from kafkaviz import (
         report as html_report,  # it takes Plotly's own text, which no page needs before
@@ -421,8 +422,9 @@ def _render_body(location: Location) -> None:
 
 
 def _render_measured(tuning_scope: Scope, key: str, source: TuningSource, head, controls) -> None:
-    """The page of what was measured: what it is, the curves beside the verdict, and what follows
-    from them.
+    """The page of what was measured.
+
+    What it is, the curves beside the verdict, and what follows from them.
     """
     curves, side = st.columns(CURVES, gap=20)
     with side, st.container(key="kv_verdict_side", gap=16):

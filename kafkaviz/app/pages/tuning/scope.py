@@ -1,5 +1,6 @@
-"""What is tuned: a topic-partition, a topic, a broker directory or a workload; the choice on the
-page, and what is read of each.
+"""What is tuned: a topic-partition, a topic, a broker directory or a workload.
+
+The choice on the page, and what is read of each.
 """
 
 import hashlib
@@ -29,8 +30,11 @@ NAME_CHARACTERS = 20
 
 @dataclass(frozen=True)
 class Scope:
-    """What is tuned, of all that there is to choose from; choices: (kind, topic-partition or
-    topic) by label; name: of a workload its title.
+    """What is tuned, of all that there is to choose from.
+
+    Attributes:
+        choices: (kind, topic-partition or topic) by label.
+        name: of a workload its title.
     """
 
     location: Location
@@ -42,8 +46,11 @@ class Scope:
 
 @dataclass(frozen=True)
 class MeasureRequest:
-    """What is to be measured. path_or_text: as tuning.source.open_source takes it, or the text of a
-    workload; sizes: bytes by .log.
+    """What is to be measured.
+
+    Attributes:
+        path_or_text: as tuning.source.open_source takes it, or the text of a workload.
+        sizes: bytes by .log.
     """
 
     key: str
@@ -141,7 +148,7 @@ def option_text(option: str) -> str:
 
 
 def render_title(tuning_scope: Scope) -> None:
-    """What is tuned, where there is nothing to tell of it yet."""
+    """What is tuned, where there is nothing to say of it yet."""
     text = (
         say("tuning.whole_broker")
         if tuning_scope.kind == "broker"
@@ -187,8 +194,9 @@ def render_choice(tuning_scope: Scope) -> None:
 
 
 def go_to(location: Location, topic_partition: str, label: str = "") -> None:
-    """Another thing to tune: another address, with the same budgets; it comes with its own
-    recommendation.
+    """Another thing to tune: another address, with the same budgets.
+
+    It comes with its own recommendation.
     """
     excluded = (
         page_state.CONSIDERED_INTERVAL,
@@ -256,8 +264,9 @@ def _forget_considered() -> None:
 
 
 def reset_for_source(key: str) -> None:
-    """Another log comes with its own recommendation and settings, unless its address brings
-    others.
+    """Clears what belonged to another log.
+
+    It comes with its own recommendation and settings, unless its address brings others.
     """
     if st.session_state.get(page_state.LAST_TUNING) not in (None, key):
         for parameter in (page_state.CONSIDERED_INTERVAL, *page_state.REPLAY_SETTINGS.values()):
@@ -267,7 +276,11 @@ def reset_for_source(key: str) -> None:
 
 
 def measure_request(tuning_scope: Scope) -> MeasureRequest | None:
-    """What is to be measured; None where somebody's workload is none yet."""
+    """What is to be measured.
+
+    Returns:
+        None where somebody's workload is none yet.
+    """
     if tuning_scope.kind != "workload":
         return directory_request(
             page_location.snapshot(tuning_scope.location),

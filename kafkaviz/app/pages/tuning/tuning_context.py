@@ -1,6 +1,8 @@
-"""What a run of the page is about: what was measured, the budgets and prices that the controls say,
-and the answer under them, kept between reruns. Logs are measured in the background, one thread a
-source, shared by all visitors of this server.
+"""What a run of the page is about.
+
+What was measured, the budgets and prices that the controls say, and the answer under them, kept
+between reruns. Logs are measured in the background, one thread a source, shared by all visitors of
+this server.
 """
 
 import json
@@ -71,8 +73,11 @@ OPTION_KEYS = {
 
 @dataclass(frozen=True)
 class TuningAnswer:
-    """All that is known of a source under budgets and prices. recommendations: the answer of each
-    case by name; priced_intervals: each swept interval priced.
+    """All that is known of a source under budgets and prices.
+
+    Attributes:
+        recommendations: the answer of each case by name.
+        priced_intervals: each swept interval priced.
     """
 
     case: TuningCase
@@ -83,11 +88,14 @@ class TuningAnswer:
 
 @dataclass(frozen=True)
 class TuningContext:
-    """What a run of the page is about: what is tuned, its measures, the answer, and what it was
-    asked with.
+    """What a run of the page is about.
 
-    kind: "partition", "topic", "broker" or "workload". alternative_bytes: the interval held
-    against today's. label: how what is tuned is called.
+    What is tuned, its measures, the answer, and what it was asked with.
+
+    Attributes:
+        kind: "partition", "topic", "broker" or "workload".
+        alternative_bytes: the interval compared with today's.
+        label: how what is tuned is called.
     """
 
     location: Location
@@ -124,7 +132,7 @@ class TuningContext:
 
     @property
     def alternative(self) -> IntervalPrice:
-        """The interval that is held against it."""
+        """The interval that is compared with it."""
         if self.alternative_bytes == self.today.interval_bytes:
             return self.today
         return next(
@@ -140,8 +148,9 @@ class TuningContext:
 
 
 def build_context(tuning_scope: Scope, key: str, source: TuningSource) -> TuningContext:
-    """The answer under the budgets that the controls say, which are drawn here but for that of the
-    p99.
+    """The answer under the budgets that the controls say.
+
+    The controls are drawn by this, but for that of the p99.
     """
     rest, storage, is_tiered = _render_more(source)
     p99 = choice.adopt(page_state.P99, P99_US.keys(), DEFAULT_P99)  # its control is drawn above
@@ -217,7 +226,9 @@ def _choose(
     label: str, key: str, choices: dict, *, is_enabled: bool = True, help_text: str | None = None
 ):
     """A selectbox over names, the first of which goes without saying; what the name stands for.
-    label: a key of the catalogue.
+
+    Args:
+        label: a key of the catalogue.
     """
     names = list(choices)
     return choices[
@@ -256,8 +267,10 @@ def _storages() -> list[str]:
 
 
 def costs(source: TuningSource, storage: str) -> LookupPrices:
-    """The prices for the release that wrote the log; storage: of cost_model.STORAGES, or as this
-    machine was calibrated.
+    """The prices for the release that wrote the log.
+
+    Args:
+        storage: of cost_model.STORAGES, or as this machine was calibrated.
     """
     return cost_model.lookup_prices(
         by_base_offset=source.by_base_offset,
@@ -278,7 +291,11 @@ def _last_calibration() -> dict | None:
 def answer(
     key: str, budgets: Budgets, prices: LookupPrices, *, is_tiered: bool, _source: TuningSource
 ) -> TuningAnswer:
-    """The answer for a source. key: of what was measured."""
+    """The answer for a source.
+
+    Args:
+        key: of what was measured.
+    """
     source = _with_remote_storage(_source, is_tiered=is_tiered)
     case = source.total
     recommendations, recommendation = tuning.recommend_all(source.cases, case, budgets, prices)

@@ -1,5 +1,7 @@
-"""A lesson as it is printed: each step with its figure in words and numbers, questions with boxes,
-answers on a page of their own.
+"""A lesson as it is printed.
+
+Each step with its figure in words and numbers, questions with boxes, answers on a page of their
+own.
 """
 
 from collections.abc import Sequence
@@ -27,7 +29,11 @@ LOOKUPS = ("stepper", "lanes", "why")  # figures that show a lookup to its end
 
 
 def render_handout(position: LessonPosition, count: int, *, is_teacher: bool) -> None:
-    """The lesson to be printed. is_teacher: with the notes."""
+    """The lesson to be printed.
+
+    Args:
+        is_teacher: with the notes.
+    """
     lesson = position.lesson
     st.html(f"<style>{PAPER}</style>")
     with st.container(key="kv_paper_head", horizontal=True, vertical_alignment="center", gap=16):
@@ -79,8 +85,9 @@ def _step(step: LessonStep, part: int, lesson: Lesson, *, is_teacher: bool) -> N
 
 
 def _reveals_answer(block: LessonBlock, step: LessonStep) -> bool:
-    """Whether a figure would tell what its step asks: it waits on the screen, or is the whole of a
-    lookup that the exercise asks about.
+    """Whether a figure would reveal what its step asks.
+
+    It waits on the screen, or is the whole of a lookup that the exercise asks about.
     """
     lookups = (
         (exercise["set"], exercise["target"])
@@ -162,7 +169,11 @@ def _answer(block: LessonBlock, part: int) -> None:
 
 
 def notes(step: LessonStep, begin: float | None = None, total: float = 0) -> None:
-    """The notes of a step; begin: the minute of the session where it begins."""
+    """The notes of a step.
+
+    Args:
+        begin: the minute of the session where it begins.
+    """
     with st.container(key=f"kv_teacher_{step.line}", gap=4):
         minutes = f"{step.minutes:g}"
         time_text = say("workshop.about_minutes", minutes=minutes)

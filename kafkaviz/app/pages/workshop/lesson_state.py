@@ -1,5 +1,6 @@
-"""Where a reader of the Workshop is, and what was answered: all of it in the address, so that a
-link goes on where it was copied.
+"""Where a reader of the Workshop is, and what was answered.
+
+All of it in the address, so that a link goes on where it was copied.
 
     ?lesson=last-offset&at=2&answers=three-files.1b last-offset.2c three-files.4x
 
@@ -45,8 +46,10 @@ class LessonPosition:
 
 
 def current_position(lessons: Sequence[Lesson]) -> LessonPosition:
-    """Where the address says; the first lesson, or step, where it says no other. lessons: at least
-    one.
+    """Where the address says; the first lesson, or step, where it says no other.
+
+    Args:
+        lessons: at least one.
     """
     name = st.query_params.get(page_state.LESSON, "")
     number = next((number for number, candidate in enumerate(lessons) if candidate.name == name), 0)
@@ -56,8 +59,9 @@ def current_position(lessons: Sequence[Lesson]) -> LessonPosition:
 
 
 def restore_address() -> None:
-    """To where this session was, for an address that says nothing, as that of the link in the
-    sidebar does.
+    """Goes to where this session was, for an address that says nothing.
+
+    The link in the sidebar has such an address.
     """
     if not any(key in st.query_params for key in SESSION_PARAMETERS):
         for key, value in st.session_state.get(page_state.WORKSHOP, {}).items():
@@ -72,8 +76,9 @@ def remember_address() -> None:
 
 
 def open_step(name: str, part: int) -> None:
-    """To a step of a lesson; what was typed there before, and where its stepper stood, is left
-    behind.
+    """To a step of a lesson.
+
+    What was typed there before, and where its stepper stood, is left behind.
     """
     for key in (page_state.STEP, page_state.TYPED_ANSWER, page_state.PAPER):
         st.query_params.pop(key, None)
@@ -90,8 +95,9 @@ def toggle_parameter(name: str) -> None:
 
 
 def answers() -> dict[tuple[str, int, bool], str]:
-    """What was answered, by lesson, step and whether it was the exercise: the letter of the choice,
-    x of an exercise.
+    """What was answered, by lesson, step and whether it was the exercise.
+
+    The letter of the choice, x of an exercise.
     """
     matches = ANSWER.findall(st.query_params.get(page_state.ANSWERS, ""))[:MAX_ANSWERS]
     return {(name, int(part), letter == SOLVED): letter for name, part, letter in matches}
@@ -130,8 +136,10 @@ def reset() -> None:
 
 
 def letter(block: LessonBlock, name: str, part: int) -> str | None:
-    """The letter that was chosen in a question; None where none was, or one that it does not
-    have.
+    """The letter that was chosen in a question.
+
+    Returns:
+        None where none was, or one that it does not have.
     """
     choice = answers().get((name, part, False))
     return choice if choice and choice in LETTERS[: len(choices(block))] else None
@@ -166,8 +174,9 @@ def questions(lesson: Lesson) -> list[tuple[str, int, bool]]:
 
 
 def is_done(lesson: Lesson) -> bool:
-    """Whether every question of a lesson was answered and every exercise solved; of one without any
-    it is not known.
+    """Whether every question of a lesson was answered and every exercise solved.
+
+    Of one without any it is not known.
     """
     question_keys, answer_letters = questions(lesson), answers()
     return bool(question_keys) and all(

@@ -1,5 +1,6 @@
-"""Workshop: lessons on how the three files work, each step with a live figure, a question to answer
-first, and tasks that are checked.
+"""Workshop: lessons on how the three files work.
+
+Each step has a live figure, a question to answer first, and tasks that are checked.
 """
 
 from collections.abc import Sequence
@@ -24,8 +25,9 @@ CSS = Path(__file__).with_name("workshop.css")
 
 
 def render_page() -> None:
-    """The strip of lessons, and one step of the chosen one or that lesson on paper; or the sentence
-    that says why there is none.
+    """The strip of lessons, and one step of the chosen one or that lesson on paper.
+
+    Or the sentence that says why there is none.
     """
     lesson_state.restore_address()
     lessons, faults = lesson_files.lessons(session_language.language())

@@ -1,5 +1,6 @@
-"""The questions of a step: one to choose an answer to, an exercise that is checked, and what is
-often said and not so.
+"""The questions of a step.
+
+One to choose an answer to, an exercise that is checked, and what is often said and not so.
 """
 
 from html import escape
@@ -23,8 +24,9 @@ ANSWER_PX = 340  # a text field for a number
 
 
 def render_questions(position: LessonPosition) -> None:
-    """Question, exercise, and what misleads, in the order of the file; what is so waits until the
-    question is answered.
+    """Question, exercise, and what misleads, in the order of the file.
+
+    What is so waits until the question is answered.
     """
     for number, block in enumerate(position.step.blocks("predict", "exercise", "misleads")):
         if block.kind == "misleads" and not lesson_state.is_answered(position):
@@ -35,7 +37,7 @@ def render_questions(position: LessonPosition) -> None:
 
 
 def _predict(block: LessonBlock, position: LessonPosition, number: int) -> None:
-    """Choose first: what is right is told only then."""
+    """Choose first: what is right is shown only then."""
     choice = lesson_state.letter(block, position.lesson.name, position.part)
     with st.container(key=f"kv_ask_{number}", gap=6):
         with st.container(key="kv_prose_ask"):
@@ -53,7 +55,7 @@ def _predict(block: LessonBlock, position: LessonPosition, number: int) -> None:
 def _choice_button(
     position: LessonPosition, index: int, text: str, *, is_right: bool, choice: str | None
 ) -> None:
-    """One of the answers; its colour tells whether it is right once one was chosen."""
+    """One of the answers; its colour shows whether it is right once one was chosen."""
     letter = LETTERS[index]
     kind = (
         "open"
@@ -115,8 +117,9 @@ def _help_row(block: LessonBlock, task: tasks.LessonTask) -> None:
 
 
 def _field(task: tasks.LessonTask, position: LessonPosition) -> str:
-    """Where the answer goes; what is in it, as the address has it too: of a choice its word,
-    whatever the language.
+    """Where the answer goes.
+
+    What is in it, as the address has it too: of a choice its word, whatever the language.
     """
     key, address_answer = (
         f"kv_given_{position.lesson.name}_{position.part}",

@@ -166,7 +166,11 @@ def _progress(lessons: Sequence[Lesson]) -> None:
 
 
 def _reset(count: int) -> None:
-    """Begins anew; asks first where there are answers to forget. count: how many."""
+    """Begins anew; asks first where there are answers to forget.
+
+    Args:
+        count: how many.
+    """
     arguments: dict[str, Any] = {
         "icon": ":material/restart_alt:",
         "type": "tertiary",
@@ -207,7 +211,7 @@ def _step_figures(position: LessonPosition) -> list[LessonBlock]:
 
 
 def _render_figures(figures: Sequence[LessonBlock], position: LessonPosition) -> None:
-    """All of them; one that would tell the answer waits for it."""
+    """All of them; one that would reveal the answer waits for it."""
     is_answered = lesson_state.is_answered(position)
     for number, block in enumerate(figures):
         if number:
@@ -221,7 +225,7 @@ def _render_figures(figures: Sequence[LessonBlock], position: LessonPosition) ->
 
 
 def _figure_key(position: LessonPosition, number: int) -> str:
-    """What tells a figure from all others: its lesson, its step, its number there.
+    """What distinguishes a figure from all others: its lesson, its step, its number there.
 
     It is the name of a stepper in the address, too.
     """
@@ -248,8 +252,9 @@ def _figure(block: LessonBlock, key: str, *, is_open: bool, is_answered: bool) -
 
 
 def _render_page_link(figures: Sequence[LessonBlock], position: LessonPosition) -> None:
-    """The page where the first figure can be looked at further, a stepper at the step where it
-    stands.
+    """The page where the first figure can be looked at further.
+
+    A stepper is at the step where it stands.
     """
     for number, block in enumerate(figures):
         try:
