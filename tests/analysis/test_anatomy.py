@@ -63,18 +63,18 @@ def test_index_files_without_a_log(damaged):
 
 def test_a_log_that_grows_while_it_is_read(tmp_path, monkeypatch):
     """The sizes before and after; what was read is what was there before."""
-    found = segment(tmp_path, b"\0" * 30)
+    opened = segment(tmp_path, b"\0" * 30)
     real = file.info
     monkeypatch.setattr(file, "info", lambda path: (append(path, b"\0" * 5), real(path))[1])
-    assert anatomy.read(found).grown_bytes == (30, 35)
+    assert anatomy.read(opened).grown_bytes == (30, 35)
 
 
 def test_a_log_that_goes_while_it_is_read(tmp_path, monkeypatch):
     """Nothing to compare with."""
-    found = segment(tmp_path, b"\0" * 30)
+    opened = segment(tmp_path, b"\0" * 30)
     real = file.info
     monkeypatch.setattr(file, "info", lambda path: (path.unlink(), real(path))[1])
-    assert anatomy.read(found).grown_bytes is None
+    assert anatomy.read(opened).grown_bytes is None
 
 
 def segment(folder: Path, data: bytes) -> Segment:
@@ -112,13 +112,13 @@ def test_entries_of_batches_that_came_later(clean, tmp_path):
     """
     shutil.copytree(clean / "payments-0", tmp_path / "payments-0")
     log = tmp_path / "payments-0" / f"{7975:020d}.log"
-    whole = log.read_bytes()
-    log.write_bytes(whole[:479_997])  # a batch with an entry begins here
+    data = log.read_bytes()
+    log.write_bytes(data[:479_997])  # a batch with an entry begins here
     before = open_broker(tmp_path).partition("payments-0").segment(7975)
-    log.write_bytes(whole)
+    log.write_bytes(data)
     read = anatomy.read(before)
     assert (
         len(read.links.wrong_entries) == len(read.links.wrong_times) == 0
         and len(read.batches) == 413
     )
-    assert (len(read.index.entries), read.grown_bytes) == (95, (479_997, len(whole)))
+    assert (len(read.index.entries), read.grown_bytes) == (95, (479_997, len(data)))

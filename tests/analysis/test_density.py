@@ -38,10 +38,10 @@ def test_positions_that_go_back_are_no_gaps():
 def test_quantiles_are_gaps_that_exist(sizes):
     """The p99 of n gaps is the one with a hundredth of them above; a plain sort finds the same."""
     entries = made.offset_entries(list(enumerate(np.cumsum(sizes).tolist())))
-    found, ordered = density(entries, np.array([0])), sorted(sizes)
-    assert found.gap_min_bytes == ordered[0]
-    assert found.gap_median_bytes == ordered[min(len(sizes) - 1, len(sizes) // 2)]
-    assert found.gap_p99_bytes == ordered[min(len(sizes) - 1, int(len(sizes) * 0.99))]
+    densities, ordered = density(entries, np.array([0])), sorted(sizes)
+    assert densities.gap_min_bytes == ordered[0]
+    assert densities.gap_median_bytes == ordered[min(len(sizes) - 1, len(sizes) // 2)]
+    assert densities.gap_p99_bytes == ordered[min(len(sizes) - 1, int(len(sizes) * 0.99))]
 
 
 @pytest.mark.parametrize(
@@ -71,9 +71,9 @@ def test_gaps_around_a_wrong_entry_say_nothing():
 
 def test_a_whole_segment_has_its_density(damaged):
     """Slot 3 of this index points 7087 bytes too far: the largest gap is not its."""
-    whole = anatomy.read(open_broker(damaged).partition("bookings-0").segment(858))
+    segment_anatomy = anatomy.read(open_broker(damaged).partition("bookings-0").segment(858))
     assert (
-        whole.density.gap_p99_bytes
+        segment_anatomy.density.gap_p99_bytes
         < 3000
-        < density(whole.index.entries, whole.links.batch_slot).gap_p99_bytes
+        < density(segment_anatomy.index.entries, segment_anatomy.links.batch_slot).gap_p99_bytes
     )

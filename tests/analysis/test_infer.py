@@ -169,8 +169,8 @@ def facts(segment) -> SegmentFacts:
 
 def test_an_offset_that_no_entry_can_hold_rolls():
     """Relative offsets end at 2147483647."""
-    one = SegmentFacts(0, 500, 100, 10, 9, 20, 0, 0)
-    assert roll_reasons([one, SegmentFacts(2**31, 100, 100, 30, 2**31, 30, 0, 0)]) == [
+    facts = SegmentFacts(0, 500, 100, 10, 9, 20, 0, 0)
+    assert roll_reasons([facts, SegmentFacts(2**31, 100, 100, 30, 2**31, 30, 0, 0)]) == [
         "offset-overflow",
         None,
     ]
@@ -178,12 +178,12 @@ def test_an_offset_that_no_entry_can_hold_rolls():
 
 def test_nothing_is_made_up():
     """No segment, one segment, and a log that fits no cause."""
-    one = SegmentFacts(0, 500, 100, 10, 9, 20, 0, 0)
-    assert roll_reasons([]) == [] and roll_reasons([one]) == [None]
+    facts = SegmentFacts(0, 500, 100, 10, 9, 20, 0, 0)
+    assert roll_reasons([]) == [] and roll_reasons([facts]) == [None]
     small_after_large = [
         SegmentFacts(0, 50, 10, -1, 9, -1, 0, 0),
         SegmentFacts(10, 500, 10, -1, 19, -1, 0, 0),
-        one,
+        facts,
     ]
     assert roll_reasons(small_after_large)[0] is None
 
@@ -216,7 +216,7 @@ def test_versions_by_the_own_files_of_real_directories(data, name, text, trace):
 
 def test_versions_of_the_samples(clean, killed):
     """Brokers of 4.3.1."""
-    assert [infer_release(open_broker(one)).text for one in (clean, killed)] == [
+    assert [infer_release(open_broker(directory)).text for directory in (clean, killed)] == [
         or_later("4.3")
     ] * 2
 
@@ -238,12 +238,12 @@ def test_versions_of_real_directories(clean, shared):
 @pytest.fixture
 def upgraded(clean, tmp_path):
     """The metadata log and the small files of a 4.3.1 broker, formatted as Kafka 3.3 formats."""
-    for found in (
+    for path in (
         *clean.glob("*checkpoint"),
         clean / "meta.properties",
         clean / ".kafka_cleanshutdown",
     ):
-        shutil.copy(found, tmp_path)
+        shutil.copy(path, tmp_path)
     shutil.copytree(clean / "__cluster_metadata-0", tmp_path / "__cluster_metadata-0")
     (tmp_path / "bootstrap.checkpoint").write_bytes(bootstrap((3, 3), 0))
     return tmp_path

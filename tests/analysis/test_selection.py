@@ -16,30 +16,36 @@ def test_an_offset_is_found():
     reason.
     """
     table = made.batches([100] * 4, counts=[5, 5, 5, 5], base_offset=1000)
-    whole = made.anatomy(table, None, None, 1000)
+    anatomy = made.anatomy(table, None, None, 1000)
     assert [
-        selection.select_offset(whole, text).row for text in ("1000", "1004", "1005", " 1019 ")
+        selection.select_offset(anatomy, text).row for text in ("1000", "1004", "1005", " 1019 ")
     ] == [
         0,
         0,
         1,
         3,
     ]
-    assert selection.select_offset(whole, "1020") == Selection("1020", None, NoRowReason.ELSEWHERE)
+    assert selection.select_offset(anatomy, "1020") == Selection(
+        "1020", None, NoRowReason.ELSEWHERE
+    )
     assert (
-        selection.select_offset(whole, "999").row is None
-        and selection.select_offset(whole, "9" * 30).row is None
+        selection.select_offset(anatomy, "999").row is None
+        and selection.select_offset(anatomy, "9" * 30).row is None
     )
     for text in ("-1", "1e3", "offset", "１００１"):
-        assert selection.select_offset(whole, text) == Selection(text, None, NoRowReason.NO_NUMBER)
+        assert selection.select_offset(anatomy, text) == Selection(
+            text, None, NoRowReason.NO_NUMBER
+        )
 
 
 def test_offsets_of_wrappers():
     """The first batch does not tell where it starts: the segment does."""
-    whole = made.anatomy(
+    anatomy = made.anatomy(
         made.wrapped(made.batches([100] * 3, [5, 5, 5], base_offset=40), [0]), None, None, 40
     )
-    assert selection.offsets(whole) == (40, 54) and selection.select_offset(whole, "41").row == 0
+    assert (
+        selection.offsets(anatomy) == (40, 54) and selection.select_offset(anatomy, "41").row == 0
+    )
 
 
 def test_what_is_shown_first():

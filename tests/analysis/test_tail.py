@@ -39,12 +39,12 @@ def test_what_is_no_batch(tmp_path, log, behind, words):
     assert str(tail.read(file.info(path), position, last_offset).summary) == words
 
 
-@pytest.mark.parametrize("kept", [17, 61, 100])
-def test_a_batch_cut_short(tmp_path, log, kept):
+@pytest.mark.parametrize("kept_bytes", [17, 61, 100])
+def test_a_batch_cut_short(tmp_path, log, kept_bytes):
     """The first bytes of the next batch, and not all of it."""
     data, position, last_offset = log
     path = tmp_path / "cut.log"
-    path.write_bytes(data[: position + kept])
+    path.write_bytes(data[: position + kept_bytes])
     assert tail.read(file.info(path), position, last_offset).summary == message("tail.torn")
 
 

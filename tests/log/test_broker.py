@@ -30,7 +30,7 @@ def counted(broker: Broker) -> dict[str, object]:
 
 
 def _counts(partition: Partition) -> dict[str, object]:
-    found: dict[str, object] = {}
+    facts: dict[str, object] = {}
     for segment in partition.segments:
         name = f"{partition.directory}/{segment.name}"
         if segment.state not in ("active", "closed"):
@@ -42,14 +42,14 @@ def _counts(partition: Partition) -> dict[str, object]:
                 if (batches["record_count"] == -1).any()
                 else int(batches["record_count"].sum())
             )
-            found[f"{name}.log"] = dict(
+            facts[f"{name}.log"] = dict(
                 batches=len(batches), records=records, end_position=end.position
             )
         if segment.index:
-            found[f"{name}.index"] = len(segment.offset_index)
+            facts[f"{name}.index"] = len(segment.offset_index)
         if segment.timeindex:
-            found[f"{name}.timeindex"] = len(segment.time_index)
-    return found
+            facts[f"{name}.timeindex"] = len(segment.time_index)
+    return facts
 
 
 def held_to_dump(broker: Broker, name: str) -> int:
@@ -239,7 +239,9 @@ def test_a_renamed_copy_of_a_partition_says_what_to_do(clean, tmp_path):
     )
     assert (str(raised.value), raised.value.kind) == (words, "not-kafka")
     (tmp_path / "copy").rename(tmp_path / "copy-0")
-    assert [one.directory for one in open_broker(tmp_path / "copy-0").partitions] == ["copy-0"]
+    assert [partition.directory for partition in open_broker(tmp_path / "copy-0").partitions] == [
+        "copy-0"
+    ]
 
 
 def test_a_folder_named_like_a_partition_makes_no_broker(tmp_path):

@@ -233,11 +233,11 @@ def test_a_batch_of_a_size_alone_takes_as_many_records_as_go_in():
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_preset_tells_its_story_in_two_sentences(name):
     """With a title, and it reads back from its own text."""
-    found = preset(name)
-    assert found.title
-    assert len(re.findall(r"[.](?= [A-Z]|$)", found.story)) == 2
-    assert load(to_toml(found)) == found
-    assert load(preset_text(name)) == found
+    workload = preset(name)
+    assert workload.title
+    assert len(re.findall(r"[.](?= [A-Z]|$)", workload.story)) == 2
+    assert load(to_toml(workload)) == workload
+    assert load(preset_text(name)) == workload
 
 
 def test_every_preset_file_is_listed():
