@@ -226,7 +226,7 @@ def test_the_names_of_the_server_reach_it(server, capsys):
         assert stop.value.code == 2 and "is no name of a host" in capsys.readouterr().err
 
 
-def test_a_port_that_is_taken_is_said(server, capsys):
+def test_a_port_in_use_is_reported(server, capsys):
     """In one line of ours, before the server starts."""
     with create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]

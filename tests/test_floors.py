@@ -205,7 +205,7 @@ def test_no_line_climbs():
         ("kafkaviz.attic.box", "", 1),
     ],
 )
-def test_a_line_that_climbs_is_named(module, source, line):
+def test_a_line_that_climbs_is_reported(module, source, line):
     """Each rule, broken once, is found on its line."""
     assert [line_number for line_number, _ in faults(source, module)] == [line]
 

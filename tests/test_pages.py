@@ -305,7 +305,7 @@ def test_an_archive_that_takes_long_can_be_cancelled(tmp_path, monkeypatch):
     assert "<h1>37 topic-partitions" in html(at) and "being unpacked" not in html(at)
 
 
-def test_what_was_said_while_unpacking_goes(tmp_path, monkeypatch):
+def test_what_was_shown_while_unpacking_goes(tmp_path, monkeypatch):
     """A page that is refused in the end, or opened, says that alone."""
     monkeypatch.setattr(unpack_budget, "PROGRESS_INTERVAL_S", 0)
     monkeypatch.setattr(unpack_budget, "LIMIT_FILES", 3)
@@ -322,7 +322,7 @@ def test_what_was_said_while_unpacking_goes(tmp_path, monkeypatch):
     assert "<h1>4 topic-partitions" in html(at) and "being unpacked" not in html(at)
 
 
-def test_no_sample_and_nothing_given(monkeypatch, tmp_path):
+def test_no_sample_and_no_directory(monkeypatch, tmp_path):
     """The empty state: what to give."""
     monkeypatch.setattr(access, "SAMPLES", tmp_path / "none")
     assert "No broker directory open" in html(page())

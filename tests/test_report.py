@@ -195,7 +195,7 @@ def test_it_says_what_the_command_says(damaged, damaged_page):
     assert "5 errors, 9 warnings, 3 worth knowing" in words
 
 
-def test_a_reader_who_does_not_see_it_is_told(damaged_page):
+def test_a_screen_reader_gets_a_text(damaged_page):
     """One h1, headings without a gap, a name for each figure, section, table and mark."""
     read = Read(damaged_page)
     levels = [int(name[1]) for name, _ in read.tags if re.fullmatch("h[1-6]", name)]
@@ -380,7 +380,7 @@ def test_a_partition_without_a_record(clean):
     assert gathered.tuning is None and "Nothing is told of it: " in words and "empty" in words
 
 
-def test_a_file_that_cannot_be_read_is_left_out_and_named(clean, tmp_path):
+def test_a_file_that_cannot_be_read_is_left_out_and_reported(clean, tmp_path):
     """One broken segment never hides its neighbours."""
     broker = tmp_path / "broker"
     for name in ("orders-0", "payments-0"):

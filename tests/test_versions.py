@@ -130,12 +130,12 @@ def test_no_file_knows_the_release_of_a_change_by_itself():
         "versions.parse(text) > first",
     ],
 )
-def test_such_a_comparison_would_be_seen(line):
+def test_such_a_comparison_is_reported(line):
     """The ways in which one was written."""
     assert compared(line, "kafkaviz/analysis/health/broker_health.py") == [line]
 
 
-def test_every_way_is_gone_by():
+def test_every_behaviour_is_applied():
     """A row of the table that nothing asks says what kafkaviz does not do."""
     ways = {
         name

@@ -87,7 +87,7 @@ def test_a_clean_directory_has_no_error_and_only_true_warnings(clean):
     } == {"info"}
 
 
-def test_each_damage_is_named_and_nothing_else(damaged):
+def test_each_damage_is_reported_and_nothing_else(damaged):
     """Beside the twelve only what the next start will rebuild."""
     health = checked(damaged)
     assert alarms(health) - DAMAGES == {
@@ -220,7 +220,7 @@ def test_a_clean_stop_of_4_4_leaves_the_metadata_log_as_long_as_it_may_grow(rest
         ("4.3.1", "consequence.preallocation_waste"),
     ],
 )
-def test_room_that_no_stop_gives_back_is_told_so(restarted_4_4, tmp_path, version, consequence):
+def test_room_that_no_stop_gives_back_is_reported(restarted_4_4, tmp_path, version, consequence):
     """The metadata log's preallocated index, copied without its holes."""
     copy = Path(shutil.copytree(restarted_4_4, tmp_path / "kafka"))
     index = copy / "__cluster_metadata-0" / f"{0:020d}.index"
@@ -323,7 +323,7 @@ def test_healthy_directories_of_other_releases_have_no_error(shared, name, versi
     assert {code for code, _ in alarms(health)} <= allowed
 
 
-def test_a_given_version_is_the_one_whose_behaviour_is_told(damaged):
+def test_the_behaviour_is_that_of_the_version_passed(damaged):
     """Up to 2.2 a start checked the indexes; what the bytes are does not change."""
     old, new = checked(damaged, "2.2"), checked(damaged)
     assert old.version.traces == (message("release.given"),)
@@ -478,7 +478,7 @@ def test_a_snapshot_behind_an_entry_that_points_before_the_file(data, tmp_path):
     }
 
 
-def test_one_partition_is_judged_by_the_settings_of_its_broker(shared):
+def test_one_partition_is_checked_with_the_settings_of_its_broker(shared):
     """Opened alone, it lies beside the metadata log that lowered its segment.index.bytes: its start
     fails as the whole broker's.
     """

@@ -950,7 +950,7 @@ def identities(health: Health) -> set[tuple]:
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.code)
-def test_a_fault_is_named_and_no_other(fault, clean, tmp_path, baseline, monkeypatch):
+def test_a_fault_is_reported_and_no_other(fault, clean, tmp_path, baseline, monkeypatch):
     """The code, its file, its evidence; every other new finding follows from the damage."""
     findings_of_fault = fault.file.partition("/")[0]
     lab = Lab(
@@ -1032,7 +1032,7 @@ def test_one_flipped_bit_is_one_finding(seed, clean, tmp_path, baseline):
     assert new[0].position <= place < new[0].position + new[0].length
 
 
-def test_the_list_is_whole():
+def test_the_list_is_complete():
     """Every code has its fault; what may not be read takes a system that refuses, see
     test_unreadable.
     """

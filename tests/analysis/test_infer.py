@@ -73,7 +73,7 @@ def test_the_interval_lies_within_its_bounds(sizes, interval_bytes):
 
 
 @given(SIZES, st.integers(0, 5000), st.data())
-def test_stretches_tell_what_the_whole_tells(sizes, interval_bytes, data):
+def test_stretches_infer_what_the_segment_does(sizes, interval_bytes, data):
     """Cut at any entry, the evidence of both parts merges into that of the whole."""
     batches, entries = written(sizes, interval_bytes)
     cut = data.draw(st.integers(0, len(entries)))
@@ -176,7 +176,7 @@ def test_an_offset_that_no_entry_can_hold_rolls():
     ]
 
 
-def test_nothing_is_made_up():
+def test_nothing_is_invented():
     """No segment, one segment, and a log that fits no cause."""
     facts = SegmentFacts(0, 500, 100, 10, 9, 20, 0, 0)
     assert roll_reasons([]) == [] and roll_reasons([facts]) == [None]

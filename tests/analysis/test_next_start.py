@@ -100,7 +100,7 @@ def lines_with(log: Path, pattern: str) -> set[tuple[str, ...]]:
 
 
 @pytest.fixture(scope="module")
-def killed_whole(shared) -> Foretold:
+def killed_archive(shared) -> Foretold:
     """The whole killed directory, with the settings its broker had."""
     return Foretold(open_broker(shared / "data" / "kafka-4.3.1-killed.tar.gz"), killed_settings)
 
@@ -124,14 +124,14 @@ def expected(shared: Path, name: str) -> Path:
     ).parent
 
 
-def test_a_killed_directory_becomes_what_the_next_start_made_of_it(shared, killed_whole):
+def test_a_killed_directory_becomes_what_the_next_start_made_of_it(shared, killed_archive):
     """Every file that was there after the real start, no other, each .log and index at its size (a
     clean stop followed).
     """
-    assert (killed_whole.restart.clean, killed_whole.restart.starts) == (False, True)
+    assert (killed_archive.restart.clean, killed_archive.restart.starts) == (False, True)
     after = parse_listing(expected(shared, "kafka-4.3.1-killed-restarted") / "sha256.txt")
     sizes = {
-        name: size for name, size in killed_whole.sizes().items() if not name.startswith(METADATA)
+        name: size for name, size in killed_archive.sizes().items() if not name.startswith(METADATA)
     }
     assert sizes.keys() == after.keys()
     unsized = ("leader-epoch-checkpoint", ".snapshot")
@@ -140,11 +140,11 @@ def test_a_killed_directory_becomes_what_the_next_start_made_of_it(shared, kille
     }
 
 
-def test_the_indexes_of_a_killed_directory_to_the_byte(shared, killed_whole):
+def test_the_indexes_of_a_killed_directory_to_the_byte(shared, killed_archive):
     """The three indexes of every recovered segment are those that the real start left."""
     after = parse_listing(expected(shared, "kafka-4.3.1-killed-restarted") / "sha256.txt")
     compared = 0
-    for (directory, base), recovered_segment in killed_whole.recovered.items():
+    for (directory, base), recovered_segment in killed_archive.recovered.items():
         for kind, data in (
             ("index", recovered_segment.index()),
             ("timeindex", recovered_segment.timeindex()),
@@ -228,12 +228,12 @@ def test_the_metadata_log_of_a_clean_stop_of_4_4_is_trimmed_by_the_next_start(re
     )
 
 
-def test_the_lines_that_the_broker_wrote_while_it_recovered(shared, killed_whole):
+def test_the_lines_that_the_broker_wrote_while_it_recovered(shared, killed_archive):
     """Which segments it recovered, where it cut, and which snapshots it wrote before it was up."""
     log = expected(shared, "kafka-4.3.1-killed-restarted") / "recovery.log"
     recovered_sizes = {
         (directory, str(base))
-        for directory, base in killed_whole.recovered
+        for directory, base in killed_archive.recovered
         if directory != METADATA
     }
     assert (
@@ -242,17 +242,17 @@ def test_the_lines_that_the_broker_wrote_while_it_recovered(shared, killed_whole
     )
     cut = {
         (step.partition, str(step.segment))
-        for step in killed_whole.restart.steps
+        for step in killed_archive.restart.steps
         if step.action == "truncate"
     }
-    ends = {(*key, str(killed_whole.recovered[key[0], int(key[1])].next_offset)) for key in cut}
+    ends = {(*key, str(killed_archive.recovered[key[0], int(key[1])].next_offset)) for key in cut}
     assert (
         lines_with(log, r"Corruption found in segment (\d+), truncating to offset (\d+)") == ends
         and len(ends) == 3
     )
     steps = [
         step
-        for step in killed_whole.restart.steps
+        for step in killed_archive.restart.steps
         if step.cause == "producer-state" and step.partition != METADATA
     ]
     written = {(step.partition, str(int(Path(step.file).stem))) for step in steps}
@@ -541,7 +541,7 @@ def test_a_replica_of_another_broker_becomes_stray(some):
     )
 
 
-def test_a_lone_partition_is_held_to_the_metadata_log_beside_it(some):
+def test_a_lone_partition_is_compared_with_the_metadata_log_beside_it(some):
     """Opened by itself, and within its broker directory still."""
     (some / "nulls-0" / "partition.metadata").write_text(
         "version: 0\ntopic_id: AkXzOiiERbadGF_c6qNvhw"

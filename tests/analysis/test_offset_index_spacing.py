@@ -86,7 +86,7 @@ def test_restarts_and_changed_settings_leave_no_finding(lab, seed):
     assert findings_with(lab, *written(rows, starts)) == []
 
 
-def test_entries_lost_from_both_indexes_are_named(lab):
+def test_entries_lost_from_both_indexes_are_reported(lab):
     """One of each: no time entry tells of a stop, though timestamps grew."""
     entries, times = written(rows_of(lab), {0: 8192})
     lost = entries[12]
@@ -101,7 +101,7 @@ def test_entries_lost_from_both_indexes_are_named(lab):
     )
 
 
-def test_entries_lost_from_one_index_are_named(lab):
+def test_entries_lost_from_one_index_are_reported(lab):
     """Their time entries are still there, which is no chance; of one it may be."""
     entries, times = written(rows_of(lab), {0: 4096})
     (finding,) = findings_with(lab, np.delete(entries, [12, 13, 14]), times)

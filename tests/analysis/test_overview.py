@@ -76,7 +76,7 @@ def test_an_entry_beyond_its_log_is_counted_but_not_placed(tmp_path):
     assert known.entries.position.tolist() == [50, 160]
 
 
-def test_what_cannot_be_read_is_left_out_and_named(small):
+def test_what_cannot_be_read_is_left_out_and_reported(small):
     """One index file vanished: the totals do without its segment, and say which file it was."""
     inventory = overview.inventory(open_broker(small))
     deleted_index = small / "orders-0" / f"{0:020d}.index"
@@ -255,7 +255,7 @@ def test_holes_do_not_count_as_index(tmp_path):
     assert overview.with_entries(overview.inventory(broker)).total.offset_entries == 1
 
 
-def test_a_telling_segment_has_a_few_entries_in_both_indexes(tmp_path):
+def test_a_typical_segment_has_a_few_entries_in_both_indexes(tmp_path):
     """The smallest such, of a topic that is not Kafka's own; the largest is the one with the
     longest log.
     """

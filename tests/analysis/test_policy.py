@@ -172,7 +172,7 @@ def test_a_pass_deletes_what_kafka_did(data, request):
 
 
 @given(SEGMENTS, st.integers(0, 40))
-def test_a_segment_is_gone_at_the_moment_that_is_told(rows, ms):
+def test_a_segment_is_deleted_at_the_time_forecast(rows, ms):
     """A pass at gone_ms keeps it, one a millisecond later takes it; no pass before does."""
     segments, by = ages_of_rows([(time, size + 1) for time, size in rows]), limits(ms)
     for segment in log_retention("a-0", segments, by, now_ms=-1).segments:
@@ -187,7 +187,7 @@ def test_a_segment_is_gone_at_the_moment_that_is_told(rows, ms):
 
 
 @given(SEGMENTS, st.integers(0, 200))
-def test_a_segment_is_gone_once_so_much_more_is_written(rows, most_bytes):
+def test_a_segment_is_deleted_once_so_much_more_is_written(rows, most_bytes):
     """more_bytes in the last segment make retention.bytes take it, one byte less does not."""
     segments = ages_of_rows([(0, size + 1) for _, size in rows])
     for at, segment in enumerate(

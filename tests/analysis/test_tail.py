@@ -58,7 +58,7 @@ def test_a_batch_from_before_does_not_belong(tmp_path, log):
     )
 
 
-def test_a_long_tail_is_not_read_whole(tmp_path, monkeypatch, log):
+def test_a_long_tail_is_read_in_part(tmp_path, monkeypatch, log):
     """Its length is told, and nothing that would take reading all of it."""
     data, position, last_offset = log
     path = tmp_path / "long.log"

@@ -54,7 +54,7 @@ def alarms(health: Health) -> set[tuple[str, str]]:
     }
 
 
-def test_any_file_that_may_not_be_read_is_named_and_nothing_else(healthy, refuse, monkeypatch):
+def test_any_file_that_may_not_be_read_is_reported_and_nothing_else(healthy, refuse, monkeypatch):
     """Whatever file it is: the check ends well, with one more finding and no false one, and a start
     is foretold without it or not.
     """
@@ -165,7 +165,7 @@ def test_no_transaction_hangs_behind_a_log_that_may_not_be_read(clean, tmp_path,
     assert ("unreadable-file", f"payments-0/{later.name}") in hanging
 
 
-def test_an_unreadable_index_leaves_the_log_to_be_judged(clean, tmp_path, refuse):
+def test_an_unreadable_index_leaves_the_log_to_be_checked(clean, tmp_path, refuse):
     """A batch with a wrong checksum is found, and the other index judged."""
     lab = Lab(clean, tmp_path / "kafka", ["clicks-none-0"])
     log, index = lab.files("clicks-none-0", ".log")[0], lab.files("clicks-none-0", ".index")[0]

@@ -48,7 +48,7 @@ def test_the_closest_is_not_the_answer():
     ] and explanation.older_batches == 0
 
 
-def test_a_damaged_batch_is_left_out_and_told():
+def test_a_damaged_batch_is_left_out_and_reported():
     """The closest of the others is given; Kafka itself need not read the batch that is damaged."""
     practice_log = practice.five()
 

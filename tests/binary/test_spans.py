@@ -91,13 +91,13 @@ def test_values_as_text(data, expected):
         ([], "ends"),
     ],
 )
-def test_what_does_not_tile_is_told(places, fault):
+def test_what_does_not_tile_is_reported(places, fault):
     """A gap, an overlap, an empty span, bytes at an end that no span has."""
     with pytest.raises(AssertionError, match=fault):
         check([Span(start, end, "x", "", SIZE) for start, end in places], 0, 8)
 
 
-def test_spans_of_a_stretch_are_whole():
+def test_spans_of_a_stretch_are_complete():
     """A span with one byte in the stretch is there from its start to its end."""
     tiles = [Span(at, at + 4, "x", "", PAYLOAD) for at in range(0, 16, 4)]
     assert (

@@ -61,7 +61,7 @@ def test_a_control_record(key, value, text):
         ("1a 00 00 00 08 00000004 06 0000 00 00", "SnapshotFooter "),
     ],
 )
-def test_a_whole_record(body, text):
+def test_a_complete_record(body, text):
     """The bytes of records as they lie in a batch."""
     (control_record,) = record.parse(from_hex(body), 1)
     assert control.dump_text(control_record.key, control_record.value).startswith(text)

@@ -137,7 +137,7 @@ def test_the_wrapper_says_whose_clock_it_was():
     ]
 
 
-def test_a_wrong_checksum_inside_is_said_and_stops_nothing():
+def test_a_wrong_checksum_inside_is_reported_and_stops_nothing():
     """Kafka's iterator does not look at it."""
     inner = bytearray(
         legacy_messages.build(1, 0, b"k", b"v", timestamp_ms=5)

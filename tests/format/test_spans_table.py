@@ -75,7 +75,7 @@ def test_an_index_entry_in_words():
 
 
 @pytest.mark.parametrize("recorded", SNAPSHOTS, ids=lambda recorded: recorded["id"])
-def test_snapshots_are_tiled_and_judged(recorded):
+def test_snapshots_are_tiled_and_checked(recorded):
     """Whole ones say what Kafka's classes said; damaged ones are tiled too, and the checksum is
     told right or wrong.
     """

@@ -16,7 +16,7 @@ from tests.kafka.random_histories import history
 # one configuration in four is of the older release, whose indexes are written per append
 SHARE_OF_OLD = 4
 COUNTED = ("appends", "rolls", "restarts", "truncations", "exceptions", "directories", "segments")
-SHOWN_DIFFERENCES = 10  # differences that are shown
+SHOWN_DIFFERENCES = 10
 
 
 def main() -> int:

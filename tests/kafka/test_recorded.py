@@ -29,7 +29,7 @@ def test_a_recorded_history(line):
     assert checks.check_replay(line)[0] == []
 
 
-def test_the_histories_hold_what_they_are_kept_for():
+def test_the_histories_cover_what_they_are_recorded_for():
     """Both releases and roles, every codec and magic, broker's time, preallocated logs,
     transactions, and each kind of refusal.
     """

@@ -270,7 +270,7 @@ def test_an_encrypted_zip_and_a_time_without_end_are_one_line(tmp_path):
         )
 
 
-def test_a_cache_that_cannot_be_written_is_said_so(tmp_path, monkeypatch):
+def test_a_cache_that_cannot_be_written_is_reported(tmp_path, monkeypatch):
     """The archive is not blamed for the folder it should go to."""
     (tmp_path / "file").touch()
     monkeypatch.setenv("KAFKAVIZ_CACHE", str(tmp_path / "file"))

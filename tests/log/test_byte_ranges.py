@@ -123,7 +123,7 @@ CHANGES = st.lists(
 
 @settings(max_examples=60, deadline=None)
 @given(CHANGES, st.binary(max_size=40), st.data())
-def test_any_damage_is_tiled_and_told_the_same_from_everywhere(
+def test_any_damage_is_tiled_and_described_the_same_from_everywhere(
     tmp_path_factory, changes, behind, data
 ):
     """Bytes overwritten and added: a stretch in the middle is told as a reader from the start would

@@ -194,7 +194,7 @@ def test_the_command_ends_with_one_line(tmp_path, cache, name):
 
 
 @pytest.mark.parametrize("name", IN_PROCESS)
-def test_what_is_used_up_is_said(tmp_path, cache, monkeypatch, name):
+def test_what_is_used_up_is_reported(tmp_path, cache, monkeypatch, name):
     """Which limit it was, and nothing is left behind."""
     file_name, build, limits, error_text = IN_PROCESS[name]
     path = tmp_path / file_name

@@ -153,7 +153,7 @@ def test_a_batch_with_a_wrong_checksum_ends_the_log(tmp_path):
     assert (configs(state), len(state.problems), state.end_offset) == ({"a": "1"}, 1, 2)
 
 
-def test_a_record_that_cannot_be_read_is_told_and_passed_over(tmp_path):
+def test_a_record_that_cannot_be_read_is_reported_and_passed_over(tmp_path):
     """Its neighbours count."""
     state = replay_image(
         tmp_path, batch(0, [topic("orders"), config("a", "1")[:-3], config("b", "1")])

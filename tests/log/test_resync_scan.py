@@ -78,7 +78,7 @@ def test_a_length_that_cannot_be_is_passed(stem, length):
     ].reason in ("bad-length", "torn")
 
 
-def test_a_length_that_leads_past_an_entry_is_seen(stem):
+def test_a_length_that_leads_past_an_entry_is_reported(stem):
     """The batch's checksum is wrong and the entry's is right: that one is believed."""
     entries = segment(stem).offset_index["position"].tolist()
     with_length(stem, 21, STARTS[40] - STARTS[21] - 12)

@@ -175,7 +175,7 @@ def test_the_strongest_origin_counts(origins, expected):
     assert value(settings_with(**origins).find("orders", "segment.ms")) == expected
 
 
-def test_what_a_person_types_is_held_to_the_limits(clean):
+def test_what_a_person_types_is_checked_against_the_limits(clean):
     """What a directory says is not: its broker ran with it."""
     broker = open_broker(clean)
     with pytest.raises(RefusedSetting, match="Value must be at least 4"):

@@ -187,7 +187,7 @@ def served_log(data, tmp_path: Path, **changes: bytes) -> LogView:
 
 
 @pytest.mark.parametrize("position", [-1, -256])
-def test_an_entry_that_points_before_the_file_is_told(data, tmp_path, position):
+def test_an_entry_that_points_before_the_file_is_reported(data, tmp_path, position):
     """Kafka's reader throws; from byte -1 the system would read what happens to come next."""
     log = served_log(
         data, tmp_path, index=(1).to_bytes(4, "big") + position.to_bytes(4, "big", signed=True)
@@ -202,7 +202,7 @@ def test_an_entry_that_points_before_the_file_is_told(data, tmp_path, position):
         by_offset(log, 2, profile("4.3.1"))
 
 
-def test_a_txnindex_that_kafka_refuses_is_told(data, tmp_path):
+def test_a_txnindex_that_kafka_refuses_is_reported(data, tmp_path):
     """A consumer that reads what is committed gets to it; another does not."""
     transactional = bytearray(
         (data / "kafka-4.3.1" / "nulls-0" / "00000000000000000000.log").read_bytes()

@@ -548,7 +548,7 @@ def test_a_follower_takes_many_batches_at_once():
         ((2, 0), "zstd", "phase 2: Kafka 2.0 takes no batch of zstd; the first that does is 2.1"),
     ],
 )
-def test_a_release_that_knows_no_such_batch_is_told(behaviour, name, words):
+def test_a_release_that_knows_no_such_batch_is_reported(behaviour, name, words):
     """Before anything is made of that phase."""
     workload = Workload((Phase(silence_ms=1), Phase(batches=1, codec=name)))
     with pytest.raises(KafkavizError) as raised:

@@ -191,7 +191,7 @@ def test_the_example_at_the_top_of_the_module_is_read():
         ),
     ],
 )
-def test_a_wrong_text_is_told_in_one_line_with_its_key(text, line):
+def test_a_wrong_text_is_reported_in_one_line_with_its_key(text, line):
     """The file, the phase, the key, what is there and what may be."""
     with pytest.raises(KafkavizError) as raised:
         load(text, "w.toml")
@@ -216,7 +216,7 @@ def test_a_file_is_read_and_named(tmp_path):
         load(tmp_path / "missing.toml")
 
 
-def test_lists_that_never_end_are_told_too():
+def test_lists_that_never_end_are_reported_too():
     """Where the reader of TOML gives up."""
     with pytest.raises(KafkavizError, match=r"^w\.toml: "):
         load("a = " + "[" * 100_000, "w.toml")

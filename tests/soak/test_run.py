@@ -25,7 +25,7 @@ def test_a_few_directories_in_turn(tmp_path):
     assert run.grown(usages) == []
 
 
-def test_growth_is_told():
+def test_growth_is_reported():
     """Behind a quarter of the run; until then caches fill."""
     steady = [
         USAGE,

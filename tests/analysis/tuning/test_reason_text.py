@@ -39,7 +39,7 @@ def test_a_broker_of_one_topic():
     assert texts == [gains, "its one topic gains nothing by another interval"]
 
 
-def test_a_budget_is_never_told_as_nothing():
+def test_a_budget_is_never_printed_as_zero():
     """Of cores, as small as it was given: 0.00 would be no budget."""
     texts = [
         reason_text.format_amount("cores", amount)

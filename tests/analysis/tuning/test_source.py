@@ -33,7 +33,7 @@ def test_the_settings_of_a_broker_are_those_of_no_topic(broker):
     )
 
 
-def test_the_release_of_one_partition_is_told_with_its_trace(clean):
+def test_the_release_of_one_partition_comes_with_its_trace(clean):
     """As of a whole broker, and not as one of two that it may have been."""
     trace = open_source(clean / "nulls-0").assumed_release.traces[0]
     assert trace == message(

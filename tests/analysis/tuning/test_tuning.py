@@ -52,7 +52,7 @@ def test_batches_of_16_kb_keep_the_default():
 
 
 @pytest.mark.parametrize(("costs", "value"), [(OLD, 1024), (NEW, 2048)])
-def test_tiny_batches_are_told_a_value_that_is_not_worth_a_change(costs, value):
+def test_tiny_batches_get_a_value_that_is_not_worth_a_change(costs, value):
     """Batches of 97 bytes, one record each: over 50 µs at the high end.
 
     What a value brings is named with its range: too little.
@@ -197,7 +197,7 @@ def test_nothing_is_proposed_below_the_smallest_batch():
         ),
     ],
 )
-def test_what_no_interval_can_do_is_said(size, records, budgets, considered, words):
+def test_what_no_interval_can_do_is_reported(size, records, budgets, considered, words):
     """Then nothing is changed: the budget that is missed, and by how much with the interval that
     comes nearest.
     """
@@ -543,7 +543,7 @@ def test_a_broker_of_topics_that_differ_keeps_its_default():
     )
 
 
-def test_an_old_follower_is_told_of():
+def test_an_old_follower_is_reported():
     """A release that indexes an append once: 1.5 times the batches of a fetch, whatever the
     interval.
     """
