@@ -11,7 +11,7 @@ from kafkaviz.analysis.segment.tail import Tail
 from kafkaviz.log import file
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.segment import Segment
-from tests.analysis import made
+from tests.analysis import arrays
 
 
 def test_a_segment_is_read_whole(clean):
@@ -99,8 +99,11 @@ def test_positions_are_those_of_the_walk(clean):
 
 def test_offsets_that_a_wrong_entry_hides():
     """From its key to the batch it points at, or to the next key."""
-    table = made.batches([100] * 9)
-    hidden = lambda pairs: made.anatomy(table, made.offset_entries(pairs), None).missed_offsets(0)  # noqa: E731
+    table = arrays.batches([100] * 9)
+
+    def hidden(pairs):
+        return arrays.anatomy(table, arrays.offset_entries(pairs), None).missed_offsets(0)
+
     assert hidden([(2, 500)]) == (2, 4)
     assert hidden([(2, 500), (4, 400)]) == (2, 3)
     assert hidden([(2, 200)]) is None

@@ -17,7 +17,7 @@ from kafkaviz.analysis.tuning.measurement_builder import MeasurementBuilder
 from kafkaviz.analysis.tuning.source import open_source
 from kafkaviz.format.batch_observer import observe_scan
 from kafkaviz.log.archives.archive import unpack_if_archive
-from tests.analysis import made
+from tests.analysis import arrays
 
 LEADER = {"user-profiles": (23, 38), "orders": (13, 13), "late-events": (4, 4)}
 FOLLOWER = {
@@ -67,8 +67,8 @@ def test_an_index_that_the_interval_made_is_its_replay(seed, by_base_offset):
         [draw.randint(70, 6000) for _ in range(300)],
         [draw.choice([1, 1, 2, 9]) for _ in range(300)],
     )
-    batches = made.batches(sizes, records)
-    again, there = existing(batches, *made.indexed(batches, 4096), by_base_offset=by_base_offset)
+    batches = arrays.batches(sizes, records)
+    again, there = existing(batches, *arrays.indexed(batches, 4096), by_base_offset=by_base_offset)
     for name in ("parts", "every_offset", "timestamps"):
         replayed_column, other = getattr(again, name), getattr(there, name)
         assert (
@@ -90,7 +90,7 @@ def test_an_index_that_the_interval_made_is_its_replay(seed, by_base_offset):
 def test_lookups_in_any_index_are_those_of_one_after_the_other(seed):
     """Entries of appends of several batches: each target's floor, and the headers from there."""
     draw = random.Random(seed)
-    batches = made.batches(
+    batches = arrays.batches(
         [draw.randint(70, 900) for _ in range(60)], [draw.choice([1, 3]) for _ in range(60)]
     )
     pairs = [
@@ -98,7 +98,7 @@ def test_lookups_in_any_index_are_those_of_one_after_the_other(seed):
         for row in range(5, 55, 6)
     ]
     _, there = existing(
-        batches, made.offset_entries(pairs), made.time_entries([]), by_base_offset=False
+        batches, arrays.offset_entries(pairs), arrays.time_entries([]), by_base_offset=False
     )
 
     def headers(target: int, row: int) -> int:
@@ -122,8 +122,8 @@ def test_the_first_fetch_of_a_follower_has_no_entry():
     """Half of the log came at once, the rest batch by batch: the keys do not tell it, the gap
     does.
     """
-    batches = made.batches([1000] * 200, [5] * 200)
-    offsets, times = made.indexed(batches, 4096)
+    batches = arrays.batches([1000] * 200, [5] * 200)
+    offsets, times = arrays.indexed(batches, 4096)
     late = offsets[offsets["position"] > 100_000]
     again, there = existing(batches, late, times)
     assert (
@@ -137,8 +137,8 @@ def test_the_first_fetch_of_a_follower_has_no_entry():
 
 def test_a_restart_explains_a_gap_of_twice_the_interval():
     """The writer counts from 0 again; one entry is missing, and nothing else is."""
-    batches = made.batches([1000] * 200, [5] * 200)
-    offsets, times = made.indexed(batches, 4096)
+    batches = arrays.batches([1000] * 200, [5] * 200)
+    offsets, times = arrays.indexed(batches, 4096)
     moved = offsets.copy()
     for entry in moved[20:]:  # from the restart on three batches later
         row = int(entry["position"]) // 1000 + 3
@@ -151,26 +151,32 @@ def test_a_restart_explains_a_gap_of_twice_the_interval():
 
 def test_an_index_of_a_shorter_interval_is_too_dense():
     """The interval was changed since: no restart makes a gap shorter."""
-    batches = made.batches([1000] * 200, [5] * 200)
-    _, there = existing(batches, *made.indexed(batches, 1024))
+    batches = arrays.batches([1000] * 200, [5] * 200)
+    _, there = existing(batches, *arrays.indexed(batches, 1024))
     assert there.gaps.is_dense and not there.gaps.is_coarse
 
 
 def test_an_index_that_points_between_batches_tells_nothing():
     """Recovery makes it anew."""
-    batches = made.batches([1000] * 20, [5] * 20)
-    assert existing(batches, made.offset_entries([(29, 5001)]), made.time_entries([]))[1] is None
-    assert existing(batches, made.offset_entries([(29, 99_000)]), made.time_entries([]))[1] is None
+    batches = arrays.batches([1000] * 20, [5] * 20)
     assert (
-        existing(batches, made.offset_entries([(29, 99_000), (34, 6000)]), made.time_entries([]))[1]
+        existing(batches, arrays.offset_entries([(29, 5001)]), arrays.time_entries([]))[1] is None
+    )
+    assert (
+        existing(batches, arrays.offset_entries([(29, 99_000)]), arrays.time_entries([]))[1] is None
+    )
+    assert (
+        existing(
+            batches, arrays.offset_entries([(29, 99_000), (34, 6000)]), arrays.time_entries([])
+        )[1]
         is None
     )
 
 
 def test_today_is_what_the_index_has():
     """The answer is priced by it, says so, and proposes nothing that is not known."""
-    batches = made.batches([1000] * 2000, [5] * 2000)
-    offsets, times = made.indexed(batches, 4096)
+    batches = arrays.batches([1000] * 2000, [5] * 2000)
+    offsets, times = arrays.indexed(batches, 4096)
     gathering = MeasurementBuilder({4096}, by_base_offset=True, current_interval_bytes=4096)
     gathering.add([batches], indexes=(offsets[offsets["position"] > 1_000_000], times))
     measured, today = gathering.result(), CurrentConfig(4096, "as typed", topic="orders")

@@ -25,7 +25,7 @@ from kafkaviz.log.broker import open_broker
 from kafkaviz.log.segment import OFFSET_ENTRY
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.directory.broker_files import bootstrap
-from tests.analysis.raised import raised
+from tests.analysis.metadata_level import raise_level
 
 INTERVAL_BYTES = {  # what each topic was configured with
     "orders-0": 4096,
@@ -280,7 +280,7 @@ def test_what_4_4_leaves_is_seen_before_its_level_is_raised(upgraded, restarted_
     assert assumed.text == versions.NEWEST
     assert assumed.traces[0] == message("release.untrimmed_indexes")
     for level in (33, 30):
-        directory = raised(restarted_4_4, tmp_path / str(level), level)
+        directory = raise_level(restarted_4_4, tmp_path / str(level), level)
         (directory / ".kafka_cleanshutdown").unlink()
         assert assumed_version(open_broker(directory)).text == "4.4.0"
     assert infer_release(open_broker(directory)).traces == (message("release.first_snapshot"),)

@@ -16,9 +16,9 @@ from kafkaviz.analysis.segment.links import (
     row_containing_byte,
 )
 from kafkaviz.log.broker import open_broker
-from tests.analysis import made, plain_links
+from tests.analysis import arrays, plain_links
 
-BATCHES = made.batches(
+BATCHES = arrays.batches(
     [100, 200, 300, 100, 200], counts=[2, 3, 1, 4, 2], times_ms=[10, 12, 11, 15, 15], base_offset=50
 )
 # rows: offsets 50–51 at 0, 52–54 at 100, 55 at 300, 56–59 at 600, 60–61 at 700; the end is 900
@@ -26,7 +26,7 @@ BATCHES = made.batches(
 
 def links_of(pairs, times=()):
     """The links of BATCHES to these entries."""
-    return link(BATCHES, made.offset_entries(pairs, 50), made.time_entries(list(times), 50), 50)
+    return link(BATCHES, arrays.offset_entries(pairs, 50), arrays.time_entries(list(times), 50), 50)
 
 
 def test_an_entry_is_its_batch_s_own():
@@ -111,7 +111,7 @@ def test_a_time_that_its_batch_does_not_hold():
 
 def test_wrappers_that_do_not_tell_their_first_offset():
     """The least it can be is one past the batch before."""
-    assert first_offsets(made.wrapped(BATCHES, [0, 2]), 50).tolist() == [50, 52, 55, 56, 60]
+    assert first_offsets(arrays.wrapped(BATCHES, [0, 2]), 50).tolist() == [50, 52, 55, 56, 60]
 
 
 def test_an_offset_of_minus_1_in_magic_2_is_what_it_says():
@@ -132,10 +132,10 @@ def test_of_two_times_for_one_batch_the_true_one_goes_with_the_entry():
 
 def test_nothing_at_all():
     """No batch, no entry."""
-    empty = link(BATCHES[:0], made.offset_entries([]), made.time_entries([]), 0)
+    empty = link(BATCHES[:0], arrays.offset_entries([]), arrays.time_entries([]), 0)
     assert all(len(column) == 0 for column in vars(empty).values())
     assert link(
-        BATCHES[:0], made.offset_entries([(5, 7)]), made.time_entries([(5, 7)]), 0
+        BATCHES[:0], arrays.offset_entries([(5, 7)]), arrays.time_entries([(5, 7)]), 0
     ).entry_aim.tolist() == [Aim.BEYOND]
 
 
@@ -156,21 +156,23 @@ LOGS = st.lists(
 )
 def test_any_links_are_as_looked_up(log, pairs, data):
     """Whatever the bytes of the indexes say: sound, damaged, or of another segment."""
-    table = made.batches(
+    table = arrays.batches(
         [size for size, _, _ in log],
         [count for _, count, _ in log],
         [time for _, _, time in log],
         100,
     )
     if log:
-        table = made.wrapped(table, data.draw(st.lists(st.integers(0, len(log) - 1), unique=True)))
+        table = arrays.wrapped(
+            table, data.draw(st.lists(st.integers(0, len(log) - 1), unique=True))
+        )
         starts = st.sampled_from(table["position"].tolist())
         pairs = [
             (offset, data.draw(starts)) if data.draw(st.booleans()) else (offset, position)
             for offset, position in pairs
         ]
     times = data.draw(st.lists(st.tuples(st.integers(-1, 31), st.integers(95, 140)), max_size=8))
-    entries, times = made.offset_entries(pairs, 100), made.time_entries(times, 100)
+    entries, times = arrays.offset_entries(pairs, 100), arrays.time_entries(times, 100)
     links = link(table, entries, times, 100)
     assert links.entry_batch.tolist() == [
         plain_links.starting_at(table, entry["position"]) for entry in entries
@@ -188,13 +190,13 @@ def test_any_links_are_as_looked_up(log, pairs, data):
 @given(LOGS, st.integers(0, 900), st.booleans())
 def test_what_kafka_writes_is_never_wrong(log, interval_bytes, closed):
     """Every entry exact; every time entry with its offset entry, but for the one of the roll."""
-    table = made.batches(
+    table = arrays.batches(
         [size for size, _, _ in log],
         [count for _, count, _ in log],
         [time for _, _, time in log],
         100,
     )
-    entries, times = made.indexed(table, interval_bytes, 100, closed)
+    entries, times = arrays.indexed(table, interval_bytes, 100, closed)
     links = link(table, entries, times, 100)
     assert (links.entry_aim == Aim.EXACT).all() and links.time_true.all()
     alone = np.flatnonzero(links.time_slot == NONE).tolist()

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from tests.fuzz import mutators, planted, seeds, soak, targets
+from tests.fuzz import faulty_targets, mutators, seeds, soak, targets
 from tests.fuzz.all_targets import TARGETS
 
 SEED, SECONDS, LEAST_INPUTS = 20, 6, 500
@@ -44,10 +44,10 @@ def test_a_case_is_the_same_every_time():
 @pytest.mark.parametrize(
     "readers, kind, words",
     [
-        (planted.BREAKS, "raised", "IndexError"),
-        (planted.REFUSES, "raised", "refused where nothing may be refused"),
-        (planted.HIDES, "raised", "lie before the damage, given were 0"),
-        (planted.DAWDLES, "slow", " s"),
+        (faulty_targets.BREAKS, "raised", "IndexError"),
+        (faulty_targets.REFUSES, "raised", "refused where nothing may be refused"),
+        (faulty_targets.HIDES, "raised", "lie before the damage, given were 0"),
+        (faulty_targets.DAWDLES, "slow", " s"),
     ],
 )
 def test_a_fault_is_noticed(readers, kind, words, monkeypatch):
@@ -74,7 +74,9 @@ def test_a_fault_is_noticed(readers, kind, words, monkeypatch):
 )
 def test_a_fault_that_takes_a_process_is_noticed(name, kind, words, stuck_s):
     """Room, endless loops and crashes; the soak goes on behind them."""
-    run = soak.soak(SEED, 4, workers=1, targets=f"tests.fuzz.planted:{name}", stuck_s=stuck_s)
+    run = soak.soak(
+        SEED, 4, workers=1, targets=f"tests.fuzz.faulty_targets:{name}", stuck_s=stuck_s
+    )
     assert {escape_kind for _, escape_kind, _ in run.escapes} == {kind}
     assert all(words in escape.what for escapes in run.first.values() for escape in escapes)
 

@@ -7,7 +7,7 @@ from kafkaviz.analysis.cost import cost_model
 from kafkaviz.analysis.tuning import Budgets
 from kafkaviz.analysis.tuning.measurement_builder import MeasurementBuilder, merge_measurements
 from kafkaviz.figures.tuning import before_after
-from tests.analysis import made
+from tests.analysis import arrays
 
 OLD, NEW = (
     cost_model.lookup_prices(by_base_offset=False),
@@ -23,7 +23,7 @@ def measured(size: int, count: int = 4000, records: int = 5, spread: int = 0, se
         gathering = MeasurementBuilder({4096}, by_base_offset=False)
         gathering.add(
             [
-                made.batches(
+                arrays.batches(
                     random.integers(size - spread, size + spread + 1, count).tolist(),
                     [records] * count,
                 )

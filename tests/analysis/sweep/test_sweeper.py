@@ -18,7 +18,7 @@ from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.config import release_behaviour as writing
 from kafkaviz.simulate.incoming import INCOMING
 from kafkaviz.simulate.writer.writer import UnifiedLog
-from tests.analysis import made
+from tests.analysis import arrays
 from tests.analysis.sweep import plain_sweep
 
 KINDS = (sweep.BASE, sweep.LAST, sweep.EVERY)
@@ -31,7 +31,7 @@ def trace(random: np.random.Generator) -> np.ndarray:
     """
     count = int(random.integers(1, 16))
     sizes = random.integers(70, random.choice([71, 100, 400, 3000]), count)
-    table = made.batches(
+    table = arrays.batches(
         sizes.tolist(), random.integers(1, random.choice([2, 3, 9]), count).tolist()
     )
     gaps = np.cumsum(random.integers(0, random.choice([1, 4]), count))
@@ -75,7 +75,7 @@ def test_twenty_batches_of_1000_bytes(interval, entries):
     """The golden vectors of the counter: strictly more than the interval, and never the first batch
     of a segment.
     """
-    batches = made.batches([1000] * 20, [4] * 20)
+    batches = arrays.batches([1000] * 20, [4] * 20)
     assert [position // 1000 for _, position in plain_sweep.indexes(batches, interval)[0]] == list(
         entries
     )
@@ -86,7 +86,7 @@ def test_headers_of_single_lookups():
     """Of the same batches at 4096: the first record of batch 7 takes 3 headers, the last one of
     batch 5 takes 1, its first takes 6.
     """
-    batches = made.batches([1000] * 20, [4] * 20)
+    batches = arrays.batches([1000] * 20, [4] * 20)
     entries = plain_sweep.indexes(batches, 4096)[0]
     table = [
         (int(batch["position"]), int(batch["base_offset"]), int(batch["last_offset"]))
@@ -105,7 +105,7 @@ def test_every_batch_indexed_still_costs_two_headers(records, mean):
 
     The first batch has none and costs 1.
     """
-    rows = sweep.sweep(made.batches([500] * 1000, [records] * 1000), [0, 499])
+    rows = sweep.sweep(arrays.batches([500] * 1000, [records] * 1000), [0, 499])
     assert rows["headers_mean"].tolist() == [pytest.approx(mean), pytest.approx(mean)]
     assert rows["entries"].tolist() == [999, 999]
 
@@ -114,7 +114,7 @@ def test_below_the_smallest_batch_nothing_changes():
     """0 and every interval below the smallest batch that another follows give the same index; one
     at its size does not.
     """
-    batches = made.batches([900, 700, 800, 100], [3] * 4)
+    batches = arrays.batches([900, 700, 800, 100], [3] * 4)
     parts = sweep.parts(batches, [0, 64, 699, 700])
     assert parts.least_batch_bytes == 700
     assert parts.entries.tolist() == [3, 3, 3, 2]
@@ -146,7 +146,7 @@ def test_an_append_of_many_batches_costs_one_and_a_half_times_its_length():
     """What a follower appended in one fetch has one entry, and a target inside falls back to the
     append before.
     """
-    batches = made.batches([1000] * 20_000, [5] * 20_000)
+    batches = arrays.batches([1000] * 20_000, [5] * 20_000)
     row = sweep.sweep(batches, [4096], append_bytes=64_000)[0]
     assert row["entries"] == 20_000 // 64
     assert row["headers_mean"] == pytest.approx(1.5 * 64, rel=0.02)
@@ -212,7 +212,7 @@ def test_the_writer_writes_as_many_entries(interval, version):
     """
     random = np.random.default_rng(5)
     rows = np.zeros(3000, INCOMING)
-    table = made.batches(
+    table = arrays.batches(
         random.integers(80, 2000, 3000).tolist(), random.integers(1, 6, 3000).tolist()
     )
     for name in BATCH.names:
@@ -252,7 +252,7 @@ def test_chunks_and_sums_are_one_pass(kind, by_base, append_bytes):
         {"targets": kind, "by_base_offset": by_base, "append_bytes": append_bytes},
     )
     segments = [
-        made.batches(
+        arrays.batches(
             random.integers(70, 900, count).tolist(), random.integers(1, 4, count).tolist()
         )
         for count in (500, 1, 77)
@@ -298,6 +298,6 @@ def test_what_is_no_sweep_is_refused():
     with pytest.raises(ValueError, match="no interval is -1 bytes"):
         sweep.Sweeper([-1])
     with pytest.raises(ValueError, match="no batch is 0 bytes"):
-        sweep.sweep(made.batches([100, 0, 100]))
+        sweep.sweep(arrays.batches([100, 0, 100]))
     with pytest.raises(ValueError, match="different intervals"):
         sweep.no_parts([0]) + sweep.no_parts([1])

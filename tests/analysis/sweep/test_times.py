@@ -10,7 +10,7 @@ from kafkaviz.log.broker import open_broker
 from kafkaviz.search.log_view import view_partition
 from kafkaviz.search.lookup import by_timestamp
 from kafkaviz.search.profile import profile
-from tests.analysis import made
+from tests.analysis import arrays
 from tests.analysis.sweep import plain_sweep
 
 TRACES = 1000
@@ -28,7 +28,7 @@ def test_equals_one_lookup_after_the_other():
     random = np.random.default_rng(11)
     for _ in range(TRACES):
         count = int(random.integers(1, 20))
-        batches = made.batches(
+        batches = arrays.batches(
             random.integers(70, 900, count).tolist(), random.integers(1, 4, count).tolist()
         )
         batches["max_timestamp_ms"] = random.integers(-1, random.choice([2, 50, 2000]), count)
@@ -65,14 +65,14 @@ def test_old_records_are_a_long_way():
     """A backfill below the newest timestamp adds no time entries: a lookup just above that reads
     all of it.
     """
-    batches = made.batches([1000] * 500, [2] * 500, [9000, *range(1000, 1498), 9002])
+    batches = arrays.batches([1000] * 500, [2] * 500, [9000, *range(1000, 1498), 9002])
     batches["base_timestamp_ms"][-1] = 9001
     assert int(np.flatnonzero(sweep_times(batches, [4096]).headers_at(0))[-1]) == 500
 
 
 def test_what_has_no_first_timestamp_is_no_target():
     """Compaction puts a delete horizon there; and an empty segment has no target at all."""
-    batches = made.batches([100] * 4)
+    batches = arrays.batches([100] * 4)
     batches["attributes"][1] |= DELETE_HORIZON
     batches["base_timestamp_ms"][2] = -1
     assert sweep_times(batches, [0]).targets == 2

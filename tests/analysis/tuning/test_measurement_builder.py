@@ -11,7 +11,7 @@ from kafkaviz.analysis.tuning import measurement_builder as module
 from kafkaviz.analysis.tuning.measurement_builder import MeasurementBuilder
 from kafkaviz.analysis.tuning.source import open_source
 from kafkaviz.format import walk
-from tests.analysis import made
+from tests.analysis import arrays
 
 
 def flatten(value, path: str = "") -> list[tuple]:
@@ -32,7 +32,7 @@ def messy(seed: int, count: int = 900) -> np.ndarray:
     is above their last.
     """
     random = np.random.default_rng(seed)
-    batches = made.batches(
+    batches = arrays.batches(
         random.integers(70, 3000, count).tolist(), random.choice([1, 1, 2, 9], count).tolist()
     )
     batches["max_timestamp_ms"] = np.maximum(
@@ -49,7 +49,7 @@ def test_chunks_are_one_segment(seed, length):
     too.
     """
     batches = messy(seed)
-    indexes = made.indexed(batches, (4096, 9000, 500)[seed])
+    indexes = arrays.indexed(batches, (4096, 9000, 500)[seed])
     cuts = [*range(0, len(batches), length), len(batches)]
     chunk_sizes = []
     for chunks in (
@@ -85,7 +85,7 @@ def test_sizes_are_let_go_before_they_are_folded(monkeypatch):
     monkeypatch.setattr(module, "KEPT_BATCHES", 50)
     gathering = MeasurementBuilder({4096}, by_base_offset=True)
     for count in (30, 15, 6, 2):
-        gathering.add([made.batches([100] * count)])
+        gathering.add([arrays.batches([100] * count)])
     assert [
         len(sizes) for measurement in gathering._measurements for sizes in measurement.sizes
     ] == [30, 15]

@@ -14,7 +14,7 @@ from kafkaviz.analysis.tuning import reason_text as tuning_text
 from kafkaviz.analysis.tuning.measurement_builder import MeasurementBuilder, merge_measurements
 from kafkaviz.messages import message
 from kafkaviz.simulate.config import LogConfig
-from tests.analysis import made
+from tests.analysis import arrays
 
 OLD, NEW = (
     cost_model.lookup_prices(by_base_offset=False),
@@ -28,7 +28,7 @@ def measured(size: int, count: int = 4000, records: int = 5, spread: int = 0, **
     random = np.random.default_rng(4)
     sizes = random.integers(size - spread, size + spread + 1, count).tolist()
     gathering = MeasurementBuilder({4096}, **({"by_base_offset": False} | how))
-    gathering.add([made.batches(sizes, [records] * count)])
+    gathering.add([arrays.batches(sizes, [records] * count)])
     return gathering.result()
 
 
@@ -119,7 +119,7 @@ def test_the_largest_interval_within_a_budget(mean, budget, interval):
         int
     )
     gathering = MeasurementBuilder({4096}, by_base_offset=False)
-    gathering.add([made.batches(sizes.tolist(), [5] * len(sizes))])
+    gathering.add([arrays.batches(sizes.tolist(), [5] * len(sizes))])
     exact = replace(
         OLD, header_us=cost_model.Range(1.8, 1.8, 1.8), first_us=cost_model.Range(2.2, 2.2, 2.2)
     )
@@ -144,7 +144,7 @@ def test_a_gain_within_its_error_is_none():
 def test_a_dense_index_that_nobody_needs_is_made_smaller():
     """Interval 0 with batches of 500 bytes: the index is 4 % of the log."""
     gathering = MeasurementBuilder({0}, by_base_offset=True)
-    gathering.add([made.batches([500] * 3000, [5] * 3000)])
+    gathering.add([arrays.batches([500] * 3000, [5] * 3000)])
     recommendation = tuning.recommend(gathering.result(), today(0), Budgets(), NEW)
     assert (
         recommendation.verdict == TuningVerdict.CHANGE
@@ -349,7 +349,7 @@ def test_the_processors_share_can_decide():
     saved.
     """
     gathering = MeasurementBuilder({65_536}, by_base_offset=False)
-    gathering.add([made.batches([200] * 20_000, [3] * 20_000)])
+    gathering.add([arrays.batches([200] * 20_000, [3] * 20_000)])
     budgets = Budgets(p99_us=None, cores=2.0, fetches_per_s=100_000)
     recommendation = tuning.recommend(gathering.result(), today(65_536), budgets, OLD)
     assert recommendation.verdict == TuningVerdict.CHANGE and recommendation.value < 65_536
@@ -423,7 +423,7 @@ def test_a_bootstrap_is_the_same_every_time():
         [random.integers(80, 120, 3000), random.integers(700, 900, 3000)]
     ).tolist()
     gathering = MeasurementBuilder({4096}, by_base_offset=True)
-    gathering.add([made.batches(sizes)])
+    gathering.add([arrays.batches(sizes)])
     hot, other = (
         tuning.recommend(gathering.result(), today(), Budgets(p99_us=20), NEW) for _ in range(2)
     )
@@ -440,7 +440,7 @@ def test_segments_joined_are_one_log():
     parts = []
     for piece in np.split(sizes, [200, 500]):
         gathering = MeasurementBuilder({4096}, by_base_offset=True)
-        gathering.add([made.batches(piece.tolist(), [2] * len(piece))])
+        gathering.add([arrays.batches(piece.tolist(), [2] * len(piece))])
         parts.append(gathering.result())
     merged = merge_measurements(parts)
     assert (merged.batch_bytes, merged.spread) == (
@@ -470,7 +470,7 @@ def test_measuring_tells_how_far_it_is():
     when the next one begins.
     """
     latencies: list[float] = []
-    batches = made.batches([1000] * 100, [5] * 100)
+    batches = arrays.batches([1000] * 100, [5] * 100)
     MeasurementBuilder({4096}, by_base_offset=True).add([batches], report_share=latencies.append)
     assert (
         len(latencies) > 2

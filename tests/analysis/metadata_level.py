@@ -14,7 +14,7 @@ SETS = b"\x01\x0c\x00\x11metadata.version"  # a FeatureLevelRecord of it, up to 
 METADATA = "__cluster_metadata-0"
 
 
-def raised(source: Path, out: Path, level: int) -> Path:
+def raise_level(source: Path, out: Path, level: int) -> Path:
     """A copy with another level in bootstrap.checkpoint, in every snapshot of the metadata log, and
     in the log.
     """
@@ -24,11 +24,11 @@ def raised(source: Path, out: Path, level: int) -> Path:
         *(out / METADATA).glob("*.log"),
         *out.glob("bootstrap.checkpoint"),
     ]
-    assert sum(map(lambda path: changed(path, level), files)) >= len(files) - 1
+    assert sum(map(lambda path: set_level(path, level), files)) >= len(files) - 1
     return out
 
 
-def changed(path: Path, level: int) -> int:
+def set_level(path: Path, level: int) -> int:
     """Sets the level in a file of metadata records; how many records set it."""
     data, count = bytearray(path.read_bytes()), 0
     batches, end = walk(bytes(data))
