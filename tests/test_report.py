@@ -180,14 +180,14 @@ def test_it_says_what_the_command_says(damaged, damaged_page):
     findings = [finding for finding in health.findings if finding.severity == "error"]
     assert len(findings) == 5
     for finding in findings:
-        findings = (
+        texts = (
             finding.code,
             finding.consequence,
             finding.next_step,
             finding.evidence.found,
             finding.reference or "",
         )
-        assert [text for text in findings if str(text).casefold() not in words] == []
+        assert [text for text in texts if str(text).casefold() not in words] == []
     assert (
         str(restart_forecast_text.describe(health.forecast)).casefold() in words
         and "index.interval.bytes" in words

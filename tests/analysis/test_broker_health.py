@@ -353,9 +353,9 @@ def test_a_partition_without_its_broker(clean, tmp_path):
     for path in lab.path.iterdir():
         if path.is_file():
             path.unlink()
-    path = check(lab.path / "clicks-none-0")
-    assert path.findings == () and path.version.text == versions.NEWEST
-    assert [step for step in path.restart.steps if step.action != "keep"] == []
+    health = check(lab.path / "clicks-none-0")
+    assert health.findings == () and health.version.text == versions.NEWEST
+    assert [step for step in health.restart.steps if step.action != "keep"] == []
 
 
 def test_a_broker_directory_without_meta_properties_is_one(killed, tmp_path):

@@ -952,11 +952,11 @@ def identities(health: Health) -> set[tuple]:
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.code)
 def test_a_fault_is_reported_and_no_other(fault, clean, tmp_path, baseline, monkeypatch):
     """The code, its file, its evidence; every other new finding follows from the damage."""
-    findings_of_fault = fault.file.partition("/")[0]
+    partition_name = fault.file.partition("/")[0]
     lab = Lab(
         clean,
         tmp_path / "kafka",
-        [findings_of_fault if findings_of_fault in PARTITIONS else PLAIN, fault.beside],
+        [partition_name if partition_name in PARTITIONS else PLAIN, fault.beside],
     )
     fault.damage(lab)
     monkeypatch.setattr(settings, "MAX_MAP_COUNT", fault.most_maps or settings.MAX_MAP_COUNT)
@@ -966,13 +966,13 @@ def test_a_fault_is_reported_and_no_other(fault, clean, tmp_path, baseline, monk
         for finding in health.findings
         if (finding.code, finding.file, finding.message) not in baseline
     ]
-    findings_of_fault = [finding for finding in new if finding.code == fault.code]
-    assert findings_of_fault, [(finding.code, finding.file, finding.message) for finding in new]
-    assert all(fault.file in (finding.file or "") for finding in findings_of_fault)
-    assert all(finding.severity == CODES[fault.code].severity for finding in findings_of_fault)
+    fault_findings = [finding for finding in new if finding.code == fault.code]
+    assert fault_findings, [(finding.code, finding.file, finding.message) for finding in new]
+    assert all(fault.file in (finding.file or "") for finding in fault_findings)
+    assert all(finding.severity == CODES[fault.code].severity for finding in fault_findings)
     assert all(
         finding.evidence.found and finding.consequence and finding.next_step
-        for finding in findings_of_fault
+        for finding in fault_findings
     )
     if health.restart and health.restart.starts:
         assert [

@@ -43,11 +43,11 @@ class Foretold:
     """A restart, and the indexes that it builds."""
 
     def __init__(self, broker: Broker, settings=lambda _: IndexConfig()) -> None:
-        self.broker, self.recovered = broker, {}
+        self.broker, self.recovered_segments = broker, {}
         self.restart: Restart = foretell(broker, settings, watch=self._watch)
 
     def _watch(self, directory: str, base: int, recovered_segment: RecoveredSegment) -> None:
-        self.recovered[directory, base] = recovered_segment
+        self.recovered_segments[directory, base] = recovered_segment
 
     def sizes(self) -> dict[str, int | None]:
         """Every file of a partition directory after the steps, and its size; None where the steps
@@ -144,7 +144,7 @@ def test_the_indexes_of_a_killed_directory_to_the_byte(shared, killed_archive):
     """The three indexes of every recovered segment are those that the real start left."""
     after = parse_listing(expected(shared, "kafka-4.3.1-killed-restarted") / "sha256.txt")
     compared = 0
-    for (directory, base), recovered_segment in killed_archive.recovered.items():
+    for (directory, base), recovered_segment in killed_archive.recovered_segments.items():
         for kind, data in (
             ("index", recovered_segment.index()),
             ("timeindex", recovered_segment.timeindex()),
@@ -175,7 +175,7 @@ def test_a_killed_directory_of_4_4_becomes_what_its_start_made_of_it(shared, kil
     }
     built = {
         f"{directory}/{base:020d}.{kind}": data
-        for (directory, base), recovered_segment in killed_4_4.recovered.items()
+        for (directory, base), recovered_segment in killed_4_4.recovered_segments.items()
         if directory != METADATA
         for kind, data in (
             ("index", recovered_segment.index()),
@@ -192,7 +192,9 @@ def test_a_killed_directory_of_4_4_becomes_what_its_start_made_of_it(shared, kil
     untouched = {size for name, (size, _) in after.items() if name not in built}
     assert {65_536, 65_532, 10_485_760, 10_485_756} <= untouched
     recovered_sizes = {
-        (directory, str(base)) for directory, base in killed_4_4.recovered if directory != METADATA
+        (directory, str(base))
+        for directory, base in killed_4_4.recovered_segments
+        if directory != METADATA
     }
     log = recorded / "recovery.log"
     assert lines_with(log, r"Recovering unflushed segment (\d+)\.") == recovered_sizes
@@ -201,7 +203,9 @@ def test_a_killed_directory_of_4_4_becomes_what_its_start_made_of_it(shared, kil
         for step in killed_4_4.restart.steps
         if step.action == "truncate"
     }
-    ends = {(*key, str(killed_4_4.recovered[key[0], int(key[1])].next_offset)) for key in cut}
+    ends = {
+        (*key, str(killed_4_4.recovered_segments[key[0], int(key[1])].next_offset)) for key in cut
+    }
     assert (
         lines_with(log, r"Corruption found in segment (\d+), truncating to offset (\d+)") == ends
         and len(ends) == 3
@@ -213,11 +217,13 @@ def test_the_metadata_log_of_a_clean_stop_of_4_4_is_trimmed_by_the_next_start(re
     entries then.
     """
     foretold = Foretold(open_broker(restarted_4_4))
-    assert foretold.restart.starts and {directory for directory, _ in foretold.recovered} == {
-        METADATA
-    }
+    assert foretold.restart.starts and {
+        directory for directory, _ in foretold.recovered_segments
+    } == {METADATA}
     sizes = foretold.sizes()
-    (index,) = (recovered_segment.index() for recovered_segment in foretold.recovered.values())
+    (index,) = (
+        recovered_segment.index() for recovered_segment in foretold.recovered_segments.values()
+    )
     assert (
         sizes[f"{METADATA}/{0:020d}.index"] == len(index) < 1000
         and sizes[f"{METADATA}/{0:020d}.timeindex"] < 1000
@@ -233,7 +239,7 @@ def test_the_lines_that_the_broker_wrote_while_it_recovered(shared, killed_archi
     log = expected(shared, "kafka-4.3.1-killed-restarted") / "recovery.log"
     recovered_sizes = {
         (directory, str(base))
-        for directory, base in killed_archive.recovered
+        for directory, base in killed_archive.recovered_segments
         if directory != METADATA
     }
     assert (
@@ -245,7 +251,10 @@ def test_the_lines_that_the_broker_wrote_while_it_recovered(shared, killed_archi
         for step in killed_archive.restart.steps
         if step.action == "truncate"
     }
-    ends = {(*key, str(killed_archive.recovered[key[0], int(key[1])].next_offset)) for key in cut}
+    ends = {
+        (*key, str(killed_archive.recovered_segments[key[0], int(key[1])].next_offset))
+        for key in cut
+    }
     assert (
         lines_with(log, r"Corruption found in segment (\d+), truncating to offset (\d+)") == ends
         and len(ends) == 3
@@ -389,10 +398,12 @@ def test_what_a_damaged_directory_loses_and_gets_back(damaged):
     assert not foretold.restart.steps_of_partition(
         "bookings-0"
     ) and not foretold.restart.steps_of_partition("metrics-0")
-    digest = hashlib.sha256(foretold.recovered["rides-0", 1811].index()).hexdigest()
+    digest = hashlib.sha256(foretold.recovered_segments["rides-0", 1811].index()).hexdigest()
     # as 4.3.1 wrote it
     assert digest == "5308a30c903ce5f8f20b2556626d65b986a1719437d94da22462c235eae0c4ea"
-    transactions = hashlib.sha256(foretold.recovered["transfers-0", 320].txnindex()).hexdigest()
+    transactions = hashlib.sha256(
+        foretold.recovered_segments["transfers-0", 320].txnindex()
+    ).hexdigest()
     assert transactions == "acde4c4f5480cfd11f5199d2f0cac0f6a9f80d335bfcfae5fed0b41fa90f931c"
 
 
@@ -401,9 +412,9 @@ def test_a_clean_directory_is_left_as_it_is(clean):
     is deleted.
     """
     foretold = Foretold(open_broker(clean))
-    assert foretold.restart.starts and {directory for directory, _ in foretold.recovered} == {
-        METADATA
-    }
+    assert foretold.restart.starts and {
+        directory for directory, _ in foretold.recovered_segments
+    } == {METADATA}
     causes = {step.cause for step in foretold.restart.steps}
     assert causes <= {
         "leader-epochs",

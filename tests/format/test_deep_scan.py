@@ -219,10 +219,10 @@ def same(data: bytes, **options) -> tuple[np.ndarray, np.ndarray, list, WalkEnd]
     for name in BATCH.names:
         table[name] = batches[name]
     assert (table == walk(data)[0]).all() and end == plain_end
-    batch = batches[
+    rows = batches[
         ["crc_valid", "fault", "records_read", "records_bytes", "key_bytes", "value_bytes"]
     ].tolist()
-    assert [(valid, fault > 0, *sums) for valid, fault, *sums in batch] == checked
+    assert [(valid, fault > 0, *sums) for valid, fault, *sums in rows] == checked
     for name in ("key_size_bytes", "value_size_bytes"):
         records[name] = np.maximum(records[name], -1)
     assert records.tolist() == plain_records

@@ -71,8 +71,8 @@ def test_a_length_that_cannot_be_is_passed(stem, length):
     entries = segment(stem).offset_index["position"].tolist()
     with_length(stem, 21, length)
     resumed = next(entry for entry in entries if entry > STARTS[21])
-    bases, holes = passed(segment(stem))
-    assert bases == [start for start in STARTS[:-1] if start < STARTS[21] or start >= resumed]
+    positions, holes = passed(segment(stem))
+    assert positions == [start for start in STARTS[:-1] if start < STARTS[21] or start >= resumed]
     assert [(hole.start, hole.stop) for hole in holes] == [(STARTS[21], resumed)] and holes[
         0
     ].reason in ("bad-length", "torn")
@@ -83,8 +83,8 @@ def test_a_length_that_leads_past_an_entry_is_reported(stem):
     entries = segment(stem).offset_index["position"].tolist()
     with_length(stem, 21, STARTS[40] - STARTS[21] - 12)
     resumed = next(entry for entry in entries if entry > STARTS[21])
-    bases, holes = passed(segment(stem))
-    assert bases == [start for start in STARTS[:-1] if start < STARTS[21] or start >= resumed]
+    positions, holes = passed(segment(stem))
+    assert positions == [start for start in STARTS[:-1] if start < STARTS[21] or start >= resumed]
     assert holes == [Hole(STARTS[21], resumed, "misled")]
 
 

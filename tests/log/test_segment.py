@@ -72,9 +72,9 @@ def test_entries_before_a_hole(tmp_path, size):
     stem = tmp_path / "00000000000000000049"
     shutil.copy(f"{TINY}.timeindex", f"{stem}.timeindex")
     os.truncate(f"{stem}.timeindex", size)
-    index, time_slots = segment_at(stem).time_slots, segment_at(TINY).time_slots
-    assert (index.entries == time_slots.entries).all() and len(index.entries) == 24
-    assert (index.slots, index.trailing_bytes) == divmod(size, 12)
+    slots, tiny_slots = segment_at(stem).time_slots, segment_at(TINY).time_slots
+    assert (slots.entries == tiny_slots.entries).all() and len(slots.entries) == 24
+    assert (slots.slots, slots.trailing_bytes) == divmod(size, 12)
 
 
 def test_a_vanished_log_is_one_clear_line(tmp_path):
