@@ -1,7 +1,7 @@
-"""A file of a segment that is known to exist.
+"""An index file of a segment that is known to exist.
 
-Segment.log and its indexes are None where there is no file. What follows a check, or a Summary that
-is only made of a .log, need not ask again: this says so to a type checker.
+The indexes of a segment are None where there is no file. What follows a check of that need not ask
+again: this says so to a type checker. That there is a .log is said by log.segment.LogSegment.
 """
 
 from typing import cast

@@ -60,7 +60,11 @@ def read_varint(data: bytes | memoryview, position: int = 0) -> tuple[int, int]:
     """(number, position behind it) of a signed 32-bit number; CorruptBytes if it is cut or too
     long.
     """
-    number, position = read_unsigned(data, position)
+    # one byte, as most are: no slice is cut for it
+    if 0 <= position < len(data) and (byte := data[position]) < 128:
+        return (byte >> 1) ^ -(byte & 1), position + 1
+    number, position = _read(data, position, VARINT_BYTES)
+    number &= 0xFFFFFFFF
     return (number >> 1) ^ -(number & 1), position
 
 

@@ -233,7 +233,16 @@ def _is_magic_2(batch: memoryview) -> bool:
     return MAGIC_2 <= batch[_MAGIC_AT] < 128
 
 
-def _too_small_error(batch: memoryview) -> CorruptBytes:
+def split_header(batch: bytes | memoryview) -> tuple[np.void, memoryview]:
+    """(the header of a batch of magic 2, what follows it); CorruptBytes, with Kafka's words, for
+    one that is shorter.
+    """
+    if len(batch) < HEADER_BYTES:
+        raise _too_small_error(batch)
+    return np.frombuffer(batch, HEADER, 1)[0], memoryview(batch)[HEADER_BYTES:]
+
+
+def _too_small_error(batch: bytes | memoryview) -> CorruptBytes:
     return CorruptBytes(
         0,
         verbatim(
@@ -252,9 +261,7 @@ def _records(
     """As the iterator of DefaultRecordBatch: of a compressed batch with a fault no record comes
     out.
     """
-    if len(batch) < HEADER_BYTES:
-        raise _too_small_error(batch)
-    header = np.frombuffer(batch, HEADER, 1)[0]
+    header, _ = split_header(batch)
     try:
         for body, rows in record.runs(*_body(batch), limit_bytes):
             selected_rows = rows[choose(body, rows)] if choose else rows
@@ -277,8 +284,8 @@ def _resolve(records: list[record.Record], header: np.void) -> list[BatchRecord]
     has_sequence = base_sequence >= 0
     return [
         BatchRecord(
-            _long(base_offset + raw.offset_delta),
-            append_ms if is_append_time else _long(base_ms + raw.timestamp_delta_ms),
+            wrap_long(base_offset + raw.offset_delta),
+            append_ms if is_append_time else wrap_long(base_ms + raw.timestamp_delta_ms),
             record_sequence(base_sequence, raw.offset_delta) if has_sequence else None,
             raw.key,
             raw.value,
@@ -290,7 +297,7 @@ def _resolve(records: list[record.Record], header: np.void) -> list[BatchRecord]
     ]
 
 
-def _long(number: int) -> int:
+def wrap_long(number: int) -> int:
     """The low 64 bits, signed."""
     return (number + 2**63) % 2**64 - 2**63
 

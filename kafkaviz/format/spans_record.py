@@ -13,6 +13,7 @@ from kafkaviz.binary import spans, varint
 from kafkaviz.binary.spans import OFFSET, PAYLOAD, SIZE, TIME, TORN, Span, torn_span
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import control
+from kafkaviz.format.record_heads import content_range
 from kafkaviz.messages import Message, Text, message, verbatim
 
 NOTE_CHARACTERS = 400  # of what a control record holds: a list of voters may be long
@@ -51,8 +52,7 @@ def records(
         if cursor >= min(hi, len(data)):
             return result
         try:
-            size_bytes, body = varint.read_varint(data, cursor)
-            end = _end(data, body, size_bytes)
+            body, end = content_range(data, cursor)
         except CorruptBytes as fault:
             return [
                 *result,
@@ -64,9 +64,7 @@ def records(
                 ),
             ]
         if end > lo:
-            result += _RecordReader(data, cursor, end, position, number, batch).record(
-                size_bytes, body
-            )
+            result += _RecordReader(data, cursor, end, position, number, batch).record(body)
         cursor = end
     if cursor < min(hi, len(data)):
         result.append(
@@ -78,17 +76,6 @@ def records(
             )
         )
     return result
-
-
-def _end(data: memoryview, body: int, size_bytes: int) -> int:
-    """The byte behind a record; CorruptBytes if it says that it ends before its body begins, or
-    behind the data.
-    """
-    if size_bytes < 0 or body + size_bytes > len(data):
-        raise CorruptBytes(
-            body, message("corrupt.record_too_long", size=size_bytes, available=len(data) - body)
-        )
-    return body + size_bytes
 
 
 @dataclass
@@ -104,8 +91,9 @@ class _RecordReader:
     result: list[Span] = field(default_factory=list)
     control_key: bytes | None = None
 
-    def record(self, size_bytes: int, body: int) -> list[Span]:
+    def record(self, body: int) -> list[Span]:
         """The spans of the record, up to its end whatever is in it."""
+        size_bytes = self.end - body
         note = message("span.record_length", record=self.number, n=size_bytes)
         self._append_span(
             body,

@@ -26,7 +26,7 @@ from kafkaviz.format.batch import HEADER_BYTES, MAGIC_2, UNKNOWN
 from kafkaviz.format.walk import CHUNK_BYTES, batch_at
 from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
-from kafkaviz.log.segment import Segment
+from kafkaviz.log.segment import LogSegment
 
 TRIES = 64  # entries that are looked at around a place
 STEPS = 1024  # headers from an entry on, to the batch that holds an offset
@@ -38,7 +38,7 @@ UNWRITTEN_KEY = float("inf")  # the key of a slot that was never written: behind
 
 
 @contextmanager
-def entry_points(segment: Segment) -> Generator["EntryPoints"]:
+def entry_points(segment: LogSegment) -> Generator["EntryPoints"]:
     """The places of a segment with a .log, while its files are open; an index that cannot be opened
     proves none.
     """
@@ -56,7 +56,7 @@ class EntryPoints:
     """The proven places of one segment; each is a byte of its .log where a batch begins."""
 
     def __init__(
-        self, segment: Segment, log: ReadInto, offsets: "IndexSlots", times: "IndexSlots"
+        self, segment: LogSegment, log: ReadInto, offsets: "IndexSlots", times: "IndexSlots"
     ) -> None:
         """log: reads the .log."""
         self.read = log

@@ -16,7 +16,7 @@ from kafkaviz.log import file
 from kafkaviz.log.entry_points import entry_points
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.resync_scan import MISLED, HeaderScan, Hole
-from kafkaviz.log.segment import Segment
+from kafkaviz.log.segment import LogSegment
 
 BATCH_BYTES = 16 << 20  # a larger batch is not read whole
 TAIL_BYTES = 16 << 20  # how far a tail is looked at
@@ -46,7 +46,7 @@ class LogFile:
         """Nothing is read yet."""
         self.info, self.size_bytes = info, info.size_bytes
         # places are found by positions alone, so that it does not matter where its offsets begin
-        self._segment = Segment(0, "closed", log=info, index=_index_beside(info))
+        self._segment = LogSegment(0, "closed", log=info, index=_index_beside(info))
 
     def regions(self, start: int, stop: int) -> Iterator[LogRegion]:
         """The pieces that have a byte in [start, stop), in the order of the file; each begins where

@@ -22,7 +22,7 @@ from kafkaviz.format.metadata import BROKER_RESOURCE, TOPIC_RESOURCE, ReplicaAss
 from kafkaviz.log.broker import Broker, Problem
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import Partition, open_partition
-from kafkaviz.log.segment import Segment
+from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import message
 
 DIRECTORY = names.METADATA_DIRECTORY
@@ -158,7 +158,7 @@ def _load_snapshot(snapshot: FileInfo, end_offset: int, budget: "_RecordBudget")
     """The state a snapshot holds; KafkavizError if any of it cannot be read."""
     state = MetadataImage(snapshot=snapshot.name, end_offset=end_offset)
     replay = _Replay(state)
-    for records, _ in _batches(Segment(0, "closed", log=snapshot), budget):
+    for records, _ in _batches(LogSegment(0, "closed", snapshot), budget):
         for record in records:
             replay.apply(record, snapshot)
     return state
@@ -179,7 +179,7 @@ class _RecordBudget:
 
 
 def _batches(
-    segment: Segment, budget: _RecordBudget
+    segment: LogSegment, budget: _RecordBudget
 ) -> Iterator[tuple[Iterator[BatchRecord], int]]:
     """(the records of use here, one past the last offset) of the batches of a .log or .checkpoint
     that are not control batches.

@@ -12,7 +12,7 @@ from kafkaviz.format.names import PARTITION_METADATA, PartitionName
 from kafkaviz.format.producer_snapshot import ProducerSnapshot
 from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
-from kafkaviz.log.segment import Segment
+from kafkaviz.log.segment import LogSegment, Segment, segment_of_files
 from kafkaviz.messages import message
 
 SEGMENT_FILES = ("log", "index", "timeindex", "txnindex")
@@ -66,25 +66,29 @@ class Partition:
         return f"{self.topic}-{self.partition}"
 
     @cached_property
-    def live(self) -> tuple[Segment, ...]:
+    def live(self) -> tuple[LogSegment, ...]:
         """The segments a broker serves: those with a .log and no suffix."""
-        return tuple(segment for segment in self.segments if segment.log and segment.is_in_use)
+        return tuple(segment for segment in self._with_log if segment.is_in_use)
 
     @cached_property
-    def segments_with_log(self) -> tuple[Segment, ...]:
+    def segments_with_log(self) -> tuple[LogSegment, ...]:
         """The segments with a .log, in the order of their offsets; of one base offset the first,
         which is the plain one.
         """
-        first = {segment.base_offset: segment for segment in reversed(self.segments) if segment.log}
+        first = {segment.base_offset: segment for segment in reversed(self._with_log)}
         return tuple(first[base_offset] for base_offset in sorted(first))
+
+    @property
+    def _with_log(self) -> list[LogSegment]:
+        return [segment for segment in self.segments if isinstance(segment, LogSegment)]
 
     @cached_property
     def log_bytes(self) -> int:
         """The bytes of its logs together, deleted ones too."""
-        return sum(segment.log.size_bytes for segment in self.segments if segment.log)
+        return sum(segment.log.size_bytes for segment in self._with_log)
 
     @property
-    def active(self) -> Segment | None:
+    def active(self) -> LogSegment | None:
         """The segment that would be appended to: the last one."""
         return self.live[-1] if self.live else None
 
@@ -197,10 +201,10 @@ def _segments(groups: Mapping[tuple[int, str], Mapping[str, FileInfo]]) -> tuple
         default=None,
     )
     return tuple(
-        Segment(
+        segment_of_files(
             base,
             suffix or ("active" if base == last_base_offset and "log" in files else "closed"),
-            **files,
+            files,
         )
         for (base, suffix), files in sorted(groups.items(), key=lambda item: item[0])
     )

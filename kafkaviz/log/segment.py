@@ -1,7 +1,7 @@
 """A segment: a .log and the indexes that share its base offset, whichever of them exist."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -57,7 +57,7 @@ class Index(NamedTuple):
 
 @dataclass(frozen=True)
 class Segment:
-    """One base offset of a topic-partition.
+    """One base offset of a topic-partition; with a .log it is a LogSegment.
 
     state: "active" is the last of its partition, "closed" any other; "deleted", "cleaned" and
     "swap" carry that suffix. A file that does not exist is None: a log without an index, or an
@@ -66,11 +66,10 @@ class Segment:
 
     base_offset: int
     state: str
-    # Any for None: those of Partition.live have a .log, and whoever found an entry has its index
-    log: FileInfo | Any = None
-    index: FileInfo | Any = None
-    timeindex: FileInfo | Any = None
-    txnindex: FileInfo | Any = None
+    log: FileInfo | None = field(default=None, init=False)
+    index: FileInfo | None = None
+    timeindex: FileInfo | None = None
+    txnindex: FileInfo | None = None
 
     @property
     def name(self) -> str:
@@ -102,7 +101,7 @@ class Segment:
         first offset and time and how many messages it holds. Of one that cannot be read these stay
         UNKNOWN.
         """
-        log = self._require_log()
+        log = self.with_log().log
         return BatchScan(
             log,
             start,
@@ -116,7 +115,7 @@ class Segment:
 
         Old wrappers are looked into in small logs only.
         """
-        return self.scan(look_inside=self._require_log().size_bytes <= LOOK_INSIDE_LIMIT_BYTES)
+        return self.scan(look_inside=self.with_log().log.size_bytes <= LOOK_INSIDE_LIMIT_BYTES)
 
     def walk(self) -> WalkResult:
         """Every batch of the .log at once, as full_scan(); a segment without a .log has none."""
@@ -176,13 +175,13 @@ class Segment:
         try:
             yield from batch_records.iterate(self.batch_bytes(position))
         except CorruptBytes as fault:
-            raise fault.in_file(self._require_log().path, position) from None
+            raise fault.in_file(self.with_log().log.path, position) from None
 
     def batch_bytes(self, position: int) -> bytes:
         """The whole batch that starts at this byte of the .log; CorruptFile if none does, or one
         above LIMIT_BYTES.
         """
-        path = self._require_log().path
+        path = self.with_log().log.path
         try:
             size_bytes = batch_records.size_bytes(
                 file.read(path, position, MAGIC_END) if position >= 0 else b""
@@ -195,15 +194,30 @@ class Segment:
         except CorruptBytes as fault:
             raise fault.in_file(path, position) from None
 
-    def _require_log(self) -> FileInfo:
-        if self.log is None:
-            raise CannotOpen(
-                f"{self.name}.log",
-                message("errors.not_there"),
-                message("errors.index_files_alone"),
-                kind="missing",
-            )
-        return self.log
+    def with_log(self) -> "LogSegment":
+        """The same segment, of which there is a .log; CannotOpen if there is none."""
+        raise CannotOpen(
+            f"{self.name}.log",
+            message("errors.not_there"),
+            message("errors.index_files_alone"),
+            kind="missing",
+        )
+
+
+@dataclass(frozen=True)
+class LogSegment(Segment):
+    """A segment whose .log exists, whichever indexes lie beside it."""
+
+    log: FileInfo = field()
+
+    def with_log(self) -> "LogSegment":
+        """Itself."""
+        return self
+
+
+def segment_of_files(base_offset: int, state: str, files: Mapping[str, FileInfo]) -> Segment:
+    """The segment that these files are: "log", "index", "timeindex", "txnindex"."""
+    return (LogSegment if "log" in files else Segment)(base_offset, state, **files)
 
 
 class BatchScan:

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from typing import cast
 
 from kafkaviz import units
-from kafkaviz.analysis.existing_file import existing_file
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.batch import is_control
 from kafkaviz.format.batch_records import BatchRecord
 from kafkaviz.log import log_regions
 from kafkaviz.log.broker import Broker
 from kafkaviz.log.partition import Partition
-from kafkaviz.log.segment import Segment
+from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import Message, message, say
 
 TOPICS, RECORDS = 200, 3
@@ -51,7 +50,7 @@ def samples(
 
 
 def _log_bytes(partition: Partition) -> int:
-    return sum(segment.log.size_bytes for segment in partition.live if segment.log)
+    return sum(segment.log.size_bytes for segment in partition.live)
 
 
 def _sample(partition: Partition) -> Sample:
@@ -65,12 +64,11 @@ def _sample(partition: Partition) -> Sample:
     return Sample(partition.directory)
 
 
-def _from_the_end(segment: Segment) -> Iterator[int]:
+def _from_the_end(segment: LogSegment) -> Iterator[int]:
     """Where each batch that holds data begins, the last one first; headers are read by stretches
     from an index entry on.
     """
-    log_file = existing_file(segment.log)
-    log, stop = log_regions.LogFile(log_file), log_file.size_bytes
+    log, stop = log_regions.LogFile(segment.log), segment.log.size_bytes
     while stop:
         start = log.batch_start_before(max(0, stop - STRETCH_BYTES))
         positions_by_chunk = [

@@ -16,7 +16,7 @@ from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import names, offset_index, time_index, txn_index
 from kafkaviz.log import file
 from kafkaviz.log.partition import Partition
-from kafkaviz.log.segment import Segment
+from kafkaviz.log.segment import LogSegment
 from kafkaviz.search.batches import LogReader
 from kafkaviz.units import file_stem
 
@@ -176,7 +176,7 @@ def view_partition(partition: Partition) -> LogView:
     return LogView(partition.directory, segments, partition.checkpoints.log_start, snapshots)
 
 
-def view_segment(segment: Segment) -> SegmentView:
+def view_segment(segment: LogSegment) -> SegmentView:
     """A segment with the bytes that lie there; it has a .log."""
     index, timeindex, txnindex = (
         file.view(info) if info else None

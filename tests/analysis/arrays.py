@@ -13,7 +13,7 @@ from kafkaviz.analysis.segment.tail import Tail
 from kafkaviz.format.batch import BATCH, UNKNOWN
 from kafkaviz.format.walk import WalkEnd
 from kafkaviz.log.file import FileInfo
-from kafkaviz.log.segment import OFFSET_ENTRY, TIME_ENTRY, Index, Segment
+from kafkaviz.log.segment import OFFSET_ENTRY, TIME_ENTRY, Index, LogSegment
 
 
 def batches(
@@ -111,10 +111,10 @@ def anatomy(
     log_bytes = end + (tail[1] if tail else 0)
     index = _index(entries, offset_entries([]), unwritten[0], trailing_bytes[0])
     time_index = _index(times, time_entries([]), unwritten[1], trailing_bytes[1])
-    segment = Segment(
+    segment = LogSegment(
         base_offset,
         state,
-        log=_file("log", log_bytes),
+        _file("log", log_bytes),
         index=_file("index", index.slots * 8 + index.trailing_bytes)
         if entries is not None
         else None,

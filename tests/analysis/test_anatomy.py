@@ -10,7 +10,7 @@ from kafkaviz.analysis.segment import anatomy
 from kafkaviz.analysis.segment.tail import Tail
 from kafkaviz.log import file
 from kafkaviz.log.broker import open_broker
-from kafkaviz.log.segment import Segment
+from kafkaviz.log.segment import LogSegment
 from tests.analysis import arrays
 
 
@@ -55,12 +55,6 @@ def test_bytes_that_are_no_batch(tmp_path):
     assert anatomy.read(segment(tmp_path, b"")).tail is None
 
 
-def test_index_files_without_a_log(damaged):
-    """Three slots of zeros and no batch; nothing is read of a log."""
-    read = anatomy.read(open_broker(damaged).partition("rides-0").segment(999_999))
-    assert (len(read.batches), read.index.unwritten_slots, read.log_after) == (0, 3, None)
-
-
 def test_a_log_that_grows_while_it_is_read(tmp_path, monkeypatch):
     """The sizes before and after; what was read is what was there before."""
     opened = segment(tmp_path, b"\0" * 30)
@@ -77,11 +71,11 @@ def test_a_log_that_goes_while_it_is_read(tmp_path, monkeypatch):
     assert anatomy.read(opened).grown_bytes is None
 
 
-def segment(folder: Path, data: bytes) -> Segment:
+def segment(folder: Path, data: bytes) -> LogSegment:
     """A segment with a log of these bytes alone."""
     path = folder / f"{0:020d}.log"
     path.write_bytes(data)
-    return Segment(0, "active", log=file.info(path))
+    return LogSegment(0, "active", file.info(path))
 
 
 def append(path: Path, data: bytes) -> None:

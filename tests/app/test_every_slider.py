@@ -79,9 +79,15 @@ def test_every_stop_of_every_slider(address, most):
     assert fallen(at, most) == []
 
 
-@pytest.mark.matrix
-@pytest.mark.parametrize("most", [FEW_STOPS, MOST_STOPS])
-@pytest.mark.parametrize("workload", workloads.by_title())
+@pytest.mark.slow
+@pytest.mark.parametrize("most", [FEW_STOPS, pytest.param(MOST_STOPS, marks=pytest.mark.matrix)])
+@pytest.mark.parametrize(
+    "workload",
+    [
+        title if title == "Heartbeats" else pytest.param(title, marks=pytest.mark.matrix)
+        for title in workloads.by_title()
+    ],
+)
 def test_stops_of_every_workload(workload, most):
     """Each workload of Rolls comes with other settings, and other refusals: the ends of each slider
     and its middle, and most of its stops.

@@ -172,7 +172,7 @@ def test_an_index_that_cannot_be_read(monkeypatch):
     """It is said, and a practice log stands in."""
     from kafkaviz.errors import CannotOpen
 
-    def refusing(key, _segment):
+    def refusing(segment):
         raise CannotOpen(
             Path("dense-index-0"), message("errors.may_not_be_read"), kind="permission"
         )

@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 HANGS_S = 60  # a stopped command that lasts longer does not end at all
 SMALL_TASKS = """
 import sys
-from kafkaviz.pipeline import plan
+from kafkaviz.pipeline.ingest import plan
 plan.LEAST_BYTES = plan.MOST_BYTES = 1
 plan.cuts = lambda segment, target_bytes: []
 from kafkaviz.__main__ import main

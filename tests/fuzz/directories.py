@@ -33,6 +33,7 @@ from kafkaviz.log import byte_ranges
 from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.log.metadata_log import read_image
+from kafkaviz.log.segment import LogSegment
 from kafkaviz.log.settings import open_settings
 from kafkaviz.pipeline.catalog.schema import TASK_TABLES
 from kafkaviz.pipeline.ingest.plan import IngestTask, SegmentRange, SegmentTask
@@ -100,12 +101,16 @@ def read_segments(seed: Tree, tree: Tree, draw: Random) -> None:
             for offset in partition.snapshots:
                 _standing(lambda: partition.snapshot(offset))  # noqa: B023  called at once
             for segment in partition.segments:
+                assert len(segment.offset_index) <= segment.offset_slots.slots
+                assert len(segment.time_index) <= segment.time_slots.slots
+                assert segment.txn_index is not None
+                if not isinstance(segment, LogSegment):
+                    continue
                 segment_anatomy = anatomy.read(segment)
                 assert segment_anatomy.density is not None
                 for slot in range(len(segment_anatomy.index.entries)):
                     segment_anatomy.missed_offsets(slot)
                 _batches_before(seed, tree, segment, segment_anatomy.batches)
-                assert segment.txn_index is not None
                 for position in segment_anatomy.batches["position"][:20].tolist():
                     _standing(lambda: segment.records(position))  # noqa: B023
 
@@ -116,9 +121,7 @@ def _standing(call) -> None:
         call()
 
 
-def _batches_before(seed: Tree, tree: Tree, segment, batches) -> None:
-    if segment.log is None:
-        return
+def _batches_before(seed: Tree, tree: Tree, segment: LogSegment, batches) -> None:
     name = f"{segment.log.directory.name}/{segment.log.name}"
     if name in seed and name in tree:
         first = walk(seed[name])[0]

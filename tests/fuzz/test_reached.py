@@ -24,7 +24,7 @@ FORMATS = [
     HOUSE / "binary" / "codec.py",
     HOUSE / "binary" / "varint.py",
     *(
-        HOUSE / "log" / name
+        HOUSE / "log" / "archives" / name
         for name in ("archive.py", "tar_reader.py", "unpack_budget.py", "zip_reader.py")
     ),
     HOUSE / "log" / "metadata_log.py",

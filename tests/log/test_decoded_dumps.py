@@ -14,7 +14,7 @@ from kafkaviz.format import batch, control, coordinator_records, metadata
 from kafkaviz.format.names import parse_directory
 from kafkaviz.log.archives.archive import unpack_if_archive
 from kafkaviz.log.file import info
-from kafkaviz.log.segment import Segment
+from kafkaviz.log.segment import LogSegment
 from tests.conftest import DATA
 
 BROKERS = [
@@ -42,7 +42,7 @@ def recorded(dump: str) -> list[list]:
 
 def bodies(root: Path, name: str) -> list[list]:
     """The same of a file, decoded by its topic."""
-    segment = Segment(0, "closed", log=info(root / name))
+    segment = LogSegment(0, "closed", info(root / name))
     directory = parse_directory(Path(name).parent.name)
     batches = segment.batches()
     return [

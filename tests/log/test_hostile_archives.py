@@ -32,7 +32,7 @@ OPEN_EACH = """
 import json, sys
 from pathlib import Path
 from kafkaviz.errors import CannotOpen
-from kafkaviz.log import archive
+from kafkaviz.log.archives import archive
 for path in json.load(sys.stdin):
     try:
         print(json.dumps(str(archive.unpack_if_archive(Path(path)))))
@@ -42,7 +42,7 @@ for path in json.load(sys.stdin):
 CHECK = """
 import json, sys
 from kafkaviz import __main__
-from kafkaviz.log import unpack_budget
+from kafkaviz.log.archives import unpack_budget
 path, limits = json.load(sys.stdin)
 for name, value in limits.items():
     setattr(unpack_budget, name, value)

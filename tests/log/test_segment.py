@@ -13,7 +13,7 @@ from kafkaviz.errors import CannotOpen, CorruptFile
 from kafkaviz.format import legacy_messages
 from kafkaviz.log import file
 from kafkaviz.log import segment as segment_module
-from kafkaviz.log.segment import Segment
+from kafkaviz.log.segment import LogSegment, Segment, segment_of_files
 
 TINY = Path(__file__).parents[1] / "data" / "kafka-4.3.1" / "tiny-index-0" / "00000000000000000049"
 
@@ -25,8 +25,8 @@ def segment_at(stem: Path) -> Segment:
         for kind in ("log", "index", "timeindex")
         if (path := stem.with_name(f"{stem.name}.{kind}")).exists()
     }
-    return Segment(
-        int(stem.name), "closed", **{kind: file.info(path) for kind, path in paths.items()}
+    return segment_of_files(
+        int(stem.name), "closed", {kind: file.info(path) for kind, path in paths.items()}
     )
 
 
@@ -48,6 +48,23 @@ def test_a_stretch_that_ends_inside_a_batch_says_so():
         119,
         "torn",
     )
+
+
+def test_a_segment_without_a_log_is_none_of_a_log(tmp_path):
+    """Its index files are read, it has no batch, and who asks for its .log is told what is there."""
+    segment = segment_at(Path(shutil.copy(f"{TINY}.index", tmp_path)).with_suffix(""))
+    assert type(segment) is Segment and len(segment.offset_index) and not len(segment.batches())
+    with pytest.raises(CannotOpen) as fault:
+        segment.with_log()
+    assert (fault.value.kind, fault.value.what.key) == ("missing", "errors.not_there")
+
+
+def test_a_segment_with_a_log_is_one_of_a_log():
+    """With or without indexes, and what it is asked for is itself."""
+    segment = segment_at(TINY)
+    assert isinstance(segment, LogSegment) and segment.with_log() is segment
+    with pytest.raises(TypeError):
+        LogSegment(0, "closed")
 
 
 def test_an_index_of_holes_has_no_written_slot(tmp_path):

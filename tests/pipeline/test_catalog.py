@@ -287,7 +287,8 @@ def test_another_format_is_said(tmp_path):
 def test_reading_needs_no_spark():
     """A page that shows a catalog starts without pyspark."""
     script = (
-        "import sys; from kafkaviz.pipeline import catalog, job; print('pyspark' in sys.modules)"
+        "import sys; from kafkaviz.pipeline.catalog import catalog; "
+        "from kafkaviz.pipeline.ingest import job; print('pyspark' in sys.modules)"
     )
     assert (
         subprocess.run(

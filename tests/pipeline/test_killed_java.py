@@ -23,7 +23,7 @@ SCRIPT = """
     import pyspark
     from streamlit.testing.v1 import AppTest
 
-    from kafkaviz.pipeline import plan
+    from kafkaviz.pipeline.ingest import plan
     from kafkaviz.app.cache import broker_cache
     from kafkaviz.app.state import ingests
     from tests.pipeline.made import write_broker

@@ -18,7 +18,6 @@ from kafkaviz.analysis.checks.facts import (
     with_more_places,
 )
 from kafkaviz.analysis.checks.log_scan import Break, MisplacedBatch, ScanState
-from kafkaviz.analysis.existing_file import existing_file
 from kafkaviz.analysis.health.finding import Evidence, Finding
 from kafkaviz.analysis.segment.tail import Tail
 from kafkaviz.binary.crc32c import crc32c
@@ -28,7 +27,7 @@ from kafkaviz.format.batch_observer import BatchObserver
 from kafkaviz.format.deep_scan import FAULTS
 from kafkaviz.format.offset_index import MAX_RELATIVE_OFFSET
 from kafkaviz.log import file
-from kafkaviz.log.segment import Segment
+from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.stored import MOST_LOG_BYTES
 
@@ -48,7 +47,7 @@ RESTORE = message("next_step.restore_segment")
 class LogCheck(BatchObserver[Iterator[Finding]]):
     """Says what is wrong with the .log of a segment."""
 
-    def __init__(self, segment: Segment, facts: PartitionFacts, scan_state: ScanState) -> None:
+    def __init__(self, segment: LogSegment, facts: PartitionFacts, scan_state: ScanState) -> None:
         """scan_state: of the scan that it observes."""
         self._segment, self._facts, self._scan_state = segment, facts, scan_state
         self._rows: dict[str, list[np.void]] = {
@@ -129,7 +128,7 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         byte_range = int(row["position"]), int(row["size_bytes"])
         return self._facts.make_finding(
             code,
-            existing_file(self._segment.log).name,
+            self._segment.log.name,
             with_more_places(batch_text, more),
             evidence,
             byte_range,
@@ -138,7 +137,7 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
     def _crc_finding(self, row: np.void, more: int) -> Finding:
         is_modern = row["magic"] >= MAGIC_2
         data = file.read(
-            existing_file(self._segment.log).path,
+            self._segment.log.path,
             int(row["position"]),
             min(int(row["size_bytes"]), SUMMED_BYTES),
         )
@@ -285,7 +284,7 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         evidence = Evidence(found_text, expected, *digits)
         return self._facts.make_finding(
             "batch-bad-length",
-            existing_file(self._segment.log).name,
+            self._segment.log.name,
             text,
             evidence,
             (log_break.position, length),
@@ -293,9 +292,9 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
 
     def _tail_finding(self, tail: Tail) -> Finding:
         position, length = tail.position, tail.size_bytes
-        first_bytes = file.read(existing_file(self._segment.log).path, position, SHOWN_BYTES)
+        first_bytes = file.read(self._segment.log.path, position, SHOWN_BYTES)
         name, evidence = (
-            existing_file(self._segment.log).name,
+            self._segment.log.name,
             Evidence(
                 tail.summary,
                 message("evidence.end_of_file", byte=position),
@@ -332,9 +331,7 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
 
     def _is_refused(self) -> bool:
         """Whether no start opens it, so that none comes to cut it."""
-        return (
-            self._segment.is_in_use and existing_file(self._segment.log).size_bytes > MOST_LOG_BYTES
-        )
+        return self._segment.is_in_use and self._segment.log.size_bytes > MOST_LOG_BYTES
 
     def _will_be_cut(self) -> bool:
         """Whether a start is sure to look: it recovers the last segment of every log that was not

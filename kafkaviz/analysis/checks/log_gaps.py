@@ -10,7 +10,6 @@ from itertools import pairwise
 
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.summary import CheckSummary, Gap
-from kafkaviz.analysis.existing_file import existing_file
 from kafkaviz.analysis.health.finding import Evidence, Finding
 from kafkaviz.log.partition import Partition
 from kafkaviz.messages import message
@@ -49,9 +48,7 @@ def _overlap_finding(older: CheckSummary, newer: CheckSummary, facts: PartitionF
         "evidence.offset_in_segment", offset=older.last_offset, segment=older.segment.base_offset
     )
     evidence = Evidence(overlap, message("evidence.offsets_up_to", offset=base - 1))
-    return facts.make_finding(
-        "segment-overlap", existing_file(older.segment.log).name, text, evidence
-    )
+    return facts.make_finding("segment-overlap", older.segment.log.name, text, evidence)
 
 
 def _gaps(summaries: Sequence[CheckSummary]) -> Iterator[tuple[CheckSummary, Gap]]:
@@ -73,13 +70,13 @@ def _gap_finding(summary: CheckSummary, gap: Gap, facts: PartitionFacts) -> Find
         first=gap.first,
         last=gap.last,
         byte=gap.position,
-        file=existing_file(summary.segment.log).name,
+        file=summary.segment.log.name,
     )
     evidence = Evidence(
         message("evidence.offsets_missing", n=gap.offsets), message("evidence.offsets_go_on")
     )
     return facts.make_finding(
-        "segment-gap", existing_file(summary.segment.log).name, text, evidence, (gap.position, 0)
+        "segment-gap", summary.segment.log.name, text, evidence, (gap.position, 0)
     )
 
 
@@ -135,5 +132,5 @@ def _deletion_findings(
             message("evidence.first_segment", offset=first),
         )
         yield facts.make_finding(
-            "offset-gap-explained", existing_file(summaries[0].segment.log).name, text, evidence
+            "offset-gap-explained", summaries[0].segment.log.name, text, evidence
         )

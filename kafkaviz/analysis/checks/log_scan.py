@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from kafkaviz.analysis.existing_file import existing_file
 from kafkaviz.analysis.segment import links, tail
 from kafkaviz.analysis.segment.tail import Tail
 from kafkaviz.binary.layouts import field_names
@@ -20,7 +19,7 @@ from kafkaviz.log import file
 from kafkaviz.log.checked_scan import CheckedScan
 from kafkaviz.log.entry_points import entry_points
 from kafkaviz.log.resync_scan import Hole
-from kafkaviz.log.segment import Segment
+from kafkaviz.log.segment import LogSegment
 
 ROWS_AT_ONCE = 16_384
 MOST_FAULTS = 1000  # kept with Kafka's words
@@ -91,7 +90,7 @@ class ScanState:
 class CheckScan:
     """The pass itself: iterate over it once, then look at .state."""
 
-    def __init__(self, segment: Segment) -> None:
+    def __init__(self, segment: LogSegment) -> None:
         """Nothing is read yet."""
         self._segment, self.state = segment, ScanState()
         self._validator = _BatchValidator(segment.base_offset, self.state)
@@ -135,7 +134,7 @@ class CheckScan:
         self._validator.is_broken = True
 
     def _header(self, position: int) -> np.void | None:
-        data = file.read(existing_file(self._segment.log).path, position, HEADER_BYTES)
+        data = file.read(self._segment.log.path, position, HEADER_BYTES)
         return np.frombuffer(data, HEADER)[0] if len(data) == HEADER_BYTES else None
 
     def _keep_faults(self, faults: Sequence[BatchFault]) -> None:
@@ -143,7 +142,7 @@ class CheckScan:
         self.state.faults.update((fault.batch_position, fault) for fault in faults[:room])
 
     def _end_at(self, position: int) -> None:
-        log, last = existing_file(self._segment.log), self._validator.last_offset
+        log, last = self._segment.log, self._validator.last_offset
         self.state.end_bytes = position
         # else a broker is writing: what follows is new
         if position < log.size_bytes and file.info(log.path).size_bytes == log.size_bytes:

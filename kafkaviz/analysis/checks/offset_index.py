@@ -9,7 +9,6 @@ one that starts at its position, and its home, the first that ends at or after i
 """
 
 from collections.abc import Iterator
-from typing import cast
 
 import numpy as np
 
@@ -24,9 +23,10 @@ from kafkaviz.analysis.checks.log_scan import ScanState
 from kafkaviz.analysis.checks.offset_index_spacing import EntrySpacing
 from kafkaviz.analysis.existing_file import existing_file
 from kafkaviz.analysis.health.finding import Evidence, Finding
+from kafkaviz.binary.layouts import field_names
 from kafkaviz.format import offset_index
 from kafkaviz.format.batch_observer import BatchObserver
-from kafkaviz.log.segment import Segment
+from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import Message, message
 
 ENTRY_BYTES = offset_index.ENTRY.itemsize
@@ -47,7 +47,7 @@ CODES = {
 class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
     """Says what is wrong with the .index of a segment."""
 
-    def __init__(self, segment: Segment, facts: PartitionFacts, scan_state: ScanState) -> None:
+    def __init__(self, segment: LogSegment, facts: PartitionFacts, scan_state: ScanState) -> None:
         """scan_state: of the scan that it observes."""
         self._segment, self._facts, self._scan_state = segment, facts, scan_state
         self._index = segment.offset_slots
@@ -112,7 +112,7 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
             yield from self._spacing.result()
 
     def _missing_finding(self) -> Iterator[Finding]:
-        if not existing_file(self._segment.log).size_bytes:
+        if not self._segment.log.size_bytes:
             return  # LazyIndex: a segment gets its index files with its first append
         name = f"{self._segment.name}.index"
         yield self._facts.make_finding(
@@ -374,6 +374,6 @@ def _unset_refs(count: int) -> np.ndarray:
 
 def _batch_refs(batches: np.ndarray, rows: np.ndarray) -> np.ndarray:
     refs = np.empty(len(rows), BATCH_REF)
-    for name in cast("tuple[str, ...]", BATCH_REF.names):
+    for name in field_names(BATCH_REF):
         refs[name] = batches[name][rows]
     return refs

@@ -32,7 +32,7 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.format import offset_index
 from kafkaviz.format.batch_observer import BatchObserver
 from kafkaviz.log import file
-from kafkaviz.log.segment import Segment
+from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import message
 from kafkaviz.simulate.config import IndexConfig, release_behaviour
 from kafkaviz.simulate.recovery.recovery import recover
@@ -47,7 +47,7 @@ class EntrySpacing(BatchObserver[Iterator[Finding]]):
     stretch 0 before the first.
     """
 
-    def __init__(self, segment: Segment, facts: PartitionFacts) -> None:
+    def __init__(self, segment: LogSegment, facts: PartitionFacts) -> None:
         self._segment, self._facts = segment, facts
         self._entries = np.sort(segment.offset_slots.entries, order="position")
         stretches = len(self._entries) + 1
@@ -157,9 +157,7 @@ class EntrySpacing(BatchObserver[Iterator[Finding]]):
         return self._unindexed_bytes[stretch] > 2 * high_bytes + self._largest_bytes
 
     def _in_stretch(self, recovery_entries: np.ndarray, stretch: int) -> np.ndarray:
-        first, last = self._bounds(
-            stretch, "position", 0, existing_file(self._segment.log).size_bytes
-        )
+        first, last = self._bounds(stretch, "position", 0, self._segment.log.size_bytes)
         return recovery_entries[
             (recovery_entries["position"] > first) & (recovery_entries["position"] < last)
         ]
@@ -222,7 +220,7 @@ class EntrySpacing(BatchObserver[Iterator[Finding]]):
         """The entries that a recovery writes at this interval; none where it does not come to an
         end.
         """
-        log = existing_file(self._segment.log)
+        log = self._segment.log
         try:
             with file.reader(log.path) as reader:
                 config, behaviour = (

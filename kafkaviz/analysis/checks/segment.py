@@ -7,7 +7,6 @@ does.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import cast
 
 from kafkaviz.analysis.checks import log, offset_index, summary, time_index
 from kafkaviz.analysis.checks.facts import PartitionFacts
@@ -17,7 +16,7 @@ from kafkaviz.analysis.checks.summary import CheckSummary
 from kafkaviz.analysis.health.finding import Finding
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.batch_observer import observe_scan
-from kafkaviz.log.segment import Segment
+from kafkaviz.log.segment import LogSegment, Segment
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,7 @@ def check(segment: Segment, facts: PartitionFacts) -> SegmentFindings:
     segment = replace(segment)  # a copy, forgotten with what it has read of its indexes
     if not segment.is_in_use:
         return SegmentFindings(tuple(unknown_files.leftovers(segment, facts)), None)
-    if segment.log is None:
+    if not isinstance(segment, LogSegment):
         return SegmentFindings(tuple(unknown_files.orphans(segment, facts)), None)
     index_faults = dict(_index_faults(segment))
     fault_findings = [
@@ -43,7 +42,7 @@ def check(segment: Segment, facts: PartitionFacts) -> SegmentFindings:
         for kind, fault in index_faults.items()
     ]
     try:
-        result = _check_readable(
+        readable_findings, segment_summary = _check_readable(
             replace(segment, **dict.fromkeys(index_faults)) if index_faults else segment, facts
         )
     except KafkavizError as fault:
@@ -57,9 +56,8 @@ def check(segment: Segment, facts: PartitionFacts) -> SegmentFindings:
     names = {finding.file for finding in fault_findings}  # they are not missing
     findings = (
         *fault_findings,
-        *(finding for finding in result.findings if finding.file not in names),
+        *(finding for finding in readable_findings if finding.file not in names),
     )
-    segment_summary = cast(CheckSummary, result.summary)
     return SegmentFindings(
         findings, replace(segment_summary, segment=segment, unreadable_indexes=tuple(index_faults))
     )
@@ -74,7 +72,9 @@ def _index_faults(segment: Segment) -> Iterator[tuple[str, KafkavizError]]:
             yield kind, fault
 
 
-def _check_readable(segment: Segment, facts: PartitionFacts) -> SegmentFindings:
+def _check_readable(
+    segment: LogSegment, facts: PartitionFacts
+) -> tuple[list[Finding], CheckSummary]:
     scan = CheckScan(segment)
     summary_builder = summary.SummaryBuilder(segment, facts, scan.state)
     log_checks = (
@@ -84,4 +84,4 @@ def _check_readable(segment: Segment, facts: PartitionFacts) -> SegmentFindings:
     )
     observe_scan(scan, *log_checks, summary_builder)
     findings = [finding for log_check in log_checks for finding in log_check.result()]
-    return SegmentFindings(tuple(findings), summary_builder.result())
+    return findings, summary_builder.result()

@@ -94,7 +94,7 @@ def _full_index_findings(
 
 
 def _size_findings(summaries: Sequence[CheckSummary], facts: PartitionFacts) -> Iterator[Finding]:
-    closed_sizes = [existing_file(summary.segment.log).size_bytes for summary in summaries[:-1]]
+    closed_sizes = [summary.segment.log.size_bytes for summary in summaries[:-1]]
     if (
         len(closed_sizes) >= FEW_SEGMENTS
         and sum(closed_sizes) / len(closed_sizes) < LEAST_SEGMENT_BYTES

@@ -6,11 +6,9 @@ flushed are gone
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from typing import cast
 
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.summary import CheckSummary
-from kafkaviz.analysis.existing_file import existing_file
 from kafkaviz.analysis.health.finding import Evidence, Finding, Version, finding
 from kafkaviz.analysis.restart.next_start import Restart, StartupStep
 from kafkaviz.config_def import MINUTE_MS
@@ -89,13 +87,13 @@ def _hanging_findings(
         return  # what ends a transaction may be in there
     transactions, first_summaries = OpenTransactions(), {}
     for summary in summaries:
-        for kind, producer, step in summary.steps:
-            if kind == "end":
+        for _, producer, step in summary.steps:
+            if not isinstance(step, TransactionBegin):
                 transactions.end(producer)
                 continue
             if producer not in transactions.begins:
                 first_summaries[producer] = summary
-            transactions.begin(producer, cast(TransactionBegin, step))
+            transactions.begin(producer, step)
     for producer, begin in transactions.begins.items():
         age = facts.now_ms - begin.last_ms
         if age > HANGING_MS:
@@ -112,7 +110,7 @@ def _hanging_findings(
             )
             yield facts.make_finding(
                 "hanging-transaction",
-                existing_file(first_summaries[producer].segment.log).name,
+                first_summaries[producer].segment.log.name,
                 text,
                 evidence,
                 (begin.position, None),

@@ -13,14 +13,13 @@ from kafkaviz.analysis.checks.transactions import (
     TransactionEnd,
     TransactionTracker,
 )
-from kafkaviz.analysis.existing_file import existing_file
 from kafkaviz.analysis.inference import SegmentFacts
 from kafkaviz.config_def import HOUR_MS
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.batch import MAGIC_2, is_control, is_log_append_time
 from kafkaviz.format.batch_observer import BatchObserver
 from kafkaviz.format.record_heads import heads
-from kafkaviz.log.segment import Segment
+from kafkaviz.log.segment import LogSegment, Segment
 from kafkaviz.messages import Message, message
 
 GAPS_KEPT, EPOCHS_KEPT = 20, 1000
@@ -92,7 +91,7 @@ class CheckSummary:
     first ones. times: what looks wrong, by "missing", "unit", "future", "late".
     """
 
-    segment: Segment
+    segment: LogSegment
     batches: int = 0
     records: int = 0
     first_offset: int | None = None
@@ -129,7 +128,7 @@ class CheckSummary:
         first = self.first_batch or OpeningBatch(0, -1, -1)
         return SegmentFacts(
             self.segment.base_offset,
-            existing_file(self.segment.log).size_bytes,
+            self.segment.log.size_bytes,
             first.size_bytes,
             first.max_timestamp_ms,
             first.last_offset,
@@ -142,15 +141,13 @@ class CheckSummary:
 class SummaryBuilder(BatchObserver[CheckSummary]):
     """Sums up the batches of a segment."""
 
-    def __init__(self, segment: Segment, facts: PartitionFacts, scan_state: ScanState) -> None:
+    def __init__(self, segment: LogSegment, facts: PartitionFacts, scan_state: ScanState) -> None:
         """scan_state: of the scan that it observes."""
         self._segment, self._facts, self._scan_state = segment, facts, scan_state
         self.summary = CheckSummary(segment)
         self._newest_ms = -1  # of producers' own times that look right
         self._epoch = -1
-        self._transactions = TransactionTracker(
-            existing_file(segment.log), _stable_offsets(segment)
-        )
+        self._transactions = TransactionTracker(segment.log, _stable_offsets(segment))
         self._was_unsound = False
 
     def observe(self, batches: np.ndarray) -> None:
@@ -317,7 +314,7 @@ def has_suspect_unit(times_ms: np.ndarray) -> np.ndarray:
     return ((times_ms >= SECONDS[0]) & (times_ms < SECONDS[1])) | (times_ms >= MICROSECONDS)
 
 
-def _newest_offset(segment: Segment, newest: tuple[int, int, int] | None) -> int | None:
+def _newest_offset(segment: LogSegment, newest: tuple[int, int, int] | None) -> int | None:
     """The offset of the first record with the newest time; None where there is none, or its batch
     cannot be read.
     """

@@ -9,7 +9,6 @@ from typing import Any, cast
 
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.summary import SECONDS, CheckSummary, TimeAnomaly
-from kafkaviz.analysis.existing_file import existing_file
 from kafkaviz.analysis.health.finding import Evidence, Finding
 from kafkaviz.analysis.retention import policy
 from kafkaviz.analysis.retention.policy import RetentionLimits, SegmentAge
@@ -58,7 +57,7 @@ def _worst(summaries: Sequence[CheckSummary], name: str) -> tuple[CheckSummary, 
 
 
 def _file_range(summary: CheckSummary, anomaly: TimeAnomaly) -> tuple[str, tuple[int, int]]:
-    return existing_file(summary.segment.log).name, (anomaly.position, anomaly.size_bytes)
+    return summary.segment.log.name, (anomaly.position, anomaly.size_bytes)
 
 
 def _future_finding(summaries: Sequence[CheckSummary], facts: PartitionFacts) -> Finding:
@@ -184,7 +183,7 @@ def _blocked_findings(
         _, _, position = summary.newest
         yield facts.make_finding(
             "retention-blocked",
-            existing_file(summary.segment.log).name,
+            summary.segment.log.name,
             text,
             evidence,
             (position, None),
@@ -206,7 +205,7 @@ def _mtime_findings(
         summary, aged_segment = matches[0]
         more = len(matches) - 1
         name, written_ms = (
-            existing_file(summary.segment.log).name,
+            summary.segment.log.name,
             cast(int, aged_segment.timestamp_ms),
         )
         values: dict[str, Any] = {

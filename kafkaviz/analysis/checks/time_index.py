@@ -7,7 +7,6 @@ slot 2      2026-10-26, offset 1803     the batch that holds 1803 has nothing ne
 """
 
 from collections.abc import Iterator
-from typing import cast
 
 import numpy as np
 
@@ -20,11 +19,12 @@ from kafkaviz.analysis.checks.facts import (
 from kafkaviz.analysis.checks.log_scan import ScanState
 from kafkaviz.analysis.existing_file import existing_file
 from kafkaviz.analysis.health.finding import Evidence, Finding
+from kafkaviz.binary.layouts import field_names
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import time_index
 from kafkaviz.format.batch_observer import BatchObserver
 from kafkaviz.format.batch_records import offsets_and_times
-from kafkaviz.log.segment import Segment
+from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import Message, message
 
 ENTRY_BYTES = time_index.ENTRY.itemsize
@@ -51,7 +51,7 @@ DEEP_READ = 64
 class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
     """Says what is wrong with the .timeindex of a segment."""
 
-    def __init__(self, segment: Segment, facts: PartitionFacts, scan_state: ScanState) -> None:
+    def __init__(self, segment: LogSegment, facts: PartitionFacts, scan_state: ScanState) -> None:
         """scan_state: of the scan that it observes."""
         self._segment, self._facts, self._scan_state = segment, facts, scan_state
         self._index = segment.time_slots
@@ -86,7 +86,7 @@ class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
         ordered = self._entries["offset"][self._by_offset]
         low, high = np.searchsorted(ordered, [self._last_offset, int(last_offsets[-1])], "right")
         slots, rows = self._by_offset[low:high], np.searchsorted(last_offsets, ordered[low:high])
-        for name in cast("tuple[str, ...]", HOME.names)[:-1]:
+        for name in field_names(HOME)[:-1]:
             self._homes[name][slots] = batches[name][rows]
         self._homes["newest_ms"][slots] = newest[rows]
         self._last_offset = max(self._last_offset, int(last_offsets[-1]))
@@ -108,9 +108,9 @@ class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
             yield from self._end_findings(verdicts)
 
     def _missing_finding(self) -> Iterator[Finding]:
-        if not existing_file(self._segment.log).size_bytes or self._segment.index is None:
+        if not self._segment.log.size_bytes or self._segment.index is None:
             return  # made with the first append; or rebuilt together with the missing .index
-        name, log = f"{self._segment.name}.timeindex", existing_file(self._segment.log)
+        name, log = f"{self._segment.name}.timeindex", self._segment.log
         written_ms = log.mtime_ns // 1_000_000
         text = message(
             "finding.no_timeindex", file=log.name, moment=self._newest_ms, written=written_ms

@@ -17,7 +17,6 @@ from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.other_files import broker_files, unreadable_files
 from kafkaviz.analysis.checks.other_files import partition as beside
 from kafkaviz.analysis.checks.segment import SegmentFindings
-from kafkaviz.analysis.existing_file import existing_file
 from kafkaviz.analysis.health.finding import (
     CODES,
     FAMILIES,
@@ -406,7 +405,7 @@ def newest_ms(broker: Broker) -> int:
     copied without their times.
     """
     logs = [
-        existing_file(log_segment.log).mtime_ns
+        log_segment.log.mtime_ns
         for partition in broker.partitions
         for log_segment in partition.live
     ]

@@ -18,7 +18,7 @@ from kafkaviz.format import names
 from kafkaviz.log import file
 from kafkaviz.log.broker import CHECKPOINTS, CLEAN_SHUTDOWN, META_PROPERTIES, open_broker
 from kafkaviz.log.partition import Partition
-from kafkaviz.log.segment import Segment
+from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import Message, message
 from kafkaviz.search import log_view as serving
 from kafkaviz.search import lookup as searching
@@ -110,7 +110,7 @@ def needs_recovery(partition: Partition, release: tuple[int, ...] | None = None)
     )
 
 
-def _has_distrusted_index(segment: Segment, behaviour: ReleaseBehaviour) -> bool:
+def _has_distrusted_index(segment: LogSegment, behaviour: ReleaseBehaviour) -> bool:
     try:
         return distrust_reason(segment, behaviour) is not None
     except CorruptBytes:  # the start ends there

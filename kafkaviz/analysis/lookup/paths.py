@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from kafkaviz import versions
-from kafkaviz.analysis.existing_file import existing_file
 from kafkaviz.analysis.inference.version import AssumedRelease
 from kafkaviz.analysis.lookup import lookups
 from kafkaviz.binary.file_view import FileView
@@ -65,7 +64,7 @@ def open_log(path: Path, version: str, *, as_is: bool = False) -> LogView:
     if name.suffix:  # a broker serves none of these
         return LogView(
             partition.directory,
-            (serving.view_segment(partition.segment(name.base_offset, name.suffix)),),
+            (serving.view_segment(partition.segment(name.base_offset, name.suffix).with_log()),),
         )
     return _open_alone(partition, name.base_offset, version, as_is=as_is)
 
@@ -136,7 +135,7 @@ def open_segments(path: Path, advice: Message = ADVICE_LOG) -> tuple[Partition, 
 
 def _open_alone(partition: Partition, base_offset: int, version: str, *, as_is: bool) -> LogView:
     """One segment as if there were no other; a log start within it counts."""
-    segment = partition.segment(base_offset, _plain_state(partition, base_offset))
+    segment = partition.segment(base_offset, _plain_state(partition, base_offset)).with_log()
     if not as_is and lookups.needs_recovery(partition, versions.parse(version)):
         log = lookups.open_log_view(partition, version)
         own_segments = tuple(
@@ -144,7 +143,7 @@ def _open_alone(partition: Partition, base_offset: int, version: str, *, as_is: 
         )
         if not own_segments:
             raise CannotOpen(
-                existing_file(segment.log).path,
+                segment.log.path,
                 message("errors.deleted_by_start"),
                 message("errors.give_as_is"),
                 kind="missing",

@@ -14,6 +14,7 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
+from kafkaviz.binary.layouts import field_names
 from kafkaviz.errors import KafkavizError
 from kafkaviz.messages import Message
 from kafkaviz.search.fetch import SegmentReason
@@ -167,7 +168,7 @@ def _nearest(segment: SegmentTimes, target_ms: int) -> list[tuple[int, int, int]
     newest = batches["max_timestamp_ms"]
     oldest = (
         batches["base_timestamp_ms"]
-        if "base_timestamp_ms" in cast("tuple[str, ...]", batches.dtype.names)
+        if "base_timestamp_ms" in field_names(batches.dtype)
         else newest
     )
     distances_ms = np.where(

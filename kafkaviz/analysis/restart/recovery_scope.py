@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from kafkaviz import versions
 from kafkaviz.config_def import Release
 from kafkaviz.errors import CorruptBytes, KafkavizError
-from kafkaviz.log.segment import Segment
+from kafkaviz.log.segment import LogSegment
 from kafkaviz.search import log_view
 from kafkaviz.simulate.config import ReleaseBehaviour, release_behaviour
 from kafkaviz.simulate.recovery.index_check import Distrust, distrust, find_unflushed
 
 
 def recovered_bases(
-    segments: Sequence[Segment],
+    segments: Sequence[LogSegment],
     *,
     clean: bool | None,
     recovery_point: int | None,
@@ -44,7 +44,7 @@ def recovered_bases(
     )
 
 
-def distrust_reason(segment: Segment, behaviour: ReleaseBehaviour) -> Distrust | None:
+def distrust_reason(segment: LogSegment, behaviour: ReleaseBehaviour) -> Distrust | None:
     """Why a start builds the indexes of a segment anew though it was flushed; CorruptBytes where it
     ends there.
     """
@@ -52,7 +52,7 @@ def distrust_reason(segment: Segment, behaviour: ReleaseBehaviour) -> Distrust |
     return distrust(lambda kind: getattr(segment_view, kind), segment.base_offset, behaviour)
 
 
-def _has_distrusted_index(segment: Segment, behaviour: ReleaseBehaviour) -> bool:
+def _has_distrusted_index(segment: LogSegment, behaviour: ReleaseBehaviour) -> bool:
     """An index that may not be read here may be readable to the broker: nothing is said of it."""
     try:
         return distrust_reason(segment, behaviour) is not None

@@ -17,7 +17,6 @@ from itertools import accumulate
 from typing import cast
 
 from kafkaviz.analysis.checks.summary import CheckSummary
-from kafkaviz.analysis.existing_file import existing_file
 from kafkaviz.analysis.restart.recovery_scope import recovered_bases
 from kafkaviz.config_def import DAY_MS, Release
 from kafkaviz.format.names import natural_sort_key
@@ -132,7 +131,7 @@ def segment_age(summary: CheckSummary, *, is_recovered: bool) -> SegmentAge:
     """A segment that was read. is_recovered: the next start reads its .log anew: its time entries
     do not count, and its tail is cut.
     """
-    log, newest = existing_file(summary.segment.log), summary.newest
+    log, newest = summary.segment.log, summary.newest
     base_offset = summary.segment.base_offset
     size_bytes = summary.end_bytes if is_recovered and not summary.read_fault else log.size_bytes
     if summary.read_fault or ("timeindex" in summary.unreadable_indexes and not is_recovered):

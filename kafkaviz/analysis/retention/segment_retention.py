@@ -6,7 +6,6 @@ What a check finds by reading every .log is the same, but for logs whose time in
 there retention tells what the next start makes of it.
 """
 
-from kafkaviz.analysis.existing_file import existing_file
 from kafkaviz.analysis.health.broker_health import CheckPlan
 from kafkaviz.analysis.retention import policy
 from kafkaviz.analysis.retention.policy import LogRetention, SegmentAge, SegmentRetention
@@ -16,7 +15,7 @@ from kafkaviz.format import time_index
 from kafkaviz.format.names import METADATA_TOPIC
 from kafkaviz.log import file
 from kafkaviz.log.partition import Partition
-from kafkaviz.log.segment import Segment
+from kafkaviz.log.segment import LogSegment
 
 ENTRY_BYTES = time_index.ENTRY.itemsize
 
@@ -45,9 +44,7 @@ def segment_retention(
         return None
     is_recovered = not check_plan.is_clean and anatomy.segment.state == "active"
     later_ages = (
-        SegmentAge(
-            live_segment.base_offset, existing_file(live_segment.log).size_bytes, None, "unknown"
-        )
+        SegmentAge(live_segment.base_offset, live_segment.log.size_bytes, None, "unknown")
         for live_segment in live[number + 1 :]
     )
     ages = [
@@ -67,9 +64,9 @@ def segment_retention(
     return log, log.segments[number]
 
 
-def age_from_last_entry(segment: Segment) -> SegmentAge:
+def age_from_last_entry(segment: LogSegment) -> SegmentAge:
     """A segment by its last time entry; by the time of its .log where it has none."""
-    log, times = existing_file(segment.log), segment.timeindex
+    log, times = segment.log, segment.timeindex
     try:
         data = (
             b""
@@ -101,7 +98,7 @@ def _aligned_bytes(size_bytes: int) -> int:
 def _age_from_anatomy(anatomy: Anatomy, *, is_recovered: bool) -> SegmentAge:
     """The segment that was read; is_recovered: its batches count, and not its time entries."""
     times, batches = anatomy.times, anatomy.batches
-    log = existing_file(anatomy.segment.log)
+    log = anatomy.segment.log
     last_ms = (
         0
         if times.unwritten_slots

@@ -14,13 +14,13 @@ that no log needs to be read:
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import cast
 
 import numpy as np
 
 from kafkaviz.analysis.inference import InferredLimit, SegmentFacts, inferred_limits, roll_reasons
 from kafkaviz.analysis.inference.limit import SETTING
 from kafkaviz.analysis.rolls.roll_inference import segment_facts
+from kafkaviz.binary.layouts import field_names
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
 from kafkaviz.simulate.config import LogConfig
@@ -107,7 +107,7 @@ class RollHistory:
 def appended_rows(rows: np.ndarray) -> np.ndarray:
     """Of INCOMING rows what a lane needs of them, as APPENDED."""
     thinned = np.empty(len(rows), APPEND)
-    for name in cast("tuple[str, ...]", APPEND.names):
+    for name in field_names(APPEND):
         thinned[name] = rows[name]
     return thinned
 
@@ -186,9 +186,7 @@ def history_of_partition(
     known_settings: the settings of config that were found, by the topic's name; any other that a
     roll contradicts is inferred from the rolls.
     """
-    live_segments = [
-        segment for segment in partition.live if segment.log and segment.log.size_bytes
-    ]
+    live_segments = [segment for segment in partition.live if segment.log.size_bytes]
     facts = [segment_facts(segment) for segment in live_segments]
     reasons = roll_reasons(facts)
     contradicted_settings = {

@@ -4,13 +4,12 @@ header, the index files.
 
 import numpy as np
 
-from kafkaviz.analysis.existing_file import existing_file
 from kafkaviz.analysis.inference import SegmentFacts, roll_reasons
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import batch
 from kafkaviz.log import file
 from kafkaviz.log.partition import Partition
-from kafkaviz.log.segment import Segment
+from kafkaviz.log.segment import LogSegment
 
 NEIGHBOURS = 40  # on each side: enough to see a pattern, few enough to look at while a page waits
 
@@ -39,7 +38,7 @@ def roll_reason(partition: Partition, base_offset: int) -> str | None:
         return None
 
 
-def segment_facts(segment: Segment) -> SegmentFacts:
+def segment_facts(segment: LogSegment) -> SegmentFacts:
     """A segment without walking it: its newest time is that of the last time entry, which a roll
     writes last.
     """
@@ -47,7 +46,7 @@ def segment_facts(segment: Segment) -> SegmentFacts:
     times = segment.time_index
     return SegmentFacts(
         base_offset=segment.base_offset,
-        log_bytes=existing_file(segment.log).size_bytes,
+        log_bytes=segment.log.size_bytes,
         first_batch_bytes=int(first["size_bytes"]),
         first_batch_max_timestamp_ms=int(first["max_timestamp_ms"]),
         first_batch_last_offset=int(first["last_offset"]),
@@ -57,9 +56,9 @@ def segment_facts(segment: Segment) -> SegmentFacts:
     )
 
 
-def _first_batch(segment: Segment) -> np.void | np.ndarray:
+def _first_batch(segment: LogSegment) -> np.void | np.ndarray:
     """The first row of the log; a row of -1 for a log without one."""
-    header = file.read(existing_file(segment.log).path, 0, batch.HEADER_BYTES)
+    header = file.read(segment.log.path, 0, batch.HEADER_BYTES)
     if len(header) <= batch.MAGIC_END:
         empty_row = np.zeros((), batch.BATCH)
         empty_row["max_timestamp_ms"] = empty_row["last_offset"] = -1

@@ -7,7 +7,6 @@ from functools import cached_property
 
 import numpy as np
 
-from kafkaviz.analysis.existing_file import existing_file
 from kafkaviz.analysis.segment import links
 from kafkaviz.analysis.segment import tail as tails
 from kafkaviz.analysis.segment.links import Aim, Links
@@ -16,7 +15,7 @@ from kafkaviz.errors import CannotOpen
 from kafkaviz.format.walk import WalkEnd
 from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
-from kafkaviz.log.segment import Index, Segment
+from kafkaviz.log.segment import Index, LogSegment
 
 NO_SLOT = np.zeros(0, int)
 
@@ -72,7 +71,7 @@ def _quantile(sorted_gaps: np.ndarray, share: float) -> int | None:
 class Anatomy:
     """A segment as it was read; arrays are read-only, since one anatomy serves every visitor."""
 
-    segment: Segment
+    segment: LogSegment
     batches: np.ndarray  # format.batch.BATCH
     end: WalkEnd
     index: Index
@@ -85,14 +84,13 @@ class Anatomy:
     @property
     def grown_bytes(self) -> tuple[int, int] | None:
         """The size of the .log before and after the reading, where it changed meanwhile."""
-        log_before, log_after_read = self.segment.log, self.log_after
-        has_changed = (
-            log_before
-            and log_after_read
-            and (log_before.size_bytes, log_before.mtime_ns)
-            != (log_after_read.size_bytes, log_after_read.mtime_ns)
-        )
-        return (log_before.size_bytes, log_after_read.size_bytes) if has_changed else None
+        log, log_after = self.segment.log, self.log_after
+        if log_after is None or (log.size_bytes, log.mtime_ns) == (
+            log_after.size_bytes,
+            log_after.mtime_ns,
+        ):
+            return None
+        return log.size_bytes, log_after.size_bytes
 
     @cached_property
     def density(self) -> Density:
@@ -117,15 +115,15 @@ class Anatomy:
         return int(entries["offset"][slot]), last
 
 
-def read(segment: Segment) -> Anatomy:
-    """The anatomy of a segment, whichever of its files exist.
+def read(segment: LogSegment) -> Anatomy:
+    """The anatomy of a segment, whichever of its indexes exist.
 
     Raises CannotOpen for a file that may not be read.
     """
     batches, end = segment.walk()
     index, times = segment.offset_slots, segment.time_slots
     tail, log_after = _tail(segment.log, batches, end), _info_after_read(segment.log)
-    if log_after and log_after.size_bytes > existing_file(segment.log).size_bytes:
+    if log_after and log_after.size_bytes > segment.log.size_bytes:
         index, times = entries_of_batches(batches, end, index, times)
     linked = links.link(batches, index.entries, times.entries, segment.base_offset)
     for array in (batches, index.entries, times.entries, *vars(linked).values()):
@@ -149,16 +147,13 @@ def entries_of_batches(
     )
 
 
-def _tail(log: FileInfo | None, batches: np.ndarray, end: WalkEnd) -> Tail | None:
-    return (
-        tails.read(log, end.position, int(batches["last_offset"][-1]) if len(batches) else None)
-        if log
-        else None
-    )
+def _tail(log: FileInfo, batches: np.ndarray, end: WalkEnd) -> Tail | None:
+    last_offset = int(batches["last_offset"][-1]) if len(batches) else None
+    return tails.read(log, end.position, last_offset)
 
 
-def _info_after_read(log: FileInfo | None) -> FileInfo | None:
+def _info_after_read(log: FileInfo) -> FileInfo | None:
     try:
-        return file.info(log.path) if log else None
+        return file.info(log.path)
     except CannotOpen:
         return None

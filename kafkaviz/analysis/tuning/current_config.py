@@ -22,11 +22,11 @@ from kafkaviz.config_def import Value
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.batch_observer import BatchObserver, observe_scan
 from kafkaviz.log.partition import Partition
-from kafkaviz.log.segment import Segment
+from kafkaviz.log.segment import LogSegment, Segment
 from kafkaviz.log.settings import Origin, Settings, SettingValue
 from kafkaviz.messages import Message, message
 
-TunedSegments = tuple[Partition, Sequence[Segment]]  # and those of its segments that are tuned
+TunedSegments = tuple[Partition, Sequence[LogSegment]]  # and those of its segments that are tuned
 SAMPLE_SEGMENTS = 4  # segments from which an interval is inferred that no setting tells
 
 
@@ -37,24 +37,22 @@ class IntervalEstimator:
 
     def __init__(self, logs: Sequence[TunedSegments]) -> None:
         segments = [segment for _, segments in logs for segment in segments if segment.index]
-        segments.sort(key=lambda segment: existing_file(segment.log).size_bytes, reverse=True)
+        segments.sort(key=lambda segment: segment.log.size_bytes, reverse=True)
         largest_segments = segments[:SAMPLE_SEGMENTS]
         self._evidence_by_path = {
-            existing_file(segment.log).path: evidence
+            segment.log.path: evidence
             for segment in largest_segments
             if (evidence := _segment_evidence(segment))
         }
         self.segments = [
-            segment
-            for segment in largest_segments
-            if existing_file(segment.log).path in self._evidence_by_path
+            segment for segment in largest_segments if segment.log.path in self._evidence_by_path
         ]
 
-    def observers(self, segment: Segment) -> tuple["_SegmentEvidence", ...]:
+    def observers(self, segment: LogSegment) -> tuple["_SegmentEvidence", ...]:
         """Whoever is to be shown the batches of this segment: nobody, if it is not among the
         largest.
         """
-        evidence = self._evidence_by_path.get(existing_file(segment.log).path)
+        evidence = self._evidence_by_path.get(segment.log.path)
         return (evidence,) if evidence else ()
 
     def bounds(self) -> IntervalBounds:

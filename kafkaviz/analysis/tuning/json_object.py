@@ -4,7 +4,7 @@ take over.
 
 import math
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from kafkaviz.analysis.tuning.reason_text import alter_line, describe_reach, des
 from kafkaviz.analysis.tuning.reasons import Reason
 from kafkaviz.analysis.tuning.recommendation import Recommendation
 from kafkaviz.analysis.tuning.source import BROKER, TuningCase, TuningSource
+from kafkaviz.binary.layouts import field_names
 from kafkaviz.messages import message
 
 
@@ -151,14 +152,14 @@ def _price_object(price: IntervalPrice) -> dict:
 
 
 def _row_object(row: np.void) -> dict:
-    return dict(zip(cast("tuple[str, ...]", row.dtype.names), row.item(), strict=True))
+    return dict(zip(field_names(row.dtype), row.item(), strict=True))
 
 
 def _header_object(row: np.void) -> dict:
     """What lookups of a kind of target read."""
     return {
         name: row[name].item()
-        for name in cast("tuple[str, ...]", row.dtype.names)
+        for name in field_names(row.dtype)
         if name.startswith("headers") or name == "skipped_bytes_mean"
     }
 

@@ -6,15 +6,14 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from kafkaviz.analysis import sweep
 from kafkaviz.analysis.cost.cold_reads import ColdReads
 from kafkaviz.analysis.cost.cost_model import READ_AHEAD_BYTES
-from kafkaviz.analysis.segment.existing_index import ExistingIndexCost, ExistingIndexSweeper
-from kafkaviz.analysis.sweep import SweepParts
+from kafkaviz.analysis.segment.existing_index import ExistingIndexSweeper
 from kafkaviz.analysis.tuning.log_measurement import LogMeasurement
 from kafkaviz.analysis.tuning.segment_measurement import SegmentMeasurement
 from kafkaviz.format.batch_observer import BatchObserver, observe_scan
@@ -135,11 +134,8 @@ def _merge_with_batches(measurements: Sequence[LogMeasurement]) -> LogMeasuremen
     batch_counts = np.array([measurement.parts.batches for measurement in measurements], float)
     if not batch_counts.sum():
         return measurements[0]
-    index_cost = None
-    if all(measurement.index_cost for measurement in measurements):
-        index_cost = reduce(
-            add, (cast(ExistingIndexCost, measurement.index_cost) for measurement in measurements)
-        )
+    index_costs = [measurement.index_cost for measurement in measurements if measurement.index_cost]
+    index_cost = reduce(add, index_costs) if len(index_costs) == len(measurements) else None
     mean = float(
         np.average([measurement.batch_bytes for measurement in measurements], weights=batch_counts)
     )
@@ -155,20 +151,19 @@ def _merge_with_batches(measurements: Sequence[LogMeasurement]) -> LogMeasuremen
     single_share = float(
         np.average([measurement.single_share for measurement in measurements], weights=batch_counts)
     )
-    timed_measurements = [measurement for measurement in measurements if measurement.bytes_per_s]
-    seconds = sum(
-        measurement.log_bytes / cast(float, measurement.bytes_per_s)
-        for measurement in timed_measurements
+    timed_logs = [
+        (measurement.log_bytes, measurement.bytes_per_s)
+        for measurement in measurements
+        if measurement.bytes_per_s
+    ]
+    seconds = sum(log_bytes / bytes_per_s for log_bytes, bytes_per_s in timed_logs)
+    mean_bytes_per_s = (
+        sum(log_bytes for log_bytes, _ in timed_logs) / seconds if timed_logs else None
     )
-    bytes_per_s = (
-        sum(measurement.log_bytes for measurement in timed_measurements) / seconds
-        if timed_measurements
-        else None
-    )
-    followers = None
-    if all(measurement.followers for measurement in measurements):
-        follower_parts = [cast(SweepParts, measurement.followers) for measurement in measurements]
-        followers = sum(follower_parts[1:], follower_parts[0])
+    follower_parts = [
+        measurement.followers for measurement in measurements if measurement.followers
+    ]
+    followers = reduce(add, follower_parts) if len(follower_parts) == len(measurements) else None
     spread = max(0.0, mean_square / mean**2 - 1) ** 0.5
     one_read_share = float(
         np.average(
@@ -184,7 +179,7 @@ def _merge_with_batches(measurements: Sequence[LogMeasurement]) -> LogMeasuremen
         mean,
         spread,
         single_share,
-        bytes_per_s,
+        mean_bytes_per_s,
         followers,
         index_cost,
         one_read_share,

@@ -18,7 +18,6 @@ import numpy as np
 from kafkaviz import config_def, versions
 from kafkaviz.analysis.broker.inactive_segments import InactiveSegment, inactive_segments
 from kafkaviz.analysis.cost.cost_model import READ_AHEAD_BYTES
-from kafkaviz.analysis.existing_file import existing_file
 from kafkaviz.analysis.inference.version import (
     CALLER_DECIDES,
     WORKLOAD_DECIDES,
@@ -38,7 +37,7 @@ from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import Broker, Problem, open_broker
 from kafkaviz.log.metadata_log import MetadataImage
 from kafkaviz.log.partition import Partition
-from kafkaviz.log.segment import Segment
+from kafkaviz.log.segment import LogSegment
 from kafkaviz.log.settings import Origin, Settings, SettingValue, open_settings
 from kafkaviz.messages import message, verbatim
 from kafkaviz.search.profile import BASE_OFFSET
@@ -509,14 +508,16 @@ def _measure_case(
     )
 
 
-def _read_chunks(segment: Segment, report_share: Callable[[float], None]) -> Iterator[np.ndarray]:
+def _read_chunks(
+    segment: LogSegment, report_share: Callable[[float], None]
+) -> Iterator[np.ndarray]:
     """The batches of the .log, array by array, and which share of the work that is."""
     for batches in segment.full_scan():
         yield batches
         report_share(
             READ_SHARE
             * int(batches["position"][-1] + batches["size_bytes"][-1])
-            / existing_file(segment.log).size_bytes
+            / segment.log.size_bytes
         )
 
 

@@ -6,10 +6,11 @@ folder.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 import streamlit as st
@@ -50,6 +51,11 @@ class BrokerSnapshot(NamedTuple):
     key: str  # of this listing, for what is worked out from it
 
 
+# by what Streamlit's caches know a value of a type
+HashFuncs = dict[str | type[Any], Callable[[Any], object]]
+HASH_FUNCS: HashFuncs = {BrokerSnapshot: attrgetter("key")}
+
+
 def broker(directory: str | Path) -> Broker:
     """A broker directory as it lies there now: names and sizes. Raises CannotOpen."""
     return open_snapshot(directory).broker
@@ -79,27 +85,25 @@ def _open_snapshot(directory: bytes) -> BrokerSnapshot:
 # ---- what is in it
 
 
-@st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False)
-def _inferred_release(key: str, _broker: Broker) -> InferredRelease:
-    return infer_release(_broker)
-
-
+@st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False, hash_funcs=HASH_FUNCS)
 def inferred_release(snapshot: BrokerSnapshot) -> InferredRelease:
     """Which Kafka wrote the directory."""
-    return _inferred_release(snapshot.key, snapshot.broker)
+    return infer_release(snapshot.broker)
 
 
-@st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False)
-def _quick_overview(key: str, _broker: Broker) -> BrokerOverview:
-    rows = overview_table.inventory(_broker)
-    return overview_table.with_entries(rows) if overview_table.is_readable(_broker) else rows
+@st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False, hash_funcs=HASH_FUNCS)
+def _quick_overview(snapshot: BrokerSnapshot) -> BrokerOverview:
+    rows = overview_table.inventory(snapshot.broker)
+    return (
+        overview_table.with_entries(rows) if overview_table.is_readable(snapshot.broker) else rows
+    )
 
 
-@st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False)
-def _full_overview(key: str, stamp: int, _broker: Broker) -> BrokerOverview:
+@st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False, hash_funcs=HASH_FUNCS)
+def _full_overview(snapshot: BrokerSnapshot, stamp: int) -> BrokerOverview:
     quick, catalog = (
-        _quick_overview(key, _broker),
-        _catalog(os.fsencode(catalog_path(_broker)), stamp),
+        _quick_overview(snapshot),
+        _catalog(os.fsencode(catalog_path(snapshot.broker)), stamp),
     )
     if catalog is None:
         return quick
@@ -114,11 +118,7 @@ def overview(snapshot: BrokerSnapshot) -> BrokerOverview:
     once there is one.
     """
     stamp = catalog_stamp(snapshot.broker)
-    return (
-        _quick_overview(snapshot.key, snapshot.broker)
-        if stamp is None
-        else _full_overview(snapshot.key, stamp, snapshot.broker)
-    )
+    return _quick_overview(snapshot) if stamp is None else _full_overview(snapshot, stamp)
 
 
 def _segments(catalog: "Catalog") -> dict[str, list]:
@@ -136,49 +136,45 @@ def _segments(catalog: "Catalog") -> dict[str, list]:
     } | rows.to_pydict()
 
 
-@st.cache_resource(max_entries=4 * MAX_BROKERS, show_spinner=False)
+@st.cache_resource(max_entries=4 * MAX_BROKERS, show_spinner=False, hash_funcs=HASH_FUNCS)
 def _broker_map(
-    key: str,
+    snapshot: BrokerSnapshot,
     stamp: int | None,
     order: str,
     *,
     page: int,
     mode: str,
     language: str,
-    _snapshot: BrokerSnapshot,
 ) -> "MapFigure":
     # plotly takes half a second to import: what stands above the map need not wait
     from kafkaviz.figures.broker import broker_map as chart
 
-    tails = {log_key: chart.tail_text(tail) for log_key, tail in torn_tails(_snapshot).items()}
-    return chart.draw(chart.view(overview(_snapshot), order, page, tails, badges(_snapshot)), mode)
+    tails = {log_key: chart.tail_text(tail) for log_key, tail in torn_tails(snapshot).items()}
+    return chart.draw(chart.view(overview(snapshot), order, page, tails, badges(snapshot)), mode)
 
 
 def broker_map(snapshot: BrokerSnapshot, order: str, page: int, mode: str) -> "MapFigure":
     """The map in an order, its rows page by page from 0, in the mode "light" or "dark"."""
     return _broker_map(
-        snapshot.key,
+        snapshot,
         catalog_stamp(snapshot.broker),
         order,
         page=page,
         mode=mode,
         language=messages.language(),
-        _snapshot=snapshot,
     )
 
 
-@st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False)
-def _torn_tails(
-    key: str, stamp: int | None, _overview: BrokerOverview
-) -> dict[tuple[str, int], Tail]:
-    return dict(_tails(_overview))
+@st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False, hash_funcs=HASH_FUNCS)
+def _torn_tails(snapshot: BrokerSnapshot, stamp: int | None) -> dict[tuple[str, int], Tail]:
+    return dict(_tails(overview(snapshot)))
 
 
 def torn_tails(snapshot: BrokerSnapshot) -> dict[tuple[str, int], Tail]:
     """What torn logs end in, by topic-partition directory and base offset; empty until the catalog
     tells which are torn.
     """
-    return _torn_tails(snapshot.key, catalog_stamp(snapshot.broker), overview(snapshot))
+    return _torn_tails(snapshot, catalog_stamp(snapshot.broker))
 
 
 def badges(snapshot: BrokerSnapshot) -> dict[str, tuple["Badge", ...]]:
@@ -186,17 +182,15 @@ def badges(snapshot: BrokerSnapshot) -> dict[str, tuple["Badge", ...]]:
     tells.
     """
     stamp = catalog_stamp(snapshot.broker)
-    return {} if stamp is None else _badges(snapshot.key, stamp, snapshot)
+    return {} if stamp is None else _badges(snapshot, stamp)
 
 
-@st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False)
-def _badges(key: str, stamp: int, _snapshot: BrokerSnapshot) -> dict[str, tuple["Badge", ...]]:
+@st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False, hash_funcs=HASH_FUNCS)
+def _badges(snapshot: BrokerSnapshot, stamp: int) -> dict[str, tuple["Badge", ...]]:
     from kafkaviz.analysis.health import partition_badges
 
     catalog = (
-        _catalog(os.fsencode(catalog_path(_snapshot.broker)), stamp)
-        if is_fresh(_snapshot)
-        else None
+        _catalog(os.fsencode(catalog_path(snapshot.broker)), stamp) if is_fresh(snapshot) else None
     )
     try:
         rows = (
@@ -236,7 +230,7 @@ def clear_all() -> None:
     """
     for cached_function in (
         _open_snapshot,
-        _inferred_release,
+        inferred_release,
         _quick_overview,
         _full_overview,
         _torn_tails,
@@ -277,16 +271,16 @@ def _catalog(path: bytes, stamp: int) -> "Catalog | None":
         return None
 
 
-@st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False)
-def _is_fresh(key: str, stamp: int, _broker: Broker) -> bool:
-    catalog = _catalog(os.fsencode(catalog_path(_broker)), stamp)
-    return bool(catalog and catalog.is_fresh([_broker]))
+@st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False, hash_funcs=HASH_FUNCS)
+def _is_fresh(snapshot: BrokerSnapshot, stamp: int) -> bool:
+    catalog = _catalog(os.fsencode(catalog_path(snapshot.broker)), stamp)
+    return bool(catalog and catalog.is_fresh([snapshot.broker]))
 
 
 def is_fresh(snapshot: BrokerSnapshot) -> bool:
     """Whether the catalog tells of the directory as it is now."""
     stamp = catalog_stamp(snapshot.broker)
-    return stamp is not None and _is_fresh(snapshot.key, stamp, snapshot.broker)
+    return stamp is not None and _is_fresh(snapshot, stamp)
 
 
 def catalog_info(snapshot: BrokerSnapshot) -> "CatalogInfo | None":
@@ -315,15 +309,13 @@ def catalog_health(snapshot: BrokerSnapshot) -> "Health | None":
 def catalog_error_count(snapshot: BrokerSnapshot) -> int:
     """How many errors that is; 0 where it tells none."""
     stamp = catalog_stamp(snapshot.broker)
-    return 0 if stamp is None else _catalog_error_count(snapshot.key, stamp, snapshot)
+    return 0 if stamp is None else _catalog_error_count(snapshot, stamp)
 
 
-@st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False)
-def _catalog_error_count(key: str, stamp: int, _snapshot: BrokerSnapshot) -> int:
+@st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False, hash_funcs=HASH_FUNCS)
+def _catalog_error_count(snapshot: BrokerSnapshot, stamp: int) -> int:
     catalog = (
-        _catalog(os.fsencode(catalog_path(_snapshot.broker)), stamp)
-        if is_fresh(_snapshot)
-        else None
+        _catalog(os.fsencode(catalog_path(snapshot.broker)), stamp) if is_fresh(snapshot) else None
     )
     try:
         # a column alone: every page shows it, and few look at what was found

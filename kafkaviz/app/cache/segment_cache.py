@@ -18,15 +18,15 @@ from kafkaviz.analysis.rolls import roll_inference
 from kafkaviz.analysis.segment import anatomy
 from kafkaviz.analysis.segment.anatomy import Anatomy
 from kafkaviz.analysis.segment.selection import Selection
-from kafkaviz.app.cache.broker_cache import BrokerSnapshot
+from kafkaviz.app.cache import broker_cache
+from kafkaviz.app.cache.broker_cache import BrokerSnapshot, HashFuncs
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.figures.segment import segment_facts, segment_ruler
 from kafkaviz.figures.segment.segment_facts import FactGroups
 from kafkaviz.log import file
-from kafkaviz.log.broker import Broker
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import Partition
-from kafkaviz.log.segment import Segment
+from kafkaviz.log.segment import LogSegment, Segment
 from kafkaviz.messages import language
 
 # a segment of 1 GiB takes 0.1 GiB in batches of 1 KB, 1.1 GiB in batches of 100 bytes
@@ -34,7 +34,21 @@ from kafkaviz.messages import language
 MAX_SEGMENTS = 2
 
 
-def read(segment: Segment) -> Anatomy:
+def key(segment: Segment) -> str:
+    """What a segment is known by as long as it stays the same: its files, their sizes and times."""
+    facts = [(os.fsencode(info.path), info.size_bytes, info.mtime_ns) for info in segment.files]
+    return hashlib.sha256(repr(facts).encode()).hexdigest()[:16]
+
+
+HASH_FUNCS: HashFuncs = {
+    **broker_cache.HASH_FUNCS,
+    Segment: key,
+    LogSegment: key,
+    Anatomy: lambda anatomy: key(anatomy.segment),
+}
+
+
+def read(segment: LogSegment) -> Anatomy:
     """A segment with a .log, as its files are now. Raises CannotOpen."""
     current = replace(
         segment,
@@ -43,7 +57,7 @@ def read(segment: Segment) -> Anatomy:
             for name in ("log", "index", "timeindex", "txnindex")
         },
     )
-    return _read(current, key(current))
+    return _read(current)
 
 
 def forget() -> None:
@@ -66,9 +80,9 @@ def _size_on_disk(path: Path) -> int:
         return -1
 
 
-@st.cache_resource(max_entries=MAX_SEGMENTS, show_spinner=False)
-def _read(_segment: Segment, key: str) -> Anatomy:
-    return anatomy.read(_segment)
+@st.cache_resource(max_entries=MAX_SEGMENTS, show_spinner=False, hash_funcs=HASH_FUNCS)
+def _read(segment: LogSegment) -> Anatomy:
+    return anatomy.read(segment)
 
 
 def _current_info(info: FileInfo | None, *, is_required: bool) -> FileInfo | None:
@@ -83,12 +97,6 @@ def _current_info(info: FileInfo | None, *, is_required: bool) -> FileInfo | Non
         return None
 
 
-def key(segment: Segment) -> str:
-    """What a segment is known by as long as it stays the same: its files, their sizes and times."""
-    stamps = "|".join(f"{info.path}:{info.size_bytes}:{info.mtime_ns}" for info in segment.files)
-    return hashlib.sha256(os.fsencode(stamps)).hexdigest()[:16]
-
-
 def message(
     anatomy: Anatomy,
     selection: Selection,
@@ -101,58 +109,45 @@ def message(
     """
     return _message(
         anatomy,
-        key(anatomy.segment),
         language(),
-        selection_values=tuple(selection),
+        selection=selection,
         shade=shade,
         centre_row=centre_row,
-        address=json.dumps(address),
+        address=json.dumps(address),  # Streamlit takes no text for a key that is no UTF-8
     )
 
 
-@st.cache_data(max_entries=16, show_spinner=False)
+@st.cache_data(max_entries=16, show_spinner=False, hash_funcs=HASH_FUNCS)
 def _message(
-    _anatomy: Anatomy,
-    key: str,
+    anatomy: Anatomy,
     language_code: str,
     *,
-    selection_values: tuple,
+    selection: Selection,
     shade: str,
     centre_row: int | None,
     address: str,
 ) -> bytes:
-    ruler_view = segment_ruler.view(_anatomy, Selection(*selection_values), shade, centre_row)
-    return segment_ruler.message(ruler_view, key, json.loads(address))
+    ruler_view = segment_ruler.view(anatomy, selection, shade, centre_row)
+    return segment_ruler.message(ruler_view, key(anatomy.segment), json.loads(address))
 
 
 def facts(snapshot: BrokerSnapshot, partition: Partition, anatomy: Anatomy) -> FactGroups:
     """The three files of a segment in figures, in the reader's language, worked out once for as
     long as nothing changes.
     """
-    return _facts(
-        snapshot,
-        partition,
-        anatomy,
-        f"{snapshot.key} {partition.directory!r}",
-        key(anatomy.segment),
-        language(),
-    )
+    return _facts(snapshot, os.fsencode(partition.directory), anatomy, language())
 
 
-@st.cache_resource(max_entries=256, show_spinner=False)
+@st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=HASH_FUNCS)
 def _facts(
-    _snapshot: BrokerSnapshot,
-    _partition: Partition,
-    _anatomy: Anatomy,
-    directory: str,
-    key: str,
-    language_code: str,
+    snapshot: BrokerSnapshot, directory: bytes, anatomy: Anatomy, language_code: str
 ) -> FactGroups:
+    partition = snapshot.broker.partition(os.fsdecode(directory))
     reason, retention = (
-        roll_reason(_snapshot, _partition, _anatomy.segment),
-        _retention(_snapshot, _partition, _anatomy),
+        roll_reason(snapshot, partition, anatomy.segment),
+        _retention(snapshot, partition, anatomy),
     )
-    return segment_facts.file_facts(_anatomy, reason, _partition.state, retention)
+    return segment_facts.file_facts(anatomy, reason, partition.state, retention)
 
 
 def _retention(
@@ -162,29 +157,26 @@ def _retention(
     where that cannot be told.
     """
     try:
-        return segment_retention.segment_retention(
-            _plan(snapshot.key, snapshot.broker), partition, anatomy
-        )
+        return segment_retention.segment_retention(_plan(snapshot), partition, anatomy)
     except KafkavizError:
         return None
 
 
-@st.cache_resource(max_entries=4, show_spinner=False)
-def _plan(snapshot_key: str, _broker: Broker) -> CheckPlan:
-    return broker_health.plan(_broker)
+@st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=HASH_FUNCS)
+def _plan(snapshot: BrokerSnapshot) -> CheckPlan:
+    return broker_health.plan(snapshot.broker)
 
 
 def roll_reason(snapshot: BrokerSnapshot, partition: Partition, segment: Segment) -> str | None:
     """Why the segment was rolled, inferred from its neighbours; None for one that was not."""
     return (
-        _roll_reason(partition, segment.base_offset, snapshot.key, os.fsencode(partition.directory))
+        _roll_reason(snapshot, os.fsencode(partition.directory), segment.base_offset)
         if segment.state == "closed"
         else None
     )
 
 
-@st.cache_data(max_entries=256, show_spinner=False)
-def _roll_reason(
-    _partition: Partition, base_offset: int, snapshot_key: str, directory: bytes
-) -> str | None:
-    return roll_inference.roll_reason(_partition, base_offset)
+@st.cache_data(max_entries=256, show_spinner=False, hash_funcs=HASH_FUNCS)
+def _roll_reason(snapshot: BrokerSnapshot, directory: bytes, base_offset: int) -> str | None:
+    partition = snapshot.broker.partition(os.fsdecode(directory))
+    return roll_inference.roll_reason(partition, base_offset)

@@ -25,7 +25,7 @@ from kafkaviz.format.names import PartitionName
 from kafkaviz.log import file
 from kafkaviz.log.broker import is_partition, open_broker
 from kafkaviz.log.partition import SEGMENT_FILES, Partition, open_partition
-from kafkaviz.log.segment import Segment
+from kafkaviz.log.segment import LogSegment, Segment, segment_of_files
 from kafkaviz.units import ungroup
 
 # of the second a line of its own kind tells
@@ -50,10 +50,10 @@ class FileChecker:
         if self._last_reading is None or self._last_reading[0] != path:
             log_path = Path(java.absolute(path))
             index_path = log_path.with_suffix(".index")
-            segment = Segment(
+            segment = LogSegment(
                 _base_offset(log_path.name),
                 "closed",
-                log=file.info(log_path),
+                file.info(log_path),
                 index=_info(index_path) if index_path.exists() else None,
             )
             scan = CheckScan(segment)
@@ -163,11 +163,13 @@ def _segment(partition: Partition, path: Path, base_offset: int) -> Segment:
         if segment.is_in_use and path.name in (info.name for info in segment.files):
             return segment
     stem = path.name.partition(".")[0]
-    paths = {kind: path.parent / f"{stem}.{kind}" for kind in SEGMENT_FILES}
-    return Segment(
-        base_offset,
-        "closed",
-        **{kind: _info(other) for kind, other in paths.items() if os.path.exists(other)},
+    infos = {
+        kind: _info(other)
+        for kind in SEGMENT_FILES
+        if os.path.exists(other := path.parent / f"{stem}.{kind}")
+    }
+    return segment_of_files(
+        base_offset, "closed", {kind: info for kind, info in infos.items() if info}
     )
 
 

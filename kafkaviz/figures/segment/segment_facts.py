@@ -15,6 +15,8 @@ from kafkaviz.figures.text.join_text import join_sentences
 from kafkaviz.figures.text.segment_text import closing_event
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.format.batch import is_log_append_time
+from kafkaviz.log.file import FileInfo
+from kafkaviz.log.segment import Index
 from kafkaviz.messages import say, say_count
 
 DAY_MS = 86_400_000
@@ -63,9 +65,7 @@ def file_facts(
 
 
 def _log_facts(anatomy: Anatomy, roll_reason: str | None, partition_state: str) -> list[Fact]:
-    batches, log = anatomy.batches, anatomy.segment.log
-    if log is None:
-        return [_missing_fact()]
+    batches = anatomy.batches
     rows = (
         [_bytes_fact(anatomy)]
         if not len(batches)
@@ -199,7 +199,7 @@ def _index_facts(anatomy: Anatomy) -> list[Fact]:
     if anatomy.segment.index is None:
         return [_missing_fact(), *_unindexed_facts(anatomy)]
     density = anatomy.density
-    rows = [_entries_fact(anatomy, "index", offset_index.ENTRY.itemsize)]
+    rows = [_entries_fact(index, anatomy.segment.index, offset_index.ENTRY.itemsize)]
     if density.gap_median_bytes is not None:
         rows.append(Fact(say("segment.gap_median"), f"{units.group(density.gap_median_bytes)} B"))
         gaps = f"{units.group(density.gap_min_bytes)} – {units.group(density.gap_p99_bytes)} B"
@@ -221,12 +221,7 @@ def _index_facts(anatomy: Anatomy) -> list[Fact]:
     return [*rows, *_unindexed_facts(anatomy)]
 
 
-def _entries_fact(anatomy: Anatomy, kind: str, entry_bytes: int) -> Fact:
-    index, file = (
-        (anatomy.index, anatomy.segment.index)
-        if kind == "index"
-        else (anatomy.times, anatomy.segment.timeindex)
-    )
+def _entries_fact(index: Index, file: FileInfo, entry_bytes: int) -> Fact:
     count = len(index.entries)
     if not file.size_bytes:
         return Fact(say("segment.entries"), "0", say("segment.in_empty_file"))
@@ -279,7 +274,7 @@ def _time_facts(anatomy: Anatomy) -> list[Fact]:
     links, times = anatomy.links, anatomy.times
     if anatomy.segment.timeindex is None:
         return [_missing_fact()]
-    rows = [_entries_fact(anatomy, "timeindex", time_index.ENTRY.itemsize)]
+    rows = [_entries_fact(times, anatomy.segment.timeindex, time_index.ENTRY.itemsize)]
     if len(anatomy.index.entries):
         rows.append(
             Fact(

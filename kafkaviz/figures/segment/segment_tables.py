@@ -3,7 +3,7 @@ CSV.
 """
 
 import io
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +12,7 @@ import pyarrow.csv
 from kafkaviz import units
 from kafkaviz.analysis.segment.anatomy import Anatomy
 from kafkaviz.analysis.segment.links import NONE, Aim
+from kafkaviz.binary.layouts import field_names
 from kafkaviz.figures.text.join_text import join_details
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.format.batch import CODECS, codec
@@ -256,15 +257,10 @@ def csv_bytes(anatomy: Anatomy, table: str) -> bytes:
     return buffer.getvalue()
 
 
-def _field_names(rows: np.ndarray) -> tuple[str, ...]:
-    """The names of its fields."""
-    return cast(tuple[str, ...], rows.dtype.names)
-
-
 def _batch_table(anatomy: Anatomy) -> dict[str, pa.Array]:
     batches = anatomy.batches
     columns = {
-        name: pa.array(np.ascontiguousarray(batches[name])) for name in _field_names(batches)
+        name: pa.array(np.ascontiguousarray(batches[name])) for name in field_names(batches.dtype)
     }
     for field in ("base_offset", "record_count"):
         columns[field] = pa.array(np.ascontiguousarray(batches[field]), mask=batches[field] < 0)
@@ -280,7 +276,7 @@ def _batch_table(anatomy: Anatomy) -> dict[str, pa.Array]:
 def _index_table(anatomy: Anatomy) -> dict[str, pa.Array]:
     entries = anatomy.index.entries
     columns = {
-        name: pa.array(np.ascontiguousarray(entries[name])) for name in _field_names(entries)
+        name: pa.array(np.ascontiguousarray(entries[name])) for name in field_names(entries.dtype)
     }
     return {
         **columns,
@@ -291,7 +287,9 @@ def _index_table(anatomy: Anatomy) -> dict[str, pa.Array]:
 
 def _time_table(anatomy: Anatomy) -> dict[str, pa.Array]:
     times = anatomy.times.entries
-    columns = {name: pa.array(np.ascontiguousarray(times[name])) for name in _field_names(times)}
+    columns = {
+        name: pa.array(np.ascontiguousarray(times[name])) for name in field_names(times.dtype)
+    }
     return {**columns, "entry_slot": _slots_or_none(anatomy.links.time_slot)}
 
 

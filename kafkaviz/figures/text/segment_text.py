@@ -87,7 +87,7 @@ def no_batch_text(anatomy: Anatomy) -> tuple[str, str]:
         return say("segment.no_whole_batch"), tail_text
     index_text = (
         say("segment.index_ahead", size=units.size(anatomy.segment.index.size_bytes))
-        if anatomy.index.slots
+        if anatomy.segment.index and anatomy.index.slots
         else ""
     )
     return say("segment.unwritten"), join_sentences([say("segment.log_of_0"), index_text])
@@ -206,7 +206,7 @@ def _times_wrong_text(anatomy: Anatomy) -> str:
 
 def _index_unwritten_text(anatomy: Anatomy) -> str:
     index, file = anatomy.index, anatomy.segment.index
-    if not index.unwritten_slots:
+    if file is None or not index.unwritten_slots:
         return ""
     values = {
         "n": units.group(index.unwritten_slots),

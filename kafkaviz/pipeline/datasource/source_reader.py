@@ -13,19 +13,20 @@ import logging
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import inf
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from kafkaviz.analysis.inference import entries_between
+from kafkaviz.binary.layouts import field_names
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.format.batch import UNKNOWN, codec, has_delete_horizon, is_log_append_time
 from kafkaviz.format.walk import CHUNK_BYTES
 from kafkaviz.log import file
 from kafkaviz.log.entry_points import EntryPoints, chunk_bytes, entry_points
 from kafkaviz.log.resync_scan import HeaderScan, Hole
-from kafkaviz.log.segment import OFFSET_ENTRY, Segment, look_inside
+from kafkaviz.log.segment import OFFSET_ENTRY, LogSegment, look_inside
 from kafkaviz.messages import message, verbatim
 from kafkaviz.pipeline.datasource import records
 from kafkaviz.pipeline.datasource.pushdown import NumberRange, PushedFilters
@@ -140,7 +141,7 @@ class SourceReader:
         yield from self._table(split.segment_task, entry_columns(entries[self._row_mask(entries)]))
 
     def _batches(self, split: SegmentSplit) -> Rows:
-        with entry_points(split.segment_task.segment) as points:
+        with entry_points(split.segment_task.segment.with_log()) as points:
             entries = None
             for batches in self._walk(split, points):
                 if isinstance(batches, Hole):
@@ -170,7 +171,7 @@ class SourceReader:
             else self._bounds.offsets
         )
         selection = records.RecordSelection(offsets, self._bounds.times_ms, payload)
-        with entry_points(split.segment_task.segment) as points:
+        with entry_points(split.segment_task.segment.with_log()) as points:
             for batches in self._walk(split, points):
                 if isinstance(batches, Hole):
                     yield from self._hole(split, batches)
@@ -182,7 +183,7 @@ class SourceReader:
                     if isinstance(item, UnreadableBatch):
                         yield from self._problem(
                             split.segment_task,
-                            f"{split.segment_task.segment.log.path}, {item.what}",
+                            f"{split.segment_task.segment.with_log().log.path}, {item.what}",
                             item,
                         )
                     else:
@@ -291,7 +292,7 @@ class SourceReader:
 
     def _row_mask(self, rows: np.ndarray) -> np.ndarray:
         """Which rows the limits on their columns allow."""
-        mask, names = np.ones(len(rows), bool), cast(tuple[str, ...], rows.dtype.names)
+        mask, names = np.ones(len(rows), bool), field_names(rows.dtype)
         for column, limits in self._filters.numbers.items():
             if column in names:
                 mask &= limits.rows(rows[column])
@@ -306,7 +307,7 @@ class SourceReader:
         yield from table(columns, [owner], [count], self._schema).to_batches()
 
     def _hole(self, split: SegmentSplit, hole: Hole) -> Rows:
-        segment, size_bytes = split.segment_task.segment, hole.stop - hole.start
+        segment, size_bytes = split.segment_task.segment.with_log(), hole.stop - hole.start
         if (
             segment.state == "active"
             and hole.stop == segment.log.size_bytes
@@ -402,7 +403,7 @@ def edges(split: SegmentSplit, points: EntryPoints) -> tuple[int | None, int]:
     return start, next((position for position in starts if position is not None), size_bytes)
 
 
-def _is_preallocated(segment: Segment, hole: Hole) -> bool:
+def _is_preallocated(segment: LogSegment, hole: Hole) -> bool:
     """Whether it is nothing but zeros, as log.preallocate leaves them behind what was written."""
     buffer = np.empty(CHUNK_BYTES, np.uint8)
     with file.reader(segment.log.path) as read:

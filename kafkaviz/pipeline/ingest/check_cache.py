@@ -20,7 +20,7 @@ from kafkaviz.analysis.checks.summary import CheckSummary, has_suspect_unit
 from kafkaviz.analysis.health.finding import Finding
 from kafkaviz.analysis.serialization import from_plain, to_plain
 from kafkaviz.config_def import HOUR_MS
-from kafkaviz.log.segment import Segment
+from kafkaviz.log.segment import LogSegment, Segment
 from kafkaviz.simulate.steps import StartupStep
 
 DIGITS = 32  # of a digest
@@ -34,7 +34,7 @@ def to_json(result: SegmentFindings) -> str:
     return _text({"findings": to_plain(result.findings), "summary": summary})
 
 
-def from_json(segment: Segment, text: str) -> SegmentFindings:
+def from_json(segment: LogSegment, text: str) -> SegmentFindings:
     """What to_json was given, about this segment; ValueError where the text is no such thing."""
     try:
         document = json.loads(text)

@@ -119,7 +119,7 @@ class IngestChecks:
         if digest != self._digest(entry):
             return True
         try:
-            result = check_cache.from_json(entry.segment, text)
+            result = check_cache.from_json(entry.segment.with_log(), text)
         except ValueError:
             return True
         if not check_cache.is_still_valid(result, self._plans[entry.broker].now_ms):
@@ -136,7 +136,7 @@ class IngestChecks:
         for number, text in texts.items():
             entry = self._inventory.segments[number]
             self._texts[entry.stored.key] = self._digest(entry), text
-            self._results[entry.stored.key] = check_cache.from_json(entry.segment, text)
+            self._results[entry.stored.key] = check_cache.from_json(entry.segment.with_log(), text)
 
     def add_loads(self, results: Iterable[LoadResult]) -> None:
         """What tasks say of the loads that were asked for."""

@@ -19,7 +19,7 @@ from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format.batch import HEADER_BYTES, LENGTH_END, MIN_LENGTH, rows
 from kafkaviz.log import file
-from kafkaviz.log.segment import Segment
+from kafkaviz.log.segment import LogSegment, Segment
 
 if TYPE_CHECKING:
     from kafkaviz.pipeline.ingest.ingest_checks import LogLoad
@@ -136,7 +136,7 @@ def cuts(segment: Segment, target_bytes: int) -> list[int]:
     """Where to cut a .log, at most about target_bytes apart: positions of index entries that a look
     at the .log does not refute.
     """
-    if segment.log is None or segment.index is None:
+    if not isinstance(segment, LogSegment) or segment.index is None:
         return []
     pieces = ceil(segment.log.size_bytes / target_bytes)
     goals = [segment.log.size_bytes * piece // pieces for piece in range(1, pieces)]
@@ -199,7 +199,7 @@ def _entries(segment: Segment) -> np.ndarray:
     return entries[np.argsort(entries["position"], kind="stable")]
 
 
-def _first_start(segment: Segment, entries: np.ndarray, goal: int) -> int | None:
+def _first_start(segment: LogSegment, entries: np.ndarray, goal: int) -> int | None:
     """The first entry from the goal on whose position looks like the start of its batch."""
     first = int(np.searchsorted(entries["position"], goal))
     for entry in entries[first : first + TRIES]:
@@ -208,7 +208,7 @@ def _first_start(segment: Segment, entries: np.ndarray, goal: int) -> int | None
     return None
 
 
-def _looks_like_start(segment: Segment, position: int, offset: int) -> bool:
+def _looks_like_start(segment: LogSegment, position: int, offset: int) -> bool:
     """Whether a whole batch could begin at this byte, one that does not begin behind the entry's
     offset.
     """

@@ -1,12 +1,12 @@
 """What a pass over segments finds, as rows of the catalog's tables: arrays in, Arrow out."""
 
 from collections.abc import Mapping, Sequence
-from typing import cast
 
 import numpy as np
 import pyarrow as pa
 
 from kafkaviz.analysis.segment.links import NONE, row_at_position
+from kafkaviz.binary.layouts import field_names
 from kafkaviz.format.batch import (
     CODECS,
     UNKNOWN,
@@ -37,7 +37,7 @@ def table(
 
 def entry_columns(entries: np.ndarray) -> Columns:
     """The columns of a slot's own: of the dtypes OFFSET_ENTRY and TIME_ENTRY of log.segment."""
-    return {name: entries[name] for name in cast(tuple[str, ...], entries.dtype.names)}
+    return {name: entries[name] for name in field_names(entries.dtype)}
 
 
 def batch_columns(batches: np.ndarray, slots: np.ndarray) -> Columns:
@@ -48,7 +48,7 @@ def batch_columns(batches: np.ndarray, slots: np.ndarray) -> Columns:
     """
     legacy, untimed = batches["magic"] < 2, no_timestamp(batches)
     wrapped = legacy & (batches["record_count"] == UNKNOWN)
-    names = cast(tuple[str, ...], batches.dtype.names)
+    names = field_names(batches.dtype)
     columns = {name: batches[name] for name in BATCHES.names if name in names}
     columns |= {
         name: _mask_where(legacy, batches[name])

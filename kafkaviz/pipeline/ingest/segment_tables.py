@@ -74,7 +74,7 @@ def statistics_of_read(
         }
         values |= {
             "valid_bytes": summary.end_position,
-            "torn_bytes": entry.segment.log.size_bytes - summary.end_position,
+            "torn_bytes": entry.segment.with_log().log.size_bytes - summary.end_position,
         }
         values |= {"first_batch": first_batch(summary)}
     return SegmentStatistics(**values)
@@ -214,7 +214,7 @@ def _segment_facts(entry: InventoryEntry, statistics: SegmentStatistics) -> Segm
     first = statistics.first_batch or FirstBatch(0, -1, -1)
     return SegmentFacts(
         entry.segment.base_offset,
-        entry.segment.log.size_bytes,
+        entry.segment.with_log().log.size_bytes,
         *first,
         -1 if statistics.max_timestamp_ms is None else statistics.max_timestamp_ms,
         statistics.offset_entries or 0,

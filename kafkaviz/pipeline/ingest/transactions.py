@@ -9,10 +9,10 @@ broker started on these files has it (4.3.1), but for the high watermark, which 
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import inf
-from typing import cast
 
 import numpy as np
 
+from kafkaviz.binary.layouts import field_names
 from kafkaviz.errors import CannotOpen, CorruptBytes, KafkavizError
 from kafkaviz.format import txn_index
 from kafkaviz.format.batch import is_control, is_transactional
@@ -21,7 +21,7 @@ from kafkaviz.log.broker import Problem
 from kafkaviz.log.entry_points import chunk_bytes, entry_points
 from kafkaviz.log.partition import Partition, log_end_offset
 from kafkaviz.log.resync_scan import HeaderScan, Hole
-from kafkaviz.log.segment import Segment
+from kafkaviz.log.segment import LogSegment, Segment
 from kafkaviz.messages import message
 
 # up to the marker
@@ -94,6 +94,8 @@ def read_transactions(
     """
     aborted, problems = [], []
     for segment in partition.live:
+        if segment.txnindex is None:
+            continue
         try:
             aborted.append(_aborted(segment))
         except KafkavizError as fault:
@@ -139,7 +141,7 @@ def _aborted(segment: Segment) -> np.ndarray:
 
 def _as_aborted(entries: np.ndarray) -> np.ndarray:
     aborted = np.empty(len(entries), ABORTED)
-    for name in cast(tuple[str, ...], ABORTED.names):
+    for name in field_names(ABORTED):
         aborted[name] = entries[name]
     return aborted
 
@@ -157,9 +159,10 @@ def _newest_snapshot(partition: Partition) -> tuple[int, dict[int, int]]:
 
 def end_offset(partition: Partition) -> int:
     """The log end offset, without the .index where that cannot be opened; -1 without a .log."""
-    for overrides in ({}, {"index": None}) if partition.active else ():
+    active = partition.active
+    for segment in (replace(active), replace(active, index=None)) if active else ():
         with suppress(CannotOpen):
-            return log_end_offset(replace(cast(Segment, partition.active), **overrides))
+            return log_end_offset(segment)
     return -1
 
 
@@ -171,7 +174,7 @@ def _is_decided(open_transactions: OpenTransactions, offset: int, last_offset: f
 
 
 def _follow(
-    segment: Segment, since: int, last_offset: float, open_transactions: OpenTransactions
+    segment: LogSegment, since: int, last_offset: float, open_transactions: OpenTransactions
 ) -> None:
     """Takes the batches of a segment from an offset on; of large ones the headers alone are read,
     and the markers.

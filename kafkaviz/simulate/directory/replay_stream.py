@@ -8,11 +8,11 @@ from the largest timestamp so far.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 
 from kafkaviz.binary.file_view import FileView, ReadInto, reader
+from kafkaviz.binary.layouts import field_names
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import batch, record
 from kafkaviz.format.names import SegmentName, parse_file
@@ -128,7 +128,7 @@ def _pieces(walk: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
 
 def _rows(batches: np.ndarray) -> np.ndarray:
     rows = np.empty(len(batches), INCOMING)
-    for name in cast(tuple[str, ...], batches.dtype.names):
+    for name in field_names(batches.dtype):
         rows[name] = batches[name]
     rows["deep_offset"], rows["marker"] = rows["last_offset"], NO_MARKER
     return rows

@@ -11,6 +11,7 @@ from typing import cast
 import numpy as np
 
 from kafkaviz.binary.file_view import FileView
+from kafkaviz.binary.layouts import field_names
 from kafkaviz.format import offset_index, time_index, txn_index
 from kafkaviz.format.walk import Walk
 from kafkaviz.simulate.config import LogConfig
@@ -259,7 +260,7 @@ class OpenSegment:
         """Puts entries, a column a field, behind those of an index."""
         if len(new):
             entries = np.empty(len(new), file.dtype)
-            for column, name in enumerate(cast(tuple[str, ...], file.dtype.names)):
+            for column, name in enumerate(field_names(file.dtype)):
                 entries[name] = new[:, column]
             file.append(entries)
 

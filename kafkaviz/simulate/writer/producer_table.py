@@ -7,11 +7,11 @@ transaction, and tells the coordinator's epoch; it takes no sequence.
 """
 
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 
 from kafkaviz.binary.file_view import ReadInto
+from kafkaviz.binary.layouts import field_names
 from kafkaviz.format import batch, producer_snapshot
 from kafkaviz.format.open_transactions import (
     EndTransactionMarker,
@@ -129,7 +129,7 @@ class ProducerTable:
 
         Kafka takes note of all transactions of an append before it ends the first.
         """
-        if "append" not in cast(tuple[str, ...], batches.dtype.names):
+        if "append" not in field_names(batches.dtype):
             return None
         marker_row = batches[relevant_rows[0]]
         for row_number in relevant_rows[1:]:

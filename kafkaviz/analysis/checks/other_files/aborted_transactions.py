@@ -7,7 +7,7 @@ at 222: txnindex-mismatch
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -107,8 +107,8 @@ class _TransactionBegins:
         self._offsets |= {
             step.offset
             for summary in summaries
-            for kind, _, step in summary.steps
-            if kind == "begin"
+            for _, _, step in summary.steps
+            if isinstance(step, TransactionBegin)
         }
 
     def allow(self, stable_offset: int, abort: _Abort) -> bool:
@@ -127,17 +127,17 @@ class _TransactionBegins:
 
 def aborts(summary: CheckSummary, transactions: OpenTransactions) -> Iterator[_Abort]:
     """The aborts of a segment; what is open is carried from segment to segment."""
-    for kind, producer, step in summary.steps:
-        if kind == "begin":
-            transactions.begin(producer, cast(TransactionBegin, step))
+    for _, producer, step in summary.steps:
+        if isinstance(step, TransactionBegin):
+            transactions.begin(producer, step)
             continue
-        begin, marker = transactions.end(producer), cast(TransactionEnd, step)
-        if marker.is_abort:
+        begin = transactions.end(producer)
+        if step.is_abort:
             older_offset = transactions.first_offset(below=summary.segment.base_offset)
             open_offsets = (
-                offset for offset in (older_offset, marker.stable_offset) if offset is not None
+                offset for offset in (older_offset, step.stable_offset) if offset is not None
             )
-            yield _Abort(marker, begin.offset if begin else None, min(open_offsets, default=None))
+            yield _Abort(step, begin.offset if begin else None, min(open_offsets, default=None))
 
 
 def _missing_finding(

@@ -14,6 +14,7 @@ from kafkaviz.app.state.page_location import SegmentLocation
 from kafkaviz.figures.segment import segment_tables
 from kafkaviz.figures.segment.segment_tables import PinnedRow
 from kafkaviz.figures.text import segment_text
+from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import message
 
 SUFFIXES = (".tar.gz", ".tgz", ".tar", ".zip")
@@ -49,7 +50,7 @@ def _stem(name: str) -> str:
 def anatomy(block: LessonBlock) -> tuple[SegmentLocation, Anatomy]:
     """The segment of a block, read. Raises NoValue where it has no .log."""
     location = locate(block)
-    if location.segment.log is None:
+    if not isinstance(location.segment, LogSegment):
         raise NoValue(
             message("lesson.segment_has_no_file", segment=location.segment.name, file=".log")
         )

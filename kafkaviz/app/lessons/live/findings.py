@@ -7,11 +7,11 @@ from pathlib import Path
 import streamlit as st
 
 from kafkaviz.analysis.health.finding import Finding
+from kafkaviz.app.cache.broker_cache import HASH_FUNCS, BrokerSnapshot
 from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
 from kafkaviz.app.lessons.live import block_location
 from kafkaviz.app.lessons.live.figure import Destination, LessonFigure
 from kafkaviz.app.state import page_state
-from kafkaviz.app.state.page_location import SegmentLocation
 from kafkaviz.app.widgets import elements
 from kafkaviz.figures.text import finding_text
 from kafkaviz.messages import message, render, say
@@ -21,7 +21,7 @@ WRAP = ' style="white-space:normal"'
 
 def _make(block: LessonBlock) -> list[Finding]:
     location = block_location.locate(block)
-    partition_findings = _findings(location.snapshot.key, location.partition.directory, location)
+    partition_findings = _findings(location.snapshot, location.partition.directory)
     findings = [
         finding
         for finding in partition_findings
@@ -35,11 +35,11 @@ def _make(block: LessonBlock) -> list[Finding]:
     return findings
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
-def _findings(key: str, directory: str, _location: SegmentLocation) -> tuple[Finding, ...]:
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=HASH_FUNCS)
+def _findings(snapshot: BrokerSnapshot, directory: str) -> tuple[Finding, ...]:
     from kafkaviz.analysis.health import broker_health
 
-    return broker_health.check(_location.broker, partition=directory).findings
+    return broker_health.check(snapshot.broker, partition=directory).findings
 
 
 def _draw(findings: Sequence[Finding], block: LessonBlock, key: str) -> None:

@@ -10,7 +10,8 @@ from kafkaviz.analysis import sweep, tuning
 from kafkaviz.analysis.cost import cost_model
 from kafkaviz.analysis.segment.anatomy import Anatomy
 from kafkaviz.analysis.tuning.source import open_source
-from kafkaviz.app.cache import segment_cache
+from kafkaviz.app.cache.broker_cache import BrokerSnapshot
+from kafkaviz.app.cache.segment_cache import HASH_FUNCS
 from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
 from kafkaviz.app.lessons.live import block_location
 from kafkaviz.app.lessons.live.figure import Destination, LessonFigure, block_key
@@ -31,12 +32,12 @@ HEADS = ("interval", "offset_entries", "index_bytes", "headers_mean", "headers_p
 
 def _make_sweep(block: LessonBlock) -> tuple[SegmentLocation, np.ndarray]:
     location, anatomy = block_location.anatomy(block)
-    return location, _cached_sweep(segment_cache.key(anatomy.segment), anatomy)
+    return location, _cached_sweep(anatomy)
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
-def _cached_sweep(key: str, _anatomy: Anatomy) -> np.ndarray:
-    return sweep.sweep(_anatomy.batches, INTERVALS)
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=HASH_FUNCS)
+def _cached_sweep(anatomy: Anatomy) -> np.ndarray:
+    return sweep.sweep(anatomy.batches, INTERVALS)
 
 
 def _draw_sweep(result: tuple[SegmentLocation, np.ndarray], block: LessonBlock, key: str) -> None:
@@ -78,16 +79,22 @@ class LessonTuning:
 def _make_tuning(block: LessonBlock) -> LessonTuning:
     location = block_location.locate(block)
     return _cached_tuning(
-        f"{location.snapshot.key} {location.partition.directory!r}",
+        location.snapshot,
+        location.partition.directory,
         block["considered"],
         language(),
-        location,
+        _location=location,
     )
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=HASH_FUNCS)
 def _cached_tuning(
-    key: str, considered_bytes: int, language_code: str, _location: SegmentLocation
+    snapshot: BrokerSnapshot,
+    directory: str,
+    considered_bytes: int,
+    language_code: str,
+    *,
+    _location: SegmentLocation,
 ) -> LessonTuning:
     source = open_source(_location.partition.path)
     case, budgets, prices = (

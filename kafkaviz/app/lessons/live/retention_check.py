@@ -8,11 +8,11 @@ from kafkaviz import units
 from kafkaviz.analysis.health import broker_health
 from kafkaviz.analysis.retention import policy
 from kafkaviz.analysis.retention.policy import LogRetention, RetentionLimits, SegmentAge
+from kafkaviz.app.cache.broker_cache import HASH_FUNCS, BrokerSnapshot
 from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
 from kafkaviz.app.lessons.live import block_location
 from kafkaviz.app.lessons.live.figure import Destination, LessonFigure
 from kafkaviz.app.state import page_state
-from kafkaviz.app.state.page_location import SegmentLocation
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.tables import table
 from kafkaviz.config_def import DAY_MS
@@ -23,7 +23,7 @@ from kafkaviz.messages import message, say
 def _make(block: LessonBlock) -> LogRetention:
     """The check of a block. Raises NoValue where no segment tells a time."""
     location = block_location.locate(block)
-    segment_ages = _segment_ages(location.snapshot.key, location.partition.directory, location)
+    segment_ages = _segment_ages(location.snapshot, location.partition.directory)
     times = [
         segment_age.timestamp_ms
         for segment_age in segment_ages
@@ -40,11 +40,11 @@ def _make(block: LessonBlock) -> LogRetention:
     )
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
-def _segment_ages(key: str, directory: str, _location: SegmentLocation) -> tuple[SegmentAge, ...]:
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=HASH_FUNCS)
+def _segment_ages(snapshot: BrokerSnapshot, directory: str) -> tuple[SegmentAge, ...]:
     return tuple(
         segment.age
-        for log in broker_health.check(_location.broker, partition=directory).retention
+        for log in broker_health.check(snapshot.broker, partition=directory).retention
         for segment in log.segments
     )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 import streamlit as st
 
 from kafkaviz import messages, units
-from kafkaviz.app.cache.broker_cache import MAX_BROKERS, BrokerSnapshot
+from kafkaviz.app.cache.broker_cache import HASH_FUNCS, MAX_BROKERS, BrokerSnapshot
 from kafkaviz.app.frame import frame
 from kafkaviz.app.frontend.findings import findings
 from kafkaviz.app.pages.health.head import address_release, render_head, render_traces_notice
@@ -98,11 +98,11 @@ def _render_checkup(snapshot: BrokerSnapshot, checked_release: str, chosen_relea
 
 def _render_findings(snapshot: BrokerSnapshot, health: "Health", release: str) -> None:
     """The findings, what the next start does, and what retention keeps."""
-    findings(_message(snapshot.key, release, messages.language(), health))
+    findings(_message(snapshot, release, messages.language(), health))
 
 
-@st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False)
-def _message(key: str, release: str, language: str, _health: "Health") -> dict:
+@st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False, hash_funcs=HASH_FUNCS)
+def _message(snapshot: BrokerSnapshot, release: str, language: str, _health: "Health") -> dict:
     broker = _health.broker
     logs = {
         (partition.directory, segment.base_offset): segment.log.size_bytes
@@ -126,7 +126,7 @@ def _message(key: str, release: str, language: str, _health: "Health") -> dict:
         is_left_known=broker.shutdown_state != "unknown",
         release=_health.version.version,
     )
-    return checkup_figure.message(view, f"{key} {release}")
+    return checkup_figure.message(view, f"{snapshot.key} {release}")
 
 
 def _render_failure(snapshot: BrokerSnapshot, error: Exception, release: str) -> None:

@@ -6,6 +6,7 @@ downloaded.
 """
 
 import io
+import os
 import tarfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ import streamlit as st
 
 from kafkaviz import units, versions
 from kafkaviz.analysis.health.finding import Finding
-from kafkaviz.app.cache.broker_cache import MAX_BROKERS, BrokerSnapshot
+from kafkaviz.app.cache.broker_cache import HASH_FUNCS, MAX_BROKERS, BrokerSnapshot
 from kafkaviz.app.state import page_state
 from kafkaviz.app.widgets import elements
 from kafkaviz.errors import CannotOpen, KafkavizError
@@ -67,14 +68,14 @@ def render_rebuilt_indexes(
         is_requested = _is_requested(partition, (snapshot.key, directory, version))
         download_slot = st.container(width="content")
     if is_requested:
-        _render_indexes(download_slot, partition, snapshot.key, version)
+        _render_indexes(download_slot, snapshot, partition, version=version)
 
 
 def _is_requested(partition: Partition, request: tuple[str, str, str]) -> bool:
     """Whether its indexes were asked for, now or before; of too large a log nobody can. request:
     the listing, the directory, the release.
     """
-    log_bytes = sum(segment.log.size_bytes for segment in partition.live if segment.log)
+    log_bytes = sum(segment.log.size_bytes for segment in partition.live)
     if log_bytes > MOST_LOG_BYTES:
         st.html(f'<p class="kv-sm kv-fnt">{say("health.too_much", size=units.size(log_bytes))}</p>')
         return False
@@ -85,14 +86,18 @@ def _is_requested(partition: Partition, request: tuple[str, str, str]) -> bool:
 
 
 def _render_indexes(
-    download_slot: "st.delta_generator.DeltaGenerator", partition: Partition, key: str, version: str
+    download_slot: "st.delta_generator.DeltaGenerator",
+    snapshot: BrokerSnapshot,
+    partition: Partition,
+    *,
+    version: str,
 ) -> None:
     """The files in a table, or why recovery does not get through; the archive goes into
     `download_slot`.
     """
     try:
         with st.spinner(say("health.recovering")):
-            rebuilt_files = _rebuild(f"{key} {partition.directory!r} {version}", partition, version)
+            rebuilt_files = _rebuild(snapshot, os.fsencode(partition.directory), version)
     except KafkavizError as fault:
         with elements.state(
             "rebuild",
@@ -169,14 +174,15 @@ def offer_partitions(snapshot: BrokerSnapshot, findings: Sequence[Finding]) -> l
     )
 
 
-@st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False)
-def _rebuild(key: str, _partition: Partition, version: str) -> dict[str, bytes]:
+@st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False, hash_funcs=HASH_FUNCS)
+def _rebuild(snapshot: BrokerSnapshot, directory: bytes, version: str) -> dict[str, bytes]:
     from kafkaviz.analysis.rebuild.rebuild_source import open_rebuild_source
 
     release = versions.parse(version)
+    partition = snapshot.broker.partition(os.fsdecode(directory))
     return {
         name: data
-        for segment_indexes in open_rebuild_source(_partition.path, release, {}).rebuild_segments(
+        for segment_indexes in open_rebuild_source(partition.path, release, {}).rebuild_segments(
             release
         )
         for name, data in segment_indexes.files().items()

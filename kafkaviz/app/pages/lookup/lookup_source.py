@@ -2,9 +2,11 @@
 for lessons, or an index of keys that somebody typed.
 """
 
+import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 import numpy as np
 import streamlit as st
@@ -13,12 +15,14 @@ from kafkaviz import units
 from kafkaviz.analysis.inference.interval import IntervalBounds, interval_bounds
 from kafkaviz.analysis.lookup import lookups
 from kafkaviz.app.cache import segment_cache
+from kafkaviz.app.cache.broker_cache import BrokerSnapshot, HashFuncs
+from kafkaviz.app.cache.segment_cache import HASH_FUNCS
 from kafkaviz.app.state.page_location import SegmentLocation
 from kafkaviz.figures.stepper.context import LookupRecord
 from kafkaviz.figures.text.join_text import join_and, join_sentences
 from kafkaviz.format import batch_records, offset_index
 from kafkaviz.log.partition import Partition
-from kafkaviz.log.segment import Segment
+from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import say, say_count
 from kafkaviz.search.bounds import find_bounds
 from kafkaviz.search.log_view import LogView, SegmentView
@@ -83,11 +87,14 @@ class LookupSource:
         )
 
 
+SOURCE_HASH_FUNCS: HashFuncs = {LookupSource: attrgetter("key")}
+
+
 def open_partition(location: SegmentLocation) -> LookupSource:
     """The open topic-partition, its open segment first. Raises KafkavizError as reading it does."""
     partition, open_segment = location.partition, location.segment
-    partition_key = f"{location.snapshot.key}|{partition.directory!r}"
-    log = _log_view(partition_key, partition)
+    snapshot, directory = location.snapshot, os.fsencode(partition.directory)
+    log = _log_view(snapshot, directory)
     rows = _rows(partition, log, open_segment.base_offset)
     segment_view = next(
         (segment for segment in log.segments if segment.base_offset == open_segment.base_offset),
@@ -104,7 +111,7 @@ def open_partition(location: SegmentLocation) -> LookupSource:
         else (0, segment_view.largest_timestamp_ms)
     )
     return LookupSource(
-        f"{partition_key}|{segment_cache.key(open_segment)}",
+        f"{snapshot.key}|{partition.directory!r}|{segment_cache.key(open_segment)}",
         _title(location, log, segment_view),
         _note(location, log),
         log,
@@ -116,7 +123,7 @@ def open_partition(location: SegmentLocation) -> LookupSource:
         low_ms + (high_ms - low_ms) * 3 // 8 + 1,
         lambda base_offset: _rows(partition, log, base_offset),
         _record_reader(partition),
-        _batch_reader(partition_key, location, log),
+        _batch_reader(location, log),
     )
 
 
@@ -141,9 +148,7 @@ def _title(location: SegmentLocation, log: LogView, segment_view: SegmentView) -
 
 
 def _note(location: SegmentLocation, log: LogView) -> str:
-    bounds = _interval(
-        f"{location.snapshot.key}|{segment_cache.key(location.segment)}", location.segment
-    )
+    bounds = _interval(location.segment.with_log())
     notes = []
     if bounds.high_bytes is not None:
         notes.append(
@@ -171,25 +176,25 @@ def recovery_notes(names: Sequence[str]) -> list[str]:
     return [say_count("lookup.recovered_more", len(names) - 1, file=names[0], n=len(names) - 1)]
 
 
-@st.cache_data(max_entries=32, show_spinner=False)
-def _interval(key: str, _segment: Segment) -> IntervalBounds:
+@st.cache_data(max_entries=32, show_spinner=False, hash_funcs=HASH_FUNCS)
+def _interval(segment: LogSegment) -> IntervalBounds:
     """Which index.interval.bytes fits the open segment, as far as its entries tell."""
-    anatomy = segment_cache.read(_segment)
+    anatomy = segment_cache.read(segment)
     return interval_bounds(anatomy.batches, anatomy.index.entries)
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
-def _log_view(key: str, _partition: Partition) -> LogView:
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=HASH_FUNCS)
+def _log_view(snapshot: BrokerSnapshot, directory: bytes) -> LogView:
     """The topic-partition as a broker has it open: where it was not stopped cleanly, as its next
     start would leave it.
     """
-    return lookups.open_log_view(_partition)
+    return lookups.open_log_view(snapshot.broker.partition(os.fsdecode(directory)))
 
 
 def _rows(partition: Partition, log: LogView, base_offset: int) -> np.ndarray:
     """The batches of a segment, as far as the log that is served reaches."""
     return _clip_batches(
-        segment_cache.read(partition.segment(base_offset)).batches, log, base_offset
+        segment_cache.read(partition.segment(base_offset).with_log()).batches, log, base_offset
     )
 
 
@@ -225,9 +230,7 @@ def _record_reader(partition: Partition) -> Callable[[int, int], Sequence[Lookup
     return records
 
 
-def _batch_reader(
-    key: str, location: SegmentLocation, log: LogView
-) -> Callable[[int], np.ndarray | None]:
+def _batch_reader(location: SegmentLocation, log: LogView) -> Callable[[int], np.ndarray | None]:
     partition = location.partition
     if partition.log_bytes > READ_BYTES:
         return lambda base_offset: (
@@ -237,15 +240,17 @@ def _batch_reader(
         )
 
     def times(base_offset: int) -> np.ndarray | None:
-        rows = _all_batches(key, partition).get(base_offset)
+        batches = _all_batches(location.snapshot, os.fsencode(partition.directory))
+        rows = batches.get(base_offset)
         return None if rows is None else _clip_batches(rows, log, base_offset)
 
     return times
 
 
-@st.cache_resource(max_entries=4, show_spinner=False)
-def _all_batches(key: str, _partition: Partition) -> dict[int, np.ndarray]:
-    return {segment.base_offset: segment.batches() for segment in _partition.live}
+@st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=HASH_FUNCS)
+def _all_batches(snapshot: BrokerSnapshot, directory: bytes) -> dict[int, np.ndarray]:
+    partition = snapshot.broker.partition(os.fsdecode(directory))
+    return {segment.base_offset: segment.batches() for segment in partition.live}
 
 
 def _label(key: bytes | None) -> str:

@@ -9,7 +9,8 @@ import streamlit as st
 from kafkaviz import versions
 from kafkaviz.analysis.inference.version import AssumedRelease, assumed_version
 from kafkaviz.analysis.lookup import why_offset
-from kafkaviz.app.pages.lookup.lookup_source import TIMESTAMP, LookupSource
+from kafkaviz.app.cache.broker_cache import HASH_FUNCS, BrokerSnapshot
+from kafkaviz.app.pages.lookup.lookup_source import SOURCE_HASH_FUNCS, TIMESTAMP, LookupSource
 from kafkaviz.app.state.page_location import BrokerLocation
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.lookup import why_offset as why_figure
@@ -34,12 +35,12 @@ SMALL_PAGE_SLOTS, SMALL_WARM = 4, 64  # slots of a page where fewer entries than
 
 def assumed_release(location: BrokerLocation) -> AssumedRelease:
     """The release that the open directory looks like."""
-    return _assumed_release(location.snapshot.key, location)
+    return _assumed_release(location.snapshot)
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
-def _assumed_release(key: str, _location: BrokerLocation) -> AssumedRelease:
-    return assumed_version(_location.broker)
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=HASH_FUNCS)
+def _assumed_release(snapshot: BrokerSnapshot) -> AssumedRelease:
+    return assumed_version(snapshot.broker)
 
 
 def equivalent_version(version: str) -> str | None:
@@ -102,7 +103,7 @@ def lookup_context(
     result = (
         _search_keys(source.log, target, search_profile)
         if source.is_index_only
-        else _look_up(source.key, target_kind, target, search_profile, isolation, source.log)
+        else _look_up(source, target_kind, target, search_profile, isolation)
     )
     return LookupContext(
         result,
@@ -122,24 +123,23 @@ def _search_keys(log: LogView, target: int, search_profile: SearchProfile) -> Lo
     )
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
+@st.cache_data(max_entries=64, show_spinner=False, hash_funcs=SOURCE_HASH_FUNCS)
 def _look_up(
-    key: str,
+    source: LookupSource,
     target_kind: str,
     target: int,
     search_profile: SearchProfile,
     isolation: str,
-    _log: LogView,
 ) -> Lookup:
-    bounds = _bounds(key, search_profile.version, isolation, _log)
+    bounds = _bounds(source, search_profile.version, isolation)
     return (by_timestamp if target_kind == TIMESTAMP else by_offset)(
-        _log, target, search_profile, isolation, bounds
+        source.log, target, search_profile, isolation, bounds
     )
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
-def _bounds(key: str, version: str, isolation: str, _log: LogView) -> Bounds:
-    return find_bounds(_log, profile(version), isolation)
+@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=SOURCE_HASH_FUNCS)
+def _bounds(source: LookupSource, version: str, isolation: str) -> Bounds:
+    return find_bounds(source.log, profile(version), isolation)
 
 
 def searched_segment(context: LookupContext) -> SegmentView | None:
@@ -153,26 +153,19 @@ def explain_offset(
 ) -> OffsetExplanationView:
     """Why a timestamp gave this offset."""
     return _explain_offset(
-        source.key,
-        context.target,
-        search_profile,
-        context.result.bounds,
-        language(),
-        source,
-        context,
+        source, context.target, search_profile, context.result.bounds, language(), context
     )
 
 
-@st.cache_data(max_entries=32, show_spinner=False)
+@st.cache_data(max_entries=32, show_spinner=False, hash_funcs=SOURCE_HASH_FUNCS)
 def _explain_offset(
-    key: str,
+    source: LookupSource,
     target_ms: int,
     search_profile: SearchProfile,
     bounds: Bounds,
     language_code: str,
-    _source: LookupSource,
     _context: LookupContext,
 ) -> OffsetExplanationView:
     return why_figure.view(
-        why_offset.explain_offset(_context.result, _context.log, _source.times, _source.records)
+        why_offset.explain_offset(_context.result, _context.log, source.times, source.records)
     )

@@ -12,7 +12,7 @@ from kafkaviz.analysis.cost import lookup_cost
 from kafkaviz.analysis.cost.lookup_cost import HEADERS, PROBES, LookupCounts
 from kafkaviz.app.frontend import stepper as stepper_component
 from kafkaviz.app.pages.lookup import release_lookup
-from kafkaviz.app.pages.lookup.lookup_source import TIMESTAMP, LookupSource
+from kafkaviz.app.pages.lookup.lookup_source import SOURCE_HASH_FUNCS, TIMESTAMP, LookupSource
 from kafkaviz.app.state import choice, page_state
 from kafkaviz.app.state.page_location import PartitionLocation
 from kafkaviz.app.widgets import charts, elements
@@ -115,15 +115,15 @@ def _costs(
     """Of all targets of the segment that was searched."""
     segment = release_lookup.searched_segment(context)
     return (
-        _segment_costs(source.key, segment.base_offset, target_kind, search_profile, context)
+        _segment_costs(source, segment.base_offset, target_kind, search_profile, context)
         if segment
         else None
     )
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=SOURCE_HASH_FUNCS)
 def _segment_costs(
-    key: str,
+    source: LookupSource,
     base_offset: int,
     target_kind: str,
     search_profile: SearchProfile,

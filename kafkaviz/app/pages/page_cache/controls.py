@@ -20,6 +20,7 @@ from kafkaviz.analysis.page_cache.page_replay import (
     Memory,
     Readers,
 )
+from kafkaviz.app.cache.segment_cache import HASH_FUNCS
 from kafkaviz.app.state import choice, page_location, page_state
 from kafkaviz.app.state.page_location import BrokerLocation, Location
 from kafkaviz.app.widgets import elements
@@ -242,7 +243,7 @@ def _open_index(
         return "", None, None
     try:
         key = f"{location.snapshot.key} {index_name}"
-        return key, *read_index(key, segment)
+        return key, *read_index(segment)
     except KafkavizError as fault:
         finding = say("page_cache.unread", name=units.escape_controls(index_name))
         with elements.state(
@@ -268,12 +269,12 @@ def _offset_indexes(broker: Broker | None) -> dict[str, Segment]:
     return segments_by_name
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
-def read_index(key: str, _segment: Segment) -> tuple[np.ndarray, np.ndarray]:
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=HASH_FUNCS)
+def read_index(segment: Segment) -> tuple[np.ndarray, np.ndarray]:
     """The offsets and positions of an index, rising; entries of a damaged one that do not rise are
     left out.
     """
-    entries = _segment.offset_index
+    entries = segment.offset_index
     offsets, positions = entries["offset"].astype(np.int64), entries["position"].astype(np.int64)
     largest_before = (
         np.maximum.accumulate(np.concatenate([[-1], offsets[:-1]])) if len(offsets) else offsets

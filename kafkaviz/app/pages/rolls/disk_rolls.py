@@ -2,6 +2,7 @@
 them was found.
 """
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -11,7 +12,7 @@ from kafkaviz import units
 from kafkaviz.analysis.rolls import roll_history
 from kafkaviz.analysis.rolls.limits import WriteLoad
 from kafkaviz.analysis.rolls.roll_history import RollHistory
-from kafkaviz.app.cache.broker_cache import BrokerSnapshot
+from kafkaviz.app.cache.broker_cache import HASH_FUNCS, BrokerSnapshot
 from kafkaviz.app.pages.rolls.controls import MIB, PANEL_SETTINGS, SETTINGS
 from kafkaviz.app.pages.rolls.simulated_log import load_of
 from kafkaviz.app.widgets import elements
@@ -40,13 +41,13 @@ class RollsOnDisk:
 
 def rolls_on_disk(snapshot: BrokerSnapshot, directory: str) -> RollsOnDisk:
     """The lanes of a topic-partition. Raises KafkavizError as reading it does."""
-    return _rolls_on_disk(f"{snapshot.key}|{directory!r}", snapshot, directory)
+    return _rolls_on_disk(snapshot, os.fsencode(directory))
 
 
-@st.cache_resource(max_entries=CACHE_ENTRIES, show_spinner=False)
-def _rolls_on_disk(key: str, _snapshot: BrokerSnapshot, directory: str) -> RollsOnDisk:
-    partition = _snapshot.broker.partition(directory)
-    settings = log_settings.open_settings(_snapshot.broker).topic_settings(partition.topic)
+@st.cache_resource(max_entries=CACHE_ENTRIES, show_spinner=False, hash_funcs=HASH_FUNCS)
+def _rolls_on_disk(snapshot: BrokerSnapshot, directory: bytes) -> RollsOnDisk:
+    partition = snapshot.broker.partition(os.fsdecode(directory))
+    settings = log_settings.open_settings(snapshot.broker).topic_settings(partition.topic)
     config = log_config({name: setting.value for name, setting in settings.items()})
     explicit_names = [
         name for name, setting in settings.items() if setting.origin != Origin.DEFAULT
@@ -55,7 +56,7 @@ def _rolls_on_disk(key: str, _snapshot: BrokerSnapshot, directory: str) -> Rolls
     return RollsOnDisk(
         history,
         _load_on_disk(partition),
-        key,
+        f"{snapshot.key}|{partition.directory!r}",
         {name: settings[name].origin for name in SETTINGS if name in settings},
     )
 
@@ -65,7 +66,7 @@ def _load_on_disk(partition: Partition) -> WriteLoad:
     drawn on log axes.
     """
     last_segment = next(
-        (segment for segment in reversed(partition.live) if segment.log and segment.log.size_bytes),
+        (segment for segment in reversed(partition.live) if segment.log.size_bytes),
         None,
     )
     if last_segment is None:

@@ -20,7 +20,7 @@ from kafkaviz.figures.segment.segment_facts import FactGroups
 from kafkaviz.figures.text import segment_text
 from kafkaviz.figures.text.join_text import join_comma
 from kafkaviz.log.partition import Partition
-from kafkaviz.log.segment import Segment
+from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import render, say, say_count
 
 MOST_OFFERED = 12  # segments offered instead of one that is not there
@@ -34,7 +34,7 @@ def render_page() -> None:
     partition_location = cast(PartitionLocation, location)
     if location.segment is None:
         return _render_missing_segment(partition_location, partition)
-    if location.segment.log is None:
+    if not isinstance(location.segment, LogSegment):
         return _render_no_log(cast(SegmentLocation, location))
     try:
         anatomy = segment_cache.read(location.segment)
@@ -82,7 +82,7 @@ def _render_missing_segment(location: PartitionLocation, partition: Partition) -
         {
             candidate.base_offset: candidate
             for candidate in reversed(partition.segments)
-            if candidate.log
+            if isinstance(candidate, LogSegment)
         }.values()
     )
     reason = say_count(
@@ -112,7 +112,7 @@ def _render_missing_segment(location: PartitionLocation, partition: Partition) -
                 )
 
 
-def _nearest(candidates: list[Segment], offset: int | None) -> list[Segment]:
+def _nearest(candidates: list[LogSegment], offset: int | None) -> list[LogSegment]:
     """At most twelve segments, those whose base offsets lie closest to the one asked for."""
     nearest = sorted(candidates, key=lambda candidate: abs(candidate.base_offset - (offset or 0)))[
         :MOST_OFFERED

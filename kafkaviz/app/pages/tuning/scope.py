@@ -126,7 +126,7 @@ def _rivals(broker: Broker, own_partition: Partition) -> list[Partition]:
 
 def log_bytes(partition: Partition) -> int:
     """Of all .log files of a topic-partition."""
-    return sum(segment.log.size_bytes for segment in partition.live if segment.log)
+    return sum(segment.log.size_bytes for segment in partition.live)
 
 
 def option_text(option: str) -> str:
