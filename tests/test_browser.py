@@ -55,9 +55,9 @@ def test_the_broker_on_paper(server, page):
         and not page.locator("[data-testid=stSidebar]").is_visible()
     )
     assert [
-        one.inner_text()
-        for one in page.locator("[data-testid=stMain]").get_by_role("button").all()
-        if one.is_visible()
+        button.inner_text()
+        for button in page.locator("[data-testid=stMain]").get_by_role("button").all()
+        if button.is_visible()
     ] == []
     box, edge = (
         page.locator(".st-key-kv_paper_rows table").bounding_box(),
@@ -82,10 +82,10 @@ def test_a_dark_page_on_paper_is_light(server, browser, path):
         inks = page.evaluate(INK)
         ground = page.locator(".stApp").evaluate("one => getComputedStyle(one).backgroundColor")
         page.emulate_media(media="screen", color_scheme="dark")
-        seen = page.locator("h1").first.evaluate("one => getComputedStyle(one).color")
+        color = page.locator("h1").first.evaluate("one => getComputedStyle(one).color")
     assert ground == "rgb(255, 255, 255)" and chart == "invert(1) hue-rotate(180deg)"
     assert len(inks) > 3 and max(sum(ink) for ink in inks) < 420, inks
-    assert seen == "rgb(232, 236, 242)"
+    assert color == "rgb(232, 236, 242)"
 
 
 def test_sparks_numbers_arrive(unread_server, page):
@@ -182,13 +182,13 @@ def test_the_bar_has_room_for_a_long_name(server, page, clean, tmp_path, languag
     shutil.copytree(open_broker(clean).partition("payments-0").path, broker / name)
     page.goto(f"{server}/segment?dir={broker}&tp={name}&segment=7975&lang={language}")
     page.locator(".dt svg").wait_for()
-    shown = ".st-key-kv_top button:visible"
-    page.locator(shown, has_text=last).wait_for()
+    selector = ".st-key-kv_top button:visible"
+    page.locator(selector, has_text=last).wait_for()
     boxes = sorted(
-        (one.bounding_box() for one in page.locator(shown).all()), key=lambda box: box["x"]
+        (button.bounding_box() for button in page.locator(selector).all()), key=lambda box: box["x"]
     )
     assert len(boxes) >= 5 and boxes[-1]["x"] + boxes[-1]["width"] <= 1280 - 16, boxes
-    assert all(one["x"] + one["width"] <= after["x"] for one, after in itertools.pairwise(boxes)), (
+    assert all(box["x"] + box["width"] <= after["x"] for box, after in itertools.pairwise(boxes)), (
         boxes
     )
     assert page.get_by_text("…-delete").first.is_visible()

@@ -61,8 +61,8 @@ def test_too_many_arguments_name_the_help_of_their_command(capsys):
     """Not that of the whole command line, which has none of its arguments."""
     with pytest.raises(SystemExit) as stop:
         main(["check", "a", "b", "--odd"])
-    told = "kafkaviz check: unrecognized arguments: b --odd; see kafkaviz check --help\n"
-    assert (stop.value.code, capsys.readouterr().err) == (2, told)
+    error_text = "kafkaviz check: unrecognized arguments: b --odd; see kafkaviz check --help\n"
+    assert (stop.value.code, capsys.readouterr().err) == (2, error_text)
 
 
 @pytest.mark.parametrize("command", sorted(set(COMMANDS) - {"warm"}))
@@ -72,9 +72,9 @@ def test_help_tells_of_json(command, capsys):
     """
     with pytest.raises(SystemExit):
         main([command, "--help"])
-    told = capsys.readouterr().out
-    assert ("  --json  " in told and "\n--json prints one object" in told) or (
-        command == "app" and "there is no --json" in told
+    output = capsys.readouterr().out
+    assert ("  --json  " in output and "\n--json prints one object" in output) or (
+        command == "app" and "there is no --json" in output
     )
 
 
@@ -114,8 +114,12 @@ def test_wrong_usage_is_2(line, capsys, server):
     with pytest.raises(SystemExit) as stop:
         main(line.split())
     assert stop.value.code == 2
-    [told] = capsys.readouterr().err.splitlines()
-    assert told.startswith("kafkaviz") and told.endswith(" --help") and "warm" not in told
+    [error_line] = capsys.readouterr().err.splitlines()
+    assert (
+        error_line.startswith("kafkaviz")
+        and error_line.endswith(" --help")
+        and "warm" not in error_line
+    )
     assert server == []
 
 
@@ -222,13 +226,13 @@ def test_the_names_of_the_server_reach_it(server, capsys):
         assert stop.value.code == 2 and "is no name of a host" in capsys.readouterr().err
 
 
-def test_a_port_that_is_taken_is_said(server, capsys):
+def test_a_port_in_use_is_reported(server, capsys):
     """In one line of ours, before the server starts."""
-    with create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+    with create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
         assert main(["app", "--port", str(port)]) == 2
-    told = capsys.readouterr().err
-    assert told == (
+    error_text = capsys.readouterr().err
+    assert error_text == (
         f"kafkaviz: port {port} is in use; name another, or leave --port out for the next free "
         "one\n"
     )
@@ -245,11 +249,11 @@ def test_app_without_a_directory_leaves_the_choice_to_the_pages(server, monkeypa
 
 def test_app_names_a_missing_directory(server, tmp_path, capsys):
     """Nothing is started for a path that is not there; every command says so in the same words."""
-    said = set()
+    outputs = set()
     for line in (["app"], ["check"], ["tune"], ["lookup", "--offset", "1"]):
         assert main([line[0], str(tmp_path / "nowhere"), *line[1:]]) == 2
-        said.add(capsys.readouterr().err)
-    assert said == {
+        outputs.add(capsys.readouterr().err)
+    assert outputs == {
         (
             f"kafkaviz: {tmp_path / 'nowhere'}: is not there; check the path; it may have been "
             "moved or removed\n"

@@ -67,8 +67,8 @@ nope=1 -> Unknown topic config name: nope""".splitlines(),
 )
 def test_a_value_is_refused_with_kafkas_words(line):
     """What LogConfig.validate of 4.4.0 said of each; of those that 4.3.1 knows it said the same."""
-    given, words = line.split(" -> ")
-    name, _, text = given.partition("=")
+    value_text, words = line.split(" -> ")
+    name, _, text = value_text.partition("=")
     with pytest.raises(RefusedSetting) as refused:
         config_def.parse(name, text, NEWEST)
     assert str(refused.value) == words
@@ -116,12 +116,12 @@ def test_settings_that_came_with_4_4():
         release: config_def.defaults(release)
         for release in ((4, 2, 1), (4, 2, 2), (4, 3, 1), (4, 4))
     }
-    found = {
-        release: {name: one[name] for name in brought if name in one}
-        for release, one in known.items()
+    definitions = {
+        release: {name: settings[name] for name in brought if name in settings}
+        for release, settings in known.items()
     }
     patched = {"max.decompressed.message.bytes": 2_147_483_639}
-    assert found == {(4, 2, 1): {}, (4, 2, 2): patched, (4, 3, 1): {}, (4, 4): brought}
+    assert definitions == {(4, 2, 1): {}, (4, 2, 2): patched, (4, 3, 1): {}, (4, 4): brought}
 
 
 def test_the_strongest_of_a_brokers_names_counts():

@@ -102,17 +102,17 @@ def faults(source: str, module: str) -> list[tuple[int, str]]:
     if floor(module) is None:
         return [(1, f"{room(module)} has no floor: give it one in FLOORS")]
     tree = ast.parse(source)
-    found = [
+    differences = [
         (line, fault)
         for line, name in imports(tree, module)
         for fault in import_faults(module, name)
     ]
     if module.startswith(BUFFERS_ALONE):
-        found += [
+        differences += [
             (line, f"calls {name}(): this room takes buffers and gives values")
             for line, name in worldly_calls(tree)
         ]
-    return sorted(set(found))
+    return sorted(set(differences))
 
 
 def import_faults(module: str, imported: str) -> Iterator[str]:
@@ -130,9 +130,9 @@ def import_faults(module: str, imported: str) -> Iterator[str]:
 
 def neighbour_faults(module: str, imported: str) -> Iterator[str]:
     """The same for two modules of ours."""
-    here, there = floor(module), floor(imported)
-    if there is not None and there > here:
-        yield f"floor {here} climbs to {imported}, floor {there}"
+    own_floor, there = floor(module), floor(imported)
+    if there is not None and there > own_floor:
+        yield f"floor {own_floor} climbs to {imported}, floor {there}"
     if (room(module), room(imported)) in STRANGERS:
         yield f"{room(module)} does not know {room(imported)}"
     mine, its = wing(module), wing(imported)
@@ -205,9 +205,9 @@ def test_no_line_climbs():
         ("kafkaviz.attic.box", "", 1),
     ],
 )
-def test_a_line_that_climbs_is_named(module, source, line):
+def test_a_line_that_climbs_is_reported(module, source, line):
     """Each rule, broken once, is found on its line."""
-    assert [found for found, _ in faults(source, module)] == [line]
+    assert [line_number for line_number, _ in faults(source, module)] == [line]
 
 
 @pytest.mark.parametrize(

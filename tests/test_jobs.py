@@ -166,7 +166,7 @@ class StagedJob(Job[str, None]):
         return KafkavizError(f"short: {error}")
 
 
-def test_what_else_works_for_a_job_is_told_once(monkeypatch):
+def test_what_else_works_for_a_job_is_reported_once(monkeypatch):
     """Of a cancel and of an end from outside; not where the work ends by itself."""
     opened = threading.Event()
 

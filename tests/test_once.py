@@ -33,13 +33,13 @@ def trees() -> dict[Path, ast.Module]:
 @pytest.mark.parametrize("literal", dict.fromkeys(LITERALS))
 def test_a_name_of_kafkas_is_typed_once(literal, trees):
     """In format/names.py; whoever needs one takes it from there."""
-    found = [
+    places = [
         str(path.relative_to(ROOT))
         for path, tree in trees.items()
         for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and node.value == literal
     ]
-    assert found == ["format/names.py"]
+    assert places == ["format/names.py"]
 
 
 @pytest.mark.parametrize(
@@ -55,15 +55,18 @@ def test_a_name_of_kafkas_is_typed_once(literal, trees):
 )
 def test_a_constant_is_defined_once(constant, trees):
     """And imported elsewhere."""
-    found = defaultdict(int)
+    counts = defaultdict(int)
     for path, tree in trees.items():
         for node in tree.body:
             targets = node.targets if isinstance(node, ast.Assign) else []
-            named = [
-                one for target in targets for one in ast.walk(target) if isinstance(one, ast.Name)
+            loop_names = [
+                node
+                for target in targets
+                for node in ast.walk(target)
+                if isinstance(node, ast.Name)
             ]
-            found[path] += sum(one.id == constant for one in named)
-    assert sum(found.values()) == 1, [path for path, count in found.items() if count]
+            counts[path] += sum(node.id == constant for node in loop_names)
+    assert sum(counts.values()) == 1, [path for path, count in counts.items() if count]
 
 
 @pytest.mark.parametrize(
@@ -77,19 +80,19 @@ def test_a_constant_is_defined_once(constant, trees):
 )
 def test_a_loop_is_written_once(text, home, trees):
     """On the floor of the simulator; replaying has a clock that only goes forward."""
-    found = [
+    places = [
         str(path.relative_to(ROOT))
         for path in trees
         if path.parts[len(ROOT.parts)] in ("binary", "simulate") and text in path.read_text()
     ]
-    assert [one for one in found if one != "simulate/directory/replay_stream.py"] == [home]
+    assert [path for path in places if path != "simulate/directory/replay_stream.py"] == [home]
 
 
 def test_batches_are_observed_by_a_method_of_one_name(trees):
     """Whoever is shown the batches of a scan is a BatchObserver; the simulator keeps the state of a
     broker, which is no sum of a scan.
     """
-    found = {
+    places = {
         f"{path.relative_to(ROOT)} {owner.name}.{method.name}"
         for path, tree in trees.items()
         if "simulate" not in path.parts
@@ -101,7 +104,7 @@ def test_batches_are_observed_by_a_method_of_one_name(trees):
         if isinstance(method.returns, ast.Constant) and method.returns.value is None
         if method.name != "observe" or not owner.bases
     }
-    assert found == set()
+    assert places == set()
 
 
 def test_what_an_option_takes_is_a_function_of_no_command(trees):
@@ -109,7 +112,7 @@ def test_what_an_option_takes_is_a_function_of_no_command(trees):
     commands = {
         path.stem for path in trees if path.parent.name == "commands" and path.stem != "__init__"
     }
-    found = {
+    places = {
         f"{path.name} imports {node.module}"
         for path, tree in trees.items()
         if "commands" in path.parts
@@ -119,13 +122,13 @@ def test_what_an_option_takes_is_a_function_of_no_command(trees):
         and len(parts) == 3
         and parts[2] in commands
     }
-    assert found == set()
+    assert places == set()
 
 
 @pytest.mark.parametrize("key", ["offset_entries", "counted_by"])
 def test_an_object_of_json_is_built_once(key, trees):
     """Two commands that print it have it from one place."""
-    found = [
+    paths = [
         path
         for path, tree in trees.items()
         for node in ast.walk(tree)
@@ -133,10 +136,10 @@ def test_an_object_of_json_is_built_once(key, trees):
         for name in node.keys
         if isinstance(name, ast.Constant) and name.value == key
     ]
-    assert found == []
+    assert paths == []
 
 
 def test_the_slot_that_is_kept_is_taken_off_once(trees):
     """A time index is full one entry before its last slot: IndexConfig.usable_time_slots."""
-    found = [f"{path.relative_to(ROOT)}" for path in trees if "time_slots - 1" in path.read_text()]
-    assert found == ["simulate/config.py"]
+    paths = [f"{path.relative_to(ROOT)}" for path in trees if "time_slots - 1" in path.read_text()]
+    assert paths == ["simulate/config.py"]

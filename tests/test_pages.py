@@ -60,10 +60,10 @@ def page(directory: Path | str | None = None, **query: str) -> AppTest:
 
 def button(at: AppTest, label: str):
     """The button with that label."""
-    return next(one for one in at.button if one.label == label)
+    return next(button for button in at.button if button.label == label)
 
 
-def asked(at: AppTest, name: str) -> str:
+def field_value(at: AppTest, name: str) -> str:
     """A parameter of the address; AppTest keeps it as a list or as text, by who set it."""
     value = at.query_params[name]
     return value if isinstance(value, str) else value[0]
@@ -160,12 +160,12 @@ def test_the_order_is_in_the_address(small):
     at = page(access.samples()[0], order="By name")
     first = figure(at)["layout"]["annotations"][0]["text"]
     assert first == "__cluster_metadata-0"
-    assert asked(at, "order") == "By name"
+    assert field_value(at, "order") == "By name"
 
 
 def test_the_tune_door_leads_to_the_whole_broker(small):
     """The page Tuning, of this directory, all its topics together."""
-    doors = {one.proto.label: one.proto for one in page(small).get("page_link")}
+    doors = {link.proto.label: link.proto for link in page(small).get("page_link")}
     assert doors["Tune"].page == "tuning" and "tune=Whole+broker" in doors["Tune"].query_string
 
 
@@ -218,7 +218,7 @@ def test_what_cannot_be_opened_is_answered(tmp_path, name, words, actions):
     at = page(tmp_path / name)
     assert words in html(at) and len(at.get("plotly_chart")) == 0
     assert html(at).count("<h1>") == 1
-    labels = [one.label for one in at.button]
+    labels = [button.label for button in at.button]
     for action in actions:
         assert any(label.startswith(action) for label in labels), labels
 
@@ -228,8 +228,8 @@ def test_the_way_on_leads_on(tmp_path):
     make_segment(tmp_path / "kafka" / "orders-0", 0, 10, [])
     (tmp_path / "kafka" / "meta.properties").write_text("version=1\n")
     at = page(tmp_path)
-    next(one for one in at.button if one.key == "kv_nearby_0").click().run()
-    assert "<h1>1 topic-partition, 10 B of log" in html(at) and asked(at, "dir") == str(
+    next(button for button in at.button if button.key == "kv_nearby_0").click().run()
+    assert "<h1>1 topic-partition, 10 B of log" in html(at) and field_value(at, "dir") == str(
         tmp_path / "kafka"
     )
     at = page(tmp_path / "nowhere")
@@ -272,7 +272,7 @@ def test_an_archive_with_two_brokers_on_a_shared_server(tmp_path, monkeypatch):
     monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", str(root))
     at = page(root / "two.zip")
     assert "One level down" in html(at)
-    next(one for one in at.button if one.key == "kv_nearby_1").click().run()
+    next(button for button in at.button if button.key == "kv_nearby_1").click().run()
     assert "<h1>1 topic-partition" in html(at) and "may not be opened" not in html(at)
     assert at.query_params["dir"] == str(root / "two.zip" / "broker-2")
     home = archive.unpack_target(root / "two.zip")
@@ -305,7 +305,7 @@ def test_an_archive_that_takes_long_can_be_cancelled(tmp_path, monkeypatch):
     assert "<h1>37 topic-partitions" in html(at) and "being unpacked" not in html(at)
 
 
-def test_what_was_said_while_unpacking_goes(tmp_path, monkeypatch):
+def test_what_was_shown_while_unpacking_goes(tmp_path, monkeypatch):
     """A page that is refused in the end, or opened, says that alone."""
     monkeypatch.setattr(unpack_budget, "PROGRESS_INTERVAL_S", 0)
     monkeypatch.setattr(unpack_budget, "LIMIT_FILES", 3)
@@ -322,7 +322,7 @@ def test_what_was_said_while_unpacking_goes(tmp_path, monkeypatch):
     assert "<h1>4 topic-partitions" in html(at) and "being unpacked" not in html(at)
 
 
-def test_no_sample_and_nothing_given(monkeypatch, tmp_path):
+def test_no_sample_and_no_directory(monkeypatch, tmp_path):
     """The empty state: what to give."""
     monkeypatch.setattr(access, "SAMPLES", tmp_path / "none")
     assert "No broker directory open" in html(page())
@@ -378,7 +378,7 @@ def test_a_path_as_it_is_pasted(small):
     """Blanks and quotes around it are dropped; the field opens it."""
     at = page(small)
     at.text_input[0].set_value(f" '{access.samples()[0]}' ").run()
-    assert asked(at, "dir") == str(access.samples()[0])
+    assert field_value(at, "dir") == str(access.samples()[0])
     assert "<h1>37 topic-partitions" in html(at)
 
 
@@ -394,7 +394,7 @@ def test_an_address_may_hold_anything():
 def test_the_table_is_filtered(small):
     """By a part of the name, whatever its case."""
     at = page(small)
-    next(one for one in at.text_input if one.label == "Filter").set_value("ORD").run()
+    next(field for field in at.text_input if field.label == "Filter").set_value("ORD").run()
     assert at.dataframe[0].value["Topic-partition"].tolist() == ["orders-0"]
 
 
@@ -407,7 +407,7 @@ def test_a_filter_that_fits_nothing(small):
     assert not at.dataframe
     button(at, "Clear the filter").click().run()
     assert len(at.dataframe[0].value) == 2 and "Clear the filter" not in [
-        one.label for one in at.button
+        button.label for button in at.button
     ]
 
 
@@ -446,7 +446,9 @@ def test_go_to_finds_an_offset(small):
     assert [
         link.proto.label for link in at.get("page_link") if link.proto.label.startswith("orders")
     ] == [r"orders\-0 :gray[1000 B]"]
-    next(one for one in at.text_input if one.key == "kv_goto_text").set_value("orders-0 7").run()
+    next(field for field in at.text_input if field.key == "kv_goto_text").set_value(
+        "orders-0 7"
+    ).run()
     links = [link.proto for link in at.get("page_link") if link.proto.label.startswith("Offset")]
     assert [link.label for link in links] == [r"Offset 7 in orders\-0 :gray[1000 B]"]
     assert "segment=0" in links[0].query_string and "pin=7" in links[0].query_string

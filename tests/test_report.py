@@ -57,9 +57,9 @@ class Read(HTMLParser):
         if self._inside not in ("script", "style"):
             self.words += data
 
-    def named(self, name: str) -> list[dict]:
+    def elements(self, name: str) -> list[dict]:
         """The attributes of every such element."""
-        return [attributes for one, attributes in self.tags if one == name]
+        return [attributes for tag, attributes in self.tags if tag == name]
 
 
 def batch(base_offset: int, values: list[bytes]) -> bytes:
@@ -126,15 +126,16 @@ def test_all_of_it_stands_in_one_file(damaged_page):
     ]
     assert (
         loads == []
-        and {one["href"][0] for one in read.named("a")} == {"#"}
-        and not read.named("link")
+        and {attributes["href"][0] for attributes in read.elements("a")} == {"#"}
+        and not read.elements("link")
     )
     assert set(re.findall(r"url\(\"?([a-z]+:[a-z]+)", damaged_page)) == {"data:font", "data:image"}
     assert "@import" not in damaged_page and 1_000_000 < len(damaged_page.encode()) < 2_800_000
     figures = figures_of(damaged_page)
     assert list(figures) == ["map", "headers", "bytes", "limits", "assumptions"]
     assert all(
-        list(one) == ["light", "dark"] and one["light"] != one["dark"] for one in figures.values()
+        list(modes) == ["light", "dark"] and modes["light"] != modes["dark"]
+        for modes in figures.values()
     )
 
 
@@ -149,20 +150,20 @@ def test_only_its_own_two_scripts_may_run(damaged_page):
     fetched.
     """
     policy = next(
-        one["content"]
-        for one in Read(damaged_page).named("meta")
-        if one.get("http-equiv") == "Content-Security-Policy"
+        tag["content"]
+        for tag in Read(damaged_page).elements("meta")
+        if tag.get("http-equiv") == "Content-Security-Policy"
     )
     script = re.search(r"<script>(.*)</script>\s*</body>", damaged_page, re.DOTALL)[1]
     plotly = re.search(
         r'id="packed-plotly" type="application/octet-stream">([^<]+)<', damaged_page
     )[1]
-    held = [
-        base64.b64encode(hashlib.sha256(one).digest()).decode()
-        for one in (script.encode(), gzip.decompress(base64.b64decode(plotly)))
+    digests = [
+        base64.b64encode(hashlib.sha256(data).digest()).decode()
+        for data in (script.encode(), gzip.decompress(base64.b64decode(plotly)))
     ]
     assert re.search("script-src ([^;]+);", policy)[1] == " ".join(
-        f"'sha256-{one}'" for one in held
+        f"'sha256-{digest}'" for digest in digests
     )
     assert (
         policy.startswith("default-src 'none'")
@@ -175,34 +176,40 @@ def test_it_says_what_the_command_says(damaged, damaged_page):
     """Each finding's words with its evidence and its next step, the start, and the verdict on the
     interval.
     """
-    words, found = Read(damaged_page).words.casefold(), broker_health.check(damaged)
-    told = [one for one in found.findings if one.severity == "error"]
-    assert len(told) == 5
-    for one in told:
-        told = one.code, one.consequence, one.next_step, one.evidence.found, one.reference or ""
-        assert [text for text in told if str(text).casefold() not in words] == []
+    words, health = Read(damaged_page).words.casefold(), broker_health.check(damaged)
+    findings = [finding for finding in health.findings if finding.severity == "error"]
+    assert len(findings) == 5
+    for finding in findings:
+        texts = (
+            finding.code,
+            finding.consequence,
+            finding.next_step,
+            finding.evidence.found,
+            finding.reference or "",
+        )
+        assert [text for text in texts if str(text).casefold() not in words] == []
     assert (
-        str(restart_forecast_text.describe(found.forecast)).casefold() in words
+        str(restart_forecast_text.describe(health.forecast)).casefold() in words
         and "index.interval.bytes" in words
     )
     assert "5 errors, 9 warnings, 3 worth knowing" in words
 
 
-def test_a_reader_who_does_not_see_it_is_told(damaged_page):
+def test_a_screen_reader_gets_a_text(damaged_page):
     """One h1, headings without a gap, a name for each figure, section, table and mark."""
     read = Read(damaged_page)
     levels = [int(name[1]) for name, _ in read.tags if re.fullmatch("h[1-6]", name)]
     assert levels.count(1) == 1 and levels[0] == 1
     assert all(after - before <= 1 for before, after in itertools.pairwise(levels))
     assert all(
-        one["role"] == "img" and len(one["aria-label"]) > 20
-        for one in read.named("div")
-        if "data-figure" in one
+        tag["role"] == "img" and len(tag["aria-label"]) > 20
+        for tag in read.elements("div")
+        if "data-figure" in tag
     )
-    assert all(one["aria-label"] for one in read.named("span") if one.get("role") == "img")
-    assert all(f'id="{one["aria-labelledby"]}"' in damaged_page for one in read.named("section"))
-    assert len(read.named("caption")) == len(read.named("table")) > 5 and all(
-        one.get("scope") for one in read.named("th")
+    assert all(tag["aria-label"] for tag in read.elements("span") if tag.get("role") == "img")
+    assert all(f'id="{tag["aria-labelledby"]}"' in damaged_page for tag in read.elements("section"))
+    assert len(read.elements("caption")) == len(read.elements("table")) > 5 and all(
+        tag.get("scope") for tag in read.elements("th")
     )
     assert ("html", {"lang": "en"}) in read.tags
 
@@ -211,10 +218,10 @@ def test_nothing_that_was_read_becomes_markup(trapped):
     """Names, ids and records with HTML in them are shown as they are."""
     page = report.report(open_broker(trapped), MADE_MS, include_payload=True, include_sha256=True)
     read = Read(page)
-    assert not read.named("img") and not any(
-        one == "onerror" for _, attributes in read.tags for one in attributes
+    assert not read.elements("img") and not any(
+        attribute == "onerror" for _, attributes in read.tags for attribute in attributes
     )
-    assert len(read.named("script")) == 3 and "<b>broker" in read.words
+    assert len(read.elements("script")) == 3 and "<b>broker" in read.words
     assert read.words.count(TRAP) > 5 and '</script><script>alert(1)</script>"\\u202e' in read.words
     labels = [note["text"] for note in figures_of(page)["map"]["light"]["layout"]["annotations"]]
     assert any("&lt;img" in text for text in labels) and not any("<img" in text for text in labels)
@@ -224,7 +231,8 @@ def test_what_records_hold_is_left_out_unless_somebody_asks(trapped):
     """No value, no key, no byte of a .log; asked for, the last records."""
     broker = open_broker(trapped)
     quiet, open_ = (
-        Read(report.report(broker, MADE_MS, include_payload=asked)).words for asked in (False, True)
+        Read(report.report(broker, MADE_MS, include_payload=include_payload)).words
+        for include_payload in (False, True)
     )
     assert (
         "zweitens" not in quiet
@@ -251,9 +259,9 @@ def test_only_the_end_of_a_log_is_read_for_its_last_records(clean, monkeypatch):
         "scan",
         lambda self, start, stop: read.append((start, stop)) or scan(self, start, stop),
     )
-    told = records._sample(partition)
+    sample = records._sample(partition)
     assert (
-        told.rows
+        sample.rows
         and read == [(read[0][0], last.log.size_bytes)]
         and last.log.size_bytes - read[0][0] < 40_000
     )
@@ -278,9 +286,9 @@ def test_which_files_can_hold_a_records_content(name, is_shown):
 def test_checksums_as_sha256sum_takes_them(trapped):
     """Every file, by the tool's own word; a name with a line break too."""
     (trapped / "odd\nname").write_text("x")
-    found = list(inputs.digests(open_broker(trapped)))
+    inputs_read = list(inputs.digests(open_broker(trapped)))
     sums = (
-        "\n".join(closing._line(one.sha256, one.name) for one in found)
+        "\n".join(closing._line(digest.sha256, digest.name) for digest in inputs_read)
         .replace("&lt;", "<")
         .replace("&gt;", ">")
     )
@@ -292,7 +300,7 @@ def test_checksums_as_sha256sum_takes_them(trapped):
         capture_output=True,
     )
     assert answer.returncode == 0, answer.stderr
-    assert len(found) == 3 and answer.stdout.count("OK") == 3
+    assert len(inputs_read) == 3 and answer.stdout.count("OK") == 3
     assert (
         html.html(sums) in report.report(open_broker(trapped), MADE_MS, include_sha256=True)
         or sums.count("\n") == 2
@@ -367,12 +375,12 @@ def test_what_is_counted_is_what_the_catalog_counts(clean, killed):
 
 def test_a_partition_without_a_record(clean):
     """Nothing is tuned, and that is said; the rest stands."""
-    found = gather(open_broker(clean / "empty-room-1"))
-    words = Read(report.page(found, MADE_MS)).words
-    assert found.tuning is None and "Nothing is told of it: " in words and "empty" in words
+    gathered = gather(open_broker(clean / "empty-room-1"))
+    words = Read(report.page(gathered, MADE_MS)).words
+    assert gathered.tuning is None and "Nothing is told of it: " in words and "empty" in words
 
 
-def test_a_file_that_cannot_be_read_is_left_out_and_named(clean, tmp_path):
+def test_a_file_that_cannot_be_read_is_left_out_and_reported(clean, tmp_path):
     """One broken segment never hides its neighbours."""
     broker = tmp_path / "broker"
     for name in ("orders-0", "payments-0"):
@@ -381,21 +389,23 @@ def test_a_file_that_cannot_be_read_is_left_out_and_named(clean, tmp_path):
     index = next((broker / "orders-0").glob("*.index"))
     opened = open_broker(broker)
     index.unlink()
-    found = gather(opened)
-    words = Read(report.page(found, MADE_MS)).words
-    assert [one.path for one in found.overview.problems] and "not read, and left out" in words
-    assert "payments-0" in words and found.overview.partitions[1].sums.batches == 2167
+    gathered = gather(opened)
+    words = Read(report.page(gathered, MADE_MS)).words
+    assert [
+        problem.path for problem in gathered.overview.problems
+    ] and "not read, and left out" in words
+    assert "payments-0" in words and gathered.overview.partitions[1].sums.batches == 2167
 
 
 def test_the_directory_is_as_it_was(damaged, damaged_page):
     """No file more, none touched."""
-    seen = {
+    colors = {
         path: (path.stat().st_mtime_ns, path.stat().st_size) for path in sorted(damaged.rglob("*"))
     }
     report.report(open_broker(damaged), MADE_MS, include_payload=True, include_sha256=True)
     assert {
         path: (path.stat().st_mtime_ns, path.stat().st_size) for path in sorted(damaged.rglob("*"))
-    } == seen
+    } == colors
 
 
 def test_text_is_escaped_and_markup_is_not():
@@ -422,8 +432,8 @@ def test_it_opens_without_a_network(browser, damaged_page, trapped, tmp_path, mo
     )
     for text in (damaged_page, *trap):
         (tmp_path / "report.html").write_text(text, encoding="utf-8")
-        seen = drawn(browser, (tmp_path / "report.html").as_uri(), mode)
-        assert seen == {
+        rendering = drawn(browser, (tmp_path / "report.html").as_uri(), mode)
+        assert rendering == {
             "requests": 1,
             "said": [],
             "figures": 5,
@@ -444,16 +454,16 @@ def drawn(browser, address: str, mode: str) -> dict:
     context = browser.new_context(
         viewport={"width": 1280, "height": 900}, color_scheme=mode, offline=True
     )
-    page, requests, said = context.new_page(), [], []
-    page.on("request", lambda one: requests.append(one.url))
-    page.on("console", lambda one: said.append(one.text))
-    page.on("pageerror", lambda one: said.append(str(one)))
-    page.on("dialog", lambda one: (said.append(one.message), one.dismiss()))
+    page, requests, events = context.new_page(), [], []
+    page.on("request", lambda request: requests.append(request.url))
+    page.on("console", lambda console_message: events.append(console_message.text))
+    page.on("pageerror", lambda error: events.append(str(error)))
+    page.on("dialog", lambda dialog: (events.append(dialog.message), dialog.dismiss()))
     page.goto(address)
     page.locator("html[data-drawn]").wait_for(timeout=30_000)
-    found = {
+    figures = {
         "requests": len(requests),
-        "said": said,
+        "said": events,
         "figures": page.locator(".plot .main-svg:first-child").count(),
         "wide": page.evaluate("document.documentElement.scrollWidth") > 1280,
         "undrawn": page.locator(".undrawn").count(),
@@ -464,9 +474,9 @@ def drawn(browser, address: str, mode: str) -> dict:
     before = words.evaluate(fill)
     page.emulate_media(color_scheme="dark" if mode == "light" else "light")
     page.wait_for_timeout(500)
-    found["turns"] = words.evaluate(fill) != before
+    figures["turns"] = words.evaluate(fill) != before
     context.close()
-    return found
+    return figures
 
 
 @pytest.mark.browser

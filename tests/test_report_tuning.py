@@ -13,11 +13,16 @@ def test_a_keep_that_advises_topic_by_topic_has_a_line_for_each_topic(clean):
     source = open_source(clean)
     budgets, costs = Budgets(), cost_model.lookup_prices(by_base_offset=source.by_base_offset)
     case = source.total
-    answers, whole = tuning.recommend_all(source.cases, case, budgets, costs)
-    of = ReportTuning(
-        source, answers, whole, tuning.price_all(case.measurement, costs, budgets), budgets, costs
+    answers, broker_answer = tuning.recommend_all(source.cases, case, budgets, costs)
+    report_tuning = ReportTuning(
+        source,
+        answers,
+        broker_answer,
+        tuning.price_all(case.measurement, costs, budgets),
+        budgets,
+        costs,
     )
-    text = str(_comparison(of))
+    text = str(_comparison(report_tuning))
     assert (
         "--entity-name dense-index --add-config index.interval.bytes=8192" in text
         and "--entity-name tiny-index" in text

@@ -43,7 +43,7 @@ def test_an_entry_a_batch_came_in_patches():
         (4, 1),
         (4, 3, 1),
     ]
-    assert [versions.ENTRY_PER_BATCH.applies_to(one) for one in releases] == [
+    assert [versions.ENTRY_PER_BATCH.applies_to(release) for release in releases] == [
         False,
         False,
         False,
@@ -85,7 +85,10 @@ SOURCES = sorted(
 def is_release(node: ast.expr, name: str) -> bool:
     """Whether what stands there is a release: by its name, what made it, or numbers in brackets."""
     if isinstance(node, ast.Tuple):
-        return all(isinstance(one, ast.Constant) and type(one.value) is int for one in node.elts)
+        return all(
+            isinstance(element, ast.Constant) and type(element.value) is int
+            for element in node.elts
+        )
     if isinstance(node, ast.Call):
         return ast.unparse(node.func) == "versions.parse"
     called = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
@@ -103,14 +106,19 @@ def compared(source: str, name: str) -> list[str]:
     return [
         ast.unparse(node)
         for node in ordered
-        if any(is_release(one, name) for one in (node.left, *node.comparators))
+        if any(is_release(operand, name) for operand in (node.left, *node.comparators))
     ]
 
 
 def test_no_file_knows_the_release_of_a_change_by_itself():
     """What differs by release is a Way of the table, or a setting of config_def."""
-    found = {name: compared((ROOT / name).read_text(encoding="utf-8"), name) for name in SOURCES}
-    assert len(found) > 300 and {name: lines for name, lines in found.items() if lines} == {}
+    comparisons = {
+        name: compared((ROOT / name).read_text(encoding="utf-8"), name) for name in SOURCES
+    }
+    assert (
+        len(comparisons) > 300
+        and {name: lines for name, lines in comparisons.items() if lines} == {}
+    )
 
 
 @pytest.mark.parametrize(
@@ -122,14 +130,18 @@ def test_no_file_knows_the_release_of_a_change_by_itself():
         "versions.parse(text) > first",
     ],
 )
-def test_such_a_comparison_would_be_seen(line):
+def test_such_a_comparison_is_reported(line):
     """The ways in which one was written."""
     assert compared(line, "kafkaviz/analysis/health/broker_health.py") == [line]
 
 
-def test_every_way_is_gone_by():
+def test_every_behaviour_is_applied():
     """A row of the table that nothing asks says what kafkaviz does not do."""
-    ways = {name for name, one in vars(versions).items() if isinstance(one, versions.Behaviour)}
+    ways = {
+        name
+        for name, behaviour in vars(versions).items()
+        if isinstance(behaviour, versions.Behaviour)
+    }
     used = set()
     for name in SOURCES:
         with (ROOT / name).open("rb") as file:

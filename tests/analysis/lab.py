@@ -33,11 +33,11 @@ class Lab:
     def __init__(self, healthy: Path, into: Path, partitions: Sequence[str] = PARTITIONS) -> None:
         self.path = into
         into.mkdir()
-        for found in healthy.iterdir():
-            if found.is_file():
-                shutil.copy2(found, into / found.name)
-            elif found.name in partitions:
-                shutil.copytree(found, into / found.name, copy_function=_linked)
+        for path in healthy.iterdir():
+            if path.is_file():
+                shutil.copy2(path, into / path.name)
+            elif path.name in partitions:
+                shutil.copytree(path, into / path.name, copy_function=_linked)
 
     def files(self, partition: str, suffix: str) -> list[Path]:
         """The files of a partition that end so, by base offset."""
@@ -106,19 +106,19 @@ class Lab:
             buffer[: len(part)] = part
             return len(part)
 
-        found = recover(
+        recovery = recover(
             read, len(data), int(log.stem), IndexConfig(index_interval_bytes=interval_bytes)
         )
-        self.write(log.with_suffix(".index"), found.index())
-        self.write(log.with_suffix(".timeindex"), found.timeindex())
+        self.write(log.with_suffix(".index"), recovery.index())
+        self.write(log.with_suffix(".timeindex"), recovery.timeindex())
 
     def checkpoint(self, name: str, topic: str, partition: int, offset: int) -> None:
         """One more line, or another offset, in a checkpoint."""
         lines = (self.path / name).read_text().splitlines()[2:]
-        kept = [line for line in lines if line.rsplit(" ", 1)[0] != f"{topic} {partition}"] + [
+        remaining = [line for line in lines if line.rsplit(" ", 1)[0] != f"{topic} {partition}"] + [
             f"{topic} {partition} {offset}"
         ]
-        self.write(self.path / name, "\n".join(["0", str(len(kept)), *kept, ""]).encode())
+        self.write(self.path / name, "\n".join(["0", str(len(remaining)), *remaining, ""]).encode())
 
     def unclean(self) -> None:
         """As after a kill."""

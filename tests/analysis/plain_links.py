@@ -8,7 +8,7 @@ def own(batches, entries, aims) -> list[int]:
     """The entry of each batch: one that points at its start and not astray, an exact one first, of
     equals the last.
     """
-    found = []
+    linked = []
     for batch in batches:
         pointing = [
             slot
@@ -16,13 +16,13 @@ def own(batches, entries, aims) -> list[int]:
             if entry["position"] == batch["position"] and aims[slot] <= Aim.COARSE
         ]
         exact = [slot for slot in pointing if aims[slot] == Aim.EXACT]
-        found.append((exact or pointing or [NONE])[-1])
-    return found
+        linked.append((exact or pointing or [NONE])[-1])
+    return linked
 
 
 def via(batches, entries, base_offset) -> list[int]:
     """The slot before the first one whose key is above the batch's first offset."""
-    found, before = [], base_offset - 1
+    batch_entries, before = [], base_offset - 1
     for batch in batches:
         first = (
             before + 1
@@ -32,9 +32,9 @@ def via(batches, entries, base_offset) -> list[int]:
         above = next(
             (slot for slot, entry in enumerate(entries) if entry["offset"] > first), len(entries)
         )
-        found.append(above - 1)
+        batch_entries.append(above - 1)
         before = batch["last_offset"]
-    return found
+    return batch_entries
 
 
 def starting_at(batches, position) -> int:
@@ -42,7 +42,7 @@ def starting_at(batches, position) -> int:
     return next((row for row, batch in enumerate(batches) if batch["position"] == position), NONE)
 
 
-def holding(batches, offset) -> int:
+def batch_with(batches, offset) -> int:
     """The first row that ends at or after this offset."""
     return next((row for row, batch in enumerate(batches) if batch["last_offset"] >= offset), NONE)
 
@@ -57,7 +57,7 @@ def _aim(batches, entries, slot) -> int:
         entries[slot],
         batches[-1]["position"] + batches[-1]["size_bytes"] if len(batches) else 0,
     )
-    row, home = starting_at(batches, entry["position"]), holding(batches, entry["offset"])
+    row, home = starting_at(batches, entry["position"]), batch_with(batches, entry["offset"])
     if not 0 <= entry["position"] < end or home == NONE:
         return Aim.BEYOND
     if slot and entry["offset"] <= entries[slot - 1]["offset"]:
@@ -69,7 +69,7 @@ def _aim(batches, entries, slot) -> int:
 
 def true(batches, times) -> list[bool]:
     """Whether the batch of each time entry has its timestamp as the newest."""
-    rows = [holding(batches, entry["offset"]) for entry in times]
+    rows = [batch_with(batches, entry["offset"]) for entry in times]
     return [
         row != NONE and batches[row]["max_timestamp_ms"] == entry["timestamp_ms"]
         for row, entry in zip(rows, times, strict=True)
@@ -81,25 +81,25 @@ def twins(batches, entries, times) -> list[int]:
     record so far, a true one first.
     """
     owners = [
-        _newest(batches[: holding(batches, entry["offset"]) + 1])
+        _newest(batches[: batch_with(batches, entry["offset"]) + 1])
         if _has_home(batches, entry)
         else None
         for entry in entries
     ]
-    agrees, found = true(batches, times), []
+    agrees, twin_rows = true(batches, times), []
     for slot, owner in enumerate(owners):
         naming = [
             k
             for k, entry in enumerate(times)
-            if owner not in (None, NONE) and holding(batches, entry["offset"]) == owner
+            if owner not in (None, NONE) and batch_with(batches, entry["offset"]) == owner
         ]
         naming = [k for k in naming if agrees[k]] or naming
-        found.append(naming[-1] if naming and owner not in owners[:slot] else NONE)
-    return found
+        twin_rows.append(naming[-1] if naming and owner not in owners[:slot] else NONE)
+    return twin_rows
 
 
 def _has_home(batches, entry) -> bool:
-    return holding(batches, entry["offset"]) != NONE
+    return batch_with(batches, entry["offset"]) != NONE
 
 
 def _newest(batches) -> int:

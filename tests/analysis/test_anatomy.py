@@ -11,7 +11,7 @@ from kafkaviz.analysis.segment.tail import Tail
 from kafkaviz.log import file
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.segment import LogSegment
-from tests.analysis import made
+from tests.analysis import arrays
 
 
 def test_a_segment_is_read_whole(clean):
@@ -57,18 +57,18 @@ def test_bytes_that_are_no_batch(tmp_path):
 
 def test_a_log_that_grows_while_it_is_read(tmp_path, monkeypatch):
     """The sizes before and after; what was read is what was there before."""
-    found = segment(tmp_path, b"\0" * 30)
+    opened = segment(tmp_path, b"\0" * 30)
     real = file.info
     monkeypatch.setattr(file, "info", lambda path: (append(path, b"\0" * 5), real(path))[1])
-    assert anatomy.read(found).grown_bytes == (30, 35)
+    assert anatomy.read(opened).grown_bytes == (30, 35)
 
 
 def test_a_log_that_goes_while_it_is_read(tmp_path, monkeypatch):
     """Nothing to compare with."""
-    found = segment(tmp_path, b"\0" * 30)
+    opened = segment(tmp_path, b"\0" * 30)
     real = file.info
     monkeypatch.setattr(file, "info", lambda path: (path.unlink(), real(path))[1])
-    assert anatomy.read(found).grown_bytes is None
+    assert anatomy.read(opened).grown_bytes is None
 
 
 def segment(folder: Path, data: bytes) -> LogSegment:
@@ -93,8 +93,11 @@ def test_positions_are_those_of_the_walk(clean):
 
 def test_offsets_that_a_wrong_entry_hides():
     """From its key to the batch it points at, or to the next key."""
-    table = made.batches([100] * 9)
-    hidden = lambda pairs: made.anatomy(table, made.offset_entries(pairs), None).missed_offsets(0)  # noqa: E731
+    table = arrays.batches([100] * 9)
+
+    def hidden(pairs):
+        return arrays.anatomy(table, arrays.offset_entries(pairs), None).missed_offsets(0)
+
     assert hidden([(2, 500)]) == (2, 4)
     assert hidden([(2, 500), (4, 400)]) == (2, 3)
     assert hidden([(2, 200)]) is None
@@ -106,13 +109,13 @@ def test_entries_of_batches_that_came_later(clean, tmp_path):
     """
     shutil.copytree(clean / "payments-0", tmp_path / "payments-0")
     log = tmp_path / "payments-0" / f"{7975:020d}.log"
-    whole = log.read_bytes()
-    log.write_bytes(whole[:479_997])  # a batch with an entry begins here
+    data = log.read_bytes()
+    log.write_bytes(data[:479_997])  # a batch with an entry begins here
     before = open_broker(tmp_path).partition("payments-0").segment(7975)
-    log.write_bytes(whole)
+    log.write_bytes(data)
     read = anatomy.read(before)
     assert (
         len(read.links.wrong_entries) == len(read.links.wrong_times) == 0
         and len(read.batches) == 413
     )
-    assert (len(read.index.entries), read.grown_bytes) == (95, (479_997, len(whole)))
+    assert (len(read.index.entries), read.grown_bytes) == (95, (479_997, len(data)))

@@ -42,13 +42,15 @@ DAMAGES = {  # twelve changes by hand
 }
 
 
-def alarms(found: Health) -> set[tuple[str, str]]:
+def alarms(health: Health) -> set[tuple[str, str]]:
     """(code, file) of all errors and warnings."""
-    return {(one.code, one.file) for one in found.findings if one.severity != "info"}
+    return {
+        (finding.code, finding.file) for finding in health.findings if finding.severity != "info"
+    }
 
 
-def infos(found: Health) -> set[str]:
-    return {one.code for one in found.findings if one.severity == "info"}
+def infos(health: Health) -> set[str]:
+    return {finding.code for finding in health.findings if finding.severity == "info"}
 
 
 def archive(shared: Path, name: str) -> Path:
@@ -61,41 +63,47 @@ def checked(path: Path, version: str | None = None) -> Health:
     return check(path, version)
 
 
-def only(found: Health, code: str):
-    (one,) = [one for one in found.findings if one.code == code]
-    return one
+def only(health: Health, code: str):
+    (finding,) = [finding for finding in health.findings if finding.code == code]
+    return finding
 
 
 def test_a_clean_directory_has_no_error_and_only_true_warnings(clean):
     """91 segments of 4.3.1, compacted, transactional, with deleted topics: what is unusual was made
     so.
     """
-    found = check(clean)
-    assert alarms(found) == TRUE_OF_CLEAN
-    assert (found.version.text, found.restart.clean, found.restart.starts) == ("4.3.1", True, True)
-    deleted = [one for one in found.findings if (one.partition or "").endswith("-delete")]
-    assert {one.code for one in deleted} == {"index-zero-tail", "timeindex-zero-tail"} and {
-        one.severity for one in deleted
+    health = check(clean)
+    assert alarms(health) == TRUE_OF_CLEAN
+    assert (health.version.text, health.restart.clean, health.restart.starts) == (
+        "4.3.1",
+        True,
+        True,
+    )
+    deleted = [
+        finding for finding in health.findings if (finding.partition or "").endswith("-delete")
+    ]
+    assert {finding.code for finding in deleted} == {"index-zero-tail", "timeindex-zero-tail"} and {
+        finding.severity for finding in deleted
     } == {"info"}
 
 
-def test_each_damage_is_named_and_nothing_else(damaged):
+def test_each_damage_is_reported_and_nothing_else(damaged):
     """Beside the twelve only what the next start will rebuild."""
-    found = checked(damaged)
-    assert alarms(found) - DAMAGES == {
+    health = checked(damaged)
+    assert alarms(health) - DAMAGES == {
         ("recovery-will-rebuild", "rides-0/00000000000000001811.index"),
         ("recovery-will-rebuild", "transfers-0/00000000000000000320.txnindex"),
     }
-    assert alarms(found) >= DAMAGES
-    assert found.restart.starts
+    assert alarms(health) >= DAMAGES
+    assert health.restart.starts
 
 
 def test_consequences_are_what_the_broker_did(damaged):
     """A 4.3.1 broker ran on this directory: asked for 954 it gave 1017; records of 1201 were found
     in 2401; 607 took every lookup.
     """
-    found = checked(damaged)
-    skips = only(found, "index-offset-mismatch").consequence
+    health = checked(damaged)
+    skips = only(health, "index-offset-mismatch").consequence
     assert skips.key == "consequence.search_skips"
     assert (skips["first"], skips["last"], skips["offset"]) == (949, 968, 1017)
     for code, text in {
@@ -105,16 +113,16 @@ def test_consequences_are_what_the_broker_did(damaged):
         "orphan-index": "deletes",
         "leftover-cleaned": "deletes",
     }.items():
-        assert text in str(only(found, code).consequence), code
+        assert text in str(only(health, code).consequence), code
 
 
 def test_evidence_has_the_bytes(damaged):
     """The slot as it is, and as it should be: position 9285, not that of the entry three slots
     on.
     """
-    one = only(checked(damaged), "index-offset-mismatch")
-    assert (one.position, one.length) == (24, 8)
-    assert (one.evidence.found_hex, one.evidence.expected_hex) == (
+    finding = only(checked(damaged), "index-offset-mismatch")
+    assert (finding.position, finding.length) == (24, 8)
+    assert (finding.evidence.found_hex, finding.evidence.expected_hex) == (
         "0000005b00003ff4",
         "0000005b00002445",
     )
@@ -122,22 +130,24 @@ def test_evidence_has_the_bytes(damaged):
 
 def test_a_killed_directory_says_what_a_restart_will_do(killed):
     """Three tails made by hand; unwritten slots are as they should be."""
-    found = checked(killed)
+    health = checked(killed)
     errors = {
-        (one.code, one.file, one.position, one.length)
-        for one in found.findings
-        if one.severity == "error"
+        (finding.code, finding.file, finding.position, finding.length)
+        for finding in health.findings
+        if finding.severity == "error"
     }
     cuts = {
-        (one.file, one.position, one.length)
-        for one in found.findings
-        if one.code == "recovery-will-truncate"
+        (finding.file, finding.position, finding.length)
+        for finding in health.findings
+        if finding.code == "recovery-will-truncate"
     }
     assert cuts == {(file, position, length) for _, file, position, length in errors}
     assert {code for code, *_ in errors} <= {"log-torn-tail", "log-zero-tail", "log-garbage-tail"}
-    assert ("unclean-shutdown", ".kafka_cleanshutdown") in alarms(found)
+    assert ("unclean-shutdown", ".kafka_cleanshutdown") in alarms(health)
     assert (
-        "index-unwritten-slots" in infos(found) and not found.restart.clean and found.restart.starts
+        "index-unwritten-slots" in infos(health)
+        and not health.restart.clean
+        and health.restart.starts
     )
 
 
@@ -165,17 +175,17 @@ def test_no_start_is_promised_to_cut_a_log_that_none_opens(killed, tmp_path, mon
 
 def test_the_whole_killed_directory(shared):
     """The errors are the three tails, to the byte."""
-    found = check(archive(shared, "kafka-4.3.1-killed"))
+    health = check(archive(shared, "kafka-4.3.1-killed"))
     assert {
-        (one.code, one.file, one.position, one.length)
-        for one in found.findings
-        if one.severity == "error"
+        (finding.code, finding.file, finding.position, finding.length)
+        for finding in health.findings
+        if finding.severity == "error"
     } == {
         ("log-torn-tail", "clicks-zstd-0/00000000000000000000.log", 263_795, 464),
         ("log-zero-tail", "weblogs-0/00000000000000012138.log", 406_105, 512),
         ("log-garbage-tail", "append-time-0/00000000000000000000.log", 561_373, 45),
     }
-    assert found.restart.starts
+    assert health.restart.starts
 
 
 LOST_TRIMS = {  # made by hand in a directory of 4.4.0, in closed segments
@@ -189,15 +199,17 @@ def test_a_clean_stop_of_4_4_leaves_the_metadata_log_as_long_as_it_may_grow(rest
     """Which every start recovers; trims that were lost in closed segments are still lost, and their
     cause is named.
     """
-    found = checked(restarted_4_4)
-    assert alarms(found) == LOST_TRIMS and found.version.text == "4.4.0"
-    assert (found.restart.clean, found.restart.starts) == (True, True)
-    unwritten = {one.file for one in found.findings if one.code == "index-unwritten-slots"}
+    health = checked(restarted_4_4)
+    assert alarms(health) == LOST_TRIMS and health.version.text == "4.4.0"
+    assert (health.restart.clean, health.restart.starts) == (True, True)
+    unwritten = {
+        finding.file for finding in health.findings if finding.code == "index-unwritten-slots"
+    }
     assert unwritten == {"__cluster_metadata-0/00000000000000000000.index"}
     assert all(
-        one.message["why"] == UNFLUSHED_TRIM
-        for one in found.findings
-        if (one.code, one.file) in LOST_TRIMS
+        finding.message["why"] == UNFLUSHED_TRIM
+        for finding in health.findings
+        if (finding.code, finding.file) in LOST_TRIMS
     )
 
 
@@ -208,14 +220,18 @@ def test_a_clean_stop_of_4_4_leaves_the_metadata_log_as_long_as_it_may_grow(rest
         ("4.3.1", "consequence.preallocation_waste"),
     ],
 )
-def test_room_that_no_stop_gives_back_is_told_so(restarted_4_4, tmp_path, version, consequence):
+def test_room_that_no_stop_gives_back_is_reported(restarted_4_4, tmp_path, version, consequence):
     """The metadata log's preallocated index, copied without its holes."""
     copy = Path(shutil.copytree(restarted_4_4, tmp_path / "kafka"))
     index = copy / "__cluster_metadata-0" / f"{0:020d}.index"
     index.write_bytes(index.read_bytes())
-    [found] = [one for one in checked(copy, version).findings if one.code == "preallocation-waste"]
-    assert found.file == f"__cluster_metadata-0/{index.name}"
-    assert found.consequence == message(consequence)
+    [finding] = [
+        finding
+        for finding in checked(copy, version).findings
+        if finding.code == "preallocation-waste"
+    ]
+    assert finding.file == f"__cluster_metadata-0/{index.name}"
+    assert finding.consequence == message(consequence)
 
 
 def test_a_stop_of_4_3_would_have_trimmed_the_metadata_log(restarted_4_4):
@@ -223,16 +239,16 @@ def test_a_stop_of_4_3_would_have_trimmed_the_metadata_log(restarted_4_4):
 
     The active segment was not rolled, so it lacks the trim of a stop.
     """
-    found = [
-        one
-        for one in checked(restarted_4_4, "4.3.1").findings
-        if (one.code, one.file) not in LOST_TRIMS and one.severity != "info"
+    findings = [
+        finding
+        for finding in checked(restarted_4_4, "4.3.1").findings
+        if (finding.code, finding.file) not in LOST_TRIMS and finding.severity != "info"
     ]
-    assert {(one.code, one.file) for one in found} == {
+    assert {(finding.code, finding.file) for finding in findings} == {
         (f"{kind}-zero-tail", f"__cluster_metadata-0/{0:020d}.{kind}")
         for kind in ("index", "timeindex")
     }
-    assert not [one for one in found if "KAFKA-20979" in str(one.message)]
+    assert not [finding for finding in findings if "KAFKA-20979" in str(finding.message)]
 
 
 @pytest.mark.slow
@@ -240,12 +256,12 @@ def test_whole_directories_of_4_4(shared):
     """What was done by hand, and what the topics were made to have: nothing else is an error."""
     errors = {}
     for left in ("clean", "killed", "killed-restarted"):
-        found = check(archive(shared, f"kafka-4.4.0-{left}"))
-        assert found.version.text == "4.4.0" and found.restart.starts
+        health = check(archive(shared, f"kafka-4.4.0-{left}"))
+        assert health.version.text == "4.4.0" and health.restart.starts
         errors[left] = {
-            (one.code, one.file, one.position, one.length)
-            for one in found.findings
-            if one.severity == "error"
+            (finding.code, finding.file, finding.position, finding.length)
+            for finding in health.findings
+            if finding.severity == "error"
         }
     lost = {
         ("timeindex-zero-tail", "tickets-any-0/00000000000000000590.timeindex", 72, 65_460),
@@ -255,22 +271,22 @@ def test_whole_directories_of_4_4(shared):
         ("log-zero-tail", "proxy-logs-0/00000000000000003201.log", 46_003, 512),
         ("log-garbage-tail", "arrived-at-0/00000000000000000000.log", 167_365, 45),
     }
-    tail = {one for one in errors["killed"] if one[0] == "log-torn-tail"}
-    assert {one[1].partition("/")[0] for one in tail} == {"tickets-zstd-0"} and len(tail) == 1
+    tail = {error for error in errors["killed"] if error[0] == "log-torn-tail"}
+    assert {error[1].partition("/")[0] for error in tail} == {"tickets-zstd-0"} and len(tail) == 1
     assert errors == {"clean": set(), "killed": lost | torn | tail, "killed-restarted": lost}
 
 
 def test_a_directory_that_no_broker_starts_on(shared):
     """meter-readings: segment.index.bytes was lowered to 1024; the metadata log says so."""
-    found = check(archive(shared, "kafka-4.3.1-unstartable"))
-    (error,) = [one for one in found.findings if one.severity == "error"]
+    health = check(archive(shared, "kafka-4.3.1-unstartable"))
+    (error,) = [finding for finding in health.findings if finding.severity == "error"]
     assert error.code == "recovery-will-fail" and error.file.startswith(
         "meter-readings-0/00000000000000000000."
     )
     assert "Attempt to append to a full time index (size = 84)" in str(
-        only(found, "recovery-will-fail").evidence.found
+        only(health, "recovery-will-fail").evidence.found
     )
-    assert not found.restart.starts
+    assert not health.restart.starts
 
 
 @pytest.mark.parametrize(
@@ -294,20 +310,20 @@ def test_healthy_directories_of_other_releases_have_no_error(shared, name, versi
     """Per append or per batch, deep or not, rebuilt or not: the codes that say so are
     information.
     """
-    found = check(archive(shared, name))
-    assert found.counts["error"] == 0
-    assert infos(found) == expected
-    assert found.version.text == version
+    health = check(archive(shared, name))
+    assert health.counts["error"] == 0
+    assert infos(health) == expected
+    assert health.version.text == version
     allowed = {
         "timestamps-missing",
         "time-index-limit-binds",
         "hanging-transaction",
         "timestamp-in-future",
     }
-    assert {code for code, _ in alarms(found)} <= allowed
+    assert {code for code, _ in alarms(health)} <= allowed
 
 
-def test_a_given_version_is_the_one_whose_behaviour_is_told(damaged):
+def test_the_behaviour_is_that_of_the_version_passed(damaged):
     """Up to 2.2 a start checked the indexes; what the bytes are does not change."""
     old, new = checked(damaged, "2.2"), checked(damaged)
     assert old.version.traces == (message("release.given"),)
@@ -324,22 +340,22 @@ def test_a_given_version_is_the_one_whose_behaviour_is_told(damaged):
 
 def test_one_partition_of_a_broker(damaged):
     """Opened by its own path it is judged alone, with its broker's clean stop."""
-    found = check(damaged / "rides-0")
-    assert {one.partition for one in found.findings} == {"rides-0"}
-    files = {file for code, file in alarms(found) if code != "recovery-will-rebuild"}
+    health = check(damaged / "rides-0")
+    assert {finding.partition for finding in health.findings} == {"rides-0"}
+    files = {file for code, file in alarms(health) if code != "recovery-will-rebuild"}
     assert files == {file for _, file in DAMAGES if file.startswith("rides")}
-    assert check(damaged, partition="rides-0").findings == found.findings
+    assert check(damaged, partition="rides-0").findings == health.findings
 
 
 def test_a_partition_without_its_broker(clean, tmp_path):
     """Copied alone, it is neither clean nor unclean: its bytes are taken as they are."""
     lab = Lab(clean, tmp_path / "kafka", ["clicks-none-0"])
-    for found in lab.path.iterdir():
-        if found.is_file():
-            found.unlink()
-    found = check(lab.path / "clicks-none-0")
-    assert found.findings == () and found.version.text == versions.NEWEST
-    assert [step for step in found.restart.steps if step.action != "keep"] == []
+    for path in lab.path.iterdir():
+        if path.is_file():
+            path.unlink()
+    health = check(lab.path / "clicks-none-0")
+    assert health.findings == () and health.version.text == versions.NEWEST
+    assert [step for step in health.restart.steps if step.action != "keep"] == []
 
 
 def test_a_broker_directory_without_meta_properties_is_one(killed, tmp_path):
@@ -349,13 +365,13 @@ def test_a_broker_directory_without_meta_properties_is_one(killed, tmp_path):
     copy = Path(shutil.copytree(killed, tmp_path / "kafka"))
     before = alarms(check(copy))
     (copy / "meta.properties").unlink()
-    found = check(copy)
-    assert alarms(found) - before == {
+    health = check(copy)
+    assert alarms(health) - before == {
         ("meta-properties-bad", "meta.properties"),
         ("recovery-will-fail", "meta.properties"),
     }
-    assert alarms(found) >= before and ("unclean-shutdown", ".kafka_cleanshutdown") in before
-    assert (found.restart.clean, found.restart.starts) == (False, False)
+    assert alarms(health) >= before and ("unclean-shutdown", ".kafka_cleanshutdown") in before
+    assert (health.restart.clean, health.restart.starts) == (False, False)
 
 
 def test_one_broken_segment_hides_no_neighbour(clean, tmp_path):
@@ -373,9 +389,11 @@ def test_a_batch_of_the_future_is_named_by_its_offsets(clean):
     """A header has the newest time of its records, not whose it is: the record of 2027 is offset 11
     000, the batch ends at 11 001.
     """
-    (found,) = [one for one in checked(clean).findings if one.code == "timestamp-in-future"]
-    assert found.message.key == "finding.future_batches"
-    assert found.message["where"] == message("finding.in_batch", first=10_973, last=11_001)
+    (finding,) = [
+        finding for finding in checked(clean).findings if finding.code == "timestamp-in-future"
+    ]
+    assert finding.message.key == "finding.future_batches"
+    assert finding.message["where"] == message("finding.in_batch", first=10_973, last=11_001)
 
 
 @pytest.mark.parametrize(
@@ -398,9 +416,9 @@ def test_many_segments_need_many_maps(clean, monkeypatch):
     broker = open_broker(clean)
     segments = sum(len(partition.live) for partition in broker.partitions)
     monkeypatch.setattr(settings, "MAX_MAP_COUNT", 2 * segments + settings.MAPS_OF_JVM)
-    (one,) = settings.check_broker(broker, ())
-    assert one.code == "maps-near-limit" and one.message.key == "finding.maps"
-    assert one.message["n"] == segments
+    (finding,) = settings.check_broker(broker, ())
+    assert finding.code == "maps-near-limit" and finding.message.key == "finding.maps"
+    assert finding.message["n"] == segments
     monkeypatch.undo()
     assert list(settings.check_broker(broker, ())) == []
 
@@ -409,8 +427,8 @@ def test_findings_cross_to_another_process(damaged):
     """A task of the pipeline gives them back."""
     import pickle
 
-    found = checked(damaged).findings
-    assert pickle.loads(pickle.dumps(found)) == found
+    findings = checked(damaged).findings
+    assert pickle.loads(pickle.dumps(findings)) == findings
 
 
 def test_a_directory_that_may_not_be_read_is_a_finding(clean):
@@ -419,10 +437,10 @@ def test_a_directory_that_may_not_be_read_is_a_finding(clean):
     shut = replace(broker, problems=(Problem(clean / "orders-9", MAY_NOT_BE_READ, "permission"),))
     health_ = check(shut)
     assert health_.restart is None  # the broker may read it
-    found = [one for one in health_.findings if one.partition == "orders-9"]
-    assert [(one.code, one.severity) for one in found] == [("unreadable-file", "error")] and found[
-        0
-    ].message["problem"] == MAY_NOT_BE_READ
+    findings = [finding for finding in health_.findings if finding.partition == "orders-9"]
+    assert [(finding.code, finding.severity) for finding in findings] == [
+        ("unreadable-file", "error")
+    ] and findings[0].message["problem"] == MAY_NOT_BE_READ
 
 
 def test_a_log_that_grows_meanwhile_has_no_torn_tail(clean, tmp_path):
@@ -456,17 +474,18 @@ def test_a_snapshot_behind_an_entry_that_points_before_the_file(data, tmp_path):
     for offset in (3, 5):
         (nulls / f"{offset:020}.snapshot").write_bytes(b"")
     assert {"index-position-beyond-log", "snapshot-stray"} <= {
-        one.code for one in check(nulls).findings
+        finding.code for finding in check(nulls).findings
     }
 
 
-def test_one_partition_is_judged_by_the_settings_of_its_broker(shared):
+def test_one_partition_is_checked_with_the_settings_of_its_broker(shared):
     """Opened alone, it lies beside the metadata log that lowered its segment.index.bytes: its start
     fails as the whole broker's.
     """
     broker = unpack_if_archive(shared / "data" / "kafka-4.3.1-unstartable.tar.gz")
-    told = check(open_broker(broker / "meter-readings-0"))
+    health = check(open_broker(broker / "meter-readings-0"))
     assert (
-        not told.restart.starts and only(told, "recovery-will-fail").partition == "meter-readings-0"
+        not health.restart.starts
+        and only(health, "recovery-will-fail").partition == "meter-readings-0"
     )
     assert check(open_broker(broker / "orders-0")).restart.starts

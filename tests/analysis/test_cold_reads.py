@@ -5,7 +5,7 @@ import pytest
 
 from kafkaviz.analysis.cost.cold_reads import cold_reads
 from kafkaviz.format.batch import BATCH
-from tests.analysis import made
+from tests.analysis import arrays
 
 
 def lognormal(mean_bytes: float, spread2: float, log_bytes: int = 1 << 28) -> np.ndarray:
@@ -41,38 +41,38 @@ def test_the_table_of_the_model(mean_bytes, spread2, interval, mean, p99):
     """Lognormal sizes, read-ahead of 128 KiB: the mean to the figure that is printed, p99 as it
     is.
     """
-    found = cold_reads(lognormal(mean_bytes, spread2), [interval])
-    assert found.mean[0] == pytest.approx(mean, rel=0.04)
-    assert abs(int(found.p99[0]) - p99) <= (1 if p99 > 10 else 0)
+    reads = cold_reads(lognormal(mean_bytes, spread2), [interval])
+    assert reads.mean[0] == pytest.approx(mean, rel=0.04)
+    assert abs(int(reads.p99[0]) - p99) <= (1 if p99 > 10 else 0)
 
 
 def test_large_batches_are_a_read_a_header():
     """Batches of four pages: every header lies in a page of its own, and nothing is read ahead."""
-    found = cold_reads(made.batches([16_384] * 200, [5] * 200), [1 << 30])
-    assert found.counts[0][1:].tolist() == [1] * 200
+    reads = cold_reads(arrays.batches([16_384] * 200, [5] * 200), [1 << 30])
+    assert reads.counts[0][1:].tolist() == [1] * 200
 
 
 def test_small_batches_are_read_ahead():
     """Batches of half a page, no entry: 1, 4, 8, 16 and 32 pages at a time, and then 32 each."""
-    found = cold_reads(made.batches([2048] * 400, [5] * 400), [1 << 30])
-    assert found.counts[0][1:7].tolist() == [2, 8, 16, 32, 64, 64]
+    reads = cold_reads(arrays.batches([2048] * 400, [5] * 400), [1 << 30])
+    assert reads.counts[0][1:7].tolist() == [2, 8, 16, 32, 64, 64]
 
 
 def test_without_read_ahead_every_page_is_a_read():
     """A read-ahead of one page."""
-    found = cold_reads(made.batches([2048] * 400, [5] * 400), [1 << 30], read_ahead_bytes=4096)
-    assert found.counts[0][1:].tolist() == [2] * 200
+    reads = cold_reads(arrays.batches([2048] * 400, [5] * 400), [1 << 30], read_ahead_bytes=4096)
+    assert reads.counts[0][1:].tolist() == [2] * 200
 
 
 def test_a_batch_that_is_found_by_its_own_entry_is_one_read():
     """Batches of one record, all indexed."""
-    assert cold_reads(made.batches([8192] * 50), [0]).counts[0].tolist() == [0, 50]
+    assert cold_reads(arrays.batches([8192] * 50), [0]).counts[0].tolist() == [0, 50]
 
 
 def test_sums():
     """Two segments together; the longer counts stay."""
-    one, other = (
-        cold_reads(made.batches([16_384] * 3, [2] * 3), [1 << 30]),
-        cold_reads(made.batches([16_384] * 5, [2] * 5), [1 << 30]),
+    small, other = (
+        cold_reads(arrays.batches([16_384] * 3, [2] * 3), [1 << 30]),
+        cold_reads(arrays.batches([16_384] * 5, [2] * 5), [1 << 30]),
     )
-    assert (one + other).counts[0].tolist() == [0, 2, 2, 2, 1, 1]
+    assert (small + other).counts[0].tolist() == [0, 2, 2, 2, 1, 1]

@@ -157,8 +157,8 @@ def compacted(lab: Lab) -> None:
 
 def removed(lab: Lab, partition: str, segment: int) -> None:
     stem = log(lab, partition, segment).stem
-    for found in (lab.path / partition).glob(f"{stem}.*"):
-        found.unlink()
+    for path in (lab.path / partition).glob(f"{stem}.*"):
+        path.unlink()
 
 
 def tail(lab: Lab, data: bytes) -> None:
@@ -223,9 +223,9 @@ def deep(lab: Lab) -> None:
         for number, entry in enumerate(table):
             batch = batches[np.searchsorted(batches["last_offset"], entry["relative_offset"])]
             newest = next(
-                one
-                for one in segment.records(int(batch["position"]))
-                if one.timestamp_ms == batch["max_timestamp_ms"]
+                record
+                for record in segment.records(int(batch["position"]))
+                if record.timestamp_ms == batch["max_timestamp_ms"]
             )
             if newest.offset < batch["last_offset"]:
                 table["relative_offset"][number] = newest.offset
@@ -303,8 +303,8 @@ def quorum(lab: Lab, data: bytes) -> None:
 
 def renamed(lab: Lab, suffix: str) -> None:
     """Copies of a segment's files that carry a suffix."""
-    for found in (log(lab), index(lab), times(lab)):
-        lab.write(found.with_name(found.name + suffix), found.read_bytes())
+    for path in (log(lab), index(lab), times(lab)):
+        lab.write(path.with_name(path.name + suffix), path.read_bytes())
 
 
 def unfinished(lab: Lab) -> None:
@@ -341,8 +341,8 @@ def split(lab: Lab, pieces: int, interval_bytes: int, grow: bool) -> None:
     data, batches = path.read_bytes(), rows(path)
     removed(lab, PLAIN, 1)
     removed(lab, PLAIN, 0)
-    for found in lab.files(PLAIN, ".snapshot"):
-        found.unlink()
+    for file in lab.files(PLAIN, ".snapshot"):
+        file.unlink()
     each = len(batches) // (pieces + 1)
     for piece in range(pieces + 1):
         part = (
@@ -351,17 +351,17 @@ def split(lab: Lab, pieces: int, interval_bytes: int, grow: bool) -> None:
             else batches[piece * each : piece * each + 3]
         )
         start, end = int(part["position"][0]), int(part["position"][-1] + part["size_bytes"][-1])
-        made = path.with_name(f"{file_stem(int(part['base_offset'][0]))}.log")
-        lab.write(made, data[start:end])
+        part_path = path.with_name(f"{file_stem(int(part['base_offset'][0]))}.log")
+        lab.write(part_path, data[start:end])
         if not grow:
             lab.batches(
-                made,
+                part_path,
                 lambda row: {
                     "max_timestamp_ms": 1_790_000_000_000,
                     "base_timestamp_ms": 1_790_000_000_000,
                 },
             )
-        lab.reindex(made, interval_bytes)
+        lab.reindex(part_path, interval_bytes)
     for name in ("recovery-point-offset-checkpoint", "replication-offset-checkpoint"):
         lab.checkpoint(name, "clicks-none", 0, int(part["last_offset"][-1]) + 1)
 
@@ -430,7 +430,7 @@ FAULTS = [
         "batch-bad-length",
         "clicks-none-0/00000000000000000000.log",
         # over the next one
-        lambda lab: length(lab, 5, lambda found: int(found["size_bytes"][5:7].sum()) - 12),
+        lambda lab: length(lab, 5, lambda batches: int(batches["size_bytes"][5:7].sum()) - 12),
     ),
     Fault("batch-bad-length", "clicks-none-0/00000000000000000000.log", hole),
     Fault(
@@ -468,24 +468,24 @@ FAULTS = [
     Fault(
         "offsets-not-increasing",
         "clicks-none-0/00000000000000000000.log",
-        lambda lab: rebased(lab, 9, lambda found: int(found["base_offset"][3])),
+        lambda lab: rebased(lab, 9, lambda batches: int(batches["base_offset"][3])),
     ),
     Fault(
         "offsets-not-increasing",
         "clicks-none-0/00000000000000000000.log",
-        lambda lab: rebased(lab, 9, lambda found: int(found["base_offset"][9]) + 100_000),
+        lambda lab: rebased(lab, 9, lambda batches: int(batches["base_offset"][9]) + 100_000),
     ),
     Fault(
         "offsets-not-increasing",
         "clicks-none-0/00000000000000000000.log",
-        lambda lab: rebased(lab, 9, lambda found: int(found["base_offset"][9]) - 1),
+        lambda lab: rebased(lab, 9, lambda batches: int(batches["base_offset"][9]) - 1),
     ),
-    Fault("offset-below-base", "clicks-none-0/", lambda lab: rebased(lab, 9, lambda found: 5, 1)),
-    Fault("offset-below-base", "clicks-none-0/", lambda lab: rebased(lab, 0, lambda found: 5, 1)),
+    Fault("offset-below-base", "clicks-none-0/", lambda lab: rebased(lab, 9, lambda batches: 5, 1)),
+    Fault("offset-below-base", "clicks-none-0/", lambda lab: rebased(lab, 0, lambda batches: 5, 1)),
     Fault(
         "offset-overflow",
         "clicks-none-0/00000000000000000000.log",
-        lambda lab: rebased(lab, 9, lambda found: 2**31 + 500),
+        lambda lab: rebased(lab, 9, lambda batches: 2**31 + 500),
     ),
     Fault("log-torn-tail", "clicks-none-0/", torn, ("recovery-point-beyond-end",)),
     Fault("log-zero-tail", "clicks-none-0/", lambda lab: tail(lab, bytes(300))),
@@ -683,7 +683,7 @@ FAULTS = [
     Fault(
         "snapshot-missing",
         "payments-0",
-        lambda lab: [found.unlink() for found in lab.files(TXN, ".snapshot")],
+        lambda lab: [file.unlink() for file in lab.files(TXN, ".snapshot")],
     ),
     Fault(
         "leader-epoch-bad",
@@ -907,7 +907,7 @@ FAULTS = [
     Fault(
         "interval-without-effect",
         "clicks-none-0",
-        lambda lab: [lab.reindex(found, 0) for found in lab.files(PLAIN, ".log")],
+        lambda lab: [lab.reindex(file, 0) for file in lab.files(PLAIN, ".log")],
     ),
     Fault(
         "index-limit-rolls",
@@ -942,37 +942,50 @@ def baseline(clean, tmp_path_factory) -> set[tuple]:
     """What is so before anything is damaged: nothing but information and true warnings."""
     health = check(open_broker(Lab(clean, tmp_path_factory.mktemp("healthy") / "kafka").path))
     assert health.counts["error"] == 0
-    return told(health)
+    return identities(health)
 
 
-def told(health: Health) -> set[tuple]:
-    return {(one.code, one.file, one.message) for one in health.findings}
+def identities(health: Health) -> set[tuple]:
+    return {(finding.code, finding.file, finding.message) for finding in health.findings}
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.code)
-def test_a_fault_is_named_and_no_other(fault, clean, tmp_path, baseline, monkeypatch):
+def test_a_fault_is_reported_and_no_other(fault, clean, tmp_path, baseline, monkeypatch):
     """The code, its file, its evidence; every other new finding follows from the damage."""
-    named = fault.file.partition("/")[0]
-    lab = Lab(clean, tmp_path / "kafka", [named if named in PARTITIONS else PLAIN, fault.beside])
+    partition_name = fault.file.partition("/")[0]
+    lab = Lab(
+        clean,
+        tmp_path / "kafka",
+        [partition_name if partition_name in PARTITIONS else PLAIN, fault.beside],
+    )
     fault.damage(lab)
     monkeypatch.setattr(settings, "MAX_MAP_COUNT", fault.most_maps or settings.MAX_MAP_COUNT)
     health = check(open_broker(lab.path), now_ms=fault.now_ms)
-    new = [one for one in health.findings if (one.code, one.file, one.message) not in baseline]
-    named = [one for one in new if one.code == fault.code]
-    assert named, [(one.code, one.file, one.message) for one in new]
-    assert all(fault.file in (one.file or "") for one in named)
-    assert all(one.severity == CODES[fault.code].severity for one in named)
-    assert all(one.evidence.found and one.consequence and one.next_step for one in named)
+    new = [
+        finding
+        for finding in health.findings
+        if (finding.code, finding.file, finding.message) not in baseline
+    ]
+    fault_findings = [finding for finding in new if finding.code == fault.code]
+    assert fault_findings, [(finding.code, finding.file, finding.message) for finding in new]
+    assert all(fault.file in (finding.file or "") for finding in fault_findings)
+    assert all(finding.severity == CODES[fault.code].severity for finding in fault_findings)
+    assert all(
+        finding.evidence.found and finding.consequence and finding.next_step
+        for finding in fault_findings
+    )
     if health.restart and health.restart.starts:
         assert [
-            one.consequence for one in health.findings if NO_START.search(str(one.consequence))
+            finding.consequence
+            for finding in health.findings
+            if NO_START.search(str(finding.consequence))
         ] == []
     others = [
-        one
-        for one in new
-        if one.code not in (fault.code, *fault.also, *FORETOLD) and one.severity != "info"
+        finding
+        for finding in new
+        if finding.code not in (fault.code, *fault.also, *FORETOLD) and finding.severity != "info"
     ]
-    assert [(one.code, one.file, one.message) for one in others] == []
+    assert [(finding.code, finding.file, finding.message) for finding in others] == []
 
 
 def test_no_time_is_no_newest_record(clean, tmp_path):
@@ -981,7 +994,9 @@ def test_no_time_is_no_newest_record(clean, tmp_path):
     timed(lab, lambda row: -1)
     times(lab).unlink()
     (missing,) = (
-        one for one in check(open_broker(lab.path)).findings if one.code == "timeindex-missing"
+        finding
+        for finding in check(open_broker(lab.path)).findings
+        if finding.code == "timeindex-missing"
     )
     assert (missing.message.key, missing.message["file"]) == (
         "finding.no_timeindex_no_times",
@@ -1000,23 +1015,24 @@ def test_one_flipped_bit_is_one_finding(seed, clean, tmp_path, baseline):
     lab = Lab(clean, tmp_path / "kafka", [partition])
     kinds = (".log", ".index", ".timeindex", ".txnindex")
     path = random.choice(
-        [found for kind in kinds for found in lab.files(partition, kind) if found.stat().st_size]
+        [file for kind in kinds for file in lab.files(partition, kind) if file.stat().st_size]
     )
     place = random.randrange(path.stat().st_size)
     lab.change(path, lambda data: data.__setitem__(place, data[place] ^ (1 << random.randrange(8))))
-    found = check(open_broker(lab.path)).findings
+    findings = check(open_broker(lab.path)).findings
     new = [
-        one
-        for one in found
-        if (one.code, one.file, one.message) not in baseline and one.severity != "info"
+        finding
+        for finding in findings
+        if (finding.code, finding.file, finding.message) not in baseline
+        and finding.severity != "info"
     ]
-    assert [one.file for one in new] == [f"{partition}/{path.name}"], [
-        (one.code, one.file, one.message) for one in new
+    assert [finding.file for finding in new] == [f"{partition}/{path.name}"], [
+        (finding.code, finding.file, finding.message) for finding in new
     ]
     assert new[0].position <= place < new[0].position + new[0].length
 
 
-def test_the_list_is_whole():
+def test_the_list_is_complete():
     """Every code has its fault; what may not be read takes a system that refuses, see
     test_unreadable.
     """

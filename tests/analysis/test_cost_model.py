@@ -87,10 +87,10 @@ def test_one_read_a_header_is_priced_by_the_read_that_was_measured():
 
     A page fault is the machine's own.
     """
-    one, other, fault = ({"min": us / 2, "median": us, "p90": 2 * us} for us in (2.0, 50.0, 7.0))
+    cached, other, fault = ({"min": us / 2, "median": us, "p90": 2 * us} for us in (2.0, 50.0, 7.0))
     measured = {
         "measured_at": "2026-11-21",
-        "pread_17_us": one,
+        "pread_17_us": cached,
         "pread_61_us": other,
         "minor_fault_us": fault,
     }
@@ -104,8 +104,10 @@ def test_one_read_a_header_is_priced_by_the_read_that_was_measured():
 
 def test_every_preset_is_a_range():
     """Least, likely, most."""
-    for one in cost_model.STORAGES.values():
-        assert 0 < one.read_us.low <= one.read_us.typical <= one.read_us.high, one.name
+    for storage in cost_model.STORAGES.values():
+        assert 0 < storage.read_us.low <= storage.read_us.typical <= storage.read_us.high, (
+            storage.name
+        )
     assert set(cost_model.STORAGES) == {
         "memory",
         "nvme",
@@ -164,9 +166,13 @@ def test_the_default_prices_a_megabyte_at_a_microsecond():
 
 def test_what_ten_thousand_partitions_take():
     """195 GiB look preallocated; 32 700 loaded segments are what the maps allow."""
-    found = cost_model.footprint(10_000, 0, [10 << 20] * 10_000)
-    assert found.preallocated_bytes >> 30 == 195
-    assert (found.files, found.maps, found.resident_bytes) == (30_000, 20_000, 10_000 * 6 * 4096)
+    footprint = cost_model.footprint(10_000, 0, [10 << 20] * 10_000)
+    assert footprint.preallocated_bytes >> 30 == 195
+    assert (footprint.files, footprint.maps, footprint.resident_bytes) == (
+        30_000,
+        20_000,
+        10_000 * 6 * 4096,
+    )
     assert cost_model.footprint(32_265, 0, [1]).maps_left() == 0
     assert cost_model.footprint(33_000, 0, [1]).maps_left() < 0
 
@@ -176,7 +182,10 @@ def test_rolls_leave_maps_behind_until_java_collects_them():
 
     A newer one leaves none.
     """
-    old, new = (cost_model.footprint(16_132, 0, [1], leaves_maps=one) for one in (True, False))
+    old, new = (
+        cost_model.footprint(16_132, 0, [1], leaves_maps=leaves_maps)
+        for leaves_maps in (True, False)
+    )
     assert (
         (old.stale_maps, new.stale_maps) == (2 * 16_131, 0)
         and old.maps_left() == 4
@@ -187,8 +196,8 @@ def test_rolls_leave_maps_behind_until_java_collects_them():
 
 def test_ranges():
     """Sums take the low ends together, and the high ones."""
-    one, other = Range(1, 2, 4), Range(10, 20, 30)
-    assert (one.plus(other), other.less(one), one.times(3)) == (
+    lower, other = Range(1, 2, 4), Range(10, 20, 30)
+    assert (lower.plus(other), other.less(lower), lower.times(3)) == (
         Range(11, 22, 34),
         Range(9, 18, 26),
         Range(3, 6, 12),

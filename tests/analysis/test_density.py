@@ -9,12 +9,12 @@ from kafkaviz.analysis.segment import anatomy
 from kafkaviz.analysis.segment.anatomy import Density, density, gaps
 from kafkaviz.analysis.segment.links import link
 from kafkaviz.log.broker import open_broker
-from tests.analysis import made
+from tests.analysis import arrays
 
 
 def test_the_first_gap_starts_at_byte_0():
     """Entries at 5000, 10000 and 16000."""
-    entries = made.offset_entries([(59, 5000), (109, 10000), (169, 16000)])
+    entries = arrays.offset_entries([(59, 5000), (109, 10000), (169, 16000)])
     assert gaps(entries).tolist() == [5000, 5000, 6000]
     assert density(entries, np.array([-1, 0, -1, 1, 2])) == Density(
         5000, 5000, 6000, batches=5, never_indexed=2
@@ -23,13 +23,13 @@ def test_the_first_gap_starts_at_byte_0():
 
 def test_without_an_entry():
     """No gap is known, and every batch is stepped to."""
-    assert density(made.offset_entries([]), np.array([-1, -1])) == Density(None, None, None, 2, 2)
-    assert density(made.offset_entries([]), np.array([], int)) == Density(None, None, None, 0, 0)
+    assert density(arrays.offset_entries([]), np.array([-1, -1])) == Density(None, None, None, 2, 2)
+    assert density(arrays.offset_entries([]), np.array([], int)) == Density(None, None, None, 0, 0)
 
 
 def test_positions_that_go_back_are_no_gaps():
     """Slot 1 points further than slot 2."""
-    entries = made.offset_entries([(1, 100), (2, 900), (3, 300)])
+    entries = arrays.offset_entries([(1, 100), (2, 900), (3, 300)])
     assert gaps(entries).tolist() == [100, 800, -600]
     assert density(entries, np.array([0])).gap_min_bytes == 100
 
@@ -37,11 +37,11 @@ def test_positions_that_go_back_are_no_gaps():
 @given(st.lists(st.integers(1, 10_000), min_size=1, max_size=300))
 def test_quantiles_are_gaps_that_exist(sizes):
     """The p99 of n gaps is the one with a hundredth of them above; a plain sort finds the same."""
-    entries = made.offset_entries(list(enumerate(np.cumsum(sizes).tolist())))
-    found, ordered = density(entries, np.array([0])), sorted(sizes)
-    assert found.gap_min_bytes == ordered[0]
-    assert found.gap_median_bytes == ordered[min(len(sizes) - 1, len(sizes) // 2)]
-    assert found.gap_p99_bytes == ordered[min(len(sizes) - 1, int(len(sizes) * 0.99))]
+    entries = arrays.offset_entries(list(enumerate(np.cumsum(sizes).tolist())))
+    densities, ordered = density(entries, np.array([0])), sorted(sizes)
+    assert densities.gap_min_bytes == ordered[0]
+    assert densities.gap_median_bytes == ordered[min(len(sizes) - 1, len(sizes) // 2)]
+    assert densities.gap_p99_bytes == ordered[min(len(sizes) - 1, int(len(sizes) * 0.99))]
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_gaps_around_a_wrong_entry_say_nothing():
     """Slot 1 leads astray: neither the gap before it nor the one behind it was ever left by the
     broker.
     """
-    entries = made.offset_entries([(1, 100), (2, 900), (3, 1000), (4, 1100)])
+    entries = arrays.offset_entries([(1, 100), (2, 900), (3, 1000), (4, 1100)])
     assert density(entries, np.array([0])) == Density(100, 100, 800, 1, 0)
     assert density(entries, np.array([0]), np.array([1])) == Density(100, 100, 100, 1, 0)
     assert density(entries, np.array([0]), np.array([0, 2, 3])).gap_median_bytes is None
@@ -71,9 +71,9 @@ def test_gaps_around_a_wrong_entry_say_nothing():
 
 def test_a_whole_segment_has_its_density(damaged):
     """Slot 3 of this index points 7087 bytes too far: the largest gap is not its."""
-    whole = anatomy.read(open_broker(damaged).partition("bookings-0").segment(858))
+    segment_anatomy = anatomy.read(open_broker(damaged).partition("bookings-0").segment(858))
     assert (
-        whole.density.gap_p99_bytes
+        segment_anatomy.density.gap_p99_bytes
         < 3000
-        < density(whole.index.entries, whole.links.batch_slot).gap_p99_bytes
+        < density(segment_anatomy.index.entries, segment_anatomy.links.batch_slot).gap_p99_bytes
     )

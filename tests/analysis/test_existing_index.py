@@ -17,7 +17,7 @@ from kafkaviz.analysis.tuning.measurement_builder import MeasurementBuilder
 from kafkaviz.analysis.tuning.source import open_source
 from kafkaviz.format.batch_observer import observe_scan
 from kafkaviz.log.archives.archive import unpack_if_archive
-from tests.analysis import made
+from tests.analysis import arrays
 
 LEADER = {"user-profiles": (23, 38), "orders": (13, 13), "late-events": (4, 4)}
 FOLLOWER = {
@@ -29,7 +29,7 @@ FOLLOWER = {
 }
 
 
-def of(batches, offsets, times, interval: int = 4096, by_base_offset: bool = True):
+def existing(batches, offsets, times, interval: int = 4096, by_base_offset: bool = True):
     """Held, against the replay of an interval."""
     how = {"by_base_offset": by_base_offset}
     every = sweep.parts(batches, [interval], targets=sweep.EVERY, **how)
@@ -67,13 +67,16 @@ def test_an_index_that_the_interval_made_is_its_replay(seed, by_base_offset):
         [draw.randint(70, 6000) for _ in range(300)],
         [draw.choice([1, 1, 2, 9]) for _ in range(300)],
     )
-    batches = made.batches(sizes, records)
-    again, there = of(batches, *made.indexed(batches, 4096), by_base_offset=by_base_offset)
+    batches = arrays.batches(sizes, records)
+    again, there = existing(batches, *arrays.indexed(batches, 4096), by_base_offset=by_base_offset)
     for name in ("parts", "every_offset", "timestamps"):
-        one, other = getattr(again, name), getattr(there, name)
-        assert counted(one) == counted(other) and one.sweep().tolist() == other.sweep().tolist()
-    assert [one.tolist() for one in again.cold.counts] == [
-        one.tolist() for one in there.cold.counts
+        replayed_column, other = getattr(again, name), getattr(there, name)
+        assert (
+            counted(replayed_column) == counted(other)
+            and replayed_column.sweep().tolist() == other.sweep().tolist()
+        )
+    assert [count.tolist() for count in again.cold.counts] == [
+        count.tolist() for count in there.cold.counts
     ]
     assert (there.gaps.late, there.gaps.early, there.gaps.is_coarse, there.gaps.is_dense) == (
         0,
@@ -87,14 +90,16 @@ def test_an_index_that_the_interval_made_is_its_replay(seed, by_base_offset):
 def test_lookups_in_any_index_are_those_of_one_after_the_other(seed):
     """Entries of appends of several batches: each target's floor, and the headers from there."""
     draw = random.Random(seed)
-    batches = made.batches(
+    batches = arrays.batches(
         [draw.randint(70, 900) for _ in range(60)], [draw.choice([1, 3]) for _ in range(60)]
     )
     pairs = [
         (int(batches["last_offset"][row + draw.randint(0, 3)]), int(batches["position"][row]))
         for row in range(5, 55, 6)
     ]
-    _, there = of(batches, made.offset_entries(pairs), made.time_entries([]), by_base_offset=False)
+    _, there = existing(
+        batches, arrays.offset_entries(pairs), arrays.time_entries([]), by_base_offset=False
+    )
 
     def headers(target: int, row: int) -> int:
         start = max([position for offset, position in pairs if offset <= target], default=0)
@@ -102,9 +107,9 @@ def test_lookups_in_any_index_are_those_of_one_after_the_other(seed):
 
     bases = [headers(int(batch["base_offset"]), row) for row, batch in enumerate(batches)]
     every = [
-        headers(one, row)
+        headers(offset, row)
         for row, batch in enumerate(batches)
-        for one in range(batch["base_offset"], batch["last_offset"] + 1)
+        for offset in range(batch["base_offset"], batch["last_offset"] + 1)
     ]
     assert (
         counted(there.parts) == np.bincount(bases).tolist()
@@ -117,10 +122,10 @@ def test_the_first_fetch_of_a_follower_has_no_entry():
     """Half of the log came at once, the rest batch by batch: the keys do not tell it, the gap
     does.
     """
-    batches = made.batches([1000] * 200, [5] * 200)
-    offsets, times = made.indexed(batches, 4096)
+    batches = arrays.batches([1000] * 200, [5] * 200)
+    offsets, times = arrays.indexed(batches, 4096)
     late = offsets[offsets["position"] > 100_000]
-    again, there = of(batches, late, times)
+    again, there = existing(batches, late, times)
     assert (
         int(there.parts.sweep()[0]["headers_p99"])
         > 90
@@ -132,47 +137,62 @@ def test_the_first_fetch_of_a_follower_has_no_entry():
 
 def test_a_restart_explains_a_gap_of_twice_the_interval():
     """The writer counts from 0 again; one entry is missing, and nothing else is."""
-    batches = made.batches([1000] * 200, [5] * 200)
-    offsets, times = made.indexed(batches, 4096)
+    batches = arrays.batches([1000] * 200, [5] * 200)
+    offsets, times = arrays.indexed(batches, 4096)
     moved = offsets.copy()
-    for one in moved[20:]:  # from the restart on three batches later
-        row = int(one["position"]) // 1000 + 3
+    for entry in moved[20:]:  # from the restart on three batches later
+        row = int(entry["position"]) // 1000 + 3
         if row < 200:
-            one["position"], one["offset"] = 1000 * row, batches["last_offset"][row]
+            entry["position"], entry["offset"] = 1000 * row, batches["last_offset"][row]
     moved = moved[np.append(True, np.diff(moved["position"]) > 0)]
-    _, there = of(batches, moved, times)
+    _, there = existing(batches, moved, times)
     assert there.gaps.late == 1 and not there.gaps.is_coarse and not there.gaps.is_dense
 
 
 def test_an_index_of_a_shorter_interval_is_too_dense():
     """The interval was changed since: no restart makes a gap shorter."""
-    batches = made.batches([1000] * 200, [5] * 200)
-    _, there = of(batches, *made.indexed(batches, 1024))
+    batches = arrays.batches([1000] * 200, [5] * 200)
+    _, there = existing(batches, *arrays.indexed(batches, 1024))
     assert there.gaps.is_dense and not there.gaps.is_coarse
 
 
 def test_an_index_that_points_between_batches_tells_nothing():
     """Recovery makes it anew."""
-    batches = made.batches([1000] * 20, [5] * 20)
-    assert of(batches, made.offset_entries([(29, 5001)]), made.time_entries([]))[1] is None
-    assert of(batches, made.offset_entries([(29, 99_000)]), made.time_entries([]))[1] is None
+    batches = arrays.batches([1000] * 20, [5] * 20)
     assert (
-        of(batches, made.offset_entries([(29, 99_000), (34, 6000)]), made.time_entries([]))[1]
+        existing(batches, arrays.offset_entries([(29, 5001)]), arrays.time_entries([]))[1] is None
+    )
+    assert (
+        existing(batches, arrays.offset_entries([(29, 99_000)]), arrays.time_entries([]))[1] is None
+    )
+    assert (
+        existing(
+            batches, arrays.offset_entries([(29, 99_000), (34, 6000)]), arrays.time_entries([])
+        )[1]
         is None
     )
 
 
 def test_today_is_what_the_index_has():
     """The answer is priced by it, says so, and proposes nothing that is not known."""
-    batches = made.batches([1000] * 2000, [5] * 2000)
-    offsets, times = made.indexed(batches, 4096)
+    batches = arrays.batches([1000] * 2000, [5] * 2000)
+    offsets, times = arrays.indexed(batches, 4096)
     gathering = MeasurementBuilder({4096}, by_base_offset=True, current_interval_bytes=4096)
     gathering.add([batches], indexes=(offsets[offsets["position"] > 1_000_000], times))
     measured, today = gathering.result(), CurrentConfig(4096, "as typed", topic="orders")
-    one = tuning.recommend(measured, today, Budgets(), lookup_prices(by_base_offset=True))
-    assert one.verdict == TuningVerdict.KEEP and one.current_price.row["headers_p99"] > 900
-    assert [reason.code for reason in one.reasons] == ["plateau", "over-budget", "coarser"]
-    on_disk = tuning_text.describe_reason(one.reasons[-1])["there"]
+    recommendation = tuning.recommend(
+        measured, today, Budgets(), lookup_prices(by_base_offset=True)
+    )
+    assert (
+        recommendation.verdict == TuningVerdict.KEEP
+        and recommendation.current_price.row["headers_p99"] > 900
+    )
+    assert [reason.code for reason in recommendation.reasons] == [
+        "plateau",
+        "over-budget",
+        "coarser",
+    ]
+    on_disk = tuning_text.describe_reason(recommendation.reasons[-1])["there"]
     assert on_disk.key == "tuning_reason.on_disk" and on_disk["entries"] == 199
     assert (
         on_disk["interval"],
@@ -195,17 +215,20 @@ def test_directories_of_real_brokers(shared, name, topics):
     source = open_source(unpack_if_archive(shared / "data" / f"{name}.tar.gz"))
     for case in source.cases:
         if case.name in topics:
-            one = tuning.recommend(
+            recommendation = tuning.recommend(
                 case.measurement, case.today, Budgets(), lookup_prices(by_base_offset=False)
             )
             again = tuning.price_interval(
                 case.measurement, lookup_prices(by_base_offset=False), case.today.interval_bytes
             )
-            told, real = int(again.row["headers_p99"]), int(one.current_price.row["headers_p99"])
-            assert (told, real) == topics[case.name], case.name
-            assert case.today.is_coarse == (told != real), case.name
-            assert one.verdict == TuningVerdict.KEEP or told == real
+            replayed_p99, real = (
+                int(again.row["headers_p99"]),
+                int(recommendation.current_price.row["headers_p99"]),
+            )
+            assert (replayed_p99, real) == topics[case.name], case.name
+            assert case.today.is_coarse == (replayed_p99 != real), case.name
+            assert recommendation.verdict == TuningVerdict.KEEP or replayed_p99 == real
             assert case.disk_entries == (
-                int(one.current_price.row["entries"]),
-                one.current_price.time_entries,
+                int(recommendation.current_price.row["entries"]),
+                recommendation.current_price.time_entries,
             )

@@ -84,7 +84,7 @@ def test_the_worst_comes_first():
     warning = finding("index-missing", "", NOTHING, partition="a-0")
     assert sort_findings([info, late, warning, early]) == (early, late, warning, info)
     assert counts([info, late, warning, early]) == {"error": 2, "warning": 1, "info": 1}
-    assert {one.severity for one in as_info([info, late, warning])} == {"info"}
+    assert {finding.severity for finding in as_info([info, late, warning])} == {"info"}
 
 
 def test_evidence_reads_as_one_line():
@@ -109,13 +109,13 @@ def test_a_family_is_found_by_its_name():
             for node in ast.walk(ast.parse(path.read_text()))
             if isinstance(node, ast.Constant)
         }
-        for code in CODES.keys() & {one for one in quoted if isinstance(one, str)}:
+        for code in CODES.keys() & {word for word in quoted if isinstance(word, str)}:
             rooms.setdefault(code, set()).add(
                 {"log_gaps": "log", "offset_index_spacing": "offset_index"}.get(room, room).replace(
                     "_", "-"
                 )
             )
     # causes of a start have names of codes
-    told_by = {code: found - {"state"} or found for code, found in rooms.items()}
+    told_by = {code: room - {"state"} or room for code, room in rooms.items()}
     assert told_by == {code: {row.family} for code, row in CODES.items() if code in told_by}
     assert CODES.keys() - told_by <= set(FAULTS)  # which deep_scan names

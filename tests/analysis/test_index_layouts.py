@@ -25,10 +25,10 @@ def of_workload(workload: str) -> dict[str, index_layouts.Cost]:
     """By name."""
     keys = index_keys.generate_keys(workload, ENTRIES)
     targets = np.random.default_rng(1).integers(keys[0], keys[-1], TARGETS)
-    return {one.layout.name: one for one in index_layouts.compare(keys, targets)}
+    return {cost.layout.name: cost for cost in index_layouts.compare(keys, targets)}
 
 
-@pytest.mark.parametrize("layout", LAYOUTS, ids=lambda one: one.name)
+@pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.name)
 @settings(max_examples=80, deadline=None)
 @given(
     gaps=st.lists(st.sampled_from([1, 1, 2, 7, 1000, 10**7]), min_size=1, max_size=1600),
@@ -49,14 +49,14 @@ def test_every_way_finds_the_floor(layout, gaps, first, seed):
             [first - 5, keys[0], keys[-1], keys[-1] + 9],
         ]
     )
-    found = layout.run(keys, targets)
-    assert found[:, 0].tolist() == (np.searchsorted(keys, targets, "right") - 1).tolist()
-    assert (found[:, 2] <= found[:, 1]).all() or layout.run is index_layouts.b_tree
-    assert found[:, 2].max() <= -(-len(keys) // index_layouts.ENTRIES_A_PAGE) + 1
+    result = layout.run(keys, targets)
+    assert result[:, 0].tolist() == (np.searchsorted(keys, targets, "right") - 1).tolist()
+    assert (result[:, 2] <= result[:, 1]).all() or layout.run is index_layouts.b_tree
+    assert result[:, 2].max() <= -(-len(keys) // index_layouts.ENTRIES_A_PAGE) + 1
 
 
 @pytest.mark.parametrize("workload", WORKLOADS)
-@pytest.mark.parametrize("layout", LAYOUTS, ids=lambda one: one.name)
+@pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.name)
 def test_every_way_finds_the_floor_in_a_large_index(layout, workload):
     """The made keys, all targets of the comparison."""
     keys = index_keys.generate_keys(workload, ENTRIES)
@@ -82,12 +82,12 @@ def test_what_costs_the_same_on_any_keys(costs, workload, name, probes, pages, t
     """An index of 200 000 entries: published figures of ways that do not look at the values of the
     keys.
     """
-    found = costs[workload][name]
-    assert (found.probes_mean, found.pages_mean) == (
+    cost = costs[workload][name]
+    assert (cost.probes_mean, cost.pages_mean) == (
         pytest.approx(probes, abs=0.1),
         pytest.approx(pages, abs=0.1),
     )
-    assert (found.tail_probes, found.tail_pages, found.extra_bytes) == (*tail, extra_bytes)
+    assert (cost.tail_probes, cost.tail_pages, cost.extra_bytes) == (*tail, extra_bytes)
 
 
 @pytest.mark.parametrize(
@@ -105,9 +105,9 @@ def test_what_depends_on_the_keys(costs, name, steady, bursty, heavy):
     twelfth.
     """
     for workload, (probes, pages) in zip(WORKLOADS, (steady, bursty, heavy), strict=True):
-        found = costs[workload][name]
-        assert found.probes_mean == pytest.approx(probes, rel=1 / 12), workload
-        assert found.pages_mean == pytest.approx(pages, rel=0.2), workload
+        cost = costs[workload][name]
+        assert cost.probes_mean == pytest.approx(probes, rel=1 / 12), workload
+        assert cost.pages_mean == pytest.approx(pages, rel=0.2), workload
 
 
 def test_interpolation_has_a_bad_worst_case(costs):
@@ -134,9 +134,10 @@ def test_lines_stay_within_epsilon():
 def test_interpolation_that_creeps_ends():
     """Keys that double have it go one slot at a time: beyond its limit it bisects."""
     keys = np.concatenate([np.arange(100_000), [2**62]])
-    found = index_layouts.interpolation(keys, np.array([99_998]))[0]
+    position = index_layouts.interpolation(keys, np.array([99_998]))[0]
     assert (
-        found[0] == 99_998 and index_layouts.MOST_PROBES < found[1] < index_layouts.MOST_PROBES + 40
+        position[0] == 99_998
+        and index_layouts.MOST_PROBES < position[1] < index_layouts.MOST_PROBES + 40
     )
 
 

@@ -25,7 +25,7 @@ from kafkaviz.log.broker import open_broker
 from kafkaviz.log.segment import OFFSET_ENTRY
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.directory.broker_files import bootstrap
-from tests.analysis.raised import raised
+from tests.analysis.metadata_level import raise_level
 
 INTERVAL_BYTES = {  # what each topic was configured with
     "orders-0": 4096,
@@ -73,7 +73,7 @@ def test_the_interval_lies_within_its_bounds(sizes, interval_bytes):
 
 
 @given(SIZES, st.integers(0, 5000), st.data())
-def test_stretches_tell_what_the_whole_tells(sizes, interval_bytes, data):
+def test_stretches_infer_what_the_segment_does(sizes, interval_bytes, data):
     """Cut at any entry, the evidence of both parts merges into that of the whole."""
     batches, entries = written(sizes, interval_bytes)
     cut = data.draw(st.integers(0, len(entries)))
@@ -169,21 +169,21 @@ def facts(segment) -> SegmentFacts:
 
 def test_an_offset_that_no_entry_can_hold_rolls():
     """Relative offsets end at 2147483647."""
-    one = SegmentFacts(0, 500, 100, 10, 9, 20, 0, 0)
-    assert roll_reasons([one, SegmentFacts(2**31, 100, 100, 30, 2**31, 30, 0, 0)]) == [
+    facts = SegmentFacts(0, 500, 100, 10, 9, 20, 0, 0)
+    assert roll_reasons([facts, SegmentFacts(2**31, 100, 100, 30, 2**31, 30, 0, 0)]) == [
         "offset-overflow",
         None,
     ]
 
 
-def test_nothing_is_made_up():
+def test_nothing_is_invented():
     """No segment, one segment, and a log that fits no cause."""
-    one = SegmentFacts(0, 500, 100, 10, 9, 20, 0, 0)
-    assert roll_reasons([]) == [] and roll_reasons([one]) == [None]
+    facts = SegmentFacts(0, 500, 100, 10, 9, 20, 0, 0)
+    assert roll_reasons([]) == [] and roll_reasons([facts]) == [None]
     small_after_large = [
         SegmentFacts(0, 50, 10, -1, 9, -1, 0, 0),
         SegmentFacts(10, 500, 10, -1, 19, -1, 0, 0),
-        one,
+        facts,
     ]
     assert roll_reasons(small_after_large)[0] is None
 
@@ -216,7 +216,7 @@ def test_versions_by_the_own_files_of_real_directories(data, name, text, trace):
 
 def test_versions_of_the_samples(clean, killed):
     """Brokers of 4.3.1."""
-    assert [infer_release(open_broker(one)).text for one in (clean, killed)] == [
+    assert [infer_release(open_broker(directory)).text for directory in (clean, killed)] == [
         or_later("4.3")
     ] * 2
 
@@ -238,12 +238,12 @@ def test_versions_of_real_directories(clean, shared):
 @pytest.fixture
 def upgraded(clean, tmp_path):
     """The metadata log and the small files of a 4.3.1 broker, formatted as Kafka 3.3 formats."""
-    for found in (
+    for path in (
         *clean.glob("*checkpoint"),
         clean / "meta.properties",
         clean / ".kafka_cleanshutdown",
     ):
-        shutil.copy(found, tmp_path)
+        shutil.copy(path, tmp_path)
     shutil.copytree(clean / "__cluster_metadata-0", tmp_path / "__cluster_metadata-0")
     (tmp_path / "bootstrap.checkpoint").write_bytes(bootstrap((3, 3), 0))
     return tmp_path
@@ -280,7 +280,7 @@ def test_what_4_4_leaves_is_seen_before_its_level_is_raised(upgraded, restarted_
     assert assumed.text == versions.NEWEST
     assert assumed.traces[0] == message("release.untrimmed_indexes")
     for level in (33, 30):
-        directory = raised(restarted_4_4, tmp_path / str(level), level)
+        directory = raise_level(restarted_4_4, tmp_path / str(level), level)
         (directory / ".kafka_cleanshutdown").unlink()
         assert assumed_version(open_broker(directory)).text == "4.4.0"
     assert infer_release(open_broker(directory)).traces == (message("release.first_snapshot"),)

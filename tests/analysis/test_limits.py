@@ -42,7 +42,7 @@ def test_when_the_index_is_the_one_that_rolls(index_bytes, slots, full_mb):
         limits.offset_index_full_bytes(index_bytes, 4608),
         limits.time_index_full_bytes(index_bytes, 4608),
     )
-    assert [one / 1e6 for one in full] == pytest.approx(full_mb, rel=2e-3)
+    assert [size_bytes / 1e6 for size_bytes in full] == pytest.approx(full_mb, rel=2e-3)
 
 
 @pytest.mark.parametrize(
@@ -65,11 +65,11 @@ def test_when_the_index_is_the_one_that_rolls(index_bytes, slots, full_mb):
 )
 def test_time_until_a_roll(settings, load, bytes_per_s, hours, winner):
     """Seven workloads: the hours until a roll by each limit alone, and the one that comes first."""
-    found = limits.seconds_until_roll(config(**settings), load, bytes_per_s)
+    seconds = limits.seconds_until_roll(config(**settings), load, bytes_per_s)
     assert [
-        float(found[cause]) / HOUR_S for cause in (SIZE, TIME, OFFSET_INDEX, TIME_INDEX)
+        float(seconds[cause]) / HOUR_S for cause in (SIZE, TIME, OFFSET_INDEX, TIME_INDEX)
     ] == pytest.approx(hours, rel=0.015)
-    assert limits.REASONS[limits.first_limit(found)[0][0]] == winner
+    assert limits.REASONS[limits.first_limit(seconds)[0][0]] == winner
 
 
 def test_size_beats_time_above_1775_bytes_a_second():
@@ -184,7 +184,7 @@ def test_jitter_and_compaction_shorten_the_wait():
 
 def test_offsets_run_out_only_with_many_records_a_byte():
     """2^31 offsets a segment: a batch of 1 MiB with a million records."""
-    found = limits.seconds_until_roll(
+    seconds = limits.seconds_until_roll(
         config(segment_bytes=limits.MOST_SEGMENT_BYTES), WriteLoad(1000, records_a_batch=4000), 1e6
     )
-    assert limits.REASONS[limits.first_limit(found)[0][0]] == limits.OFFSET_RANGE
+    assert limits.REASONS[limits.first_limit(seconds)[0][0]] == limits.OFFSET_RANGE

@@ -16,24 +16,24 @@ from kafkaviz.analysis.segment.links import (
     row_containing_byte,
 )
 from kafkaviz.log.broker import open_broker
-from tests.analysis import made, plain_links
+from tests.analysis import arrays, plain_links
 
-BATCHES = made.batches(
+BATCHES = arrays.batches(
     [100, 200, 300, 100, 200], counts=[2, 3, 1, 4, 2], times_ms=[10, 12, 11, 15, 15], base_offset=50
 )
 # rows: offsets 50–51 at 0, 52–54 at 100, 55 at 300, 56–59 at 600, 60–61 at 700; the end is 900
 
 
-def of(pairs, times=()):
+def links_of(pairs, times=()):
     """The links of BATCHES to these entries."""
-    return link(BATCHES, made.offset_entries(pairs, 50), made.time_entries(list(times), 50), 50)
+    return link(BATCHES, arrays.offset_entries(pairs, 50), arrays.time_entries(list(times), 50), 50)
 
 
 def test_an_entry_is_its_batch_s_own():
     """The batch at its position has it; a search for that batch's first offset lands on the entry
     before, as its key is a last offset.
     """
-    links = of([(54, 100), (59, 600)])
+    links = links_of([(54, 100), (59, 600)])
     assert links.batch_slot.tolist() == [NONE, 0, NONE, 1, NONE]
     assert links.batch_via.tolist() == [NONE, NONE, 0, 0, 1]
     assert links.entry_batch.tolist() == links.entry_home.tolist() == [1, 3]
@@ -42,7 +42,7 @@ def test_an_entry_is_its_batch_s_own():
 
 def test_a_batch_of_one_record_is_found_by_its_own_entry():
     """Its key is its first offset too."""
-    assert of([(55, 300)]).batch_via.tolist() == [NONE, NONE, 0, 0, 0]
+    assert links_of([(55, 300)]).batch_via.tolist() == [NONE, NONE, 0, 0, 0]
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_a_batch_of_one_record_is_found_by_its_own_entry():
 )
 def test_where_an_entry_leads(pair, aim):
     """Beside its key; only an entry that leads no search astray is a batch's own."""
-    links = of([pair])
+    links = links_of([pair])
     assert links.entry_aim.tolist() == [aim]
     assert links.wrong_entries.tolist() == ([0] if aim >= Aim.PAST else [])
     assert (links.batch_slot != NONE).any() == (aim <= Aim.COARSE)
@@ -68,7 +68,7 @@ def test_where_an_entry_leads(pair, aim):
 
 def test_keys_that_do_not_grow():
     """A zero slot between entries is such a one."""
-    assert of([(54, 100), (50, 0), (59, 600)]).entry_aim.tolist() == [
+    assert links_of([(54, 100), (50, 0), (59, 600)]).entry_aim.tolist() == [
         Aim.EXACT,
         Aim.UNORDERED,
         Aim.EXACT,
@@ -77,41 +77,41 @@ def test_keys_that_do_not_grow():
 
 def test_the_right_entry_wins():
     """Two entries at one position: the batch's own is the one whose key it holds."""
-    assert of([(54, 100), (55, 100)]).batch_slot[1] == 0
-    assert of([(51, 100), (54, 100)]).batch_slot[1] == 1
+    assert links_of([(54, 100), (55, 100)]).batch_slot[1] == 0
+    assert links_of([(51, 100), (54, 100)]).batch_slot[1] == 1
 
 
 def test_a_time_entry_goes_with_the_entry_of_its_moment():
     """At row 2 the newest record is still that of row 1, at row 4 that of row 3; the last was
     written when the segment closed.
     """
-    links = of([(55, 300), (61, 700)], [(12, 54), (15, 59)])
+    links = links_of([(55, 300), (61, 700)], [(12, 54), (15, 59)])
     assert links.entry_time.tolist() == [0, 1] and links.time_slot.tolist() == [0, 1]
     assert links.time_batch.tolist() == [1, 3] and links.time_true.all()
-    alone = of([(54, 100)], [(12, 54), (15, 59)])
+    alone = links_of([(54, 100)], [(12, 54), (15, 59)])
     assert alone.entry_time.tolist() == [0] and alone.time_slot.tolist() == [0, NONE]
 
 
 def test_only_the_first_of_two_entries_gets_the_time():
     """TimeIndex.maybeAppend writes nothing that is not newer."""
-    assert of([(54, 100), (55, 300)], [(12, 54)]).entry_time.tolist() == [0, NONE]
+    assert links_of([(54, 100), (55, 300)], [(12, 54)]).entry_time.tolist() == [0, NONE]
 
 
 def test_an_offset_inside_the_batch_is_as_good():
     """Leaders up to Kafka 3.6 named the record itself, not the last one of its batch."""
-    assert of([(54, 100)], [(12, 53)]).entry_time.tolist() == [0]
+    assert links_of([(54, 100)], [(12, 53)]).entry_time.tolist() == [0]
 
 
 def test_a_time_that_its_batch_does_not_hold():
     """It keeps its place beside the offset entry, and is named wrong."""
-    links = of([(54, 100)], [(99, 54)])
+    links = links_of([(54, 100)], [(99, 54)])
     assert links.entry_time.tolist() == [0] and links.wrong_times.tolist() == [0]
-    assert of([], [(99, 1000)]).wrong_times.tolist() == [0]
+    assert links_of([], [(99, 1000)]).wrong_times.tolist() == [0]
 
 
 def test_wrappers_that_do_not_tell_their_first_offset():
     """The least it can be is one past the batch before."""
-    assert first_offsets(made.wrapped(BATCHES, [0, 2]), 50).tolist() == [50, 52, 55, 56, 60]
+    assert first_offsets(arrays.wrapped(BATCHES, [0, 2]), 50).tolist() == [50, 52, 55, 56, 60]
 
 
 def test_an_offset_of_minus_1_in_magic_2_is_what_it_says():
@@ -126,16 +126,16 @@ def test_an_offset_of_minus_1_in_magic_2_is_what_it_says():
 def test_of_two_times_for_one_batch_the_true_one_goes_with_the_entry():
     """The other one is damage, wherever it stands."""
     for pairs, twin in (([(12, 54), (99, 54)], 0), ([(7, 54), (12, 54)], 1)):
-        links = of([(54, 100)], pairs)
+        links = links_of([(54, 100)], pairs)
         assert links.entry_time.tolist() == [twin] and links.wrong_times.tolist() == [1 - twin]
 
 
 def test_nothing_at_all():
     """No batch, no entry."""
-    empty = link(BATCHES[:0], made.offset_entries([]), made.time_entries([]), 0)
+    empty = link(BATCHES[:0], arrays.offset_entries([]), arrays.time_entries([]), 0)
     assert all(len(column) == 0 for column in vars(empty).values())
     assert link(
-        BATCHES[:0], made.offset_entries([(5, 7)]), made.time_entries([(5, 7)]), 0
+        BATCHES[:0], arrays.offset_entries([(5, 7)]), arrays.time_entries([(5, 7)]), 0
     ).entry_aim.tolist() == [Aim.BEYOND]
 
 
@@ -156,27 +156,29 @@ LOGS = st.lists(
 )
 def test_any_links_are_as_looked_up(log, pairs, data):
     """Whatever the bytes of the indexes say: sound, damaged, or of another segment."""
-    table = made.batches(
+    table = arrays.batches(
         [size for size, _, _ in log],
         [count for _, count, _ in log],
         [time for _, _, time in log],
         100,
     )
     if log:
-        table = made.wrapped(table, data.draw(st.lists(st.integers(0, len(log) - 1), unique=True)))
+        table = arrays.wrapped(
+            table, data.draw(st.lists(st.integers(0, len(log) - 1), unique=True))
+        )
         starts = st.sampled_from(table["position"].tolist())
         pairs = [
             (offset, data.draw(starts)) if data.draw(st.booleans()) else (offset, position)
             for offset, position in pairs
         ]
     times = data.draw(st.lists(st.tuples(st.integers(-1, 31), st.integers(95, 140)), max_size=8))
-    entries, times = made.offset_entries(pairs, 100), made.time_entries(times, 100)
+    entries, times = arrays.offset_entries(pairs, 100), arrays.time_entries(times, 100)
     links = link(table, entries, times, 100)
     assert links.entry_batch.tolist() == [
         plain_links.starting_at(table, entry["position"]) for entry in entries
     ]
     assert links.entry_home.tolist() == [
-        plain_links.holding(table, entry["offset"]) for entry in entries
+        plain_links.batch_with(table, entry["offset"]) for entry in entries
     ]
     assert links.entry_aim.tolist() == plain_links.aims(table, entries)
     assert links.batch_slot.tolist() == plain_links.own(table, entries, links.entry_aim)
@@ -188,13 +190,13 @@ def test_any_links_are_as_looked_up(log, pairs, data):
 @given(LOGS, st.integers(0, 900), st.booleans())
 def test_what_kafka_writes_is_never_wrong(log, interval_bytes, closed):
     """Every entry exact; every time entry with its offset entry, but for the one of the roll."""
-    table = made.batches(
+    table = arrays.batches(
         [size for size, _, _ in log],
         [count for _, count, _ in log],
         [time for _, _, time in log],
         100,
     )
-    entries, times = made.indexed(table, interval_bytes, 100, closed)
+    entries, times = arrays.indexed(table, interval_bytes, 100, closed)
     links = link(table, entries, times, 100)
     assert (links.entry_aim == Aim.EXACT).all() and links.time_true.all()
     alone = np.flatnonzero(links.time_slot == NONE).tolist()
@@ -249,7 +251,7 @@ def test_older_brokers_index_appends(shared, name):
     """Appends of several batches make coarse entries, never wrong ones, in every message format."""
     broker = open_broker(shared / "data" / f"{name}.tar.gz")
     for partition in broker.partitions:
-        for segment in (one for one in partition.segments if one.log):
+        for segment in (segment for segment in partition.segments if segment.log):
             links = link(
                 segment.batches(), segment.offset_index, segment.time_index, segment.base_offset
             )

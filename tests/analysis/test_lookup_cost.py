@@ -15,7 +15,7 @@ from kafkaviz.search.lookup import by_offset, by_timestamp
 from kafkaviz.search.profile import SearchProfile, profile
 from kafkaviz.simulate.lessons import practice
 
-MADE = (practice.five, practice.twenty)
+PRACTICE_LOGS = (practice.five, practice.twenty)
 
 
 def counted(counts: np.ndarray) -> dict[int, int]:
@@ -23,46 +23,48 @@ def counted(counts: np.ndarray) -> dict[int, int]:
     return {number: int(targets) for number, targets in enumerate(counts) if targets}
 
 
-def each(found: list) -> list[dict[int, int]]:
+def each(lookups: list) -> list[dict[int, int]]:
     """The same of lookups one by one: probes, pages, headers."""
-    headers = [len({read.position for read in one.scan.reads}) for one in found]
-    first = [one.searches[0].slot_search for one in found]
+    headers = [len({read.position for read in lookup.scan.reads}) for lookup in lookups]
+    first = [lookup.searches[0].slot_search for lookup in lookups]
     return [
-        Counter(len(one.probes) for one in first),
-        Counter(len(one.pages) for one in first),
+        Counter(len(search.probes) for search in first),
+        Counter(len(search.pages) for search in first),
         Counter(headers),
     ]
 
 
 @pytest.mark.parametrize("version", ["4.3.1", "3.9", "2.0"])
-@pytest.mark.parametrize("made", MADE)
-def test_of_offsets(made, version):
+@pytest.mark.parametrize("build_log", PRACTICE_LOGS)
+def test_of_offsets(build_log, version):
     """Every offset of the log is looked up, one after the other."""
-    log, of = made().log, profile(version)
-    costs = lookup_cost.offset_lookup_counts(log.segments[0], made().batches, of)
-    assert (costs.first, costs.last) == (0, made().batches["last_offset"][-1])
-    one_by_one = each([by_offset(log, offset, of) for offset in range(costs.targets)])
+    log, search_profile = build_log().log, profile(version)
+    costs = lookup_cost.offset_lookup_counts(log.segments[0], build_log().batches, search_profile)
+    assert (costs.first, costs.last) == (0, build_log().batches["last_offset"][-1])
+    one_by_one = each([by_offset(log, offset, search_profile) for offset in range(costs.targets)])
     assert [counted(costs.counts_of(what)) for what in ("probes", "pages", "headers")] == one_by_one
 
 
-@pytest.mark.parametrize("made", MADE)
-def test_of_timestamps(made):
+@pytest.mark.parametrize("build_log", PRACTICE_LOGS)
+def test_of_timestamps(build_log):
     """Every millisecond that Kafka looks for in this log."""
-    log, of = made().log, profile()
-    costs = lookup_cost.timestamp_lookup_counts(log.segments[0], made().batches, of)
+    log, search_profile = build_log().log, profile()
+    costs = lookup_cost.timestamp_lookup_counts(
+        log.segments[0], build_log().batches, search_profile
+    )
     one_by_one = each(
-        [by_timestamp(log, target, of) for target in range(costs.first, costs.last + 1)]
+        [by_timestamp(log, target, search_profile) for target in range(costs.first, costs.last + 1)]
     )
     assert [counted(costs.counts_of(what)) for what in ("probes", "pages", "headers")] == one_by_one
     assert costs.last == log.segments[0].largest_timestamp_ms
 
 
-def one_by_one_to(last: int, log: LogView, of: SearchProfile) -> list[dict[int, int]]:
+def one_by_one_to(last: int, log: LogView, search_profile: SearchProfile) -> list[dict[int, int]]:
     """The same of lookups of every offset of a log's first segment."""
-    bounds = find_bounds(log, of)
+    bounds = find_bounds(log, search_profile)
     return each(
         [
-            by_offset(log, offset, of, bounds=bounds)
+            by_offset(log, offset, search_profile, bounds=bounds)
             for offset in range(log.segments[0].base_offset, last + 1)
         ]
     )
@@ -85,11 +87,13 @@ def test_of_a_compacted_log(version, tmp_path):
     entries = np.array([(12, 300), (35, 600)], offset_index.ENTRY)
     (folder / f"{0:020}.index").write_bytes(offset_index.build(entries))
     partition = open_broker(folder).partitions[0]
-    log, of = view_partition(partition), profile(version)
-    costs = lookup_cost.offset_lookup_counts(log.segments[0], partition.live[0].batches(), of)
+    log, search_profile = view_partition(partition), profile(version)
+    costs = lookup_cost.offset_lookup_counts(
+        log.segments[0], partition.live[0].batches(), search_profile
+    )
     assert [
         counted(costs.counts_of(what)) for what in ("probes", "pages", "headers")
-    ] == one_by_one_to(50, log, of)
+    ] == one_by_one_to(50, log, search_profile)
 
 
 @pytest.mark.parametrize("version", ["2.8.2", "4.3.1"])
@@ -98,17 +102,19 @@ def test_of_a_real_compacted_log(version, shared):
     partition = open_broker(
         unpack_if_archive(shared / "data" / "kafka-2.8.2-legacy.tar.gz")
     ).partition("v2.compacted-0")
-    log, of = view_partition(partition), profile(version)
-    costs = lookup_cost.offset_lookup_counts(log.segments[0], partition.live[0].batches(), of)
+    log, search_profile = view_partition(partition), profile(version)
+    costs = lookup_cost.offset_lookup_counts(
+        log.segments[0], partition.live[0].batches(), search_profile
+    )
     assert [
         counted(costs.counts_of(what)) for what in ("probes", "pages", "headers")
-    ] == one_by_one_to(costs.last, log, of)
+    ] == one_by_one_to(costs.last, log, search_profile)
 
 
 def test_of_a_full_index():
     """Five million targets, none left out; 21 probes or more for nearly all."""
-    made = practice.full()
-    costs = lookup_cost.offset_lookup_counts(made.log.segments[0], made.batches, profile())
+    log_view = practice.full()
+    costs = lookup_cost.offset_lookup_counts(log_view.log.segments[0], log_view.batches, profile())
     assert (
         costs.targets == costs.probes.sum() == costs.pages.sum() == costs.headers.sum() == 5_242_884
     )
@@ -117,17 +123,19 @@ def test_of_a_full_index():
 
 def test_small_pages():
     """Four slots a page, as a lesson draws them."""
-    made = practice.twenty()
+    practice_log = practice.twenty()
     costs = lookup_cost.offset_lookup_counts(
-        made.log.segments[0], made.batches, profile(), page_bytes=32
+        practice_log.log.segments[0], practice_log.batches, profile(), page_bytes=32
     )
     assert counted(costs.pages).keys() == {1, 2, 3, 4} and costs.pages.sum() == 141
 
 
 def test_an_index_that_points_nowhere():
     """Targets whose scan starts at no batch have no headers; their probes count."""
-    made = practice.five()
-    costs = lookup_cost.offset_lookup_counts(made.log.segments[0], made.batches[2:], profile())
+    practice_log = practice.five()
+    costs = lookup_cost.offset_lookup_counts(
+        practice_log.log.segments[0], practice_log.batches[2:], profile()
+    )
     assert costs.headers.sum() < costs.probes.sum() == costs.targets
 
 

@@ -69,46 +69,55 @@ class Judge:
         """ends: by partition what the broker said was its log's end."""
         self._broker, self._version, self._ends, self._opened = broker, version, ends, {}
 
-    def compare(self, asked: dict) -> bool:
+    def compare(self, question: dict) -> bool:
         """Whether the question was one that the directory can still answer."""
         name, isolation = (
-            f"{asked['topic']}-{asked['partition']}",
-            asked.get("isolation", READ_UNCOMMITTED),
+            f"{question['topic']}-{question['partition']}",
+            question.get("isolation", READ_UNCOMMITTED),
         )
         log, bounds = self._open(name, isolation)
         lost = LOST_LOG_STARTS.get((self._broker.name, name))
-        if self._ends[name] != bounds.end_offset and self._is_outdated(asked):
+        if self._ends[name] != bounds.end_offset and self._is_outdated(question):
             return False
-        if lost and asked.get("query") in ("earliest", "earliest_local"):
+        if lost and question.get("query") in ("earliest", "earliest_local"):
             return False
-        if lost and "query" in asked and asked["offset"] == lost:
+        if lost and "query" in question and question["offset"] == lost:
             return False
-        if isinstance(asked.get("query"), int) and asked["offset"] in ZEROED_LATER.get(
+        if isinstance(question.get("query"), int) and question["offset"] in ZEROED_LATER.get(
             (self._broker.name, name), ()
         ):
             return False
-        of = profile(self._version)
-        if "query" in asked:
-            found = by_timestamp(
-                log, SPECIAL.get(asked["query"], asked["query"]), of, isolation, bounds
+        search_profile = profile(self._version)
+        if "query" in question:
+            result = by_timestamp(
+                log,
+                SPECIAL.get(question["query"], question["query"]),
+                search_profile,
+                isolation,
+                bounds,
             )
-            told = (
+            answer = (
                 None
-                if asked["offset"] in (-1, None)
-                else (asked["offset"], -1 if asked["timestamp"] is None else asked["timestamp"])
+                if question["offset"] in (-1, None)
+                else (
+                    question["offset"],
+                    -1 if question["timestamp"] is None else question["timestamp"],
+                )
             )
-            assert (found.answer and (found.answer.offset, found.answer.timestamp_ms)) == told, (
+            assert (
+                result.answer and (result.answer.offset, result.answer.timestamp_ms)
+            ) == answer, (
                 self._broker.name,
-                asked,
+                question,
             )
         else:
-            found = by_offset(log, asked["offset"], of, isolation, bounds)
-            told = (
-                asked.get("firstRecordOffset"),
-                asked.get("firstRecordTimestamp"),
-                asked.get("error"),
+            result = by_offset(log, question["offset"], search_profile, isolation, bounds)
+            answer = (
+                question.get("firstRecordOffset"),
+                question.get("firstRecordTimestamp"),
+                question.get("error"),
             )
-            assert fetched(found) == told, (self._broker.name, asked)
+            assert fetched(result) == answer, (self._broker.name, question)
         return True
 
     def _open(self, name: str, isolation: str):
@@ -120,19 +129,19 @@ class Judge:
             )
         return self._opened[name], self._opened[name, isolation]
 
-    def _is_outdated(self, asked: dict) -> bool:
-        if "query" in asked:
-            return asked["offset"] in (-1, None) or asked["query"] in (
+    def _is_outdated(self, question: dict) -> bool:
+        if "query" in question:
+            return question["offset"] in (-1, None) or question["query"] in (
                 "latest",
                 "max_timestamp",
                 "max-timestamp",
             )
-        return asked.get("firstRecordOffset") is None
+        return question.get("firstRecordOffset") is None
 
 
-def fetched(found: Lookup) -> tuple[int | None, int | None, str | None]:
+def fetched(result: Lookup) -> tuple[int | None, int | None, str | None]:
     """(offset, timestamp, error) of the first record, as the answers are written down."""
-    record, error = found.record, found.error and found.error.class_name.rpartition(".")[2]
+    record, error = result.record, result.error and result.error.class_name.rpartition(".")[2]
     return record and record.offset, record and record.timestamp_ms, error
 
 
@@ -140,10 +149,16 @@ def lines(data: bytes) -> list[dict]:
     return [json.loads(line) for line in data.splitlines()]
 
 
-def ends_of(asked: list[dict]) -> dict[str, int]:
+def ends_of(questions: list[dict]) -> dict[str, int]:
     """What the broker said where each log ends."""
-    latest = (one for one in asked if one.get("query") == "latest" and "isolation" not in one)
-    return {f"{one['topic']}-{one['partition']}": one["offset"] for one in latest}
+    latest = (
+        question
+        for question in questions
+        if question.get("query") == "latest" and "isolation" not in question
+    )
+    return {
+        f"{question['topic']}-{question['partition']}": question["offset"] for question in latest
+    }
 
 
 @pytest.mark.slow
@@ -155,14 +170,14 @@ def test_every_answer_is_the_brokers(shared, name):
             expected.extractfile(f"{name}.expected/{file}.jsonl").read()
             for file in ("list-offsets", "fetch")
         )
-        asked = [one for member in members for one in lines(member)]
+        questions = [line for member in members for line in lines(member)]
     judge = Judge(
         open_broker(unpack_if_archive(shared / "data" / f"{name}.tar.gz")),
         VERSIONS[name],
-        ends_of(asked),
+        ends_of(questions),
     )
-    compared = sum(map(judge.compare, asked))
-    assert compared > 0.9 * len(asked)
+    compared = sum(map(judge.compare, questions))
+    assert compared > 0.9 * len(questions)
 
 
 def test_answers_of_4_4_on_time_indexes_that_end_in_zeros(data, restarted_4_4):
@@ -170,38 +185,40 @@ def test_answers_of_4_4_on_time_indexes_that_end_in_zeros(data, restarted_4_4):
     offset of the next.
     """
     with gzip.open(data / "kafka-4.4.0-killed-restarted-answers.jsonl.gz") as file:
-        asked = lines(file.read())
-    judge = Judge(open_broker(restarted_4_4), "4.4.0", ends_of(asked))
-    assert sum(map(judge.compare, asked)) == len(asked) == 97
+        questions = lines(file.read())
+    judge = Judge(open_broker(restarted_4_4), "4.4.0", ends_of(questions))
+    assert sum(map(judge.compare, questions)) == len(questions) == 97
     partition = open_broker(restarted_4_4).partition("tickets-any-0")
     first, last = (
         kv.lookup(partition, offset=offset).answer.timestamp_ms for offset in (600, 1220)
     )
     skipped = [
-        one for one in asked if isinstance(one.get("query"), int) and first <= one["query"] <= last
+        question
+        for question in questions
+        if isinstance(question.get("query"), int) and first <= question["query"] <= last
     ]
-    assert len(skipped) > 5 and {one["offset"] for one in skipped} == {1229}
+    assert len(skipped) > 5 and {question["offset"] for question in skipped} == {1229}
 
 
 @pytest.mark.parametrize("sample", ["clean", "damaged", "killed"])
 def test_answers_of_the_samples_are_the_brokers(data, request, sample):
     """Some of the answers that the brokers of sample_data gave."""
     with gzip.open(data / "broker_answers.jsonl.gz") as file:
-        asked = [one for one in lines(file.read()) if one["sample"] == sample]
-    judge = Judge(open_broker(request.getfixturevalue(sample)), "4.3.1", ends_of(asked))
-    assert sum(map(judge.compare, asked)) > 100
+        questions = [line for line in lines(file.read()) if line["sample"] == sample]
+    judge = Judge(open_broker(request.getfixturevalue(sample)), "4.3.1", ends_of(questions))
+    assert sum(map(judge.compare, questions)) > 100
 
 
 def test_a_lookup_as_the_library_is_called(clean):
     """By offset, by timestamp, by name; by another version."""
     partition = kv.open_broker(clean).partition("orders-0")
-    found = kv.lookup(partition, offset=5000)
-    assert (found.record.offset, found.answer.timestamp_ms, found.scan.from_position) == (
+    result = kv.lookup(partition, offset=5000)
+    assert (result.record.offset, result.answer.timestamp_ms, result.scan.from_position) == (
         5000,
         1790000827426,
         270131,
     )
-    assert [read.size for read in found.scan.reads] == [17, 17, 17, 61]
+    assert [read.size for read in result.scan.reads] == [17, 17, 17, 61]
     assert [
         read.size for read in kv.lookup(partition, offset=5000, version="3.9.0").scan.reads
     ] == [17, 61] * 2
@@ -214,16 +231,18 @@ def test_a_lookup_as_the_library_is_called(clean):
 def test_an_unclean_directory_is_read_as_recovery_leaves_it(killed):
     """Unwritten slots are gone; as it is, they are read."""
     partition = next(
-        one
-        for one in open_broker(killed).partitions
-        if one.active and one.active.offset_slots.unwritten_slots > 100
+        partition
+        for partition in open_broker(killed).partitions
+        if partition.active and partition.active.offset_slots.unwritten_slots > 100
     )
     target = partition.active.base_offset
     assert needs_recovery(partition)
-    recovered, as_is = (kv.lookup(partition, offset=target, as_is=as_is) for as_is in (False, True))
-    assert recovered.searches[0].slot_search.entries == len(partition.active.offset_index)
+    as_recovered, as_is = (
+        kv.lookup(partition, offset=target, as_is=as_is) for as_is in (False, True)
+    )
+    assert as_recovered.searches[0].slot_search.entries == len(partition.active.offset_index)
     assert as_is.searches[0].slot_search.entries == partition.active.offset_slots.slots
-    assert recovered.record == as_is.record
+    assert as_recovered.record == as_is.record
     log = open_log_view(partition)
     stem = partition.active.name
     assert set(log.recovered_files) == {f"{stem}.{kind}" for kind in ("log", "index", "timeindex")}
@@ -244,20 +263,22 @@ def test_an_unclean_directory_is_read_as_recovery_leaves_it(killed):
 
 def test_of_a_whole_log_recovery_leaves_the_log(killed):
     """Only what it would write anew goes by the name of a file that holds other bytes."""
-    logs = [open_log_view(one) for one in open_broker(killed).partitions if one.live]
-    whole = [log for log in logs if log.active.log.source == ON_DISK]
-    assert whole and len(whole) < len(logs)
+    logs = [
+        open_log_view(partition) for partition in open_broker(killed).partitions if partition.live
+    ]
+    unrecovered = [log for log in logs if log.active.log.source == ON_DISK]
+    assert unrecovered and len(unrecovered) < len(logs)
     assert {
-        tuple(name.partition(".")[2] for name in log.active.recovered_files) for log in whole
+        tuple(name.partition(".")[2] for name in log.active.recovered_files) for log in unrecovered
     } == {("index", "timeindex")}
 
 
 def test_a_partition_by_itself_is_read_as_it_is(killed, tmp_path):
     """Without its broker directory nothing says that it was not stopped cleanly."""
     name = next(
-        one.directory
-        for one in open_broker(killed).partitions
-        if one.active and one.active.offset_slots.unwritten_slots > 100
+        partition.directory
+        for partition in open_broker(killed).partitions
+        if partition.active and partition.active.offset_slots.unwritten_slots > 100
     )
     shutil.copytree(killed / name, tmp_path / name)
     assert not needs_recovery(open_broker(tmp_path / name).partitions[0])
@@ -265,10 +286,10 @@ def test_a_partition_by_itself_is_read_as_it_is(killed, tmp_path):
 
 def test_what_a_path_may_be(clean, tmp_path):
     """A directory, a .log, files under any directory's name; nothing else."""
-    one = paths.open_log(clean / "orders-0" / "00000000000000019113.log", "4.3.1")
-    assert [segment.base_offset for segment in one.segments] == [
+    opened = paths.open_log(clean / "orders-0" / "00000000000000019113.log", "4.3.1")
+    assert [segment.base_offset for segment in opened.segments] == [
         19113
-    ] and one.log_start_offset == 19113
+    ] and opened.log_start_offset == 19113
     assert len(paths.open_log(clean / "orders-0", "4.3.1").segments) == 3
     shutil.copytree(clean / "orders-0", tmp_path / "copied")
     assert len(paths.open_log(tmp_path / "copied", "4.3.1").segments) == 3
@@ -284,8 +305,8 @@ def test_what_a_path_may_be(clean, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["", ".py", ".index"])
-@pytest.mark.parametrize("given", [[], ["--kafka-version", "4.3.1"]])
-def test_the_advice_names_what_the_command_takes(clean, tmp_path, capsys, kind, given):
+@pytest.mark.parametrize("option", [[], ["--kafka-version", "4.3.1"]])
+def test_the_advice_names_what_the_command_takes(clean, tmp_path, capsys, kind, option):
     """An empty directory, another file, an index: none of them advises an index, which rebuild and
     a replay refuse.
     """
@@ -299,7 +320,7 @@ def test_the_advice_names_what_the_command_takes(clean, tmp_path, capsys, kind, 
         (["rebuild", str(path)], "give a partition directory or a .log"),
         (["simulate", "--replay", str(path)], "give a partition directory, or an archive of one"),
     ):
-        assert main([*line, *given, "--out", str(tmp_path / "out")]) == 2
+        assert main([*line, *option, "--out", str(tmp_path / "out")]) == 2
         assert capsys.readouterr().err.endswith(f"; {takes}\n")
 
 
@@ -311,9 +332,9 @@ def test_what_lies_before_damage_is_found_all_the_same(killed, tmp_path):
     shutil.copytree(source.path, tmp_path / "weblogs-0")
     log = sorted((tmp_path / "weblogs-0").glob("*.log"))[-1]
     log.write_bytes(log.read_bytes() + bytes(512))
-    found = kv.lookup(open_broker(tmp_path / "weblogs-0").partitions[0], offset=100)
-    assert found.record == kv.lookup(source, offset=100).record
-    assert found.bounds.end_offset == kv.lookup(source, offset=100).bounds.end_offset
+    result = kv.lookup(open_broker(tmp_path / "weblogs-0").partitions[0], offset=100)
+    assert result.record == kv.lookup(source, offset=100).record
+    assert result.bounds.end_offset == kv.lookup(source, offset=100).bounds.end_offset
 
 
 def test_a_path_may_lead_into_an_archive(tmp_path, clean):
@@ -384,24 +405,27 @@ def test_where_the_start_ends_early_each_segment_is_recovered_by_itself(killed, 
     """
     shutil.copytree(killed, tmp_path / "kafka")
     name = next(
-        one.directory
-        for one in open_broker(killed).partitions
-        if one.active and one.active.offset_slots.unwritten_slots > 100
+        partition.directory
+        for partition in open_broker(killed).partitions
+        if partition.active and partition.active.offset_slots.unwritten_slots > 100
     )
     (tmp_path / "kafka" / name / "leader-epoch-checkpoint").write_text("0\nmany\n")
-    log, whole = (
+    log, full_log = (
         open_log_view(open_broker(root).partition(name)) for root in (tmp_path / "kafka", killed)
     )
     assert (
         log.start_error.startswith("org.apache.kafka.common.errors.KafkaStorageException: ")
-        and whole.start_error is None
+        and full_log.start_error is None
     )
-    assert len(log.segments) == len(whole.segments)
-    for one, other in zip(log.segments, whole.segments, strict=True):
-        assert np.array_equal(one.offset_slots, other.offset_slots) and np.array_equal(
-            one.time_slots, other.time_slots
+    assert len(log.segments) == len(full_log.segments)
+    for segment, other in zip(log.segments, full_log.segments, strict=True):
+        assert np.array_equal(segment.offset_slots, other.offset_slots) and np.array_equal(
+            segment.time_slots, other.time_slots
         )
-        assert np.array_equal(one.aborted, other.aborted) and one.size_bytes == other.size_bytes
+        assert (
+            np.array_equal(segment.aborted, other.aborted)
+            and segment.size_bytes == other.size_bytes
+        )
 
 
 def test_an_index_without_room_ends_the_start_and_hides_no_entry(killed, tmp_path):
@@ -417,10 +441,10 @@ def test_an_index_without_room_ends_the_start_and_hides_no_entry(killed, tmp_pat
         if step.cause == "index-full"
     }
     assert failing
-    for partition in (one for one in partitions if one.directory in failing):
-        log, whole = (
+    for partition in (partition for partition in partitions if partition.directory in failing):
+        log, full_log = (
             open_log_view(partition),
             open_log_view(open_broker(killed).partition(partition.directory)),
         )
         assert "Attempt to append to a full" in log.start_error
-        assert len(log.active.offset_slots) == len(whole.active.offset_slots)
+        assert len(log.active.offset_slots) == len(full_log.active.offset_slots)

@@ -43,40 +43,40 @@ class Foretold:
     """A restart, and the indexes that it builds."""
 
     def __init__(self, broker: Broker, settings=lambda _: IndexConfig()) -> None:
-        self.broker, self.recovered = broker, {}
+        self.broker, self.recovered_segments = broker, {}
         self.restart: Restart = foretell(broker, settings, watch=self._watch)
 
-    def _watch(self, directory: str, base: int, found: RecoveredSegment) -> None:
-        self.recovered[directory, base] = found
+    def _watch(self, directory: str, base: int, recovered_segment: RecoveredSegment) -> None:
+        self.recovered_segments[directory, base] = recovered_segment
 
     def sizes(self) -> dict[str, int | None]:
         """Every file of a partition directory after the steps, and its size; None where the steps
         do not tell it.
         """
-        found = {
-            f"{partition.directory}/{one.name}": one.size_bytes
+        sizes = {
+            f"{partition.directory}/{file.name}": file.size_bytes
             for partition in self.broker.partitions
-            for one in [
+            for file in [
                 *(file for segment in partition.segments for file in segment.files),
                 *partition.other_files,
             ]
         }
         for step in self.restart.steps:
             if step.action == "delete":
-                found = {
+                sizes = {
                     name: size
-                    for name, size in found.items()
+                    for name, size in sizes.items()
                     if name != step.file and (step.file or step.partition not in name)
                 }
             elif step.action == "truncate":
-                assert found[step.file] == step.from_position + step.size_bytes
-                found[step.file] = step.from_position
+                assert sizes[step.file] == step.from_position + step.size_bytes
+                sizes[step.file] = step.from_position
             elif step.action == "rebuild":
-                found[step.file] = step.size_bytes
-        return found
+                sizes[step.file] = step.size_bytes
+        return sizes
 
 
-def listed(text: Path) -> dict[str, tuple[int, str]]:
+def parse_listing(text: Path) -> dict[str, tuple[int, str]]:
     """Size and sha256 of each file of the partition directories in a list that was made beside a
     directory.
     """
@@ -90,17 +90,17 @@ def listed(text: Path) -> dict[str, tuple[int, str]]:
 
 def lines_with(log: Path, pattern: str) -> set[tuple[str, ...]]:
     """The groups of a pattern, and the partition, of each line of a broker's log that has it."""
-    found = set()
+    causes = set()
     for line in log.read_text().splitlines():
         match = re.search(pattern, line)
         if match and METADATA not in line:
             partition = re.search(r"partition=([^,\]]+)|@DIR@/([^/]+)/", line)
-            found.add((partition[1] or partition[2], *match.groups()))
-    return found
+            causes.add((partition[1] or partition[2], *match.groups()))
+    return causes
 
 
 @pytest.fixture(scope="module")
-def killed_whole(shared) -> Foretold:
+def killed_archive(shared) -> Foretold:
     """The whole killed directory, with the settings its broker had."""
     return Foretold(open_broker(shared / "data" / "kafka-4.3.1-killed.tar.gz"), killed_settings)
 
@@ -124,14 +124,14 @@ def expected(shared: Path, name: str) -> Path:
     ).parent
 
 
-def test_a_killed_directory_becomes_what_the_next_start_made_of_it(shared, killed_whole):
+def test_a_killed_directory_becomes_what_the_next_start_made_of_it(shared, killed_archive):
     """Every file that was there after the real start, no other, each .log and index at its size (a
     clean stop followed).
     """
-    assert (killed_whole.restart.clean, killed_whole.restart.starts) == (False, True)
-    after = listed(expected(shared, "kafka-4.3.1-killed-restarted") / "sha256.txt")
+    assert (killed_archive.restart.clean, killed_archive.restart.starts) == (False, True)
+    after = parse_listing(expected(shared, "kafka-4.3.1-killed-restarted") / "sha256.txt")
     sizes = {
-        name: size for name, size in killed_whole.sizes().items() if not name.startswith(METADATA)
+        name: size for name, size in killed_archive.sizes().items() if not name.startswith(METADATA)
     }
     assert sizes.keys() == after.keys()
     unsized = ("leader-epoch-checkpoint", ".snapshot")
@@ -140,15 +140,15 @@ def test_a_killed_directory_becomes_what_the_next_start_made_of_it(shared, kille
     }
 
 
-def test_the_indexes_of_a_killed_directory_to_the_byte(shared, killed_whole):
+def test_the_indexes_of_a_killed_directory_to_the_byte(shared, killed_archive):
     """The three indexes of every recovered segment are those that the real start left."""
-    after = listed(expected(shared, "kafka-4.3.1-killed-restarted") / "sha256.txt")
+    after = parse_listing(expected(shared, "kafka-4.3.1-killed-restarted") / "sha256.txt")
     compared = 0
-    for (directory, base), found in killed_whole.recovered.items():
+    for (directory, base), recovered_segment in killed_archive.recovered_segments.items():
         for kind, data in (
-            ("index", found.index()),
-            ("timeindex", found.timeindex()),
-            ("txnindex", found.txnindex()),
+            ("index", recovered_segment.index()),
+            ("timeindex", recovered_segment.timeindex()),
+            ("txnindex", recovered_segment.txnindex()),
         ):
             name = f"{directory}/{base:020d}.{kind}"
             if name in after:
@@ -163,7 +163,7 @@ def test_a_killed_directory_of_4_4_becomes_what_its_start_made_of_it(shared, kil
     after it too.
     """
     recorded = expected(shared, "kafka-4.4.0-killed-restarted")
-    after = listed(recorded / "sha256.txt")
+    after = parse_listing(recorded / "sha256.txt")
     assert (killed_4_4.restart.clean, killed_4_4.restart.starts) == (False, True)
     sizes = {
         name: size for name, size in killed_4_4.sizes().items() if not name.startswith(METADATA)
@@ -175,12 +175,12 @@ def test_a_killed_directory_of_4_4_becomes_what_its_start_made_of_it(shared, kil
     }
     built = {
         f"{directory}/{base:020d}.{kind}": data
-        for (directory, base), found in killed_4_4.recovered.items()
+        for (directory, base), recovered_segment in killed_4_4.recovered_segments.items()
         if directory != METADATA
         for kind, data in (
-            ("index", found.index()),
-            ("timeindex", found.timeindex()),
-            ("txnindex", found.txnindex()),
+            ("index", recovered_segment.index()),
+            ("timeindex", recovered_segment.timeindex()),
+            ("txnindex", recovered_segment.txnindex()),
         )
     }
     same = {
@@ -191,17 +191,21 @@ def test_a_killed_directory_of_4_4_becomes_what_its_start_made_of_it(shared, kil
     assert len(same) > 40 and all(same.values())
     untouched = {size for name, (size, _) in after.items() if name not in built}
     assert {65_536, 65_532, 10_485_760, 10_485_756} <= untouched
-    recovered = {
-        (directory, str(base)) for directory, base in killed_4_4.recovered if directory != METADATA
+    recovered_sizes = {
+        (directory, str(base))
+        for directory, base in killed_4_4.recovered_segments
+        if directory != METADATA
     }
     log = recorded / "recovery.log"
-    assert lines_with(log, r"Recovering unflushed segment (\d+)\.") == recovered
+    assert lines_with(log, r"Recovering unflushed segment (\d+)\.") == recovered_sizes
     cut = {
-        (one.partition, str(one.segment))
-        for one in killed_4_4.restart.steps
-        if one.action == "truncate"
+        (step.partition, str(step.segment))
+        for step in killed_4_4.restart.steps
+        if step.action == "truncate"
     }
-    ends = {(*key, str(killed_4_4.recovered[key[0], int(key[1])].next_offset)) for key in cut}
+    ends = {
+        (*key, str(killed_4_4.recovered_segments[key[0], int(key[1])].next_offset)) for key in cut
+    }
     assert (
         lines_with(log, r"Corruption found in segment (\d+), truncating to offset (\d+)") == ends
         and len(ends) == 3
@@ -212,10 +216,14 @@ def test_the_metadata_log_of_a_clean_stop_of_4_4_is_trimmed_by_the_next_start(re
     """It alone is recovered; what a stop of 4.4.0 left as long as it might grow is as long as its
     entries then.
     """
-    found = Foretold(open_broker(restarted_4_4))
-    assert found.restart.starts and {directory for directory, _ in found.recovered} == {METADATA}
-    sizes = found.sizes()
-    (index,) = (one.index() for one in found.recovered.values())
+    foretold = Foretold(open_broker(restarted_4_4))
+    assert foretold.restart.starts and {
+        directory for directory, _ in foretold.recovered_segments
+    } == {METADATA}
+    sizes = foretold.sizes()
+    (index,) = (
+        recovered_segment.index() for recovered_segment in foretold.recovered_segments.values()
+    )
     assert (
         sizes[f"{METADATA}/{0:020d}.index"] == len(index) < 1000
         and sizes[f"{METADATA}/{0:020d}.timeindex"] < 1000
@@ -226,35 +234,38 @@ def test_the_metadata_log_of_a_clean_stop_of_4_4_is_trimmed_by_the_next_start(re
     )
 
 
-def test_the_lines_that_the_broker_wrote_while_it_recovered(shared, killed_whole):
+def test_the_lines_that_the_broker_wrote_while_it_recovered(shared, killed_archive):
     """Which segments it recovered, where it cut, and which snapshots it wrote before it was up."""
     log = expected(shared, "kafka-4.3.1-killed-restarted") / "recovery.log"
-    recovered = {
+    recovered_sizes = {
         (directory, str(base))
-        for directory, base in killed_whole.recovered
+        for directory, base in killed_archive.recovered_segments
         if directory != METADATA
     }
     assert (
-        lines_with(log, r"Recovering unflushed segment (\d+)\.") == recovered
-        and len(recovered) == 24
+        lines_with(log, r"Recovering unflushed segment (\d+)\.") == recovered_sizes
+        and len(recovered_sizes) == 24
     )
     cut = {
-        (one.partition, str(one.segment))
-        for one in killed_whole.restart.steps
-        if one.action == "truncate"
+        (step.partition, str(step.segment))
+        for step in killed_archive.restart.steps
+        if step.action == "truncate"
     }
-    ends = {(*key, str(killed_whole.recovered[key[0], int(key[1])].next_offset)) for key in cut}
+    ends = {
+        (*key, str(killed_archive.recovered_segments[key[0], int(key[1])].next_offset))
+        for key in cut
+    }
     assert (
         lines_with(log, r"Corruption found in segment (\d+), truncating to offset (\d+)") == ends
         and len(ends) == 3
     )
     steps = [
-        one
-        for one in killed_whole.restart.steps
-        if one.cause == "producer-state" and one.partition != METADATA
+        step
+        for step in killed_archive.restart.steps
+        if step.cause == "producer-state" and step.partition != METADATA
     ]
-    written = {(one.partition, str(int(Path(one.file).stem))) for one in steps}
-    assert {one.action for one in steps} == {"rebuild"} and lines_with(
+    written = {(step.partition, str(int(Path(step.file).stem))) for step in steps}
+    assert {step.action for step in steps} == {"rebuild"} and lines_with(
         log, r"Wrote producer snapshot at offset (\d+)"
     ) == written
 
@@ -265,10 +276,10 @@ def test_a_partition_that_no_broker_loads(unstartable, data):
     """
     restart = foretell(open_broker(unstartable))
     (failure,) = restart.failures
-    said = (data / "kafka-4.3.1-unstartable.start-error.txt").read_text().splitlines()
-    assert not restart.starts and failure.error in said
+    lines = (data / "kafka-4.3.1-unstartable.start-error.txt").read_text().splitlines()
+    assert not restart.starts and failure.error in lines
     assert any(
-        "Error while loading logs" in line and f"/{failure.partition} " in line for line in said
+        "Error while loading logs" in line and f"/{failure.partition} " in line for line in lines
     )
     assert (failure.partition, failure.segment, failure.cause) == (
         "meter-readings-0",
@@ -310,13 +321,13 @@ def test_a_directory_that_no_broker_starts_on(shared):
         return IndexConfig(150, 1024) if partition.topic == "meter-readings" else IndexConfig()
 
     broker = open_broker(shared / "data" / "kafka-4.3.1-unstartable.tar.gz")
-    found = Foretold(broker, settings).restart
-    assert foretell(broker).failures == found.failures  # its own metadata log tells the setting
-    (failure,) = found.failures
-    said = (
+    restart = Foretold(broker, settings).restart
+    assert foretell(broker).failures == restart.failures  # its own metadata log tells the setting
+    (failure,) = restart.failures
+    lines = (
         (expected(shared, "kafka-4.3.1-unstartable") / "start-error.txt").read_text().splitlines()
     )
-    assert not found.starts and failure.error in said
+    assert not restart.starts and failure.error in lines
     assert (failure.partition, failure.segment, failure.cause) == (
         "meter-readings-0",
         0,
@@ -338,7 +349,10 @@ def test_a_damaged_directory_becomes_what_the_start_made_of_it(damaged, shared):
     index, and nothing else.
     """
     recorded = expected(shared, "kafka-4.3.1-damaged")
-    before, after = listed(recorded / "sha256.txt"), listed(recorded / "sha256-after.txt")
+    before, after = (
+        parse_listing(recorded / "sha256.txt"),
+        parse_listing(recorded / "sha256-after.txt"),
+    )
     sizes = {
         name: size
         for name, size in Foretold(open_broker(damaged)).sizes().items()
@@ -351,9 +365,9 @@ def test_a_damaged_directory_becomes_what_the_start_made_of_it(damaged, shared):
         if before.get(name) != after[name] and not name.endswith("leader-epoch-checkpoint")
     }
     steps = {
-        one.file
-        for one in foretell(open_broker(damaged)).steps
-        if one.action == "rebuild" and one.partition != METADATA
+        step.file
+        for step in foretell(open_broker(damaged)).steps
+        if step.action == "rebuild" and step.partition != METADATA
     }
     assert changed - {"metrics-0/00000000000000000000.index"} <= steps
     assert {
@@ -367,27 +381,29 @@ def test_what_a_damaged_directory_loses_and_gets_back(damaged):
     """Each damage that a start sees, and what it does about it; indexes that are merely wrong it
     does not see.
     """
-    found = Foretold(open_broker(damaged))
+    foretold = Foretold(open_broker(damaged))
     steps = {
-        (one.action, one.cause): one
-        for one in found.restart.steps
-        if one.partition in ("rides-0", "transfers-0")
+        (step.action, step.cause): step
+        for step in foretold.restart.steps
+        if step.partition in ("rides-0", "transfers-0")
     }
-    files = {key: Path(one.file).name for key, one in steps.items() if key[1] != "producer-state"}
-    assert (found.restart.clean, found.restart.starts) == (True, True) and files == {
+    files = {key: Path(step.file).name for key, step in steps.items() if key[1] != "producer-state"}
+    assert (foretold.restart.clean, foretold.restart.starts) == (True, True) and files == {
         ("delete", "leftover-cleaned"): "00000000000000002418.log.cleaned",
         ("rebuild", "timeindex-missing"): "00000000000000000607.timeindex",
         ("rebuild", "index-missing"): "00000000000000001811.index",
         ("delete", "orphan-index"): "00000000000000999999.index",
         ("rebuild", "index-corrupt"): "00000000000000000320.txnindex",
     }
-    assert not found.restart.steps_of_partition(
+    assert not foretold.restart.steps_of_partition(
         "bookings-0"
-    ) and not found.restart.steps_of_partition("metrics-0")
-    rebuilt = hashlib.sha256(found.recovered["rides-0", 1811].index()).hexdigest()
+    ) and not foretold.restart.steps_of_partition("metrics-0")
+    digest = hashlib.sha256(foretold.recovered_segments["rides-0", 1811].index()).hexdigest()
     # as 4.3.1 wrote it
-    assert rebuilt == "5308a30c903ce5f8f20b2556626d65b986a1719437d94da22462c235eae0c4ea"
-    transactions = hashlib.sha256(found.recovered["transfers-0", 320].txnindex()).hexdigest()
+    assert digest == "5308a30c903ce5f8f20b2556626d65b986a1719437d94da22462c235eae0c4ea"
+    transactions = hashlib.sha256(
+        foretold.recovered_segments["transfers-0", 320].txnindex()
+    ).hexdigest()
     assert transactions == "acde4c4f5480cfd11f5199d2f0cac0f6a9f80d335bfcfae5fed0b41fa90f931c"
 
 
@@ -395,9 +411,11 @@ def test_a_clean_directory_is_left_as_it_is(clean):
     """Nothing is recovered but the metadata log, which is so at every start; what was to be deleted
     is deleted.
     """
-    found = Foretold(open_broker(clean))
-    assert found.restart.starts and {directory for directory, _ in found.recovered} == {METADATA}
-    causes = {one.cause for one in found.restart.steps}
+    foretold = Foretold(open_broker(clean))
+    assert foretold.restart.starts and {
+        directory for directory, _ in foretold.recovered_segments
+    } == {METADATA}
+    causes = {step.cause for step in foretold.restart.steps}
     assert causes <= {
         "leader-epochs",
         "metadata-log",
@@ -405,23 +423,23 @@ def test_a_clean_directory_is_left_as_it_is(clean):
         "leftover-deleted",
         "directory-deleted",
     }
-    assert not [one for one in found.restart.steps if one.action == "truncate"]
+    assert not [step for step in foretold.restart.steps if step.action == "truncate"]
 
 
 def test_some_partitions_of_a_killed_directory(killed):
     """The three tails that were torn by hand are cut where a real start cut them."""
-    found = foretell(open_broker(killed), killed_settings)
+    restart = foretell(open_broker(killed), killed_settings)
     cut = {
-        (one.partition, one.from_position, one.size_bytes)
-        for one in found.steps
-        if one.action == "truncate"
+        (step.partition, step.from_position, step.size_bytes)
+        for step in restart.steps
+        if step.action == "truncate"
     }
     known = {
         ("clicks-zstd-0", 263_795, 464),
         ("weblogs-0", 406_105, 512),
         ("append-time-0", 561_373, 45),
     }
-    assert cut and cut <= known and found.starts and not found.clean
+    assert cut and cut <= known and restart.starts and not restart.clean
 
 
 def test_one_partition_speaks_for_itself(damaged):
@@ -437,8 +455,8 @@ def copied(clean, tmp_path) -> Path:
     for name in ("meta.properties", ".kafka_cleanshutdown"):
         shutil.copy(clean / name, tmp_path / name)
     partition = min(
-        (one for one in open_broker(clean).partitions if len(one.live) > 1),
-        key=lambda one: one.live[-1].log.size_bytes,
+        (partition for partition in open_broker(clean).partitions if len(partition.live) > 1),
+        key=lambda partition: partition.live[-1].log.size_bytes,
     )
     shutil.copytree(partition.path, tmp_path / "orders-0")
     return tmp_path
@@ -449,11 +467,11 @@ def test_a_directory_with_another_name_stops_the_start(copied, name):
     """Before the first log is loaded, with Kafka's words; the cache of tiered storage does not."""
     (copied / name).mkdir()
     (copied / "remote-log-index-cache").mkdir()
-    found = foretell(open_broker(copied))
-    assert not found.starts and [(one.partition, one.cause) for one in found.steps] == [
+    restart = foretell(open_broker(copied))
+    assert not restart.starts and [(step.partition, step.cause) for step in restart.steps] == [
         (name, "directory-name")
     ]
-    assert found.steps[0].error.startswith(
+    assert restart.steps[0].error.startswith(
         "org.apache.kafka.common.KafkaException: Found directory "
     )
 
@@ -461,9 +479,9 @@ def test_a_directory_with_another_name_stops_the_start(copied, name):
 def test_two_directories_of_one_partition_stop_the_start(copied):
     """Kafka reads the number: orders-00 is orders-0 again."""
     shutil.copytree(copied / "orders-0", copied / "orders-00")
-    found = foretell(open_broker(copied))
-    assert [one.cause for one in found.failures] == ["directory-twice"]
-    assert "Duplicate log directories for orders-0" in found.failures[0].error
+    restart = foretell(open_broker(copied))
+    assert [failure.cause for failure in restart.failures] == ["directory-twice"]
+    assert "Duplicate log directories for orders-0" in restart.failures[0].error
 
 
 def test_the_files_stay_as_they_are(copied):
@@ -488,10 +506,12 @@ def some(clean, tmp_path) -> Path:
 
 def strays(directory: Path, release: tuple[int, ...] = (4, 3, 1)) -> dict[str, Message]:
     """Why each directory becomes stray, by its name; none of them ends the start."""
-    found = foretell(open_broker(directory), release=release)
-    assert found.starts
+    restart = foretell(open_broker(directory), release=release)
+    assert restart.starts
     return {
-        step.partition: step.why["because"] for step in found.steps if step.cause == "becomes-stray"
+        step.partition: step.why["because"]
+        for step in restart.steps
+        if step.cause == "becomes-stray"
     }
 
 
@@ -532,13 +552,15 @@ def test_a_replica_of_another_broker_becomes_stray(some):
     )
 
 
-def test_a_lone_partition_is_held_to_the_metadata_log_beside_it(some):
+def test_a_lone_partition_is_compared_with_the_metadata_log_beside_it(some):
     """Opened by itself, and within its broker directory still."""
     (some / "nulls-0" / "partition.metadata").write_text(
         "version: 0\ntopic_id: AkXzOiiERbadGF_c6qNvhw"
     )
     codes = {
-        name: [one.code for one in check(some / name).findings if one.severity == "error"]
+        name: [
+            finding.code for finding in check(some / name).findings if finding.severity == "error"
+        ]
         for name in ("nulls-0", "epoch-zero-0")
     }
     assert codes == {"nulls-0": ["becomes-stray"], "epoch-zero-0": []}
@@ -562,7 +584,7 @@ def test_nothing_is_stray_where_the_cluster_is_not_known(some):
     assert strays(some) == {}
 
 
-SERVED = (
+SERVING_PORTS = (
     "4.3.1-clean",
     "4.3.1-killed",
     "4.3.1-killed-restarted",
@@ -577,7 +599,7 @@ SERVED = (
 )
 
 
-@pytest.mark.parametrize("name", SERVED)
+@pytest.mark.parametrize("name", SERVING_PORTS)
 def test_what_real_brokers_held_is_not_stray(shared, name):
     """Each directory as a broker left it: it served all of them."""
     broker = open_broker(shared / "data" / f"kafka-{name}.tar.gz")
@@ -615,12 +637,15 @@ def test_meta_properties_that_kafka_does_not_take_end_the_start(copied, data, er
     (copied / "meta.properties").unlink()
     if data is not None:
         (copied / "meta.properties").write_bytes(data)
-    found = foretell(open_broker(copied))
-    assert [one.error for one in found.failures] == ([error] if error else []) and found.starts == (
-        error is None
-    )
-    assert tuple(one for one in found.steps if one.action != "fail") == logs
-    places = {(one.partition, one.file, one.cause, bool(one.way_out)) for one in found.failures}
+    restart = foretell(open_broker(copied))
+    assert [failure.error for failure in restart.failures] == (
+        [error] if error else []
+    ) and restart.starts == (error is None)
+    assert tuple(step for step in restart.steps if step.action != "fail") == logs
+    places = {
+        (failure.partition, failure.file, failure.cause, bool(failure.way_out))
+        for failure in restart.failures
+    }
     assert places <= {(None, "meta.properties", "meta-properties", True)}
 
 
@@ -675,4 +700,6 @@ def test_a_damaged_snapshot_of_the_cluster_ends_the_start(copied, clean):
         failure.cause == "snapshot-corrupt" and "Record is corrupt (stored crc = " in failure.error
     )
     newest.write_bytes(sound + b"more")
-    assert [one.cause for one in foretell(open_broker(copied)).failures] == ["snapshot-corrupt"]
+    assert [failure.cause for failure in foretell(open_broker(copied)).failures] == [
+        "snapshot-corrupt"
+    ]

@@ -53,16 +53,16 @@ def written(rows: np.ndarray, starts: Mapping[int, int]) -> tuple[np.ndarray, np
     return np.array(entries, offset_index.ENTRY), np.array(times, time_index.ENTRY)
 
 
-def put(lab: Lab, entries: np.ndarray, times: np.ndarray) -> list[Finding]:
+def findings_with(lab: Lab, entries: np.ndarray, times: np.ndarray) -> list[Finding]:
     """What is found with these indexes."""
     for suffix, layout, table in (
         (".index", offset_index, entries),
         (".timeindex", time_index, times),
     ):
         lab.write(lab.files(PLAIN, suffix)[0], layout.build(table))
-    found = check(lab.path, partition=PLAIN).findings
-    assert not [one for one in found if one.severity == "error"]
-    return [one for one in found if one.code == NAME]
+    findings = check(lab.path, partition=PLAIN).findings
+    assert not [finding for finding in findings if finding.severity == "error"]
+    return [finding for finding in findings if finding.code == NAME]
 
 
 def rows_of(lab: Lab) -> np.ndarray:
@@ -80,33 +80,35 @@ def test_restarts_and_changed_settings_leave_no_finding(lab, seed):
         starts[at] = interval
     if seed % 3 == 0:
         later = random.choice(sorted(starts))
-        starts = {number: one if number < later else 3 * interval for number, one in starts.items()}
-    assert put(lab, *written(rows, starts)) == []
+        starts = {
+            number: start if number < later else 3 * interval for number, start in starts.items()
+        }
+    assert findings_with(lab, *written(rows, starts)) == []
 
 
-def test_entries_lost_from_both_indexes_are_named(lab):
+def test_entries_lost_from_both_indexes_are_reported(lab):
     """One of each: no time entry tells of a stop, though timestamps grew."""
     entries, times = written(rows_of(lab), {0: 8192})
     lost = entries[12]
-    (found,) = put(
+    (finding,) = findings_with(
         lab, np.delete(entries, 12), times[times["relative_offset"] != lost["relative_offset"]]
     )
-    assert found.message.key == "finding.entries_missing"
-    assert found.message["entries"] == message("evidence.recovery_entries", n=1)
+    assert finding.message.key == "finding.entries_missing"
+    assert finding.message["entries"] == message("evidence.recovery_entries", n=1)
     assert (
-        found.evidence.expected_hex == lost.tobytes().hex()
-        and found.position == 12 * offset_index.ENTRY.itemsize
+        finding.evidence.expected_hex == lost.tobytes().hex()
+        and finding.position == 12 * offset_index.ENTRY.itemsize
     )
 
 
-def test_entries_lost_from_one_index_are_named(lab):
+def test_entries_lost_from_one_index_are_reported(lab):
     """Their time entries are still there, which is no chance; of one it may be."""
     entries, times = written(rows_of(lab), {0: 4096})
-    (found,) = put(lab, np.delete(entries, [12, 13, 14]), times)
-    assert found.message.key == "finding.entries_missing"
-    assert found.message["entries"] == message("evidence.recovery_entries", n=3)
-    assert found.evidence.expected_hex == entries[12].tobytes().hex()
-    assert put(lab, np.delete(entries, 12), times) == []
+    (finding,) = findings_with(lab, np.delete(entries, [12, 13, 14]), times)
+    assert finding.message.key == "finding.entries_missing"
+    assert finding.message["entries"] == message("evidence.recovery_entries", n=3)
+    assert finding.evidence.expected_hex == entries[12].tobytes().hex()
+    assert findings_with(lab, np.delete(entries, 12), times) == []
 
 
 def test_a_new_leader_epoch_decides_nothing(lab):
@@ -124,11 +126,14 @@ def test_a_new_leader_epoch_decides_nothing(lab):
         (".index", ".timeindex"), (offset_index, time_index), left, strict=True
     ):
         lab.write(lab.files(PLAIN, suffix)[0], layout.build(table))
-    assert NAME not in {one.code for one in check(lab.path, partition=PLAIN).findings}
+    assert NAME not in {finding.code for finding in check(lab.path, partition=PLAIN).findings}
 
 
 def test_an_emptied_time_index_tells_nothing_of_before(lab):
     """A start makes an empty one where it was missing; entries come behind it alone."""
     rows = rows_of(lab)
     entries, times = written(rows, {0: 4096, 150: 4096})
-    assert put(lab, entries, times[times["relative_offset"] > rows["last_offset"][160]]) == []
+    assert (
+        findings_with(lab, entries, times[times["relative_offset"] > rows["last_offset"][160]])
+        == []
+    )

@@ -76,13 +76,13 @@ def test_an_entry_beyond_its_log_is_counted_but_not_placed(tmp_path):
     assert known.entries.position.tolist() == [50, 160]
 
 
-def test_what_cannot_be_read_is_left_out_and_named(small):
+def test_what_cannot_be_read_is_left_out_and_reported(small):
     """One index file vanished: the totals do without its segment, and say which file it was."""
-    listed = overview.inventory(open_broker(small))
-    gone = small / "orders-0" / f"{0:020d}.index"
-    gone.unlink()
-    known = overview.with_entries(listed)
-    assert [problem.path for problem in known.problems] == [gone]
+    inventory = overview.inventory(open_broker(small))
+    deleted_index = small / "orders-0" / f"{0:020d}.index"
+    deleted_index.unlink()
+    known = overview.with_entries(inventory)
+    assert [problem.path for problem in known.problems] == [deleted_index]
     assert known.segments["left_out"].tolist() == [False, False, True, False]
     assert known.total.offset_entries == 2 and known.total.log_bytes == 1700
     assert (
@@ -136,18 +136,22 @@ def test_a_segment_with_a_problem_is_left_out(small):
     is one problem.
     """
     broker = open_broker(small)
-    listed = overview.inventory(broker)
-    gone = small / "orders-0" / f"{0:020d}.index"
-    gone.unlink()
-    problems = (Problem(gone, message("errors.not_there")),)
-    told = [(), (), problems, ()]
+    inventory = overview.inventory(broker)
+    deleted_index = small / "orders-0" / f"{0:020d}.index"
+    deleted_index.unlink()
+    problems = (Problem(deleted_index, message("errors.not_there")),)
+    expected_problems = [(), (), problems, ()]
     known = overview.with_batches(
-        listed, columns(broker, batches=[1, 0, 5, 2], problems=told, offset_entries=[0, 0, None, 0])
+        inventory,
+        columns(
+            broker, batches=[1, 0, 5, 2], problems=expected_problems, offset_entries=[0, 0, None, 0]
+        ),
     )
     assert known.segments["left_out"].tolist() == [False, False, True, False]
     assert known.total.batches == 3 and known.problems == problems
     both = overview.with_batches(
-        overview.with_entries(listed), columns(broker, batches=[1, 0, 5, 2], problems=told)
+        overview.with_entries(inventory),
+        columns(broker, batches=[1, 0, 5, 2], problems=expected_problems),
     )
     assert both.problems == problems and int(both.segments["left_out"].sum()) == 1
 
@@ -220,8 +224,8 @@ def test_a_directory_to_be_deleted_counts_as_deleted(tmp_path):
 
 def test_a_topic_made_again_has_codecs_of_its_own(tmp_path):
     """The directory of the one before, which is to be deleted, has the same topic and number."""
-    gone = "orders-0.d9e2420e43c24fe7bcf8a819bf93d888-delete"
-    for folder in ("orders-0", gone):
+    directory = "orders-0.d9e2420e43c24fe7bcf8a819bf93d888-delete"
+    for folder in ("orders-0", directory):
         make_segment(tmp_path / folder, 0, 10, [])
     broker = open_broker(tmp_path)
     known = overview.with_batches(
@@ -229,7 +233,7 @@ def test_a_topic_made_again_has_codecs_of_its_own(tmp_path):
     )
     assert [(row.directory, row.codecs) for row in known.partitions] == [
         ("orders-0", ("zstd",)),
-        (gone, ("gzip",)),
+        (directory, ("gzip",)),
     ]
 
 
@@ -251,7 +255,7 @@ def test_holes_do_not_count_as_index(tmp_path):
     assert overview.with_entries(overview.inventory(broker)).total.offset_entries == 1
 
 
-def test_a_telling_segment_has_a_few_entries_in_both_indexes(tmp_path):
+def test_a_typical_segment_has_a_few_entries_in_both_indexes(tmp_path):
     """The smallest such, of a topic that is not Kafka's own; the largest is the one with the
     longest log.
     """

@@ -33,10 +33,10 @@ def plain_replay(
     """The same in plain Python, with the searches of slots: faults as (entries, page, idle bytes,
     reader), and touches.
     """
-    at, found, laggard = page_replay.targets(growth, readers)
+    at, target, laggard = page_replay.targets(growth, readers)
     lookups = {
-        int(count): (int(slot), int(one))
-        for count, slot, one in zip(at, found, laggard, strict=True)
+        int(count): (int(slot), int(target_slot))
+        for count, slot, target_slot in zip(at, target, laggard, strict=True)
     }
     used, faults, touches = {}, [], []
     for count in range(1, growth.entries + 1):
@@ -54,12 +54,12 @@ def plain_replay(
             warm=warm_bytes is not None,
             warm_bytes=warm_bytes or 0,
         )
-        seen = set()
+        seen_pages = set()
         for probe in search.probes:
             for page in pages_of(probe.slot, growth.entry_bytes, memory.page_bytes):
-                if page in seen:
+                if page in seen_pages:
                     continue
-                seen.add(page)
+                seen_pages.add(page)
                 touches.append((count, page))
                 idle = now - used.get(page, -1)
                 if idle > memory.cold_after_bytes:
@@ -179,11 +179,11 @@ def test_who_is_protected(share, plain_tail, plain_laggard, warm_laggard):
 
 def test_the_seed_decides_the_readers():
     """The same seed, the same faults; another, others."""
-    one, same, other = (
+    plain, same, other = (
         page_replay.replay(GROWN, Memory(), Readers(0.01, seed=seed), None).faults
         for seed in (1, 1, 2)
     )
-    assert one == same != other
+    assert plain == same != other
 
 
 def test_a_warm_section_does_not_help_who_comes_too_seldom():
@@ -204,11 +204,11 @@ def test_a_warm_section_that_is_too_large_does_not_keep_itself_warm():
     without one.
     """
     readers = Readers(appends_a_lookup=5000)
-    found = [
+    faults = [
         page_replay.replay(GROWN, Memory(), readers, warm).faults_a_thousand(TAIL) / 1000
         for warm in (4096, 16_384, 65_536, 262_144, None)
     ]
-    assert found == [0, 0, 2, pytest.approx(3.9, abs=0.1), pytest.approx(5.4, abs=0.1)]
+    assert faults == [0, 0, 2, pytest.approx(3.9, abs=0.1), pytest.approx(5.4, abs=0.1)]
 
 
 def test_readers_300_entries_behind_gain_nothing():
@@ -226,8 +226,17 @@ def test_the_pages_of_kafka_6432_size_by_size():
     """What a plain tail search touches in pages 12 and 13; the published sets hold for two of six
     stretches.
     """
-    found = page_replay.index_size_ranges(6145, 7168)
-    assert [(one.first, one.last, one.plain, one.warm, one.is_as_published) for one in found] == [
+    index_size_ranges = page_replay.index_size_ranges(6145, 7168)
+    assert [
+        (
+            size_range.first,
+            size_range.last,
+            size_range.plain,
+            size_range.warm,
+            size_range.is_as_published,
+        )
+        for size_range in index_size_ranges
+    ] == [
         (6145, 6436, (0, 6, 9, 10, 11, 12), (10, 11, 12), False),
         (6437, 6656, (0, 6, 9, 11, 12), (10, 11, 12), True),
         (6657, 6826, (0, 6, 9, 11, 12, 13), (11, 12, 13), False),

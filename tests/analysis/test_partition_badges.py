@@ -37,15 +37,21 @@ def test_the_worst_stands_first():
 
 def test_what_the_next_start_does_is_no_mark(killed):
     """After a kill that is true of every topic-partition; what is torn is."""
-    told = partition_badges.badges_from_findings(check(killed).findings)
-    assert {name: one[0].code for name, one in told.items() if one[0].severity == "error"} == {
+    badges = partition_badges.badges_from_findings(check(killed).findings)
+    assert {
+        name: badges_of_partition[0].code
+        for name, badges_of_partition in badges.items()
+        if badges_of_partition[0].severity == "error"
+    } == {
         "append-time-0": "log-garbage-tail",
         "clicks-zstd-0": "log-torn-tail",
         "weblogs-0": "log-zero-tail",
     }
     assert {
-        one.partition for one in check(killed).findings if one.code == "recovery-will-rebuild"
-    } > set(told)
+        finding.partition
+        for finding in check(killed).findings
+        if finding.code == "recovery-will-rebuild"
+    } > set(badges)
 
 
 def test_every_code_that_marks_has_words():

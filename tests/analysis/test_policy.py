@@ -30,7 +30,7 @@ PLACES = ("log_start_offset", "high_watermark", "log_end_offset")
 SEGMENTS = st.lists(st.tuples(st.integers(0, 50), st.integers(0, 60)), min_size=1, max_size=7)
 
 
-def made(rows) -> list[SegmentAge]:
+def ages_of_rows(rows) -> list[SegmentAge]:
     """Segments of ten offsets each."""
     return [
         SegmentAge(10 * number, size, time, "record", 10 * number)
@@ -54,7 +54,7 @@ def plainly(
     """UnifiedLog.deleteOldSegments (4.3.1) once more: three passes, each looks at one segment after
     another and stops.
     """
-    left, gone, end = list(segments), [], 10 * len(segments)
+    left, deleted_bases, end = list(segments), [], 10 * len(segments)
 
     def deleted(rule: str, takes) -> None:
         while left:
@@ -65,24 +65,26 @@ def plainly(
                 following is None and left[0].size_bytes == 0
             ):
                 return
-            gone.append((left.pop(0).base_offset, rule))
+            deleted_bases.append((left.pop(0).base_offset, rule))
 
-    deleted("log-start", lambda one, following: following is not None and following <= log_start)
+    deleted(
+        "log-start", lambda segment, following: following is not None and following <= log_start
+    )
     if by.deletes:
-        over = sum(one.size_bytes for one in left) - by.retention_bytes
+        over = sum(segment.size_bytes for segment in left) - by.retention_bytes
 
-        def is_too_much(one: SegmentAge, _) -> bool:
+        def is_too_much(segment: SegmentAge, _) -> bool:
             nonlocal over
-            if over - one.size_bytes < 0:
+            if over - segment.size_bytes < 0:
                 return False
-            over -= one.size_bytes
+            over -= segment.size_bytes
             return True
 
         if by.retention_bytes >= 0 and over >= 0:
             deleted("size", is_too_much)
         if by.retention_ms >= 0:
-            deleted("time", lambda one, _: now_ms - one.timestamp_ms > by.retention_ms)
-    return gone
+            deleted("time", lambda segment, _: now_ms - segment.timestamp_ms > by.retention_ms)
+    return deleted_bases
 
 
 @given(
@@ -98,8 +100,8 @@ def test_a_pass_deletes_what_the_plain_loop_does(
     rows, ms, size, deletes, now_ms, log_start, high_watermark
 ):
     """All three rules, the high watermark and an empty last segment."""
-    segments, by = made(rows), limits(ms, size, deletes)
-    told = log_retention(
+    segments, by = ages_of_rows(rows), limits(ms, size, deletes)
+    retention = log_retention(
         "a-0",
         segments,
         by,
@@ -108,10 +110,10 @@ def test_a_pass_deletes_what_the_plain_loop_does(
         high_watermark=high_watermark,
         log_end_offset=10 * len(segments),
     )
-    assert [(one.age.base_offset, one.state) for one in told.segments if one.is_due] == plainly(
-        segments, by, now_ms, log_start, high_watermark
-    )
-    assert [one.age for one in told.segments] == segments
+    assert [
+        (segment.age.base_offset, segment.state) for segment in retention.segments if segment.is_due
+    ] == plainly(segments, by, now_ms, log_start, high_watermark)
+    assert [segment.age for segment in retention.segments] == segments
 
 
 def test_a_pass_deletes_what_kafka_did(data, request):
@@ -120,18 +122,25 @@ def test_a_pass_deletes_what_kafka_did(data, request):
     """
     with gzip.open(data / "retention_passes.jsonl.gz") as file:
         passes = [json.loads(line) for line in file]
-    states, seen = set(), {}
-    for one in passes:
-        segments = [SegmentAge(base, size, time, "record") for base, size, time in one["segments"]]
-        by = limits(one["retention_ms"], one["retention_bytes"], "delete" in one["policy"])
-        told = log_retention(
-            one["partition"], segments, by, **{name: one[name] for name in ("now_ms", *PLACES)}
+    states, passes_by_log = set(), {}
+    for cleanup in passes:
+        segments = [
+            SegmentAge(base, size, time, "record") for base, size, time in cleanup["segments"]
+        ]
+        by = limits(
+            cleanup["retention_ms"], cleanup["retention_bytes"], "delete" in cleanup["policy"]
         )
-        assert [kept.age.base_offset for kept in told.segments if kept.is_due] == one["deleted"], (
-            one
+        retention = log_retention(
+            cleanup["partition"],
+            segments,
+            by,
+            **{name: cleanup[name] for name in ("now_ms", *PLACES)},
         )
-        states |= {kept.state for kept in told.segments}
-        seen[one["of"], one["partition"]] = one["segments"]
+        assert [
+            segment.age.base_offset for segment in retention.segments if segment.is_due
+        ] == cleanup["deleted"], cleanup
+        states |= {segment.state for segment in retention.segments}
+        passes_by_log[cleanup["of"], cleanup["partition"]] = cleanup["segments"]
     assert states >= {
         "log-start",
         "size",
@@ -144,45 +153,50 @@ def test_a_pass_deletes_what_kafka_did(data, request):
         "high-watermark",
     }
     for name in ("clean", "killed", "damaged"):
-        found = {
+        retained = {
             log.partition: log.segments
             for log in broker_health.check(request.getfixturevalue(name)).retention
         }
         known = {
             partition: rows
-            for (of, partition), rows in seen.items()
-            if of.endswith(f"-{name}") and partition in found
+            for (topic, partition), rows in passes_by_log.items()
+            if topic.endswith(f"-{name}") and partition in retained
         }
         assert len(known) >= 3
         for partition, rows in known.items():
             mine = [
-                [one.age.base_offset, one.age.size_bytes, one.age.timestamp_ms]
-                for one in found[partition]
+                [segment.age.base_offset, segment.age.size_bytes, segment.age.timestamp_ms]
+                for segment in retained[partition]
             ]
             assert mine == rows, partition
 
 
 @given(SEGMENTS, st.integers(0, 40))
-def test_a_segment_is_gone_at_the_moment_that_is_told(rows, ms):
+def test_a_segment_is_deleted_at_the_time_forecast(rows, ms):
     """A pass at gone_ms keeps it, one a millisecond later takes it; no pass before does."""
-    segments, by = made([(time, size + 1) for time, size in rows]), limits(ms)
-    for one in log_retention("a-0", segments, by, now_ms=-1).segments:
-        for now_ms, is_gone in ((one.gone_ms, False), (one.gone_ms + 1, True)):
-            gone = [base for base, _ in plainly(segments, by, now_ms, 0, 10 * len(segments))]
-            assert (one.age.base_offset in gone) == is_gone
+    segments, by = ages_of_rows([(time, size + 1) for time, size in rows]), limits(ms)
+    for segment in log_retention("a-0", segments, by, now_ms=-1).segments:
+        for now_ms, is_gone in ((segment.gone_ms, False), (segment.gone_ms + 1, True)):
+            deleted = [base for base, _ in plainly(segments, by, now_ms, 0, 10 * len(segments))]
+            assert (segment.age.base_offset in deleted) == is_gone
         assert (
-            (one.blocked_by is not None) == (one.gone_ms > one.until_ms) == (one.state == "behind")
+            (segment.blocked_by is not None)
+            == (segment.gone_ms > segment.until_ms)
+            == (segment.state == "behind")
         )
 
 
 @given(SEGMENTS, st.integers(0, 200))
-def test_a_segment_is_gone_once_so_much_more_is_written(rows, most_bytes):
+def test_a_segment_is_deleted_once_so_much_more_is_written(rows, most_bytes):
     """more_bytes in the last segment make retention.bytes take it, one byte less does not."""
-    segments = made([(0, size + 1) for _, size in rows])
-    for at, one in enumerate(
+    segments = ages_of_rows([(0, size + 1) for _, size in rows])
+    for at, segment in enumerate(
         log_retention("a-0", segments, limits(NO_LIMIT, most_bytes), now_ms=0).segments
     ):
-        for more_bytes, is_gone in ((one.more_bytes, True), ((one.more_bytes or 0) - 1, False)):
+        for more_bytes, is_gone in (
+            (segment.more_bytes, True),
+            ((segment.more_bytes or 0) - 1, False),
+        ):
             if more_bytes is None or more_bytes < 0 or at == len(segments) - 1:
                 continue  # the last one grows itself: a roll comes first
             grown = [
@@ -191,24 +205,24 @@ def test_a_segment_is_gone_once_so_much_more_is_written(rows, most_bytes):
                     segments[-1].base_offset, segments[-1].size_bytes + more_bytes, 0, "record"
                 ),
             ]
-            gone = [
+            deleted = [
                 base
                 for base, _ in plainly(grown, limits(NO_LIMIT, most_bytes), 0, 0, 10 * len(grown))
             ]
-            assert (one.age.base_offset in gone) == is_gone
+            assert (segment.age.base_offset in deleted) == is_gone
 
 
-def kept(directory, name: str, **given_limits):
+def retention_of(directory, name: str, **given_limits):
     """The segments of a topic-partition on disk, under these limits."""
     planned = broker_health.plan(open_broker(directory))
     partition = planned.broker.partition(name)
     checked = [
-        broker_health.segment.check(one, planned.facts(partition))
-        for one in partition.segments
-        if one.is_in_use
+        broker_health.segment.check(segment, planned.facts(partition))
+        for segment in partition.segments
+        if segment.is_in_use
     ]
     aged = segment_ages(
-        [one.summary for one in checked],
+        [retention.summary for retention in checked],
         clean=planned.is_clean,
         recovery_point=partition.recovery_point,
     )
@@ -226,16 +240,19 @@ def test_what_a_real_broker_deleted_by_size(clean):
     more than its size, without not.
     """
     partition = open_broker(clean).partition("weblogs-0")
-    (deleted,) = [one for one in partition.segments if one.state == "deleted"]
-    left = kept(clean, "weblogs-0", retention_bytes=1_500_000)
-    assert [one.state for one in left.segments] == ["bytes", "bytes"] and left.over_bytes == 289_354
+    (deleted,) = [segment for segment in partition.segments if segment.state == "deleted"]
+    left = retention_of(clean, "weblogs-0", retention_bytes=1_500_000)
+    assert [segment.state for segment in left.segments] == [
+        "bytes",
+        "bytes",
+    ] and left.over_bytes == 289_354
     assert left.segments[0].more_bytes == 1_048_067 - 289_354
     before = [
         SegmentAge(deleted.base_offset, deleted.log.size_bytes, 0, "record"),
-        *(one.age for one in left.segments),
+        *(segment.age for segment in left.segments),
     ]
-    told = log_retention("weblogs-0", before, left.limits, now_ms=left.now_ms)
-    assert [one.state for one in told.segments] == ["size", "bytes", "bytes"]
+    retention = log_retention("weblogs-0", before, left.limits, now_ms=left.now_ms)
+    assert [segment.state for segment in retention.segments] == ["size", "bytes", "bytes"]
 
 
 def test_what_a_real_broker_deleted_below_the_log_start(clean):
@@ -243,17 +260,17 @@ def test_what_a_real_broker_deleted_below_the_log_start(clean):
     9037 is kept whole.
     """
     partition = open_broker(clean).partition("device-events.v2-0")
-    (deleted,) = [one for one in partition.segments if one.state == "deleted"]
+    (deleted,) = [segment for segment in partition.segments if segment.state == "deleted"]
     assert partition.log_start_offset == 9037
-    left = kept(clean, "device-events.v2-0")
+    left = retention_of(clean, "device-events.v2-0")
     before = [
         SegmentAge(deleted.base_offset, deleted.log.size_bytes, 0, "record"),
-        *(one.age for one in left.segments),
+        *(segment.age for segment in left.segments),
     ]
-    told = log_retention(
+    retention = log_retention(
         "device-events.v2-0", before, left.limits, now_ms=left.now_ms, log_start_offset=9037
     )
-    assert [one.state for one in told.segments] == ["log-start", "unlimited"]
+    assert [segment.state for segment in retention.segments] == ["log-start", "unlimited"]
 
 
 @pytest.mark.parametrize(
@@ -273,18 +290,18 @@ def test_a_broker_that_looked_every_two_seconds_left_nothing_to_delete(shared, n
     for log in checked.retention:
         ran = log_retention(
             log.partition,
-            [one.age for one in log.segments],
+            [segment.age for segment in log.segments],
             limits(NO_LIMIT, log.limits.retention_bytes),
             now_ms=log.now_ms,
         )
-        assert not any(one.is_due for one in ran.segments), log.partition
+        assert not any(segment.is_due for segment in ran.segments), log.partition
 
 
 def test_the_record_that_keeps_a_segment(clean):
     """sensors-late: of the batch of 10 973 to 11 001 offset 11 000 has the time 400 days ahead; the
     topic's own settings are told.
     """
-    (log,) = [one for one in broker_health.check(clean, partition="sensors-late-0").retention]
+    (log,) = [log for log in broker_health.check(clean, partition="sensors-late-0").retention]
     first, second = log.segments
     assert (second.age.counted_by, second.age.offset) == ("record", 11_000)
     assert (
@@ -302,15 +319,18 @@ def test_the_record_that_keeps_a_segment(clean):
 
 def test_settings_are_those_of_the_topic(clean):
     """weblogs has its own retention.bytes; accounts is compacted and expires by nothing."""
-    found = {one.partition: one for one in broker_health.check(clean).retention}
-    assert found["weblogs-0"].limits.retention_bytes == 1_500_000
-    source = found["weblogs-0"].limits.bytes_source
+    retention_by_partition = {
+        retention_by_partition.partition: retention_by_partition
+        for retention_by_partition in broker_health.check(clean).retention
+    }
+    assert retention_by_partition["weblogs-0"].limits.retention_bytes == 1_500_000
+    source = retention_by_partition["weblogs-0"].limits.bytes_source
     assert (source.key, source["name"]) == ("setting_source.named", "retention.bytes")
     assert source["source"].key == "setting_source.config_record"
-    assert {one.state for one in found["accounts-0"].segments} == {
+    assert {segment.state for segment in retention_by_partition["accounts-0"].segments} == {
         "compacted"
-    } and "compacted alone" in basis_text(found["accounts-0"])
-    assert "__cluster_metadata-0" not in found
+    } and "compacted alone" in basis_text(retention_by_partition["accounts-0"])
+    assert "__cluster_metadata-0" not in retention_by_partition
 
 
 def test_a_segment_without_its_time_index_counts_by_its_file(damaged):
@@ -318,13 +338,15 @@ def test_a_segment_without_its_time_index_counts_by_its_file(damaged):
     younger ones.
     """
     (log,) = broker_health.check(damaged, partition="rides-0").retention
-    found = {one.age.base_offset: one for one in log.segments}
+    segment_by_offset = {
+        segment_by_offset.age.base_offset: segment_by_offset for segment_by_offset in log.segments
+    }
     assert (
-        found[607].age.counted_by == "mtime"
-        and found[1211].state == "behind"
-        and found[1211].blocked_by == 607
+        segment_by_offset[607].age.counted_by == "mtime"
+        and segment_by_offset[1211].state == "behind"
+        and segment_by_offset[1211].blocked_by == 607
     )
-    assert "waits for segment 607" in reason_text(log, found[1211])
+    assert "waits for segment 607" in reason_text(log, segment_by_offset[1211])
 
 
 def test_slots_never_written_count_as_1970(damaged):
@@ -332,8 +354,8 @@ def test_slots_never_written_count_as_1970(damaged):
     young its records are.
     """
     (log,) = broker_health.check(damaged, partition="metrics-0").retention
-    (told,) = [one for one in log.segments if one.age.base_offset == 1201]
-    assert (told.age.timestamp_ms, told.age.counted_by, told.until_ms) == (
+    (segment,) = [segment for segment in log.segments if segment.age.base_offset == 1201]
+    assert (segment.age.timestamp_ms, segment.age.counted_by, segment.until_ms) == (
         0,
         "unwritten",
         7 * DAY_MS,
@@ -359,7 +381,9 @@ def test_another_unit_is_remarked(clean):
 def test_a_broker_that_was_killed_counts_its_active_segment_by_its_records(killed):
     """A start reads it anew: the last time entry is older than the newest record."""
     for log in broker_health.check(killed).retention:
-        assert all(one.age.counted_by in ("record", "mtime") for one in log.segments), log.partition
+        assert all(segment.age.counted_by in ("record", "mtime") for segment in log.segments), (
+            log.partition
+        )
         assert all(
             before.age.base_offset < after.age.base_offset
             for before, after in pairwise(log.segments)
@@ -368,7 +392,7 @@ def test_a_broker_that_was_killed_counts_its_active_segment_by_its_records(kille
 
 def test_a_time_index_that_cannot_be_read_leaves_the_rest_unknown():
     """It may be young; those before it go all the same."""
-    told = log_retention(
+    retention = log_retention(
         "a-0",
         [
             SegmentAge(0, 5, 0, "record"),
@@ -378,21 +402,21 @@ def test_a_time_index_that_cannot_be_read_leaves_the_rest_unknown():
         limits(10),
         now_ms=100,
     )
-    assert [one.state for one in told.segments] == ["time", "unknown", "unknown"]
+    assert [segment.state for segment in retention.segments] == ["time", "unknown", "unknown"]
 
 
 def test_what_the_high_watermark_holds():
     """Nothing at or beyond it goes, however old."""
-    told = log_retention(
+    retention = log_retention(
         "a-0",
-        made([(0, 5), (0, 5), (90, 5)]),
+        ages_of_rows([(0, 5), (0, 5), (90, 5)]),
         limits(20),
         now_ms=100,
         log_start_offset=0,
         high_watermark=15,
         log_end_offset=30,
     )
-    assert [one.state for one in told.segments] == ["time", "high-watermark", "until"]
+    assert [segment.state for segment in retention.segments] == ["time", "high-watermark", "until"]
 
 
 def test_the_worst_comes_first_and_is_counted():
@@ -400,11 +424,16 @@ def test_the_worst_comes_first_and_is_counted():
     day = DAY_MS
     log = log_retention(
         "a-0",
-        made([(0, 5), (50 * day, 5), (3 * day, 5), (55 * day, 5)]),
+        ages_of_rows([(0, 5), (50 * day, 5), (3 * day, 5), (55 * day, 5)]),
         limits(7 * day),
         now_ms=10 * day,
     )
-    assert [one.state for _, one in sort_by_urgency([log])] == ["time", "behind", "until", "until"]
+    assert [segment.state for _, segment in sort_by_urgency([log])] == [
+        "time",
+        "behind",
+        "until",
+        "until",
+    ]
     assert headline_text([log]).endswith(
         "would delete 1 of 4 segments, and 1 waits for an older one"
     )

@@ -47,14 +47,17 @@ def test_the_table_of_kafkas_search(
     """Means over all slots, the most, cold and warm apart, pages of 4 KiB, and the reader at the
     end.
     """
-    found = probes(entries, entry_bytes)
-    assert (found.probes.mean(), found.probes.max()) == (pytest.approx(mean, abs=0.006), most)
+    search = probes(entries, entry_bytes)
+    assert (search.probes.mean(), search.probes.max()) == (pytest.approx(mean, abs=0.006), most)
     first = first_warm_slot(entries, entry_bytes)
-    assert found.probes[first:].mean() == pytest.approx(warm, abs=0.006)
+    assert search.probes[first:].mean() == pytest.approx(warm, abs=0.006)
     if cold:
-        assert found.probes[:first].mean() == pytest.approx(cold, abs=0.006)
-    assert (found.pages.mean(), found.pages.max()) == (pytest.approx(pages, abs=0.006), most_pages)
-    assert (found.tail_probes, found.tail_pages) == tail
+        assert search.probes[:first].mean() == pytest.approx(cold, abs=0.006)
+    assert (search.pages.mean(), search.pages.max()) == (
+        pytest.approx(pages, abs=0.006),
+        most_pages,
+    )
+    assert (search.tail_probes, search.tail_pages) == tail
 
 
 def test_what_a_cold_search_touches():
@@ -77,8 +80,8 @@ def test_what_a_cold_search_touches():
 
 def test_an_empty_index_is_not_read():
     """There is no slot."""
-    found = probes(0, 8)
-    assert (len(found.probes), found.tail_probes, found.tail_pages) == (0, 0, 0)
+    search = probes(0, 8)
+    assert (len(search.probes), search.tail_probes, search.tail_pages) == (0, 0, 0)
 
 
 def test_what_is_kept_cannot_be_changed():

@@ -28,14 +28,18 @@ def test_they_are_those_that_the_steps_name(request, sample):
     }
     count = 0
     for partition in planned.partitions:
-        told = steps[partition.directory]
+        restart_steps = steps[partition.directory]
         if (
             partition.state == "delete"
             or partition.topic == METADATA_TOPIC
-            or any(one.action == "fail" for one in told)
+            or any(step.action == "fail" for step in restart_steps)
         ):
             continue
-        named = {one.segment for one in told if one.cause in (*RECOVERY_CAUSES, "after-truncation")}
+        named_segments = {
+            step.segment
+            for step in restart_steps
+            if step.cause in (*RECOVERY_CAUSES, "after-truncation")
+        }
         assert (
             recovered_bases(
                 partition.live,
@@ -43,9 +47,9 @@ def test_they_are_those_that_the_steps_name(request, sample):
                 recovery_point=partition.recovery_point,
                 release=planned.version.version,
             )
-            == named
+            == named_segments
         ), partition.directory
-        count += len(named)
+        count += len(named_segments)
     assert count >= (0 if sample == "clean" else 1)
 
 
@@ -60,18 +64,18 @@ def test_a_segment_without_indexes_is_kept_by_its_records(clean, tmp_path):
     os.utime(log, (IN_2035_S, IN_2035_S))
     checked = broker_health.check(tmp_path / "kafka")
     assert any(
-        one.segment == 0 and one.cause == "index-missing" and one.file.endswith("timeindex")
-        for one in checked.restart.steps
+        step.segment == 0 and step.cause == "index-missing" and step.file.endswith("timeindex")
+        for step in checked.restart.steps
     )
-    assert "retention-by-mtime" not in {one.code for one in checked.findings_of("orders-0")}
-    kept = next(one for one in checked.retention if one.partition == "orders-0").segments
-    whole = next(
-        one for one in broker_health.check(clean).retention if one.partition == "orders-0"
+    assert "retention-by-mtime" not in {finding.code for finding in checked.findings_of("orders-0")}
+    segments = next(log for log in checked.retention if log.partition == "orders-0").segments
+    healthy_segments = next(
+        log for log in broker_health.check(clean).retention if log.partition == "orders-0"
     ).segments
-    assert [one.age for one in kept] == [one.age for one in whole] and kept[
-        0
-    ].age.counted_by == "record"
-    assert not any(one.state == "behind" for one in kept)
+    assert [segment.age for segment in segments] == [
+        segment.age for segment in healthy_segments
+    ] and segments[0].age.counted_by == "record"
+    assert not any(segment.state == "behind" for segment in segments)
 
 
 def test_up_to_2_2_so_is_one_whose_index_fails_its_check(clean, tmp_path):
@@ -86,5 +90,5 @@ def test_up_to_2_2_so_is_one_whose_index_fails_its_check(clean, tmp_path):
     ] == [
         {0},
         frozenset(),
-        {one.base_offset for one in live},
+        {segment.base_offset for segment in live},
     ]

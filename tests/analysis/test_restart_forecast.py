@@ -22,7 +22,7 @@ BUILT = [
 ]
 BUILT_B = StartupStep("b-0", 0, "rebuild", "index-missing", NO_REASON, "b-0/0.index")
 SNAPSHOT = StartupStep("a-0", None, "rebuild", "producer-state", NO_REASON, "a-0/9.snapshot")
-GONE = [
+DELETIONS = [
     StartupStep("b-0", 5, "delete", "orphan-index", NO_REASON, "b-0/5.index"),
     StartupStep("b-0", 5, "delete", "leftover-deleted", NO_REASON, "b-0/5.log.deleted"),
 ]
@@ -33,11 +33,11 @@ def test_each_thing_is_counted_once():
     """Logs, not segments or files; segments whose indexes are built, not files; what every start
     may do is left out.
     """
-    told = restart_forecast.forecast(
-        Restart(False, True, (CUT, EMPTIED, *BUILT, BUILT_B, SNAPSHOT, *GONE, TOPIC)), 7
+    forecast = restart_forecast.forecast(
+        Restart(False, True, (CUT, EMPTIED, *BUILT, BUILT_B, SNAPSHOT, *DELETIONS, TOPIC)), 7
     )
-    assert told == restart_forecast.RestartForecast(False, True, 7, 1, 1600, 1, 1, 1, 3, 1, 1)
-    assert restart_forecast_text.change_texts(told) == (
+    assert forecast == restart_forecast.RestartForecast(False, True, 7, 1, 1600, 1, 1, 1, 3, 1, 1)
+    assert restart_forecast_text.change_texts(forecast) == (
         "cut 1\u202f600 bytes off one log",
         "delete one file",
         "delete one directory of deleted topics",
@@ -50,13 +50,16 @@ def test_a_start_that_does_what_every_start_may_changes_nothing():
     epochs = StartupStep(
         "a-0", None, "rebuild", "leader-epochs", NO_REASON, "a-0/leader-epoch-checkpoint"
     )
-    told = restart_forecast.forecast(Restart(True, True, (SNAPSHOT, epochs, GONE[1], TOPIC)), 7)
+    forecast = restart_forecast.forecast(
+        Restart(True, True, (SNAPSHOT, epochs, DELETIONS[1], TOPIC)), 7
+    )
     usual = (
         "one directory of deleted topics, one file that waited for deletion, one snapshot, one "
         "leader-epoch-checkpoint file"
     )
     assert (
-        restart_forecast_text.describe(told) == f"change nothing but what every start does: {usual}"
+        restart_forecast_text.describe(forecast)
+        == f"change nothing but what every start does: {usual}"
     )
     assert (
         restart_forecast_text.describe(restart_forecast.forecast(Restart(True, True, ()), 7))
@@ -68,12 +71,14 @@ def test_a_start_that_does_what_every_start_may_changes_nothing():
 @pytest.mark.parametrize("sample", ["clean", "killed", "damaged"])
 def test_the_page_and_the_command_say_the_same(sample, request):
     """Of one start, in the same words; as a JSON has thousands grouped or not."""
-    found = check(request.getfixturevalue(sample))
-    lines = list(_render(found))
-    title = checkup.start_verdict(found.findings, found.restart, len(found.broker.partitions)).title
-    assert title == f"This broker will start, and {restart_forecast_text.describe(found.forecast)}"
-    assert lines[2].endswith(f"will succeed, and {restart_forecast_text.describe(found.forecast)}")
-    assert found.forecast.logs == len(found.broker.partitions)
+    health = check(request.getfixturevalue(sample))
+    lines = list(_render(health))
+    title = checkup.start_verdict(
+        health.findings, health.restart, len(health.broker.partitions)
+    ).title
+    assert title == f"This broker will start, and {restart_forecast_text.describe(health.forecast)}"
+    assert lines[2].endswith(f"will succeed, and {restart_forecast_text.describe(health.forecast)}")
+    assert health.forecast.logs == len(health.broker.partitions)
 
 
 def test_the_other_logs_are_those_of_the_broker():

@@ -40,15 +40,15 @@ def plainly(config: LogConfig, rows: np.ndarray) -> dict[int, tuple[int, int, in
     """After each append, asked one by one: log bytes, entries of the offset index, of the time
     index.
     """
-    log, found = UnifiedLog(config, now_ms=START_MS), {}
+    log, fills = UnifiedLog(config, now_ms=START_MS), {}
     for place in range(len(rows)):
         log.append(rows[place : place + 1].copy())
-        found[int(rows["now_ms"][place])] = (
+        fills[int(rows["now_ms"][place])] = (
             log.active.log_bytes,
             log.active.index.count,
             log.active.timeindex.count,
         )
-    return found
+    return fills
 
 
 @pytest.mark.parametrize(
@@ -66,17 +66,17 @@ def test_fills_are_what_the_log_had(config, seed):
     random = np.random.default_rng(seed)
     stamps = START_MS + np.arange(400) * 10 - random.integers(0, 60, 400) // 30 * 40
     rows = stream(random.integers(70, 400, 400), timestamps=stamps)
-    shown, truth = written(config, rows), plainly(config, rows)
-    points = [point for lane in shown.segments for point in lane.fills]
+    history, truth = written(config, rows), plainly(config, rows)
+    points = [point for lane in history.segments for point in lane.fills]
     assert len(points) > 40
     for point in points:
         assert (point["log_bytes"], point["offset_entries"], point["time_entries"]) == truth[
             int(point["at_ms"])
         ]
     assert (
-        sum(lane.log_bytes for lane in shown.segments)
+        sum(lane.log_bytes for lane in history.segments)
         == rows["size_bytes"].sum()
-        == shown.log_bytes
+        == history.log_bytes
     )
 
 
@@ -84,33 +84,33 @@ def test_a_lane_ends_with_its_roll():
     """Full at 1000 B: the eleventh batch of 100 starts the next segment, and that moment ends this
     one.
     """
-    shown = written(LogConfig(segment_bytes=1000), stream([100] * 25))
-    assert [lane.base_offset for lane in shown.segments] == [0, 10, 20]
-    first, _, last = shown.segments
+    history = written(LogConfig(segment_bytes=1000), stream([100] * 25))
+    assert [lane.base_offset for lane in history.segments] == [0, 10, 20]
+    first, _, last = history.segments
     assert first.reason == RollReason(Cause.SIZE, 1000, 1000, 100) and (
         first.opened_ms,
         first.ended_ms,
     ) == (START_MS, START_MS + 100)
     assert last.is_active and last.reason is None and not first.is_active
-    assert shown.rolls() == {Cause.SIZE: 2} and shown.bytes_per_s == pytest.approx(2500 / 0.24)
+    assert history.rolls() == {Cause.SIZE: 2} and history.bytes_per_s == pytest.approx(2500 / 0.24)
 
 
 def test_without_timestamps_the_clock_counts():
     """Time goes by although no batch says so."""
-    shown = written(LogConfig(segment_ms=95), stream([100] * 30, timestamps=-1))
-    assert shown.rolls() == {Cause.TIME: 2} and shown.segments[0].fills[
+    history = written(LogConfig(segment_ms=95), stream([100] * 30, timestamps=-1))
+    assert history.rolls() == {Cause.TIME: 2} and history.segments[0].fills[
         "waited_ms"
     ].tolist() == list(range(0, 100, 10))
 
 
 def test_a_log_without_a_batch():
     """No lane, no speed."""
-    shown = written(LogConfig(), stream([]))
+    history = written(LogConfig(), stream([]))
     assert (
-        shown.segments == ()
-        and shown.bytes_per_s == 0
-        and shown.rolls() == {}
-        and shown.span_ms == 0
+        history.segments == ()
+        and history.bytes_per_s == 0
+        and history.rolls() == {}
+        and history.span_ms == 0
     )
 
 
@@ -121,20 +121,22 @@ def on_disk(broker_path, directory: str) -> roll_history.RollHistory:
     """A real partition with the settings that its directory tells."""
     broker = open_broker(broker_path)
     known = settings.open_settings(broker).topic_settings(broker.partition(directory).topic)
-    config = log_config({name: one.value for name, one in known.items()})
+    config = log_config({name: value.value for name, value in known.items()})
     return roll_history.history_of_partition(
         broker.partition(directory),
         config,
-        [name for name, one in known.items() if one.origin != "default"],
+        [name for name, value in known.items() if value.origin != "default"],
     )
 
 
 def test_a_time_index_that_is_full(clean):
     """28 rolls at 24 entries, 49 batches a segment, no .log read."""
-    shown = on_disk(clean, "tiny-index-0")
-    assert shown.rolls() == {Cause.TIME_INDEX_FULL: 28} and not shown.inferred_limits
-    assert {str(lane.reason.numbers()) for lane in shown.segments[:-1]} == {"24 of 24 usable slots"}
-    first = shown.segments[0]
+    history = on_disk(clean, "tiny-index-0")
+    assert history.rolls() == {Cause.TIME_INDEX_FULL: 28} and not history.inferred_limits
+    assert {str(lane.reason.numbers()) for lane in history.segments[:-1]} == {
+        "24 of 24 usable slots"
+    }
+    first = history.segments[0]
     assert (
         first.fills["time_entries"].tolist() == [*range(1, 25), 24]
         and first.fills["log_bytes"][-1] == first.log_bytes
@@ -148,23 +150,23 @@ def test_a_limit_that_only_the_rolls_tell(clean):
     """segment.bytes of this broker stands in no file of the directory: 1 MiB is the roundest that
     fits three rolls.
     """
-    shown = on_disk(clean, "heartbeat-0")
-    bounds = shown.inferred_limits["segment.bytes"]
+    history = on_disk(clean, "heartbeat-0")
+    bounds = history.inferred_limits["segment.bytes"]
     assert (bounds.low, bounds.high, bounds.value) == (
         1_048_527,
         1_048_587,
         1 << 20,
-    ) and shown.config.segment_bytes == 1 << 20
-    assert all(roll_history.exceeds_limit(lane.reason) for lane in shown.segments[:-1])
+    ) and history.config.segment_bytes == 1 << 20
+    assert all(roll_history.exceeds_limit(lane.reason) for lane in history.segments[:-1])
 
 
 def test_what_lies_in_a_log_with_batches_is_what_its_indexes_say(clean):
     """The fills of a real segment beside the batches of its .log."""
-    shown, partition = (
+    history, partition = (
         on_disk(clean, "rolls-by-time-0"),
         open_broker(clean).partition("rolls-by-time-0"),
     )
-    for lane in shown.segments[:4]:
+    for lane in history.segments[:4]:
         batches = partition.segment(lane.base_offset).batches()
         for point in lane.fills[:-1]:
             at = int(np.searchsorted(batches["position"], point["log_bytes"]))
@@ -187,24 +189,24 @@ def test_limits_that_rolls_bound():
     roundest unit.
     """
     by_size = [facts(1_047_315, 100), facts(1_048_043, 2871, base=10), facts(400, 1200, base=20)]
-    found = inferred_limits(by_size, roll_reasons(by_size))["segment.bytes"]
-    assert (found.low, found.high, found.value) == (1_048_043, 1_049_242, 1 << 20)
+    limit = inferred_limits(by_size, roll_reasons(by_size))["segment.bytes"]
+    assert (limit.low, limit.high, limit.value) == (1_048_043, 1_049_242, 1 << 20)
     hours = [
         facts(
             500 + number, 50, (number * 3_700_000, number * 3_700_000 + 3_590_000), base=number * 10
         )
         for number in range(4)
     ]
-    found = inferred_limits(hours, ["time", "time", "time", None])["segment.ms"]
-    assert (found.low, found.high, found.value) == (3_590_000, 3_699_999, 3_600_000)
+    limit = inferred_limits(hours, ["time", "time", "time", None])["segment.ms"]
+    assert (limit.low, limit.high, limit.value) == (3_590_000, 3_699_999, 3_600_000)
     full = [
         facts(5000 + number, 119, (number, number), (24, 24), base=number * 49)
         for number in range(3)
     ]
-    found = inferred_limits(full, ["time-index-full", "time-index-full", None])[
+    limit = inferred_limits(full, ["time-index-full", "time-index-full", None])[
         "segment.index.bytes"
     ]
-    assert (found.low, found.high) == (288, 299)
+    assert (limit.low, limit.high) == (288, 299)
 
 
 def test_limits_that_contradict_each_other_are_none():
@@ -233,25 +235,25 @@ def test_a_reason_trips_where_the_writer_rolls(number, beyond):
         roll_reason.TIME_FULL: 9,
         roll_reason.OVERFLOW: 2**31 - 1,
     }
-    found = {cause: limit[number] + beyond if cause == number else 1 for cause in limit}
-    rolled = roll_reason.should_roll.py_func(
-        found[roll_reason.SIZE],
+    values = {cause: limit[number] + beyond if cause == number else 1 for cause in limit}
+    cause = roll_reason.should_roll.py_func(
+        values[roll_reason.SIZE],
         100,
         limit[roll_reason.SIZE] + (100 if number == roll_reason.SIZE else 900),
-        found[roll_reason.TIME],
+        values[roll_reason.TIME],
         limit[roll_reason.TIME],
-        found[roll_reason.OFFSET_FULL],
+        values[roll_reason.OFFSET_FULL],
         limit[roll_reason.OFFSET_FULL],
-        found[roll_reason.TIME_FULL],
+        values[roll_reason.TIME_FULL],
         limit[roll_reason.TIME_FULL],
-        found[roll_reason.OVERFLOW],
+        values[roll_reason.OVERFLOW],
     )
     if number in (roll_reason.OFFSET_FULL, roll_reason.TIME_FULL) and beyond > 0:
-        assert rolled == number
+        assert cause == number
         return
     incoming, most = (
         (100, limit[number] + 100) if number == roll_reason.SIZE else (100, limit[number])
     )
     assert roll_history.exceeds_limit(
-        roll_reason.RollReason(roll_reason.CAUSES[number], found[number], most, incoming)
-    ) == (rolled == number)
+        roll_reason.RollReason(roll_reason.CAUSES[number], values[number], most, incoming)
+    ) == (cause == number)

@@ -27,20 +27,20 @@ def test_known_reasons(clean, directory, base_offset, reason):
 def test_a_glance_is_what_a_walk_would_tell(clean):
     """The first header and the last time entry are enough for a closed segment."""
     segment = open_broker(clean).partition("payments-0").segment(7975)
-    batches, seen = segment.batches(), segment_facts(segment)
+    batches, facts = segment.batches(), segment_facts(segment)
     assert (
-        seen.first_batch_bytes == batches["size_bytes"][0]
-        and seen.first_batch_last_offset == batches["last_offset"][0]
+        facts.first_batch_bytes == batches["size_bytes"][0]
+        and facts.first_batch_last_offset == batches["last_offset"][0]
     )
-    assert seen.first_batch_max_timestamp_ms == batches["max_timestamp_ms"][0]
-    assert seen.max_timestamp_ms == batches["max_timestamp_ms"].max()
-    assert (seen.log_bytes, seen.offset_entries, seen.time_entries) == (1_048_043, 209, 206)
+    assert facts.first_batch_max_timestamp_ms == batches["max_timestamp_ms"][0]
+    assert facts.max_timestamp_ms == batches["max_timestamp_ms"].max()
+    assert (facts.log_bytes, facts.offset_entries, facts.time_entries) == (1_048_043, 209, 206)
 
 
 def test_an_empty_log(killed):
     """No header, no time."""
-    seen = segment_facts(open_broker(killed).partition("empty-room-1").segment(0))
-    assert (seen.first_batch_bytes, seen.max_timestamp_ms, seen.first_batch_last_offset) == (
+    facts = segment_facts(open_broker(killed).partition("empty-room-1").segment(0))
+    assert (facts.first_batch_bytes, facts.max_timestamp_ms, facts.first_batch_last_offset) == (
         0,
         -1,
         -1,

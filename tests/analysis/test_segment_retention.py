@@ -13,14 +13,14 @@ def test_every_segment_is_kept_as_long_as_the_check_says(sample, request):
     """Until when, by which rule and for whom; and how much must be written."""
     directory = request.getfixturevalue(sample)
     checked = {log.partition: log for log in broker_health.check(directory).retention}
-    planned, seen = broker_health.plan(open_broker(directory)), 0
+    planned, segment_count = broker_health.plan(open_broker(directory)), 0
     for partition in planned.broker.partitions:
         for at, segment in enumerate(partition.live):
-            told = segment_retention(planned, partition, anatomy.read(segment))
+            retention = segment_retention(planned, partition, anatomy.read(segment))
             if partition.directory not in checked:
-                assert told is None
+                assert retention is None
                 continue
-            mine, real = told[1], checked[partition.directory].segments[at]
+            mine, real = retention[1], checked[partition.directory].segments[at]
             assert (mine.state, mine.until_ms, mine.gone_ms, mine.blocked_by, mine.more_bytes) == (
                 real.state,
                 real.until_ms,
@@ -28,14 +28,16 @@ def test_every_segment_is_kept_as_long_as_the_check_says(sample, request):
                 real.blocked_by,
                 real.more_bytes,
             ), segment.log.path
-            seen += 1
-    assert seen > 4
+            segment_count += 1
+    assert segment_count > 4
 
 
 def test_what_no_limit_concerns(clean):
     """The metadata log has other rules, and a directory that waits for its deletion goes whole."""
     planned = broker_health.plan(open_broker(clean))
-    deleted = next(one for one in planned.broker.partitions if one.state == "delete")
+    deleted = next(
+        partition for partition in planned.broker.partitions if partition.state == "delete"
+    )
     assert segment_retention(planned, deleted, anatomy.read(deleted.segments[0])) is None
     metadata = planned.broker.partition("__cluster_metadata-0")
     assert segment_retention(planned, metadata, anatomy.read(metadata.live[0])) is None

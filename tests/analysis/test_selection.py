@@ -7,68 +7,74 @@ import pytest
 from kafkaviz.analysis.segment import selection
 from kafkaviz.analysis.segment.links import NONE
 from kafkaviz.analysis.segment.selection import NoRowReason, Selection
-from tests.analysis import made
-from tests.analysis.made import even
+from tests.analysis import arrays
+from tests.analysis.arrays import even
 
 
 def test_an_offset_is_found():
     """In the batch that holds it; what is not in the segment, or no number, has no row and a
     reason.
     """
-    table = made.batches([100] * 4, counts=[5, 5, 5, 5], base_offset=1000)
-    whole = made.anatomy(table, None, None, 1000)
+    table = arrays.batches([100] * 4, counts=[5, 5, 5, 5], base_offset=1000)
+    anatomy = arrays.anatomy(table, None, None, 1000)
     assert [
-        selection.select_offset(whole, text).row for text in ("1000", "1004", "1005", " 1019 ")
+        selection.select_offset(anatomy, text).row for text in ("1000", "1004", "1005", " 1019 ")
     ] == [
         0,
         0,
         1,
         3,
     ]
-    assert selection.select_offset(whole, "1020") == Selection("1020", None, NoRowReason.ELSEWHERE)
+    assert selection.select_offset(anatomy, "1020") == Selection(
+        "1020", None, NoRowReason.ELSEWHERE
+    )
     assert (
-        selection.select_offset(whole, "999").row is None
-        and selection.select_offset(whole, "9" * 30).row is None
+        selection.select_offset(anatomy, "999").row is None
+        and selection.select_offset(anatomy, "9" * 30).row is None
     )
     for text in ("-1", "1e3", "offset", "１００１"):
-        assert selection.select_offset(whole, text) == Selection(text, None, NoRowReason.NO_NUMBER)
+        assert selection.select_offset(anatomy, text) == Selection(
+            text, None, NoRowReason.NO_NUMBER
+        )
 
 
 def test_offsets_of_wrappers():
     """The first batch does not tell where it starts: the segment does."""
-    whole = made.anatomy(
-        made.wrapped(made.batches([100] * 3, [5, 5, 5], base_offset=40), [0]), None, None, 40
+    anatomy = arrays.anatomy(
+        arrays.wrapped(arrays.batches([100] * 3, [5, 5, 5], base_offset=40), [0]), None, None, 40
     )
-    assert selection.offsets(whole) == (40, 54) and selection.select_offset(whole, "41").row == 0
+    assert (
+        selection.offsets(anatomy) == (40, 54) and selection.select_offset(anatomy, "41").row == 0
+    )
 
 
 def test_what_is_shown_first():
     """A slot that is wrong, else the end of a file in use, else an entry of several records near
     the middle, else the middle.
     """
-    table = made.batches([100] * 40, counts=[3 if row in (4, 28) else 1 for row in range(40)])
-    entries, times = made.indexed(table, 300)
-    sound = made.anatomy(table, entries, times)
+    table = arrays.batches([100] * 40, counts=[3 if row in (4, 28) else 1 for row in range(40)])
+    entries, times = arrays.indexed(table, 300)
+    sound = arrays.anatomy(table, entries, times)
     row = selection.default_selection(sound).row
     assert (row, sound.links.batch_slot[row], len(entries)) == (28, 6, 9)
-    assert selection.default_selection(made.anatomy(table, None, None)) == Selection("", 20)
-    active = made.anatomy(table, entries, times, state="active", unwritten=(9, 9))
+    assert selection.default_selection(arrays.anatomy(table, None, None)) == Selection("", 20)
+    active = arrays.anatomy(table, entries, times, state="active", unwritten=(9, 9))
     assert active.links.batch_slot[selection.default_selection(active).row] == len(entries) - 3
     wrong = entries.copy()
     wrong["position"][2] = wrong["position"][5]
-    led = selection.default_selection(made.anatomy(table, wrong, times))
+    led = selection.default_selection(arrays.anatomy(table, wrong, times))
     assert (led.row, led.slot, led.time) == (sound.links.entry_batch[5], 2, NONE)
     moved = times.copy()
     moved["timestamp_ms"][4] += 1
-    late = selection.default_selection(made.anatomy(table, entries, moved))
+    late = selection.default_selection(arrays.anatomy(table, entries, moved))
     assert (late.row, late.slot, late.time) == (sound.links.time_batch[4], NONE, 4)
 
 
 def test_the_end_is_in_view():
     """The last entry but two may lie too far before the end for one window."""
-    table = made.batches([10_000] * 8 + [100] * 3)
-    entries = made.offset_entries([(2, 20_000), (4, 40_000), (10, 80_200)])
-    active = made.anatomy(table, entries, None, state="active", unwritten=(9, 0))
+    table = arrays.batches([10_000] * 8 + [100] * 3)
+    entries = arrays.offset_entries([(2, 20_000), (4, 40_000), (10, 80_200)])
+    active = arrays.anatomy(table, entries, None, state="active", unwritten=(9, 0))
     # a window shows 4.81 gaps of 40 000 bytes, half of it before the last entry
     assert selection.default_selection(active).row == 4
 
@@ -80,7 +86,7 @@ def test_the_first_window_has_room_for_five_entries():
     assert selection.window_bytes(even(100)) == int(500 * 4.81)
     assert selection.window_bytes(even(4, interval=10_000)) == 4000
     assert (
-        selection.window_bytes(made.anatomy(made.batches([50, 100_000, 100_000]), None, None))
+        selection.window_bytes(arrays.anatomy(arrays.batches([50, 100_000, 100_000]), None, None))
         == 40 * 100_000
     )
 
@@ -102,9 +108,9 @@ def test_what_goes_with_a_byte():
     """A byte of the .log has its batch, one of an index its slot and the batch behind it; elsewhere
     a telling one is shown.
     """
-    table = made.batches([100] * 40)
-    entries, times = made.indexed(table, 300)
-    sound = made.anatomy(table, entries, times)
+    table = arrays.batches([100] * 40)
+    entries, times = arrays.indexed(table, 300)
+    sound = arrays.anatomy(table, entries, times)
     assert selection.select_byte(sound, "log", 1234) == Selection("", 12)
     assert selection.select_byte(sound, "index", 17) == Selection(
         "", int(sound.links.entry_batch[2]), slot=2

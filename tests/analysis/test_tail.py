@@ -39,12 +39,12 @@ def test_what_is_no_batch(tmp_path, log, behind, words):
     assert str(tail.read(file.info(path), position, last_offset).summary) == words
 
 
-@pytest.mark.parametrize("kept", [17, 61, 100])
-def test_a_batch_cut_short(tmp_path, log, kept):
+@pytest.mark.parametrize("kept_bytes", [17, 61, 100])
+def test_a_batch_cut_short(tmp_path, log, kept_bytes):
     """The first bytes of the next batch, and not all of it."""
     data, position, last_offset = log
     path = tmp_path / "cut.log"
-    path.write_bytes(data[: position + kept])
+    path.write_bytes(data[: position + kept_bytes])
     assert tail.read(file.info(path), position, last_offset).summary == message("tail.torn")
 
 
@@ -58,7 +58,7 @@ def test_a_batch_from_before_does_not_belong(tmp_path, log):
     )
 
 
-def test_a_long_tail_is_not_read_whole(tmp_path, monkeypatch, log):
+def test_a_long_tail_is_read_in_part(tmp_path, monkeypatch, log):
     """Its length is told, and nothing that would take reading all of it."""
     data, position, last_offset = log
     path = tmp_path / "long.log"

@@ -24,10 +24,10 @@ def plainly(segments: tuple[Segment, ...]) -> Iterator[tuple[int, int, int, int 
     for segment in segments:
         for row in segment.batches():
             producer, offset = int(row["producer_id"]), int(row["base_offset"])
-            one = np.array([row])
-            if producer < 0 or not (is_control(one)[0] or is_transactional(one)[0]):
+            row_array = np.array([row])
+            if producer < 0 or not (is_control(row_array)[0] or is_transactional(row_array)[0]):
                 continue
-            if not is_control(one)[0]:
+            if not is_control(row_array)[0]:
                 open_.setdefault(producer, offset)
                 continue
             first = open_.pop(producer, None)
@@ -39,20 +39,20 @@ def plainly(segments: tuple[Segment, ...]) -> Iterator[tuple[int, int, int, int 
 def test_aborted_transactions_are_those_of_a_plain_account(clean, partition):
     """Interleaved ones, over three segments: what is kept is less, and tells the same."""
     segments = open_broker(clean).partition(partition).live
-    summaries = [check(one, PartitionFacts(partition)).summary for one in segments]
+    summaries = [check(segment, PartitionFacts(partition)).summary for segment in segments]
     open_ = OpenTransactions()
-    found = [
-        (one.marker.producer_id, one.first_offset, one.marker.offset, one.stable_offset)
-        for told in summaries
-        for one in aborted_transactions.aborts(told, open_)
-        if one.first_offset is not None
+    aborts = [
+        (abort.marker.producer_id, abort.first_offset, abort.marker.offset, abort.stable_offset)
+        for summary in summaries
+        for abort in aborted_transactions.aborts(summary, open_)
+        if abort.first_offset is not None
     ]
-    assert found == list(plainly(segments))
-    producers = len({producer for told in summaries for _, producer, _ in told.steps})
+    assert aborts == list(plainly(segments))
+    producers = len({producer for summary in summaries for _, producer, _ in summary.steps})
     assert (
-        len(found)
-        <= sum(len(told.steps) for told in summaries)
-        <= 2 * len(found) + 2 * producers * len(segments)
+        len(aborts)
+        <= sum(len(summary.steps) for summary in summaries)
+        <= 2 * len(aborts) + 2 * producers * len(segments)
     )
 
 
@@ -64,14 +64,14 @@ def test_a_committed_transaction_leaves_nothing_but_the_first_end(clean, monkeyp
     control = is_control(batches)
     at = int(np.flatnonzero(control & (batches["producer_id"] == 2))[0])
     monkeypatch.setattr(TransactionTracker, "_marker_kind", lambda self, row: kind)
-    one = np.flatnonzero(~control & (batches["producer_id"] == 2))[:1]
-    pair = np.concatenate((one, [at]))
-    taken = TransactionTracker(segment.log, ())
+    chosen = np.flatnonzero(~control & (batches["producer_id"] == 2))[:1]
+    pair = np.concatenate((chosen, [at]))
+    tracker = TransactionTracker(segment.log, ())
     for number in range(1000):
         copies = batches[pair].copy()
         copies["position"] += number << 32
-        taken.observe(copies)
-    assert len(taken.result().steps) == (1 if kind == ControlType.COMMIT else 2000)
+        tracker.observe(copies)
+    assert len(tracker.result().steps) == (1 if kind == ControlType.COMMIT else 2000)
 
 
 def test_markers_that_cannot_be_read_are_passed_over(clean, tmp_path):

@@ -32,10 +32,10 @@ def refuse(monkeypatch):
     def refusing(*paths: Path) -> None:
         opened, scandir = builtins.open, os.scandir
 
-        def open_(path, *given, **named):
+        def open_(path, *args, **kwargs):
             if isinstance(path, str | Path) and Path(path) in paths:
                 raise PermissionError(13, "Permission denied")
-            return opened(path, *given, **named)
+            return opened(path, *args, **kwargs)
 
         def scan(path):
             if Path(path) in paths:
@@ -48,11 +48,13 @@ def refuse(monkeypatch):
     return refusing
 
 
-def alarms(found: Health) -> set[tuple[str, str]]:
-    return {(one.code, one.file) for one in found.findings if one.severity != "info"}
+def alarms(health: Health) -> set[tuple[str, str]]:
+    return {
+        (finding.code, finding.file) for finding in health.findings if finding.severity != "info"
+    }
 
 
-def test_any_file_that_may_not_be_read_is_named_and_nothing_else(healthy, refuse, monkeypatch):
+def test_any_file_that_may_not_be_read_is_reported_and_nothing_else(healthy, refuse, monkeypatch):
     """Whatever file it is: the check ends well, with one more finding and no false one, and a start
     is foretold without it or not.
     """
@@ -76,14 +78,21 @@ def test_any_file_that_may_not_be_read_is_named_and_nothing_else(healthy, refuse
     for path in files:
         name = str(path.relative_to(healthy))
         refuse(path)
-        found = check(healthy)
+        health = check(healthy)
         monkeypatch.undo()
-        told = [one for one in found.findings if one.file == name and one.code == "unreadable-file"]
-        assert len(told) == 1, (name, [(one.code, one.file, one.message) for one in found.findings])
-        assert told[0].message["problem"] == message("errors.may_not_be_read"), name
-        assert told[0].next_step == message("next_step.read_as_other_user"), name
-        assert alarms(found) - alarms(sound) <= {("unreadable-file", name)}, name
-        assert found.restart in (None, sound.restart) and (found.restart is None) == (
+        findings = [
+            finding
+            for finding in health.findings
+            if finding.file == name and finding.code == "unreadable-file"
+        ]
+        assert len(findings) == 1, (
+            name,
+            [(finding.code, finding.file, finding.message) for finding in health.findings],
+        )
+        assert findings[0].message["problem"] == message("errors.may_not_be_read"), name
+        assert findings[0].next_step == message("next_step.read_as_other_user"), name
+        assert alarms(health) - alarms(sound) <= {("unreadable-file", name)}, name
+        assert health.restart in (None, sound.restart) and (health.restart is None) == (
             name not in (*NOT_NEEDED, *older)
         ), name
 
@@ -105,18 +114,22 @@ def test_its_severity_is_what_a_broker_in_our_place_would_suffer(
 ):
     """A broker may be allowed to read what we are not: so no start is foretold that goes by it."""
     refuse(healthy / name)
-    found = check(healthy)
-    (one,) = [one for one in found.findings if one.code == "unreadable-file"]
-    assert (one.file, one.severity, one.consequence) == (name, severity, message(consequence))
-    assert (found.restart is None) == (name not in NOT_NEEDED)
+    health = check(healthy)
+    (finding,) = [finding for finding in health.findings if finding.code == "unreadable-file"]
+    assert (finding.file, finding.severity, finding.consequence) == (
+        name,
+        severity,
+        message(consequence),
+    )
+    assert (health.restart is None) == (name not in NOT_NEEDED)
 
 
 def test_a_partition_directory_that_may_not_be_read(healthy, refuse):
     """Nothing is known of its logs."""
     refuse(healthy / "payments-0")
-    found = check(open_broker(healthy))
-    (one,) = [one for one in found.findings if one.code == "unreadable-file"]
-    assert (one.partition, one.file, one.severity, found.restart) == (
+    health = check(open_broker(healthy))
+    (finding,) = [finding for finding in health.findings if finding.code == "unreadable-file"]
+    assert (finding.partition, finding.file, finding.severity, health.restart) == (
         "payments-0",
         "payments-0",
         "error",
@@ -135,33 +148,33 @@ def test_no_transaction_hangs_behind_a_log_that_may_not_be_read(clean, tmp_path,
     data, batches = log.read_bytes(), walk(log.read_bytes())[0]
     control = [int(row["position"]) for row in batches[1:] if row["attributes"] & 0x20]
     at = control[0]  # the segment is cut in front of the first marker
-    for found in (*lab.files("payments-0", "index"), *lab.files("payments-0", ".snapshot")):
-        found.unlink()
+    for file in (*lab.files("payments-0", "index"), *lab.files("payments-0", ".snapshot")):
+        file.unlink()
     row = batches[batches["position"] == at][0]
     later = log.with_name(f"{int(row['base_offset']):020}.log")
     lab.write(log, data[:at])
     lab.write(later, data[at:])
     now_ms = int(batches["max_timestamp_ms"].max()) + 10**9
     refuse(later)
-    told = {
-        (one.code, one.file)
-        for one in check(lab.path, now_ms=now_ms).findings
-        if one.severity != "info"
+    hanging = {
+        (finding.code, finding.file)
+        for finding in check(lab.path, now_ms=now_ms).findings
+        if finding.severity != "info"
     }
-    assert {code for code, _ in told} & {"hanging-transaction", "txnindex-mismatch"} == set()
-    assert ("unreadable-file", f"payments-0/{later.name}") in told
+    assert {code for code, _ in hanging} & {"hanging-transaction", "txnindex-mismatch"} == set()
+    assert ("unreadable-file", f"payments-0/{later.name}") in hanging
 
 
-def test_an_unreadable_index_leaves_the_log_to_be_judged(clean, tmp_path, refuse):
+def test_an_unreadable_index_leaves_the_log_to_be_checked(clean, tmp_path, refuse):
     """A batch with a wrong checksum is found, and the other index judged."""
     lab = Lab(clean, tmp_path / "kafka", ["clicks-none-0"])
     log, index = lab.files("clicks-none-0", ".log")[0], lab.files("clicks-none-0", ".index")[0]
     lab.change(log, lambda data: data.__setitem__(200, data[200] ^ 1))
     lab.write(index.with_suffix(".timeindex"), bytes(20))
     refuse(index)
-    told = alarms(check(lab.path))
+    reported = alarms(check(lab.path))
     assert {
         ("unreadable-file", f"clicks-none-0/{index.name}"),
         ("batch-crc-mismatch", f"clicks-none-0/{log.name}"),
-    } <= told
-    assert {file for _, file in told if file.endswith(".timeindex")}
+    } <= reported
+    assert {file for _, file in reported if file.endswith(".timeindex")}

@@ -3,7 +3,7 @@
 import pytest
 
 from kafkaviz.app.frame import PAGES
-from tests.analysis.raised import raised
+from tests.analysis.metadata_level import raise_level
 from tests.app.driven import html, opened
 
 SAID = {
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("starts")
 @pytest.fixture(scope="module")
 def newer(restarted_4_4, tmp_path_factory):
     """The directory of a broker whose metadata.version is 99."""
-    return raised(restarted_4_4, tmp_path_factory.mktemp("newer") / "kafka", 99)
+    return raise_level(restarted_4_4, tmp_path_factory.mktemp("newer") / "kafka", 99)
 
 
 @pytest.mark.parametrize("name", OF_A_DIRECTORY)

@@ -19,7 +19,7 @@ from kafkaviz.binary.spans import (
 from kafkaviz.messages import message
 
 LAYOUT = np.dtype([("relative", ">i4"), ("position", ">i4")])
-SHOWN = {
+NAMES = {
     "relative": FieldDisplay(
         "relativeOffset", OFFSET, None, lambda row: f"at byte {row['position']}"
     ),
@@ -31,7 +31,7 @@ def test_fields_have_names_values_and_places():
     """Eight bytes at byte 40 of a file: two spans, the first with the row's name, one field
     explained by the other.
     """
-    assert field_spans(LAYOUT, SHOWN, bytes.fromhex("000000ab0000533e99"), 40, "slot 5") == [
+    assert field_spans(LAYOUT, NAMES, bytes.fromhex("000000ab0000533e99"), 40, "slot 5") == [
         Span(
             40,
             44,
@@ -57,14 +57,14 @@ def test_a_cut_field_is_torn(cut, names, last):
     """What is there is said of no more than the whole fields; a note about a row that is not whole
     is left out.
     """
-    found = field_spans(LAYOUT, SHOWN, bytes.fromhex("000000ab0000533e")[:cut], 0)
-    assert [span.name for span in found] == names and (not found or found[-1].kind == last)
-    assert all("at byte" not in str(span.note) for span in found)
-    check(found, 0, cut)
+    spans = field_spans(LAYOUT, NAMES, bytes.fromhex("000000ab0000533e")[:cut], 0)
+    assert [span.name for span in spans] == names and (not spans or spans[-1].kind == last)
+    assert all("at byte" not in str(span.note) for span in spans)
+    check(spans, 0, cut)
 
 
 @pytest.mark.parametrize(
-    ("data", "shown"),
+    ("data", "expected"),
     [
         (b"acct-134", "acct-134"),
         (b"a\x00 line\n<b>", "a· line·<b>"),
@@ -76,9 +76,9 @@ def test_a_cut_field_is_torn(cut, names, last):
         (b"", ""),
     ],
 )
-def test_values_as_text(data, shown):
+def test_values_as_text(data, expected):
     """UTF-8 as it is, other bytes as digits, long ones cut, also in the middle of a letter."""
-    assert text(data) == shown
+    assert text(data) == expected
 
 
 @pytest.mark.parametrize(
@@ -91,13 +91,13 @@ def test_values_as_text(data, shown):
         ([], "ends"),
     ],
 )
-def test_what_does_not_tile_is_told(places, fault):
+def test_what_does_not_tile_is_reported(places, fault):
     """A gap, an overlap, an empty span, bytes at an end that no span has."""
     with pytest.raises(AssertionError, match=fault):
         check([Span(start, end, "x", "", SIZE) for start, end in places], 0, 8)
 
 
-def test_spans_of_a_stretch_are_whole():
+def test_spans_of_a_stretch_are_complete():
     """A span with one byte in the stretch is there from its start to its end."""
     tiles = [Span(at, at + 4, "x", "", PAYLOAD) for at in range(0, 16, 4)]
     assert (

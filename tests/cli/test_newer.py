@@ -11,7 +11,7 @@ import pytest
 
 from kafkaviz import versions
 from kafkaviz.__main__ import main
-from tests.analysis.raised import METADATA, OF_4_4, raised
+from tests.analysis.metadata_level import METADATA, OF_4_4, raise_level
 
 SEGMENT = f"tickets-any-0/{590:020d}"
 SENTENCE = "; that is newer than Kafka 4.4.0, the newest that is known, so it is read as that one"
@@ -39,7 +39,7 @@ COMMANDS = {  # what is asked, and the status
 def newer(restarted_4_4, tmp_path_factory) -> dict[int, Path]:
     """By level the same directory as the brokers of a later release would have raised it."""
     folder = tmp_path_factory.mktemp("newer")
-    return {level: raised(restarted_4_4, folder / f"level-{level}", level) for level in SAYS}
+    return {level: raise_level(restarted_4_4, folder / f"level-{level}", level) for level in SAYS}
 
 
 def run(command: str, directory: Path, out: Path, *more: str) -> int:
@@ -146,7 +146,7 @@ def test_a_level_of_another_feature(restarted_4_4, tmp_path, capsys):
     """As if transaction.version were raised to 9 with metadata.version still at 33."""
     name = b"transaction.version"
     sets, level = b"\x01\x0c\x00" + bytes([len(name) + 1]) + name, 9
-    directory = raised(restarted_4_4, tmp_path / "kafka", OF_4_4)
+    directory = raise_level(restarted_4_4, tmp_path / "kafka", OF_4_4)
     newest = max((directory / METADATA).glob("*.checkpoint"))
     data = newest.read_bytes()
     place = data.index(sets) + len(sets)
@@ -166,7 +166,7 @@ def test_whole_directories(shared, left, level, tmp_path, capsys, in_process):
     """All commands on a broker that was stopped, and on one that was killed."""
     from kafkaviz.log.archives.archive import unpack_if_archive
 
-    directory = raised(
+    directory = raise_level(
         unpack_if_archive(shared / "data" / f"kafka-4.4.0-{left}.tar.gz"), tmp_path / left, level
     )
     topic = {"clean": "shipments-0", "killed": "tickets-any-0"}[left]

@@ -13,7 +13,7 @@ from kafkaviz.analysis.segment import anatomy
 from kafkaviz.figures.segment import segment_facts
 from kafkaviz.figures.segment.segment_facts import Fact
 from kafkaviz.log.broker import open_broker
-from tests.analysis import made
+from tests.analysis import arrays
 
 
 def rows(whole, reason: str | None = None) -> dict[str, dict[str, Fact]]:
@@ -99,21 +99,23 @@ def test_why_index_points_are_without_a_time():
     """
 
     def why(table, times=None) -> str:
-        entries, written = made.indexed(table, 300)
-        return rows(made.anatomy(table, entries, written if times is None else times))[
+        entries, written = arrays.indexed(table, 300)
+        return rows(arrays.anatomy(table, entries, written if times is None else times))[
             ".timeindex"
         ]["Index points without"].detail
 
-    late = made.batches(
+    late = arrays.batches(
         [100] * 40, times_ms=[1_700_000_000_000 + min(number, 20) for number in range(40)]
     )
     assert why(late) == "no newer record"
-    _, written = made.indexed(late, 300)
+    _, written = arrays.indexed(late, 300)
     assert (
-        why(late, written[:1]) == "" and why(made.batches([100] * 40), made.time_entries([])) == ""
+        why(late, written[:1]) == ""
+        and why(arrays.batches([100] * 40), arrays.time_entries([])) == ""
     )
     assert (
-        why(made.batches([100] * 40, times_ms=[-1] * 40), made.time_entries([])) == "no timestamps"
+        why(arrays.batches([100] * 40, times_ms=[-1] * 40), arrays.time_entries([]))
+        == "no timestamps"
     )
 
 
@@ -132,33 +134,33 @@ def test_a_segment_of_a_deleted_topic_is_deleted(clean):
 
 def test_time_entries_without_an_index():
     """When they were written cannot be told."""
-    table = made.batches([100] * 9)
-    entries, times = made.indexed(table, 400)
-    assert said(rows(made.anatomy(table, None, times))[".timeindex"]) == {
+    table = arrays.batches([100] * 9)
+    entries, times = arrays.indexed(table, 400)
+    assert said(rows(arrays.anatomy(table, None, times))[".timeindex"]) == {
         "Entries": "2 = 24 B, no slack",
         "Without an index entry": "2",
     }
     assert (
         "Without an index entry"
-        in rows(made.anatomy(table, entries, times, unwritten=(4, 0)))[".timeindex"]
+        in rows(arrays.anatomy(table, entries, times, unwritten=(4, 0)))[".timeindex"]
     )
 
 
 def test_a_reason_that_nobody_knows():
     """A dash, and why."""
-    table = made.batches([100] * 2)
-    fact = rows(made.anatomy(table, None, None))[".log"]["Rolled by"]
+    table = arrays.batches([100] * 2)
+    fact = rows(arrays.anatomy(table, None, None))[".log"]["Rolled by"]
     assert fact.value == "–" and "no setting explains it" in fact.hover
     assert (
-        rows(made.anatomy(table, None, None, state="deleted"))[".log"]["State"].value == "deleted"
+        rows(arrays.anatomy(table, None, None, state="deleted"))[".log"]["State"].value == "deleted"
     )
 
 
 def test_an_empty_log():
     """Bytes and state; nothing of records."""
-    table = made.batches([])
+    table = arrays.batches([])
     facts = rows(
-        made.anatomy(table, made.offset_entries([]), made.time_entries([]), state="active")
+        arrays.anatomy(table, arrays.offset_entries([]), arrays.time_entries([]), state="active")
     )
     assert said(facts[".log"]) == {"Bytes": "0 B", "State": "active"} and said(facts[".index"]) == {
         "Entries": "0 in an empty file"
@@ -169,8 +171,8 @@ def test_wrappers_do_not_tell():
     """How many records, and where the first one starts."""
     log = said(
         rows(
-            made.anatomy(
-                made.wrapped(made.batches([100] * 3, base_offset=9), [0, 1]), None, None, 9
+            arrays.anatomy(
+                arrays.wrapped(arrays.batches([100] * 3, base_offset=9), [0, 1]), None, None, 9
             )
         )[".log"]
     )
@@ -185,8 +187,8 @@ def test_wrappers_do_not_tell():
 
 def test_segments_of_days_tell_the_day():
     """A time of day alone would say nothing."""
-    table = made.batches([100, 100], times_ms=[1_700_000_000_000, 1_700_086_400_000])
-    log = said(rows(made.anatomy(table, None, None))[".log"])
+    table = arrays.batches([100, 100], times_ms=[1_700_000_000_000, 1_700_086_400_000])
+    log = said(rows(arrays.anatomy(table, None, None))[".log"])
     assert (log["First record"], log["Newest record"]) == (
         "2023-11-14 22:13:20",
         "2023-11-15 22:13:20",
@@ -195,8 +197,8 @@ def test_segments_of_days_tell_the_day():
 
 def test_large_files_are_told_in_larger_units():
     """A row has room for 25 characters."""
-    entries = made.offset_entries([(row, row * 5000) for row in range(1, 200_001)])
-    facts = said(rows(made.anatomy(made.batches([100]), entries, None))[".index"])
+    entries = arrays.offset_entries([(row, row * 5000) for row in range(1, 200_001)])
+    facts = said(rows(arrays.anatomy(arrays.batches([100]), entries, None))[".index"])
     assert (
         facts["Entries"] == "200 000 = 1.53 MiB, no slack"
         and facts["Leads astray"] == "200 000 slots"

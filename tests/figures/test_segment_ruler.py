@@ -4,23 +4,23 @@ from kafkaviz.analysis.segment import selection
 from kafkaviz.analysis.segment.selection import Selection
 from kafkaviz.figures.segment import segment_ruler as ruler
 from kafkaviz.figures.segment.segment_ruler import IndexLane
-from tests.analysis import made
-from tests.analysis.made import even
+from tests.analysis import arrays
+from tests.analysis.arrays import even
 from tests.support.ruler_message import unpacked
 
 
 def test_lanes_say_what_they_lack():
     """A missing file, a file without an entry, slots that follow, a slot that was cut."""
-    table = made.batches([100] * 9)
-    entries, times = made.indexed(table, 400)
-    shown = ruler.view(made.anatomy(table, None, None), Selection("", 0))
+    table = arrays.batches([100] * 9)
+    entries, times = arrays.indexed(table, 400)
+    shown = ruler.view(arrays.anatomy(table, None, None), Selection("", 0))
     assert (
         shown.index.missing
         and shown.index.words.startswith("no .index: ")
         and shown.times.words.startswith("no .timeindex: ")
     )
     shown = ruler.view(
-        made.anatomy(table, entries, times, unwritten=(5, 6), trailing_bytes=(3, 0)),
+        arrays.anatomy(table, entries, times, unwritten=(5, 6), trailing_bytes=(3, 0)),
         Selection("", 0),
     )
     assert shown.index == IndexLane(
@@ -28,11 +28,12 @@ def test_lanes_say_what_they_lack():
     ) and shown.times == IndexLane(2, 8, "zeros", "no entry", False, 0)
     assert (
         ruler.view(
-            made.anatomy(table, entries, times, state="active", unwritten=(5, 6)), Selection("", 0)
+            arrays.anatomy(table, entries, times, state="active", unwritten=(5, 6)),
+            Selection("", 0),
         ).index.unwritten
         == "never_written"
     )
-    old = made.anatomy(made.wrapped(table, range(9)), entries, made.time_entries([]))
+    old = arrays.anatomy(arrays.wrapped(table, range(9)), entries, arrays.time_entries([]))
     assert (
         ruler.view(old, Selection("", 0)).times.words
         == "no entry: messages of magic 0 have no timestamp"
@@ -69,7 +70,7 @@ def test_the_message_holds_the_view():
 def test_a_message_of_few_batches_has_no_overview():
     """And one without entries has empty tables."""
     shown = ruler.view(
-        made.anatomy(made.batches([100, 100]), None, None, tail=("torn", 45)), Selection("", 0)
+        arrays.anatomy(arrays.batches([100, 100]), None, None, tail=("torn", 45)), Selection("", 0)
     )
     words, tables, overview = unpacked(ruler.message(shown, "", {}))
     assert (tables["entry"]["key"], tables["time"]["offset"], len(overview)) == ([], [], 0)

@@ -4,8 +4,8 @@ import numpy as np
 
 from kafkaviz.analysis.segment.selection import Selection
 from kafkaviz.figures.segment import segment_ruler as ruler
-from tests.analysis import made
-from tests.analysis.made import even
+from tests.analysis import arrays
+from tests.analysis.arrays import even
 
 
 def test_the_overview_of_many_batches():
@@ -24,13 +24,15 @@ def test_the_overview_follows_the_shade():
     """Sizes grow from left to right, and so does the darkness; one huge batch covers all its
     columns.
     """
-    table = made.batches(list(range(100, 2100)))
-    shown = ruler.view(made.anatomy(table, *made.indexed(table, 4096)), Selection("", 0), "Size")
+    table = arrays.batches(list(range(100, 2100)))
+    shown = ruler.view(
+        arrays.anatomy(table, *arrays.indexed(table, 4096)), Selection("", 0), "Size"
+    )
     shades = shown.overview.shades.astype(int)
     assert (np.diff(shades) >= 0).all() and shades[0] < 2 and shades[-1] == 255
-    wide = made.batches([100] * 1500 + [150_000])
+    wide = arrays.batches([100] * 1500 + [150_000])
     shades = ruler.view(
-        made.anatomy(wide, *made.indexed(wide, 4096)), Selection("", 0), "Size"
+        arrays.anatomy(wide, *arrays.indexed(wide, 4096)), Selection("", 0), "Size"
     ).overview.shades
     assert set(shades[510:].tolist()) == {255}
 
@@ -45,10 +47,10 @@ def test_shades_are_told():
     """By size: all but the largest hundredth; by age: from the oldest newest record to the newest;
     days where it is days.
     """
-    table = made.batches(
+    table = arrays.batches(
         [100] * 99 + [900], times_ms=[1_700_000_000_000 + step * 60_000 for step in range(100)]
     )
-    whole = made.anatomy(table, *made.indexed(table, 400))
+    whole = arrays.anatomy(table, *arrays.indexed(table, 400))
     assert ruler.view(whole, Selection("", 0), "Size").hint.startswith(
         "Each batch takes 100 B. Drag the window"
     )
@@ -58,11 +60,11 @@ def test_shades_are_told():
     assert ruler.view(whole, Selection("", 0)).hint.startswith(
         "An entry is written once more than index.interval.bytes have passed. Drag"
     )
-    days = made.anatomy(
-        made.batches([100, 100], times_ms=[1_700_000_000_000, 1_700_086_400_000]), None, None
+    days = arrays.anatomy(
+        arrays.batches([100, 100], times_ms=[1_700_000_000_000, 1_700_086_400_000]), None, None
     )
     assert ruler.view(days, Selection("", 0), "Age").hint.startswith(
         "Darker is newer, 2023-11-14 22:13:20.000 – 2023-11-15 22:13:20.000."
     )
-    none = made.anatomy(made.wrapped(made.batches([100, 100]), [0, 1]), None, None)
+    none = arrays.anatomy(arrays.wrapped(arrays.batches([100, 100]), [0, 1]), None, None)
     assert ruler.view(none, Selection("", 0), "Age").shade_range == (0, 0)

@@ -6,8 +6,8 @@ from kafkaviz.analysis.segment.anatomy import Anatomy
 from kafkaviz.analysis.segment.links import NONE
 from kafkaviz.figures.segment import segment_slice
 from kafkaviz.figures.segment.segment_slice import Columns, Slice
-from tests.analysis import made
-from tests.analysis.made import even
+from tests.analysis import arrays
+from tests.analysis.arrays import even
 
 
 def sent(whole: Anatomy, centre_row: int) -> tuple[Slice, dict[str, Columns]]:
@@ -61,9 +61,9 @@ def test_a_time_from_long_before_is_sent_with_its_entry():
     """The newest record came first of all; its time entry belongs to the first entry that was
     written.
     """
-    table = made.batches([100] * 9000, times_ms=[5] + [1] * 8999)
-    entries, times = made.indexed(table, 300)
-    whole = made.anatomy(table, entries, times)
+    table = arrays.batches([100] * 9000, times_ms=[5] + [1] * 8999)
+    entries, times = arrays.indexed(table, 300)
+    whole = arrays.anatomy(table, entries, times)
     assert (
         len(times) == 1
         and segment_slice.find_slice(whole, 500).from_time == 0
@@ -71,7 +71,7 @@ def test_a_time_from_long_before_is_sent_with_its_entry():
     )
     late = segment_slice.find_slice(whole, 8000)
     assert (late.from_time, late.to_time) == (1, 1)
-    sparse = made.anatomy(table, *made.indexed(table, 300_000))
+    sparse = arrays.anatomy(table, *arrays.indexed(table, 300_000))
     part = segment_slice.find_slice(sparse, 3500)
     assert sparse.links.entry_batch[0] == 3001 and (
         part.from_row,
@@ -112,8 +112,8 @@ def test_offsets_that_damage_pushed_beyond_int64():
     """A garbage offset far below the base wraps around and comes back exact, modulo 2**64, as the
     browser adds it.
     """
-    table = made.batches([100, 100], base_offset=2**62)
+    table = arrays.batches([100, 100], base_offset=2**62)
     table["last_offset"][1] = -(2**62) - 5
-    shown = sent(made.anatomy(table, None, None, 2**62), 0)[1]
+    shown = sent(arrays.anatomy(table, None, None, 2**62), 0)[1]
     relative = int(shown["batch"]["last"][1])
     assert (2**62 + relative + 2**63) % 2**64 - 2**63 == -(2**62) - 5

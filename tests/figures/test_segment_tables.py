@@ -11,7 +11,7 @@ from kafkaviz.analysis.segment.links import NONE
 from kafkaviz.figures.segment import segment_tables as tables
 from kafkaviz.figures.segment.segment_tables import BatchRow, IndexRow, PinnedRow, TimeRow
 from kafkaviz.log.broker import open_broker
-from tests.analysis import made
+from tests.analysis import arrays
 
 
 @pytest.fixture(scope="module")
@@ -92,9 +92,9 @@ def test_what_goes_with_a_row():
     """Its own entry, else the one a search lands on; the time entry of that, else one that names
     this batch alone.
     """
-    table = made.batches([100] * 9)
+    table = arrays.batches([100] * 9)
     # entries at row 5; times at rows 5 and 8
-    whole = made.anatomy(table, *made.indexed(table, 400))
+    whole = arrays.anatomy(table, *arrays.indexed(table, 400))
     assert tables.find_pinned_row(whole, 5) == PinnedRow(5, 0, 0)
     assert tables.find_pinned_row(whole, 7) == PinnedRow(7, 0, 0) and tables.find_pinned_row(
         whole, 2
@@ -103,7 +103,7 @@ def test_what_goes_with_a_row():
     assert tables.find_pinned_row(whole, 5, slot=0) == PinnedRow(
         5, 0, 0
     ) and tables.find_pinned_row(whole, 5, time_slot=0) == PinnedRow(5, 0, 0)
-    alone = made.anatomy(table, None, made.indexed(table, 400)[1])
+    alone = arrays.anatomy(table, None, arrays.indexed(table, 400)[1])
     assert tables.find_pinned_row(alone, 8) == PinnedRow(8, NONE, 1)
 
 
@@ -122,9 +122,9 @@ def test_tables_of_an_entry_that_leads_astray(damaged):
 
 def test_faults_of_the_other_kinds():
     """Entries that point at no batch, times that no batch holds."""
-    table = made.batches([100] * 9)
-    entries = made.offset_entries([(1, 101), (2, 5000), (1, 300)])
-    whole = made.anatomy(table, entries, made.time_entries([(7, 3), (8, 99)]))
+    table = arrays.batches([100] * 9)
+    entries = arrays.offset_entries([(1, 101), (2, 5000), (1, 300)])
+    whole = arrays.anatomy(table, entries, arrays.time_entries([(7, 3), (8, 99)]))
     rows = tables.index_rows(whole, PinnedRow(0, NONE, NONE))
     assert [row.fault for row in rows] == [
         "in the middle of a batch",
@@ -141,10 +141,10 @@ def test_cells_that_have_no_value():
     """Wrappers of magic 0: no count, no time, no leader epoch; an unknown codec keeps its
     number.
     """
-    table = made.wrapped(made.batches([100, 100]), [0, 1])
+    table = arrays.wrapped(arrays.batches([100, 100]), [0, 1])
     table["leader_epoch"] = -1
     table["attributes"][1] = 6
-    first, second = tables.batch_rows(made.anatomy(table, None, None), PinnedRow(0, NONE, NONE))
+    first, second = tables.batch_rows(arrays.anatomy(table, None, None), PinnedRow(0, NONE, NONE))
     assert (first.offsets, first.records, first.newest, first.epoch, first.codec) == (
         "up to 0",
         "–",
@@ -157,14 +157,14 @@ def test_cells_that_have_no_value():
     table["leader_epoch"][1] = 3
     assert [
         row.epoch
-        for row in tables.batch_rows(made.anatomy(table, None, None), PinnedRow(0, NONE, NONE))
+        for row in tables.batch_rows(arrays.anatomy(table, None, None), PinnedRow(0, NONE, NONE))
     ] == ["–", "3"]
 
 
 def test_a_time_entry_alone():
     """It says when it was written, if that can be told."""
-    table = made.batches([100] * 9)
-    whole = made.anatomy(table, *made.indexed(table, 400))
+    table = arrays.batches([100] * 9)
+    whole = arrays.anatomy(table, *arrays.indexed(table, 400))
     rows = tables.time_rows(whole, PinnedRow(8, 0, 1), "roll")
     assert [row.index_slot for row in rows] == ["slot 0", "none: written at the roll"]
     assert tables.time_rows(whole, PinnedRow(8, 0, 1), "")[1].index_slot == "none"
@@ -217,7 +217,7 @@ def test_csv_of_the_indexes(payments):
 
 def test_csv_leaves_out_what_a_wrapper_does_not_tell():
     """No -1 that looks like a value."""
-    whole = made.anatomy(made.wrapped(made.batches([100, 100]), [1]), None, None)
+    whole = arrays.anatomy(arrays.wrapped(arrays.batches([100, 100]), [1]), None, None)
     rows = read_back(whole, "batches")
     assert (rows[0]["base_offset"], rows[0]["record_count"]) == ("0", "1") and (
         rows[1]["base_offset"],

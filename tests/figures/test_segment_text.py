@@ -10,8 +10,8 @@ import pytest
 from kafkaviz.analysis.segment import anatomy
 from kafkaviz.figures.text import segment_text as words
 from kafkaviz.log.broker import open_broker
-from tests.analysis import made
-from tests.analysis.made import even
+from tests.analysis import arrays
+from tests.analysis.arrays import even
 
 THIN = "\u202f"
 
@@ -81,37 +81,39 @@ def test_findings_that_no_sample_shows():
     """Tails of closed segments, keys that do not grow, several wrong entries, an index without one
     entry yet.
     """
-    table = made.batches([100] * 9)
-    entries, times = made.indexed(table, 300)
+    table = arrays.batches([100] * 9)
+    entries, times = arrays.indexed(table, 300)
     assert entries["position"].tolist() == [400, 800]
-    say = lambda **more: words.headline(made.anatomy(table, entries, times, **more))  # noqa: E731
+    say = lambda **more: words.headline(arrays.anatomy(table, entries, times, **more))  # noqa: E731
     assert say(tail=("torn", 45)) == "The log ends in 45 bytes that are no batch"
     assert say(tail=("zeros", 3 << 20)) == "The log ends in 3 MiB of zeros"
     assert say(state="active", tail=("torn", 45), unwritten=(7, 0)).startswith(
         "The index was created at 72 B and 7 of its 9 slots"
     )
-    inside = made.anatomy(table, made.offset_entries([(4, 401)]), times)
+    inside = arrays.anatomy(table, arrays.offset_entries([(4, 401)]), times)
     assert words.headline(inside) == "Slot 0 points into the middle of a batch"
     assert (
-        words.headline(made.anatomy(table, made.offset_entries([(4, 9000)]), times))
+        words.headline(arrays.anatomy(table, arrays.offset_entries([(4, 9000)]), times))
         == "Slot 0 points beyond the last batch"
     )
-    lower = made.offset_entries([(4, 400), (3, 300)])
+    lower = arrays.offset_entries([(4, 400), (3, 300)])
     assert (
-        words.headline(made.anatomy(table, lower, times))
+        words.headline(arrays.anatomy(table, lower, times))
         == "The keys of the index do not grow at slot 1"
     )
-    both = made.offset_entries([(4, 401), (5, 501)])
+    both = arrays.offset_entries([(4, 401), (5, 501)])
     assert (
-        words.headline(made.anatomy(table, both, times))
+        words.headline(arrays.anatomy(table, both, times))
         == "2 entries of the index lead searches astray, the first in slot 0"
     )
-    fresh = made.anatomy(table, made.offset_entries([]), times, state="active", unwritten=(8, 0))
+    fresh = arrays.anatomy(
+        table, arrays.offset_entries([]), times, state="active", unwritten=(8, 0)
+    )
     assert (
         words.headline(fresh)
         == "The index was created at 64 B and none of its 8 slots was written yet"
     )
-    wrong = made.anatomy(table, entries, made.time_entries([(1, 4), (2, 8)]))
+    wrong = arrays.anatomy(table, entries, arrays.time_entries([(1, 4), (2, 8)]))
     assert (
         words.headline(wrong)
         == "2 entries of the time index disagree with the log, the first in slot 0"
@@ -120,9 +122,9 @@ def test_findings_that_no_sample_shows():
 
 def test_an_entry_for_an_append():
     """A key of a later batch: the title speaks of appends."""
-    table = made.batches([100] * 9)
+    table = arrays.batches([100] * 9)
     assert words.headline(
-        made.anatomy(table, made.offset_entries([(5, 400), (8, 700)]), made.time_entries([]))
+        arrays.anatomy(table, arrays.offset_entries([(5, 400), (8, 700)]), arrays.time_entries([]))
     ) == ("Every 400 bytes or so, one append gets an entry")
 
 
@@ -184,7 +186,7 @@ def test_what_is_said_of_a_lone_time_entry():
         == words.closing_event(even(9, trailing_bytes=(3, 0)))
         == ""
     )
-    assert words.closing_event(made.anatomy(made.batches([100]), None, None)) == ""
+    assert words.closing_event(arrays.anatomy(arrays.batches([100]), None, None)) == ""
 
 
 def test_nothing_to_draw():
@@ -210,7 +212,7 @@ def test_why_an_index_has_no_entry():
         f"8{THIN}192 slots are waiting."
     )
     assert words.no_time_reason(
-        made.anatomy(made.wrapped(made.batches([100]), [0]), None, None)
+        arrays.anatomy(arrays.wrapped(arrays.batches([100]), [0]), None, None)
     ).startswith("Messages of magic 0")
     assert words.no_time_reason(even(1)).startswith("A time entry comes with an index entry")
 
@@ -240,10 +242,10 @@ def test_what_dashes_stand_for(magic, wrapped, sentence):
     """Each thing that no batch or not every batch tells is named once; of epochs only where there
     is a column of them.
     """
-    table = made.batches([100] * 3)
+    table = arrays.batches([100] * 3)
     table["magic"] = magic
     table["leader_epoch"] = np.where(np.array(magic) == 2, 0, -1)
     table["record_count"][wrapped] = -1
-    whole = made.anatomy(table, None, None)
+    whole = arrays.anatomy(table, None, None)
     assert words.missing_fields_text(whole) == sentence and words.lead(whole).endswith(sentence)
     assert whole.has_epochs == (2 in magic)

@@ -4,7 +4,7 @@ U = "00000000000040008000000000000001"  # AAAAAAAAQACAAAAAAAAAAQ
 D = "b69c7ca5dd48403a89c0c7c6cd78fa18"  # tpx8pd1IQDqJwMfGzXj6GA
 
 
-def of(text: str) -> bytes:
+def from_hex(text: str) -> bytes:
     """The bytes of hexadecimal digits; U and D stand for two uuids, bars, brackets and spaces for
     nothing.
     """

@@ -18,15 +18,15 @@ def messages(batch: bytes) -> tuple[list[tuple], str | None]:
     """(messages, what is raised behind them); a message is (offset, timestamp_ms, type, key, value,
     crc, is_valid).
     """
-    found = []
+    records = []
     try:
         for message in outer(batch):
-            found.append(message)
+            records.append(message)
     except Refused as fault:
-        return found, str(fault)
+        return records, str(fault)
     except CorruptBytes as fault:
-        return found, str(fault.what)
-    return found, None
+        return records, str(fault.what)
+    return records, None
 
 
 def outer(batch: bytes) -> Iterator[tuple]:
@@ -62,10 +62,10 @@ def inner(wrapper_offset: int, body: bytes, name: str) -> Iterator[tuple]:
                 f"is less than the last inner message offset '{last}' and it is not zero."
             )
         base = wrapper_offset - last
-    for offset, one in entries:
-        if codec.name(one[5] & 7) != "none":
+    for offset, entry in entries:
+        if codec.name(entry[5] & 7) != "none":
             raise Refused("Inner messages must not be compressed")
-        yield message((base + offset + 2**63) % 2**64 - 2**63, one, body)
+        yield message((base + offset + 2**63) % 2**64 - 2**63, entry, body)
 
 
 def split(data: bytes) -> Iterator[tuple[int, bytes]]:

@@ -23,7 +23,7 @@ def parse(data: bytes, record_count: int, is_compressed: bool) -> list[Record]:
         raise refusal(0, f"Found invalid record count {record_count} in magic v2 batch")
     records, position = [], 0
     for _ in range(record_count):
-        record = one(data, position, is_compressed)
+        record = parse_record(data, position, is_compressed)
         records.append(record)
         position += record.size_bytes
     if record_count and position < len(data):
@@ -31,7 +31,7 @@ def parse(data: bytes, record_count: int, is_compressed: bool) -> list[Record]:
     return records
 
 
-def one(data: bytes, start: int, is_compressed: bool) -> Record:
+def parse_record(data: bytes, start: int, is_compressed: bool) -> Record:
     """The record at a byte, its body read from the rest of the data, or of the record if the batch
     was compressed.
     """
@@ -49,13 +49,13 @@ def one(data: bytes, start: int, is_compressed: bool) -> Record:
         raise refusal(start, "Incorrect declared batch size, premature EOF reached")
     rest = len(data) - body
     if rest < size:
-        told = (
+        text = (
             "the record payload reached EOF."
             if is_compressed
             else f"instead the buffer has only {rest} remaining bytes."
         )
         raise refusal(
-            start, f"Invalid record size: expected {size} bytes in record payload, but {told}"
+            start, f"Invalid record size: expected {size} bytes in record payload, but {text}"
         )
     try:
         fields, end = read_body(data[: body + size] if is_compressed else data, body)

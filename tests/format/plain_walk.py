@@ -9,20 +9,22 @@ END, SHORT, TORN, BAD_LENGTH = "end", "short", "torn", "bad-length"
 
 def walk(data: bytes) -> tuple[list[dict], tuple[int, str]]:
     """Each batch's header fields, and (position, reason) of the end."""
-    at, found = 0, []
+    at, batches = 0, []
     while True:
         left = len(data) - at
         if left <= 17:
-            return found, (at, END if left == 0 else SHORT)
+            return batches, (at, END if left == 0 else SHORT)
         (length,) = struct.unpack_from(">i", data, at + 8)
         if length < 14:
-            return found, (at, BAD_LENGTH)
+            return batches, (at, BAD_LENGTH)
         if left < 12 + length:
-            return found, (at, TORN)
+            return batches, (at, TORN)
         (magic,) = struct.unpack_from(">b", data, at + 16)
         if left < (61 if magic >= 2 else 26):
-            return found, (at, SHORT)
-        found.append(_batch(data, at, length) if magic >= 2 else _message(data, at, length, magic))
+            return batches, (at, SHORT)
+        batches.append(
+            _batch(data, at, length) if magic >= 2 else _message(data, at, length, magic)
+        )
         at += 12 + length
 
 

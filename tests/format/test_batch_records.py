@@ -35,9 +35,9 @@ def call(line: dict, name: str) -> dict | None:
     """The call of Kafka's on the first batch found."""
     return next(
         (
-            one
-            for one in line.get("calls", [])
-            if one["call"] in (f"batch.{name}", f"batch[0].{name}")
+            call
+            for call in line.get("calls", [])
+            if call["call"] in (f"batch.{name}", f"batch[0].{name}")
         ),
         None,
     )
@@ -46,15 +46,15 @@ def call(line: dict, name: str) -> dict | None:
 def sha256(records: list[BatchRecord]) -> str:
     """The digest of records as tests/data/batches.jsonl.gz has it."""
     digest = hashlib.sha256()
-    for one in records:
-        sequence = -1 if one.sequence is None else one.sequence
-        headers = [part for key, value in one.headers for part in (key.encode(), value)]
+    for batch_record in records:
+        sequence = -1 if batch_record.sequence is None else batch_record.sequence
+        headers = [part for key, value in batch_record.headers for part in (key.encode(), value)]
         digest.update(
-            struct.pack(">qqi", one.offset, one.timestamp_ms, sequence)
-            + packed(one.key)
-            + packed(one.value)
+            struct.pack(">qqi", batch_record.offset, batch_record.timestamp_ms, sequence)
+            + packed(batch_record.key)
+            + packed(batch_record.value)
         )
-        digest.update(struct.pack(">i", len(one.headers)) + b"".join(map(packed, headers)))
+        digest.update(struct.pack(">i", len(batch_record.headers)) + b"".join(map(packed, headers)))
     return digest.hexdigest()
 
 
@@ -66,7 +66,7 @@ def test_every_batch_that_kafka_reads_is_read_the_same():
     """Of every magic: the digest of all records, each record's size, whether the checksum is
     right.
     """
-    seen = Counter()
+    counts = Counter()
     for line in lines("batches.jsonl.gz"):
         if "records_sha256" not in line:
             continue
@@ -75,26 +75,26 @@ def test_every_batch_that_kafka_reads_is_read_the_same():
         assert (
             sha256(records) == line["records_sha256"] and len(records) == line["records_count"]
         ), line["name"]
-        assert [one.size_bytes for one in records] == [
-            one["sizeInBytes"] for one in line.get("records", [])
+        assert [record.size_bytes for record in records] == [
+            record["sizeInBytes"] for record in line.get("records", [])
         ] or "records" not in line
         if "header" in line:
             assert batch_records.is_crc_valid(data) == line["header"]["isValid"], line["name"]
-        seen[data[16]] += 1
-    assert seen == {0: 29, 1: 43, 2: 270}
+        counts[data[16]] += 1
+    assert counts == {0: 29, 1: 43, 2: 270}
 
 
 def test_what_kafka_refuses_is_refused_with_its_words():
     """Each damaged batch; and messages whose key or value reach past their end, which Kafka sees
     once they are asked for.
     """
-    seen, same_words, crc_words = Counter(), Counter(), 0
+    counts, same_words, crc_words = Counter(), Counter(), 0
     for line in lines("batches.jsonl.gz"):
         iterated, data = call(line, "iterator"), bytes.fromhex(line["hex"])
         if line["valid"] or not iterated:
             continue
         records, fault = batch_records.records_until_fault(data)
-        seen["refused" if "class" in iterated else "read", fault is not None] += 1
+        counts["refused" if "class" in iterated else "read", fault is not None] += 1
         if "class" not in iterated:
             assert fault is None or str(fault.what).startswith(UNREADABLE), (line["name"], fault)
             assert fault is not None or len(records) == iterated["result"]["records"], line["name"]
@@ -102,7 +102,7 @@ def test_what_kafka_refuses_is_refused_with_its_words():
             assert str(fault.what).endswith(iterated["message"]), (line["name"], fault)
             same_words[iterated["class"].rpartition(".")[2]] += 1
         crc_words += checks_the_checksum(line, data)
-    assert seen == {("refused", True): 228, ("read", False): 103, ("read", True): 28}
+    assert counts == {("refused", True): 228, ("read", False): 103, ("read", True): 28}
     assert same_words == {
         "InvalidRecordException": 121,
         "IllegalArgumentException": 21,
@@ -126,7 +126,7 @@ def test_no_batch_is_found_where_kafka_finds_none():
     """Cut, or with a length that is too small or too large: CorruptBytes, and never a right
     checksum.
     """
-    seen = 0
+    count = 0
     for line in lines("batches.jsonl.gz"):
         if not line["valid"] and not call(line, "iterator"):
             data = bytes.fromhex(line["hex"])
@@ -135,8 +135,8 @@ def test_no_batch_is_found_where_kafka_finds_none():
                 batch_records.read_batch(data)
             in_memory = line["calls"][-1].get("message", "")
             assert str(fault.value.what) == in_memory or not in_memory.startswith("Record size")
-            seen += 1
-    assert seen == 115
+            count += 1
+    assert count == 115
 
 
 # ---- real logs
@@ -161,8 +161,8 @@ def dumped(log: bytes, start: int = 0) -> Iterator[str]:
             f"magic: {batch['magic']} compresscodec: {CODECS[batch['attributes'] & 7]} crc: "
             f"{batch['crc']} isvalid: {str(batch_records.is_crc_valid(data)).lower()}"
         )
-        for one in records:
-            yield _record(one, kind)
+        for batch_record in records:
+            yield _record(batch_record, kind)
 
 
 def _offsets(batch) -> str:
@@ -184,20 +184,20 @@ def _offsets(batch) -> str:
     )
 
 
-def _record(one: BatchRecord, kind: str) -> str:
+def _record(record: BatchRecord, kind: str) -> str:
     """A record line."""
-    sizes = [-1 if part is None else len(part) for part in (one.key, one.value)]
+    sizes = [-1 if part is None else len(part) for part in (record.key, record.value)]
     line = (
-        f"| offset: {one.offset} {kind}: {one.timestamp_ms} keySize: {sizes[0]} valueSize: "
+        f"| offset: {record.offset} {kind}: {record.timestamp_ms} keySize: {sizes[0]} valueSize: "
         f"{sizes[1]} "
     )
-    if one.crc is not None:
-        line += f"isValid: {str(one.is_valid).lower()} crc: {one.crc}"
+    if record.crc is not None:
+        line += f"isValid: {str(record.is_valid).lower()} crc: {record.crc}"
     else:
-        line += f"sequence: {-1 if one.sequence is None else one.sequence} headerKeys: [{','.join(key for key, _ in one.headers)}]"
+        line += f"sequence: {-1 if record.sequence is None else record.sequence} headerKeys: [{','.join(key for key, _ in record.headers)}]"
     parts = [
         (name, part)
-        for name, part in (("key", one.key), ("payload", one.value))
+        for name, part in (("key", record.key), ("payload", record.value))
         if part is not None
     ]
     return line + "".join(f" {name}: {part.decode(errors='replace')}" for name, part in parts)
@@ -208,14 +208,16 @@ def test_stretches_of_real_logs_are_what_kafkas_dump_says():
     both LZ4 checksums, gaps.
     """
     for stretch in lines("legacy_logs.jsonl.gz"):
-        found = list(dumped(bytes.fromhex(stretch["hex"]), stretch["start"]))
-        assert found == stretch["dump"].split("\n")[:-1], stretch["file"]
+        dumped_batches = list(dumped(bytes.fromhex(stretch["hex"]), stretch["start"]))
+        assert dumped_batches == stretch["dump"].split("\n")[:-1], stretch["file"]
 
 
 def test_old_snappy_has_blocks_of_1024_bytes():
     """The stretch that the test above relies on."""
     stretch = next(
-        one for one in lines("legacy_logs.jsonl.gz") if one["file"].startswith("native.v1.snappy")
+        line
+        for line in lines("legacy_logs.jsonl.gz")
+        if line["file"].startswith("native.v1.snappy")
     )
     log = bytes.fromhex(stretch["hex"])
     first = log.index(bytes.fromhex("82534e415050590000000001 00000001")) + 20
@@ -229,9 +231,11 @@ def test_every_partition_of_old_messages_is_what_kafkas_dump_says(shared):
     name = "kafka-2.8.2-legacy"
     with tarfile.open(shared / "data" / f"{name}.expected.tar.gz") as tar:
         dumps = {
-            Path(one.name).relative_to(name + ".expected").as_posix(): tar.extractfile(one).read()
-            for one in tar
-            if one.isfile()
+            Path(member.name).relative_to(name + ".expected").as_posix(): tar.extractfile(
+                member
+            ).read()
+            for member in tar
+            if member.isfile()
         }
     compared = Counter()
     for partition in open_broker(shared / "data" / f"{name}.tar.gz").partitions:
@@ -240,8 +244,8 @@ def test_every_partition_of_old_messages_is_what_kafkas_dump_says(shared):
             if (batches["attributes"] & CONTROL).any() or partition.directory.startswith("__"):
                 continue
             text = dumps[f"dump-4.3.1/{partition.directory}/{segment.name}.log.deep.out"].decode()
-            found = list(dumped(segment.log.path.read_bytes()))
-            assert found == text.split("\n")[2:-1], partition.directory
+            dumped_batches = list(dumped(segment.log.path.read_bytes()))
+            assert dumped_batches == text.split("\n")[2:-1], partition.directory
             compared.update(int(magic) for magic in batches["magic"])
     assert compared == {0: 2608, 1: 3867, 2: 2166}
 
@@ -251,7 +255,7 @@ def test_deltas_wrap_around_as_javas_numbers_do():
     it overflows.
     """
 
-    def one(base_offset: int, base_ms: int, base_sequence: int, delta: int) -> tuple:
+    def batch_with(base_offset: int, base_ms: int, base_sequence: int, delta: int) -> tuple:
         body = record.build([record.Record(delta, delta, None, None)])
         header = struct.pack(
             ">qiibIhiqqqhii",
@@ -269,13 +273,17 @@ def test_deltas_wrap_around_as_javas_numbers_do():
             base_sequence,
             1,
         )
-        found = batch_records.read_batch(header + body)[0]
-        return found.offset, found.timestamp_ms, found.sequence
+        records = batch_records.read_batch(header + body)[0]
+        return records.offset, records.timestamp_ms, records.sequence
 
-    assert one(2**63 - 1, 2**63 - 1, 2**31 - 1, 1) == (-(2**63), -(2**63), 0)
-    assert one(10, 10, 2**31 - 3, 4) == (14, 14, 1)
-    assert one(10, 10, -1, 4) == (14, 14, None) and one(10, 10, 0, 0) == (10, 10, 0)
-    assert one(10, 10, 10, -5) == (5, 5, -(2**31) + 5) and one(10, 10, 3, -5) == (5, 5, 2**31 - 2)
+    assert batch_with(2**63 - 1, 2**63 - 1, 2**31 - 1, 1) == (-(2**63), -(2**63), 0)
+    assert batch_with(10, 10, 2**31 - 3, 4) == (14, 14, 1)
+    assert batch_with(10, 10, -1, 4) == (14, 14, None) and batch_with(10, 10, 0, 0) == (10, 10, 0)
+    assert batch_with(10, 10, 10, -5) == (5, 5, -(2**31) + 5) and batch_with(10, 10, 3, -5) == (
+        5,
+        5,
+        2**31 - 2,
+    )
 
 
 def test_records_before_the_fault_come_out():
@@ -285,7 +293,7 @@ def test_records_before_the_fault_come_out():
         ">qiibIhiqqqhii", 7, 49 + len(body) - 1, 0, 2, 0, 0, 1, 5, 6, -1, -1, -1, 2
     )
     records, fault = batch_records.records_until_fault(header + body[:-1])
-    assert [one.offset for one in records] == [7]
+    assert [record.offset for record in records] == [7]
     assert (
         str(fault.what).startswith("Invalid record size: expected 8 bytes")
         and fault.position == 61 + 9
@@ -297,6 +305,6 @@ def test_records_before_the_fault_come_out():
     )
     # the last record is held back while Kafka looks for bytes behind it
     records, fault = batch_records.records_until_fault(longer)
-    assert [one.offset for one in records] == [7] and str(fault.what).endswith(
+    assert [record.offset for record in records] == [7] and str(fault.what).endswith(
         "records still remaining in file"
     )

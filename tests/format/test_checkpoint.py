@@ -269,7 +269,7 @@ def test_the_state_of_a_quorum(text, state):
         ),
     ],
 )
-def test_a_bad_state_of_a_quorum_is_told(text, words):
+def test_a_bad_state_of_a_quorum_is_reported(text, words):
     """Where Kafka 4.3.1 raises, in its words if it has any that help."""
     with pytest.raises(CorruptBytes) as bad:
         checkpoint.parse_quorum_state(text)

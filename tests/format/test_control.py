@@ -5,7 +5,7 @@ import pytest
 from kafkaviz.format import control, record
 from kafkaviz.format.control import ControlType
 from kafkaviz.format.message import KafkaParseError
-from tests.format.bodies import of
+from tests.format.bodies import from_hex
 
 VOTERS = (
     "KRaftVoters "
@@ -46,11 +46,11 @@ VOTERS = (
 )
 def test_a_control_record(key, value, text):
     """Each type; a version above 0 of key or marker is read as 0."""
-    assert control.dump_text(of(key), of(value)) == text
+    assert control.dump_text(from_hex(key), from_hex(value)) == text
 
 
 @pytest.mark.parametrize(
-    ("whole", "text"),
+    ("body", "text"),
     [
         (
             "3a 00 00 00 08 00000002 26 0000 00000001 02 00000001 00 02 00000001 00 00 00",
@@ -61,10 +61,10 @@ def test_a_control_record(key, value, text):
         ("1a 00 00 00 08 00000004 06 0000 00 00", "SnapshotFooter "),
     ],
 )
-def test_a_whole_record(whole, text):
+def test_a_complete_record(body, text):
     """The bytes of records as they lie in a batch."""
-    (one,) = record.parse(of(whole), 1)
-    assert control.dump_text(one.key, one.value).startswith(text)
+    (control_record,) = record.parse(from_hex(body), 1)
+    assert control.dump_text(control_record.key, control_record.value).startswith(text)
 
 
 @pytest.mark.parametrize(
@@ -100,16 +100,16 @@ def test_a_whole_record(whole, text):
 def test_a_malformed_one_ends_the_run(key, value, java):
     """With Kafka's exception."""
     with pytest.raises(KafkaParseError) as ended:
-        control.dump_text(of(key), of(value))
+        control.dump_text(from_hex(key), from_hex(value))
     assert ended.value.java_text == java
 
 
 def test_values_come_as_python():
     """Type and fields by name."""
-    found = control.decode(of("0000 0001"), of("0000 00000009"))
-    assert (found.type, found.name, found.values["coordinatorEpoch"]) == (
+    decoded = control.decode(from_hex("0000 0001"), from_hex("0000 00000009"))
+    assert (decoded.type, decoded.name, decoded.values["coordinatorEpoch"]) == (
         ControlType.COMMIT,
         "COMMIT",
         9,
     )
-    assert control.decode(of("0000 0063"), b"").values == {}
+    assert control.decode(from_hex("0000 0063"), b"").values == {}

@@ -6,7 +6,7 @@ import pytest
 
 from kafkaviz.format import coordinator_records
 from kafkaviz.format.message import KafkaParseError
-from tests.format.bodies import of
+from tests.format.bodies import from_hex
 
 COMMIT_KEY = "0001 0002 6731 0006 6f7264657273 00000003"
 GROUP = (
@@ -51,7 +51,7 @@ MEMBER_TEXT = (
 )
 def test_an_offset_commit(value, payload):
     """Versions 0 to 4: fields come and go, the tag alone is left out at its default."""
-    line = coordinator_records.dump_text(of(COMMIT_KEY), of(value), 0, "offsets")
+    line = coordinator_records.dump_text(from_hex(COMMIT_KEY), from_hex(value), 0, "offsets")
     assert line == (
         f'key: {{"type":"1","data":{{"group":"g1","topic":"orders","partition":3}}}} payload: '
         f"{payload}"
@@ -61,14 +61,14 @@ def test_an_offset_commit(value, payload):
 def test_a_group_of_consumers_shows_what_its_members_asked_for_and_got():
     """The embedded subscription and assignment are decoded for the protocol type consumer alone."""
     line = coordinator_records.dump_text(
-        of("0002 00026731"), of(GROUP.format(protocol=b"consumer".hex())), 0, "offsets"
+        from_hex("0002 00026731"), from_hex(GROUP.format(protocol=b"consumer".hex())), 0, "offsets"
     )
     assert line == (
         'key: {"type":"2","data":{"group":"g1"}} payload: {"version":"3","data":{"protocolType":"consumer","generation":4,'
         f'"protocol":"range","leader":"c-1","currentStateTimestamp":1700000000000,"members":[{MEMBER_TEXT}]}}}}'
     )
     other = coordinator_records.dump_text(
-        of("0002 00026731"), of(GROUP.format(protocol=b"connects".hex())), 0, "offsets"
+        from_hex("0002 00026731"), from_hex(GROUP.format(protocol=b"connects".hex())), 0, "offsets"
     )
     assert (
         '"subscription":"AAMAAAABAAZvcmRlcnP/////' in other
@@ -81,7 +81,7 @@ def test_values_come_as_python():
     them.
     """
     decoded = coordinator_records.decode(
-        of("0002 00026731"), of(GROUP.format(protocol=b"consumer".hex())), 0, "offsets"
+        from_hex("0002 00026731"), from_hex(GROUP.format(protocol=b"consumer".hex())), 0, "offsets"
     )
     member = decoded.value["members"][0]
     assert (decoded.key, decoded.version, decoded.type.name) == (
@@ -164,7 +164,10 @@ SHARE_KEY = "0000 00027331 U 00000000"
 )
 def test_a_payload(decoder, key, value, payload):
     """Consumer groups, transactions and share state, as printed."""
-    assert coordinator_records.decode(of(key), of(value), 0, decoder).payload_text == payload
+    assert (
+        coordinator_records.decode(from_hex(key), from_hex(value), 0, decoder).payload_text
+        == payload
+    )
 
 
 @pytest.mark.parametrize(
@@ -216,7 +219,7 @@ def test_a_payload(decoder, key, value, payload):
 def test_what_cannot_be_read_says_so_in_place_of_the_key(key, value, text):
     """And prints no payload."""
     decoded = coordinator_records.decode(
-        of(key), None if value is None else of(value), 5, "offsets"
+        from_hex(key), None if value is None else from_hex(value), 5, "offsets"
     )
     assert (decoded.text, decoded.payload_text) == (f"key: {text}", None)
     assert decoded.problem in text
@@ -224,7 +227,7 @@ def test_what_cannot_be_read_says_so_in_place_of_the_key(key, value, text):
 
 def test_a_tombstone_deletes():
     """A null value."""
-    decoded = coordinator_records.decode(of("0003 00026731"), None, 0, "offsets")
+    decoded = coordinator_records.decode(from_hex("0003 00026731"), None, 0, "offsets")
     assert (decoded.is_tombstone, decoded.text) == (
         True,
         'key: {"type":"3","data":{"groupId":"g1"}} payload: <DELETE>',
@@ -263,8 +266,8 @@ def test_the_metadata_of_a_streams_group(value, data):
     """Its tagged fields, as the classes of Kafka 4.4.0 write and print them; the last two are new
     in that release.
     """
-    key = of("0011 0002 6731")
-    text = coordinator_records.dump_text(key, of(value), 0, "offsets")
+    key = from_hex("0011 0002 6731")
+    text = coordinator_records.dump_text(key, from_hex(value), 0, "offsets")
     assert text.endswith(
         f'payload: {{"version":"0","data":{{"epoch":12,"metadataHash":987654321{data}}}}}'
     )

@@ -35,7 +35,7 @@ FEW = [
 ]
 
 
-def made(
+def batch_bytes(
     base_offset: int,
     records: list[Record],
     name: str = "none",
@@ -59,10 +59,10 @@ def made(
 
 ALL_KINDS = b"".join(
     [
-        made(0, FEW),
-        *(made(10 * place, FEW * 4, name) for place, name in enumerate(codec.CODECS[1:], 1)),
-        made(50, FEW, attributes=0x08),
-        made(60, []),
+        batch_bytes(0, FEW),
+        *(batch_bytes(10 * place, FEW * 4, name) for place, name in enumerate(codec.CODECS[1:], 1)),
+        batch_bytes(50, FEW, attributes=0x08),
+        batch_bytes(60, []),
         legacy_messages.build(0, 70, b"k", b"v"),
         legacy_messages.build(1, 71, None, b"value", timestamp_ms=1234),
         legacy_messages.build(
@@ -77,7 +77,7 @@ ALL_KINDS = b"".join(
             timestamp_ms=6,
             attributes=1,
         ),
-        made(80, FEW),
+        batch_bytes(80, FEW),
     ]
 )
 
@@ -118,82 +118,92 @@ def plain(data: bytes) -> tuple[list, list, list, WalkEnd]:
     batches, end = walk(data)
     checked, records, faults = [], [], []
     for batch in batches:
-        position, whole = int(batch["position"]), data[batch["position"] :][: batch["size_bytes"]]
-        found, fault = of_one(batch, whole)
+        position, batch_data = (
+            int(batch["position"]),
+            data[batch["position"] :][: batch["size_bytes"]],
+        )
+        expected_records, fault = of_one(batch, batch_data)
         if fault:
             faults.append((position, position + fault.position, fault.what))
-        valid = crc_of(batch, whole) == batch["crc"]
+        valid = crc_of(batch, batch_data) == batch["crc"]
         sizes = [
-            sum(max(one[name], 0) for one in found)
+            sum(max(record[name], 0) for record in expected_records)
             for name in ("size_bytes", "key_size_bytes", "value_size_bytes")
         ]
-        checked.append((valid, fault is not None, len(found), *sizes))
-        records += [(position, *one.values()) for one in found]
+        checked.append((valid, fault is not None, len(expected_records), *sizes))
+        records += [(position, *record.values()) for record in expected_records]
     return checked, records, faults, end
 
 
-def crc_of(batch: np.void, whole: bytes) -> int | None:
+def crc_of(batch: np.void, batch_data: bytes) -> int | None:
     if batch["magic"] < 2:
-        return zlib.crc32(whole[16:])
-    return crc32c(whole[21:]) if len(whole) >= 61 else None
+        return zlib.crc32(batch_data[16:])
+    return crc32c(batch_data[21:]) if len(batch_data) >= 61 else None
 
 
-def of_one(batch: np.void, whole: bytes) -> tuple[list[dict], CorruptBytes | None]:
+def of_one(batch: np.void, batch_data: bytes) -> tuple[list[dict], CorruptBytes | None]:
     """The records that come out of one batch, and what stands behind them."""
-    if batch["magic"] < 2 or len(whole) < 61:
-        found, fault = batch_records.records_until_fault(whole)
-        return [fields(one, one.offset, one.timestamp_ms) for one in found], fault
-    body, count, codec_id = whole[61:], int(batch["record_count"]), int(batch["attributes"]) & 7
+    if batch["magic"] < 2 or len(batch_data) < 61:
+        records, fault = batch_records.records_until_fault(batch_data)
+        return [fields(record, record.offset, record.timestamp_ms) for record in records], fault
+    body, count, codec_id = (
+        batch_data[61:],
+        int(batch["record_count"]),
+        int(batch["attributes"]) & 7,
+    )
     try:
         if codec_id and count > 0:
             try:
-                found, fault = (
+                records, fault = (
                     plain_record.parse(codec.decompress(codec.name(codec_id), body), count, True),
                     None,
                 )
             except CorruptBytes as inner:
-                raise batch_records.records_until_fault(whole)[1] from inner
+                raise batch_records.records_until_fault(batch_data)[1] from inner
         else:
-            found, fault = plainly(body, count)
+            records, fault = plainly(body, count)
     except CorruptBytes as raised:
         return [], raised
     late = int(batch["max_timestamp_ms"]) if batch["attributes"] & 8 else None
     base_ms, base = int(batch["base_timestamp_ms"]), int(batch["base_offset"])
-    times = [java_long(base_ms + one.timestamp_delta_ms) if late is None else late for one in found]
+    times = [
+        java_long(base_ms + record.timestamp_delta_ms) if late is None else late
+        for record in records
+    ]
     return [
-        fields(one, java_long(base + one.offset_delta), at)
-        for one, at in zip(found, times, strict=True)
+        fields(record, java_long(base + record.offset_delta), at)
+        for record, at in zip(records, times, strict=True)
     ], fault
 
 
 def plainly(body: bytes, count: int) -> tuple[list[Record], CorruptBytes | None]:
     """The records of an uncompressed batch in front of the fault, and the fault."""
-    found, position = [], 0
+    records, position = [], 0
     try:
-        while len(found) < count:
-            found.append(plain_record.one(body, position, False))
-            position += found[-1].size_bytes
+        while len(records) < count:
+            records.append(plain_record.parse_record(body, position, False))
+            position += records[-1].size_bytes
         plain_record.parse(body, count, False)
     except CorruptBytes as fault:
-        return found, CorruptBytes(61 + fault.position, fault.what)
-    return found, None
+        return records, CorruptBytes(61 + fault.position, fault.what)
+    return records, None
 
 
-def fields(one, offset: int, timestamp_ms: int) -> dict:
+def fields(record, offset: int, timestamp_ms: int) -> dict:
     """A row of RECORD but for its batch; null keys and values count as -1."""
     sizes = {
-        f"{name}_size_bytes": -1 if getattr(one, name) is None else len(getattr(one, name))
+        f"{name}_size_bytes": -1 if getattr(record, name) is None else len(getattr(record, name))
         for name in ("key", "value")
     }
     return (
         dict(
-            position=one.position,
-            size_bytes=one.size_bytes,
+            position=record.position,
+            size_bytes=record.size_bytes,
             offset=offset,
             timestamp_ms=timestamp_ms,
         )
         | sizes
-        | {"header_count": len(one.headers)}
+        | {"header_count": len(record.headers)}
     )
 
 
@@ -209,10 +219,10 @@ def same(data: bytes, **options) -> tuple[np.ndarray, np.ndarray, list, WalkEnd]
     for name in BATCH.names:
         table[name] = batches[name]
     assert (table == walk(data)[0]).all() and end == plain_end
-    found = batches[
+    rows = batches[
         ["crc_valid", "fault", "records_read", "records_bytes", "key_bytes", "value_bytes"]
     ].tolist()
-    assert [(valid, fault > 0, *sums) for valid, fault, *sums in found] == checked
+    assert [(valid, fault > 0, *sums) for valid, fault, *sums in rows] == checked
     for name in ("key_size_bytes", "value_size_bytes"):
         records[name] = np.maximum(records[name], -1)
     assert records.tolist() == plain_records
@@ -306,7 +316,7 @@ def test_any_bytes_as_records(batches):
 )
 def test_faults_have_their_code(change, code):
     """A fault behind a right checksum is told, and the batches around it are read."""
-    data = made(0, FEW) + made(3, FEW, **change) + made(6, FEW)
+    data = batch_bytes(0, FEW) + batch_bytes(3, FEW, **change) + batch_bytes(6, FEW)
     batches, records, faults, _ = same(data)
     assert batches["crc_valid"].all() and [fault.code for fault in faults] == [code]
     assert (
@@ -317,7 +327,7 @@ def test_faults_have_their_code(change, code):
 
 def test_a_bad_checksum_does_not_end_the_scan():
     """Kafka's dump goes on behind it, and reads the records all the same."""
-    data = bytearray(made(0, FEW) + made(3, FEW))
+    data = bytearray(batch_bytes(0, FEW) + batch_bytes(3, FEW))
     data[17] ^= 1
     batches, records, faults, end = same(bytes(data))
     assert (
@@ -330,7 +340,7 @@ def test_a_bad_checksum_does_not_end_the_scan():
 
 def test_a_header_that_is_cut_short_by_its_length():
     """A batch of magic 2 that says it is shorter than a header has no checksum and no records."""
-    data = bytearray(made(0, FEW))
+    data = bytearray(batch_bytes(0, FEW))
     data[8:12] = struct.pack(">i", 30)
     batches, _, faults, _ = scan(bytes(data))
     assert (
@@ -345,13 +355,13 @@ def test_a_batch_above_the_limit_is_summed_and_passed_by(name):
     """What is too large to be held is read chunk by chunk; what decompresses to too much is not
     decompressed to its end.
     """
-    large = made(
+    large = batch_bytes(
         3,
         [Record(0, 0, None, bytes(np.random.default_rng(1).integers(0, 256, 5000, np.uint8)))],
         name,
     )
     batches, records, faults, end = scan(
-        made(0, FEW) + large + made(4, FEW), chunk_bytes=256, limit_bytes=2000
+        batch_bytes(0, FEW) + large + batch_bytes(4, FEW), chunk_bytes=256, limit_bytes=2000
     )
     assert batches["crc_valid"].all() and len(records) == 6 and end.reason == "end"
     assert [fault.code for fault in faults] == ["batch-too-large"] and faults[
@@ -361,8 +371,8 @@ def test_a_batch_above_the_limit_is_summed_and_passed_by(name):
 
 def test_a_bomb_is_a_fault():
     """Zeros compress well; the limit holds for what they become."""
-    bomb = made(0, [Record(0, 0, None, bytes(50_000))], "zstd")
-    batches, records, faults, _ = scan(bomb + made(1, FEW), limit_bytes=2000)
+    bomb = batch_bytes(0, [Record(0, 0, None, bytes(50_000))], "zstd")
+    batches, records, faults, _ = scan(bomb + batch_bytes(1, FEW), limit_bytes=2000)
     assert (
         len(bomb) < 200
         and batches["crc_valid"].all()
@@ -383,7 +393,7 @@ def test_a_large_message_of_magic_1_has_its_own_checksum():
 @pytest.mark.parametrize("limit_bytes", [1000, 1 << 20])
 def test_a_file_that_shrinks_ends_the_scan(lost, limit_bytes):
     """A log cut by its broker while it is read ends in front of the batch that lost its end."""
-    data = made(0, FEW) + made(3, [Record(0, 0, None, bytes(3000))])
+    data = batch_bytes(0, FEW) + batch_bytes(3, [Record(0, 0, None, bytes(3000))])
     steps = DeepScan(
         reader(data[:-lost]),
         0,
@@ -393,7 +403,7 @@ def test_a_file_that_shrinks_ends_the_scan(lost, limit_bytes):
         limit_bytes=limit_bytes,
     )
     assert sum(len(part.records) for part in steps) == 3 and steps.end == WalkEnd(
-        len(made(0, FEW)), "short"
+        len(batch_bytes(0, FEW)), "short"
     )
 
 
@@ -410,9 +420,9 @@ def test_records_are_kept_only_if_asked_for():
 def test_recorded_batches_of_kafka():
     """What Kafka's own classes wrote or met damaged (4.3.1) reads as batch_records reads it."""
     with gzip.open(DATA / "batches.jsonl.gz", "rt") as lines:
-        found = [bytes.fromhex(json.loads(line)["hex"]) for line in lines]
-    assert len(found) > 50
-    for data in found:
+        batches = [bytes.fromhex(json.loads(line)["hex"]) for line in lines]
+    assert len(batches) > 50
+    for data in batches:
         same(data)
 
 
@@ -428,11 +438,11 @@ def test_recorded_batches_of_kafka():
 )
 def test_every_log_of_whole_directories(archive, shared):
     """Every magic, codec and kind of damage; held against the twin."""
-    found = [
+    paths = [
         path
         for path in unpack_if_archive(shared / "data" / f"{archive}.tar.gz").rglob("*.log")
         if path.stem.isdigit()
     ]
-    assert len(found) > 30
-    for path in found:
+    assert len(paths) > 30
+    for path in paths:
         same(path.read_bytes())

@@ -43,11 +43,19 @@ def answer(batch: bytes) -> tuple[list[tuple], str | None]:
     kinds = [
         legacy_messages.TIMESTAMP_TYPES[kind] for kind in messages.rows["timestamp_type"].tolist()
     ]
-    found = [
-        (one.offset, one.timestamp_ms, kind, one.key, one.value, one.crc, one.is_valid)
-        for one, kind in zip(records, kinds, strict=True)
+    answers = [
+        (
+            record.offset,
+            record.timestamp_ms,
+            kind,
+            record.key,
+            record.value,
+            record.crc,
+            record.is_valid,
+        )
+        for record, kind in zip(records, kinds, strict=True)
     ]
-    return found, fault and str(fault.what).rpartition("of the decompressed messages: ")[2]
+    return answers, fault and str(fault.what).rpartition("of the decompressed messages: ")[2]
 
 
 def test_a_message_byte_by_byte():
@@ -78,8 +86,8 @@ def test_a_message_byte_by_byte():
 
 def test_a_message_of_magic_0_has_no_time():
     """Also where its attributes say LogAppendTime, a bit that magic 0 does not have."""
-    found, fault = answer(legacy_messages.build(0, 3, None, b"", attributes=APPEND_TIME))
-    assert fault is None and found[0][:5] == (3, -1, "NoTimestampType", None, b"")
+    records, fault = answer(legacy_messages.build(0, 3, None, b"", attributes=APPEND_TIME))
+    assert fault is None and records[0][:5] == (3, -1, "NoTimestampType", None, b"")
 
 
 def test_offsets_inside_magic_0_are_real_and_inside_magic_1_relative():
@@ -92,11 +100,11 @@ def test_offsets_inside_magic_0_are_real_and_inside_magic_1_relative():
         )
         for magic in (0, 1)
     }
-    assert [one[0] for one in answer(wrapper(0, 5, inner[0]))[0]] == [0, 2, 5]
-    assert [one[0] for one in answer(wrapper(1, 45, inner[1]))[0]] == [40, 42, 45]
-    assert [one[0] for one in answer(wrapper(1, 0, inner[1]))[0]] == [0, 2, 5]
+    assert [record[0] for record in answer(wrapper(0, 5, inner[0]))[0]] == [0, 2, 5]
+    assert [record[0] for record in answer(wrapper(1, 45, inner[1]))[0]] == [40, 42, 45]
+    assert [record[0] for record in answer(wrapper(1, 0, inner[1]))[0]] == [0, 2, 5]
     # the wrapper's magic decides
-    assert [one[0] for one in answer(wrapper(1, 5, inner[0]))[0]] == [0, 2, 5]
+    assert [record[0] for record in answer(wrapper(1, 5, inner[0]))[0]] == [0, 2, 5]
 
 
 def test_a_cut_last_message_inside_moves_the_offsets():
@@ -104,8 +112,8 @@ def test_a_cut_last_message_inside_moves_the_offsets():
     inner = b"".join(
         legacy_messages.build(1, offset, b"k", b"v", timestamp_ms=9) for offset in range(3)
     )
-    assert [one[0] for one in answer(wrapper(1, 10, inner[:-1]))[0]] == [9, 10]
-    assert [one[0] for one in answer(wrapper(0, 10, inner[:-1]))[0]] == [0, 1]
+    assert [record[0] for record in answer(wrapper(1, 10, inner[:-1]))[0]] == [9, 10]
+    assert [record[0] for record in answer(wrapper(0, 10, inner[:-1]))[0]] == [0, 1]
 
 
 def test_the_wrapper_says_whose_clock_it_was():
@@ -118,7 +126,7 @@ def test_the_wrapper_says_whose_clock_it_was():
         + legacy_messages.build(0, 2, b"k", b"v")
     )
     times = {
-        attributes: [one[1:3] for one in answer(wrapper(1, 2, inner, 1, 70, attributes))[0]]
+        attributes: [record[1:3] for record in answer(wrapper(1, 2, inner, 1, 70, attributes))[0]]
         for attributes in (0, APPEND_TIME)
     }
     assert times[0] == [(5, "CreateTime"), (6, "CreateTime"), (-1, "NoTimestampType")]
@@ -129,7 +137,7 @@ def test_the_wrapper_says_whose_clock_it_was():
     ]
 
 
-def test_a_wrong_checksum_inside_is_said_and_stops_nothing():
+def test_a_wrong_checksum_inside_is_reported_and_stops_nothing():
     """Kafka's iterator does not look at it."""
     inner = bytearray(
         legacy_messages.build(1, 0, b"k", b"v", timestamp_ms=5)
@@ -137,13 +145,14 @@ def test_a_wrong_checksum_inside_is_said_and_stops_nothing():
     )
     inner[12] ^= 1
     batch = wrapper(1, 1, bytes(inner))
-    assert [one[-1] for one in answer(batch)[0]] == [False, True] and batch_records.is_crc_valid(
-        batch
-    )
+    assert [record[-1] for record in answer(batch)[0]] == [
+        False,
+        True,
+    ] and batch_records.is_crc_valid(batch)
 
 
 @pytest.mark.parametrize(
-    ("batch", "given", "what"),
+    ("batch", "size_bytes", "what"),
     [
         (wrapper(1, 5, b""), 0, "Found invalid compressed record set with no inner records"),
         (wrapper(1, 5, bytes(11)), 0, "Found invalid compressed record set with no inner records"),
@@ -188,10 +197,12 @@ def test_a_wrong_checksum_inside_is_said_and_stops_nothing():
         (bytes(17), 0, "Record size 0 is less than the minimum record overhead (14)"),
     ],
 )
-def test_what_kafka_refuses(batch, given, what):
+def test_what_kafka_refuses(batch, size_bytes, what):
     """With its words; the messages before it come out first."""
     records, fault = batch_records.records_until_fault(batch)
-    assert len(records) == given and what in str(fault.what) and 0 <= fault.position <= len(batch)
+    assert (
+        len(records) == size_bytes and what in str(fault.what) and 0 <= fault.position <= len(batch)
+    )
     with pytest.raises(CorruptBytes):
         batch_records.read_batch(batch)
 
@@ -240,7 +251,7 @@ def test_inside_any_magic_but_0_and_1_has_its_own_time():
         b"\xff\x08" + struct.pack(">qii", 6, -1, -1), 1
     )
     batch = wrapper(1, 1, inner, 1, 70, APPEND_TIME)
-    assert [one[1:3] for one in answer(batch)[0]] == [(5, "CreateTime"), (6, "LogAppendTime")]
+    assert [record[1:3] for record in answer(batch)[0]] == [(5, "CreateTime"), (6, "LogAppendTime")]
     assert answer(batch) == plain_legacy.messages(batch)
 
 
@@ -279,8 +290,8 @@ def batches(draw) -> bytes:
     """
     inner = bytearray(
         b"".join(
-            legacy_messages.build(*one, timestamp_ms=timestamp_ms, attributes=attributes)
-            for *one, timestamp_ms, attributes in draw(MESSAGES)
+            legacy_messages.build(*fields, timestamp_ms=timestamp_ms, attributes=attributes)
+            for *fields, timestamp_ms, attributes in draw(MESSAGES)
         )
     )
     for _ in range(draw(st.integers(0, 2)) if inner else 0):

@@ -5,7 +5,7 @@ import pytest
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import metadata
 from kafkaviz.format.metadata import FeatureLevel
-from tests.format.bodies import of
+from tests.format.bodies import from_hex
 
 ID, DIRECTORY = "AAAAAAAAQACAAAAAAAAAAQ", "tpx8pd1IQDqJwMfGzXj6GA"
 FEATURE = "01 0c 00 11 6d657461646174612e76657273696f6e 001d 00"
@@ -121,7 +121,7 @@ PARTITION = f'"partitionId":0,"topicId":"{ID}"'
 def test_a_record(value, name, version, data):
     """Each of Kafka's printed records."""
     assert (
-        metadata.dump_text(of(value), 0)
+        metadata.dump_text(from_hex(value), 0)
         == f'payload: {{"type":"{name}","version":{version},"data":{{{data}}}}}'
     )
 
@@ -155,7 +155,7 @@ def test_a_record(value, name, version, data):
 )
 def test_what_cannot_be_read_says_so(value, words):
     """Kafka's words, with the record's offset."""
-    assert metadata.dump_text(of(value), 7) == f"payload: Error at 7, skipping. {words}"
+    assert metadata.dump_text(from_hex(value), 7) == f"payload: Error at 7, skipping. {words}"
 
 
 def test_no_value_is_as_an_empty_one():
@@ -168,9 +168,9 @@ def test_no_value_is_as_an_empty_one():
 
 def test_a_feature_level_is_given_as_such():
     """And any other value is none."""
-    assert metadata.feature_level(of(FEATURE)) == FeatureLevel("metadata.version", 29)
-    assert metadata.feature_level(of("01 09 00 U 00")) is None
-    assert metadata.feature_level(of(FEATURE)[:-3]) is None
+    assert metadata.feature_level(from_hex(FEATURE)) == FeatureLevel("metadata.version", 29)
+    assert metadata.feature_level(from_hex("01 09 00 U 00")) is None
+    assert metadata.feature_level(from_hex(FEATURE)[:-3]) is None
 
 
 # leader 2, replicas [5, 1]
@@ -196,10 +196,10 @@ CHANGED = "01 05 02 00000003 U 02 01 04 00000002 02 09 03 00000005 00000001"
 )
 def test_the_replicas_of_a_partition(value, replicas):
     """As the whole record has them, of which nothing else is read."""
-    found = metadata.assignment(of(value))
-    assert found == (replicas and metadata.ReplicaAssignment(ID, 3, replicas))
+    assignment = metadata.assignment(from_hex(value))
+    assert assignment == (replicas and metadata.ReplicaAssignment(ID, 3, replicas))
     if replicas:
-        values = metadata.decode(of(value)).values
+        values = metadata.decode(from_hex(value)).values
         assert (values["topicId"], values["partitionId"], tuple(values["replicas"])) == (
             ID,
             3,
@@ -207,8 +207,8 @@ def test_the_replicas_of_a_partition(value, replicas):
         )
 
 
-@pytest.mark.parametrize("cut", range(1, len(of(CHANGED))))
+@pytest.mark.parametrize("cut", range(1, len(from_hex(CHANGED))))
 def test_replicas_that_are_cut_off_are_a_fault(cut):
     """At every byte; never another replica."""
     with pytest.raises(CorruptBytes):
-        metadata.assignment(of(CHANGED)[:cut])
+        metadata.assignment(from_hex(CHANGED)[:cut])

@@ -145,7 +145,7 @@ def test_no_name_breaks_the_parsers(name):
 def test_partitions_are_counted():
     """As a person does; by letters orders-10 would come before orders-2."""
     deleted = "orders-1.d9e2420e43c24fe7bcf8a819bf93d888-delete"
-    found = [
+    names = [
         "orders-10",
         "orders-2",
         deleted,
@@ -165,4 +165,4 @@ def test_partitions_are_counted():
         "orders-2",
         "orders-10",
     ]
-    assert sorted(found, key=natural_sort_key) == counted
+    assert sorted(names, key=natural_sort_key) == counted

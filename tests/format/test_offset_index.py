@@ -37,15 +37,15 @@ def test_real_indexes(data, path, slots, entries):
     """Trimmed, preallocated, extended with zeros and cut within its last slot: every entry the dump
     tool printed.
     """
-    found = parse((data / path).read_bytes())
+    parsed = parse((data / path).read_bytes())
     dumped = [
         tuple(map(int, re.findall(r"-?[0-9]+", line)))
         for line in (data / f"{path}.dump").read_text().splitlines()[1:]
     ]
     base_offset = int(Path(path).stem)
-    assert (len(found), count_entries(found)) == (slots, entries)
+    assert (len(parsed), count_entries(parsed)) == (slots, entries)
     assert [
-        (base_offset + relative, position) for relative, position in found[:entries].tolist()
+        (base_offset + relative, position) for relative, position in parsed[:entries].tolist()
     ] == dumped
 
 

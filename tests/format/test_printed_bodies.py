@@ -72,7 +72,7 @@ def test_the_rows_hold_every_type():
 
 
 @pytest.mark.parametrize("decoder", DECODERS)
-def test_a_cut_or_flipped_body_is_told_as_corrupt_at_worst(decoder):
+def test_a_cut_or_flipped_body_is_corrupt_at_worst(decoder):
     """Whatever the bytes are, the answer is a text or CorruptBytes."""
     rows = [row for row in ROWS if row["decoder"] == decoder and row["value"]][::25]
     answers = 0

@@ -54,13 +54,13 @@ def test_producers_are_those_kafka_read(snapshot):
     to the byte.
     """
     data = bytes.fromhex(snapshot["hex"])
-    found = parse(data)
+    parsed_snapshot = parse(data)
     recorded = {producer["producerId"]: producer for producer in snapshot["producers"]}
     assert {
-        producer["producerId"]: producer for producer in as_recorded(found.producers)
+        producer["producerId"]: producer for producer in as_recorded(parsed_snapshot.producers)
     } == recorded
     if "damage" not in snapshot:
-        assert build(found.producers) == data
+        assert build(parsed_snapshot.producers) == data
 
 
 @pytest.mark.parametrize("snapshot", REFUSED, ids=lambda snapshot: snapshot["id"])

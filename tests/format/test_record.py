@@ -47,8 +47,8 @@ RECORDS = st.lists(
 def kafka_lines() -> list[dict]:
     """The recorded batches whose header reads as magic 2 and whose bytes are all there."""
     with gzip.open(Path(__file__).parents[1] / "data" / "batches.jsonl.gz", "rt") as file:
-        found = [json.loads(line) for line in file]
-    return [line for line in found if is_whole(bytes.fromhex(line["hex"]))]
+        lines = [json.loads(line) for line in file]
+    return [line for line in lines if is_whole(bytes.fromhex(line["hex"]))]
 
 
 def is_whole(data: bytes) -> bool:
@@ -87,29 +87,29 @@ class Batch:
     def records(self) -> list[Record]:
         return record.records(self.body, self.attributes & 7, self.record_count)
 
-    def full(self, found: Record) -> tuple[int, int, int]:
+    def full(self, record: Record) -> tuple[int, int, int]:
         """(offset, timestamp, sequence) of a record, by the rules of DefaultRecord."""
         timestamp_ms = (
             self.max_timestamp_ms
             if self.attributes & 8
-            else self.base_timestamp_ms + found.timestamp_delta_ms
+            else self.base_timestamp_ms + record.timestamp_delta_ms
         )
         sequence = (
-            (self.base_sequence + found.offset_delta) % 2**31 if self.base_sequence != -1 else -1
+            (self.base_sequence + record.offset_delta) % 2**31 if self.base_sequence != -1 else -1
         )
-        return self.base_offset + found.offset_delta, timestamp_ms, sequence
+        return self.base_offset + record.offset_delta, timestamp_ms, sequence
 
 
-def sha256(batch: Batch, found: list[Record]) -> str:
+def sha256(batch: Batch, records: list[Record]) -> str:
     """The digest of records as tests/data/batches.jsonl.gz has it."""
     digest = hashlib.sha256()
-    for one in found:
-        headers = [part for key, value in one.headers for part in (key.encode(), value)]
+    for batch_record in records:
+        headers = [part for key, value in batch_record.headers for part in (key.encode(), value)]
         digest.update(
-            struct.pack(">qqi", *batch.full(one))
-            + packed(one.key)
-            + packed(one.value)
-            + struct.pack(">i", len(one.headers))
+            struct.pack(">qqi", *batch.full(batch_record))
+            + packed(batch_record.key)
+            + packed(batch_record.value)
+            + struct.pack(">i", len(batch_record.headers))
         )
         digest.update(b"".join(map(packed, headers)))
     return digest.hexdigest()
@@ -123,18 +123,18 @@ def test_every_record_kafka_read_is_read_the_same():
     """270 batches that Kafka accepts, in all codecs, damaged ones among them: each field, and the
     digest of all fields.
     """
-    seen = Counter()
+    counts = Counter()
     for line in kafka_lines():
         if "records_sha256" not in line:
             continue
         batch = Batch(bytes.fromhex(line["hex"]))
-        found = batch.records()
-        assert sha256(batch, found) == line["records_sha256"], line["name"]
-        assert len(found) == line["records_count"], line["name"]
-        for ours, kafkas in zip(found, line.get("records", []), strict="records" in line):
+        records = batch.records()
+        assert sha256(batch, records) == line["records_sha256"], line["name"]
+        assert len(records) == line["records_count"], line["name"]
+        for ours, kafkas in zip(records, line.get("records", []), strict="records" in line):
             same_record(batch, ours, kafkas)
-        seen[CODECS[batch.attributes & 7]] += 1
-    assert seen == {"none": 76, "gzip": 43, "snappy": 49, "lz4": 56, "zstd": 46}
+        counts[CODECS[batch.attributes & 7]] += 1
+    assert counts == {"none": 76, "gzip": 43, "snappy": 49, "lz4": 56, "zstd": 46}
 
 
 def same_record(batch: Batch, ours: Record, kafkas: dict) -> None:
@@ -153,7 +153,7 @@ def test_damage_is_refused_where_kafkas_iterator_refuses_it():
     """262 damaged batches: raised or not, as batch.iterator of Kafka; and the words, except those
     of codec libraries.
     """
-    seen, same_words = Counter(), Counter()
+    counts, same_words = Counter(), Counter()
     for line in kafka_lines():
         iterated = [
             call
@@ -169,13 +169,13 @@ def test_damage_is_refused_where_kafkas_iterator_refuses_it():
         except CorruptBytes as fault:
             raised = str(fault.what)
         assert (raised is not None) == ("class" in kafkas), (line["name"], raised, kafkas)
-        seen["raised" if raised else "read", "valid" if batch.is_valid else "invalid"] += 1
+        counts["raised" if raised else "read", "valid" if batch.is_valid else "invalid"] += 1
         if raised and kafkas["class"].endswith(
             ("InvalidRecordException", "IllegalArgumentException")
         ):
             assert raised.endswith(kafkas["message"]), line["name"]
             same_words[kafkas["class"].rpartition(".")[2]] += 1
-    assert seen == {
+    assert counts == {
         ("read", "invalid"): 59,
         ("read", "valid"): 20,
         ("raised", "invalid"): 31,
@@ -211,19 +211,19 @@ def test_a_batch_of_kafka_byte_by_byte():
 def test_records_come_back(records):
     """Built and read again, with where each lies."""
     data = record.build(records)
-    found = record.parse(data, len(records))
-    assert record.build(found) == data
+    parsed_records = record.parse(data, len(records))
+    assert record.build(parsed_records) == data
     assert [
         (r.offset_delta, r.timestamp_delta_ms, r.key, r.value, r.headers, r.attributes)
-        for r in found
+        for r in parsed_records
     ] == [
         (r.offset_delta, r.timestamp_delta_ms, r.key, r.value, r.headers, r.attributes)
         for r in records
     ]
-    assert [data[r.position : r.position + r.size_bytes] for r in found] == [
+    assert [data[r.position : r.position + r.size_bytes] for r in parsed_records] == [
         record.build([r]) for r in records
     ]
-    assert sum(r.size_bytes for r in found) == len(data)
+    assert sum(r.size_bytes for r in parsed_records) == len(data)
 
 
 @pytest.mark.parametrize("codec_id", range(5))
@@ -298,24 +298,24 @@ def test_the_compiled_pass_agrees_with_the_plain_reader(compressed, case):
 def answer(parse, data: bytes, count: int, compressed: bool) -> object:
     """What a reader gives, or what it says is wrong."""
     try:
-        return [without_text(found) for found in parse(data, count, is_compressed=compressed)]
+        return [without_text(record) for record in parse(data, count, is_compressed=compressed)]
     except CorruptBytes as fault:
         return fault.position, fault.what
 
 
-def without_text(found: Record) -> tuple:
+def without_text(record: Record) -> tuple:
     """A record, of its header keys only whether they are proper text: what stands for broken bytes
     is tested by itself.
     """
-    headers = [(key if "\ufffd" not in key else None, value) for key, value in found.headers]
+    headers = [(key if "\ufffd" not in key else None, value) for key, value in record.headers]
     return (
-        found.position,
-        found.size_bytes,
-        found.attributes,
-        found.offset_delta,
-        found.timestamp_delta_ms,
-        found.key,
-        found.value,
+        record.position,
+        record.size_bytes,
+        record.attributes,
+        record.offset_delta,
+        record.timestamp_delta_ms,
+        record.key,
+        record.value,
         headers,
     )
 

@@ -3,11 +3,11 @@
 import pytest
 
 from kafkaviz.format import remote_metadata
-from tests.format.bodies import of
+from tests.format.bodies import from_hex
 
 ID = "07 6f7264657273 U 00000003 00"
-NAMED = "AAAAAAAAQACAAAAAAAAAAQ:orders-3"
-SEGMENT_ID = f"RemoteLogSegmentId{{topicIdPartition={NAMED}, id=tpx8pd1IQDqJwMfGzXj6GA}}"
+SEGMENT_NAME = "AAAAAAAAQACAAAAAAAAAAQ:orders-3"
+SEGMENT_ID = f"RemoteLogSegmentId{{topicIdPartition={SEGMENT_NAME}, id=tpx8pd1IQDqJwMfGzXj6GA}}"
 SEGMENT = (
     f"01 00 00 {ID} D 00 0000000000000000 0000000000000063 00000001 0000018bcfe56800 "
     "0000018bcfe56be8 03 00000000 0000000000000000 00 00000002 0000000000000032 00 00100000 03 "
@@ -31,7 +31,7 @@ SEGMENT = (
         ),
         (
             f"01 02 00 {ID} 00000001 0000018bcfe573b8 00 00",
-            f"RemotePartitionDeleteMetadata{{topicPartition={NAMED}, state=DELETE_PARTITION_MARKED, eventTimestampMs=1700000003000, "
+            f"RemotePartitionDeleteMetadata{{topicPartition={SEGMENT_NAME}, state=DELETE_PARTITION_MARKED, eventTimestampMs=1700000003000, "
             "brokerId=1}",
         ),
         (None, f"Error at offset 5, skipping. {remote_metadata.NO_VALUE}"),
@@ -40,4 +40,7 @@ SEGMENT = (
 )
 def test_a_record(value, text):
     """Java's toString of each, and what stands there if it cannot be read."""
-    assert remote_metadata.dump_text(None if value is None else of(value), 5) == f"payload: {text}"
+    assert (
+        remote_metadata.dump_text(None if value is None else from_hex(value), 5)
+        == f"payload: {text}"
+    )

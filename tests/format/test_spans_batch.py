@@ -18,12 +18,16 @@ from tests.conftest import DATA
 
 with gzip.open(DATA / "batches.jsonl.gz", "rt") as lines:
     BATCHES = [json.loads(line) for line in lines]
-WHOLE = [
-    one
-    for one in BATCHES
-    if "header" in one and one["header"]["sizeInBytes"] * 2 == len(one["hex"])
+COMPLETE = [
+    batch_line
+    for batch_line in BATCHES
+    if "header" in batch_line and batch_line["header"]["sizeInBytes"] * 2 == len(batch_line["hex"])
 ]
-WITH_RECORDS = [one for one in WHOLE if "records" in one and not one["name"].startswith("broken-")]
+WITH_RECORDS = [
+    batch_line
+    for batch_line in COMPLETE
+    if "records" in batch_line and not batch_line["name"].startswith("broken-")
+]
 FIELDS_OF_MAGIC_2 = {
     **{
         name: name
@@ -41,10 +45,10 @@ FIELDS_OF_MAGIC_2 = {
 }
 
 
-def named(spans: list[Span], name: str) -> Span:
+def span_named(spans: list[Span], name: str) -> Span:
     """The one span with this name."""
-    (found,) = [span for span in spans if span.name == name]
-    return found
+    (span,) = [span for span in spans if span.name == name]
+    return span
 
 
 def number(span: Span) -> int:
@@ -56,47 +60,49 @@ def read_parts(spans: list[Span], data: bytes, name: str) -> list[str | None]:
     """Of each record the hexadecimal digits of its key or value, as its spans have it; null where
     the length says so.
     """
-    found = []
+    leaves = []
     for at, span in enumerate(spans):
         if span.name == f"{name}Length":
             follows = spans[at + 1] if at + 1 < len(spans) and spans[at + 1].name == name else None
             size = int(span.value)
-            found.append(
+            leaves.append(
                 None if size < 0 else data[follows.start : follows.end].hex() if follows else ""
             )
-    return found
+    return leaves
 
 
-@pytest.mark.parametrize("recorded", BATCHES, ids=lambda one: one["name"])
+@pytest.mark.parametrize("recorded", BATCHES, ids=lambda recorded: recorded["name"])
 def test_every_byte_has_a_span(recorded):
     """Also in damaged ones; a stretch has those of the whole that lie in it."""
     data = bytes.fromhex(recorded["hex"])
-    whole = batch(data, 1000)
-    check(whole, 1000, 1000 + len(data))
+    all_spans = batch(data, 1000)
+    check(all_spans, 1000, 1000 + len(data))
     for start, stop in (
         (1000, 1017),
         (1061, 1070),
         (1000 + len(data) // 2, 1000 + len(data) // 2 + 20),
     ):
-        assert batch(data, 1000, None, start, stop) == find_overlapping(whole, start, stop)
+        assert batch(data, 1000, None, start, stop) == find_overlapping(all_spans, start, stop)
 
 
 @pytest.mark.parametrize(
-    "recorded", [one for one in WHOLE if one["header"]["magic"] == 2], ids=lambda one: one["name"]
+    "recorded",
+    [batch_line for batch_line in COMPLETE if batch_line["header"]["magic"] == 2],
+    ids=lambda recorded: recorded["name"],
 )
 def test_a_header_says_what_kafka_read(recorded):
     """Field by field; the checksum is told right or wrong as Kafka found it."""
     spans, header = batch(bytes.fromhex(recorded["hex"])), recorded["header"]
-    shown = {name: number(named(spans[:13], name)) for name in FIELDS_OF_MAGIC_2}
-    assert shown == {name: header[key] for name, key in FIELDS_OF_MAGIC_2.items()}
-    crc = named(spans[:13], "crc")
+    values = {name: number(span_named(spans[:13], name)) for name in FIELDS_OF_MAGIC_2}
+    assert values == {name: header[key] for name, key in FIELDS_OF_MAGIC_2.items()}
+    crc = span_named(spans[:13], "crc")
     assert (
         int(crc.value, 16) == header["checksum"]
         and (crc.note.key == "span.checksum_matches") == header["isValid"]
     )
 
 
-@pytest.mark.parametrize("recorded", WITH_RECORDS, ids=lambda one: one["name"])
+@pytest.mark.parametrize("recorded", WITH_RECORDS, ids=lambda recorded: recorded["name"])
 def test_keys_and_values_are_those_kafka_read(recorded):
     """In the batch itself or in what it holds, decompressed; the spans there tile those bytes."""
     data = bytes.fromhex(recorded["hex"])
@@ -113,8 +119,8 @@ def test_keys_and_values_are_those_kafka_read(recorded):
 
 @pytest.mark.parametrize(
     "recorded",
-    [one for one in WITH_RECORDS if one["header"]["magic"] == 2],
-    ids=lambda one: one["name"],
+    [batch_line for batch_line in WITH_RECORDS if batch_line["header"]["magic"] == 2],
+    ids=lambda recorded: recorded["name"],
 )
 def test_offsets_and_times_are_those_kafka_read(recorded):
     """In the words of the deltas: an offset counted from the batch's, a time from its base or the
@@ -127,11 +133,11 @@ def test_offsets_and_times_are_those_kafka_read(recorded):
     assert offsets == [
         message("span.offset", offset=record["offset"]) for record in recorded["records"]
     ]
-    told = [
+    texts = [
         "−1: no time." if (at := record["timestamp"]) == -1 else f"{units.moment(at)} UTC."
         for record in recorded["records"]
     ]
-    assert all(words in str(note) for words, note in zip(told, times, strict=True))
+    assert all(words in str(note) for words, note in zip(texts, times, strict=True))
 
 
 @pytest.mark.parametrize(
@@ -144,17 +150,23 @@ def test_offsets_and_times_are_those_kafka_read(recorded):
 )
 def test_control_records_say_what_they_are(name, key, value):
     """The key its type, the value what Kafka's dump prints of it."""
-    spans = batch(bytes.fromhex(next(one["hex"] for one in BATCHES if one["name"] == name)))
-    assert str(named(spans, "key").note) == f"Which control record this is: {key}."
-    assert str(named(spans, "value").note) == value
+    spans = batch(
+        bytes.fromhex(
+            next(batch_line["hex"] for batch_line in BATCHES if batch_line["name"] == name)
+        )
+    )
+    assert str(span_named(spans, "key").note) == f"Which control record this is: {key}."
+    assert str(span_named(spans, "value").note) == value
 
 
 WRAPPERS = [
-    one for one in WITH_RECORDS if one["header"]["magic"] < 2 and one["header"]["isCompressed"]
+    batch_line
+    for batch_line in WITH_RECORDS
+    if batch_line["header"]["magic"] < 2 and batch_line["header"]["isCompressed"]
 ]
 
 
-@pytest.mark.parametrize("recorded", WRAPPERS, ids=lambda one: one["name"])
+@pytest.mark.parametrize("recorded", WRAPPERS, ids=lambda recorded: recorded["name"])
 def test_a_wrapper_gives_its_messages_their_offsets(recorded):
     """Inside, magic 1 counts from 0; what is told is the offset that Kafka read."""
     within = decompress(bytes.fromhex(recorded["hex"]))
@@ -170,11 +182,16 @@ def test_a_wrapper_gives_its_messages_their_offsets(recorded):
 
 def test_the_recording_holds_every_kind():
     """Magic 0 to 2, compressed and not."""
-    kinds = {(one["header"]["magic"], one["header"]["isCompressed"]) for one in WITH_RECORDS}
+    kinds = {
+        (batch_line["header"]["magic"], batch_line["header"]["isCompressed"])
+        for batch_line in WITH_RECORDS
+    }
     assert kinds == {(magic, compressed) for magic in (0, 1, 2) for compressed in (True, False)}
 
 
-SMALL = [bytes.fromhex(one["hex"]) for one in WITH_RECORDS if len(one["hex"]) < 2000]
+SMALL = [
+    bytes.fromhex(batch_line["hex"]) for batch_line in WITH_RECORDS if len(batch_line["hex"]) < 2000
+]
 
 
 CHANGES = st.lists(st.tuples(st.integers(0, 999), st.binary(min_size=1, max_size=4)), max_size=4)
@@ -203,7 +220,9 @@ def test_a_batch_read_in_part_ends_in_one_span():
     """Where a batch is too large to be read, its header and first records are told, and how much
     follows.
     """
-    data = max(SMALL, key=lambda one: len(one) if one[16] == 2 and not is_compressed(one) else 0)
+    data = max(
+        SMALL, key=lambda data: len(data) if data[16] == 2 and not is_compressed(data) else 0
+    )
     spans = batch(data[:200], 0, len(data))
     check(spans, 0, len(data))
     assert (spans[-1].start, spans[-1].name) == (200, "records")

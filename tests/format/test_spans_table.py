@@ -38,9 +38,9 @@ def test_any_stretch_is_tiled(kind, written, unwritten, trailing, start, length)
         written * row_bytes,
     )
     data = bytes(range(1, 251))[:written_bytes]
-    whole = rows(table, data, 0, size_bytes, written_bytes=written_bytes, size_bytes=size_bytes)
-    check(whole, 0, size_bytes)
-    kinds = [span.kind for span in whole]
+    all_rows = rows(table, data, 0, size_bytes, written_bytes=written_bytes, size_bytes=size_bytes)
+    check(all_rows, 0, size_bytes)
+    kinds = [span.kind for span in all_rows]
     assert (kinds.count(UNWRITTEN), kinds.count(TORN)) == (
         bool(unwritten),
         bool(trailing % row_bytes),
@@ -54,7 +54,7 @@ def test_any_stretch_is_tiled(kind, written, unwritten, trailing, start, length)
         written_bytes=written_bytes,
         size_bytes=size_bytes,
     )
-    assert find_overlapping(part, start, stop) == find_overlapping(whole, start, stop)
+    assert find_overlapping(part, start, stop) == find_overlapping(all_rows, start, stop)
 
 
 def test_an_index_entry_in_words():
@@ -63,19 +63,19 @@ def test_an_index_entry_in_words():
     """
     entries = np.zeros(6, offset_index.ENTRY)
     entries[5] = (171, 21310)
-    found = rows(
+    table_rows = rows(
         TABLES["index"], offset_index.build(entries), 0, 48, written_bytes=48, size_bytes=48
     )[-2:]
     slot = message("span.slot", n=5)
-    assert [span[:5] for span in found] == [
+    assert [span[:5] for span in table_rows] == [
         (40, 44, message("span.row_field", row=slot, field="relativeOffset"), "171", "offset"),
         (44, 48, "position", "21\u202f310", "position"),
     ]
-    assert found[0].note == message("span.index_offset", offset=1171)
+    assert table_rows[0].note == message("span.index_offset", offset=1171)
 
 
-@pytest.mark.parametrize("recorded", SNAPSHOTS, ids=lambda one: one["id"])
-def test_snapshots_are_tiled_and_judged(recorded):
+@pytest.mark.parametrize("recorded", SNAPSHOTS, ids=lambda recorded: recorded["id"])
+def test_snapshots_are_tiled_and_checked(recorded):
     """Whole ones say what Kafka's classes said; damaged ones are tiled too, and the checksum is
     told right or wrong.
     """
@@ -101,9 +101,9 @@ def test_lines_of_a_checkpoint():
     one.
     """
     data = b"0\n2\r\norders 0 38736\rorders 1 4795"
-    found = spans_table.lines(data, "recovery-point-offset-checkpoint")
-    check(found, 0, len(data))
-    assert [(span.name, span.value) for span in found] == [
+    lines = spans_table.lines(data, "recovery-point-offset-checkpoint")
+    check(lines, 0, len(data))
+    assert [(span.name, span.value) for span in lines] == [
         ("version", "0"),
         (message("span.entry_count"), "2"),
         (message("span.entry", n=0), "orders 0 38736"),
@@ -113,8 +113,8 @@ def test_lines_of_a_checkpoint():
 
 def test_lines_of_properties():
     """A property by its name, anything else by its number."""
-    found = spans_table.lines(b"#note\ncluster.id=abc\n", "meta.properties")
-    assert found == [
+    lines = spans_table.lines(b"#note\ncluster.id=abc\n", "meta.properties")
+    assert lines == [
         Span(0, 6, message("span.line", n=1), "#note", "payload"),
         Span(6, 21, "cluster.id", "cluster.id=abc", "payload"),
     ]

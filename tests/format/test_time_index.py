@@ -35,16 +35,16 @@ def test_an_entry_is_12_bytes_timestamp_first():
 )
 def test_real_indexes(data, path, slots, entries):
     """Trimmed, preallocated and half zeroed: every entry the dump tool printed."""
-    found = parse((data / path).read_bytes())
+    parsed = parse((data / path).read_bytes())
     dumped = [
         tuple(map(int, re.findall(r"-?[0-9]+", line)))
         for line in (data / f"{path}.dump").read_text().splitlines()[1:]
     ]
     base_offset = int(Path(path).stem)
-    assert (len(found), count_entries(found)) == (slots, entries)
+    assert (len(parsed), count_entries(parsed)) == (slots, entries)
     assert [
         (timestamp_ms, base_offset + relative)
-        for timestamp_ms, relative in found[:entries].tolist()
+        for timestamp_ms, relative in parsed[:entries].tolist()
     ] == dumped
 
 

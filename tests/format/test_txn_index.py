@@ -48,20 +48,23 @@ def test_entries_are_those_kafka_wrote(index):
 @pytest.mark.parametrize("index", INDEXES, ids=lambda index: index["id"])
 def test_answers_are_kafkas(index):
     """Every aborted transaction it collected, every truncation."""
-    entries, asked = parse(bytes.fromhex(index["hex"])), {"collectAbortedTxns": 0, "truncateTo": 0}
+    entries, query_counts = (
+        parse(bytes.fromhex(index["hex"])),
+        {"collectAbortedTxns": 0, "truncateTo": 0},
+    )
     for query in index["queries"]:
         if query["m"] == "collectAbortedTxns":
-            found, complete = collect(entries, query["fetch_offset"], query["upper_bound_offset"])
-            assert ([list(entry)[1:] for entry in found.tolist()], complete) == (
+            aborted, complete = collect(entries, query["fetch_offset"], query["upper_bound_offset"])
+            assert ([list(entry)[1:] for entry in aborted.tolist()], complete) == (
                 query["r"],
                 query["complete"],
             )
-            asked["collectAbortedTxns"] += 1
+            query_counts["collectAbortedTxns"] += 1
         elif query["m"] == "truncateTo":
-            kept = count_after_truncation(entries, query["offset"])
-            assert (kept, 34 * kept) == (query["entries_after"], query["size_after"])
-            asked["truncateTo"] += 1
-    assert all(asked.values())
+            remaining = count_after_truncation(entries, query["offset"])
+            assert (remaining, 34 * remaining) == (query["entries_after"], query["size_after"])
+            query_counts["truncateTo"] += 1
+    assert all(query_counts.values())
 
 
 @pytest.mark.parametrize("index", INDEXES, ids=lambda index: index["id"])

@@ -182,13 +182,13 @@ def test_broken_batches_are_found_where_kafka_finds_them(line):
     calls = {
         call["call"].removeprefix("batch[0]").removeprefix("batch"): call for call in line["calls"]
     }
-    found = calls["FileLogInputStream.nextBatch"]
-    if "exception" in found or "class" in found:
+    next_batch = calls["FileLogInputStream.nextBatch"]
+    if "exception" in next_batch or "class" in next_batch:
         assert reason == "bad-length"
     else:
         assert (len(batches), position) == (
-            found["result"]["batches"],
-            found["result"]["end_position"],
+            next_batch["result"]["batches"],
+            next_batch["result"]["end_position"],
         )
     last = calls.get(".lastOffset", {}).get("result")
     if last is not None:

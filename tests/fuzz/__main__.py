@@ -18,22 +18,22 @@ TOLD_S = 60
 def main() -> int:
     """0 if nothing escaped."""
     seed, case = int(os.environ.get("SEED") or 1), os.environ.get("CASE")
-    return _one(seed, int(case)) if case else _all(seed)
+    return _run_case(seed, int(case)) if case else _all(seed)
 
 
 def _all(seed: int) -> int:
     """The soak, with a line a minute."""
     minutes, inputs = float(os.environ.get("MINUTES") or 10), os.environ.get("INPUTS")
     seconds = float("inf") if inputs and not os.environ.get("MINUTES") else 60 * minutes
-    started = told = time.monotonic()
+    started = last_report_s = time.monotonic()
 
     def watch(run: soak.Soak) -> None:
-        nonlocal told
-        if time.monotonic() - told >= TOLD_S:
-            told = time.monotonic()
+        nonlocal last_report_s
+        if time.monotonic() - last_report_s >= TOLD_S:
+            last_report_s = time.monotonic()
             print(
                 (
-                    f"{(told - started) / 60:.0f} min: {run.total} damaged inputs, "
+                    f"{(last_report_s - started) / 60:.0f} min: {run.total} damaged inputs, "
                     f"{run.escapes.total()} escapes"
                 ),
                 flush=True,
@@ -47,7 +47,7 @@ def _all(seed: int) -> int:
     return 1 if run.escapes else 0
 
 
-def _one(seed: int, case: int) -> int:
+def _run_case(seed: int, case: int) -> int:
     """One case, with what it reads, and the whole traceback of what escapes."""
     targets = soak.loaded(soak.TARGETS)
     with tempfile.TemporaryDirectory(prefix="kafkaviz-fuzz-") as folder:

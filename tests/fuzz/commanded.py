@@ -36,17 +36,17 @@ def read_command(seed: Tree, tree: Tree, draw: Random) -> None:
             "OUT": str(out),
             "OUT.html": f"{out}.html",
         }
-        asked = [places.get(one, one) for one in draw.choice(COMMANDS)]
-        said, told = (
+        argv = [places.get(word, word) for word in draw.choice(COMMANDS)]
+        output, error_text = (
             io.TextIOWrapper(io.BytesIO(), "utf-8"),
             io.TextIOWrapper(io.BytesIO(), "utf-8"),
         )
         try:
-            with contextlib.redirect_stdout(said), contextlib.redirect_stderr(told):
-                status = main(asked)
+            with contextlib.redirect_stdout(output), contextlib.redirect_stderr(error_text):
+                status = main(argv)
         finally:
             shutil.rmtree(out, ignore_errors=True)
-    expect(status in (0, 1, 2), f"status {status} of {asked[0]}")
+    expect(status in (0, 1, 2), f"status {status} of {argv[0]}")
 
 
 COMMANDED = (

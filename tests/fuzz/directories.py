@@ -106,12 +106,12 @@ def read_segments(seed: Tree, tree: Tree, draw: Random) -> None:
                 assert segment.txn_index is not None
                 if not isinstance(segment, LogSegment):
                     continue
-                found = anatomy.read(segment)
-                assert found.density is not None
-                for slot in range(len(found.index.entries)):
-                    found.missed_offsets(slot)
-                _batches_before(seed, tree, segment, found.batches)
-                for position in found.batches["position"][:20].tolist():
+                segment_anatomy = anatomy.read(segment)
+                assert segment_anatomy.density is not None
+                for slot in range(len(segment_anatomy.index.entries)):
+                    segment_anatomy.missed_offsets(slot)
+                _batches_before(seed, tree, segment, segment_anatomy.batches)
+                for position in segment_anatomy.batches["position"][:20].tolist():
                     _standing(lambda: segment.records(position))  # noqa: B023
 
 
@@ -142,16 +142,16 @@ def read_stretches(seed: Tree, tree: Tree, draw: Random) -> None:
             return
         for partition in broker.partitions:
             files = [
-                *(one for segment in partition.segments for one in segment.files),
+                *(file for segment in partition.segments for file in segment.files),
                 *partition.other_files,
             ]
-            for found in files:
-                whole = byte_ranges.read(found)
-                _covering(whole.spans, 0, found.size_bytes)
+            for file in files:
+                ranges = byte_ranges.read(file)
+                _covering(ranges.spans, 0, file.size_bytes)
                 start, stop = sorted(
-                    (draw.randint(0, found.size_bytes), draw.randint(0, found.size_bytes))
+                    (draw.randint(0, file.size_bytes), draw.randint(0, file.size_bytes))
                 )
-                _covering(byte_ranges.read(found, start, stop).spans, start, stop)
+                _covering(byte_ranges.read(file, start, stop).spans, start, stop)
             for segment in partition.live:
                 for position in segment.batches()["position"][:5].tolist():
                     try:
@@ -162,14 +162,14 @@ def read_stretches(seed: Tree, tree: Tree, draw: Random) -> None:
                         _covering(inside.spans, 0, inside.size_bytes)
 
 
-def _covering(made: list, start: int, stop: int) -> None:
+def _covering(ranges: list, start: int, stop: int) -> None:
     if start < stop:
         expect(
-            made and made[0].start <= start and made[-1].end >= stop,
+            ranges and ranges[0].start <= start and ranges[-1].end >= stop,
             f"spans do not reach from {start} to {stop}",
         )
         expect(
-            all(one.end == other.start for one, other in pairwise(made)),
+            all(byte_range.end == other.start for byte_range, other in pairwise(ranges)),
             "spans leave a gap, or overlap",
         )
 
@@ -205,7 +205,7 @@ def read_lookups(seed: Tree, tree: Tree, draw: Random) -> None:
             if not partition.live:
                 continue
             version = draw.choice(("4.3.1", "3.9", "2.0", "1.1"))
-            log, of = (
+            log, search_profile = (
                 open_log_view(partition, version, as_is=draw.random() < 0.3),
                 profile(version, draw.choice((None, PLAIN, WARM))),
             )
@@ -220,13 +220,13 @@ def read_lookups(seed: Tree, tree: Tree, draw: Random) -> None:
                         1 << 62,
                     )
                 )
-                _standing(lambda: by_offset(log, offset, of, isolation))  # noqa: B023  called at once
+                _standing(lambda: by_offset(log, offset, search_profile, isolation))  # noqa: B023  called at once
             for timestamp_ms in (
                 draw.choice((0, 1_790_000_000_000, 1 << 62)),
                 draw.choice((EARLIEST, LATEST, MAX_TIMESTAMP)),
             ):
-                if timestamp_ms != MAX_TIMESTAMP or of.release >= (3, 0):
-                    _standing(lambda: by_timestamp(log, timestamp_ms, of, isolation))  # noqa: B023
+                if timestamp_ms != MAX_TIMESTAMP or search_profile.release >= (3, 0):
+                    _standing(lambda: by_timestamp(log, timestamp_ms, search_profile, isolation))  # noqa: B023
 
 
 def read_rows(seed: Tree, tree: Tree, draw: Random) -> None:
@@ -243,14 +243,14 @@ def read_rows(seed: Tree, tree: Tree, draw: Random) -> None:
             for partition in broker.partitions
             for segment in partition.segments
         ]
-        wanted = [
-            SegmentTask(number, "b", one.topic, one.partition, segment)
-            for number, (one, segment) in enumerate(segments)
+        tasks = [
+            SegmentTask(number, "b", task_segment.topic, task_segment.partition, segment)
+            for number, (task_segment, segment) in enumerate(segments)
         ]
-        found = scan(
-            IngestTask(0, tuple(SegmentRange(one, 0, one.log_bytes) for one in wanted)), staging
+        scanned = scan(
+            IngestTask(0, tuple(SegmentRange(task, 0, task.log_bytes) for task in tasks)), staging
         )
-        expect(len(found) == len(wanted), "a segment has no summary")
+        expect(len(scanned) == len(tasks), "a segment has no summary")
 
 
 # ---- the dump
@@ -303,46 +303,51 @@ def _read_dump(seed: Tree, tree: Tree, draw: Random, form) -> None:
         return
     with written(tree) as root:
         name = draw.choice(sorted(tree))
-        asked = _options(draw, f"{root}/{name}")
-        told = _dumped(form, asked)
+        dump_options = _options(draw, f"{root}/{name}")
+        output = _dumped(form, dump_options)
         if form is json_lines:
-            for line in told.splitlines():
+            for line in output.splitlines():
                 json.loads(line)
-    if len(seed) == 1 and name in seed and name in tree and asked.max_bytes == options.MAX_INT:
+    if (
+        len(seed) == 1
+        and name in seed
+        and name in tree
+        and dump_options.max_bytes == options.MAX_INT
+    ):
         before = ends_before(walk(seed[name])[0], first_difference(seed[name], tree[name]))
         if before:
             with written(seed):
-                wanted = _before(_dumped(form, asked), form, before)
-            is_sound = b'"crc_valid":false' not in wanted  # what follows tells how far others go
+                expected = _before(_dumped(form, dump_options), form, before)
+            is_sound = b'"crc_valid":false' not in expected  # what follows tells how far others go
             expect(
-                not is_sound or _without_size(told, form).startswith(wanted),
+                not is_sound or _without_size(output, form).startswith(expected),
                 f"{before} batches lie before the damage, not all of them are printed",
             )
 
 
-def _dumped(form, asked: options.DumpOptions) -> bytes:
+def _dumped(form, dump_options: options.DumpOptions) -> bytes:
     """stdout of a dump; a status other than 0 and 1 is none of Kafka's."""
     out, err = io.BytesIO(), io.BytesIO()
     console = Console(out, err)
-    status = form.dump(asked, console)
+    status = form.dump(dump_options, console)
     console.flush()
     expect(status in (0, 1), f"status {status}")
     return out.getvalue()
 
 
-def _without_size(told: bytes, form) -> bytes:
+def _without_size(output: bytes, form) -> bytes:
     """A dump without the size of the file in its first line of JSON."""
-    return told.partition(b"\n")[2] if form is json_lines else told
+    return output.partition(b"\n")[2] if form is json_lines else output
 
 
-def _before(told: bytes, form, batches: int) -> bytes:
+def _before(output: bytes, form, batches: int) -> bytes:
     """The part of a dump up to the line of the last of so many batches; records of that one may
     fail on what is damaged behind.
     """
-    told = _without_size(told, form)
+    output = _without_size(output, form)
     line = rb'^\{"kind":"batch".*$' if form is json_lines else rb"^(baseOffset|offset): .*$"
-    starts = [match.end() for match in re.finditer(line, told, re.MULTILINE)]
-    return told[: starts[batches - 1]] if len(starts) >= batches else b""
+    starts = [match.end() for match in re.finditer(line, output, re.MULTILINE)]
+    return output[: starts[batches - 1]] if len(starts) >= batches else b""
 
 
 # ---- archives
@@ -353,7 +358,7 @@ def _archives() -> tuple[tuple[str, bytes], ...]:
     """A few small directories, packed in every way, and what hostile hands packed; as often one as
     the other.
     """
-    found = []
+    problems = []
     for tree in seeds.partitions()[1:3] + seeds.brokers()[:1]:
         for suffix, mode in ((".tar", "w"), (".tar.gz", "w:gz"), (".tgz", "w:gz")):
             packed = io.BytesIO()
@@ -362,12 +367,12 @@ def _archives() -> tuple[tuple[str, bytes], ...]:
                     member = tarfile.TarInfo(f"b/{name}")
                     member.size, member.mtime = len(data), 1_700_000_000
                     out.addfile(member, io.BytesIO(data))
-            found.append((suffix, packed.getvalue()))
+            problems.append((suffix, packed.getvalue()))
         packed = io.BytesIO()
         with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as out:
             for name, data in tree.items():
                 out.writestr(zipfile.ZipInfo(f"b/{name}"), data)
-        found.append((".zip", packed.getvalue()))
+        problems.append((".zip", packed.getvalue()))
     hostile = [(".tar", content) for content, _ in hostile_archives.tars().values()]
     zips = (
         hostile_archives.overlapping_zip(3, 5000),
@@ -375,7 +380,7 @@ def _archives() -> tuple[tuple[str, bytes], ...]:
         hostile_archives.directory_of(9),
     )
     hostile += [(".zip", content) for content in zips]
-    return (*found * 3, *hostile)
+    return (*problems * 3, *hostile)
 
 
 def draw_archive(draw: Random) -> tuple[Tree, Tree]:
@@ -392,8 +397,8 @@ def read_archive(seed: Tree, tree: Tree, draw: Random) -> None:
         cache = Path(os.environ["KAFKAVIZ_CACHE"])
         try:
             with suppress(CannotOpen):
-                found = archive.unpack_if_archive(root / next(iter(tree)))
-                expect(found.resolve().is_relative_to(cache.resolve()), f"unpacked into {found}")
+                path = archive.unpack_if_archive(root / next(iter(tree)))
+                expect(path.resolve().is_relative_to(cache.resolve()), f"unpacked into {path}")
         finally:
             shutil.rmtree(cache, ignore_errors=True)
 

@@ -37,7 +37,7 @@ NUMBERS = (
 def workloads() -> tuple[bytes, ...]:
     """Those that come along, as they are written and as they are written back."""
     texts = [preset_text(name) for name in PRESETS]
-    return tuple(one.encode() for one in chain(texts, (to_toml(load(text)) for text in texts)))
+    return tuple(text.encode() for text in chain(texts, (to_toml(load(text)) for text in texts)))
 
 
 @cache

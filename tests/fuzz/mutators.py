@@ -119,10 +119,10 @@ def _insert(data: bytearray, draw: Random, others: Sequence[bytes]) -> None:
 
 def _move(data: bytearray, draw: Random, others: Sequence[bytes]) -> None:
     start, end = _stretch(data, draw)
-    taken = data[start:end]
+    section = data[start:end]
     del data[start:end]
     at = _place(data, draw)
-    data[at:at] = taken
+    data[at:at] = section
 
 
 def _zeros(data: bytearray, draw: Random, others: Sequence[bytes]) -> None:
@@ -192,10 +192,12 @@ def mutated_log(data: bytes, draw: Random, others: Sequence[bytes] = ()) -> byte
         return mended(mutated(data, draw, others))
     start, end = draw.choice(places)
     change = _in_header if kind < 0.75 else _in_records
-    one = change(data[start:end], draw, others)
-    return (data[:start] + (mended(one) if draw.random() < 0.9 else one) + data[end:])[
-        :LARGEST_BYTES
-    ]
+    changed_bytes = change(data[start:end], draw, others)
+    return (
+        data[:start]
+        + (mended(changed_bytes) if draw.random() < 0.9 else changed_bytes)
+        + data[end:]
+    )[:LARGEST_BYTES]
 
 
 def batch_places(data: bytes) -> list[tuple[int, int]]:
@@ -268,13 +270,13 @@ def _in_records(data: bytes, draw: Random, others: Sequence[bytes]) -> bytes:
 def _in_message(data: bytes, draw: Random, others: Sequence[bytes]) -> bytes:
     """A message of magic 0 or 1: the messages in a wrapper, or key and value."""
     at = LEGACY_HEADER.itemsize if data[MAGIC_AT] else LEGACY_HEADER.itemsize - 8
-    found = legacy_messages.read(data, 1 << 20)
+    messages = legacy_messages.read(data, 1 << 20)
     codec_id = data[MAGIC_AT + 1] & CODEC_MASK
-    if codec_id and len(found.data) and found.data is not data:
+    if codec_id and len(messages.data) and messages.data is not data:
         inner = (
-            mutated_log(bytes(found.data), draw, others)
+            mutated_log(bytes(messages.data), draw, others)
             if draw.random() < 0.5
-            else mended(mutated(bytes(found.data), draw, others))
+            else mended(mutated(bytes(messages.data), draw, others))
         )
         value = codec.compress(codec.CODECS[codec_id], inner)
         rest = struct.pack(">ii", -1, len(value)) + value
@@ -417,8 +419,8 @@ def mutated_tree(tree: Tree, draw: Random) -> Tree:
         elif "/" in name:
             old, new = f"{name.partition('/')[0]}/", f"{draw.choice(NAMES)}/"
             changed = {
-                new + one.removeprefix(old) if one.startswith(old) else one: data
-                for one, data in changed.items()
+                new + name.removeprefix(old) if name.startswith(old) else name: data
+                for name, data in changed.items()
             }
     return changed
 

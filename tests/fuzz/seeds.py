@@ -70,12 +70,12 @@ def _lines(name: str) -> Iterator[dict]:
 @cache
 def batches() -> tuple[bytes, ...]:
     """Single batches of all magics and codecs, whole ones and damaged ones."""
-    found = [
+    batches_read = [
         *(bytes.fromhex(line["hex"]) for line in _lines("batches")),
         tiny_batch(MANY_RECORDS),
         wrapper(MANY_RECORDS),
     ]
-    return tuple(one for one in found if len(one) <= BATCH_BYTES)
+    return tuple(batch for batch in batches_read if len(batch) <= BATCH_BYTES)
 
 
 @cache
@@ -95,9 +95,9 @@ def logs() -> tuple[bytes, ...]:
     recorded += [
         content for name, content in _sample().items() if name.endswith((".log", ".checkpoint"))
     ]
-    single = [one for one in batches() if walk(one)[1].reason == "end"]
+    single = [batch for batch in batches() if walk(batch)[1].reason == "end"]
     recorded += [b"".join(single[at : at + 4]) for at in range(0, len(single) - 4, 7)]
-    return tuple(dict.fromkeys(_cut(one, LOG_BYTES) for one in recorded if one))
+    return tuple(dict.fromkeys(_cut(batch, LOG_BYTES) for batch in recorded if batch))
 
 
 @cache
@@ -136,13 +136,13 @@ def bodies() -> tuple[Body, ...]:
 @cache
 def texts() -> tuple[Text, ...]:
     """The small text files of broker directories, and some in the forms of other releases."""
-    found = [
+    lines = [
         Text(Path(name).name, data)
         for name, data in _sample().items()
         if Path(name).name in TEXTS and data
     ]
     return (
-        *dict.fromkeys(found),
+        *dict.fromkeys(lines),
         Text(
             "recovery-point-offset-checkpoint",
             b"0\n3\norders 0 38736\norders 1 4795\n__consumer_offsets 17 9\n",
@@ -171,18 +171,18 @@ def texts() -> tuple[Text, ...]:
 @cache
 def packed() -> tuple[Packed, ...]:
     """The records of compressed batches, as their codec left them."""
-    whole = [
-        (one, row)
-        for one in batches()
-        for row in walk(one)[0][:1]
+    complete = [
+        (batch, row)
+        for batch in batches()
+        for row in walk(batch)[0][:1]
         if row["magic"] == 2 and 0 < row["attributes"] & 7 < 5
     ]
-    found = [
-        Packed(codec.CODECS[row["attributes"] & 7], one[HEADER_BYTES : int(row["size_bytes"])])
-        for one, row in whole
+    bodies_read = [
+        Packed(codec.CODECS[row["attributes"] & 7], batch[HEADER_BYTES : int(row["size_bytes"])])
+        for batch, row in complete
     ]
     plain = b"kafka " * 200 + bytes(range(256))
-    return tuple(found) + tuple(
+    return tuple(bodies_read) + tuple(
         Packed(name, codec.compress(name, plain)) for name in codec.CODECS[1:]
     )
 
@@ -217,12 +217,12 @@ def _partitions() -> Iterator[Tree]:
         yield _small(
             {f"{folder.name}/{path.name}": path.read_bytes() for path in sorted(folder.iterdir())}
         )
-    seen = set()
+    known = set()
     for line in _lines("damaged_dumps"):
         tree = {f"orders-0/{name}": data for name, data in _files(line) if len(data) <= LOG_BYTES}
         kinds = frozenset(name.rpartition(".")[2] for name in tree)
-        if len(kinds) > 1 and (kinds, sum(map(len, tree.values()))) not in seen:
-            seen.add((kinds, sum(map(len, tree.values()))))
+        if len(kinds) > 1 and (kinds, sum(map(len, tree.values()))) not in known:
+            known.add((kinds, sum(map(len, tree.values()))))
             yield tree
 
 
@@ -242,14 +242,14 @@ def _indexed_legacy() -> Tree:
     tree: Tree = {}
     for number, line in enumerate(_lines("legacy_logs")):
         log = _cut(bytes.fromhex(line["hex"]), SEGMENT_BYTES)
-        found = walk(log)[0]
-        if number < 3 and len(found):
-            stem = f"old-0/{int(found['last_offset'][0]):020}"
-            index = np.zeros(len(found) // 2, offset_index.ENTRY)
+        batches_of_log = walk(log)[0]
+        if number < 3 and len(batches_of_log):
+            stem = f"old-0/{int(batches_of_log['last_offset'][0]):020}"
+            index = np.zeros(len(batches_of_log) // 2, offset_index.ENTRY)
             index["relative_offset"] = (
-                found["last_offset"][1::2][: len(index)] - found["last_offset"][0]
+                batches_of_log["last_offset"][1::2][: len(index)] - batches_of_log["last_offset"][0]
             )
-            index["position"] = found["position"][1::2][: len(index)]
+            index["position"] = batches_of_log["position"][1::2][: len(index)]
             tree |= {
                 f"{stem}.log": log,
                 f"{stem}.index": index.tobytes(),
@@ -263,22 +263,24 @@ def _small(tree: Tree) -> Tree:
     are left, and all other files.
     """
     stems = sorted({name[: -len(".log")] for name in tree if name.endswith(".log")})[:3]
-    kept = {
+    contents = {
         name: data
         for name, data in tree.items()
         if not name.endswith((".log", ".index", ".timeindex", ".txnindex"))
     }
     for stem in stems:
         log = _cut(tree[f"{stem}.log"], SEGMENT_BYTES)
-        kept[f"{stem}.log"] = log
+        contents[f"{stem}.log"] = log
         if f"{stem}.index" in tree:
             entries = offset_index.parse(tree[f"{stem}.index"])
-            kept[f"{stem}.index"] = entries[entries["position"] < len(log)].tobytes()
+            contents[f"{stem}.index"] = entries[entries["position"] < len(log)].tobytes()
         if f"{stem}.timeindex" in tree:
-            kept[f"{stem}.timeindex"] = tree[f"{stem}.timeindex"][: 3 * time_index.ENTRY.itemsize]
+            contents[f"{stem}.timeindex"] = tree[f"{stem}.timeindex"][
+                : 3 * time_index.ENTRY.itemsize
+            ]
         if f"{stem}.txnindex" in tree:
-            kept[f"{stem}.txnindex"] = tree[f"{stem}.txnindex"][:102]
-    return kept
+            contents[f"{stem}.txnindex"] = tree[f"{stem}.txnindex"][:102]
+    return contents
 
 
 def _cut(log: bytes, most_bytes: int) -> bytes:
@@ -287,9 +289,9 @@ def _cut(log: bytes, most_bytes: int) -> bytes:
     """
     if len(log) <= most_bytes:
         return log
-    found = walk(log)[0]
-    ends = (found["position"] + found["size_bytes"])[
-        found["position"] + found["size_bytes"] <= most_bytes
+    batches_of_log = walk(log)[0]
+    ends = (batches_of_log["position"] + batches_of_log["size_bytes"])[
+        batches_of_log["position"] + batches_of_log["size_bytes"] <= most_bytes
     ]
     return log[: int(ends[-1])] if len(ends) else log[:most_bytes]
 
@@ -298,21 +300,28 @@ def _cut(log: bytes, most_bytes: int) -> bytes:
 def _sample() -> Tree:
     """The damaged directory of sample_data, by path."""
     with tarfile.open(SAMPLE) as packed_tree:
-        members = [one for one in packed_tree if one.isfile()]
-        return {one.name.partition("/")[2]: packed_tree.extractfile(one).read() for one in members}
+        members = [member for member in packed_tree if member.isfile()]
+        return {
+            member.name.partition("/")[2]: packed_tree.extractfile(member).read()
+            for member in members
+        }
 
 
 def _indexes(suffix: str) -> tuple[bytes, ...]:
-    found = [path.read_bytes() for path in sorted(DATA.rglob(f"*{suffix}"))]
-    found += [data for name, data in _sample().items() if name.endswith(suffix)]
-    found += [
+    contents = [path.read_bytes() for path in sorted(DATA.rglob(f"*{suffix}"))]
+    contents += [data for name, data in _sample().items() if name.endswith(suffix)]
+    contents += [
         data
         for line in _lines("damaged_dumps")
         for name, data in _files(line)
         if name.endswith(suffix)
     ]
     return tuple(
-        dict.fromkeys(one if len(one) <= 600 else one[:480] + one[-120:] for one in found if one)
+        dict.fromkeys(
+            content if len(content) <= 600 else content[:480] + content[-120:]
+            for content in contents
+            if content
+        )
     )
 
 

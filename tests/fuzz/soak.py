@@ -81,9 +81,9 @@ class Soak:
         """One more escape."""
         key = escape.target, escape.kind, escape.place
         self.escapes[key] += 1
-        kept = self.first.setdefault(key, [])
-        if len(kept) < KEPT_EACH:
-            kept.append(escape)
+        escapes = self.first.setdefault(key, [])
+        if len(escapes) < KEPT_EACH:
+            escapes.append(escape)
 
     def text(self) -> str:
         """The run as a table, and each kind of escape with the way to see it again."""
@@ -110,7 +110,7 @@ def loaded(targets: str) -> Sequence[Target]:
 def drawn(targets: Sequence[Target], seed: int, case: int) -> tuple[Target, object, object, Random]:
     """(target, seed input, damaged input, the draw that goes on) of a case."""
     draw = Random((seed << 48) + case)
-    target = draw.choices(targets, [one.share for one in targets])[0]
+    target = draw.choices(targets, [target.share for target in targets])[0]
     return target, *target.draw(draw), draw
 
 
@@ -167,12 +167,12 @@ PEAK = Peak()
 def _place(fault: BaseException) -> str:
     """The innermost line of ours; of a Hidden the target's that noticed it."""
     frames = [
-        one
-        for one in traceback.extract_tb(fault.__traceback__)
-        if "kafkaviz" in one.filename or "fuzz" in one.filename
+        frame
+        for frame in traceback.extract_tb(fault.__traceback__)
+        if "kafkaviz" in frame.filename or "fuzz" in frame.filename
     ]
     if isinstance(fault, Hidden):
-        frames = [one for one in frames if one.name != "expect"]
+        frames = [frame for frame in frames if frame.name != "expect"]
     return f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
 
 
@@ -212,19 +212,25 @@ def _work(
     warnings.simplefilter("error", RuntimeWarning)
     _limit_memory()
     PEAK.grown_bytes()
-    case, found, inputs, seconds, told = first, [], Counter(), Counter(), time.monotonic()
+    case, escapes, inputs, seconds, last_report_s = (
+        first,
+        [],
+        Counter(),
+        Counter(),
+        time.monotonic(),
+    )
     while True:
         at.value, started = case, time.perf_counter()
         name, escape = run_case(targets, seed, case)
         inputs[name] += 1
         seconds[name] += time.perf_counter() - started
-        found += [escape] if escape else []
+        escapes += [escape] if escape else []
         case += step
-        if time.monotonic() - told > REPORT_S:
-            channel.send((inputs, seconds, found))
+        if time.monotonic() - last_report_s > REPORT_S:
+            channel.send((inputs, seconds, escapes))
             if channel.poll():
                 return
-            found, inputs, seconds, told = [], Counter(), Counter(), time.monotonic()
+            escapes, inputs, seconds, last_report_s = [], Counter(), Counter(), time.monotonic()
 
 
 def _limit_memory() -> None:
@@ -244,7 +250,7 @@ class _Worker:
     process: multiprocessing.Process
     channel: Connection
     at: object
-    seen: int = -1
+    last_case: int = -1
     since: float = field(default_factory=time.monotonic)
 
 
@@ -283,22 +289,22 @@ def soak(
             inputs is None or run.total < inputs
         ):
             ready = wait(
-                [one.channel for one in crew] + [one.process.sentinel for one in crew],
+                [worker.channel for worker in crew] + [worker.process.sentinel for worker in crew],
                 timeout=REPORT_S,
             )
-            for number, one in enumerate(crew):
-                if one.channel in ready:
-                    _take(run, one)
-                if stop_at is None and one.at.value >= 0:
+            for number, worker in enumerate(crew):
+                if worker.channel in ready:
+                    _take(run, worker)
+                if stop_at is None and worker.at.value >= 0:
                     stop_at = time.monotonic() + seconds
-                lost = _lost(one, stuck_s)
+                lost = _lost(worker, stuck_s)
                 if lost:
                     run.add(lost)
                     crew[number] = start(number, lost.case + workers)
             if watch:
                 watch(run)
-        for one in crew:
-            _finish(run, one)
+        for worker in crew:
+            _finish(run, worker)
     return run
 
 
@@ -322,8 +328,8 @@ def _lost(worker: _Worker, stuck_s: float) -> Escape | None:
         if case < 0:
             raise RuntimeError("a worker of the soak did not start")
         return Escape(case, "any", "died", f"exit code {worker.process.exitcode}")
-    if case != worker.seen:
-        worker.seen, worker.since = case, time.monotonic()
+    if case != worker.last_case:
+        worker.last_case, worker.since = case, time.monotonic()
     if case < 0 or time.monotonic() - worker.since < stuck_s:
         return None
     os.kill(worker.process.pid, signal.SIGUSR1)  # it says where it is

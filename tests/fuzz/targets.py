@@ -70,10 +70,10 @@ class Target:
     read: Callable[[Any, Any, Random], None]
 
 
-def first_difference(one: bytes, other: bytes) -> int:
+def first_difference(left: bytes, other: bytes) -> int:
     """The first byte that is not the same in both; where one ends the other differs."""
-    least = min(len(one), len(other))
-    differs = np.frombuffer(one, np.uint8, least) != np.frombuffer(other, np.uint8, least)
+    least = min(len(left), len(other))
+    differs = np.frombuffer(left, np.uint8, least) != np.frombuffer(other, np.uint8, least)
     return int(np.argmax(differs)) if differs.any() else least
 
 
@@ -93,10 +93,10 @@ def ends_before(batches: np.ndarray, position: int) -> int:
 
 def reader_of(data: bytes) -> Callable[[int, np.ndarray], int]:
     """read(position, buffer) of bytes in memory."""
-    held = np.frombuffer(data, np.uint8)
+    array = np.frombuffer(data, np.uint8)
 
     def read(position: int, buffer: np.ndarray) -> int:
-        piece = held[position : position + len(buffer)]
+        piece = array[position : position + len(buffer)]
         buffer[: len(piece)] = piece
         return len(piece)
 
@@ -104,12 +104,12 @@ def reader_of(data: bytes) -> Callable[[int, np.ndarray], int]:
 
 
 def of_bytes(
-    found: Callable[[], tuple[bytes, ...]], how: Callable[..., bytes]
+    decode: Callable[[], tuple[bytes, ...]], how: Callable[..., bytes]
 ) -> Callable[[Random], tuple[bytes, bytes]]:
     """Draws one of the seeds and damages it."""
 
     def draw_one(draw: Random) -> tuple[bytes, bytes]:
-        every = found()
+        every = decode()
         seed = draw.choice(every)
         return seed, how(seed, draw, every)
 
@@ -121,12 +121,14 @@ def of_bytes(
 
 def read_batch(seed: bytes, data: bytes, draw: Random) -> None:
     """One batch: records, checksum, spans, what is inside."""
-    found, fault = batch_records.records_until_fault(data, LIMIT_BYTES)
+    records, fault = batch_records.records_until_fault(data, LIMIT_BYTES)
     if fault is None:
-        expect(batch_records.read_batch(data, LIMIT_BYTES) == found, "of_batch gives other records")
+        expect(
+            batch_records.read_batch(data, LIMIT_BYTES) == records, "of_batch gives other records"
+        )
     else:
         _refused(fault, lambda: batch_records.read_batch(data, LIMIT_BYTES))
-    _records_before(seed, data, found, fault)
+    _records_before(seed, data, records, fault)
     if batch_records.is_crc_valid(data):
         batch_records.ensure_valid(data)
     legacy_messages.are_crcs_valid(legacy_messages.read(data, LIMIT_BYTES))
@@ -156,7 +158,7 @@ def _refused(fault: CorruptBytes, call: Callable[[], Any]) -> None:
         raise Hidden(f"not raised: {fault}")
 
 
-def _records_before(seed: bytes, data: bytes, found: list, fault: CorruptBytes | None) -> None:
+def _records_before(seed: bytes, data: bytes, records: list, fault: CorruptBytes | None) -> None:
     """Of a batch that is not compressed, the records before the damage; the last may wait for what
     comes behind it.
     """
@@ -167,16 +169,18 @@ def _records_before(seed: bytes, data: bytes, found: list, fault: CorruptBytes |
     ):
         return
     at = first_difference(seed, data) - HEADER_BYTES
-    wanted = [one for one in _seed_records(seed) if one.position + one.size_bytes <= at]
+    expected_records = [
+        record for record in _seed_records(seed) if record.position + record.size_bytes <= at
+    ]
     if (
         fault is not None
         and str(fault.what) == record.LEFTOVER_TEXT
-        and len(found) == len(wanted) - 1
+        and len(records) == len(expected_records) - 1
     ):
-        wanted = wanted[:-1]
+        expected_records = expected_records[:-1]
     expect(
-        found[: len(wanted)] == wanted,
-        f"{len(wanted)} records lie before the damage, given were {len(found)}",
+        records[: len(expected_records)] == expected_records,
+        f"{len(expected_records)} records lie before the damage, given were {len(records)}",
     )
 
 
@@ -189,20 +193,20 @@ def _seed_records(seed: bytes) -> list:
     return batch_records.records_until_fault(seed)[0]
 
 
-def _tiled(made: list[spans.Span], start: int, stop: int) -> None:
-    spans.check(made, start, stop)
-    for one in made:
-        f"{one.name}{one.value}{one.note}".encode()
+def _tiled(tiles: list[spans.Span], start: int, stop: int) -> None:
+    spans.check(tiles, start, stop)
+    for span in tiles:
+        f"{span.name}{span.value}{span.note}".encode()
 
 
-def _covers(made: list[spans.Span], start: int, stop: int) -> bool:
+def _covers(spans: list[spans.Span], start: int, stop: int) -> bool:
     if start == stop:
         return True
     return (
-        bool(made)
-        and made[0].start <= start
-        and made[-1].end >= stop
-        and all(a.end == b.start for a, b in pairwise(made))
+        bool(spans)
+        and spans[0].start <= start
+        and spans[-1].end >= stop
+        and all(a.end == b.start for a, b in pairwise(spans))
     )
 
 
@@ -211,22 +215,22 @@ def _walked(seed: bytes) -> np.ndarray:
     return walk(seed)[0]
 
 
-def expect_batches(seed: bytes, data: bytes, found: np.ndarray) -> None:
+def expect_batches(seed: bytes, data: bytes, batches: np.ndarray) -> None:
     """Hidden unless all batches that end before the damage were found."""
     before = ends_before(_walked(seed), first_difference(seed, data))
-    shown = len(found) >= before and (found[:before] == _walked(seed)[:before]).all()
-    expect(shown, f"{before} batches lie before the damage, given were {len(found)}")
+    matches = len(batches) >= before and (batches[:before] == _walked(seed)[:before]).all()
+    expect(matches, f"{before} batches lie before the damage, given were {len(batches)}")
 
 
 def read_walk(seed: bytes, data: bytes, draw: Random) -> None:
     """The header walk: every batch before the damage, the same whatever the chunk."""
-    found, end = walk(data)
-    expect_batches(seed, data, found)
+    batches, end = walk(data)
+    expect_batches(seed, data, batches)
     steps = Walk(reader_of(data), 0, len(data), draw.choice(CHUNKS_BYTES))
     parts = list(steps)
     again = np.concatenate(parts) if parts else np.empty(0, BATCH)
     expect(
-        steps.end == end and (again == found).all() and len(again) == len(found),
+        steps.end == end and (again == batches).all() and len(again) == len(batches),
         "another chunk gives other batches",
     )
     at = int(end.position)
@@ -235,7 +239,9 @@ def read_walk(seed: bytes, data: bytes, draw: Random) -> None:
         f"the walk ends at {at} of {len(data)}: {end.reason}",
     )
     if at < len(data):
-        tail.kind(data[at:], int(found["last_offset"][-1]) if len(found) else None, len(data) - at)
+        tail.kind(
+            data[at:], int(batches["last_offset"][-1]) if len(batches) else None, len(data) - at
+        )
 
 
 def _deep(data: bytes, chunk_bytes: int) -> tuple[list[ScanChunk], Any]:
@@ -268,20 +274,22 @@ def read_deep(seed: bytes, data: bytes, draw: Random) -> None:
     damage.
     """
     parts, end = _deep(data, draw.choice(CHUNKS_BYTES[1:]))
-    found, told = walk(data)
+    rows, stop = walk(data)
     batches, records = _joined(parts)
-    expect(end == told and len(batches) == len(found), "the scan gives other batches than the walk")
+    expect(end == stop and len(batches) == len(rows), "the scan gives other batches than the walk")
     before = ends_before(_walked(seed), first_difference(seed, data))
     if before:
-        wanted_batches, wanted = _deep_rows(seed)
+        wanted_batches, wanted_rows = _deep_rows(seed)
         expect(
             (batches[:before] == wanted_batches[:before]).all(),
             f"{before} batches lie before the damage",
         )
-        wanted = wanted[wanted["batch_position"] < wanted_batches["position"][before - 1] + 1]
+        wanted_rows = wanted_rows[
+            wanted_rows["batch_position"] < wanted_batches["position"][before - 1] + 1
+        ]
         expect(
-            len(records) >= len(wanted) and (records[: len(wanted)] == wanted).all(),
-            f"{len(wanted)} records lie before the damage",
+            len(records) >= len(wanted_rows) and (records[: len(wanted_rows)] == wanted_rows).all(),
+            f"{len(wanted_rows)} records lie before the damage",
         )
     for part in parts:
         for fault in part.faults:
@@ -299,19 +307,21 @@ def read_recovery(seed: bytes, data: bytes, draw: Random) -> None:
     """What a recovery keeps: at least what it keeps of the seed, as far as that lies before the
     damage.
     """
-    base_offset, config, of = (
+    base_offset, config, behaviour = (
         int(draw.choice((0, 0, *_walked(seed)["last_offset"][:1]))),
         _config(draw),
         release_behaviour(draw.choice(RELEASES)),
     )
-    found = recover(reader_of(data), len(data), base_offset, config, of)
-    expect(0 <= found.valid_bytes <= len(data), f"{found.valid_bytes} valid bytes of {len(data)}")
+    recovery = recover(reader_of(data), len(data), base_offset, config, behaviour)
+    expect(
+        0 <= recovery.valid_bytes <= len(data), f"{recovery.valid_bytes} valid bytes of {len(data)}"
+    )
     for part in (
-        found.index(),
-        found.timeindex(),
-        found.txnindex(),
-        found.closed_index(),
-        found.closed_timeindex(),
+        recovery.index(),
+        recovery.timeindex(),
+        recovery.txnindex(),
+        recovery.closed_index(),
+        recovery.closed_timeindex(),
     ):
         expect(
             len(part) <= len(data) + 2 * config.segment_index_bytes + 64,
@@ -319,10 +329,12 @@ def read_recovery(seed: bytes, data: bytes, draw: Random) -> None:
         )
     before = ends_before(_walked(seed), first_difference(seed, data))
     if before:
-        kept = recover(reader_of(seed), len(seed), base_offset, config, of).valid_bytes
+        valid_bytes = recover(
+            reader_of(seed), len(seed), base_offset, config, behaviour
+        ).valid_bytes
         last = _walked(seed)[before - 1]
         expect(
-            found.valid_bytes >= min(kept, int(last["position"] + last["size_bytes"])),
+            recovery.valid_bytes >= min(valid_bytes, int(last["position"] + last["size_bytes"])),
             "it cuts what lies before the damage",
         )
 
@@ -339,10 +351,10 @@ def read_restart(seed: Tree, tree: Tree, draw: Random) -> None:
         StoredLog(directory, tuple(files), _config(draw), *points)
         for directory, files in grouped.items()
     ]
-    told = restart(
+    forecast = restart(
         logs, clean=draw.random() < 0.3, behaviour=release_behaviour(draw.choice(RELEASES))
     )
-    for step in told.steps:
+    for step in forecast.steps:
         f"{step.why}{step.error}{step.way_out}".encode()
 
 
@@ -429,9 +441,9 @@ def read_snapshot(seed: bytes, data: bytes, draw: Random) -> None:
     """A producer snapshot."""
     _tiled(spans_table.snapshot(data), 0, len(data))
     with suppress(CorruptBytes):
-        found = producer_snapshot.parse(data)
-        producer_snapshot.first_sequence(found.producers)
-        producer_snapshot.build(found.producers)
+        snapshot = producer_snapshot.parse(data)
+        producer_snapshot.first_sequence(snapshot.producers)
+        producer_snapshot.build(snapshot.producers)
 
 
 def draw_body(draw: Random) -> tuple[seeds.Body, seeds.Body]:
@@ -450,15 +462,15 @@ def read_body(seed: seeds.Body, body: seeds.Body, draw: Random) -> None:
     """A record's key and value, printed as the dump prints them."""
     with suppress(CorruptBytes):
         if body.decoder == "control":
-            told = control.dump_text(body.key, body.value)
+            text = control.dump_text(body.key, body.value)
         elif body.decoder == "metadata":
-            told = metadata.dump_text(body.value, 7)
+            text = metadata.dump_text(body.value, 7)
             metadata.feature_level(body.value or b"")
         elif body.decoder == "remote":
-            told = remote_metadata.dump_text(body.value, 7)
+            text = remote_metadata.dump_text(body.value, 7)
         else:
-            told = coordinator_records.dump_text(body.key, body.value, 7, body.decoder)
-        told.encode()
+            text = coordinator_records.dump_text(body.key, body.value, 7, body.decoder)
+        text.encode()
 
 
 def draw_text(draw: Random) -> tuple[seeds.Text, seeds.Text]:
@@ -496,14 +508,14 @@ def draw_name(draw: Random) -> tuple[bytes, bytes]:
 
 @lru_cache(1)
 def _paths() -> tuple[bytes, ...]:
-    found = {part for tree in seeds.brokers() for name in tree for part in name.split("/")}
+    names = {part for tree in seeds.brokers() for name in tree for part in name.split("/")}
     moved = (
         "orders-0.d9e2420e43c24fe7bcf8a819bf93d888-delete",
         "a.b-1.0-future",
         "x-2.1f-stray",
         "bootstrap.checkpoint",
     )
-    return tuple(name.encode() for name in sorted(found | set(moved)))
+    return tuple(name.encode() for name in sorted(names | set(moved)))
 
 
 def read_name(seed: bytes, data: bytes, draw: Random) -> None:

@@ -40,11 +40,11 @@ def reached(calls: Callable[[], object]) -> set[str]:
     """The files of ours with a function that was called, a compiled one's too, for those that call
     it are Python.
     """
-    found: set[str] = set()
+    reached: set[str] = set()
 
-    def note(frame: FrameType, event: str, told: object) -> None:
+    def note(frame: FrameType, event: str, argument: object) -> None:
         if event == "call":
-            found.add(frame.f_code.co_filename)
+            reached.add(frame.f_code.co_filename)
 
     before = sys.getprofile()
     sys.setprofile(note)
@@ -52,7 +52,7 @@ def reached(calls: Callable[[], object]) -> set[str]:
         calls()
     finally:
         sys.setprofile(before)
-    return found
+    return reached
 
 
 def cases() -> Iterator[tuple]:

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from tests.fuzz import mutators, planted, seeds, soak, targets
+from tests.fuzz import faulty_targets, mutators, seeds, soak, targets
 from tests.fuzz.all_targets import TARGETS
 
 SEED, SECONDS, LEAST_INPUTS = 20, 6, 500
@@ -37,27 +37,29 @@ def test_every_target_damages_its_seeds_and_reads_them(target, tmp_path, monkeyp
 def test_a_case_is_the_same_every_time():
     """The seed and the number of a case decide all of it."""
     for case in range(200):
-        (one, *read), (other, *again) = (soak.drawn(TARGETS, SEED, case) for _ in range(2))
-        assert one is other and read[:2] == again[:2] and read[2].random() == again[2].random()
+        (target, *read), (other, *again) = (soak.drawn(TARGETS, SEED, case) for _ in range(2))
+        assert target is other and read[:2] == again[:2] and read[2].random() == again[2].random()
 
 
 @pytest.mark.parametrize(
     "readers, kind, words",
     [
-        (planted.BREAKS, "raised", "IndexError"),
-        (planted.REFUSES, "raised", "refused where nothing may be refused"),
-        (planted.HIDES, "raised", "lie before the damage, given were 0"),
-        (planted.DAWDLES, "slow", " s"),
+        (faulty_targets.BREAKS, "raised", "IndexError"),
+        (faulty_targets.REFUSES, "raised", "refused where nothing may be refused"),
+        (faulty_targets.HIDES, "raised", "lie before the damage, given were 0"),
+        (faulty_targets.DAWDLES, "slow", " s"),
     ],
 )
 def test_a_fault_is_noticed(readers, kind, words, monkeypatch):
     """One kind of fault each, found within a few cases; its text says how to see it again."""
     monkeypatch.setattr(soak, "SLOW_S", 0.2)
-    found = next(escape for case in range(100) if (escape := soak.run_case(readers, SEED, case)[1]))
+    first_escape = next(
+        escape for case in range(100) if (escape := soak.run_case(readers, SEED, case)[1])
+    )
     run = soak.Soak(SEED)
-    run.add(found)
-    assert found.kind == kind and words in found.what
-    assert f"make fuzz SEED={SEED} CASE={found.case}" in run.text()
+    run.add(first_escape)
+    assert first_escape.kind == kind and words in first_escape.what
+    assert f"make fuzz SEED={SEED} CASE={first_escape.case}" in run.text()
 
 
 @pytest.mark.slow
@@ -72,23 +74,25 @@ def test_a_fault_is_noticed(readers, kind, words, monkeypatch):
 )
 def test_a_fault_that_takes_a_process_is_noticed(name, kind, words, stuck_s):
     """Room, endless loops and crashes; the soak goes on behind them."""
-    run = soak.soak(SEED, 4, workers=1, targets=f"tests.fuzz.planted:{name}", stuck_s=stuck_s)
-    assert {one for _, one, _ in run.escapes} == {kind}
-    assert all(words in escape.what for kept in run.first.values() for escape in kept)
+    run = soak.soak(
+        SEED, 4, workers=1, targets=f"tests.fuzz.faulty_targets:{name}", stuck_s=stuck_s
+    )
+    assert {escape_kind for _, escape_kind, _ in run.escapes} == {kind}
+    assert all(words in escape.what for escapes in run.first.values() for escape in escapes)
 
 
 def test_mended_batches_have_the_right_checksum():
     """Of all magics; damage behind the header then gets past it."""
     draw = Random(SEED)
-    mended = [mutators.mended(mutators.mutated(one, draw)) for one in seeds.batches()[:300]]
-    whole = [
-        one[start:end]
-        for one in mended
-        for start, end in mutators.batch_places(one)[:1]
+    mended = [mutators.mended(mutators.mutated(batch, draw)) for batch in seeds.batches()[:300]]
+    complete = [
+        batch[start:end]
+        for batch in mended
+        for start, end in mutators.batch_places(batch)[:1]
         if end - start >= 61
     ]
-    assert len(whole) > 100
-    assert all(targets.batch_records.is_crc_valid(one) for one in whole)
+    assert len(complete) > 100
+    assert all(targets.batch_records.is_crc_valid(batch) for batch in complete)
 
 
 def test_the_first_difference():
@@ -101,14 +105,14 @@ def test_the_first_difference():
 
 def test_seeds_are_of_every_kind():
     """Batches of three magics, every codec, every file and directory."""
-    magics = {one[16] for one in seeds.batches() if len(one) > 16}
-    assert {0, 1, 2} <= magics and {one.codec for one in seeds.packed()} >= {
+    magics = {batch[16] for batch in seeds.batches() if len(batch) > 16}
+    assert {0, 1, 2} <= magics and {body.codec for body in seeds.packed()} >= {
         "gzip",
         "snappy",
         "lz4",
         "zstd",
     }
-    assert {one.decoder for one in seeds.bodies()} >= {
+    assert {body.decoder for body in seeds.bodies()} >= {
         "control",
         "metadata",
         "offsets",
@@ -116,7 +120,7 @@ def test_seeds_are_of_every_kind():
         "share",
         "remote",
     }
-    for found in (
+    for inputs in (
         seeds.logs,
         seeds.offset_indexes,
         seeds.time_indexes,
@@ -125,7 +129,7 @@ def test_seeds_are_of_every_kind():
         seeds.texts,
         seeds.partitions,
     ):
-        assert len(found()) > 5, found
+        assert len(inputs()) > 5, inputs
     assert all(
         any(name.startswith("__cluster_metadata-0/") for name in tree) for tree in seeds.brokers()
     )

@@ -15,8 +15,8 @@ from tests.kafka.random_histories import history
 
 # one configuration in four is of the older release, whose indexes are written per append
 SHARE_OF_OLD = 4
-HELD = ("appends", "rolls", "restarts", "truncations", "exceptions", "directories", "segments")
-TOLD = 10  # differences that are shown
+COUNTED = ("appends", "rolls", "restarts", "truncations", "exceptions", "directories", "segments")
+SHOWN_DIFFERENCES = 10
 
 
 def main() -> int:
@@ -33,12 +33,12 @@ def main() -> int:
         class_path(release)
     old = count // SHARE_OF_OLD
     with ThreadPoolExecutor(3) as pool:
-        asked = [
+        futures = [
             pool.submit(_histories, release, seed, many)
             for release, many in zip(RELEASES, (count - old, old), strict=True)
         ]
-        results = [one.result() for one in [*asked, pool.submit(_broker)]]
-    passed, failed = sum(one[0] for one in results), sum(one[1] for one in results)
+        results = [future.result() for future in [*futures, pool.submit(_broker)]]
+    passed, failed = sum(result[0] for result in results), sum(result[1] for result in results)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
 
@@ -48,14 +48,14 @@ def _histories(release: str, seed: int, count: int) -> tuple[int, int]:
     started, counted, failed = time.monotonic(), Counter(), 0
     with Kafka(release) as kafka, scratch() as folder:
         for number in range(seed, seed + count):
-            found = _configuration(kafka, release, number, Path(folder) / "t-0", counted)
-            failed += bool(found)
-            for text in found[:TOLD]:
+            differences = _configuration(kafka, release, number, Path(folder) / "t-0", counted)
+            failed += bool(differences)
+            for text in differences[:SHOWN_DIFFERENCES]:
                 print(f"SEED={number} of {release}: {text[:1000]}", flush=True)
-    held = ", ".join(f"{counted[name]} {name}" for name in HELD)
+    counts = ", ".join(f"{counted[name]} {name}" for name in COUNTED)
     print(
         (
-            f"Kafka {release}: {count} configurations ({held}), {failed} differ; "
+            f"Kafka {release}: {count} configurations ({counts}), {failed} differ; "
             f"{time.monotonic() - started:.0f} s"
         ),
         flush=True,
@@ -72,14 +72,14 @@ def _configuration(
     question = history(number, release)
     line = checks.recorded(question, kafka.replay(question))
     _count(line, counted)
-    found, log = checks.replayed(line)
+    differences, log = checks.check_replay(line)
     if log is None:
-        return found
+        return differences
     counted["directories"] += 1
     counted["segments"] += len(log.segments)
-    found += checks.recovered(kafka, log, line)
-    found += checks.loaded(kafka, log, line, folder)
-    return found + (checks.dumped(kafka, line, folder) if checks.is_per_batch(line) else [])
+    differences += checks.check_recovery(kafka, log, line)
+    differences += checks.loaded(kafka, log, line, folder)
+    return differences + (checks.dumped(kafka, line, folder) if checks.is_per_batch(line) else [])
 
 
 def _count(line: dict, counted: Counter) -> None:
@@ -97,11 +97,11 @@ def _count(line: dict, counted: Counter) -> None:
 
 def _broker() -> tuple[int, int]:
     started = time.monotonic()
-    found, told = broker.differences()
-    for text in found[:TOLD]:
+    differences, summary = broker.differences()
+    for text in differences[:SHOWN_DIFFERENCES]:
         print(text, flush=True)
-    print(f"{told}; {time.monotonic() - started:.0f} s", flush=True)
-    return int(not found), int(bool(found))
+    print(f"{summary}; {time.monotonic() - started:.0f} s", flush=True)
+    return int(not differences), int(bool(differences))
 
 
 if __name__ == "__main__":

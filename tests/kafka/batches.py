@@ -54,7 +54,7 @@ def v2(
         records[-1].offset_delta if last_offset_delta is None else last_offset_delta
     )
     fields["base_timestamp_ms"] = base_ms
-    fields["max_timestamp_ms"] = max(base_ms + one.timestamp_delta_ms for one in records)
+    fields["max_timestamp_ms"] = max(base_ms + record.timestamp_delta_ms for record in records)
     if append_ms is not None:
         attributes |= batch.LOG_APPEND_TIME
         fields["max_timestamp_ms"] = append_ms

@@ -18,7 +18,7 @@ TIME_LIMIT_S = 150
 MOST_BATCHES = 2000
 TIMES = 20
 LEAST_SEGMENT_BYTES = 1_048_576  # what a topic of 4.1 and later may be given
-KEPT = {
+SETTINGS = {
     "retention.ms": "-1",
     "retention.bytes": "-1",
     "message.timestamp.after.max.ms": str(2**63 - 1),
@@ -41,7 +41,7 @@ def differences() -> tuple[list[str], str]:
             for name, settings in LOGS.items()
         ]
         answer = _ask({"dir": folder, "topics": topics}, Path(folder))
-        found = [
+        differences = [
             fault
             for topic in topics
             for fault in _compared(topic, logs[topic["name"]], answer[topic["name"]])
@@ -49,8 +49,11 @@ def differences() -> tuple[list[str], str]:
     records = sum(answer[name]["records"] for name in LOGS)
     segments = sum(len(log.segments) for log in logs.values())
     times = sum(len(topic["times"]) for topic in topics)
-    told = f"a broker of {RELEASE} started on {len(LOGS)} partitions of {segments} segments"
-    return found, f"{told}; a consumer read {records} records and looked up {times} timestamps"
+    summary = f"a broker of {RELEASE} started on {len(LOGS)} partitions of {segments} segments"
+    return (
+        differences,
+        f"{summary}; a consumer read {records} records and looked up {times} timestamps",
+    )
 
 
 def _log(flow: Workload, settings: dict) -> UnifiedLog:
@@ -77,11 +80,11 @@ def _log(flow: Workload, settings: dict) -> UnifiedLog:
 def _topic(name: str, settings: dict, log: UnifiedLog, folder: Path) -> dict:
     checks.written(log, folder)
     ends = {"log_start": log.log_start_offset, "log_end": log.log_end_offset}
-    given = KEPT | {key: str(value) for key, value in settings.items()}
+    all_settings = SETTINGS | {key: str(value) for key, value in settings.items()}
     return {
         "name": name,
         "dir": str(folder),
-        "settings": given,
+        "settings": all_settings,
         "times": [time for time, _ in _by_time(log)],
     } | ends
 
@@ -90,10 +93,13 @@ def _by_time(log: UnifiedLog) -> list[tuple[int, list[int] | None]]:
     """Timestamps, and the first record from each on as [offset, timestamp]: every n-th record's,
     and one behind all.
     """
-    records = [[one.offset, one.timestamp_ms] for one in checks.records(log)]
+    records = [[record.offset, record.timestamp_ms] for record in checks.records(log)]
     latest = max(time for _, time in records)
-    asked = [time for _, time in records[:: len(records) // TIMES]] + [latest, latest + 1]
-    return [(time, next((one for one in records if one[1] >= time), None)) for time in asked]
+    timestamps = [time for _, time in records[:: len(records) // TIMES]] + [latest, latest + 1]
+    return [
+        (time, next((record for record in records if record[1] >= time), None))
+        for time in timestamps
+    ]
 
 
 def _ask(question: dict, folder: Path) -> dict:
@@ -114,29 +120,31 @@ def _ask(question: dict, folder: Path) -> dict:
 
 def _compared(topic: dict, log: UnifiedLog, answer: dict) -> list[str]:
     """Ends of the log, every record, and the files after the broker has stopped."""
-    wanted = checks.digest(log, is_consumer=True) | {
+    expected = checks.digest(log, is_consumer=True) | {
         "log_start": log.log_start_offset,
         "log_end": log.log_end_offset,
     }
-    found = [
-        f"broker {topic['name']} {name}: {answer[name]}, kafkaviz {told}"
-        for name, told in wanted.items()
-        if answer[name] != told
+    differences = [
+        f"broker {topic['name']} {name}: {answer[name]}, kafkaviz {value}"
+        for name, value in expected.items()
+        if answer[name] != value
     ]
     for (time, wanted_at), at in zip(_by_time(log), answer["by_time"], strict=True):
-        found += (
+        differences += (
             []
             if at == wanted_at
             else [f"broker {topic['name']} at {time}: {at}, kafkaviz {wanted_at}"]
         )
     stopped = answer["stopped"]["segments"]
-    found += (
+    differences += (
         []
         if len(stopped) == len(log.segments)
         else [f"broker {topic['name']}: {len(stopped)} segments, kafkaviz {len(log.segments)}"]
     )
-    for one, segment in zip(stopped, log.segments, strict=False):
+    for stopped_segment, segment in zip(stopped, log.segments, strict=False):
         for kind, file in (("index", segment.index), ("timeindex", segment.timeindex)):
-            if content(one[kind]) != file.content():
-                found.append(f"broker {topic['name']} {one['base']}.{kind} was changed")
-    return found
+            if content(stopped_segment[kind]) != file.content():
+                differences.append(
+                    f"broker {topic['name']} {stopped_segment['base']}.{kind} was changed"
+                )
+    return differences

@@ -31,13 +31,14 @@ def recorded(question: dict, answer: dict) -> dict:
     that were not come to.
     """
     steps = [
-        step | told for step, told in zip(question["steps"], answer.get("steps", []), strict=False)
+        step | answered_step
+        for step, answered_step in zip(question["steps"], answer.get("steps", []), strict=False)
     ]
     line = question | answer | {"steps": steps}
     return (
         line
         if "final_closed" in answer
-        else {name: told for name, told in line.items() if name != "close_clock"}
+        else {name: value for name, value in line.items() if name != "close_clock"}
     )
 
 
@@ -51,14 +52,16 @@ class Compared(Replay):
         self.log.restart(step["now"])
         self.state(f"{number} opened", step["opened"])
 
-    def state(self, where: str, told: dict | list) -> None:
+    def state(self, where: str, answer: dict | list) -> None:
         """As Replay, of a .log with the room that was made for it too; then transaction indexes,
         snapshots and epochs.
         """
-        super().state(where, self._without_room(told))
-        for one, segment in zip(told["segments"], self.log.segments, strict=False):
-            found = None if segment.txnindex is None else segment.txnindex.hex()
-            self.same(f"{where} {one['base']} txnindex", one.get("txnindex"), found)
+        super().state(where, self._without_room(answer))
+        for segment_state, segment in zip(answer["segments"], self.log.segments, strict=False):
+            txnindex = None if segment.txnindex is None else segment.txnindex.hex()
+            self.same(
+                f"{where} {segment_state['base']} txnindex", segment_state.get("txnindex"), txnindex
+            )
         if "message.format.version" in self.history["settings"]:
             # below 0.11 no producer is known: 3.9.0 takes empty snapshots, and does not take them
             # away when it truncates
@@ -67,33 +70,38 @@ class Compared(Replay):
             f"{file_stem(offset)}.snapshot": data.hex()
             for offset, data in self.log.snapshots.items()
         }
-        for name in sorted(told["snapshots"].keys() | snapshots.keys()):
-            self.same(f"{where} {name}", told["snapshots"].get(name), snapshots.get(name))
+        for name in sorted(answer["snapshots"].keys() | snapshots.keys()):
+            self.same(f"{where} {name}", answer["snapshots"].get(name), snapshots.get(name))
 
-    def _without_room(self, told: dict) -> dict:
+    def _without_room(self, answer: dict) -> dict:
         """A killed broker's preallocated .log has zeros up to segment.bytes, which the next start
         cuts off.
         """
         if not self.log.config.preallocate:
-            return told
+            return answer
         segments = []
-        for one, segment in zip(told["segments"], self.log.segments, strict=False):
+        for segment_state, segment in zip(answer["segments"], self.log.segments, strict=False):
             data = self.logs.content(segment.base_offset)
-            if one["log_size"] == self.log.config.segment_bytes:
-                padded = hashlib.sha256(data + bytes(one["log_size"] - len(data))).hexdigest()
-                self.same("preallocated log", one["log_sha256"], padded)
-                one = one | {"log_size": len(data), "log_sha256": hashlib.sha256(data).hexdigest()}
-            segments.append(one)
-        return told | {"segments": segments}
+            if segment_state["log_size"] == self.log.config.segment_bytes:
+                padded = hashlib.sha256(
+                    data + bytes(segment_state["log_size"] - len(data))
+                ).hexdigest()
+                self.same("preallocated log", segment_state["log_sha256"], padded)
+                segment_state = segment_state | {
+                    "log_size": len(data),
+                    "log_sha256": hashlib.sha256(data).hexdigest(),
+                }
+            segments.append(segment_state)
+        return answer | {"segments": segments}
 
 
-def replayed(line: dict) -> tuple[list[str], UnifiedLog | None]:
+def check_replay(line: dict) -> tuple[list[str], UnifiedLog | None]:
     """What the writer makes of a recorded history: differences, and the log after it, or None of
     one that did not come to its end.
     """
     replay = Compared(line)
-    found = replay.run()
-    return found, replay.log if "final_closed" in line and not found else None
+    differences = replay.run()
+    return differences, replay.log if "final_closed" in line and not differences else None
 
 
 def written(log: UnifiedLog, folder: Path) -> None:
@@ -117,12 +125,14 @@ def loaded(kafka: Kafka, log: UnifiedLog, line: dict, folder: Path) -> list[str]
     opened = Compared(line)
     opened.log, opened.logs = log, log.logs
     opened.state("load", answer["opened"])
-    for name, wanted in digest(log).items():
-        opened.same(f"load {name}", answer["read"][name], wanted)
+    for name, expected in digest(log).items():
+        opened.same(f"load {name}", answer["read"][name], expected)
     after = _files(folder)
     # all but those of a log that ends below its start: it begins anew
-    kept = {file.name for file in log.stored_log().files}
-    changed = sorted(name for name in before if name in kept and before[name] != after.get(name))
+    kept_names = {file.name for file in log.stored_log().files}
+    changed = sorted(
+        name for name in before if name in kept_names and before[name] != after.get(name)
+    )
     log.close(line["close_clock"], flushed=False)
     return opened.differences + [f"{line['id']} load: {name} was changed" for name in changed]
 
@@ -144,36 +154,42 @@ def digest(log: UnifiedLog, is_consumer: bool = False) -> dict:
         batches += 1
         if is_consumer and is_control:
             continue
-        for one in batch_records.read_batch(data):
-            if one.offset < log.log_start_offset:
+        for record in batch_records.read_batch(data):
+            if record.offset < log.log_start_offset:
                 continue
-            sequence = -1 if is_consumer or one.sequence is None else one.sequence
+            sequence = -1 if is_consumer or record.sequence is None else record.sequence
             sha.update(
-                struct.pack(">qqi", one.offset, one.timestamp_ms, sequence)
-                + _sized(one.key)
-                + _sized(one.value)
+                struct.pack(">qqi", record.offset, record.timestamp_ms, sequence)
+                + _sized(record.key)
+                + _sized(record.value)
             )
-            sha.update(struct.pack(">i", len(one.headers)))
+            sha.update(struct.pack(">i", len(record.headers)))
             sha.update(
                 b"".join(
-                    _sized(part) for key, value in one.headers for part in (key.encode(), value)
+                    _sized(part) for key, value in record.headers for part in (key.encode(), value)
                 )
             )
-            first, last, records = one.offset if not records else first, one.offset, records + 1
-    told = {
+            first, last, records = (
+                record.offset if not records else first,
+                record.offset,
+                records + 1,
+            )
+    answer = {
         "records": records,
         "first_offset": first,
         "last_offset": last,
         "records_sha256": sha.hexdigest(),
     }
-    return told if is_consumer else told | {"batches": batches}
+    return answer if is_consumer else answer | {"batches": batches}
 
 
 def records(log: UnifiedLog) -> Iterator[batch_records.BatchRecord]:
     """Every record from the log start on, control records too."""
     for data, _ in _batches(log):
         yield from (
-            one for one in batch_records.read_batch(data) if one.offset >= log.log_start_offset
+            record
+            for record in batch_records.read_batch(data)
+            if record.offset >= log.log_start_offset
         )
 
 
@@ -201,21 +217,25 @@ def dumped(kafka: Kafka, line: dict, folder: Path) -> list[str]:
         str(file) for file in folder.iterdir() if file.suffix in (".log", ".index", ".timeindex")
     )
     answer = kafka.dump("--deep-iteration", "--files", ",".join(files))
-    said = answer["out"] + answer["err"]
-    if "error" in answer or FAULTS.search(said):
+    output = answer["out"] + answer["err"]
+    if "error" in answer or FAULTS.search(output):
         return [
             (
                 f"{line['id']} dump: {answer.get('error')} "
-                f"{[text for text in said.splitlines() if FAULTS.search(text)][:3]}"
+                f"{[text for text in output.splitlines() if FAULTS.search(text)][:3]}"
             )
         ]
-    shown = said.count("Dumping ")
-    return [] if shown == len(files) else [f"{line['id']} dump: {shown} of {len(files)} files"]
+    dump_count = output.count("Dumping ")
+    return (
+        []
+        if dump_count == len(files)
+        else [f"{line['id']} dump: {dump_count} of {len(files)} files"]
+    )
 
 
-def recovered(kafka: Kafka, log: UnifiedLog, line: dict) -> list[str]:
+def check_recovery(kafka: Kafka, log: UnifiedLog, line: dict) -> list[str]:
     """LogSegment.recover of the last .log files builds what kafkaviz's recovery builds."""
-    found = []
+    differences = []
     settings = {
         "index_interval_bytes": log.config.index_interval_bytes,
         "segment_index_bytes": log.config.segment_index_bytes,
@@ -223,13 +243,13 @@ def recovered(kafka: Kafka, log: UnifiedLog, line: dict) -> list[str]:
     for segment in log.segments[-MOST_RECOVERED:]:
         data = log.logs.stored(segment.base_offset).content()
         answer = kafka.recover(data, segment.base_offset, line["settings"])
-        told = {
+        expected = {
             "id": f"{line['id']} recover {segment.base_offset}",
             "version": line["version"],
             "base_offset": segment.base_offset,
         }
-        found += recovery_differences(told | settings | answer | {"log_gz": zipped(data)})
-    return found
+        differences += recovery_differences(expected | settings | answer | {"log_gz": zipped(data)})
+    return differences
 
 
 def is_per_batch(line: dict) -> bool:

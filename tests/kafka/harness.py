@@ -12,8 +12,8 @@ import tempfile
 import threading
 from pathlib import Path
 
-HERE = Path(__file__).parent
-BUILD = HERE.parents[1] / "build" / "kafka"
+FOLDER = Path(__file__).parent
+BUILD = FOLDER.parents[1] / "build" / "kafka"
 RELEASES = ("4.3.1", "3.9.0")
 LEAST_ROOM_BYTES = 1 << 30
 TIME_LIMIT_S = 600  # of one process; a whole run takes a minute or two
@@ -36,44 +36,52 @@ def missing_tool() -> str | None:
 def class_path(release: str) -> str:
     """The jars of that release, fetched by Maven once, and the harness compiled against them."""
     classes = BUILD / release
-    listed = BUILD / f"{release}.classpath"
+    classpath_file = BUILD / f"{release}.classpath"
     sources = sorted(
-        [*(HERE / "src" / "common").glob("*.java"), *(HERE / "src" / release).glob("*.java")]
+        [*(FOLDER / "src" / "common").glob("*.java"), *(FOLDER / "src" / release).glob("*.java")]
     )
-    if _older(listed, [HERE / "pom.xml"]):
+    if _older(classpath_file, [FOLDER / "pom.xml"]):
         BUILD.mkdir(parents=True, exist_ok=True)
         fetched = subprocess.run(
-            _maven(release, listed), capture_output=True, text=True, check=False
+            _maven(release, classpath_file), capture_output=True, text=True, check=False
         )
         if fetched.returncode:
             raise RuntimeError(
                 f"Maven could not fetch Kafka {release}: {fetched.stdout[-2000:]}{fetched.stderr[-2000:]}"
             )
-    if _older(classes / ".compiled", [*sources, listed]):
+    if _older(classes / ".compiled", [*sources, classpath_file]):
         shutil.rmtree(classes, ignore_errors=True)
         classes.mkdir()
         subprocess.run(
-            ["javac", "-nowarn", "-d", str(classes), "-cp", listed.read_text(), *map(str, sources)],
+            [
+                "javac",
+                "-nowarn",
+                "-d",
+                str(classes),
+                "-cp",
+                classpath_file.read_text(),
+                *map(str, sources),
+            ],
             check=True,
         )
         (classes / ".compiled").touch()
-    return f"{classes}:{listed.read_text()}"
+    return f"{classes}:{classpath_file.read_text()}"
 
 
-def _maven(release: str, listed: Path) -> list[str]:
+def _maven(release: str, classpath_file: Path) -> list[str]:
     repository = f"-Dmaven.repo.local={BUILD / '.m2'}"
     goal = [
         "dependency:build-classpath",
         f"-Dkafka.version={release}",
-        f"-Dmdep.outputFile={listed}",
+        f"-Dmdep.outputFile={classpath_file}",
     ]
     quietly = ["-q", "-B", "-Dstyle.color=never", "-Dmaven.wagon.http.retryHandler.count=3"]
-    return ["mvn", *quietly, repository, "-f", str(HERE / "pom.xml"), *goal]
+    return ["mvn", *quietly, repository, "-f", str(FOLDER / "pom.xml"), *goal]
 
 
-def _older(made: Path, sources: list[Path]) -> bool:
-    return not made.exists() or any(
-        source.stat().st_mtime > made.stat().st_mtime for source in sources
+def _older(target: Path, sources: list[Path]) -> bool:
+    return not target.exists() or any(
+        source.stat().st_mtime > target.stat().st_mtime for source in sources
     )
 
 

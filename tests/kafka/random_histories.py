@@ -60,7 +60,7 @@ def line_of(
         "settings": settings,
         "start_offset": int(rows["base_offset"][0]),
         "start_clock": start_ms,
-        "steps": [_append_step(one) for one in appends],
+        "steps": [_append_step(append) for append in appends],
         "appended_gz": zipped(data),
         "close_clock": int(rows["now_ms"][-1]) + 1000,
     }
@@ -76,11 +76,11 @@ def _append_step(rows: np.ndarray) -> dict:
         "record_count",
         "attributes",
     )
-    listed = [
-        [one[0], one[1] - one[0], *one[2:]]
-        for one in zip(*(rows[name].tolist() for name in names), strict=True)
+    batch_rows = [
+        [row[0], row[1] - row[0], *row[2:]]
+        for row in zip(*(rows[name].tolist() for name in names), strict=True)
     ]
-    return {"op": "append", "now": int(rows["now_ms"][0]), "b": listed}
+    return {"op": "append", "now": int(rows["now_ms"][0]), "b": batch_rows}
 
 
 class _Drawn:
@@ -153,7 +153,7 @@ class _Drawn:
     def _settings(self) -> dict:
         draw = self.draw
         segment = draw.choice([3_000, 10_000, 10_000, 50_000, 200_000, 2**30])
-        found = {
+        question = {
             self.size_name: segment,
             "segment.index.bytes": draw.choice(
                 [12, 16, 24, 30, 36, 40, 48, 67, 100, 240, 1000, 4096, 100_000, 10_485_760]
@@ -175,8 +175,8 @@ class _Drawn:
             "max.compaction.lag.ms": draw.choice([NEVER, NEVER, 5000]),
         }
         if self.magic < 2:
-            found["message.format.version"] = ("0.9.0", "0.10.2")[self.magic]
-        return found
+            question["message.format.version"] = ("0.9.0", "0.10.2")[self.magic]
+        return question
 
     # ---- the log that goes along
 

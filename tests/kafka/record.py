@@ -17,7 +17,7 @@ from tests.kafka.harness import RELEASES, Kafka, unzipped
 from tests.kafka.random_histories import history, line_of
 from tests.simulate.replay_vectors import incoming, settings
 
-KEPT = Path(__file__).parents[1] / "data" / "histories.jsonl.gz"
+HISTORIES = Path(__file__).parents[1] / "data" / "histories.jsonl.gz"
 SEEDS = 300
 MOST_BYTES = 290_000
 
@@ -29,12 +29,12 @@ def main() -> int:
     lines = []
     for release in RELEASES:
         with Kafka(release) as kafka:
-            found = [_strimzi(release), *(history(seed, release) for seed in range(SEEDS))]
-            lines += [checks.recorded(question, kafka.replay(question)) for question in found]
-    kept = _varied(lines)
-    packed = _packed(kept)
-    KEPT.write_bytes(packed)
-    print(f"{len(kept)} of {len(lines)} histories, {len(packed)} bytes")
+            histories = [_strimzi(release), *(history(seed, release) for seed in range(SEEDS))]
+            lines += [checks.recorded(question, kafka.replay(question)) for question in histories]
+    varied = _varied(lines)
+    packed = _packed(varied)
+    HISTORIES.write_bytes(packed)
+    print(f"{len(varied)} of {len(lines)} histories, {len(packed)} bytes")
     return 0
 
 
@@ -43,18 +43,18 @@ def _strimzi(release: str) -> dict:
     is full at 24 entries.
     """
     flow = preset("strimzi")
-    given = dict(flow.settings)
-    config = log_config(given, versions.parse(release))
+    settings = dict(flow.settings)
+    config = log_config(settings, versions.parse(release))
     chunk = next(
         chunks(flow, config, release_behaviour(versions.parse(release)), batches_per_chunk=120)
     )
-    given = {name: str(value) for name, value in given.items()} | {
+    settings = {name: str(value) for name, value in settings.items()} | {
         "retention.ms": "-1",
         "message.timestamp.after.max.ms": str(2**63 - 1),
     }
     data = bytes(chunk.data)[: int(chunk.rows["size_bytes"].sum())]
     return {"id": f"{release}-strimzi"} | line_of(
-        chunk.rows, data, release, given, flow.start_ms, flow.is_leader
+        chunk.rows, data, release, settings, flow.start_ms, flow.is_leader
     )
 
 
@@ -62,22 +62,22 @@ def _varied(lines: list[dict]) -> list[dict]:
     """The published example of each release, then always the line with the most that is new for its
     size, until the file is full.
     """
-    kept = [line for line in lines if line["id"].endswith("strimzi")]
-    left = [(line, _features(line), len(json.dumps(line))) for line in lines if line not in kept]
-    seen: set[tuple] = set()
+    chosen = [line for line in lines if line["id"].endswith("strimzi")]
+    left = [(line, _features(line), len(json.dumps(line))) for line in lines if line not in chosen]
+    covered: set[tuple] = set()
     while left:
-        best = max(left, key=lambda one: len(one[1] - seen) / (one[2] + 5000))
-        if not best[1] - seen or len(_packed([*kept, best[0]])) > MOST_BYTES:
-            return kept
-        kept.append(best[0])
-        seen |= best[1]
+        best = max(left, key=lambda candidate: len(candidate[1] - covered) / (candidate[2] + 5000))
+        if not best[1] - covered or len(_packed([*chosen, best[0]])) > MOST_BYTES:
+            return chosen
+        chosen.append(best[0])
+        covered |= best[1]
         left.remove(best)
-    return kept
+    return chosen
 
 
 def _features(line: dict) -> set[tuple]:
     """What a history shows, each with its release and its role."""
-    given, found = line["settings"], set()
+    line_settings, features = line["settings"], set()
     for name in (
         "segment.index.bytes",
         "index.interval.bytes",
@@ -86,21 +86,24 @@ def _features(line: dict) -> set[tuple]:
         "message.timestamp.type",
         "cleanup.policy",
     ):
-        found.add((name, str(given.get(name))))
+        features.add((name, str(line_settings.get(name))))
     for step in line["steps"]:
-        found |= {(step["op"],), ("error", step.get("error", {}).get("class"))}
-        found |= {("rolled", "rolled" in step), ("again", "recreated" in step)}
+        features |= {(step["op"],), ("error", step.get("error", {}).get("class"))}
+        features |= {("rolled", "rolled" in step), ("again", "recreated" in step)}
     for row in incoming(unzipped(line["appended_gz"]), 0, 0):
-        found |= {
+        features |= {
             ("codec", int(batch.codec(row)), int(row["magic"])),
             ("kind", int(row["attributes"]) & 0x30),
         }
     for state in [line.get("final_closed", {}), *(step.get("state", {}) for step in line["steps"])]:
-        found |= {("aborted", "txnindex" in one) for one in state.get("segments", [])}
-    found.add(
-        ("slots", log_config(settings(given), versions.parse(line["version"])).time_slots < 2)
+        features |= {("aborted", "txnindex" in segment) for segment in state.get("segments", [])}
+    features.add(
+        (
+            "slots",
+            log_config(settings(line_settings), versions.parse(line["version"])).time_slots < 2,
+        )
     )
-    return {(line["version"], line["mode"], *one) for one in found}
+    return {(line["version"], line["mode"], *feature) for feature in features}
 
 
 def _packed(lines: list[dict]) -> bytes:

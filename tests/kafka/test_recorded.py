@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 RECORDED = histories(ROOT / "tests" / "data" / "histories.jsonl.gz")
 
 
-def named(name: str) -> dict:
+def line_named(name: str) -> dict:
     return next(line for line in RECORDED if line["id"] == name)
 
 
@@ -26,10 +26,10 @@ def test_a_recorded_history(line):
     """Every file after every step that was looked at, each roll, each exception: as 4.3.1 or 3.9.0
     had them.
     """
-    assert checks.replayed(line)[0] == []
+    assert checks.check_replay(line)[0] == []
 
 
-def test_the_histories_hold_what_they_are_kept_for():
+def test_the_histories_cover_what_they_are_recorded_for():
     """Both releases and roles, every codec and magic, broker's time, preallocated logs,
     transactions, and each kind of refusal.
     """
@@ -45,9 +45,9 @@ def test_the_histories_hold_what_they_are_kept_for():
         line["settings"].get("message.timestamp.type") for line in RECORDED
     }
     assert any(
-        "txnindex" in one
+        "txnindex" in segment
         for line in RECORDED
-        for one in line.get("final_closed", {}).get("segments", [])
+        for segment in line.get("final_closed", {}).get("segments", [])
     )
     assert {step["op"] for line in RECORDED for step in line["steps"]} == {
         "append",
@@ -72,8 +72,8 @@ def test_the_histories_hold_what_they_are_kept_for():
 @pytest.mark.parametrize("release", ["4.3.1", "3.9.0"])
 def test_the_published_example(release):
     """Strimzi's: the time index is full at 24 entries, so the first segment ends with offset 48."""
-    line = named(f"{release}-strimzi")
-    assert {one[2] for step in line["steps"] for one in step["b"]} == {119}
+    line = line_named(f"{release}-strimzi")
+    assert {batch[2] for step in line["steps"] for batch in step["b"]} == {119}
     first, second = line["final_closed"]["segments"][:2]
     assert (first["base"], second["base"]) == (0, 49)
     assert (len(content(first["index"])), len(content(first["timeindex"]))) == (192, 288)
@@ -90,7 +90,7 @@ def test_one_byte_that_is_not_so_is_noticed():
         {"snapshots": closed["snapshots"] | {"00000000000000000001.snapshot": "00"}},
     ]
     for change in broken:
-        assert len(checks.replayed(line | {"final_closed": closed | change})[0]) == 1
+        assert len(checks.check_replay(line | {"final_closed": closed | change})[0]) == 1
 
 
 def test_without_java_or_maven_one_line_says_so(tmp_path):

@@ -39,7 +39,7 @@ idempotent = true
 transactions = { batches = 3 }
 """
 PREALLOCATED_BYTES = 1200
-KEPT = 4  # segments, before the oldest is renamed
+KEPT_SEGMENTS = 4  # segments, before the oldest is renamed
 PAUSE_S = 0.001
 TOPICS = ("orders-0", "orders-1", "payments-0")
 
@@ -52,12 +52,12 @@ def pool() -> tuple[list[Files], Files]:
     broker directory.
     """
     simulated = kv.simulate(load(WORKLOAD))
-    found = {one.name: one.content() for one in simulated.files}
-    own = {name: data for name, data in found.items() if "/" not in name}
-    inside = {name.partition("/")[2]: data for name, data in found.items() if "/" in name}
+    contents = {file.name: file.content() for file in simulated.files}
+    own = {name: data for name, data in contents.items() if "/" not in name}
+    inside = {name.partition("/")[2]: data for name, data in contents.items() if "/" in name}
     segments = []
-    for one in simulated.segments:
-        stem = f"{one.base_offset:020}."
+    for segment in simulated.segments:
+        stem = f"{segment.base_offset:020}."
         segments.append({name: data for name, data in inside.items() if name.startswith(stem)})
     return segments, own
 
@@ -82,7 +82,7 @@ class Churn:
             time.sleep(PAUSE_S)
         return self
 
-    def __exit__(self, *told: object) -> None:
+    def __exit__(self, *exception: object) -> None:
         self._ends.set()
         self._thread.join()
         if self.fault:
@@ -120,12 +120,12 @@ class Churn:
 
     def _log(self, path: Path) -> Iterator[None]:
         """Its segments, one behind the other."""
-        kept: list[Files] = []
+        kept_files: list[Files] = []
         for segment in pool()[0]:
             yield from self._segment(path, segment)
-            kept.append(segment)
-            if len(kept) > KEPT:
-                yield from self._retire(path, kept.pop(0))
+            kept_files.append(segment)
+            if len(kept_files) > KEPT_SEGMENTS:
+                yield from self._retire(path, kept_files.pop(0))
             self._checkpoint()
 
     def _segment(self, path: Path, segment: Files) -> Iterator[None]:
@@ -135,18 +135,18 @@ class Churn:
         for name in indexes:
             (path / name).write_bytes(b"")
             os.truncate(path / name, 0 if name.endswith(".txnindex") else PREALLOCATED_BYTES)
-        at, whole = 0, segment[log]
+        at, end = 0, segment[log]
         (path / log).touch()
-        while at < len(whole):
+        while at < len(end):
             if at and self._draw.random() < 0.1:
                 at = self._draw.randrange(at)  # a follower truncates
                 os.truncate(path / log, at)
                 yield
             with open(path / log, "r+b") as file:
                 file.seek(at)
-                at += file.write(whole[at : at + self._draw.randrange(1, 2500)])
+                at += file.write(end[at : at + self._draw.randrange(1, 2500)])
             for name in indexes:
-                share = len(segment[name]) * at // len(whole) // 4 * 4
+                share = len(segment[name]) * at // len(end) // 4 * 4
                 with open(path / name, "r+b") as file:
                     file.write(segment[name][:share])
             yield

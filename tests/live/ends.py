@@ -3,10 +3,10 @@
 from _pytest.capture import CaptureResult
 
 
-def well(status: int, told: CaptureResult[str]) -> bool:
+def well(status: int, output: CaptureResult[str]) -> bool:
     """A result, or one line at the end that says what was not there; no traceback."""
-    words = told.err.splitlines()
+    words = output.err.splitlines()
     is_told = status != 2 or (
         bool(words) and words[-1].startswith("kafkaviz: ") and ": " in words[-1][10:]
     )
-    return status in (0, 1, 2) and is_told and "Traceback" not in told.err + told.out
+    return status in (0, 1, 2) and is_told and "Traceback" not in output.err + output.out

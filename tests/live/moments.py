@@ -16,7 +16,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-NAMED = ("stat", "lstat", "scandir", "listdir", "access", "readlink")  # of os, the path first
+PATH_CALLS = ("stat", "lstat", "scandir", "listdir", "access", "readlink")  # of os, the path first
 NUMBERED = ("fstat", "pread", "preadv", "lseek")  # of os, of a file that is open
 
 
@@ -39,19 +39,19 @@ class Moments:
         self._changes, self._before = False, {}
 
     def __enter__(self) -> "Moments":
-        for name in (*NAMED, *NUMBERED):
+        for name in (*PATH_CALLS, *NUMBERED):
             self._before[name] = getattr(os, name)
             setattr(
                 os,
                 name,
-                self._named(getattr(os, name))
-                if name in NAMED
+                self._counting_paths(getattr(os, name))
+                if name in PATH_CALLS
                 else self._numbered(getattr(os, name)),
             )
         self._before["open"], builtins.open = builtins.open, self._opening(builtins.open)
         return self
 
-    def __exit__(self, *told: object) -> None:
+    def __exit__(self, *exception: object) -> None:
         builtins.open = self._before.pop("open")
         for name, call in self._before.items():
             setattr(os, name, call)
@@ -69,28 +69,28 @@ class Moments:
     def _is_inside(self, path: object) -> bool:
         return isinstance(path, str | os.PathLike) and os.fspath(path).startswith(self._folder)
 
-    def _named(self, call: Callable) -> Callable:
-        def counted(path: object = ".", *given: object, **more: object) -> object:
+    def _counting_paths(self, call: Callable) -> Callable:
+        def counted(path: object = ".", *args: object, **more: object) -> object:
             if self._is_inside(path):
                 self._passes()
-            return call(path, *given, **more)
+            return call(path, *args, **more)
 
         return counted
 
     def _numbered(self, call: Callable) -> Callable:
-        def counted(number: int, *given: object) -> object:
+        def counted(number: int, *args: object) -> object:
             if number in self._open:
                 self._passes()
-            return call(number, *given)
+            return call(number, *args)
 
         return counted
 
     def _opening(self, call: Callable) -> Callable:
-        def counted(path: object, *given: object, **more: object) -> object:
+        def counted(path: object, *args: object, **more: object) -> object:
             if not self._is_inside(path):
-                return call(path, *given, **more)
+                return call(path, *args, **more)
             self._passes()
-            file = call(path, *given, **more)
+            file = call(path, *args, **more)
             self._open.add(file.fileno())
             return file
 

@@ -93,12 +93,12 @@ def changed(
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir()
     arguments = [
-        one.replace("DIR", str(folder)).replace("OUT", str(out)) for one in COMMANDS[command]
+        word.replace("DIR", str(folder)).replace("OUT", str(out)) for word in COMMANDS[command]
     ]
     with Moments(folder, at, lambda: CHANGES[change](folder)) as moments:
         status = main(arguments)
-    told = capsys.readouterr()
-    assert ends.well(status, told), (status, told.err)
+    output = capsys.readouterr()
+    assert ends.well(status, output), (status, output.err)
     return status, moments.count
 
 

@@ -28,10 +28,10 @@ DUMP_OPTIONS = (
 def some_file(folder: Path, draw: Random, ending: str) -> str:
     """A file that was there a moment ago, or one that never was."""
     try:
-        found = [str(path) for path in folder.glob(f"*/*.{ending}")]
+        paths = [str(path) for path in folder.glob(f"*/*.{ending}")]
     except OSError:  # a folder vanished under glob
-        found = []
-    return draw.choice(found or [str(folder / "orders-0" / f"{7:020d}.{ending}")])
+        paths = []
+    return draw.choice(paths or [str(folder / "orders-0" / f"{7:020d}.{ending}")])
 
 
 def lookup(folder: Path, draw: Random) -> list[str]:
@@ -61,11 +61,11 @@ def command(folder: Path, out: Path, draw: Random, ingests: bool) -> list[str]:
         str(folder / draw.choice(TOPICS)),
         str(draw.choice([folder, folder / draw.choice(TOPICS)])),
     )
-    asked = {
+    options = {
         "check": [either, *draw.choice([[], ["--json"]])],
         "dump": [
             some_file(folder, draw, draw.choice(DUMPED)),
-            *(one for one in DUMP_OPTIONS if draw.random() < 0.4),
+            *(option for option in DUMP_OPTIONS if draw.random() < 0.4),
         ],
         "lookup": [*lookup(folder, draw), *draw.choice([[], ["--json"], ["--as-is"]])],
         "rebuild": [
@@ -86,43 +86,41 @@ def command(folder: Path, out: Path, draw: Random, ingests: bool) -> list[str]:
         if ingests
         else {}
     )
-    name = draw.choice(sorted(asked))
-    return [name, *asked[name]]
+    name = draw.choice(sorted(options))
+    return [name, *options[name]]
 
 
 def churned(
     tmp_path: Path, capsys: pytest.CaptureFixture, seconds: float, seed: int, ingests: bool
 ) -> dict[tuple[str, int], int]:
     """How often each command ended how. AssertionError where one ended otherwise than it may."""
-    draw, told, out = Random(seed), {}, tmp_path / "out"
+    draw, counts, out = Random(seed), {}, tmp_path / "out"
     out.mkdir()
     with Churn(tmp_path / "kafka", seed) as churn:
         end, first = time.monotonic() + seconds, churn.steps
         while time.monotonic() < end:
-            asked, since = command(tmp_path / "kafka", out, draw, ingests), time.monotonic()
-            status = main(asked)
-            said = capsys.readouterr()
-            assert ends.well(status, said), (asked, status, said.err)
-            assert time.monotonic() - since < (STARTS_S if asked[0] == "ingest" else LONGEST_S), (
-                asked
-            )
-            told[asked[0], status] = told.get((asked[0], status), 0) + 1
+            argv, since = command(tmp_path / "kafka", out, draw, ingests), time.monotonic()
+            status = main(argv)
+            output = capsys.readouterr()
+            assert ends.well(status, output), (argv, status, output.err)
+            assert time.monotonic() - since < (STARTS_S if argv[0] == "ingest" else LONGEST_S), argv
+            counts[argv[0], status] = counts.get((argv[0], status), 0) + 1
         assert churn.steps > first
-    return told
+    return counts
 
 
 @pytest.mark.matrix
 def test_a_directory_that_never_stands_still(tmp_path, capsys):
     """Results, or one line."""
-    told = churned(tmp_path, capsys, SECONDS, seed=1, ingests=False)
-    assert sum(told.values()) > 5
+    counts = churned(tmp_path, capsys, SECONDS, seed=1, ingests=False)
+    assert sum(counts.values()) > 5
 
 
 @pytest.mark.matrix
 def test_a_directory_that_never_stands_still_for_minutes(tmp_path, capsys):
     """The same, with Spark."""
-    told = churned(tmp_path, capsys, 60 * MINUTES, seed=2, ingests=True)
-    assert {name for name, status in told if status != 2} == {
+    counts = churned(tmp_path, capsys, 60 * MINUTES, seed=2, ingests=True)
+    assert {name for name, status in counts if status != 2} == {
         "check",
         "dump",
         "ingest",

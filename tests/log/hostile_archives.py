@@ -102,7 +102,7 @@ def tars() -> dict[str, tuple[bytes, str]]:
         for size in (-512, -1024, -100_000)
         for kind in (b"Z", b"0", b"5", b"x", b"L", b"S")
     )
-    found = {
+    archives = {
         f"size {size} of type {kind.decode()}": (
             header("x", size, kind),
             f"says a size of {size} bytes",
@@ -110,16 +110,16 @@ def tars() -> dict[str, tuple[bytes, str]]:
         for size, kind in sizes
     }
     for size in (b"-512", b"1" * 5000, b"1e99"):
-        found[f"pax size {size[:9]!r}"] = (
+        archives[f"pax size {size[:9]!r}"] = (
             pax(note(b"size", size)) + header("b/x"),
             f"{NO_NUMBER} size",
         )
     for time in (b"1e999990", b"1e300", b"9" * 60_000, b"NaN", b"inf", b"-1e18", b"1" * 5000):
-        found[f"time {time[:9]!r} of {len(time)}"] = (
+        archives[f"time {time[:9]!r} of {len(time)}"] = (
             pax(note(b"mtime", time)) + header("b/q"),
             f"{NO_NUMBER} time",
         )
-    found |= {
+    archives |= {
         "pax size of exabytes": (
             pax(note(b"size", b"9" * 19)) + header("b/x"),
             "unpacks to more than 1099511627776 bytes",
@@ -182,7 +182,10 @@ def tars() -> dict[str, tuple[bytes, str]]:
             f"{NO_NUMBER} size",
         ),
     }
-    return {name: (BROKER + content + END, said) for name, (content, said) in found.items()}
+    return {
+        name: (BROKER + content + END, error_text)
+        for name, (content, error_text) in archives.items()
+    }
 
 
 def zip_of(entries: list[tuple[bytes, int, bytes, int, int, int]], content: bytes) -> bytes:

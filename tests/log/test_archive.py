@@ -30,14 +30,14 @@ def packed(path: Path, members: dict[str, bytes], **fields: object) -> Path:
     """A .tar with these files."""
     with tarfile.open(path, "w", format=tarfile.PAX_FORMAT) as out:
         for name, content in members.items():
-            one = tarfile.TarInfo(name)
-            one.size, one.pax_headers = (
+            member = tarfile.TarInfo(name)
+            member.size, member.pax_headers = (
                 len(content),
                 {"mtime": f"{MTIME_NS // 10**9}.{MTIME_NS % 10**9:09d}"},
             )
             for field, value in fields.items():
-                setattr(one, field, value)
-            out.addfile(one, io.BytesIO(content))
+                setattr(member, field, value)
+            out.addfile(member, io.BytesIO(content))
     return path
 
 
@@ -107,9 +107,9 @@ def test_links_and_devices_are_passed_over(tmp_path):
             (tarfile.FIFOTYPE, "fifo"),
             (tarfile.DIRTYPE, "orders-0"),
         ):
-            one = tarfile.TarInfo(name)
-            one.type, one.linkname = kind, "/etc/passwd"
-            out.addfile(one)
+            member = tarfile.TarInfo(name)
+            member.type, member.linkname = kind, "/etc/passwd"
+            out.addfile(member)
         out.addfile(tarfile.TarInfo("meta.properties"))
     assert {child.name for child in archive.unpack_if_archive(path).iterdir()} == {
         "orders-0",
@@ -124,9 +124,9 @@ def test_a_zip_keeps_its_times(tmp_path):
         out.writestr(
             zipfile.ZipInfo("orders-0/00000000000000000000.log", (2026, 11, 21, 9, 30, 0)), b"x"
         )
-        one = zipfile.ZipInfo("meta.properties")
-        one.extra = b"UT\x05\x00\x01" + (1_790_000_000).to_bytes(4, "little")
-        out.writestr(one, b"")
+        member = zipfile.ZipInfo("meta.properties")
+        member.extra = b"UT\x05\x00\x01" + (1_790_000_000).to_bytes(4, "little")
+        out.writestr(member, b"")
     root = archive.unpack_if_archive(path)
     assert os.stat(root / "meta.properties").st_mtime == 1_790_000_000
     assert os.stat(root / "orders-0/00000000000000000000.log").st_mtime == 1_795_253_400
@@ -175,8 +175,8 @@ def test_an_archive_does_not_fill_the_disk(tmp_path, monkeypatch):
 
 def written(path: Path) -> int:
     """The bytes below the folder that an archive is unpacked into."""
-    root = next(one for one in (path, *path.parents) if one.name == "unpacked")
-    return sum(one.stat().st_size for one in root.rglob("*") if one.is_file())
+    root = next(folder for folder in (path, *path.parents) if folder.name == "unpacked")
+    return sum(path.stat().st_size for path in root.rglob("*") if path.is_file())
 
 
 @pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.GNUTYPE_LONGNAME])
@@ -184,11 +184,11 @@ def test_a_header_that_says_it_is_huge_takes_no_memory(tmp_path, kind):
     """A small .gz of zeros can say that names and notes of a gigabyte follow, which tarfile would
     read at once.
     """
-    one = tarfile.TarInfo("x")
-    one.type, one.size = kind, 1 << 30
+    member = tarfile.TarInfo("x")
+    member.type, member.size = kind, 1 << 30
     path = tmp_path / "b.tar.gz"
     with gzip.open(path, "wb") as out:
-        out.write(one.tobuf(tarfile.GNU_FORMAT) + bytes(4096))
+        out.write(member.tobuf(tarfile.GNU_FORMAT) + bytes(4096))
     with pytest.raises(CannotOpen, match="names and notes"):
         archive.unpack_if_archive(path)
 
@@ -205,10 +205,10 @@ def test_a_flipped_byte_never_opens_as_a_smaller_broker(tmp_path):
     """Whatever bit of a packed broker is wrong, all of it is refused: half a broker would look
     healthy.
     """
-    whole = SAMPLE.read_bytes()
-    for at in range(20, len(whole), len(whole) // 40):
+    data = SAMPLE.read_bytes()
+    for at in range(20, len(data), len(data) // 40):
         path = tmp_path / f"{at}.tar.gz"
-        path.write_bytes(whole[:at] + bytes([whole[at] ^ 0x10]) + whole[at + 1 :])
+        path.write_bytes(data[:at] + bytes([data[at] ^ 0x10]) + data[at + 1 :])
         with pytest.raises(CannotOpen):
             archive.unpack_if_archive(path)
 
@@ -222,9 +222,9 @@ def test_a_damaged_header_is_not_the_end(tmp_path, at):
         tmp_path / "b.tar",
         {f"orders-{number}/00000000000000000000.log": b"x" * 100 for number in range(4)},
     )
-    whole = bytearray(path.read_bytes())
-    whole[at] ^= 1
-    path.write_bytes(whole)
+    data = bytearray(path.read_bytes())
+    data[at] ^= 1
+    path.write_bytes(data)
     with pytest.raises(CannotOpen):
         archive.unpack_if_archive(path)
 
@@ -235,8 +235,8 @@ def test_a_tar_cut_between_two_files_is_noticed(tmp_path):
         tmp_path / "b.tar",
         {f"orders-{number}/00000000000000000000.log": b"x" * 100 for number in range(4)},
     )
-    with tarfile.open(path) as whole:
-        second = whole.getmembers()[2]
+    with tarfile.open(path) as tar:
+        second = tar.getmembers()[2]
     path.write_bytes(path.read_bytes()[: second.offset])
     with pytest.raises(CannotOpen, match="damaged or cut"):
         archive.unpack_if_archive(path)
@@ -247,9 +247,9 @@ def test_of_a_file_packed_twice_the_later_one_counts(tmp_path):
     path = tmp_path / "b.tar"
     with tarfile.open(path, "w") as out:
         for content in (b"node.id=1", b"node.id=2"):
-            one = tarfile.TarInfo("meta.properties")
-            one.size = len(content)
-            out.addfile(one, io.BytesIO(content))
+            member = tarfile.TarInfo("meta.properties")
+            member.size = len(content)
+            out.addfile(member, io.BytesIO(content))
     assert (archive.unpack_if_archive(path) / "meta.properties").read_bytes() == b"node.id=2"
 
 
@@ -270,7 +270,7 @@ def test_an_encrypted_zip_and_a_time_without_end_are_one_line(tmp_path):
         )
 
 
-def test_a_cache_that_cannot_be_written_is_said_so(tmp_path, monkeypatch):
+def test_a_cache_that_cannot_be_written_is_reported(tmp_path, monkeypatch):
     """The archive is not blamed for the folder it should go to."""
     (tmp_path / "file").touch()
     monkeypatch.setenv("KAFKAVIZ_CACHE", str(tmp_path / "file"))
@@ -320,7 +320,7 @@ def test_what_lies_in_an_archive_is_opened_by_its_name(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "error_text"),
     [
         ("b/orders-0", "holds b/orders-0, which is a file and a folder at once"),
         ("b/orders-0/meta/x", "holds b/orders-0/meta/x, which is a file and a folder at once"),
@@ -328,12 +328,12 @@ def test_what_lies_in_an_archive_is_opened_by_its_name(tmp_path):
         ("", "holds ., which is a file and a folder at once"),
     ],
 )
-def test_a_path_that_cannot_be_written_is_the_archives_fault(tmp_path, name, said):
+def test_a_path_that_cannot_be_written_is_the_archives_fault(tmp_path, name, error_text):
     """Room in the cache would not mend it."""
     path = packed(tmp_path / "b.tar", {"b/orders-0/meta": b"", name: b"x"})
     with pytest.raises(CannotOpen) as raised:
         archive.unpack_if_archive(path)
-    assert str(raised.value) == f"{path}: {said}; pack the directory again, with tar or zip"
+    assert str(raised.value) == f"{path}: {error_text}; pack the directory again, with tar or zip"
     assert not list((tmp_path / "cache" / "unpacked").iterdir())
 
 

@@ -30,7 +30,7 @@ def counted(broker: Broker) -> dict[str, object]:
 
 
 def _counts(partition: Partition) -> dict[str, object]:
-    found: dict[str, object] = {}
+    facts: dict[str, object] = {}
     for segment in partition.segments:
         name = f"{partition.directory}/{segment.name}"
         if segment.state not in ("active", "closed"):
@@ -42,17 +42,17 @@ def _counts(partition: Partition) -> dict[str, object]:
                 if (batches["record_count"] == -1).any()
                 else int(batches["record_count"].sum())
             )
-            found[f"{name}.log"] = dict(
+            facts[f"{name}.log"] = dict(
                 batches=len(batches), records=records, end_position=end.position
             )
         if segment.index:
-            found[f"{name}.index"] = len(segment.offset_index)
+            facts[f"{name}.index"] = len(segment.offset_index)
         if segment.timeindex:
-            found[f"{name}.timeindex"] = len(segment.time_index)
-    return found
+            facts[f"{name}.timeindex"] = len(segment.time_index)
+    return facts
 
 
-def held_to_dump(broker: Broker, name: str) -> int:
+def compare_with_dump(broker: Broker, name: str) -> int:
     """Compares every file with Kafka's dump of it; the number of files compared."""
     ours, unwritten, died = counted(broker), set(DUMPS["unwritten"][name]), set(DUMPS["died"][name])
     compared = 0
@@ -75,12 +75,12 @@ def test_counts_are_those_of_kafkas_dump(name, shared):
     """Batches, records and entries of every file of every directory, as kafka-dump-log 4.3.1 counts
     them.
     """
-    assert held_to_dump(open_broker(shared / "data" / f"{name}.tar.gz"), name) >= 40
+    assert compare_with_dump(open_broker(shared / "data" / f"{name}.tar.gz"), name) >= 40
 
 
 def test_the_sample_has_the_counts_of_kafkas_dump(clean):
     """The same for the directory that comes with the checkout."""
-    assert held_to_dump(open_broker(clean), "kafka-4.3.1-clean") > 200
+    assert compare_with_dump(open_broker(clean), "kafka-4.3.1-clean") > 200
 
 
 def test_a_clean_broker(clean):
@@ -239,7 +239,9 @@ def test_a_renamed_copy_of_a_partition_says_what_to_do(clean, tmp_path):
     )
     assert (str(raised.value), raised.value.kind) == (words, "not-kafka")
     (tmp_path / "copy").rename(tmp_path / "copy-0")
-    assert [one.directory for one in open_broker(tmp_path / "copy-0").partitions] == ["copy-0"]
+    assert [partition.directory for partition in open_broker(tmp_path / "copy-0").partitions] == [
+        "copy-0"
+    ]
 
 
 def test_a_folder_named_like_a_partition_makes_no_broker(tmp_path):
@@ -355,7 +357,7 @@ def test_producers_of_a_partition(clean):
         partition.snapshot(7)
 
 
-def test_a_broken_snapshot_is_told_by_file_and_byte(tmp_path, clean):
+def test_a_broken_snapshot_is_reported_by_file_and_byte(tmp_path, clean):
     """One flipped bit, and the words in which Kafka refuses the file."""
     broken = tmp_path / "orders-0" / "00000000000000019113.snapshot"
     shutil.copytree(clean / "orders-0", broken.parent)

@@ -46,48 +46,48 @@ def files(root: Path) -> list[FileInfo]:
     return [file.info(path) for path in sorted(root.rglob("*")) if path.is_file()]
 
 
-def tiled(found: FileInfo) -> set[str]:
+def tiled(file_info: FileInfo) -> set[str]:
     """Checks a file whole where it is small, and some stretches of it; the names of its spans that
     name no field.
     """
-    stretches = list(random_stretches(found))
-    names = {span.name for one in stretches for span in one.spans}
-    for one in stretches:
-        assert one.data == file.read(found.path, one.start, one.stop - one.start)
-        if one.start == one.stop:
+    stretches = list(random_stretches(file_info))
+    names = {span.name for stretch in stretches for span in stretch.spans}
+    for stretch in stretches:
+        assert stretch.data == file.read(
+            file_info.path, stretch.start, stretch.stop - stretch.start
+        )
+        if stretch.start == stretch.stop:
             continue
-        check(one.spans, one.spans[0].start, one.spans[-1].end)
-        assert one.spans[0].start <= one.start < one.spans[0].end
-        assert one.spans[-1].start < one.stop <= one.spans[-1].end
-    if found.size_bytes <= LARGE_BYTES:
-        whole = read(found)
-        check(whole.spans, 0, found.size_bytes)
-        for one in stretches:
-            assert one.spans == find_overlapping(whole.spans, one.start, one.stop), (
-                f"{found.path}, {one.start}"
+        check(stretch.spans, stretch.spans[0].start, stretch.spans[-1].end)
+        assert stretch.spans[0].start <= stretch.start < stretch.spans[0].end
+        assert stretch.spans[-1].start < stretch.stop <= stretch.spans[-1].end
+    if file_info.size_bytes <= LARGE_BYTES:
+        ranges = read(file_info)
+        check(ranges.spans, 0, file_info.size_bytes)
+        for stretch in stretches:
+            assert stretch.spans == find_overlapping(ranges.spans, stretch.start, stretch.stop), (
+                f"{file_info.path}, {stretch.start}"
             )
-        names |= {span.name for span in whole.spans}
+        names |= {span.name for span in ranges.spans}
     return names
 
 
-def random_stretches(found: FileInfo):
+def random_stretches(file_info: FileInfo):
     """The first bytes, the last ones, and some in between."""
-    draw = random.Random(found.name)
+    draw = random.Random(file_info.name)
     starts = [
         0,
-        max(0, found.size_bytes - 100),
-        *(draw.randrange(found.size_bytes) for _ in range(2) if found.size_bytes),
+        max(0, file_info.size_bytes - 100),
+        *(draw.randrange(file_info.size_bytes) for _ in range(2) if file_info.size_bytes),
     ]
-    return (read(found, start, start + draw.choice((1, 16, 700))) for start in starts)
+    return (read(file_info, start, start + draw.choice((1, 16, 700))) for start in starts)
 
 
-@pytest.mark.parametrize(
-    "found", files(DATA), ids=lambda found: f"{found.directory.name}/{found.name}"
-)
-def test_files_kept_with_the_tests(found):
+@pytest.mark.parametrize("file", files(DATA), ids=lambda file: f"{file.directory.name}/{file.name}")
+def test_files_kept_with_the_tests(file):
     """What is no file of Kafka's is one span."""
-    names = tiled(found)
-    if found.name.endswith((".dump", ".gz", ".json", ".py", ".md")):
+    names = tiled(file)
+    if file.name.endswith((".dump", ".gz", ".json", ".py", ".md")):
         assert names == {message("span.unknown_file")}
 
 
@@ -101,7 +101,7 @@ def test_files_kept_with_the_tests(found):
 )
 def test_every_file_of_the_samples(sample, met, request):
     """None is unknown, and each kind of tail is met."""
-    names = set().union(*(tiled(found) for found in files(request.getfixturevalue(sample))))
+    names = set().union(*(tiled(file) for file in files(request.getfixturevalue(sample))))
     assert message("span.unknown_file") not in names and names >= met
 
 
@@ -109,9 +109,11 @@ def test_every_file_of_the_samples(sample, met, request):
 @pytest.mark.parametrize("archive", ARCHIVES)
 def test_every_file_of_every_directory(archive, shared):
     """Eight brokers, 1.1.1 to 4.3.1, clean, killed and damaged."""
-    found = files(unpack_if_archive(shared / "data" / f"{archive}.tar.gz"))
-    assert len(found) > 50
-    assert message("span.unknown_file") not in set().union(*(tiled(one) for one in found))
+    file_infos = files(unpack_if_archive(shared / "data" / f"{archive}.tar.gz"))
+    assert len(file_infos) > 50
+    assert message("span.unknown_file") not in set().union(
+        *(tiled(file_info) for file_info in file_infos)
+    )
 
 
 CHANGES = st.lists(
@@ -121,7 +123,7 @@ CHANGES = st.lists(
 
 @settings(max_examples=60, deadline=None)
 @given(CHANGES, st.binary(max_size=40), st.data())
-def test_any_damage_is_tiled_and_told_the_same_from_everywhere(
+def test_any_damage_is_tiled_and_described_the_same_from_everywhere(
     tmp_path_factory, changes, behind, data
 ):
     """Bytes overwritten and added: a stretch in the middle is told as a reader from the start would
@@ -136,11 +138,13 @@ def test_any_damage_is_tiled_and_told_the_same_from_everywhere(
     path.write_bytes(bytes(log) + behind)
     if data.draw(st.booleans()):
         shutil.copy(TINY.with_suffix(".index"), folder)
-    found = file.info(path)
-    whole = read(found).spans
-    check(whole, 0, found.size_bytes)
-    start = data.draw(st.integers(0, found.size_bytes - 1))
-    assert read(found, start, start + 40).spans == find_overlapping(whole, start, start + 40)
+    file_info = file.info(path)
+    all_spans = read(file_info).spans
+    check(all_spans, 0, file_info.size_bytes)
+    start = data.draw(st.integers(0, file_info.size_bytes - 1))
+    assert read(file_info, start, start + 40).spans == find_overlapping(
+        all_spans, start, start + 40
+    )
 
 
 def test_damage_hides_nothing_behind_it(tmp_path):
@@ -197,12 +201,18 @@ def test_a_stretch_far_into_a_large_log_is_reached_by_the_index(tmp_path, monkey
 
 def test_what_a_compressed_batch_holds(clean):
     """Its records, decompressed, and a stretch of them."""
-    found = next(
-        one
-        for one in files(clean)
-        if one.name.endswith(".log") and one.size_bytes and read_decompressed(one, 0)
+    compressed_file = next(
+        file
+        for file in files(clean)
+        if file.name.endswith(".log") and file.size_bytes and read_decompressed(file, 0)
     )
-    whole, part = read_decompressed(found, 0), read_decompressed(found, 0, 20, 60)
-    check(whole.spans, 0, whole.size_bytes)
-    assert (part.data, part.spans) == (whole.data[20:60], find_overlapping(whole.spans, 20, 60))
+    full_range, part = (
+        read_decompressed(compressed_file, 0),
+        read_decompressed(compressed_file, 0, 20, 60),
+    )
+    check(full_range.spans, 0, full_range.size_bytes)
+    assert (part.data, part.spans) == (
+        full_range.data[20:60],
+        find_overlapping(full_range.spans, 20, 60),
+    )
     assert read_decompressed(file.info(TINY.with_suffix(".log")), 0) is None

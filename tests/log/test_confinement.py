@@ -88,7 +88,7 @@ def test_without_confinement_everything_is_read(root):
     assert file.read(root.parent / "rootless" / "secret") == b"root:x:0:0\n"
 
 
-def test_the_parent_of_a_lone_partition_is_judged_too(root):
+def test_the_parent_of_a_lone_partition_is_checked_too(root):
     """Its checkpoints are links that lead outside: what is in them is told to nobody."""
     (root / "orders-0").mkdir()
     (root / "orders-0" / "00000000000000000000.log").touch()
@@ -99,7 +99,7 @@ def test_the_parent_of_a_lone_partition_is_judged_too(root):
     assert "root:x" not in str(broker.problems)
 
 
-def test_settings_beside_the_directory_are_judged_too(root):
+def test_settings_beside_the_directory_are_checked_too(root):
     """A server.properties above what may be read, or that leads out of it, is not there."""
     (root / "broker" / "orders-0").mkdir(parents=True)
     (root / "broker" / "orders-0" / "00000000000000000000.log").touch()

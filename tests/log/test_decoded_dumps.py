@@ -28,7 +28,7 @@ BROKERS = [
     "kafka-4.4.0-killed-restarted",
 ]
 LINE = re.compile(r"\| offset: (\d+) .*? headerKeys: \[\](?: (.*))?")
-KEPT = [
+DUMPS = [
     json.loads(line)
     for line in gzip.decompress((DATA / "decoded_bodies.jsonl.gz").read_bytes()).splitlines()
 ]
@@ -65,13 +65,13 @@ def body(record, is_control: bool, topic: str) -> str:
     return metadata.dump_text(record.value, record.offset)
 
 
-@pytest.mark.parametrize("kept", KEPT, ids=lambda kept: kept["file"])
-def test_the_sample_brokers_internal_topics(clean, kept):
+@pytest.mark.parametrize("dump", DUMPS, ids=lambda dump: dump["file"])
+def test_the_sample_brokers_internal_topics(clean, dump):
     """Group metadata and commits, transactions, the metadata log, its snapshots and
     bootstrap.checkpoint.
     """
-    assert bodies(clean, kept["file"]) == kept["bodies"]
-    assert len(kept["bodies"]) > 3
+    assert bodies(clean, dump["file"]) == dump["bodies"]
+    assert len(dump["bodies"]) > 3
 
 
 @pytest.mark.parametrize("name", BROKERS)
@@ -82,8 +82,8 @@ def test_all_internal_topics_of_a_broker(shared, name):
         for member in expected:
             _, _, file = member.name.partition(f"{name}.expected/dump/")
             if file.endswith(".decoded.out"):
-                told = recorded(expected.extractfile(member).read().decode())
+                recorded_lines = recorded(expected.extractfile(member).read().decode())
                 ours = bodies(root, file.removesuffix(".decoded.out"))
-                assert ours == told, file
-                records, files = records + len(told), files + 1
+                assert ours == recorded_lines, file
+                records, files = records + len(recorded_lines), files + 1
     assert (files > 8, records > 400) == (True, True), (files, records)

@@ -51,8 +51,10 @@ def test_places_are_those_that_the_index_knows(stem):
                 points.position_before_offset(1000 + 10 * number),
                 points.position_behind_offset(1000 + 10 * number),
             )
-            assert before == max([0, *(one for one in known if one < STARTS[number])])
-            assert behind == min([STARTS[-1], *(one for one in known if one > STARTS[number])])
+            assert before == max([0, *(start for start in known if start < STARTS[number])])
+            assert behind == min(
+                [STARTS[-1], *(start for start in known if start > STARTS[number])]
+            )
             assert (
                 STARTS.index(points.position_before_time(START_MS + number))
                 <= number

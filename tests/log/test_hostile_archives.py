@@ -57,7 +57,7 @@ def cache(tmp_path, monkeypatch):
     return tmp_path / "cache"
 
 
-def run(script: str, given: object) -> subprocess.CompletedProcess:
+def run(script: str, argument: object) -> subprocess.CompletedProcess:
     """A script under limits of processor time and of memory: what exceeds them does not come
     back.
     """
@@ -69,7 +69,7 @@ def run(script: str, given: object) -> subprocess.CompletedProcess:
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
     return subprocess.run(
         [sys.executable, "-c", script],
-        input=json.dumps(given),
+        input=json.dumps(argument),
         capture_output=True,
         text=True,
         preexec_fn=limit,
@@ -86,16 +86,20 @@ def test_no_header_is_believed(tmp_path, cache):
     """Each is refused in one line that says what is wrong, all of them within the time that one may
     take.
     """
-    paths, wanted = [], []
-    for number, (content, said) in enumerate(hostile.tars().values()):
+    paths, expected = [], []
+    for number, (content, error_text) in enumerate(hostile.tars().values()):
         paths.append(tmp_path / f"{number}.tar")
         paths[-1].write_bytes(content)
-        wanted.append(said)
+        expected.append(error_text)
     done = run(OPEN_EACH, [str(path) for path in paths])
-    told = [json.loads(line) for line in done.stdout.splitlines()]
-    assert done.returncode == 0 and len(told) == len(paths), done.stderr[-500:]
-    for name, path, said, line in zip(hostile.tars(), paths, wanted, told, strict=True):
-        assert line.startswith(f"{path}: ") and said in line and "\n" not in line, f"{name}: {line}"
+    documents = [json.loads(line) for line in done.stdout.splitlines()]
+    assert done.returncode == 0 and len(documents) == len(paths), done.stderr[-500:]
+    for name, path, error_text, line in zip(
+        hostile.tars(), paths, expected, documents, strict=True
+    ):
+        assert line.startswith(f"{path}: ") and error_text in line and "\n" not in line, (
+            f"{name}: {line}"
+        )
     assert nothing_left(cache)
 
 
@@ -176,28 +180,28 @@ def test_the_command_ends_with_one_line(tmp_path, cache, name):
     """`kafkaviz check` ends with status 2, long before a limit of the system does it, and leaves
     nothing behind.
     """
-    file_name, build, limits, said = BY_COMMAND[name]
+    file_name, build, limits, error_text = BY_COMMAND[name]
     path = tmp_path / file_name
     build(path)
     done = run(CHECK, [str(path), limits])
     assert done.returncode == 2 and done.stdout == "", done.stderr[-500:]
     assert (
         done.stderr.startswith(f"kafkaviz: {path}: ")
-        and said in done.stderr
+        and error_text in done.stderr
         and done.stderr.count("\n") == 1
     )
     assert nothing_left(cache)
 
 
 @pytest.mark.parametrize("name", IN_PROCESS)
-def test_what_is_used_up_is_said(tmp_path, cache, monkeypatch, name):
+def test_what_is_used_up_is_reported(tmp_path, cache, monkeypatch, name):
     """Which limit it was, and nothing is left behind."""
-    file_name, build, limits, said = IN_PROCESS[name]
+    file_name, build, limits, error_text = IN_PROCESS[name]
     path = tmp_path / file_name
     build(path)
     for limit, value in limits.items():
         monkeypatch.setattr(unpack_budget, limit, value)
-    with pytest.raises(CannotOpen, match=said):
+    with pytest.raises(CannotOpen, match=error_text):
         archive.unpack_if_archive(path)
     assert nothing_left(cache)
 
@@ -253,13 +257,13 @@ def sparse_files() -> dict[str, bytes]:
     """The same file with holes in each of GNU's formats: at 512 and 3072 a block each, then a hole
     to 5000.
     """
-    one, other = b"1" * 512, b"2" * 300
+    first_block, other = b"1" * 512, b"2" * 300
     chunks, name = ((512, 512), (3072, 300), (5000, 0)), b"GNU.sparse.name"
     pairs = b"".join(
         note(b"GNU.sparse.offset", b"%d" % at) + note(b"GNU.sparse.numbytes", b"%d" % size)
         for at, size in chunks
     )
-    listed = b",".join(b"%d,%d" % chunk for chunk in chunks)
+    sparse_map = b",".join(b"%d,%d" % chunk for chunk in chunks)
     many = tuple((1024 * number, 1) for number in range(40))
     rows = (
         b"".join(b"%011o\0%011o\0" % chunk for chunk in many[4:25]),
@@ -272,13 +276,14 @@ def sparse_files() -> dict[str, bytes]:
     size = note(b"GNU.sparse.size", b"5000")
     begun = sparse(LOG, 40_000, many[:4], b"x" * 40, is_extended=True)
     return {
-        "old": sparse(LOG, 5000, chunks, one + other),
+        "old": sparse(LOG, 5000, chunks, first_block + other),
         "old, extended": begun[:512] + extended + begun[512:],
-        "0.0": pax(size + note(b"GNU.sparse.numblocks", b"3") + pairs) + file(LOG, one + other),
-        "0.1": pax(size + note(b"GNU.sparse.map", listed) + note(name, LOG.encode()))
-        + file("s/x", one + other),
+        "0.0": pax(size + note(b"GNU.sparse.numblocks", b"3") + pairs)
+        + file(LOG, first_block + other),
+        "0.1": pax(size + note(b"GNU.sparse.map", sparse_map) + note(name, LOG.encode()))
+        + file("s/x", first_block + other),
         "1.0": pax(first + note(name, LOG.encode()) + note(b"GNU.sparse.realsize", b"5000"))
-        + file("s/x", hostile.padded(in_front) + one + other),
+        + file("s/x", hostile.padded(in_front) + first_block + other),
         "1.0, a long map": pax(
             first + note(name, LOG.encode()) + note(b"GNU.sparse.realsize", b"300000")
         )
@@ -295,13 +300,13 @@ def test_sparse_files_are_those_of_tarfile(tmp_path, name):
     path.write_bytes(sparse_files()[name] + file(META, b"node.id=1\n") + END)
     root = archive.unpack_if_archive(path)
     with tarfile.open(path) as packed:
-        wanted = {
+        expected_files = {
             member.name.removeprefix("b/"): packed.extractfile(member).read() for member in packed
         }
-    assert wanted == {
-        str(one.relative_to(root)): one.read_bytes() for one in root.rglob("*") if one.is_file()
+    assert expected_files == {
+        str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()
     }
-    assert len(wanted) == 2 and len(wanted[LOG.removeprefix("b/")]) >= 5000
+    assert len(expected_files) == 2 and len(expected_files[LOG.removeprefix("b/")]) >= 5000
 
 
 @pytest.mark.parametrize("form", [tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
@@ -332,7 +337,9 @@ def test_what_tarfile_writes_is_read(tmp_path, form):
         out.addfile(folder)
     root = archive.unpack_if_archive(path)
     assert {
-        f"b/{one.relative_to(root)}": one.read_bytes() for one in root.rglob("*") if one.is_file()
+        f"b/{path.relative_to(root)}": path.read_bytes()
+        for path in root.rglob("*")
+        if path.is_file()
     } == {name: name.encode()[: len(name)] for name in names}
     assert (root / "empty-0").stat().st_mtime == 1_000_000_000 and (
         root / "meta.properties"
@@ -399,7 +406,7 @@ def test_half_of_the_files_that_a_disk_may_hold_are_spared(tmp_path, cache, monk
     path = tmp_path / "b.tar.gz"
     hostile.write_files(path, 100)
     monkeypatch.setattr(
-        archive, "_free_files", lambda folder: 100 - sum(1 for one in folder.rglob("*"))
+        archive, "_free_files", lambda folder: 100 - sum(1 for path in folder.rglob("*"))
     )
     with pytest.raises(CannotOpen, match=r"only 50 files more would fit there.*make room there"):
         archive.unpack_if_archive(path)
@@ -430,19 +437,19 @@ def test_who_waits_can_end_it(tmp_path, cache):
     """What the watch raises ends the unpacking, and nothing is left of it."""
     path = tmp_path / "b.tar.gz"
     hostile.write_zeros(path, 1 << 30)
-    seen = []
+    chunks = []
 
     class Stopped(BaseException):
         pass
 
     def watch(bytes_read: int) -> None:
-        seen.append(bytes_read)
-        if len(seen) == 2:
+        chunks.append(bytes_read)
+        if len(chunks) == 2:
             raise Stopped
 
     with pytest.raises(Stopped):
         archive.unpack_if_archive(path, watch)
-    assert seen[0] < seen[1] < 1 << 30 and nothing_left(cache)
+    assert chunks[0] < chunks[1] < 1 << 30 and nothing_left(cache)
 
 
 def test_what_a_killed_process_was_unpacking_is_swept(tmp_path, cache):
@@ -478,11 +485,11 @@ def test_an_xz_that_wants_more_memory_than_it_may(tmp_path, monkeypatch):
 @pytest.mark.parametrize("compress", [lzma.compress, gzip.compress, bz2.compress])
 def test_streams_behind_one_another_are_one(tmp_path, compress):
     """As the tools that pack with several processors write them; one that is cut is refused."""
-    whole, path = (
+    content, path = (
         BROKER + file("b/orders-0/00000000000000000000.index", os.urandom(300_000)) + END,
         tmp_path / "b.tar.gz",
     )
-    packed = compress(whole[:1000]) + compress(b"") + compress(whole[1000:])
+    packed = compress(content[:1000]) + compress(b"") + compress(content[1000:])
     path.write_bytes(packed)
     assert (
         archive.unpack_if_archive(path) / "orders-0/00000000000000000000.index"

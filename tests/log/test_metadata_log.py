@@ -45,7 +45,8 @@ def partition(number: int, *replicas: int) -> bytes:
     """A PARTITION_RECORD."""
     lists = [replicas, replicas, (), ()]
     written = b"".join(
-        bytes([len(one) + 1]) + b"".join(node.to_bytes(4, "big") for node in one) for one in lists
+        bytes([len(replicas) + 1]) + b"".join(node.to_bytes(4, "big") for node in replicas)
+        for replicas in lists
     )
     return b"\1\3\0" + number.to_bytes(4, "big") + ID + written + bytes(12) + b"\0"
 
@@ -66,12 +67,12 @@ def batch(base_offset: int, values: list[bytes]) -> bytes:
         2,
     )
     header["last_offset_delta"], header["record_count"] = len(values) - 1, len(values)
-    whole = bytearray(header.tobytes() + body)
-    header["crc"] = crc32c(bytes(whole[CRC_START:]))
+    batch_bytes = bytearray(header.tobytes() + body)
+    header["crc"] = crc32c(bytes(batch_bytes[CRC_START:]))
     return header.tobytes() + body
 
 
-def replayed(path, log: bytes, **snapshots: bytes) -> MetadataImage:
+def replay_image(path, log: bytes, **snapshots: bytes) -> MetadataImage:
     """The state of a directory of these files."""
     directory = path / metadata_log.DIRECTORY
     directory.mkdir(parents=True)
@@ -85,7 +86,7 @@ def replayed(path, log: bytes, **snapshots: bytes) -> MetadataImage:
 
 def configs(state: MetadataImage) -> dict:
     """The settings of the topic orders."""
-    return {name: given.value for name, given in state.topic_configs("orders").items()}
+    return {name: config.value for name, config in state.topic_configs("orders").items()}
 
 
 def test_later_records_win_and_null_takes_away(tmp_path):
@@ -93,7 +94,7 @@ def test_later_records_win_and_null_takes_away(tmp_path):
     log = batch(0, [topic("orders"), config("a", "1"), config("b", "1")]) + batch(
         3, [config("a", "2"), config("b", None)]
     )
-    state = replayed(tmp_path, log)
+    state = replay_image(tmp_path, log)
     assert (configs(state), list(state.topic_ids), state.end_offset) == ({"a": "2"}, ["orders"], 5)
     assert state.topic_configs("orders")["a"] == ("2", FIRST, 3)
 
@@ -101,7 +102,7 @@ def test_later_records_win_and_null_takes_away(tmp_path):
 def test_a_removed_topic_forgets_its_settings(tmp_path):
     """One that is made again starts with none."""
     log = batch(0, [topic("orders"), config("a", "1"), remove(), topic("orders")])
-    assert configs(replayed(tmp_path, log)) == {}
+    assert configs(replay_image(tmp_path, log)) == {}
 
 
 @pytest.mark.parametrize(
@@ -112,13 +113,13 @@ def test_a_transaction_counts_once_it_ends(tmp_path, end, expected):
     log = batch(
         0, [topic("orders"), config("a", "1"), BEGIN, config("a", "2"), *([end] if end else [])]
     )
-    assert configs(replayed(tmp_path, log)) == expected
+    assert configs(replay_image(tmp_path, log)) == expected
 
 
 def test_the_log_is_replayed_from_the_end_of_the_newest_snapshot(tmp_path):
     """What lies below is in the snapshot, or was taken away."""
     log = batch(0, [topic("orders"), config("old", "1")]) + batch(2, [config("new", "1")])
-    state = replayed(
+    state = replay_image(
         tmp_path,
         log,
         _1=batch(0, [topic("stale")]),
@@ -136,7 +137,7 @@ def test_a_snapshot_that_cannot_be_read_gives_way_to_the_one_before(tmp_path):
         batch(0, [topic("orders"), config("a", "1")]),
         batch(0, [topic("orders"), config("a", "2")]),
     )
-    state = replayed(tmp_path, b"", _1=good, _2=bad.replace(text("2"), text("3")))
+    state = replay_image(tmp_path, b"", _1=good, _2=bad.replace(text("2"), text("3")))
     assert (configs(state), [problem.path.name[:20] for problem in state.problems]) == (
         {"a": "1"},
         [f"{2:020}"],
@@ -148,13 +149,15 @@ def test_a_batch_with_a_wrong_checksum_ends_the_log(tmp_path):
     log = batch(0, [topic("orders"), config("a", "1")]) + batch(2, [config("a", "2")]).replace(
         text("2"), text("3")
     )
-    state = replayed(tmp_path, log)
+    state = replay_image(tmp_path, log)
     assert (configs(state), len(state.problems), state.end_offset) == ({"a": "1"}, 1, 2)
 
 
-def test_a_record_that_cannot_be_read_is_told_and_passed_over(tmp_path):
+def test_a_record_that_cannot_be_read_is_reported_and_passed_over(tmp_path):
     """Its neighbours count."""
-    state = replayed(tmp_path, batch(0, [topic("orders"), config("a", "1")[:-3], config("b", "1")]))
+    state = replay_image(
+        tmp_path, batch(0, [topic("orders"), config("a", "1")[:-3], config("b", "1")])
+    )
     assert (configs(state), [problem.what for problem in state.problems]) == (
         {"b": "1"},
         [
@@ -176,7 +179,7 @@ def test_a_flipped_log_is_no_more_than_a_problem(tmp_path, clean, step):
         path = tmp_path / str(at)
         path.mkdir()
         assert (
-            replayed(path, data[:at] + bytes([data[at] ^ 0x55]) + data[at + 1 :]).end_offset
+            replay_image(path, data[:at] + bytes([data[at] ^ 0x55]) + data[at + 1 :]).end_offset
             <= 1_000_000
         )
         shutil.rmtree(path)
@@ -198,16 +201,18 @@ def test_replicas_are_those_of_the_last_change(tmp_path):
             ABORT,
         ],
     )
-    state = replayed(tmp_path / "a", log)
+    state = replay_image(tmp_path / "a", log)
     assert list(state.replicas.values()) == [{0: (1, 2), 1: (3, 1)}] and set(state.replicas) == set(
         state.topic_ids.values()
     )
-    ended = replayed(
+    ended = replay_image(
         tmp_path / "b", batch(0, [topic("orders"), partition(0, 1), BEGIN, moved(0, 9), END])
     )
     assert list(ended.replicas.values()) == [{0: (9,)}]
     assert (
-        replayed(tmp_path / "c", batch(0, [topic("orders"), partition(0, 1), remove()])).replicas
+        replay_image(
+            tmp_path / "c", batch(0, [topic("orders"), partition(0, 1), remove()])
+        ).replicas
         == {}
     )
 

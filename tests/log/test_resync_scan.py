@@ -31,18 +31,18 @@ def segment(stem: Path) -> Segment:
     return open_broker(stem.parents[1]).partition("a-0").segments[0]
 
 
-def passed(found: Segment, chunk_bytes: int = CHUNK_BYTES) -> tuple[list[int], list[Hole]]:
+def passed(segment: Segment, chunk_bytes: int = CHUNK_BYTES) -> tuple[list[int], list[Hole]]:
     """Where batches were read, and what was none, the end that no batch was found behind too."""
     positions, holes = [], []
-    with entry_points(found) as points:
-        scan = HeaderScan(points, 0, found.log.size_bytes, chunk_bytes)
+    with entry_points(segment) as points:
+        scan = HeaderScan(points, 0, segment.log.size_bytes, chunk_bytes)
         for part in scan:
             if isinstance(part, Hole):
                 holes.append(part)
             else:
                 positions += part["position"].tolist()
-    if scan.end.position < found.log.size_bytes:
-        holes.append(Hole(scan.end.position, found.log.size_bytes, scan.end.reason))
+    if scan.end.position < segment.log.size_bytes:
+        holes.append(Hole(scan.end.position, segment.log.size_bytes, scan.end.reason))
     return positions, holes
 
 
@@ -59,8 +59,10 @@ def test_without_damage_it_is_the_plain_scan(stem, clean, chunk_bytes):
     """Of a made log and of a real broker's."""
     assert passed(segment(stem), chunk_bytes) == (STARTS[:-1], [])
     for partition in open_broker(clean).partitions[:12]:
-        for one in partition.live:
-            assert passed(one, chunk_bytes)[0] == one.batches()["position"].tolist()
+        for live_segment in partition.live:
+            assert (
+                passed(live_segment, chunk_bytes)[0] == live_segment.batches()["position"].tolist()
+            )
 
 
 @pytest.mark.parametrize("length", [0, 13, -5, 2**31 - 1])
@@ -69,20 +71,20 @@ def test_a_length_that_cannot_be_is_passed(stem, length):
     entries = segment(stem).offset_index["position"].tolist()
     with_length(stem, 21, length)
     resumed = next(entry for entry in entries if entry > STARTS[21])
-    found, holes = passed(segment(stem))
-    assert found == [start for start in STARTS[:-1] if start < STARTS[21] or start >= resumed]
+    positions, holes = passed(segment(stem))
+    assert positions == [start for start in STARTS[:-1] if start < STARTS[21] or start >= resumed]
     assert [(hole.start, hole.stop) for hole in holes] == [(STARTS[21], resumed)] and holes[
         0
     ].reason in ("bad-length", "torn")
 
 
-def test_a_length_that_leads_past_an_entry_is_seen(stem):
+def test_a_length_that_leads_past_an_entry_is_reported(stem):
     """The batch's checksum is wrong and the entry's is right: that one is believed."""
     entries = segment(stem).offset_index["position"].tolist()
     with_length(stem, 21, STARTS[40] - STARTS[21] - 12)
     resumed = next(entry for entry in entries if entry > STARTS[21])
-    found, holes = passed(segment(stem))
-    assert found == [start for start in STARTS[:-1] if start < STARTS[21] or start >= resumed]
+    positions, holes = passed(segment(stem))
+    assert positions == [start for start in STARTS[:-1] if start < STARTS[21] or start >= resumed]
     assert holes == [Hole(STARTS[21], resumed, "misled")]
 
 

@@ -20,23 +20,23 @@ TINY = Path(__file__).parents[1] / "data" / "kafka-4.3.1" / "tiny-index-0" / "00
 
 def segment_at(stem: Path) -> Segment:
     """The segment of these files, whichever exist."""
-    found = {
+    paths = {
         kind: path
         for kind in ("log", "index", "timeindex")
         if (path := stem.with_name(f"{stem.name}.{kind}")).exists()
     }
     return segment_of_files(
-        int(stem.name), "closed", {kind: file.info(path) for kind, path in found.items()}
+        int(stem.name), "closed", {kind: file.info(path) for kind, path in paths.items()}
     )
 
 
 def test_a_stretch_between_two_entries_is_what_the_whole_has_there():
     """Stretches cut at index entries give together what one walk gives."""
     segment = segment_at(TINY)
-    whole = segment.batches()
+    all_batches = segment.batches()
     cuts = [0, *segment.offset_index["position"].tolist(), segment.log.size_bytes]
     parts = [part for start, stop in itertools.pairwise(cuts) for part in segment.scan(start, stop)]
-    assert (np.concatenate(parts) == whole).all()
+    assert (np.concatenate(parts) == all_batches).all()
 
 
 def test_a_stretch_that_ends_inside_a_batch_says_so():
@@ -89,9 +89,9 @@ def test_entries_before_a_hole(tmp_path, size):
     stem = tmp_path / "00000000000000000049"
     shutil.copy(f"{TINY}.timeindex", f"{stem}.timeindex")
     os.truncate(f"{stem}.timeindex", size)
-    index, whole = segment_at(stem).time_slots, segment_at(TINY).time_slots
-    assert (index.entries == whole.entries).all() and len(index.entries) == 24
-    assert (index.slots, index.trailing_bytes) == divmod(size, 12)
+    slots, tiny_slots = segment_at(stem).time_slots, segment_at(TINY).time_slots
+    assert (slots.entries == tiny_slots.entries).all() and len(slots.entries) == 24
+    assert (slots.slots, slots.trailing_bytes) == divmod(size, 12)
 
 
 def test_a_vanished_log_is_one_clear_line(tmp_path):
@@ -130,12 +130,14 @@ def test_records_of_every_magic_from_one_log(tmp_path):
         for position in segment.batches()["position"].tolist()
         for record in segment.records(position)
     ]
-    assert [(one.offset, one.timestamp_ms, one.key, one.value) for one in records[:3]] == [
+    assert [
+        (record.offset, record.timestamp_ms, record.key, record.value) for record in records[:3]
+    ] == [
         (0, -1, b"k0", b"v0"),
         (1, 5, b"k1", b"v1"),
         (2, 6, b"k2", None),
     ]
-    assert [one.is_valid for one in records] == [True, True, True, None] and records[
+    assert [record.is_valid for record in records] == [True, True, True, None] and records[
         3
     ].offset == segment.batches()["base_offset"][-1]
 

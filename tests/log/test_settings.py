@@ -28,35 +28,36 @@ SET_LATER = {("kafka-4.3.1-unstartable", "meter-readings"): {"segment.index.byte
 NEWEST = (4, 4)
 
 
-def value(found: SettingValue) -> tuple:
+def value(setting_value: SettingValue) -> tuple:
     """What a test compares: the value and where it came from."""
-    return found.value, found.origin
+    return setting_value.value, setting_value.origin
 
 
 @pytest.mark.parametrize("name", RECORDED)
 def test_every_topic_has_the_settings_it_was_created_with(shared, name):
     """From the snapshot and the log; a setting that was changed later has its later value."""
-    found = settings.open_settings(open_broker(shared / "data" / f"{name}.tar.gz"))
+    opened_settings = settings.open_settings(open_broker(shared / "data" / f"{name}.tar.gz"))
     with tarfile.open(shared / "data" / f"{name}.expected.tar.gz") as expected:
         topics = json.load(expected.extractfile(f"{name}.expected/topics.json"))
-    named = (
+    topic_configs = (
         topics.items()
         if isinstance(topics, dict)
         else ((topic.get("name", topic.get("topic")), topic) for topic in topics)
     )
-    for topic, told in named:
+    for topic, values in topic_configs:
         configs = {
-            setting: str(text) for setting, text in (told.get("configs") or {}).items()
+            setting: str(text) for setting, text in (values.get("configs") or {}).items()
         } | SET_LATER.get((name, topic), {})
         assert {
-            setting: given.value for setting, given in found.image.topic_configs(topic).items()
+            setting: config.value
+            for setting, config in opened_settings.image.topic_configs(topic).items()
         } == configs, topic
         assert {
             setting
-            for setting, one in found.topic_settings(topic).items()
-            if one.origin == Origin.TOPIC
+            for setting, topic_setting in opened_settings.topic_settings(topic).items()
+            if topic_setting.origin == Origin.TOPIC
         } == set(configs)
-    assert found.problems == ()
+    assert opened_settings.problems == ()
 
 
 @pytest.mark.parametrize("name", RECORDED)
@@ -65,26 +66,26 @@ def test_every_partition_belongs_to_the_topic_that_the_metadata_log_names(shared
     broker = open_broker(shared / "data" / f"{name}.tar.gz")
     ids = settings.open_settings(broker).topic_ids
     current = [
-        one
-        for one in broker.partitions
-        if one.state == "current" and one.directory != metadata_log.DIRECTORY
+        partition
+        for partition in broker.partitions
+        if partition.state == "current" and partition.directory != metadata_log.DIRECTORY
     ]
-    assert {one.topic: one.topic_id for one in current} == {
-        one.topic: ids.get(one.topic) for one in current
+    assert {resource.topic: resource.topic_id for resource in current} == {
+        resource.topic: ids.get(resource.topic) for resource in current
     }
     assert "obsolete-2019" not in ids
 
 
 def test_the_sample_broker(clean):
     """What came from a ConfigRecord says which; what did not is Kafka's default."""
-    found = settings.open_settings(open_broker(clean)).topic_settings("tiny-index")
-    interval = found["index.interval.bytes"]
+    topic_settings = settings.open_settings(open_broker(clean)).topic_settings("tiny-index")
+    interval = topic_settings["index.interval.bytes"]
     assert value(interval) == (150, Origin.TOPIC)
     assert str(interval.source).startswith(
         "index.interval.bytes, ConfigRecord at offset "
     ) and metadata_log.DIRECTORY in str(interval.source)
-    assert value(found["segment.ms"]) == (604_800_000, Origin.DEFAULT)
-    assert found["segment.ms"].source == message("setting_source.default", release="4.4")
+    assert value(topic_settings["segment.ms"]) == (604_800_000, Origin.DEFAULT)
+    assert topic_settings["segment.ms"].source == message("setting_source.default", release="4.4")
 
 
 def test_a_file_beside_or_given_comes_before_the_defaults(clean, tmp_path):
@@ -94,19 +95,19 @@ def test_a_file_beside_or_given_comes_before_the_defaults(clean, tmp_path):
         "log.retention.hours=1\nlog.retention.minutes=3\nlog.segment.bytes=1048576\n"
         "log.preallocate=perhaps\n"
     )
-    found = settings.open_settings(open_broker(clean), server_properties=path)
-    assert value(found.find("orders", "retention.ms")) == (180_000, Origin.FILE)
-    assert found.find("orders", "retention.ms").source == message(
+    opened_settings = settings.open_settings(open_broker(clean), server_properties=path)
+    assert value(opened_settings.find("orders", "retention.ms")) == (180_000, Origin.FILE)
+    assert opened_settings.find("orders", "retention.ms").source == message(
         "setting_source.file", name="log.retention.minutes", path=path
     )
-    assert value(found.find("orders", "segment.bytes")) == (1 << 20, Origin.FILE)
-    assert value(found.find("orders", "preallocate")) == (False, Origin.DEFAULT)
+    assert value(opened_settings.find("orders", "segment.bytes")) == (1 << 20, Origin.FILE)
+    assert value(opened_settings.find("orders", "preallocate")) == (False, Origin.DEFAULT)
     with pytest.raises(CannotOpen):
         settings.open_settings(open_broker(clean), server_properties=tmp_path / "none")
 
 
-@pytest.mark.parametrize(("node", "taken"), [("1", True), ("2", False), (None, True)])
-def test_a_file_of_another_node_is_passed_over(tmp_path, node, taken):
+@pytest.mark.parametrize(("node", "is_read"), [("1", True), ("2", False), (None, True)])
+def test_a_file_of_another_node_is_passed_over(tmp_path, node, is_read):
     """Beside the directories of several brokers there may be a file of one of them."""
     (tmp_path / "data").mkdir()
     (tmp_path / "server.properties").write_text(
@@ -114,20 +115,20 @@ def test_a_file_of_another_node_is_passed_over(tmp_path, node, taken):
     )
     broker = Broker(tmp_path / "data", tmp_path / "data", (), {"node.id": "1"})
     assert settings.open_settings(broker).find("orders", "segment.ms").value == (
-        5 if taken else 604_800_000
+        5 if is_read else 604_800_000
     )
 
 
-def made(**origins) -> Settings:
+def settings_with(**origins) -> Settings:
     """Settings of node 1, one text for segment.ms from each origin that is named."""
     configs = {
         (2, "orders"): {"segment.ms": origins.get("topic")},
         (4, "1"): {"log.roll.hours": origins.get("broker")},
         (4, ""): {"log.roll.ms": origins.get("cluster")},
     }
-    given = {
-        key: {name: ConfigValue(text, "0.log", 7) for name, text in one.items() if text}
-        for key, one in configs.items()
+    values = {
+        key: {name: ConfigValue(text, "0.log", 7) for name, text in config.items() if text}
+        for key, config in configs.items()
     }
     properties = {"log.roll.ms": origins["file"]} if "file" in origins else {}
     typed = {
@@ -135,7 +136,7 @@ def made(**origins) -> Settings:
         "log.roll.hours": origins.get("typed_of_the_broker"),
     }
     typed = {name: text for name, text in typed.items() if text}
-    return Settings(NEWEST, MetadataImage(configs=given), "1", typed, properties)
+    return Settings(NEWEST, MetadataImage(configs=values), "1", typed, properties)
 
 
 @pytest.mark.parametrize(
@@ -171,10 +172,10 @@ def made(**origins) -> Settings:
 )
 def test_the_strongest_origin_counts(origins, expected):
     """Even if a weaker one has a stronger name."""
-    assert value(made(**origins).find("orders", "segment.ms")) == expected
+    assert value(settings_with(**origins).find("orders", "segment.ms")) == expected
 
 
-def test_what_a_person_types_is_held_to_the_limits(clean):
+def test_what_a_person_types_is_checked_against_the_limits(clean):
     """What a directory says is not: its broker ran with it."""
     broker = open_broker(clean)
     with pytest.raises(RefusedSetting, match="Value must be at least 4"):
@@ -191,12 +192,18 @@ def test_what_a_person_types_is_held_to_the_limits(clean):
 
 def test_the_metadata_log_has_settings_of_its_own():
     """KafkaRaftLog takes metadata.log.* and Kafka's defaults."""
-    found = Settings(
+    opened_settings = Settings(
         NEWEST,
         MetadataImage(),
         "1",
         {},
         {"metadata.log.segment.bytes": "8388608", "log.index.interval.bytes": "1"},
     )
-    assert value(found.find("__cluster_metadata", "segment.bytes")) == (8 << 20, Origin.FILE)
-    assert value(found.find("__cluster_metadata", "index.interval.bytes")) == (4096, Origin.DEFAULT)
+    assert value(opened_settings.find("__cluster_metadata", "segment.bytes")) == (
+        8 << 20,
+        Origin.FILE,
+    )
+    assert value(opened_settings.find("__cluster_metadata", "index.interval.bytes")) == (
+        4096,
+        Origin.DEFAULT,
+    )

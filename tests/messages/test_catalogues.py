@@ -96,7 +96,7 @@ def test_no_key_is_left_over():
     """Each stands in the code, by itself or as an f-string that it fits, or is of a file that is asked
     for whole.
     """
-    named = {
+    placeholders = {
         node.value
         for _, node in nodes()
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
@@ -116,7 +116,7 @@ def test_no_key_is_left_over():
     assert [
         key
         for key in ENGLISH
-        if plural(key) not in named
+        if plural(key) not in placeholders
         and key.partition(".")[0] not in tables
         and not fits.fullmatch(plural(key))
     ] == []
@@ -131,17 +131,17 @@ def test_every_place_is_given_its_value():
     """message() gets what one of its texts has places for, and nothing else; say() no less."""
     wrong = []
     for place, name, call, node in calls():
-        given = {keyword.arg for keyword in call.keywords}
+        arguments = {keyword.arg for keyword in call.keywords}
         if name in ("say_count", "count_phrase"):
-            given.add("n")
-        needed = {} if None in given else {key: places(key) for key in texts(node)}
-        wrong += [(place, key) for key, names in needed.items() if not names <= given]
+            arguments.add("n")
+        needed = {} if None in arguments else {key: places(key) for key in texts(node)}
+        wrong += [(place, key) for key, names in needed.items() if not names <= arguments]
         if name == "message" and needed:
             singular = [key + messages.SINGULAR for key in needed]
             allowed = set().union(*needed.values(), *map(places, singular))
             if not ENGLISH.keys().isdisjoint(singular):
                 allowed.add("n")  # it chooses the text
-            wrong += [(place, names) for names in [given - allowed] if names]
+            wrong += [(place, names) for names in [arguments - allowed] if names]
     assert wrong == []
 
 

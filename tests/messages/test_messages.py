@@ -39,7 +39,7 @@ def test_a_value():
 
 
 @pytest.mark.parametrize(
-    ("given", "plain"),
+    ("values", "plain"),
     [
         (np.int64(3), 3),
         (np.float32(0.5), 0.5),
@@ -49,9 +49,9 @@ def test_a_value():
         (True, True),
     ],
 )
-def test_values_are_plain(given, plain):
+def test_values_are_plain(values, plain):
     """Of numpy's numbers, enums and lists what JSON has too."""
-    value = message("errors.not_there", value=given)["value"]
+    value = message("errors.not_there", value=values)["value"]
     assert value == plain
     assert type(value) is type(plain)
 
@@ -80,8 +80,8 @@ def test_true_even_without_values():
 ], ids=["pickle", "json"])  # fmt: skip
 def test_the_same_in_another_process(there_and_back):
     """Paths, tuples and messages within included."""
-    given = message("evidence.names", names=("a", "b", message("errors.not_there")))
-    assert there_and_back(given) == given
+    built = message("evidence.names", names=("a", "b", message("errors.not_there")))
+    assert there_and_back(built) == built
     assert there_and_back(CUT) == CUT
 
 
@@ -170,8 +170,8 @@ def test_english_stands_in_for_what_a_language_lacks():
 
 def test_a_text_that_a_library_says():
     """Found again by its English, the values with it."""
-    found = messages.find_message("toml_parser", "Cannot declare ('a',) twice")
-    assert found == message("toml_parser.declared_twice", key="('a',)")
+    message_found = messages.find_message("toml_parser", "Cannot declare ('a',) twice")
+    assert message_found == message("toml_parser.declared_twice", key="('a',)")
     assert messages.find_message("toml_parser", "something else") is None
 
 

@@ -51,22 +51,22 @@ def segment(
 ) -> SegmentView:
     stem = file_stem(base_offset)
     indexes = (
-        in_memory(f"{stem}.{kind}", content(one)) if one else None
-        for kind, one in (("index", index), ("timeindex", timeindex))
+        in_memory(f"{stem}.{kind}", content(data)) if data else None
+        for kind, data in (("index", index), ("timeindex", timeindex))
     )
     return SegmentView(base_offset, in_memory(f"{stem}.log", log, modified_ms), *indexes)
 
 
 def log_of(recorded: dict, segments: list[dict]) -> LogView:
     """A log of several segments."""
-    served = (
+    served_segments = (
         segment(
-            one["base"],
-            unpacked(one["log_gz"]),
-            one["index"],
-            one["timeindex"],
-            one["log_mtime_ms"],
+            segment_line["base"],
+            unpacked(segment_line["log_gz"]),
+            segment_line["index"],
+            segment_line["timeindex"],
+            segment_line["log_mtime_ms"],
         )
-        for one in segments
+        for segment_line in segments
     )
-    return LogView("t-0", tuple(served), recorded["log_start"])
+    return LogView("t-0", tuple(served_segments), recorded["log_start"])

@@ -23,28 +23,38 @@ from tests.search.recorded import lines, log_of, segment, unpacked
 def path_of(searches, scans, with_segment=True) -> dict:
     """The slots and reads as they are recorded."""
     reads = [
-        [*([one.segment] if with_segment else []), read.size, read.position]
-        for one in scans
-        for read in one.reads
+        [*([scan.segment] if with_segment else []), read.size, read.position]
+        for scan in scans
+        for read in scan.reads
     ]
     return {
-        "index": [[one.kind, [probe.slot for probe in one.slot_search.probes]] for one in searches],
+        "index": [
+            [search.kind, [probe.slot for probe in search.slot_search.probes]]
+            for search in searches
+        ],
         "reads": reads,
     }
 
 
-def first_batch(found) -> list[int] | None:
-    batch = found.batch
+def first_batch(result) -> list[int] | None:
+    batch = result.batch
     return (
         [batch.base_offset, batch.last_offset, batch.size_bytes]
-        if batch and batch.size_bytes <= found.size_bytes
+        if batch and batch.size_bytes <= result.size_bytes
         else None
     )
 
 
-def read(log: LogView, query: dict, of: SearchProfile, bounds: Bounds) -> dict:
+def read(log: LogView, query: dict, search_profile: SearchProfile, bounds: Bounds) -> dict:
     try:
-        found = fetch(log, query["offset"], of, bounds, query["max"], at_least_one=query["min_one"])
+        fetched = fetch(
+            log,
+            query["offset"],
+            search_profile,
+            bounds,
+            query["max"],
+            at_least_one=query["min_one"],
+        )
     except OffsetOutOfRange as error:
         return {
             "error": {"class": error.class_name, "message": str(error)},
@@ -52,55 +62,61 @@ def read(log: LogView, query: dict, of: SearchProfile, bounds: Bounds) -> dict:
             "reads": [],
         }
     result = {
-        "segment": found.segment,
-        "position": found.position,
-        "metadata_offset": found.metadata_offset,
-        "size": found.size_bytes,
-        "first_batch": first_batch(found),
-        "incomplete": found.is_incomplete,
+        "segment": fetched.segment,
+        "position": fetched.position,
+        "metadata_offset": fetched.metadata_offset,
+        "size": fetched.size_bytes,
+        "first_batch": first_batch(fetched),
+        "incomplete": fetched.is_incomplete,
     }
-    return {"result": result} | path_of(found.searches, found.scans)
+    return {"result": result} | path_of(fetched.searches, fetched.scans)
 
 
-def translated(log: LogView, query: dict, of: SearchProfile) -> dict:
-    one = next(
-        one for one in log.segments if one.base_offset == query.get("segment", one.base_offset)
+def translated(log: LogView, query: dict, search_profile: SearchProfile) -> dict:
+    segment_view = next(
+        segment
+        for segment in log.segments
+        if segment.base_offset == query.get("segment", segment.base_offset)
     )
-    searched, scanned = translate(one, query["offset"], of)
+    searched, scanned = translate(segment_view, query["offset"], search_profile)
     batch = scanned.batch
-    key = batch and (batch.last_offset if of.scan == LAST_OFFSET else batch.base_offset)
+    key = batch and (batch.last_offset if search_profile.scan == LAST_OFFSET else batch.base_offset)
     return {"result": batch and [key, batch.position, batch.size_bytes]} | path_of(
         [searched], [scanned], "segment" in query
     )
 
 
-def by_timestamp(log: LogView, query: dict, of: SearchProfile, bounds: Bounds) -> dict:
-    found = by_time.list_offset(log, query["t"], of, bounds)
-    answer = found.answer and [found.answer.offset, found.answer.timestamp_ms]
-    return {"result": answer} | path_of(found.searches, [found.scan] if found.scan else [])
+def by_timestamp(log: LogView, query: dict, search_profile: SearchProfile, bounds: Bounds) -> dict:
+    time_search = by_time.list_offset(log, query["t"], search_profile, bounds)
+    answer = time_search.answer and [time_search.answer.offset, time_search.answer.timestamp_ms]
+    return {"result": answer} | path_of(
+        time_search.searches, [time_search.scan] if time_search.scan else []
+    )
 
 
 def assert_as_recorded(recorded: dict, log: LogView) -> int:
-    of = profile(recorded["version"])
-    bounds = find_bounds(log, of)
+    search_profile = profile(recorded["version"])
+    bounds = find_bounds(log, search_profile)
     assert (bounds.start_offset, bounds.end_offset) == (recorded["log_start"], recorded["log_end"])
     for query in recorded["queries"]:
         expected = {
             name: query[name] for name in ("result", "index", "reads", "error") if name in query
         }
         if query["m"] == "fetchOffsetByTimestamp":
-            got = by_timestamp(log, query, of, bounds)
+            actual = by_timestamp(log, query, search_profile, bounds)
             if query["t"] >= 0 or query["t"] == by_time.MAX_TIMESTAMP:
-                epoch = by_time.list_offset(log, query["t"], of, bounds).answer
+                epoch = by_time.list_offset(log, query["t"], search_profile, bounds).answer
                 assert (epoch and epoch.leader_epoch) == (query["result"] and query["result"][2]), (
                     query
                 )
             expected["result"] = expected["result"] and expected["result"][:2]
         else:
-            got = (
-                read(log, query, of, bounds) if query["m"] == "read" else translated(log, query, of)
+            actual = (
+                read(log, query, search_profile, bounds)
+                if query["m"] == "read"
+                else translated(log, query, search_profile)
             )
-        assert got == expected, (recorded["version"], recorded["dataset"]["id"], query)
+        assert actual == expected, (recorded["version"], recorded["dataset"]["id"], query)
     return len(recorded["queries"])
 
 
@@ -115,18 +131,20 @@ def assert_all_as_recorded(path) -> int:
 def assert_segment_as_recorded(recorded: dict) -> int:
     """A single segment, closed and opened again."""
     closed = recorded["closed"]
-    one = segment(
+    segment_view = segment(
         recorded["base_offset"], unpacked(recorded["log_gz"]), closed["index"], closed["timeindex"]
     )
-    log, of = LogView("t-0", (one,)), profile(recorded["version"])
+    log, search_profile = LogView("t-0", (segment_view,)), profile(recorded["version"])
     for query in recorded["queries"]:
         if query["m"] == "translateOffset":
-            got = translated(log, query, of)
+            actual = translated(log, query, search_profile)
         else:
-            searches, scanned = by_time.find_in_segment(one, query["t"], of, one.base_offset)
+            searches, scanned = by_time.find_in_segment(
+                segment_view, query["t"], search_profile, segment_view.base_offset
+            )
             answer = None if scanned.offset is None else [scanned.offset, scanned.timestamp_ms]
-            got = {"result": answer} | path_of(searches, [scanned], with_segment=False)
-        assert got == {name: query[name] for name in ("result", "index", "reads")}, (
+            actual = {"result": answer} | path_of(searches, [scanned], with_segment=False)
+        assert actual == {name: query[name] for name in ("result", "index", "reads")}, (
             recorded["id"],
             query,
         )
@@ -160,7 +178,7 @@ def test_slots_and_reads_of_some_old_segments(data):
     assert sum(map(assert_segment_as_recorded, lines(data / "old_lookups.jsonl.gz"))) > 100
 
 
-def served(data, tmp_path: Path, **changes: bytes) -> LogView:
+def served_log(data, tmp_path: Path, **changes: bytes) -> LogView:
     """nulls-0 of 4.3.1 with other bytes in some of its files, by suffix."""
     directory = Path(shutil.copytree(data / "kafka-4.3.1" / "nulls-0", tmp_path / "nulls-0"))
     for suffix, content in changes.items():
@@ -169,9 +187,9 @@ def served(data, tmp_path: Path, **changes: bytes) -> LogView:
 
 
 @pytest.mark.parametrize("position", [-1, -256])
-def test_an_entry_that_points_before_the_file_is_told(data, tmp_path, position):
+def test_an_entry_that_points_before_the_file_is_reported(data, tmp_path, position):
     """Kafka's reader throws; from byte -1 the system would read what happens to come next."""
-    log = served(
+    log = served_log(
         data, tmp_path, index=(1).to_bytes(4, "big") + position.to_bytes(4, "big", signed=True)
     )
     with pytest.raises(
@@ -184,7 +202,7 @@ def test_an_entry_that_points_before_the_file_is_told(data, tmp_path, position):
         by_offset(log, 2, profile("4.3.1"))
 
 
-def test_a_txnindex_that_kafka_refuses_is_told(data, tmp_path):
+def test_a_txnindex_that_kafka_refuses_is_reported(data, tmp_path):
     """A consumer that reads what is committed gets to it; another does not."""
     transactional = bytearray(
         (data / "kafka-4.3.1" / "nulls-0" / "00000000000000000000.log").read_bytes()
@@ -193,7 +211,7 @@ def test_a_txnindex_that_kafka_refuses_is_told(data, tmp_path):
     transactional[CRC_START - 4 : CRC_START] = crc32c(bytes(transactional[CRC_START:109])).to_bytes(
         4
     )
-    log = served(
+    log = served_log(
         data,
         tmp_path,
         log=bytes(transactional),
@@ -211,14 +229,21 @@ def test_what_a_truncation_leaves(data, kind):
     """As many entries as lie below the offset."""
     for recorded in lines(data / "old_lookups.jsonl.gz"):
         closed = recorded["closed"]
-        one = segment(
+        segment_view = segment(
             recorded["base_offset"],
             unpacked(recorded["log_gz"]),
             closed["index"],
             closed["timeindex"],
         )
-        slots = one.offset_slots if kind == "offset" else one.time_slots
-        offsets = [one.base_offset + relative for relative in slots["relative_offset"].tolist()]
-        for offset in range(one.base_offset - 1, offsets[-1] + 2):
-            _, kept = index.find_truncation(one, offset, kind, profile(recorded["version"]))
-            assert kept == sum(known < offset for known in offsets), (recorded["id"], offset)
+        slots = segment_view.offset_slots if kind == "offset" else segment_view.time_slots
+        offsets = [
+            segment_view.base_offset + relative for relative in slots["relative_offset"].tolist()
+        ]
+        for offset in range(segment_view.base_offset - 1, offsets[-1] + 2):
+            _, kept_entries = index.find_truncation(
+                segment_view, offset, kind, profile(recorded["version"])
+            )
+            assert kept_entries == sum(known < offset for known in offsets), (
+                recorded["id"],
+                offset,
+            )

@@ -43,14 +43,14 @@ def columns(line: dict) -> tuple[np.ndarray, np.ndarray]:
     numbers, key, value = Numbers(line["gen_seed"]), line["base_offset"], 0
     if line["kind"] == "time":
         key, value = FIRST_MS, line["base_offset"]
-    found = []
+    probes = []
     for _ in range(line["gen_entries"]):
         key += numbers.gap(line["pattern"])
         value += numbers.next() % 20 if line["kind"] == "time" else 1 + numbers.next() % 8000
-        found.append((key, value))
+        probes.append((key, value))
     zero = (line["base_offset"], 0) if line["kind"] == "offset" else (0, line["base_offset"])
-    found += [zero] * line["zero_slots"]
-    return tuple(np.array(found, np.int64).reshape(-1, 2).T)
+    probes += [zero] * line["zero_slots"]
+    return tuple(np.array(probes, np.int64).reshape(-1, 2).T)
 
 
 def lines(path) -> Iterator[dict]:
@@ -74,11 +74,11 @@ def searched(line: dict, query: dict, keys: np.ndarray, values: np.ndarray) -> s
     return slots.floor(keys if line["kind"] == "offset" else values, query["t"], size, warm=warm)
 
 
-def left_after(found: slots.SlotSearch, column: np.ndarray) -> int:
+def left_after(slot_search: slots.SlotSearch, column: np.ndarray) -> int:
     """How many entries truncateTo leaves."""
-    if found.slot < 0:
+    if slot_search.slot < 0:
         return 0
-    return found.slot + (column[found.slot] != found.target)
+    return slot_search.slot + (column[slot_search.slot] != slot_search.target)
 
 
 @pytest.mark.slow
@@ -100,35 +100,43 @@ def test_probes_of_some_recorded_indexes(data):
 def assert_as_recorded(line: dict) -> int:
     keys, values = columns(line)
     for query in line["queries"]:
-        found = searched(line, query, keys, values)
-        assert [probe.slot for probe in found.probes] == query["p"], (line["id"], query)
+        slot_search = searched(line, query, keys, values)
+        assert [probe.slot for probe in slot_search.probes] == query["p"], (line["id"], query)
         if query["m"] == "truncateTo":
             assert (
-                left_after(found, keys if line["kind"] == "offset" else values)
+                left_after(slot_search, keys if line["kind"] == "offset" else values)
                 == query["entries_after"]
             ), (line["id"], query)
         elif query["m"] == "lookup":
             none = (
                 [line["base_offset"], 0] if line["kind"] == "offset" else [-1, line["base_offset"]]
             )
-            answer = none if found.slot < 0 else [int(keys[found.slot]), int(values[found.slot])]
+            answer = (
+                none
+                if slot_search.slot < 0
+                else [int(keys[slot_search.slot]), int(values[slot_search.slot])]
+            )
             assert answer == query["r"], (line["id"], query)
         else:
-            answer = None if found.slot < 0 else [int(keys[found.slot]), int(values[found.slot])]
+            answer = (
+                None
+                if slot_search.slot < 0
+                else [int(keys[slot_search.slot]), int(values[slot_search.slot])]
+            )
             assert answer == query["r"], (line["id"], query)
     return len(line["queries"])
 
 
 def test_the_path_of_a_search():
     """The keys of the article, target 23: what each probe saw."""
-    found = slots.floor(np.array([6, 14, 22, 26, 31]), 23, 8)
+    floor = slots.floor(np.array([6, 14, 22, 26, 31]), 23, 8)
     assert (
-        found.slot == 2
-        and found.section == "warm"
-        and found.warm_from_slot == 0
-        and found.pages == (0,)
+        floor.slot == 2
+        and floor.section == "warm"
+        and floor.warm_from_slot == 0
+        and floor.pages == (0,)
     )
-    assert [tuple(probe)[:5] for probe in found.probes] == [
+    assert [tuple(probe)[:5] for probe in floor.probes] == [
         (0, 6, 0, 4, "<"),
         (2, 22, 0, 4, "<"),
         (3, 26, 2, 4, ">"),
@@ -168,12 +176,12 @@ def test_a_time_entry_may_lie_in_two_pages():
 def test_any_index_gives_what_a_linear_scan_gives(keys, target, warm, warm_bytes):
     """Floor, and the ceiling but for the quirk; the compiled twin tells the same."""
     column = np.array(keys, np.int64)
-    found = slots.floor(column, target, 8, warm=warm, warm_bytes=warm_bytes)
-    assert found.slot == sum(key <= target for key in keys) - 1
+    floor = slots.floor(column, target, 8, warm=warm, warm_bytes=warm_bytes)
+    assert floor.slot == sum(key <= target for key in keys) - 1
     ((slot, probes, pages),) = slots.floors(
         column, np.array([target]), 8, warm=warm, warm_bytes=warm_bytes
     )
-    assert (slot, probes, pages) == (found.slot, len(found.probes), len(found.pages))
+    assert (slot, probes, pages) == (floor.slot, len(floor.probes), len(floor.pages))
     above = slots.upper_bound(column, target, 8, warm=warm, warm_bytes=warm_bytes)
     ceiling = next((slot for slot, key in enumerate(keys) if key >= target), slots.NONE)
     assert above.slot == ceiling or (ceiling == 0 and keys[0] == target)
@@ -196,13 +204,13 @@ def test_a_million_searches_against_a_linear_scan():
             assert np.array_equal(
                 slots.floors(keys, targets, entry_bytes, warm=warm)[:, 0], up_to - 1
             )
-            found = np.array(
+            array = np.array(
                 [
                     slots.upper_bound(keys, target, entry_bytes, warm=warm).slot
                     for target in targets.tolist()
                 ]
             )
-            assert np.array_equal(found[probed], ceiling[probed])
+            assert np.array_equal(array[probed], ceiling[probed])
 
 
 def scanned(keys: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

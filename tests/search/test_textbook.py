@@ -13,7 +13,7 @@ from kafkaviz.search.profile import profile
 from kafkaviz.search.scan import translate
 from tests.search import textbook
 
-OF = profile()
+BEHAVIOUR = profile()
 
 
 @given(st.lists(st.integers(0, 300), max_size=60, unique=True).map(sorted), st.integers(-5, 305))
@@ -44,17 +44,17 @@ def test_the_batch_of_a_scan_from_the_start_is_the_one_of_a_lookup(clean, name):
     """Through gaps of compaction and behind the last batch."""
     for segment in open_log_view(open_broker(clean).partition(name)).segments:
         for offset in range(segment.base_offset, segment.base_offset + 3000, 97):
-            found, plain = (
-                translate(segment, offset, OF)[1].batch,
+            batch, plain = (
+                translate(segment, offset, BEHAVIOUR)[1].batch,
                 textbook.batch_of(segment, offset),
             )
-            assert (found and found.position) == (None if plain is None else plain["position"])
+            assert (batch and batch.position) == (None if plain is None else plain["position"])
 
 
 def test_a_damaged_index_hides_records(damaged):
     """954 is there, and the broker gave 1017."""
     log = open_log_view(open_broker(damaged).partition("bookings-0"))
-    segment = next(one for one in log.segments if one.base_offset == 858)
-    assert by_offset(log, 954, OF).record.offset == 1017
+    segment = next(segment for segment in log.segments if segment.base_offset == 858)
+    assert by_offset(log, 954, BEHAVIOUR).record.offset == 1017
     batch = textbook.batch_of(segment, 954)
     assert batch["base_offset"] <= 954 <= batch["last_offset"]

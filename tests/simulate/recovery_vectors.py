@@ -35,7 +35,7 @@ def reader(log: bytes):
     return read
 
 
-def recovered(line: dict, log: bytes) -> RecoveredSegment:
+def run_recovery(line: dict, log: bytes) -> RecoveredSegment:
     """What kafkaviz makes of a line's log."""
     modified = re.search(r"lastModifiedTime=(\d+)", line.get("error", {}).get("message", ""))
     release = tuple(int(part) for part in line["version"].split("."))
@@ -54,7 +54,7 @@ def recovered(line: dict, log: bytes) -> RecoveredSegment:
 def differences(line: dict) -> list[str]:
     """Where kafkaviz and Kafka differ on a line of recoveries."""
     log = unpacked(line["log_gz"])
-    ours = recovered(line, log)
+    ours = run_recovery(line, log)
     cut = log[: len(log) - ours.truncated_bytes]
     pairs = {
         "error": (

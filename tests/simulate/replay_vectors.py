@@ -31,7 +31,7 @@ def histories(path: Path) -> list[dict]:
 
 def settings(recorded: dict) -> dict:
     """The settings of a history, by topic name, with Python's types."""
-    kinds = {name: one.kind for name, one in config_def.TOPIC_SETTINGS.items()}
+    kinds = {name: setting.kind for name, setting in config_def.TOPIC_SETTINGS.items()}
     return {
         name: NUMBER.get(kinds[name], str)(str(value))
         for name, value in recorded.items()
@@ -99,11 +99,11 @@ class Replay:
         return self.differences
 
     def do_append(self, number: int, step: dict) -> None:
-        size = sum(one[2] for one in step["b"])
+        size = sum(batch[2] for batch in step["b"])
         data = self.data[self.at : self.at + size]
         self.at += size
         rows = incoming(data, number, step["now"])
-        before = [one.base_offset for one in self.log.segments]
+        before = [segment.base_offset for segment in self.log.segments]
         try:
             self.log.append(rows, data)
         except AppendFailed as failed:
@@ -157,7 +157,9 @@ class Replay:
             self.log.delete_records(step["offset"], step["now"]),
         )
         self.same(f"{number} log start", step["log_start"], self.log.log_start_offset)
-        self.same(f"{number} bases", step["bases"], [one.base_offset for one in self.log.segments])
+        self.same(
+            f"{number} bases", step["bases"], [segment.base_offset for segment in self.log.segments]
+        )
 
     # ---- comparing
 
@@ -172,15 +174,27 @@ class Replay:
             )
         self.same(
             f"{where} bases",
-            [one["base"] for one in segments],
-            [one.base_offset for one in self.log.segments],
+            [segment["base"] for segment in segments],
+            [segment.base_offset for segment in self.log.segments],
         )
-        for one, segment in zip(segments, self.log.segments, strict=False):
+        for recorded_segment, segment in zip(segments, self.log.segments, strict=False):
             content = self.logs.content(segment.base_offset)
-            found = segment.log_bytes, hashlib.sha256(content).hexdigest()
-            self.same(f"{where} {one['base']} log", (one["log_size"], one["log_sha256"]), found)
-            self.file(f"{where} {one['base']} index", one["index"], segment.index)
-            self.file(f"{where} {one['base']} timeindex", one["timeindex"], segment.timeindex)
+            actual = segment.log_bytes, hashlib.sha256(content).hexdigest()
+            self.same(
+                f"{where} {recorded_segment['base']} log",
+                (recorded_segment["log_size"], recorded_segment["log_sha256"]),
+                actual,
+            )
+            self.file(
+                f"{where} {recorded_segment['base']} index",
+                recorded_segment["index"],
+                segment.index,
+            )
+            self.file(
+                f"{where} {recorded_segment['base']} timeindex",
+                recorded_segment["timeindex"],
+                segment.timeindex,
+            )
 
     def file(self, where: str, recorded: dict | None, file: IndexFile) -> None:
         if recorded is None or not file.exists:
@@ -198,12 +212,12 @@ class Replay:
         if recorded.get("entries") is not None:
             self.same(f"{where} entries", recorded["entries"], file.count)
 
-    def same(self, where: str, recorded: object, found: object) -> None:
-        if isinstance(recorded, str) and isinstance(found, str):
-            recorded, found = (
-                re.sub(r"lastModifiedTime=\d+", "", text) for text in (recorded, found)
+    def same(self, where: str, recorded: object, actual: object) -> None:
+        if isinstance(recorded, str) and isinstance(actual, str):
+            recorded, actual = (
+                re.sub(r"lastModifiedTime=\d+", "", text) for text in (recorded, actual)
             )
-        if recorded != found:
+        if recorded != actual:
             self.differences.append(
-                f"{self.history['id']} {where}: Kafka {recorded}, kafkaviz {found}"
+                f"{self.history['id']} {where}: Kafka {recorded}, kafkaviz {actual}"
             )

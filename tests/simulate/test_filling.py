@@ -60,12 +60,12 @@ def sealed(table: np.ndarray, bodies: list[bytes]) -> bytes:
     return data.tobytes()
 
 
-@pytest.mark.parametrize("whole", [ABORT, THREE_RECORDS], ids=["marker", "records"])
-def test_a_batch_of_kafkas_classes_is_sealed_as_they_did(whole):
+@pytest.mark.parametrize("sealed_batch", [ABORT, THREE_RECORDS], ids=["marker", "records"])
+def test_a_batch_of_kafkas_classes_is_sealed_as_they_did(sealed_batch):
     """The header from the row, and the checksum, in the row too."""
-    row = row_of(whole)
-    assert sealed(row, [whole[HEADER_BYTES:]]) == whole
-    assert int(row["crc"][0]) == int.from_bytes(whole[17:21], "big")
+    row = row_of(sealed_batch)
+    assert sealed(row, [sealed_batch[HEADER_BYTES:]]) == sealed_batch
+    assert int(row["crc"][0]) == int.from_bytes(sealed_batch[17:21], "big")
 
 
 def test_a_marker_is_that_of_kafkas_classes():

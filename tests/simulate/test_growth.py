@@ -9,15 +9,15 @@ from kafkaviz.simulate.writer.roll_reason import Cause
 from kafkaviz.simulate.writer.writer import CannotLoad
 
 
-def of_kind(found: growth.LogGrowth, what: StepKind) -> list[growth.GrowthStep]:
+def of_kind(log_growth: growth.LogGrowth, what: StepKind) -> list[growth.GrowthStep]:
     """The steps of one kind."""
-    return [step for step in found.steps if step.kind == what]
+    return [step for step in log_growth.steps if step.kind == what]
 
 
 def test_batches_of_1000_bytes():
     """Five to an entry: (59, 5000) and (109, 10000); equal timestamps get no time entry."""
-    found = growth.first_segments()
-    appends = of_kind(found, StepKind.APPEND)
+    log_growth = growth.first_segments()
+    appends = of_kind(log_growth, StepKind.APPEND)
     assert [place for place, step in enumerate(appends[:18], start=1) if step.has_offset_entry] == [
         6,
         11,
@@ -27,7 +27,7 @@ def test_batches_of_1000_bytes():
         6,
         11,
     ]
-    assert found.segments[0].offsets == [(59, 5000), (109, 10_000), (159, 15_000)]
+    assert log_growth.segments[0].offsets == [(59, 5000), (109, 10_000), (159, 15_000)]
     assert [step.before.since_bytes for step in appends[:7]] == [
         0,
         1000,
@@ -38,8 +38,8 @@ def test_batches_of_1000_bytes():
         1000,
     ]
     assert (
-        found.steps[0].after.index_bytes == 10_485_760
-        and found.steps[0].after.timeindex_bytes == 10_485_756
+        log_growth.steps[0].after.index_bytes == 10_485_760
+        and log_growth.steps[0].after.timeindex_bytes == 10_485_756
     )
 
 
@@ -47,8 +47,8 @@ def test_a_restart_forgets_the_counter():
     """The stop adds a time entry without a twin and cuts both files, the start makes them long
     again.
     """
-    found = growth.first_segments()
-    (stop,), (start,) = of_kind(found, StepKind.STOP), of_kind(found, StepKind.RESTART)
+    log_growth = growth.first_segments()
+    (stop,), (start,) = of_kind(log_growth, StepKind.STOP), of_kind(log_growth, StepKind.RESTART)
     assert stop.has_time_entry and not stop.has_offset_entry
     assert (stop.after.index_bytes, stop.after.timeindex_bytes) == (24, 36)
     assert (start.before.since_bytes, start.after.since_bytes) == (3000, 0)
@@ -57,8 +57,8 @@ def test_a_restart_forgets_the_counter():
 
 def test_a_truncation_takes_entries_with_it():
     """Back to offset 170: the time entry of the stop was at 179."""
-    found = growth.first_segments()
-    (cut,) = of_kind(found, StepKind.TRUNCATE)
+    log_growth = growth.first_segments()
+    (cut,) = of_kind(log_growth, StepKind.TRUNCATE)
     assert (cut.before.log_bytes, cut.after.log_bytes, cut.offset) == (23_000, 17_000, 170)
     assert (
         cut.before.time_entries,
@@ -66,15 +66,18 @@ def test_a_truncation_takes_entries_with_it():
         cut.after.offset_entries,
         cut.after.since_bytes,
     ) == (3, 2, 3, 0)
-    assert [one[2] for one in found.segments[cut.segment].batches[:18]] == [*range(9, 170, 10), 179]
+    assert [batch[2] for batch in log_growth.segments[cut.segment].batches[:18]] == [
+        *range(9, 170, 10),
+        179,
+    ]
 
 
 def test_a_roll_by_size_cuts_both_files():
     """10485760 to 32, 10485756 to 48: four entries of each kind, the last of the time index written
     by the roll.
     """
-    found = growth.first_segments()
-    (roll,), (trim,) = of_kind(found, StepKind.ROLL), of_kind(found, StepKind.TRIM)
+    log_growth = growth.first_segments()
+    (roll,), (trim,) = of_kind(log_growth, StepKind.ROLL), of_kind(log_growth, StepKind.TRIM)
     assert (
         roll.reason.cause == Cause.SIZE
         and str(roll.reason.numbers()) == "24\u202f000 + 1\u202f000 > 24\u202f000 B"
@@ -88,35 +91,35 @@ def test_a_published_example():
     """Strimzi, "Kafka segment retention": 24 entries, .index 192 B, .timeindex 288 B, offsets 0 to
     48 in the first segment.
     """
-    found = growth.full_time_index()
-    (roll,), (trim,) = of_kind(found, StepKind.ROLL), of_kind(found, StepKind.TRIM)
+    log_growth = growth.full_time_index()
+    (roll,), (trim,) = of_kind(log_growth, StepKind.ROLL), of_kind(log_growth, StepKind.TRIM)
     assert (
         roll.reason.cause == Cause.TIME_INDEX_FULL
         and roll.before.time_entries == roll.before.offset_entries == 24
     )
     assert (trim.after.index_bytes, trim.after.timeindex_bytes) == (192, 288)
-    assert found.segments[0].batches[-1][2] == 48 and found.segments[1].base_offset == 49
+    assert log_growth.segments[0].batches[-1][2] == 48 and log_growth.segments[1].base_offset == 49
     assert (trim.before.index_bytes, trim.before.timeindex_bytes) == (296, 300)
 
 
 def test_a_step_shows_no_more_than_there_was():
     """What a segment held at its fullest is never less than what a step counts of it."""
-    for found in (growth.first_segments(), growth.full_time_index()):
-        for step in found.steps:
-            seen, now = found.segments[step.segment], step.after
+    for log_growth in (growth.first_segments(), growth.full_time_index()):
+        for step in log_growth.steps:
+            segment, now = log_growth.segments[step.segment], step.after
             assert (
-                now.batches <= len(seen.batches)
-                and now.offset_entries <= len(seen.offsets)
-                and now.time_entries <= len(seen.times)
+                now.batches <= len(segment.batches)
+                and now.offset_entries <= len(segment.offsets)
+                and now.time_entries <= len(segment.times)
             )
 
 
 def test_a_batch_that_kafka_refuses_ends_it():
     """Larger than the segment may be."""
-    found = growth.grow(
+    log_growth = growth.grow(
         LogConfig(segment_bytes=500), [Append(100, 1, 5), Append(600, 1, 6), Append(100, 1, 7)], 0
     )
-    (failed,) = of_kind(found, StepKind.FAIL)
+    (failed,) = of_kind(log_growth, StepKind.FAIL)
     assert "RecordBatchTooLargeException" in failed.words and failed.after.log_bytes == 100
 
 
@@ -128,11 +131,11 @@ def test_an_index_without_room():
 
 def test_truncated_to_nothing():
     """Everything goes, and the next batch is the first again."""
-    found = growth.grow(
+    log_growth = growth.grow(
         LogConfig(), [Append(100, 1, 5), Append(100, 1, 6), Truncate(0, 7), Append(100, 1, 8)], 0
     )
     assert (
-        found.steps[-2].after.log_bytes == 0
-        and found.steps[-1].after.log_bytes == 100
-        and found.steps[-1].last_offset == 0
+        log_growth.steps[-2].after.log_bytes == 0
+        and log_growth.steps[-1].after.log_bytes == 100
+        and log_growth.steps[-1].last_offset == 0
     )

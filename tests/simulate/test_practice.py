@@ -18,7 +18,7 @@ SMALL = (practice.five, practice.twenty)
 
 def test_the_index_of_the_article():
     """Keys, positions, and the three probes of target 23."""
-    found = by_offset(practice.five().log, 23, profile())
+    lookup = by_offset(practice.five().log, 23, profile())
     assert practice.five().log.segments[0].offset_slots.tolist() == [
         (6, 156),
         (14, 459),
@@ -26,20 +26,20 @@ def test_the_index_of_the_article():
         (26, 838),
         (31, 1050),
     ]
-    assert [probe.slot for probe in found.searches[0].slot_search.probes] == [0, 2, 3]
-    assert (found.record.offset, found.record.timestamp_ms, found.record.batch_position) == (
+    assert [probe.slot for probe in lookup.searches[0].slot_search.probes] == [0, 2, 3]
+    assert (lookup.record.offset, lookup.record.timestamp_ms, lookup.record.batch_position) == (
         23,
         practice.START_MS + 3240,
         838,
     )
 
 
-@pytest.mark.parametrize("made", SMALL)
-def test_the_bytes_are_whole_batches(made):
+@pytest.mark.parametrize("build_log", SMALL)
+def test_the_bytes_are_whole_batches(build_log):
     """The walk over them gives the rows they were made of, their checksums are right, their last
     record has the newest time.
     """
-    log, rows = made().log.segments[0].log, made().batches
+    log, rows = build_log().log.segments[0].log, build_log().batches
     data = log.content()
     batches, end = walk(data)
     assert end.reason == "end" and len(data) == log.size_bytes
@@ -54,47 +54,50 @@ def test_the_bytes_are_whole_batches(made):
         )
 
 
-@pytest.mark.parametrize("made", SMALL)
+@pytest.mark.parametrize("build_log", SMALL)
 @pytest.mark.parametrize("version", ["4.3.1", "3.9", "2.0"])
-def test_every_offset_is_found(made, version):
+def test_every_offset_is_found(build_log, version):
     """In the batch that holds it."""
-    for offset in range(int(made().batches["last_offset"][-1]) + 1):
-        found = by_offset(made().log, offset, profile(version))
-        row = np.searchsorted(made().batches["last_offset"], offset)
-        assert (found.record.offset, found.record.batch_position) == (
+    for offset in range(int(build_log().batches["last_offset"][-1]) + 1):
+        result = by_offset(build_log().log, offset, profile(version))
+        row = np.searchsorted(build_log().batches["last_offset"], offset)
+        assert (result.record.offset, result.record.batch_position) == (
             offset,
-            made().batches["position"][row],
+            build_log().batches["position"][row],
         )
 
 
 def test_a_small_warm_section():
     """Of 32 bytes: four entries behind its first, so that twenty entries have a cold part."""
-    found = (
+    slot_search = (
         by_offset(practice.twenty().log, 66, replace(profile(), warm_bytes=32))
         .searches[0]
         .slot_search
     )
-    assert (found.warm_from_slot, found.section) == (15, "cold")
-    assert [probe.slot for probe in found.probes] == [15, 0, 8, 12, 10, 9]
+    assert (slot_search.warm_from_slot, slot_search.section) == (15, "cold")
+    assert [probe.slot for probe in slot_search.probes] == [15, 0, 8, 12, 10, 9]
 
 
 def test_a_full_index_is_searched_to_the_record():
     """Bytes of a log of 500 MiB are made only where they are read."""
-    made = practice.full()
-    assert made.log.segments[0].index.size_bytes == 10 << 20
-    found = by_offset(made.log, 1_234_567, profile())
+    practice_log = practice.full()
+    assert practice_log.log.segments[0].index.size_bytes == 10 << 20
+    lookup = by_offset(practice_log.log, 1_234_567, profile())
     assert (
-        found.searches[0].slot_search.slot == 308_640
-        and len(found.searches[0].slot_search.probes) == 21
+        lookup.searches[0].slot_search.slot == 308_640
+        and len(lookup.searches[0].slot_search.probes) == 21
     )
-    assert [(read.position, read.size) for read in found.scan.reads] == [
+    assert [(read.position, read.size) for read in lookup.scan.reads] == [
         (123_456_400, 17),
         (123_456_800, 17),
         (123_456_400, 61),
     ]
-    assert by_timestamp(made.log, made.timestamp_ms, profile()).answer.offset == 2_469_128
-    last = int(made.batches["last_offset"][-1])
-    assert by_offset(made.log, last, profile()).record.offset == last
+    assert (
+        by_timestamp(practice_log.log, practice_log.timestamp_ms, profile()).answer.offset
+        == 2_469_128
+    )
+    last = int(practice_log.batches["last_offset"][-1])
+    assert by_offset(practice_log.log, last, profile()).record.offset == last
 
 
 def test_typed_keys():

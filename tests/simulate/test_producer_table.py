@@ -18,10 +18,10 @@ def recorded(path: Path) -> list[dict]:
     lines = (
         gzip.decompress(path.read_bytes()).decode() if path.suffix == ".gz" else path.read_text()
     )
-    return [one for one in map(json.loads, lines.splitlines()) if one.get("batches_gz")]
+    return [line for line in map(json.loads, lines.splitlines()) if line.get("batches_gz")]
 
 
-def made(data: bytes, pieces: int) -> bytes:
+def table_bytes(data: bytes, pieces: int) -> bytes:
     """The snapshot after all batches, taken in as many pieces."""
     batches, table = walk(data)[0], ProducerTable()
     for part in np.array_split(batches, pieces):
@@ -35,23 +35,23 @@ def test_every_recorded_snapshot(data, pieces):
     """Byte for byte, Kafka's order of the producers included, however often the state went through
     a file on the way.
     """
-    found = recorded(data / "producer-snapshots.jsonl.gz")
-    assert len(found) >= 20
+    lines = recorded(data / "producer-snapshots.jsonl.gz")
+    assert len(lines) >= 20
     assert [
-        one["id"]
-        for one in found
-        if made(gzip.decompress(base64.b64decode(one["batches_gz"])), pieces)
-        != bytes.fromhex(one["hex"])
+        line["id"]
+        for line in lines
+        if table_bytes(gzip.decompress(base64.b64decode(line["batches_gz"])), pieces)
+        != bytes.fromhex(line["hex"])
     ] == []
 
 
 def test_all_45_recorded_snapshots(shared):
     """The whole of vectors/producer-snapshots."""
-    found = recorded(shared / "vectors" / "producer-snapshots.jsonl")
-    assert len(found) == 45
+    lines = recorded(shared / "vectors" / "producer-snapshots.jsonl")
+    assert len(lines) == 45
     assert [
-        one["id"]
-        for one in found
-        if made(gzip.decompress(base64.b64decode(one["batches_gz"])), 1)
-        != bytes.fromhex(one["hex"])
+        line["id"]
+        for line in lines
+        if table_bytes(gzip.decompress(base64.b64decode(line["batches_gz"])), 1)
+        != bytes.fromhex(line["hex"])
     ] == []

@@ -8,7 +8,7 @@ from pathlib import Path
 from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.simulate.config import IndexConfig, release_behaviour
 from kafkaviz.simulate.recovery.recovery import recover
-from tests.simulate.recovery_vectors import content, differences, reader, recovered, unpacked
+from tests.simulate.recovery_vectors import content, differences, reader, run_recovery, unpacked
 
 DATA = Path(__file__).parents[1] / "data"
 
@@ -23,10 +23,10 @@ def test_every_recorded_recovery(shared):
     """All 240 recoveries that 3.9.0 and 4.3.1 made: files to the byte, offsets, epochs,
     exceptions.
     """
-    found = lines(shared / "vectors" / "recoveries.jsonl.gz")
+    vectors = lines(shared / "vectors" / "recoveries.jsonl.gz")
     assert (
-        len(found) == 240
-        and [difference for line in found for difference in differences(line)] == []
+        len(vectors) == 240
+        and [difference for line in vectors for difference in differences(line)] == []
     )
 
 
@@ -34,25 +34,25 @@ def test_some_recoveries_of_4_4(data):
     """A recovery that raises leaves the files as long as they may grow: a close of 4.4.0 trims
     nothing, one of 4.3.1 did.
     """
-    found = lines(data / "recoveries-4.4.0.jsonl.gz")
-    differ = {line["id"] for line in found if line["differs_from_4.3.1"] == ["closed"]}
+    vectors = lines(data / "recoveries-4.4.0.jsonl.gz")
+    differ = {line["id"] for line in vectors if line["differs_from_4.3.1"] == ["closed"]}
     assert (
-        len(found) == 10
+        len(vectors) == 10
         and len(differ) == 8
-        and [difference for line in found for difference in differences(line)] == []
+        and [difference for line in vectors for difference in differences(line)] == []
     )
     as_before = [
-        difference for line in found for difference in differences(line | {"version": "4.3.1"})
+        difference for line in vectors for difference in differences(line | {"version": "4.3.1"})
     ]
     assert {difference.split(" ")[0] for difference in as_before} == differ
 
 
 def test_every_recovery_of_4_4(shared):
     """All 60 of 4.4.0's classes."""
-    found = lines(shared / "vectors" / "recoveries-4.4.0.jsonl.gz")
+    vectors = lines(shared / "vectors" / "recoveries-4.4.0.jsonl.gz")
     assert (
-        len(found) == 60
-        and [difference for line in found for difference in differences(line)] == []
+        len(vectors) == 60
+        and [difference for line in vectors for difference in differences(line)] == []
     )
 
 
@@ -60,10 +60,10 @@ def test_every_recovery_of_an_old_segment(shared):
     """1.1.1, whose entries hold first offsets, and 2.0.1: the indexes of undamaged segments to the
     byte.
     """
-    found = lines(shared / "vectors" / "legacy-segments.jsonl.gz")
-    assert {line["version"] for line in found} == {"1.1.1", "2.0.1"} and len(found) == 50
-    for line in found:
-        ours = recovered(line, unpacked(line["log_gz"]))
+    vectors = lines(shared / "vectors" / "legacy-segments.jsonl.gz")
+    assert {line["version"] for line in vectors} == {"1.1.1", "2.0.1"} and len(vectors) == 50
+    for line in vectors:
+        ours = run_recovery(line, unpacked(line["log_gz"]))
         files = line["recovered"]
         assert (ours.index(), ours.timeindex()) == (
             content(files["index"]),
@@ -74,9 +74,10 @@ def test_every_recovery_of_an_old_segment(shared):
 
 def test_some_recorded_recoveries(data):
     """The kept lines, one of each kind of damage and of each exception."""
-    found = lines(data / "recoveries.jsonl.gz")
+    vectors = lines(data / "recoveries.jsonl.gz")
     assert (
-        len(found) > 20 and [difference for line in found for difference in differences(line)] == []
+        len(vectors) > 20
+        and [difference for line in vectors for difference in differences(line)] == []
     )
 
 
@@ -94,8 +95,12 @@ def v2_batch(
 def test_a_batch_larger_than_the_buffer_is_checked_piece_by_piece():
     """A flipped bit in its last piece cuts it off; without one it is valid."""
     log = v2_batch(0, 9, 3000) + v2_batch(10, 0, 3 << 20) + v2_batch(11, 0, 200)
-    whole = recover(reader(log), len(log), 0, IndexConfig())
-    assert (whole.truncated_bytes, whole.next_offset, whole.stop_reason) == (0, 12, "end")
+    full_recovery = recover(reader(log), len(log), 0, IndexConfig())
+    assert (
+        full_recovery.truncated_bytes,
+        full_recovery.next_offset,
+        full_recovery.stop_reason,
+    ) == (0, 12, "end")
     flipped = log[:-1000] + bytes([log[-1000] ^ 1]) + log[-999:]
     cut = recover(reader(flipped), len(flipped), 0, IndexConfig())
     assert (cut.valid_bytes, cut.next_offset, cut.stop_reason) == (3000, 10, "crc")
@@ -107,32 +112,34 @@ def test_many_batches_are_indexed_as_by_a_plain_loop():
         (at * 3, 2, 61 + at * 37 % 90, 1_700_000_000_000 + at * 7919 % 5000 * (at % 3))
         for at in range(20_000)
     ]
-    log = b"".join(v2_batch(*one) for one in batches)
-    found = recover(reader(log), len(log), 0, IndexConfig(1000))
+    log = b"".join(v2_batch(*batch) for batch in batches)
+    recovery = recover(reader(log), len(log), 0, IndexConfig(1000))
     offsets, times, position, indexed, largest = [], [], 0, 0, (-1, -1)
     for base, delta, size, timestamp in batches:
-        largest = max(largest, (timestamp, base + delta), key=lambda one: one[0])
+        largest = max(largest, (timestamp, base + delta), key=lambda pair: pair[0])
         if position - indexed > 1000:
             offsets.append((base + delta, position))
             times += [largest] * (largest[0] > (times[-1][0] if times else -1))
             indexed = position
         position += size
     times += [largest] * (largest[0] > times[-1][0])
-    assert found.offset_entries.tolist() == offsets and found.time_entries.tolist() == times
+    assert recovery.offset_entries.tolist() == offsets and recovery.time_entries.tolist() == times
 
 
 def test_a_file_that_became_shorter_ends_where_it_ends():
     """Bytes that were listed and are gone are cut off, not an error of kafkaviz."""
     log = v2_batch(0, 0, 500) + v2_batch(1, 0, 500)
-    found = recover(reader(log[:700]), len(log), 0, IndexConfig())
-    assert (found.valid_bytes, found.truncated_bytes) == (500, 500)
+    recovery = recover(reader(log[:700]), len(log), 0, IndexConfig())
+    assert (recovery.valid_bytes, recovery.truncated_bytes) == (500, 500)
 
 
 def test_wrappers_of_old_messages_are_keyed_by_their_first_offset():
     """1.1 and older looked inside a compressed message for the key; 2.0 takes the wrapper's own
     offset, its last.
     """
-    line = next(one for one in lines(DATA / "batches.jsonl.gz") if one["valid"] and is_wrapper(one))
+    line = next(
+        line for line in lines(DATA / "batches.jsonl.gz") if line["valid"] and is_wrapper(line)
+    )
     wrapper, first = bytes.fromhex(line["hex"]), line["records"][0]["offset"]
     log = v2_batch(0, 0, 100) + wrapper
     old, new = (

@@ -45,13 +45,13 @@ def written_again(
     log: StoredLog, settings: dict, release: tuple[int, ...], ends: list[int] | None
 ) -> dict[str, bytes]:
     """The files of a log after its batches were appended anew, and it was closed."""
-    of = release_behaviour(release)
-    chunks = list(replay_stream.chunks(log, of, append_ends=ends))
+    behaviour = release_behaviour(release)
+    chunks = list(replay_stream.chunks(log, behaviour, append_ends=ends))
     start_ms = int(chunks[0].rows["now_ms"][0]) if chunks else 0
     config = replace(log_config(settings, release), max_message_bytes=ANY_SIZE)
     again = UnifiedLog(
         config,
-        of,
+        behaviour,
         now_ms=start_ms,
         start_offset=replay_stream.start_offset(log),
         partition=log.directory,
@@ -71,9 +71,12 @@ def differing(
     """Of each partition of a broker directory, the files that are not the same; nothing of one that
     has none.
     """
-    found = {}
+    differences = {}
     for partition in open_broker(root).partitions:
-        values = {name: one.value for name, one in settings.topic_settings(partition.topic).items()}
+        values = {
+            name: topic_setting.value
+            for name, topic_setting in settings.topic_settings(partition.topic).items()
+        }
         for name, text in topics.get(partition.topic, {}).items():
             values[name] = config_def.TOPIC_SETTINGS[name].parse(
                 text, settings.release, within_limits=False
@@ -91,15 +94,15 @@ def differing(
         }
         names = sorted(name for name in again.keys() | real if again.get(name) != real.get(name))
         if names:
-            found[partition.directory] = names
-    return found
+            differences[partition.directory] = names
+    return differences
 
 
-def explained(found: dict[str, list[str]], name: str) -> dict[str, list[str] | str]:
+def explained(differences: dict[str, list[str]], name: str) -> dict[str, list[str] | str]:
     """The same, with what is expected to differ in some way or other called so."""
     return {
         directory: "cleaned" if EXPLAINED[name].get(directory) == "cleaned" else names
-        for directory, names in found.items()
+        for directory, names in differences.items()
     }
 
 
@@ -110,9 +113,16 @@ def test_the_partitions_of_the_sample_come_out(clean):
     settings = replace(
         open_settings(open_broker(clean), versions.NEWEST_RELEASE, {}), properties=SERVER_PROPERTIES
     )
-    found = explained(differing(clean, settings, {}, {}), "kafka-4.3.1-clean")
-    assert found.items() <= EXPLAINED["kafka-4.3.1-clean"].items()
-    assert sum(1 for one in open_broker(clean).partitions if one.directory not in found) >= 10
+    differences = explained(differing(clean, settings, {}, {}), "kafka-4.3.1-clean")
+    assert differences.items() <= EXPLAINED["kafka-4.3.1-clean"].items()
+    assert (
+        sum(
+            1
+            for partition in open_broker(clean).partitions
+            if partition.directory not in differences
+        )
+        >= 10
+    )
 
 
 @pytest.mark.slow
@@ -135,21 +145,24 @@ def test_every_leaders_partition_comes_out(shared, name):
         if recorded.exists()
         else []
     )
-    ends = {f"{one['topic']}-{one['partition']}": one["lastOffsets"] for one in lines}
+    ends = {f"{line['topic']}-{line['partition']}": line["lastOffsets"] for line in lines}
     assert explained(differing(root, settings, ends, configs(expected)), name) == EXPLAINED[name]
 
 
 def configs(expected: Path) -> dict[str, dict[str, str]]:
     """The settings that each topic was made with, as far as they are a log's."""
     topics = json.loads((expected / "topics.json").read_text())
-    listed = (
+    resources = (
         topics.items()
         if isinstance(topics, dict)
-        else ((one.get("topic") or one.get("name"), one) for one in topics)
+        else ((topic.get("topic") or topic.get("name"), topic) for topic in topics)
     )
-    given = {topic: one.get("configs") or one.get("config") or {} for topic, one in listed}
+    configs = {
+        topic: resource.get("configs") or resource.get("config") or {}
+        for topic, resource in resources
+    }
     known = config_def.TOPIC_SETTINGS
     return {
-        topic: {name: str(value) for name, value in one.items() if name in known}
-        for topic, one in given.items()
+        topic: {name: str(value) for name, value in config.items() if name in known}
+        for topic, config in configs.items()
     }

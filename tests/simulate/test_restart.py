@@ -70,16 +70,18 @@ def in_use(line: dict, load: LogLoader) -> dict[str, list | None]:
     """
     files = load.files()
     last = max(name for name in files if name.endswith(".log"))[:-4]
-    found: dict[str, list | None] = {f"{offset:020d}.snapshot": None for offset in load.snapshots()}
-    for name, one in ((name, one) for name, one in files.items() if name[0].isdigit()):
-        content, entry_bytes = one.content(), ENTRY_BYTES.get(name.removeprefix(last))
+    snapshots: dict[str, list | None] = {
+        f"{offset:020d}.snapshot": None for offset in load.snapshots()
+    }
+    for name, data in ((name, file) for name, file in files.items() if name[0].isdigit()):
+        content, entry_bytes = data.content(), ENTRY_BYTES.get(name.removeprefix(last))
         size = (
             line["segment_index_bytes"] // entry_bytes * entry_bytes
             if entry_bytes
             else len(content)
         )
-        found[name] = [size, hashlib.sha256(content.rstrip(b"\0")).hexdigest()[:16]]
-    return found
+        snapshots[name] = [size, hashlib.sha256(content.rstrip(b"\0")).hexdigest()[:16]]
+    return snapshots
 
 
 def emptied(steps: tuple[StartupStep, ...]) -> set[str]:
@@ -97,7 +99,7 @@ def sized(files: dict[str, list | None]) -> list[tuple[str, list]]:
     """The files whose content is compared: all but the producer snapshots, which may hold a
     time.
     """
-    return [(name, one) for name, one in files.items() if one]
+    return [(name, content) for name, content in files.items() if content]
 
 
 def without_times(message: str) -> str:
@@ -121,8 +123,8 @@ def test_a_load_does_what_kafkas_loader_did(line, request):
         assert ours.keys() == line["files"].keys() and {
             name: size for name, (size, _) in sized(ours)
         } == {name: size for name, (size, _) in sized(line["files"])}
-        assert {name: one for name, one in ours.items() if name not in passed_over} == {
-            name: one for name, one in line["files"].items() if name not in passed_over
+        assert {name: content for name, content in ours.items() if name not in passed_over} == {
+            name: content for name, content in line["files"].items() if name not in passed_over
         }
     assert {step.action for step in steps} <= set(ACTIONS) and {
         step.cause for step in steps
@@ -173,7 +175,7 @@ def test_a_log_that_is_larger_than_kafka_opens_ends_the_start(clean):
         clean=clean,
         behaviour=KAFKA_4_3_1,
     ).run()
-    assert "fail" not in {one.action for one in steps}
+    assert "fail" not in {step.action for step in steps}
 
 
 @pytest.mark.parametrize(

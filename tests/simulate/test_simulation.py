@@ -56,11 +56,11 @@ def test_every_preset_is_a_directory_like_any_other(name, clean, tmp_path):
     simulated = kv.simulate(name, clean=clean)
     broker = kv.open_broker(simulated.write(tmp_path / "kafka"))
     [partition] = broker.partitions
-    assert [one.base_offset for one in partition.live] == [
-        one.base_offset for one in simulated.segments
+    assert [segment.base_offset for segment in partition.live] == [
+        segment.base_offset for segment in simulated.segments
     ]
     health = kv.check(broker)
-    assert [one for one in health.findings if one.severity == "error"] == []
+    assert [finding for finding in health.findings if finding.severity == "error"] == []
     assert health.restart.clean == clean and health.restart.starts
     if clean:
         assert not health.restart.steps
@@ -69,7 +69,7 @@ def test_every_preset_is_a_directory_like_any_other(name, clean, tmp_path):
             "meta-properties-bad",
             "snapshot-missing",
             "snapshot-stray",
-        }.isdisjoint(one.code for one in health.findings)
+        }.isdisjoint(finding.code for finding in health.findings)
     first = kv.lookup(partition, offset=simulated.log_start_offset)
     assert first.answer.offset == simulated.log_start_offset
     assert (
@@ -82,23 +82,23 @@ def test_the_value_has_the_numbers_of_the_files(short, tmp_path):
     """Entries, sizes, causes and checksums; nothing of it can be changed."""
     folder = short.write(tmp_path / "kafka") / "short-0"
     assert len(short.segments) > 2 and {
-        str(one.roll_reason.cause) for one in short.segments[:-1]
+        str(segment.roll_reason.cause) for segment in short.segments[:-1]
     } == {"time-index-full"}
-    for one in short.segments:
-        files = short.digests(one.base_offset)
+    for segment in short.segments:
+        files = short.digests(segment.base_offset)
         assert files == {
             name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in files
         }
-        stem = f"{one.base_offset:020}"
+        stem = f"{segment.base_offset:020}"
         assert (
             offset_index.parse((folder / f"{stem}.index").read_bytes()).tolist()
-            == one.offset_index.tolist()
+            == segment.offset_index.tolist()
         )
         assert (
             time_index.parse((folder / f"{stem}.timeindex").read_bytes()).tolist()
-            == one.time_index.tolist()
+            == segment.time_index.tolist()
         )
-        assert (folder / f"{stem}.log").stat().st_size == one.log_bytes
+        assert (folder / f"{stem}.log").stat().st_size == segment.log_bytes
     assert [event.kind for event in short.events] == ["roll"] * (len(short.segments) - 1) + [
         "close"
     ]
@@ -109,10 +109,14 @@ def test_the_value_has_the_numbers_of_the_files(short, tmp_path):
 def test_the_same_seed_gives_the_same_directory(short, tmp_path):
     """Ids and times included; another seed gives others."""
     same, other = kv.simulate(load(SHORT)), kv.simulate(load(SHORT), seed=7)
-    found = [
-        contents(one.write(tmp_path / str(place))) for place, one in enumerate((short, same, other))
+    written_contents = [
+        contents(simulation.write(tmp_path / str(place)))
+        for place, simulation in enumerate((short, same, other))
     ]
-    assert found[0] == found[1] and found[0]["meta.properties"] != found[2]["meta.properties"]
+    assert (
+        written_contents[0] == written_contents[1]
+        and written_contents[0]["meta.properties"] != written_contents[2]["meta.properties"]
+    )
     assert short.archive() == same.archive()
 
 
@@ -139,7 +143,7 @@ def test_the_archive_holds_the_same(short, tmp_path):
         os.stat(written / name).st_mtime_ns for name in contents(written)
     ]
     with tarfile.open(fileobj=BytesIO(short.archive())) as packed:
-        assert {one.name.partition("/")[0] for one in packed} == {"short"}
+        assert {member.name.partition("/")[0] for member in packed} == {"short"}
 
 
 def test_an_unclean_end_leaves_what_a_kill_leaves(tmp_path):
@@ -162,26 +166,26 @@ def test_an_unclean_end_leaves_what_a_kill_leaves(tmp_path):
     recovery_point, restart = partition.recovery_point, kv.check(broker).restart
     assert 0 < recovery_point <= simulated.segments[-1].base_offset
     run.log.restart(run.now_ms, recovery_point=recovery_point)
-    rebuilt = {
+    rebuilt_sizes = {
         Path(step.file).name: step.size_bytes for step in restart.steps if step.action == "rebuild"
     }
     index, timeindex = run.log.active.index, run.log.active.timeindex
     stem = f"{run.log.active.base_offset:020}"
     assert (
         restart.starts
-        and rebuilt[f"{stem}.index"] == 8 * index.count
-        and rebuilt[f"{stem}.timeindex"] == 12 * timeindex.count
+        and rebuilt_sizes[f"{stem}.index"] == 8 * index.count
+        and rebuilt_sizes[f"{stem}.timeindex"] == 12 * timeindex.count
     )
     assert (
-        f"{run.log.log_end_offset:020}.snapshot" in rebuilt
+        f"{run.log.log_end_offset:020}.snapshot" in rebuilt_sizes
         and run.log.log_end_offset in run.log.snapshots
     )
     after = kv.simulate("heartbeat")
-    for one, closed in zip(run.log.segments, after.segments, strict=True):
-        assert one.index.entries.tolist() == closed.offset_index.tolist()
+    for segment, closed in zip(run.log.segments, after.segments, strict=True):
+        assert segment.index.entries.tolist() == closed.offset_index.tolist()
         assert (
-            logs.content(one.base_offset)
-            == (partition.path / f"{one.base_offset:020}.log").read_bytes()
+            logs.content(segment.base_offset)
+            == (partition.path / f"{segment.base_offset:020}.log").read_bytes()
         )
 
 
@@ -190,14 +194,15 @@ def test_the_checkpoints_of_a_crash_are_those_that_were_written_last():
     minute and ten appends a second.
     """
     files = {
-        one.name: one.content().decode("latin-1")
-        for one in kv.simulate(load(SHORT), clean=False).files
+        file.name: file.content().decode("latin-1")
+        for file in kv.simulate(load(SHORT), clean=False).files
     }
     assert files["replication-offset-checkpoint"] == "0\n1\nshort 0 251\n"
     assert files["recovery-point-offset-checkpoint"] == "0\n1\nshort 0 0\n"
     silence = load(SHORT + '[[phase]]\nsilence = "2min"\n')
     silent = {
-        one.name: one.content().decode("latin-1") for one in kv.simulate(silence, clean=False).files
+        file.name: file.content().decode("latin-1")
+        for file in kv.simulate(silence, clean=False).files
     }
     assert silent["replication-offset-checkpoint"] == "0\n1\nshort 0 300\n"
     assert silent["recovery-point-offset-checkpoint"].endswith(
@@ -234,14 +239,16 @@ def test_a_preallocated_log_is_as_long_as_it_may_grow_until_it_is_closed(tmp_pat
 def test_a_release_leaves_its_own_traces(version, files, tmp_path):
     """What it does not have yet is not there; what there is looks like it."""
     broker = kv.open_broker(kv.simulate(load(SHORT), version=version).write(tmp_path / "kafka"))
-    found = {path.name for path in broker.path.rglob("*")}
-    assert found & {"bootstrap.checkpoint", ".lock", "partition.metadata"} == files - {
+    names = {path.name for path in broker.path.rglob("*")}
+    assert names & {"bootstrap.checkpoint", ".lock", "partition.metadata"} == files - {
         ".kafka_cleanshutdown"
     }
     assert ("directory.id" in broker.properties) == version.startswith("4") == (
         "brokerEpoch" in (broker.clean_body or {})
     ) and broker.is_clean
-    assert [one for one in kv.check(broker, version).findings if one.severity == "error"] == []
+    assert [
+        finding for finding in kv.check(broker, version).findings if finding.severity == "error"
+    ] == []
 
 
 @pytest.mark.parametrize(
@@ -273,10 +280,12 @@ def test_what_kafka_refuses_is_refused_in_its_words(settings, words):
 def test_a_typed_segment_size_counts_over_that_of_a_preset():
     """internal.segment.bytes of the workload would beat it."""
     workload = load(SHORT.replace('"segment.bytes" = 1048576', '"internal.segment.bytes" = 4000'))
-    assert {str(one.roll_reason.cause) for one in kv.simulate(workload).segments[:-1]} == {"size"}
+    assert {str(segment.roll_reason.cause) for segment in kv.simulate(workload).segments[:-1]} == {
+        "size"
+    }
     assert {
-        str(one.roll_reason.cause)
-        for one in kv.simulate(workload, {"segment.bytes": 1 << 20}).segments[:-1]
+        str(segment.roll_reason.cause)
+        for segment in kv.simulate(workload, {"segment.bytes": 1 << 20}).segments[:-1]
     } == {"time-index-full"}
 
 
@@ -323,6 +332,6 @@ def test_what_was_written_is_replayed_to_the_byte(short):
     for chunk in chunks(run.log.stored_log(), plan.behaviour, payload=False):
         again.append(chunk.rows)
     again.close(run.now_ms)
-    assert [one.timeindex.content() for one in again.segments] == [
-        one.timeindex.content() for one in run.log.segments
+    assert [segment.timeindex.content() for segment in again.segments] == [
+        segment.timeindex.content() for segment in run.log.segments
     ]

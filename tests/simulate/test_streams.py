@@ -47,14 +47,14 @@ EVERYTHING = Phase(
 )  # fmt: skip
 
 
-def made(
-    workload: Workload | Phase, config: LogConfig = PLAIN, of=NEW, **options
+def generate(
+    workload: Workload | Phase, config: LogConfig = PLAIN, behaviour=NEW, **options
 ) -> tuple[np.ndarray, bytes]:
     """(all rows, all bytes) of a stream."""
     workload = Workload((workload,)) if isinstance(workload, Phase) else workload
-    found = list(streams.chunks(workload, config, of, **options))
-    rows = np.concatenate([np.empty(0, INCOMING), *(chunk.rows for chunk in found)])
-    return rows, b"".join(chunk.data for chunk in found) if options.get("payload", True) else None
+    chunks = list(streams.chunks(workload, config, behaviour, **options))
+    rows = np.concatenate([np.empty(0, INCOMING), *(chunk.rows for chunk in chunks)])
+    return rows, b"".join(chunk.data for chunk in chunks) if options.get("payload", True) else None
 
 
 def pieces(rows: np.ndarray, data: bytes) -> list[bytes]:
@@ -68,10 +68,10 @@ def pieces(rows: np.ndarray, data: bytes) -> list[bytes]:
 
 def records(rows: np.ndarray, data: bytes) -> list[list[BatchRecord]]:
     """The records of each batch, as Kafka's iterator gives them; checksums looked at."""
-    whole = pieces(rows, data)
-    for one in whole:
-        batch_records.ensure_valid(one)
-    return [batch_records.read_batch(one) for one in whole]
+    all_pieces = pieces(rows, data)
+    for piece in all_pieces:
+        batch_records.ensure_valid(piece)
+    return [batch_records.read_batch(piece) for piece in all_pieces]
 
 
 def built(row: np.void, body: bytes) -> bytes:
@@ -89,14 +89,14 @@ def built(row: np.void, body: bytes) -> bytes:
 
 def check_twin(rows: np.ndarray, data: bytes) -> None:
     """Every batch is what format/ builds of its own records; row and header say the same."""
-    for row, whole in zip(rows, pieces(rows, data), strict=True):
-        body, name = whole[HEADER_BYTES:], codec.name(int(row["attributes"]) & batch.CODEC_MASK)
+    for row, piece in zip(rows, pieces(rows, data), strict=True):
+        body, name = piece[HEADER_BYTES:], codec.name(int(row["attributes"]) & batch.CODEC_MASK)
         plain = codec.decompress(name, body)
-        found = record.parse(plain, int(row["record_count"]))
-        assert record.build(found) == plain
-        assert built(row, body) == whole
+        plain_records = record.parse(plain, int(row["record_count"]))
+        assert record.build(plain_records) == plain
+        assert built(row, body) == piece
         again = batch.rows(
-            np.zeros(1, np.int64), np.frombuffer(whole, np.uint8)[None, :HEADER_BYTES]
+            np.zeros(1, np.int64), np.frombuffer(piece, np.uint8)[None, :HEADER_BYTES]
         )[0]
         assert all(again[field] == row[field] for field in BATCH.names if field != "position")
 
@@ -104,7 +104,7 @@ def check_twin(rows: np.ndarray, data: bytes) -> None:
 @pytest.mark.parametrize("name", codec.CODECS)
 def test_batches_are_those_that_the_tables_of_format_build(name):
     """Keys, values, nulls, headers, deltas of more than one byte, markers; with each codec."""
-    rows, data = made(replace(EVERYTHING, codec=name))
+    rows, data = generate(replace(EVERYTHING, codec=name))
     check_twin(rows, data)
     assert rows["record_count"].max() > 64
     assert set(rows["marker"]) == {ABORT, COMMIT, NO_MARKER}
@@ -114,7 +114,7 @@ def test_batches_are_those_that_the_tables_of_format_build(name):
 
 def test_a_seed_gives_the_same_bytes_everywhere():
     """As they were when this was written, on another machine."""
-    _, data = made(
+    _, data = generate(
         replace(
             EVERYTHING,
             arrivals="by-chance",
@@ -123,17 +123,21 @@ def test_a_seed_gives_the_same_bytes_everywhere():
         )
     )
     assert hashlib.sha256(data).hexdigest() == EVERYTHING_SHA256
-    assert made(EVERYTHING, seed=1)[1] == made(EVERYTHING)[1] != made(EVERYTHING, seed=2)[1]
+    assert (
+        generate(EVERYTHING, seed=1)[1]
+        == generate(EVERYTHING)[1]
+        != generate(EVERYTHING, seed=2)[1]
+    )
 
 
 EVERYTHING_SHA256 = "8c886a948b707ca2040f4f705baee2669fad22c4f46024a7e98987ed01a93f89"
 
 
-def check_stream(workload: Workload, config: LogConfig, of) -> tuple[np.ndarray, bytes]:
+def check_stream(workload: Workload, config: LogConfig, behaviour) -> tuple[np.ndarray, bytes]:
     """What holds of every stream: offsets, times, appends, checksums, what a row says of its
     records.
     """
-    rows, data = made(workload, config, of)
+    rows, data = generate(workload, config, behaviour)
     check_twin(rows, data)
     ends = np.concatenate([[workload.start_offset], rows["last_offset"] + 1])
     assert (rows["base_offset"] == ends[:-1]).all()
@@ -142,8 +146,8 @@ def check_stream(workload: Workload, config: LogConfig, of) -> tuple[np.ndarray,
     assert (np.diff(rows["now_ms"]) >= 0).all() or any(phase.delay_ms for phase in workload.phases)
     steps = np.diff(rows["append"], prepend=-1)
     assert ((steps == 0) | (steps == 1)).all()
-    for row, found in zip(rows, records(rows, data), strict=True):
-        times = [one.timestamp_ms for one in found]
+    for row, read_records in zip(rows, records(rows, data), strict=True):
+        times = [record.timestamp_ms for record in read_records]
         assert max(times) == row["max_timestamp_ms"]
         if not int(row["attributes"]) & (batch.LOG_APPEND_TIME | batch.CODEC_MASK):
             assert times.index(max(times)) == row["deep_offset"] - row["base_offset"]
@@ -160,13 +164,17 @@ def check_stream(workload: Workload, config: LogConfig, of) -> tuple[np.ndarray,
     st.sampled_from([NEW, OLD]),
     st.integers(1, 40),
 )
-def test_any_workload_makes_batches_that_kafka_reads(workload, config, of, batches_per_chunk):
+def test_any_workload_makes_batches_that_kafka_reads(
+    workload, config, behaviour, batches_per_chunk
+):
     """And the same in chunks of any size, and without their bytes."""
-    rows, data = check_stream(workload, config, of)
-    again, same = made(workload, config, of, batches_per_chunk=batches_per_chunk)
+    rows, data = check_stream(workload, config, behaviour)
+    again, same = generate(workload, config, behaviour, batches_per_chunk=batches_per_chunk)
     assert same == data
     assert again.tobytes() == rows.tobytes()
-    bare, nothing = made(workload, config, of, payload=False, batches_per_chunk=batches_per_chunk)
+    bare, nothing = generate(
+        workload, config, behaviour, payload=False, batches_per_chunk=batches_per_chunk
+    )
     assert nothing is None
     assert (bare["crc"] == 0).all()
     assert all((bare[name] == rows[name]).all() for name in INCOMING.names if name != "crc")
@@ -177,25 +185,26 @@ def test_a_chunk_with_little_room_changes_nothing(monkeypatch):
     chunk.
     """
     for phase in (EVERYTHING, replace(EVERYTHING, fetch_batches=7)):
-        rows, data = made(phase)
+        rows, data = generate(phase)
         for room in (1, 500, 5000):
             with monkeypatch.context() as patch:
                 patch.setattr(streams, "CHUNK_BYTES", room)
-                found = list(streams.chunks(Workload((phase,)), PLAIN, NEW))
-                again, same = made(phase)
+                chunks = list(streams.chunks(Workload((phase,)), PLAIN, NEW))
+                again, same = generate(phase)
             assert same == data
             assert again.tobytes() == rows.tobytes()
-            assert len(found) > 1
+            assert len(chunks) > 1
             assert (
-                len({number for chunk in found for number in set(chunk.rows["append"])})
+                len({number for chunk in chunks for number in set(chunk.rows["append"])})
                 == rows["append"][-1] + 1
             )
             assert all(
-                one.rows["append"][-1] < other.rows["append"][0] for one, other in pairwise(found)
+                chunk.rows["append"][-1] < other.rows["append"][0]
+                for chunk, other in pairwise(chunks)
             )
             assert all(
                 len(chunk.data) < room + phase.fetch_batches * rows["size_bytes"].max()
-                for chunk in found
+                for chunk in chunks
             )
 
 
@@ -206,10 +215,10 @@ def test_batches_come_at_their_rate():
     """500 records a second in batches of 9: one each 18 ms, its records in the time since the one
     before.
     """
-    rows, data = made(Phase(duration_ms=10_000, rate=500, records_per_batch=Spread(mean=9)))
+    rows, data = generate(Phase(duration_ms=10_000, rate=500, records_per_batch=Spread(mean=9)))
     assert (np.diff(rows["now_ms"]) == 18).all()
     assert len(rows) == 556
-    assert [one.timestamp_ms - START_MS for one in records(rows, data)[1]] == [
+    assert [record.timestamp_ms - START_MS for record in records(rows, data)[1]] == [
         2,
         4,
         6,
@@ -238,7 +247,7 @@ def test_a_rate_counts_records_bytes_or_batches(rate_of, column, arrivals):
         records_per_batch=Spread(UNIFORM, least=1, most=5),
         producers=1,
     )
-    rows, _ = made(phase, payload=False)
+    rows, _ = generate(phase, payload=False)
     assert rows[column].sum() / (2 if column == "magic" else 1) == pytest.approx(
         100_000, rel=0.12 if rate_of == "bytes" else 0.03
     )
@@ -246,7 +255,9 @@ def test_a_rate_counts_records_bytes_or_batches(rate_of, column, arrivals):
 
 def test_bursts_keep_the_rate_and_leave_pauses():
     """One second of ten, ten times as fast."""
-    rows, _ = made(Phase(duration_ms=60_000, rate=100, bursts=Bursts(1000, 9000)), payload=False)
+    rows, _ = generate(
+        Phase(duration_ms=60_000, rate=100, bursts=Bursts(1000, 9000)), payload=False
+    )
     since = rows["now_ms"] - START_MS
     assert len(rows) == 6000
     assert ((since % 10_000) < 1000).all()
@@ -256,7 +267,7 @@ def test_silence_passes_and_a_phase_lasts_as_long_as_it_says():
     """The next phase begins where the one before ended, by its duration or with its last batch."""
     slow = Phase(duration_ms=10_000, rate=0.3)
     counted = Phase(batches=3, rate=1)
-    rows, _ = made(Workload((slow, Phase(silence_ms=5000), counted, slow)), payload=False)
+    rows, _ = generate(Workload((slow, Phase(silence_ms=5000), counted, slow)), payload=False)
     assert (rows["now_ms"] - START_MS).tolist() == [
         0,
         3333,
@@ -284,7 +295,7 @@ def test_silence_passes_and_a_phase_lasts_as_long_as_it_says():
 )
 def test_a_phase_ends_at_the_first_of_its_ends(phase, batches):
     """Batches of 119 bytes, one a second."""
-    rows, _ = made(phase)
+    rows, _ = generate(phase)
     assert len(rows) == batches
     if phase.records:
         assert rows["record_count"].sum() == phase.records
@@ -292,7 +303,7 @@ def test_a_phase_ends_at_the_first_of_its_ends(phase, batches):
 
 def test_a_stream_ends_after_a_hundred_years():
     """A phase that would go on for ever."""
-    rows, _ = made(Phase(batches=1 << 40, rate=1e-6), payload=False)
+    rows, _ = generate(Phase(batches=1 << 40, rate=1e-6), payload=False)
     assert len(rows) == pytest.approx(100 * 365 * 86_400 / 1e6, abs=1)
 
 
@@ -300,19 +311,19 @@ def test_timestamps_may_be_of_another_clock():
     """Ahead, of another time, faster, none; the broker's clock is its own."""
     phase = Phase(batches=3, rate=1)
     times = {
-        "ahead": made(replace(phase, clock_ahead_ms=-500))[0]["max_timestamp_ms"] - START_MS,
-        "another": made(replace(phase, events_from_ms=1000, events_speed=60.5))[0][
+        "ahead": generate(replace(phase, clock_ahead_ms=-500))[0]["max_timestamp_ms"] - START_MS,
+        "another": generate(replace(phase, events_from_ms=1000, events_speed=60.5))[0][
             "max_timestamp_ms"
         ],
-        "faster": made(replace(phase, events_speed=2))[0]["max_timestamp_ms"] - START_MS,
-        "stuck": made(replace(phase, events_speed=0))[0]["max_timestamp_ms"] - START_MS,
-        "none": made(replace(phase, timestamps="none"))[0]["max_timestamp_ms"],
+        "faster": generate(replace(phase, events_speed=2))[0]["max_timestamp_ms"] - START_MS,
+        "stuck": generate(replace(phase, events_speed=0))[0]["max_timestamp_ms"] - START_MS,
+        "none": generate(replace(phase, timestamps="none"))[0]["max_timestamp_ms"],
     }
-    assert {name: found.tolist() for name, found in times.items()} == {
+    assert {name: offsets.tolist() for name, offsets in times.items()} == {
         "ahead": [-500, 500, 1500], "another": [1000, 61_500, 122_000], "faster": [0, 2000, 4000],
         "stuck": [0, 0, 0], "none": [-1, -1, -1],
     }  # fmt: skip
-    late, _ = made(
+    late, _ = generate(
         replace(
             phase,
             batches=400,
@@ -330,17 +341,17 @@ def test_the_deep_offset_is_that_of_the_first_record_with_the_largest_time():
     """Of what is not compressed; records with late ones among them, and several within a
     millisecond.
     """
-    rows, data = made(replace(EVERYTHING, rate=20_000))
-    rows, found = (
+    rows, data = generate(replace(EVERYTHING, rate=20_000))
+    rows, records_of_batches = (
         rows[rows["marker"] == NO_MARKER],
-        [one for one in records(rows, data) if one[0].sequence is not None],
+        [record for record in records(rows, data) if record[0].sequence is not None],
     )
-    times = [[one.timestamp_ms for one in batch_] for batch_ in found]
-    assert [one.index(max(one)) for one in times] == (
+    times = [[record.timestamp_ms for record in batch_] for batch_ in records_of_batches]
+    assert [batch_times.index(max(batch_times)) for batch_times in times] == (
         rows["deep_offset"] - rows["base_offset"]
     ).tolist()
-    assert any(one.index(max(one)) < len(one) - 1 for one in times)
-    packed, _ = made(replace(EVERYTHING, codec="lz4"))
+    assert any(batch_times.index(max(batch_times)) < len(batch_times) - 1 for batch_times in times)
+    packed, _ = generate(replace(EVERYTHING, codec="lz4"))
     assert (packed["deep_offset"] == packed["last_offset"]).all()
 
 
@@ -349,17 +360,17 @@ def test_log_append_time_is_the_brokers_clock():
     base and deltas.
     """
     phase = replace(EVERYTHING, clock_ahead_ms=-777_000, delay_ms=5, late=None)
-    rows, data = made(phase, APPEND_TIME)
+    rows, data = generate(phase, APPEND_TIME)
     assert batch.is_log_append_time(rows).all()
     assert (rows["max_timestamp_ms"] == rows["now_ms"]).all()
-    sent, _ = made(phase)
+    sent, _ = generate(phase)
     assert (rows["base_timestamp_ms"] == sent["base_timestamp_ms"]).all()
     assert (
         sent["max_timestamp_ms"][sent["marker"] == NO_MARKER]
         < sent["now_ms"][sent["marker"] == NO_MARKER] - 777_000
     ).all()
-    for row, found in zip(rows, records(rows, data), strict=True):
-        assert {one.timestamp_ms for one in found} == {int(row["now_ms"])}
+    for row, read_records in zip(rows, records(rows, data), strict=True):
+        assert {record.timestamp_ms for record in read_records} == {int(row["now_ms"])}
 
 
 # ---- records
@@ -369,8 +380,8 @@ def test_keys_come_in_turn_or_by_rank():
     """As many digits as the last one has."""
 
     def keys(these: RecordKeys) -> list[bytes]:
-        rows, data = made(Phase(batches=600, keys=these))
-        return [one.key for found in records(rows, data) for one in found]
+        rows, data = generate(Phase(batches=600, keys=these))
+        return [record.key for read_records in records(rows, data) for record in read_records]
 
     assert keys(RecordKeys(11, in_turn=True, prefix="k"))[9:13] == [b"k09", b"k10", b"k00", b"k01"]
     drawn = keys(RecordKeys(100, 1.2, prefix=""))
@@ -380,27 +391,27 @@ def test_keys_come_in_turn_or_by_rank():
 
 def test_values_are_numbered_json_where_there_is_room():
     """Words where there is not, and random bytes that no codec makes smaller."""
-    rows, data = made(Phase(batches=12, value_bytes=Spread(mean=40)))
-    assert [found[0].value[:12] for found in records(rows, data)][9:11] == [
+    rows, data = generate(Phase(batches=12, value_bytes=Spread(mean=40)))
+    assert [read_records[0].value[:12] for read_records in records(rows, data)][9:11] == [
         b'{"n":9,"t":"',
         b'{"n":10,"t":',
     ]
     assert all(
-        len(found[0].value) == 40 and found[0].value.endswith(b'"}')
-        for found in records(rows, data)
+        len(read_records[0].value) == 40 and read_records[0].value.endswith(b'"}')
+        for read_records in records(rows, data)
     )
     for size in range(20):
-        rows, data = made(Phase(batches=1, value_bytes=Spread(mean=size)))
+        rows, data = generate(Phase(batches=1, value_bytes=Spread(mean=size)))
         assert len(records(rows, data)[0][0].value) == size
     many = Phase(batches=3, records_per_batch=Spread(mean=50), codec="lz4")
-    text, _ = made(many)
-    noise, _ = made(replace(many, content="random"))
+    text, _ = generate(many)
+    noise, _ = generate(replace(many, content="random"))
     assert text["size_bytes"].max() < 0.8 * noise["size_bytes"].min()
 
 
 def test_a_batch_is_filled_to_its_limit():
     """No record more than goes in, but always one."""
-    rows, _ = made(
+    rows, _ = generate(
         Phase(
             batches=50,
             batch_bytes=1000,
@@ -410,7 +421,7 @@ def test_a_batch_is_filled_to_its_limit():
     )
     assert (rows["size_bytes"] <= 1000).all()
     assert (rows["size_bytes"] > 1000 - 100).all()
-    lonely, _ = made(
+    lonely, _ = generate(
         Phase(
             batches=5,
             batch_bytes=100,
@@ -426,12 +437,12 @@ def test_a_batch_is_filled_to_its_limit():
 
 def test_an_idempotent_producer_numbers_its_records():
     """Each its own; without idempotence there is no producer."""
-    rows, _ = made(Phase(batches=30, producers=3, records_per_batch=Spread(mean=4)))
+    rows, _ = generate(Phase(batches=30, producers=3, records_per_batch=Spread(mean=4)))
     for producer in (1000, 1001, 1002):
         own = rows[rows["producer_id"] == producer]
         assert own["base_sequence"].tolist() == [4 * turn for turn in range(10)]
         assert (own["producer_epoch"] == 0).all()
-    rows, _ = made(Phase(batches=3, idempotent=False))
+    rows, _ = generate(Phase(batches=3, idempotent=False))
     assert {
         name: set(rows[name].tolist())
         for name in ("producer_id", "producer_epoch", "base_sequence")
@@ -455,14 +466,14 @@ def test_a_sequence_goes_on_at_0():
     assert rows["base_sequence"].tolist() == [2**31 - 7, 2**31 - 2, 3]
 
 
-@pytest.mark.parametrize(("of", "epoch_each"), [(OLD, 0), (NEW, 1)])
-def test_a_transaction_ends_with_its_marker(of, epoch_each):
+@pytest.mark.parametrize(("behaviour", "epoch_each"), [(OLD, 0), (NEW, 1)])
+def test_a_transaction_ends_with_its_marker(behaviour, epoch_each):
     """Of the same producer; since 4.0 with the next epoch, from which the next transaction goes on
     at sequence 0.
     """
-    rows, data = made(replace(EVERYTHING, batches=200), of=of)
+    rows, data = generate(replace(EVERYTHING, batches=200), behaviour=behaviour)
     check_twin(rows, data)
-    whole = pieces(rows, data)
+    all_pieces = pieces(rows, data)
     for producer in range(1000, 1003):
         own = np.flatnonzero(rows["producer_id"] == producer)
         epoch, sequence, since = 0, 0, 0
@@ -482,7 +493,7 @@ def test_a_transaction_ends_with_its_marker(of, epoch_each):
                 78,
             )
             assert row["base_timestamp_ms"] == row["max_timestamp_ms"] == row["now_ms"]
-            marker = batch_records.read_batch(whole[place])[0]
+            marker = batch_records.read_batch(all_pieces[place])[0]
             kind = "ABORT" if row["marker"] == ABORT else "COMMIT"
             assert (
                 control.decode(marker.key, marker.value).text
@@ -496,15 +507,15 @@ def test_a_transaction_ends_with_its_marker(of, epoch_each):
 def test_transactions_may_be_left_open():
     """Those of a phase's end get no marker then, and go on in the next phase."""
     phase = Phase(batches=7, transactions=TransactionTraffic(Spread(mean=5), leave_open=True))
-    rows, _ = made(Workload((phase, phase)))
+    rows, _ = generate(Workload((phase, phase)))
     assert np.flatnonzero(rows["marker"] == COMMIT).tolist() == [5, 11]
-    ended, _ = made(replace(phase, transactions=TransactionTraffic(Spread(mean=5))))
+    ended, _ = generate(replace(phase, transactions=TransactionTraffic(Spread(mean=5))))
     assert np.flatnonzero(ended["marker"] == COMMIT).tolist() == [5, 8]
 
 
 def test_a_producer_whose_epochs_are_used_up_gets_another_id():
     """As the coordinator gives it, and its epoch is 0."""
-    rows, _ = made(
+    rows, _ = generate(
         Phase(batches=32_770, rate=1e6, transactions=TransactionTraffic()), payload=False
     )
     assert rows["producer_epoch"].max() == 2**15 - 2
@@ -518,7 +529,7 @@ def test_a_producer_whose_epochs_are_used_up_gets_another_id():
 def test_a_follower_takes_many_batches_at_once():
     """At the time of the last of them; the last append of a phase may be smaller."""
     phase = Phase(batches=10, rate=1, fetch_batches=4)
-    rows, _ = made(Workload((phase, phase)))
+    rows, _ = generate(Workload((phase, phase)))
     assert rows["append"].tolist() == [0] * 4 + [1] * 4 + [2] * 2 + [3] * 4 + [4] * 4 + [5] * 2
     assert ((rows["now_ms"] - START_MS) // 1000).tolist() == [3] * 4 + [7] * 4 + [9] * 2 + [
         12
@@ -527,7 +538,7 @@ def test_a_follower_takes_many_batches_at_once():
 
 
 @pytest.mark.parametrize(
-    ("of", "name", "words"),
+    ("behaviour", "name", "words"),
     [
         (
             (0, 10, 2),
@@ -537,11 +548,11 @@ def test_a_follower_takes_many_batches_at_once():
         ((2, 0), "zstd", "phase 2: Kafka 2.0 takes no batch of zstd; the first that does is 2.1"),
     ],
 )
-def test_a_release_that_knows_no_such_batch_is_told(of, name, words):
+def test_a_release_that_knows_no_such_batch_is_reported(behaviour, name, words):
     """Before anything is made of that phase."""
     workload = Workload((Phase(silence_ms=1), Phase(batches=1, codec=name)))
     with pytest.raises(KafkavizError) as raised:
-        made(workload, of=release_behaviour(of))
+        generate(workload, behaviour=release_behaviour(behaviour))
     assert str(raised.value) == words
 
 
@@ -566,18 +577,18 @@ ROLLS = {
 
 def written(workload: Workload, payload: bool = True) -> tuple[UnifiedLog, np.ndarray]:
     """The log of a workload under its own settings and release, and its rows."""
-    config, of = log_config(dict(workload.settings)), release_behaviour(workload.release)
+    config, behaviour = log_config(dict(workload.settings)), release_behaviour(workload.release)
     log = UnifiedLog(
         config,
-        of,
+        behaviour,
         now_ms=workload.start_ms,
         start_offset=workload.start_offset,
         is_leader=workload.is_leader,
     )
-    found = list(streams.chunks(workload, config, of, payload=payload))
-    for chunk in found:
+    chunks = list(streams.chunks(workload, config, behaviour, payload=payload))
+    for chunk in chunks:
         log.append(chunk.rows, chunk.data)
-    return log, np.concatenate([chunk.rows for chunk in found])
+    return log, np.concatenate([chunk.rows for chunk in chunks])
 
 
 @pytest.mark.parametrize("name", PRESETS)
@@ -588,8 +599,8 @@ def test_a_preset_shows_what_its_story_says(name):
     causes = [event.reason.cause for event in log.events]
     assert {cause: causes.count(cause) for cause in causes} == ROLLS[name]
     assert rows["size_bytes"].sum() < 256 << 20
-    config, of = log_config(dict(workload.settings)), release_behaviour(workload.release)
-    first = next(streams.chunks(workload, config, of, batches_per_chunk=300))
+    config, behaviour = log_config(dict(workload.settings)), release_behaviour(workload.release)
+    first = next(streams.chunks(workload, config, behaviour, batches_per_chunk=300))
     check_twin(first.rows, first.data)
 
 
@@ -621,4 +632,4 @@ def test_strimzis_example_comes_out():
 def test_no_phase_behind_a_hundred_years_is_lost(phases, where):
     """Nor does the clock begin anew where its nanoseconds have no room."""
     with pytest.raises(KafkavizError, match=f"^{where}a workload lasts 36500d at most"):
-        made(Workload(phases))
+        generate(Workload(phases))

@@ -191,7 +191,7 @@ def test_the_example_at_the_top_of_the_module_is_read():
         ),
     ],
 )
-def test_a_wrong_text_is_told_in_one_line_with_its_key(text, line):
+def test_a_wrong_text_is_reported_in_one_line_with_its_key(text, line):
     """The file, the phase, the key, what is there and what may be."""
     with pytest.raises(KafkavizError) as raised:
         load(text, "w.toml")
@@ -216,7 +216,7 @@ def test_a_file_is_read_and_named(tmp_path):
         load(tmp_path / "missing.toml")
 
 
-def test_lists_that_never_end_are_told_too():
+def test_lists_that_never_end_are_reported_too():
     """Where the reader of TOML gives up."""
     with pytest.raises(KafkavizError, match=r"^w\.toml: "):
         load("a = " + "[" * 100_000, "w.toml")
@@ -233,11 +233,11 @@ def test_a_batch_of_a_size_alone_takes_as_many_records_as_go_in():
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_preset_tells_its_story_in_two_sentences(name):
     """With a title, and it reads back from its own text."""
-    found = preset(name)
-    assert found.title
-    assert len(re.findall(r"[.](?= [A-Z]|$)", found.story)) == 2
-    assert load(to_toml(found)) == found
-    assert load(preset_text(name)) == found
+    workload = preset(name)
+    assert workload.title
+    assert len(re.findall(r"[.](?= [A-Z]|$)", workload.story)) == 2
+    assert load(to_toml(workload)) == workload
+    assert load(preset_text(name)) == workload
 
 
 def test_every_preset_file_is_listed():

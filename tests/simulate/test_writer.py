@@ -20,47 +20,50 @@ from tests.simulate.replay_vectors import Replay, histories, incoming
 V4_3, V3_9 = release_behaviour((4, 3, 1)), release_behaviour((3, 9, 0))
 
 
-def differences(found: list[dict]) -> list[str]:
-    return [difference for history in found for difference in Replay(history).run()]
+def differences(recorded_histories: list[dict]) -> list[str]:
+    return [difference for history in recorded_histories for difference in Replay(history).run()]
 
 
 def test_some_recorded_histories(data):
     """One of each step and each exception, of 3.9.0 and of 4.3.1, as leader and as follower."""
-    found = histories(data / "replays.jsonl.gz")
-    assert len(found) > 20 and {one["version"] for one in found} == {"3.9.0", "4.3.1"}
-    assert differences(found) == []
+    recorded_histories = histories(data / "replays.jsonl.gz")
+    assert len(recorded_histories) > 20 and {line["version"] for line in recorded_histories} == {
+        "3.9.0",
+        "4.3.1",
+    }
+    assert differences(recorded_histories) == []
 
 
 def test_every_recorded_history(shared):
     """All 210 of vectors/replays: files, sizes, hashes, rolls, restarts, crashes, truncations, and
     Kafka's own exceptions.
     """
-    found = histories(shared / "vectors" / "replays.jsonl.gz")
-    assert len(found) == 210 and differences(found) == []
+    recorded_histories = histories(shared / "vectors" / "replays.jsonl.gz")
+    assert len(recorded_histories) == 210 and differences(recorded_histories) == []
 
 
 def test_some_histories_of_4_4(data):
     """A clean stop of 4.4.0 trims the active segment before it closes anything, and makes the
     .timeindex that was never looked into.
     """
-    found = histories(data / "replays-4.4.0.jsonl.gz")
-    assert len(found) == 11 and [one["id"] for one in found if one["differs_from_4.3.1"]] == [
-        "4.4.0-23"
-    ]
-    assert differences(found) == []
-    as_before = [one | {"version": "4.3.1"} for one in found]
+    recorded_histories = histories(data / "replays-4.4.0.jsonl.gz")
+    assert len(recorded_histories) == 11 and [
+        line["id"] for line in recorded_histories if line["differs_from_4.3.1"]
+    ] == ["4.4.0-23"]
+    assert differences(recorded_histories) == []
+    as_before = [line | {"version": "4.3.1"} for line in recorded_histories]
     assert {line.split(" ")[0] for line in differences(as_before)} == {"4.4.0-23"}
 
 
 def test_every_history_of_4_4(shared):
     """All 60 of 4.4.0's classes."""
-    found = histories(shared / "vectors" / "replays-4.4.0.jsonl.gz")
-    assert len(found) == 60 and differences(found) == []
+    recorded_histories = histories(shared / "vectors" / "replays-4.4.0.jsonl.gz")
+    assert len(recorded_histories) == 60 and differences(recorded_histories) == []
 
 
 def test_a_changed_byte_of_a_recording_is_noticed(data):
     """The comparison itself: one entry more in what was recorded."""
-    history = next(one for one in histories(data / "replays.jsonl.gz") if "final_closed" in one)
+    history = next(line for line in histories(data / "replays.jsonl.gz") if "final_closed" in line)
     history["final_closed"]["segments"][-1]["timeindex"]["file_len"] += 12
     assert len(differences([history])) == 1
 
@@ -69,19 +72,25 @@ def test_some_segments_of_an_old_release(data):
     """Every interval, appends of one batch and of several: the files before and after the segment
     is closed.
     """
-    found = histories(data / "old_segments.jsonl.gz")
-    assert {one["version"] for one in found} == {"1.1.1", "2.0.1"} and len(found) == 10
-    assert {one["id"]: old_segment(one) for one in found} == {one["id"]: [] for one in found}
+    recorded_histories = histories(data / "old_segments.jsonl.gz")
+    assert {line["version"] for line in recorded_histories} == {"1.1.1", "2.0.1"} and len(
+        recorded_histories
+    ) == 10
+    assert {line["id"]: old_segment(line) for line in recorded_histories} == {
+        line["id"]: [] for line in recorded_histories
+    }
 
 
 def test_every_segment_of_an_old_release(shared):
     """vectors/legacy-segments: 1.1.1 with first-offset keys and 2.0.1, filled by a follower's
     appends.
     """
-    found = histories(shared / "vectors" / "legacy-segments.jsonl.gz")
-    assert {one["version"] for one in found} == {"1.1.1", "2.0.1"} and len(found) == 50
-    for one in found:
-        assert old_segment(one) == [], one["id"]
+    recorded_histories = histories(shared / "vectors" / "legacy-segments.jsonl.gz")
+    assert {line["version"] for line in recorded_histories} == {"1.1.1", "2.0.1"} and len(
+        recorded_histories
+    ) == 50
+    for line in recorded_histories:
+        assert old_segment(line) == [], line["id"]
 
 
 def old_segment(recorded: dict) -> list[str]:
@@ -108,7 +117,7 @@ def old_segment(recorded: dict) -> list[str]:
     )
     replay.logs = logs
     for number, append in enumerate(recorded["appends"]):
-        size = sum(one[2] for one in append)
+        size = sum(batch[2] for batch in append)
         log.append(incoming(data[at : at + size], number, 0), data[at : at + size])
         at += size
     replay.state("open", [recorded["open"] | {"base": recorded["base_offset"]}])
@@ -174,7 +183,7 @@ def test_a_preallocated_log_is_cut_when_it_is_rolled_or_closed():
     """segment.bytes long while it is written to; then as long as its batches."""
     log = UnifiedLog(LogConfig(segment_bytes=1000, preallocate=True), now_ms=0)
     log.append(batches([300] * 4))
-    assert [(one.log_bytes, one.log_file_bytes) for one in log.segments] == [
+    assert [(segment.log_bytes, segment.log_file_bytes) for segment in log.segments] == [
         (900, 900),
         (300, 1000),
     ]
@@ -190,7 +199,7 @@ def test_jitter_brings_rolls_forward_by_the_seed():
     logs = [UnifiedLog(config, now_ms=0, seed=seed) for seed in (1, 1, 2)]
     for log in logs:
         log.append(batches([100] * 3000))
-    bases = [[one.base_offset for one in log.segments] for log in logs]
+    bases = [[segment.base_offset for segment in log.segments] for log in logs]
     assert bases[0] == bases[1] != bases[2]
     waits = np.diff(bases[0])
     assert waits.min() > 60 and waits.max() <= 101 and len(set(waits.tolist())) > 5
@@ -208,8 +217,8 @@ def test_a_time_index_of_one_slot_rolls_at_every_append(most):
     """Its one slot is kept for the end of the segment, so it is always full."""
     log = UnifiedLog(LogConfig(segment_index_bytes=most), now_ms=0)
     log.append(batches([100] * 5))
-    assert [one.base_offset for one in log.segments] == [0, 1, 2, 3, 4]
-    assert {one.roll_reason.cause for one in log.segments[:-1]} == {Cause.TIME_INDEX_FULL}
+    assert [segment.base_offset for segment in log.segments] == [0, 1, 2, 3, 4]
+    assert {segment.roll_reason.cause for segment in log.segments[:-1]} == {Cause.TIME_INDEX_FULL}
 
 
 # ---- the compiled loop beside the rules in plain words
@@ -247,10 +256,10 @@ def plain_entries(rows: np.ndarray, interval: int, per_append: bool) -> tuple[li
     st.sampled_from([0, 100, 4096]),
     st.booleans(),
 )
-def test_the_compiled_loop_is_the_rules(made, interval, per_append):
+def test_the_compiled_loop_is_the_rules(sizes_drawn, interval, per_append):
     """Random sizes, timestamps that go back, appends of one or many batches."""
-    sizes, steps, joined = zip(*made, strict=True)
-    rows = batches(list(sizes), append=np.cumsum([not one for one in joined]))
+    sizes, steps, joined = zip(*sizes_drawn, strict=True)
+    rows = batches(list(sizes), append=np.cumsum([not is_joined for is_joined in joined]))
     rows["max_timestamp_ms"] += np.cumsum(steps)
     log = UnifiedLog(
         LogConfig(index_interval_bytes=interval),
@@ -284,11 +293,11 @@ def test_how_appends_are_handed_over_changes_nothing(data):
 def facts(log: UnifiedLog) -> list:
     return [
         (
-            one.base_offset,
-            one.log_bytes,
-            one.index.content(),
-            one.timeindex.content(),
-            one.roll_reason,
+            segment.base_offset,
+            segment.log_bytes,
+            segment.index.content(),
+            segment.timeindex.content(),
+            segment.roll_reason,
         )
-        for one in log.segments
+        for segment in log.segments
     ]

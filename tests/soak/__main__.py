@@ -14,12 +14,12 @@ def main() -> int:
     """0 if memory came back."""
     directories = int(os.environ.get("DIRECTORIES") or 200)
     print(run.HEAD)
-    held = []
+    usages = []
     with tempfile.TemporaryDirectory(prefix="kafkaviz-soak-") as folder:
-        for one in run.soak(Path(folder), directories, every=10):
-            held.append(one)
-            print(one, flush=True)
-    grown = run.grown(held)
+        for usage in run.soak(Path(folder), directories, every=10):
+            usages.append(usage)
+            print(usage, flush=True)
+    grown = run.grown(usages)
     print("\n".join(grown) or "Memory, threads and files came back.")
     return 1 if grown else 0
 

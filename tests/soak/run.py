@@ -24,7 +24,7 @@ SLACK = {"own_bytes": 40 * MIB, "java_bytes": 150 * MIB, "threads": 8, "files": 
 
 
 @dataclass(frozen=True)
-class Held:
+class ResourceUsage:
     """What the server holds behind so many directories: memory of its own process and of its Java,
     threads, open files.
     """
@@ -44,27 +44,27 @@ class Held:
 HEAD = f"{'directories':>11} {'MiB':>8} {'Java MiB':>8} {'threads':>8} {'files':>6} {'seconds':>8}"
 
 
-def soak(folder: Path, directories: int, every: int) -> Iterator[Held]:
+def soak(folder: Path, directories: int, every: int) -> Iterator[ResourceUsage]:
     """Opens so many directories in a server of its own, and tells every so many what it holds.
 
     AssertionError where a page fails.
     """
-    kept, started = folder / "cache", time.monotonic()
-    kept.mkdir()
-    with browsing.started(kept) as (address, process):
+    cache, started = folder / "cache", time.monotonic()
+    cache.mkdir()
+    with browsing.started(cache) as (address, process):
         for count in range(1, directories + 1):
             directory = _directory(folder, count)
             with Visitor(address) as visitor:
                 for page in PAGES:
-                    seen = visitor.see(page, dir=str(directory))
-                    assert seen.elements > 5 and not seen.exceptions, (
-                        f"{page or 'broker'} of {directory}: {seen}"
+                    visit = visitor.see(page, dir=str(directory))
+                    assert visit.elements > 5 and not visit.exceptions, (
+                        f"{page or 'broker'} of {directory}: {visit}"
                     )
-            _wait_for(kept / "catalogs", archive.stem(directory))
+            _wait_for(cache / "catalogs", archive.stem(directory))
             if not directory.is_file():
                 shutil.rmtree(directory)
             if count % every == 0:
-                yield _held(process.pid, count, time.monotonic() - started)
+                yield _measure(process.pid, count, time.monotonic() - started)
 
 
 def _samples() -> list[Path]:
@@ -100,18 +100,18 @@ def _wait_for(catalogs: Path, name: str) -> None:
         time.sleep(0.1)
 
 
-def _held(number: int, count: int, seconds: float) -> Held:
+def _measure(number: int, count: int, seconds: float) -> ResourceUsage:
     """As Linux tells it."""
     children = [
-        int(one)
+        int(child)
         for task in Path(f"/proc/{number}/task").iterdir()
-        for one in (task / "children").read_text().split()
+        for child in (task / "children").read_text().split()
     ]
-    java = sum(_resident_bytes(one) for one in children)
+    java = sum(_resident_bytes(child) for child in children)
     threads, files = (
         sum(1 for _ in Path(f"/proc/{number}/{what}").iterdir()) for what in ("task", "fd")
     )
-    return Held(count, _resident_bytes(number), java, threads, files, seconds)
+    return ResourceUsage(count, _resident_bytes(number), java, threads, files, seconds)
 
 
 def _resident_bytes(number: int) -> int:
@@ -129,14 +129,14 @@ def _resident_bytes(number: int) -> int:
         return 0
 
 
-def grown(held: list[Held]) -> list[str]:
+def grown(usages: list[ResourceUsage]) -> list[str]:
     """What grew more between a quarter of the run and its end than SLACK allows, in words; until
     then caches fill.
     """
-    early, late = held[len(held) // 4 - 1], held[-1]
-    found = {name: (getattr(early, name), getattr(late, name)) for name in SLACK}
+    early, late = usages[len(usages) // 4 - 1], usages[-1]
+    growth = {name: (getattr(early, name), getattr(late, name)) for name in SLACK}
     return [
         f"{name} grew from {before} to {now}"
-        for name, (before, now) in found.items()
+        for name, (before, now) in growth.items()
         if now > before * SHARE + SLACK[name]
     ]

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from tests.soak import run
-from tests.soak.run import MIB, Held
+from tests.soak.run import MIB, ResourceUsage
 
-HELD = Held(10, 300 * MIB, 350 * MIB, 10, 60, 9.0)
+USAGE = ResourceUsage(10, 300 * MIB, 350 * MIB, 10, 60, 9.0)
 
 
 @pytest.mark.matrix
@@ -17,22 +17,24 @@ HELD = Held(10, 300 * MIB, 350 * MIB, 10, 60, 9.0)
 )
 def test_a_few_directories_in_turn(tmp_path):
     """Four pages of each, a catalog of each, and no page with an exception."""
-    held = list(run.soak(tmp_path, 6, every=3))
-    assert [one.directories for one in held] == [3, 6]
-    assert all(one.own_bytes > 50 * MIB < one.java_bytes and one.threads > 2 for one in held)
-    assert run.grown(held) == []
+    usages = list(run.soak(tmp_path, 6, every=3))
+    assert [usage.directories for usage in usages] == [3, 6]
+    assert all(
+        usage.own_bytes > 50 * MIB < usage.java_bytes and usage.threads > 2 for usage in usages
+    )
+    assert run.grown(usages) == []
 
 
-def test_growth_is_told():
+def test_growth_is_reported():
     """Behind a quarter of the run; until then caches fill."""
     steady = [
-        HELD,
-        replace(HELD, own_bytes=330 * MIB),
-        replace(HELD, own_bytes=340 * MIB),
-        replace(HELD, own_bytes=350 * MIB),
+        USAGE,
+        replace(USAGE, own_bytes=330 * MIB),
+        replace(USAGE, own_bytes=340 * MIB),
+        replace(USAGE, own_bytes=350 * MIB),
     ]
     assert run.grown(steady) == []
-    assert run.grown([*steady[:3], replace(HELD, own_bytes=380 * MIB)]) == [
+    assert run.grown([*steady[:3], replace(USAGE, own_bytes=380 * MIB)]) == [
         f"own_bytes grew from {300 * MIB} to {380 * MIB}"
     ]
-    assert run.grown([*steady[:3], replace(HELD, threads=30)]) == ["threads grew from 10 to 30"]
+    assert run.grown([*steady[:3], replace(USAGE, threads=30)]) == ["threads grew from 10 to 30"]

@@ -14,7 +14,7 @@ LARGEST_BYTES = 1 << 28
 
 
 @dataclass(frozen=True)
-class Seen:
+class Visit:
     """What a page sent: how many elements, and the words of each exception among them."""
 
     elements: int
@@ -36,27 +36,30 @@ class Visitor:
     def __enter__(self) -> "Visitor":
         return self
 
-    def __exit__(self, *told: object) -> None:
+    def __exit__(self, *exception: object) -> None:
         self._socket.close()
 
-    def see(self, page: str, **query: str) -> Seen:
+    def see(self, page: str, **query: str) -> Visit:
         """A page, from its first element to its end; page: "" is the home.
 
         TimeoutError where it has no end.
         """
-        asked = BackMsg()
-        asked.rerun_script.query_string, asked.rerun_script.page_name = urlencode(query), page
-        self._socket.send(asked.SerializeToString())
+        back_message = BackMsg()
+        back_message.rerun_script.query_string, back_message.rerun_script.page_name = (
+            urlencode(query),
+            page,
+        )
+        self._socket.send(back_message.SerializeToString())
         elements, exceptions = 0, []
         while True:
-            told = ForwardMsg.FromString(self._socket.recv(PATIENCE_S))
-            kind = told.WhichOneof("type")
-            if kind == "delta" and told.delta.HasField("new_element"):
+            forward_message = ForwardMsg.FromString(self._socket.recv(PATIENCE_S))
+            kind = forward_message.WhichOneof("type")
+            if kind == "delta" and forward_message.delta.HasField("new_element"):
                 elements += 1
-                if told.delta.new_element.HasField("exception"):
-                    exceptions.append(told.delta.new_element.exception.message)
+                if forward_message.delta.new_element.HasField("exception"):
+                    exceptions.append(forward_message.delta.new_element.exception.message)
             if (
                 kind == "script_finished"
-                and told.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY
+                and forward_message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY
             ):
-                return Seen(elements, tuple(exceptions))
+                return Visit(elements, tuple(exceptions))

@@ -44,12 +44,12 @@ def main(argv: Sequence[str]) -> int:
     compared = doing.add_parser("compare")
     compared.add_argument("before", type=Path)
     compared.add_argument("after", type=Path)
-    given = parser.parse_args(argv)
-    if given.doing == "compare":
-        differences = list(compare(given.before, given.after))
+    arguments = parser.parse_args(argv)
+    if arguments.doing == "compare":
+        differences = list(compare(arguments.before, arguments.after))
         print("\n".join(differences) or "all outputs are the same")
         return 1 if differences else 0
-    write(given.folder.absolute(), given.every)
+    write(arguments.folder.absolute(), arguments.every)
     return 0
 
 
@@ -130,8 +130,8 @@ def run(argv: Sequence[str], place: Path) -> bytes:
     if not child:
         os._exit(called(argv, place / "stdout", place / "stderr"))
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    said = (place / "stdout").read_bytes() + b"\n" + (place / "stderr").read_bytes()
-    return b"status %d\n" % status + comparable(said, place)
+    output = (place / "stdout").read_bytes() + b"\n" + (place / "stderr").read_bytes()
+    return b"status %d\n" % status + comparable(output, place)
 
 
 def called(argv: Sequence[str], out: Path, err: Path) -> int:
@@ -191,14 +191,16 @@ def write_tables(folder: Path, brokers: Sequence[str], place: Path) -> None:
 
 def compare(before: Path, after: Path) -> Iterator[str]:
     """A line for each output that one folder lacks, and for the first difference of two."""
-    names = [{path.relative_to(one) for path in one.rglob("*.gz")} for one in (before, after)]
+    names = [
+        {path.relative_to(folder) for path in folder.rglob("*.gz")} for folder in (before, after)
+    ]
     for lone in sorted(names[0] ^ names[1]):
         yield f"{lone}: only {'before' if lone in names[0] else 'after'}"
     for name in sorted(names[0] & names[1]):
         with gzip.open(before / name) as old, gzip.open(after / name) as new:
-            said = old.read().splitlines(), new.read().splitlines()
-        if said[0] != said[1]:
-            yield f"{name}: {difference(*said)}"
+            line_pair = old.read().splitlines(), new.read().splitlines()
+        if line_pair[0] != line_pair[1]:
+            yield f"{name}: {difference(*line_pair)}"
 
 
 def difference(old: Sequence[bytes], new: Sequence[bytes]) -> str:

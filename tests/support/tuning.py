@@ -7,7 +7,7 @@ from kafkaviz.analysis.cost import cost_model
 from kafkaviz.analysis.tuning import Budgets
 from kafkaviz.analysis.tuning.measurement_builder import MeasurementBuilder, merge_measurements
 from kafkaviz.figures.tuning import before_after
-from tests.analysis import made
+from tests.analysis import arrays
 
 OLD, NEW = (
     cost_model.lookup_prices(by_base_offset=False),
@@ -18,29 +18,34 @@ OLD, NEW = (
 def measured(size: int, count: int = 4000, records: int = 5, spread: int = 0, segments: int = 1):
     """Segments of batches of that size, give or take the spread."""
     random = np.random.default_rng(4)
-    found = []
+    rows = []
     for _ in range(segments):
         gathering = MeasurementBuilder({4096}, by_base_offset=False)
         gathering.add(
             [
-                made.batches(
+                arrays.batches(
                     random.integers(size - spread, size + spread + 1, count).tolist(),
                     [records] * count,
                 )
             ]
         )
-        found.append(gathering.result())
-    return merge_measurements(found)
+        rows.append(gathering.result())
+    return merge_measurements(rows)
 
 
-def compared(of, other: int, **given):
+def compared(measurement, other: int, **options):
     """The lines of the table, by name."""
-    budgets = Budgets(**given)
-    now, then = (tuning.price_interval(of, NEW, one, budgets) for one in (4096, other))
-    times = tuple(int(of.parts.time_entries[of.parts.index_of(one)]) for one in (4096, other))
+    budgets = Budgets(**options)
+    now, then = (
+        tuning.price_interval(measurement, NEW, interval, budgets) for interval in (4096, other)
+    )
+    times = tuple(
+        int(measurement.parts.time_entries[measurement.parts.index_of(interval)])
+        for interval in (4096, other)
+    )
     return {
-        one.name: one
-        for one in before_after.rows(
+        row.name: row
+        for row in before_after.rows(
             now, then, NEW, budgets=budgets, times=times, binding_limits=("size", "time-index-full")
         )
     }

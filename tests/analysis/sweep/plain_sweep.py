@@ -13,18 +13,19 @@ MOST_BYTES = 1 << 62
 
 def appends(batches: np.ndarray, append_bytes: int | None) -> list[list]:
     """The batches of each append: whole ones, as many as fit, and one at least."""
-    found: list[list] = []
+    append_batches: list[list] = []
     for batch in batches:
         fits = (
             append_bytes is not None
-            and found
-            and sum(one["size_bytes"] for one in found[-1]) + batch["size_bytes"] <= append_bytes
+            and append_batches
+            and sum(appended["size_bytes"] for appended in append_batches[-1]) + batch["size_bytes"]
+            <= append_bytes
         )
         if fits:
-            found[-1].append(batch)
+            append_batches[-1].append(batch)
         else:
-            found.append([batch])
-    return found
+            append_batches.append([batch])
+    return append_batches
 
 
 def indexes(
@@ -98,14 +99,15 @@ def row(
     """
     offsets, times = indexes(batches, interval_bytes, append_bytes)
     table = [
-        (int(one["position"]), int(one["base_offset"]), int(one["last_offset"])) for one in batches
+        (int(batch["position"]), int(batch["base_offset"]), int(batch["last_offset"]))
+        for batch in batches
     ]
-    found = [lookup(table, offsets, target, by_base_offset) for target in targets(batches, kind)]
+    results = [lookup(table, offsets, target, by_base_offset) for target in targets(batches, kind)]
     return (
         len(offsets),
         len(times),
-        Counter(headers for headers, _ in found),
-        sum(skipped for _, skipped in found),
+        Counter(headers for headers, _ in results),
+        sum(skipped for _, skipped in results),
     )
 
 

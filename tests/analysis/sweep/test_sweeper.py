@@ -18,7 +18,7 @@ from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.config import release_behaviour as writing
 from kafkaviz.simulate.incoming import INCOMING
 from kafkaviz.simulate.writer.writer import UnifiedLog
-from tests.analysis import made
+from tests.analysis import arrays
 from tests.analysis.sweep import plain_sweep
 
 KINDS = (sweep.BASE, sweep.LAST, sweep.EVERY)
@@ -31,7 +31,7 @@ def trace(random: np.random.Generator) -> np.ndarray:
     """
     count = int(random.integers(1, 16))
     sizes = random.integers(70, random.choice([71, 100, 400, 3000]), count)
-    table = made.batches(
+    table = arrays.batches(
         sizes.tolist(), random.integers(1, random.choice([2, 3, 9]), count).tolist()
     )
     gaps = np.cumsum(random.integers(0, random.choice([1, 4]), count))
@@ -55,14 +55,14 @@ def test_equals_kafkas_counter_on_random_traces():
         batches, interval = trace(random), int(random.choice([0, 70, 99, 250, 1000, 5000]))
         kind, by_base = str(random.choice(KINDS)), bool(random.integers(2))
         append_bytes = random.choice([None, None, 150, 800, 4000])
-        found = sweep.parts(
+        parts = sweep.parts(
             batches, [interval], targets=kind, by_base_offset=by_base, append_bytes=append_bytes
         )
         numbers = (
-            int(found.entries[0]),
-            int(found.time_entries[0]),
-            counted(found.headers_at(0)),
-            int(found.skipped_bytes[0]),
+            int(parts.entries[0]),
+            int(parts.time_entries[0]),
+            counted(parts.headers_at(0)),
+            int(parts.skipped_bytes[0]),
         )
         assert numbers == plain_sweep.row(batches, interval, kind, by_base, append_bytes)
 
@@ -75,7 +75,7 @@ def test_twenty_batches_of_1000_bytes(interval, entries):
     """The golden vectors of the counter: strictly more than the interval, and never the first batch
     of a segment.
     """
-    batches = made.batches([1000] * 20, [4] * 20)
+    batches = arrays.batches([1000] * 20, [4] * 20)
     assert [position // 1000 for _, position in plain_sweep.indexes(batches, interval)[0]] == list(
         entries
     )
@@ -86,10 +86,11 @@ def test_headers_of_single_lookups():
     """Of the same batches at 4096: the first record of batch 7 takes 3 headers, the last one of
     batch 5 takes 1, its first takes 6.
     """
-    batches = made.batches([1000] * 20, [4] * 20)
+    batches = arrays.batches([1000] * 20, [4] * 20)
     entries = plain_sweep.indexes(batches, 4096)[0]
     table = [
-        (int(one["position"]), int(one["base_offset"]), int(one["last_offset"])) for one in batches
+        (int(batch["position"]), int(batch["base_offset"]), int(batch["last_offset"]))
+        for batch in batches
     ]
     assert [plain_sweep.lookup(table, entries, offset, False)[0] for offset in (28, 23, 20)] == [
         3,
@@ -104,19 +105,19 @@ def test_every_batch_indexed_still_costs_two_headers(records, mean):
 
     The first batch has none and costs 1.
     """
-    found = sweep.sweep(made.batches([500] * 1000, [records] * 1000), [0, 499])
-    assert found["headers_mean"].tolist() == [pytest.approx(mean), pytest.approx(mean)]
-    assert found["entries"].tolist() == [999, 999]
+    rows = sweep.sweep(arrays.batches([500] * 1000, [records] * 1000), [0, 499])
+    assert rows["headers_mean"].tolist() == [pytest.approx(mean), pytest.approx(mean)]
+    assert rows["entries"].tolist() == [999, 999]
 
 
 def test_below_the_smallest_batch_nothing_changes():
     """0 and every interval below the smallest batch that another follows give the same index; one
     at its size does not.
     """
-    batches = made.batches([900, 700, 800, 100], [3] * 4)
-    found = sweep.parts(batches, [0, 64, 699, 700])
-    assert found.least_batch_bytes == 700
-    assert found.entries.tolist() == [3, 3, 3, 2]
+    batches = arrays.batches([900, 700, 800, 100], [3] * 4)
+    parts = sweep.parts(batches, [0, 64, 699, 700])
+    assert parts.least_batch_bytes == 700
+    assert parts.entries.tolist() == [3, 3, 3, 2]
 
 
 @pytest.mark.parametrize(
@@ -135,20 +136,20 @@ def test_a_gigabyte_of_lognormal_batches(interval, entries, mean, p99):
     batches = np.zeros(len(sizes), BATCH)
     batches["size_bytes"], batches["base_offset"] = sizes, np.arange(len(sizes)) * 5
     batches["last_offset"] = batches["base_offset"] + 4
-    found = sweep.sweep(batches, [interval])[0]
-    assert found["entries"] == pytest.approx(entries, rel=0.005)
-    assert found["headers_mean"] == pytest.approx(mean, rel=0.01)
-    assert abs(found["headers_p99"] - p99) <= 1
+    row = sweep.sweep(batches, [interval])[0]
+    assert row["entries"] == pytest.approx(entries, rel=0.005)
+    assert row["headers_mean"] == pytest.approx(mean, rel=0.01)
+    assert abs(row["headers_p99"] - p99) <= 1
 
 
 def test_an_append_of_many_batches_costs_one_and_a_half_times_its_length():
     """What a follower appended in one fetch has one entry, and a target inside falls back to the
     append before.
     """
-    batches = made.batches([1000] * 20_000, [5] * 20_000)
-    found = sweep.sweep(batches, [4096], append_bytes=64_000)[0]
-    assert found["entries"] == 20_000 // 64
-    assert found["headers_mean"] == pytest.approx(1.5 * 64, rel=0.02)
+    batches = arrays.batches([1000] * 20_000, [5] * 20_000)
+    row = sweep.sweep(batches, [4096], append_bytes=64_000)[0]
+    assert row["entries"] == 20_000 // 64
+    assert row["headers_mean"] == pytest.approx(1.5 * 64, rel=0.02)
     assert sweep.sweep(batches, [4096])["headers_mean"][0] == pytest.approx(4.0, rel=0.02)
 
 
@@ -165,8 +166,8 @@ def test_an_append_of_many_batches_costs_one_and_a_half_times_its_length():
 def test_real_indexes_have_as_many_entries(clean, directory, interval):
     """Of a 4.3.1 broker, at the interval that the topic had: both indexes of every segment."""
     for segment in open_broker(clean).partition(directory).live:
-        found = sweep.parts(segment.batches(), [interval])
-        assert (found.entries[0], found.time_entries[0]) == (
+        parts = sweep.parts(segment.batches(), [interval])
+        assert (parts.entries[0], parts.time_entries[0]) == (
             len(segment.offset_index),
             len(segment.time_index),
         ), segment.name
@@ -183,8 +184,8 @@ def test_real_indexes_have_as_many_entries(clean, directory, interval):
 def test_golden_rows_of_a_real_partition(clean, directory, row):
     """Every offset once, as worked out by another program from the same files."""
     segments = [segment.batches() for segment in open_broker(clean).partition(directory).live]
-    found = sweep.sweep(segments, [row[0]], targets=sweep.EVERY)[0].item()
-    assert (*found[:3], round(found[3], 3), *found[4:8], round(found[8])) == row
+    result = sweep.sweep(segments, [row[0]], targets=sweep.EVERY)[0].item()
+    assert (*result[:3], round(result[3], 3), *result[4:8], round(result[8])) == row
 
 
 @pytest.mark.parametrize("version", ["4.3.1", "4.0"])
@@ -193,13 +194,13 @@ def test_every_offset_of_a_real_segment_as_the_lookup_has_it(clean, version):
     both count the same headers.
     """
     partition = open_broker(clean).partition("orders-0")
-    segment, of = view_partition(partition).segments[0], profile(version)
+    segment, search_profile = view_partition(partition).segments[0], profile(version)
     batches = partition.live[0].batches()
-    found = sweep.parts(
-        batches, [4096], targets=sweep.EVERY, by_base_offset=of.scan == "base_offset"
+    parts = sweep.parts(
+        batches, [4096], targets=sweep.EVERY, by_base_offset=search_profile.scan == "base_offset"
     )
-    assert counted(found.headers_at(0)) == counted(
-        lookup_cost.offset_lookup_counts(segment, batches, of).headers
+    assert counted(parts.headers_at(0)) == counted(
+        lookup_cost.offset_lookup_counts(segment, batches, search_profile).headers
     )
 
 
@@ -211,7 +212,7 @@ def test_the_writer_writes_as_many_entries(interval, version):
     """
     random = np.random.default_rng(5)
     rows = np.zeros(3000, INCOMING)
-    table = made.batches(
+    table = arrays.batches(
         random.integers(80, 2000, 3000).tolist(), random.integers(1, 6, 3000).tolist()
     )
     for name in BATCH.names:
@@ -230,10 +231,10 @@ def test_the_writer_writes_as_many_entries(interval, version):
     log.close(now_ms=0)
     sweeper = sweep.Sweeper([interval], by_append=version == "3.9")
     sweeper.observe(rows)
-    found = sweeper.result()
+    result = sweeper.result()
     written = log.segments[0]
     assert len(log.segments) == 1
-    assert (found.entries[0], found.time_entries[0]) == (
+    assert (result.entries[0], result.time_entries[0]) == (
         len(written.index.entries),
         len(written.timeindex.entries),
     )
@@ -251,38 +252,44 @@ def test_chunks_and_sums_are_one_pass(kind, by_base, append_bytes):
         {"targets": kind, "by_base_offset": by_base, "append_bytes": append_bytes},
     )
     segments = [
-        made.batches(
+        arrays.batches(
             random.integers(70, 900, count).tolist(), random.integers(1, 4, count).tolist()
         )
         for count in (500, 1, 77)
     ]
-    whole = sweep.parts(segments, **how)
+    single_pass = sweep.parts(segments, **how)
     total = sweep.no_parts()
     for segment in segments:
         sweeper = sweep.Sweeper(**how)
         for piece in np.split(segment, np.unique(random.integers(0, len(segment) + 1, 9))):
             sweeper.observe(piece)
         total = total + pickle.loads(pickle.dumps(sweeper.result()))
-    assert total.sweep().tolist() == whole.sweep().tolist()
+    assert total.sweep().tolist() == single_pass.sweep().tolist()
     assert (
         total.batches,
         total.segments,
         total.targets,
         total.log_bytes,
         total.least_batch_bytes,
-    ) == (whole.batches, whole.segments, whole.targets, whole.log_bytes, whole.least_batch_bytes)
-    assert (whole.segments, whole.batches, whole.log_bytes) == (
+    ) == (
+        single_pass.batches,
+        single_pass.segments,
+        single_pass.targets,
+        single_pass.log_bytes,
+        single_pass.least_batch_bytes,
+    )
+    assert (single_pass.segments, single_pass.batches, single_pass.log_bytes) == (
         3,
         578,
-        sum(int(one["size_bytes"].sum()) for one in segments),
+        sum(int(segment["size_bytes"].sum()) for segment in segments),
     )
 
 
 def test_nothing_to_sweep():
     """No segment, and one without a batch: no headers, and means that are no number."""
-    for found in (sweep.sweep([]), sweep.sweep(np.zeros(0, BATCH))):
-        assert not found["entries"].any() and not found["headers_max"].any()
-        assert np.isnan(found["headers_mean"]).all() and np.isnan(found["skipped_bytes_mean"]).all()
+    for rows in (sweep.sweep([]), sweep.sweep(np.zeros(0, BATCH))):
+        assert not rows["entries"].any() and not rows["headers_max"].any()
+        assert np.isnan(rows["headers_mean"]).all() and np.isnan(rows["skipped_bytes_mean"]).all()
     assert len(sweep.sweep([])) == len(sweep.INTERVALS) == 50
 
 
@@ -291,6 +298,6 @@ def test_what_is_no_sweep_is_refused():
     with pytest.raises(ValueError, match="no interval is -1 bytes"):
         sweep.Sweeper([-1])
     with pytest.raises(ValueError, match="no batch is 0 bytes"):
-        sweep.sweep(made.batches([100, 0, 100]))
+        sweep.sweep(arrays.batches([100, 0, 100]))
     with pytest.raises(ValueError, match="different intervals"):
         sweep.no_parts([0]) + sweep.no_parts([1])

@@ -10,16 +10,16 @@ from kafkaviz.log.broker import open_broker
 from kafkaviz.search.log_view import view_partition
 from kafkaviz.search.lookup import by_timestamp
 from kafkaviz.search.profile import profile
-from tests.analysis import made
+from tests.analysis import arrays
 from tests.analysis.sweep import plain_sweep
 
 TRACES = 1000
 
 
-def counted(found: sweep.SweepParts, place: int = 0) -> dict[int, int]:
+def counted(parts: sweep.SweepParts, place: int = 0) -> dict[int, int]:
     """Targets by their number of headers."""
     return {
-        number: int(targets) for number, targets in enumerate(found.headers_at(place)) if targets
+        number: int(targets) for number, targets in enumerate(parts.headers_at(place)) if targets
     }
 
 
@@ -28,14 +28,14 @@ def test_equals_one_lookup_after_the_other():
     random = np.random.default_rng(11)
     for _ in range(TRACES):
         count = int(random.integers(1, 20))
-        batches = made.batches(
+        batches = arrays.batches(
             random.integers(70, 900, count).tolist(), random.integers(1, 4, count).tolist()
         )
         batches["max_timestamp_ms"] = random.integers(-1, random.choice([2, 50, 2000]), count)
         batches["base_timestamp_ms"] = batches["max_timestamp_ms"] - random.integers(0, 3, count)
         interval = int(random.choice([0, 200, 1000, 5000]))
-        found = sweep_times(batches, [interval])
-        assert (counted(found), int(found.skipped_bytes[0])) == plain_sweep.times_row(
+        parts = sweep_times(batches, [interval])
+        assert (counted(parts), int(parts.skipped_bytes[0])) == plain_sweep.times_row(
             batches, interval
         )
 
@@ -45,33 +45,34 @@ def test_as_the_search_has_it_in_real_files(clean, directory):
     """Of a 4.3.1 broker: every batch's first timestamp looked up in the indexes that lie there, in
     the first segment.
     """
-    partition, of = open_broker(clean).partition(directory), profile()
+    partition, search_profile = open_broker(clean).partition(directory), profile()
     segment, batches = view_partition(partition).segments[0], partition.live[0].batches()
     log = view_partition(partition)
-    found = [
+    headers = [
         len({read.position for read in lookup.scan.reads})
         for lookup in (
-            by_timestamp(log, target, of) for target in batches["base_timestamp_ms"][:60].tolist()
+            by_timestamp(log, target, search_profile)
+            for target in batches["base_timestamp_ms"][:60].tolist()
         )
         if lookup.scan and lookup.scan.segment == segment.base_offset
     ]
     parts = plain_sweep.times_row(batches, 4096)[0]
     assert counted(sweep_times(batches, [4096])) == parts
-    assert set(found) <= set(parts)
+    assert set(headers) <= set(parts)
 
 
 def test_old_records_are_a_long_way():
     """A backfill below the newest timestamp adds no time entries: a lookup just above that reads
     all of it.
     """
-    batches = made.batches([1000] * 500, [2] * 500, [9000, *range(1000, 1498), 9002])
+    batches = arrays.batches([1000] * 500, [2] * 500, [9000, *range(1000, 1498), 9002])
     batches["base_timestamp_ms"][-1] = 9001
     assert int(np.flatnonzero(sweep_times(batches, [4096]).headers_at(0))[-1]) == 500
 
 
 def test_what_has_no_first_timestamp_is_no_target():
     """Compaction puts a delete horizon there; and an empty segment has no target at all."""
-    batches = made.batches([100] * 4)
+    batches = arrays.batches([100] * 4)
     batches["attributes"][1] |= DELETE_HORIZON
     batches["base_timestamp_ms"][2] = -1
     assert sweep_times(batches, [0]).targets == 2

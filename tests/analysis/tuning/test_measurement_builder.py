@@ -11,19 +11,19 @@ from kafkaviz.analysis.tuning import measurement_builder as module
 from kafkaviz.analysis.tuning.measurement_builder import MeasurementBuilder
 from kafkaviz.analysis.tuning.source import open_source
 from kafkaviz.format import walk
-from tests.analysis import made
+from tests.analysis import arrays
 
 
-def told(value, path: str = "") -> list[tuple]:
+def flatten(value, path: str = "") -> list[tuple]:
     """Every value within, arrays as lists."""
     if is_dataclass(value):
         return [
-            one
+            field
             for each in fields(value)
-            for one in told(getattr(value, each.name), f"{path}.{each.name}")
+            for field in flatten(getattr(value, each.name), f"{path}.{each.name}")
         ]
     if isinstance(value, tuple):
-        return [one for at, each in enumerate(value) for one in told(each, f"{path}[{at}]")]
+        return [item for at, each in enumerate(value) for item in flatten(each, f"{path}[{at}]")]
     return [(path, value.tolist() if isinstance(value, np.ndarray) else value)]
 
 
@@ -32,7 +32,7 @@ def messy(seed: int, count: int = 900) -> np.ndarray:
     is above their last.
     """
     random = np.random.default_rng(seed)
-    batches = made.batches(
+    batches = arrays.batches(
         random.integers(70, 3000, count).tolist(), random.choice([1, 1, 2, 9], count).tolist()
     )
     batches["max_timestamp_ms"] = np.maximum(
@@ -49,9 +49,9 @@ def test_chunks_are_one_segment(seed, length):
     too.
     """
     batches = messy(seed)
-    indexes = made.indexed(batches, (4096, 9000, 500)[seed])
+    indexes = arrays.indexed(batches, (4096, 9000, 500)[seed])
     cuts = [*range(0, len(batches), length), len(batches)]
-    found = []
+    chunk_sizes = []
     for chunks in (
         [batches],
         [batches[:0], *(batches[first:stop] for first, stop in pairwise(cuts))],
@@ -64,18 +64,18 @@ def test_chunks_are_one_segment(seed, length):
                 current_interval_bytes=held_bytes,
             )
             gathering.add(chunks, indexes)
-            found.append(told(gathering.result()))
-    assert found[:2] == found[2:] and len(found[0]) > len(found[1])
+            chunk_sizes.append(flatten(gathering.result()))
+    assert chunk_sizes[:2] == chunk_sizes[2:] and len(chunk_sizes[0]) > len(chunk_sizes[1])
 
 
 def test_a_broker_in_small_chunks_is_tuned_alike(clean, monkeypatch):
     """What a glimpse of the first batches says of an interval is held against all of them."""
-    whole = open_source(clean)
+    tuning_source = open_source(clean)
     monkeypatch.setattr(walk, "MAX_ROWS", 100)
     monkeypatch.setattr(evidence, "MOST_WAITING", 3)
     small = open_source(clean)
-    for one, other in zip(whole.cases, small.cases, strict=True):
-        assert told(one.measurement) == told(other.measurement) and one.today == other.today
+    for case, other in zip(tuning_source.cases, small.cases, strict=True):
+        assert flatten(case.measurement) == flatten(other.measurement) and case.today == other.today
 
 
 def test_sizes_are_let_go_before_they_are_folded(monkeypatch):
@@ -85,8 +85,10 @@ def test_sizes_are_let_go_before_they_are_folded(monkeypatch):
     monkeypatch.setattr(module, "KEPT_BATCHES", 50)
     gathering = MeasurementBuilder({4096}, by_base_offset=True)
     for count in (30, 15, 6, 2):
-        gathering.add([made.batches([100] * count)])
-    assert [len(one) for found in gathering._measurements for one in found.sizes] == [30, 15]
+        gathering.add([arrays.batches([100] * count)])
+    assert [
+        len(sizes) for measurement in gathering._measurements for sizes in measurement.sizes
+    ] == [30, 15]
     assert gathering.result().parts.batches == 53 and list(map(len, gathering.result().sizes)) == [
         30,
         15,

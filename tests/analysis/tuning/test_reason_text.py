@@ -25,27 +25,32 @@ def test_the_line_that_changes_it(topic, line):
 
 def test_a_broker_of_one_topic():
     """It is not counted out of one."""
-    told = [
-        str(reason_text.describe_reason(Reason("topic-by-topic", {"changing": one, "topics": 1})))
-        for one in ({"a": 1024}, {})
+    texts = [
+        str(
+            reason_text.describe_reason(
+                Reason("topic-by-topic", {"changing": settings, "topics": 1})
+            )
+        )
+        for settings in ({"a": 1024}, {})
     ]
     gains = (
         "its one topic would gain by an interval of its own: a (1024); the broker's default stays"
     )
-    assert told == [gains, "its one topic gains nothing by another interval"]
+    assert texts == [gains, "its one topic gains nothing by another interval"]
 
 
-def test_a_budget_is_never_told_as_nothing():
+def test_a_budget_is_never_printed_as_zero():
     """Of cores, as small as it was given: 0.00 would be no budget."""
-    told = [
-        reason_text.format_amount("cores", one) for one in (2, 0.5, 0.012, 0.004, 0.0001, 0.00001)
+    texts = [
+        reason_text.format_amount("cores", amount)
+        for amount in (2, 0.5, 0.012, 0.004, 0.0001, 0.00001)
     ]
-    assert told == ["2.00", "0.50", "0.01", "0.004", "0.0001", "< 0.0001"]
+    assert texts == ["2.00", "0.50", "0.01", "0.004", "0.0001", "< 0.0001"]
 
 
 def test_numbers_as_people_read_them():
     """Units that change on the way, and a range of which both ends have one."""
-    assert [reason_text.format_us(one) for one in (0.84, 42.3, 1400, 2.5e6)] == [
+    assert [reason_text.format_us(us) for us in (0.84, 42.3, 1400, 2.5e6)] == [
         "0.8 µs",
         "42 µs",
         "1.4 ms",

@@ -33,7 +33,7 @@ def test_the_settings_of_a_broker_are_those_of_no_topic(broker):
     )
 
 
-def test_the_release_of_one_partition_is_told_with_its_trace(clean):
+def test_the_release_of_one_partition_comes_with_its_trace(clean):
     """As of a whole broker, and not as one of two that it may have been."""
     trace = open_source(clean / "nulls-0").assumed_release.traces[0]
     assert trace == message(
@@ -48,8 +48,8 @@ def test_what_is_preallocated_is_each_topics_own(broker):
     """The small indexes of one topic and the large ones of the others, not as many of either."""
     rooms = broker.total.today.index_rooms
     assert len(rooms) == sum(case.today.partitions for case in broker.cases) and len(set(rooms)) > 1
-    found = tuning.footprint_at(broker.total.measurement, broker.total.today, 4096)
-    assert found["preallocated_bytes"] == sum(room // 8 * 8 + room // 12 * 12 for room in rooms)
+    footprint = tuning.footprint_at(broker.total.measurement, broker.total.today, 4096)
+    assert footprint["preallocated_bytes"] == sum(room // 8 * 8 + room // 12 * 12 for room in rooms)
 
 
 def test_a_brokers_own_file_is_before_its_topics(clean, tmp_path):
@@ -76,15 +76,15 @@ def test_an_index_that_is_safe_is_one_number(name, clean, broker):
     )
     case = source.total
     config, interval = case.today.config, case.today.interval_bytes
-    found = tuning.limits_at(case.measurement, config, interval)
+    limits = tuning.limits_at(case.measurement, config, interval)
     assert (
-        found.safe_index_bytes
+        limits.safe_index_bytes
         == {"clean": 3_043_770, "heartbeat": 3_883_350, "sensors-seconds-0": 3_690_510}[name]
     )
-    assert tuning_text.describe_limits(found)["safe"] == found.safe_index_bytes
+    assert tuning_text.describe_limits(limits)["safe"] == limits.safe_index_bytes
     view = limit_map.view(case.measurement, config, interval, config.segment_index_bytes)
-    assert size(found.safe_index_bytes) in view.title and view.today.cause == found.binding
-    assert f"safe from {group(found.safe_index_bytes)} on" in limit_map.index_size_text(
+    assert size(limits.safe_index_bytes) in view.title and view.today.cause == limits.binding
+    assert f"safe from {group(limits.safe_index_bytes)} on" in limit_map.index_size_text(
         case.measurement, config
     )
-    assert (interval, found.safe_index_bytes) in [row[:2] for row in limit_map.rows(view)]
+    assert (interval, limits.safe_index_bytes) in [row[:2] for row in limit_map.rows(view)]

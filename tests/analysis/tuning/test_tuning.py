@@ -14,7 +14,7 @@ from kafkaviz.analysis.tuning import reason_text as tuning_text
 from kafkaviz.analysis.tuning.measurement_builder import MeasurementBuilder, merge_measurements
 from kafkaviz.messages import message
 from kafkaviz.simulate.config import LogConfig
-from tests.analysis import made
+from tests.analysis import arrays
 
 OLD, NEW = (
     cost_model.lookup_prices(by_base_offset=False),
@@ -28,7 +28,7 @@ def measured(size: int, count: int = 4000, records: int = 5, spread: int = 0, **
     random = np.random.default_rng(4)
     sizes = random.integers(size - spread, size + spread + 1, count).tolist()
     gathering = MeasurementBuilder({4096}, **({"by_base_offset": False} | how))
-    gathering.add([made.batches(sizes, [records] * count)])
+    gathering.add([arrays.batches(sizes, [records] * count)])
     return gathering.result()
 
 
@@ -36,49 +36,72 @@ def today(interval: int = 4096, **more) -> CurrentConfig:
     return CurrentConfig(interval, "as typed", topic="orders", **more)
 
 
-def codes(one: Recommendation) -> list[str]:
-    return [reason.code for reason in one.reasons]
+def codes(recommendation: Recommendation) -> list[str]:
+    return [reason.code for reason in recommendation.reasons]
 
 
 def test_batches_of_16_kb_keep_the_default():
     """Every batch is indexed already; what a longer interval would save is not worth a change."""
-    one = tuning.recommend(measured(16_384, spread=2000), today(), Budgets(), OLD)
-    assert (one.verdict, one.value) == (TuningVerdict.KEEP, 4096)
-    assert "every-batch-indexed" in codes(one) and "smaller-too-little" in codes(one)
-    words = [tuning_text.describe_reason(reason) for reason in one.reasons]
+    recommendation = tuning.recommend(measured(16_384, spread=2000), today(), Budgets(), OLD)
+    assert (recommendation.verdict, recommendation.value) == (TuningVerdict.KEEP, 4096)
+    assert "every-batch-indexed" in codes(recommendation) and "smaller-too-little" in codes(
+        recommendation
+    )
+    words = [tuning_text.describe_reason(reason) for reason in recommendation.reasons]
     assert words[0] == message("tuning_reason.every_batch_default", interval=4096)
 
 
 @pytest.mark.parametrize(("costs", "value"), [(OLD, 1024), (NEW, 2048)])
-def test_tiny_batches_are_told_a_value_that_is_not_worth_a_change(costs, value):
+def test_tiny_batches_get_a_value_that_is_not_worth_a_change(costs, value):
     """Batches of 97 bytes, one record each: over 50 µs at the high end.
 
     What a value brings is named with its range: too little.
     """
-    one = tuning.recommend(measured(97, 20_000, 1, 2), today(), Budgets(), costs)
-    assert (one.verdict, one.value, one.considered_bytes) == (TuningVerdict.KEEP, 4096, value)
-    assert codes(one)[-1] == "faster-too-little" and "over-budget" in codes(one)
-    assert (
-        0 < one.gain.p99_us.low < one.gain.p99_us.typical < one.gain.p99_us.high
-        and one.gain.p99_us.low < 50
+    recommendation = tuning.recommend(measured(97, 20_000, 1, 2), today(), Budgets(), costs)
+    assert (recommendation.verdict, recommendation.value, recommendation.considered_bytes) == (
+        TuningVerdict.KEEP,
+        4096,
+        value,
     )
-    words = tuning_text.describe_reason(one.reasons[-1])
+    assert codes(recommendation)[-1] == "faster-too-little" and "over-budget" in codes(
+        recommendation
+    )
+    assert (
+        0
+        < recommendation.gain.p99_us.low
+        < recommendation.gain.p99_us.typical
+        < recommendation.gain.p99_us.high
+        and recommendation.gain.p99_us.low < 50
+    )
+    words = tuning_text.describe_reason(recommendation.reasons[-1])
     assert (words.key, words["to"], words["least"]) == (
         "tuning_reason.faster_too_little",
         value,
         "50 µs",
     )
     assert words["gain"].key == "tuning_reason.gain_grows"
-    assert [reason.code for reason in one.not_fixed] == ["tiny-batches", "cold", "old-segments"]
+    assert [reason.code for reason in recommendation.not_fixed] == [
+        "tiny-batches",
+        "cold",
+        "old-segments",
+    ]
 
 
 @pytest.mark.parametrize(("costs", "value"), [(OLD, 256), (NEW, 512)])
 def test_who_asks_for_less_gets_a_change(costs, value):
     """25 µs: what is worth a change is then no more than that."""
-    one = tuning.recommend(measured(97, 20_000, 1, 2), today(), Budgets(p99_us=25), costs)
-    assert (one.verdict, one.value, codes(one)[-1]) == (TuningVerdict.CHANGE, value, "faster")
-    assert one.gain.p99_us.low > 25 and one.gain.index_share.typical < 0
-    assert one.proposed_price.p99_us.high <= 25 < one.current_price.p99_us.high
+    recommendation = tuning.recommend(
+        measured(97, 20_000, 1, 2), today(), Budgets(p99_us=25), costs
+    )
+    assert (recommendation.verdict, recommendation.value, codes(recommendation)[-1]) == (
+        TuningVerdict.CHANGE,
+        value,
+        "faster",
+    )
+    assert recommendation.gain.p99_us.low > 25 and recommendation.gain.index_share.typical < 0
+    assert (
+        recommendation.proposed_price.p99_us.high <= 25 < recommendation.current_price.p99_us.high
+    )
 
 
 @pytest.mark.parametrize(
@@ -96,39 +119,51 @@ def test_the_largest_interval_within_a_budget(mean, budget, interval):
         int
     )
     gathering = MeasurementBuilder({4096}, by_base_offset=False)
-    gathering.add([made.batches(sizes.tolist(), [5] * len(sizes))])
+    gathering.add([arrays.batches(sizes.tolist(), [5] * len(sizes))])
     exact = replace(
         OLD, header_us=cost_model.Range(1.8, 1.8, 1.8), first_us=cost_model.Range(2.2, 2.2, 2.2)
     )
-    one = tuning.recommend(gathering.result(), today(), Budgets(p99_us=budget), exact)
-    assert one.considered_bytes == 1 << (interval.bit_length() - 1)
+    recommendation = tuning.recommend(gathering.result(), today(), Budgets(p99_us=budget), exact)
+    assert recommendation.considered_bytes == 1 << (interval.bit_length() - 1)
 
 
 def test_a_gain_within_its_error_is_none():
     """Just over a budget: the next interval down would bring less than a fifth of it at the low
     end.
     """
-    found = measured(1000)
-    over = tuning.price_interval(found, OLD, 4096).p99_us.high - 0.1
-    one = tuning.recommend(found, today(), Budgets(p99_us=over), OLD)
-    assert (one.verdict, one.value) == (TuningVerdict.KEEP, 4096) and one.considered_bytes < 4096
-    assert codes(one)[-1] == "faster-too-little"
+    measurement = measured(1000)
+    over = tuning.price_interval(measurement, OLD, 4096).p99_us.high - 0.1
+    recommendation = tuning.recommend(measurement, today(), Budgets(p99_us=over), OLD)
+    assert (recommendation.verdict, recommendation.value) == (
+        TuningVerdict.KEEP,
+        4096,
+    ) and recommendation.considered_bytes < 4096
+    assert codes(recommendation)[-1] == "faster-too-little"
 
 
 def test_a_dense_index_that_nobody_needs_is_made_smaller():
     """Interval 0 with batches of 500 bytes: the index is 4 % of the log."""
     gathering = MeasurementBuilder({0}, by_base_offset=True)
-    gathering.add([made.batches([500] * 3000, [5] * 3000)])
-    one = tuning.recommend(gathering.result(), today(0), Budgets(), NEW)
-    assert one.verdict == TuningVerdict.CHANGE and one.value > 4096 and codes(one)[-1] == "smaller"
-    assert one.gain.index_share.low > 0.01
+    gathering.add([arrays.batches([500] * 3000, [5] * 3000)])
+    recommendation = tuning.recommend(gathering.result(), today(0), Budgets(), NEW)
+    assert (
+        recommendation.verdict == TuningVerdict.CHANGE
+        and recommendation.value > 4096
+        and codes(recommendation)[-1] == "smaller"
+    )
+    assert recommendation.gain.index_share.low > 0.01
 
 
 def test_nothing_is_proposed_below_the_smallest_batch():
     """The shortest that may be proposed is the last one that indexes every batch."""
     assert tuning.candidates(measured(3000), today(), OLD)[:2] == [2048, 4096]
-    one = tuning.recommend(measured(3000), today(), Budgets(p99_us=0.1), OLD)
-    assert (one.verdict, one.value, one.considered_bytes, one.meets_budgets) == (
+    recommendation = tuning.recommend(measured(3000), today(), Budgets(p99_us=0.1), OLD)
+    assert (
+        recommendation.verdict,
+        recommendation.value,
+        recommendation.considered_bytes,
+        recommendation.meets_budgets,
+    ) == (
         TuningVerdict.KEEP,
         4096,
         2048,
@@ -162,29 +197,38 @@ def test_nothing_is_proposed_below_the_smallest_batch():
         ),
     ],
 )
-def test_what_no_interval_can_do_is_said(size, records, budgets, considered, words):
+def test_what_no_interval_can_do_is_reported(size, records, budgets, considered, words):
     """Then nothing is changed: the budget that is missed, and by how much with the interval that
     comes nearest.
     """
-    one = tuning.recommend(measured(size, 4000, records), today(), budgets, NEW)
-    assert (one.verdict, one.value, one.considered_bytes, one.meets_budgets) == (
+    recommendation = tuning.recommend(measured(size, 4000, records), today(), budgets, NEW)
+    assert (
+        recommendation.verdict,
+        recommendation.value,
+        recommendation.considered_bytes,
+        recommendation.meets_budgets,
+    ) == (
         TuningVerdict.KEEP,
         4096,
         considered,
         False,
     )
-    assert codes(one)[-1] == "unmeetable"
-    assert words in str(tuning_text.describe_reason(one.reasons[-1]))
+    assert codes(recommendation)[-1] == "unmeetable"
+    assert words in str(tuning_text.describe_reason(recommendation.reasons[-1]))
 
 
 def test_where_only_the_index_is_bounded_lookups_stay_as_cheap_as_they_can():
     """A tenth of a per cent: the smallest interval that fits, not one without an entry."""
-    one = tuning.recommend(
+    recommendation = tuning.recommend(
         measured(1000, 20_000), today(), Budgets(p99_us=None, index_share=0.001), NEW
     )
-    assert (one.verdict, one.value, codes(one)[-1]) == (TuningVerdict.CHANGE, 32_768, "smaller")
+    assert (recommendation.verdict, recommendation.value, codes(recommendation)[-1]) == (
+        TuningVerdict.CHANGE,
+        32_768,
+        "smaller",
+    )
     assert (
-        one.proposed_price.index_share
+        recommendation.proposed_price.index_share
         <= 0.001
         < tuning.price_interval(measured(1000, 20_000), NEW, 16_384).index_share
     )
@@ -200,45 +244,52 @@ def test_where_only_the_index_is_bounded_lookups_stay_as_cheap_as_they_can():
 
 def test_who_asks_for_nothing_changes_nothing():
     """No budget, no reason for another interval."""
-    one = tuning.recommend(measured(500), today(), UNBOUND, NEW)
-    assert (one.verdict, one.considered_bytes, one.meets_budgets) == (
+    recommendation = tuning.recommend(measured(500), today(), UNBOUND, NEW)
+    assert (
+        recommendation.verdict,
+        recommendation.considered_bytes,
+        recommendation.meets_budgets,
+    ) == (
         TuningVerdict.KEEP,
         4096,
         True,
     )
-    assert tuning_text.describe_reason(one.reasons[-1]).key == "tuning_reason.unasked"
+    assert tuning_text.describe_reason(recommendation.reasons[-1]).key == "tuning_reason.unasked"
 
 
 def test_too_few_batches_tell_nothing():
     """A hundred batches: fewer than eight stretches to draw from."""
-    one = tuning.recommend(measured(97, 100, 1), today(), Budgets(p99_us=20), OLD)
-    assert one.verdict == TuningVerdict.KEEP and codes(one)[-1] == "too-little-data"
+    recommendation = tuning.recommend(measured(97, 100, 1), today(), Budgets(p99_us=20), OLD)
+    assert (
+        recommendation.verdict == TuningVerdict.KEEP
+        and codes(recommendation)[-1] == "too-little-data"
+    )
 
 
 def test_an_empty_log_has_no_answer():
     """Not even keep."""
-    found = MeasurementBuilder({4096}, by_base_offset=True).result()
-    assert tuning.recommend(found, today(), Budgets(), NEW) is None
-    assert tuning.tornado(found, today(), Budgets(), NEW) == ()
+    result = MeasurementBuilder({4096}, by_base_offset=True).result()
+    assert tuning.recommend(result, today(), Budgets(), NEW) is None
+    assert tuning.tornado(result, today(), Budgets(), NEW) == ()
 
 
 def test_remote_storage_bounds_what_a_read_carries():
     """Five per cent of a fetch of 1 MiB; an index of half the bytes lets the cache hold twice the
     segments, and that counts.
     """
-    found = measured(1000, 20_000)
-    one = tuning.recommend(found, today(is_tiered=True), Budgets(p99_us=None), OLD)
-    assert (one.verdict, one.value) == (TuningVerdict.CHANGE, 32_768)
-    assert codes(one)[-1] == "smaller-for-tiered"
-    values = one.reasons[-1].values
+    measurement = measured(1000, 20_000)
+    recommendation = tuning.recommend(measurement, today(is_tiered=True), Budgets(p99_us=None), OLD)
+    assert (recommendation.verdict, recommendation.value) == (TuningVerdict.CHANGE, 32_768)
+    assert codes(recommendation)[-1] == "smaller-for-tiered"
+    values = recommendation.reasons[-1].values
     assert values["cached_segments_other"] > 2 * values["cached_segments_now"]
-    words = tuning_text.describe_reason(one.reasons[-1])
+    words = tuning_text.describe_reason(recommendation.reasons[-1])
     assert (words.key, words["now"], words["other"]) == (
         "tuning_reason.smaller_for_tiered",
         values["cached_segments_now"],
         values["cached_segments_other"],
     )
-    assert "bound-tiered" not in codes(tuning.recommend(found, today(), UNBOUND, OLD))
+    assert "bound-tiered" not in codes(tuning.recommend(measurement, today(), UNBOUND, OLD))
 
 
 def test_a_disk_that_seeks_takes_no_interval_above_a_batch():
@@ -261,21 +312,21 @@ def test_a_cold_lookup_reads_its_index_too():
     """At one entry a batch the index is larger, and its search takes more reads; the words tell
     both.
     """
-    one, other = (
+    sparse, other = (
         tuning.price_interval(measured(100, 200_000), NEW, interval) for interval in (0, 65_536)
     )
-    assert one.index_reads > other.index_reads == 1.0
-    reason = next(why for why in tuning.not_fixed(one, measured(100), NEW) if why.code == "cold")
+    assert sparse.index_reads > other.index_reads == 1.0
+    reason = next(why for why in tuning.not_fixed(sparse, measured(100), NEW) if why.code == "cold")
     words = tuning_text.describe_reason(reason)
     assert words.key == "tuning_reason.cold"
-    assert (words["index"], words["reads"]) == (one.index_reads, one.cold_reads_mean)
+    assert (words["index"], words["reads"]) == (sparse.index_reads, sparse.cold_reads_mean)
 
 
 def test_old_batches_cost_half():
     """Magic 1, up to 4.0."""
-    found = measured(1000)
+    measurement = measured(1000)
     new, old = (
-        tuning.price_interval(replace(found, one_read_share=share), OLD, 4096)
+        tuning.price_interval(replace(measurement, one_read_share=share), OLD, 4096)
         for share in (0.0, 1.0)
     )
     assert old.p99_us.typical - OLD.first_us.typical == pytest.approx(
@@ -287,10 +338,10 @@ def test_lookups_by_what_they_look_for():
     """From 4.1 on a lookup inside of a batch reads one header more than that of its first offset;
     one by timestamp starts at the batch that its entry is of, and not one entry before.
     """
-    found = tuning.by_target(tuning.price_interval(measured(1000, by_base_offset=True), NEW, 4096))
-    assert list(found) == ["base_offset", "every_offset", "timestamp"]
-    assert found["every_offset"]["headers_max"] == found["base_offset"]["headers_max"] + 1
-    assert (found["base_offset"]["headers_p99"], found["timestamp"]["headers_p99"]) == (6, 5)
+    prices = tuning.by_target(tuning.price_interval(measured(1000, by_base_offset=True), NEW, 4096))
+    assert list(prices) == ["base_offset", "every_offset", "timestamp"]
+    assert prices["every_offset"]["headers_max"] == prices["base_offset"]["headers_max"] + 1
+    assert (prices["base_offset"]["headers_p99"], prices["timestamp"]["headers_p99"]) == (6, 5)
 
 
 def test_the_processors_share_can_decide():
@@ -298,15 +349,15 @@ def test_the_processors_share_can_decide():
     saved.
     """
     gathering = MeasurementBuilder({65_536}, by_base_offset=False)
-    gathering.add([made.batches([200] * 20_000, [3] * 20_000)])
+    gathering.add([arrays.batches([200] * 20_000, [3] * 20_000)])
     budgets = Budgets(p99_us=None, cores=2.0, fetches_per_s=100_000)
-    one = tuning.recommend(gathering.result(), today(65_536), budgets, OLD)
-    assert one.verdict == TuningVerdict.CHANGE and one.value < 65_536
+    recommendation = tuning.recommend(gathering.result(), today(65_536), budgets, OLD)
+    assert recommendation.verdict == TuningVerdict.CHANGE and recommendation.value < 65_536
     assert (
-        one.proposed_price.cores.high <= 2.0 < one.current_price.cores.high
-        and one.gain.cores.low > 0.05
+        recommendation.proposed_price.cores.high <= 2.0 < recommendation.current_price.cores.high
+        and recommendation.gain.cores.low > 0.05
     )
-    assert "cores" in tuning.exceeded_budgets(one.current_price, budgets)
+    assert "cores" in tuning.exceeded_budgets(recommendation.current_price, budgets)
 
 
 @pytest.mark.parametrize(
@@ -316,21 +367,21 @@ def test_which_limit_binds(index_bytes, binding):
     """At 10 MiB the segment is full first; at 100 KiB the time index is, and the safe size lies
     above it.
     """
-    found = measured(1000)
+    measurement = measured(1000)
     config = LogConfig(segment_index_bytes=index_bytes)
-    one = tuning.limits_at(found, config, 4096)
-    assert one.binding == binding
-    assert one.ends_bytes["time-index-full"] == pytest.approx(
+    limits = tuning.limits_at(measurement, config, 4096)
+    assert limits.binding == binding
+    assert limits.ends_bytes["time-index-full"] == pytest.approx(
         (index_bytes // 12 - 1) * 5000, rel=0.01
     )
-    assert one.safe_index_bytes == pytest.approx(1.25 * one.least_index_bytes, abs=1)
+    assert limits.safe_index_bytes == pytest.approx(1.25 * limits.least_index_bytes, abs=1)
     for room, is_safe in (
-        (one.safe_index_bytes, True),
-        (one.least_index_bytes, True),
-        (one.least_index_bytes - 48, False),
+        (limits.safe_index_bytes, True),
+        (limits.least_index_bytes, True),
+        (limits.least_index_bytes - 48, False),
     ):
         assert (
-            tuning.limits_at(found, replace(config, segment_index_bytes=room), 4096).binding
+            tuning.limits_at(measurement, replace(config, segment_index_bytes=room), 4096).binding
             == "size"
         ) == is_safe
 
@@ -339,14 +390,16 @@ def test_a_safe_index_is_one_for_full_segments():
     """A gigabyte, an entry every 5268 bytes, a time entry with each: 3.06 MB with a quarter more;
     and no speed changes that.
     """
-    found = replace(measured(5268), bytes_per_s=20.0)
-    one = tuning.limits_at(found, LogConfig(), 4096)
-    assert one.binding == "time"
-    assert tuning_text.describe_limits(one).key == "tuning_answer.limit_time"
-    assert one.safe_index_bytes == pytest.approx(3.06e6, rel=0.002)
+    measurement = replace(measured(5268), bytes_per_s=20.0)
+    limits = tuning.limits_at(measurement, LogConfig(), 4096)
+    assert limits.binding == "time"
+    assert tuning_text.describe_limits(limits).key == "tuning_answer.limit_time"
+    assert limits.safe_index_bytes == pytest.approx(3.06e6, rel=0.002)
     assert (
-        one.safe_index_bytes
-        == tuning.limits_at(replace(found, bytes_per_s=None), LogConfig(), 4096).safe_index_bytes
+        limits.safe_index_bytes
+        == tuning.limits_at(
+            replace(measurement, bytes_per_s=None), LogConfig(), 4096
+        ).safe_index_bytes
     )
 
 
@@ -354,9 +407,11 @@ def test_the_tornado_says_what_would_flip_the_answer():
     """Tiny batches on 4.1 and later: with the low end of a header's price the budget is met as it
     is.
     """
-    found = tuning.tornado(measured(97, 20_000, 1, 2), today(), Budgets(p99_us=38), NEW)
-    assert found[0].name.key in ("curves.assumed_header", "curves.assumed_reads")
-    header = next(one for one in found if one.name.key == "curves.assumed_header")
+    assumptions = tuning.tornado(measured(97, 20_000, 1, 2), today(), Budgets(p99_us=38), NEW)
+    assert assumptions[0].name.key in ("curves.assumed_header", "curves.assumed_reads")
+    header = next(
+        assumption for assumption in assumptions if assumption.name.key == "curves.assumed_header"
+    )
     assert header.p99_us_low < header.p99_us_high
     assert header.verdict_low == ("keep", 4096) and header.verdict_high[0] == "change"
 
@@ -368,15 +423,15 @@ def test_a_bootstrap_is_the_same_every_time():
         [random.integers(80, 120, 3000), random.integers(700, 900, 3000)]
     ).tolist()
     gathering = MeasurementBuilder({4096}, by_base_offset=True)
-    gathering.add([made.batches(sizes)])
-    one, other = (
+    gathering.add([arrays.batches(sizes)])
+    hot, other = (
         tuning.recommend(gathering.result(), today(), Budgets(p99_us=20), NEW) for _ in range(2)
     )
-    assert one.gain == other.gain
+    assert hot.gain == other.gain
     alone = (
-        one.current_price.row["headers_mean"] - one.proposed_price.row["headers_mean"]
+        hot.current_price.row["headers_mean"] - hot.proposed_price.row["headers_mean"]
     ) * NEW.header_us.high
-    assert one.gain.mean_us.high > alone * 1.05
+    assert hot.gain.mean_us.high > alone * 1.05
 
 
 def test_segments_joined_are_one_log():
@@ -385,22 +440,28 @@ def test_segments_joined_are_one_log():
     parts = []
     for piece in np.split(sizes, [200, 500]):
         gathering = MeasurementBuilder({4096}, by_base_offset=True)
-        gathering.add([made.batches(piece.tolist(), [2] * len(piece))])
+        gathering.add([arrays.batches(piece.tolist(), [2] * len(piece))])
         parts.append(gathering.result())
-    found = merge_measurements(parts)
-    assert (found.batch_bytes, found.spread) == (
+    merged = merge_measurements(parts)
+    assert (merged.batch_bytes, merged.spread) == (
         pytest.approx(sizes.mean()),
         pytest.approx(sizes.std() / sizes.mean()),
     )
-    assert found.log_bytes == sizes.sum() and found.parts.segments == 3
-    assert isinstance(found.cold, ColdReads) and found.cold.counts[0].sum() == 600
+    assert merged.log_bytes == sizes.sum() and merged.parts.segments == 3
+    assert isinstance(merged.cold, ColdReads) and merged.cold.counts[0].sum() == 600
 
 
 def test_an_empty_log_beside_others_changes_nothing():
     """Its means are no number, and weigh nothing."""
-    found, empty = measured(1000), MeasurementBuilder({4096}, by_base_offset=False).result()
-    for both in (merge_measurements([empty, found]), merge_measurements([found, empty])):
-        assert (both.batch_bytes, both.parts.batches) == (found.batch_bytes, found.parts.batches)
+    measurement, empty = measured(1000), MeasurementBuilder({4096}, by_base_offset=False).result()
+    for both in (
+        merge_measurements([empty, measurement]),
+        merge_measurements([measurement, empty]),
+    ):
+        assert (both.batch_bytes, both.parts.batches) == (
+            measurement.batch_bytes,
+            measurement.parts.batches,
+        )
     assert merge_measurements([empty, empty]).parts.batches == 0
 
 
@@ -408,18 +469,29 @@ def test_measuring_tells_how_far_it_is():
     """Of a .log too, which may hold millions of batches: more of it each time, and all of it only
     when the next one begins.
     """
-    told: list[float] = []
-    batches = made.batches([1000] * 100, [5] * 100)
-    MeasurementBuilder({4096}, by_base_offset=True).add([batches], report_share=told.append)
-    assert len(told) > 2 and told == sorted(set(told)) and told[0] > 0 and told[-1] < 1
+    latencies: list[float] = []
+    batches = arrays.batches([1000] * 100, [5] * 100)
+    MeasurementBuilder({4096}, by_base_offset=True).add([batches], report_share=latencies.append)
+    assert (
+        len(latencies) > 2
+        and latencies == sorted(set(latencies))
+        and latencies[0] > 0
+        and latencies[-1] < 1
+    )
 
 
 def test_an_index_of_whole_appends_is_kept():
     """What an interval would bring is not known there: a newer release mends it, and no interval
     does.
     """
-    one = tuning.recommend(measured(97, 20_000, 1, 2), today(is_coarse=True), Budgets(), OLD)
-    assert (one.verdict, one.value, codes(one)[-1]) == (TuningVerdict.KEEP, 4096, "coarse")
+    recommendation = tuning.recommend(
+        measured(97, 20_000, 1, 2), today(is_coarse=True), Budgets(), OLD
+    )
+    assert (recommendation.verdict, recommendation.value, codes(recommendation)[-1]) == (
+        TuningVerdict.KEEP,
+        4096,
+        "coarse",
+    )
 
 
 def test_a_broker_of_one_topic_that_has_its_own_interval_keeps_its_default():
@@ -432,55 +504,65 @@ def test_a_broker_of_one_topic_that_has_its_own_interval_keeps_its_default():
             name="a", today=today(interval), measurement=measured(97, 20_000, 1, 2)
         )
 
-    each, found = tuning.recommend_all([tuned(64)], tuned(4096), Budgets(), NEW)
+    each, both = tuning.recommend_all([tuned(64)], tuned(4096), Budgets(), NEW)
     assert (each["a"].verdict, each["a"].current_price.interval_bytes) == (TuningVerdict.CHANGE, 64)
-    assert (found.verdict, found.value, found.current_price.interval_bytes) == (
+    assert (both.verdict, both.value, both.current_price.interval_bytes) == (
         TuningVerdict.KEEP,
         4096,
         4096,
     )
-    each, found = tuning.recommend_all([tuned(64)], tuned(64), Budgets(), NEW)
-    assert found is each["a"]
+    each, both = tuning.recommend_all([tuned(64)], tuned(64), Budgets(), NEW)
+    assert both is each["a"]
 
 
 def test_a_broker_of_topics_that_differ_keeps_its_default():
     """One topic that gains is told by name; where all want the same it is the broker's."""
     tiny, large = measured(97, 20_000, 1, 2), measured(16_384, spread=2000)
-    whole = merge_measurements([tiny, large])
-    one, other = (
-        tuning.recommend(found, today(), Budgets(p99_us=25), NEW) for found in (tiny, large)
+    merged = merge_measurements([tiny, large])
+    tiny_recommendation, other = (
+        tuning.recommend(measurement, today(), Budgets(p99_us=25), NEW)
+        for measurement in (tiny, large)
     )
-    both = tuning.recommend(whole, today(), Budgets(p99_us=25), NEW)
-    kept = tuning.recommend_broker({"a": one, "b": other}, both)
-    assert (kept.verdict, kept.value, kept.reasons[0].code) == (
+    both = tuning.recommend(merged, today(), Budgets(p99_us=25), NEW)
+    broker_recommendation = tuning.recommend_broker({"a": tiny_recommendation, "b": other}, both)
+    assert (
+        broker_recommendation.verdict,
+        broker_recommendation.value,
+        broker_recommendation.reasons[0].code,
+    ) == (
         TuningVerdict.KEEP,
         4096,
         "topic-by-topic",
     )
     assert "1 of 2 topics would gain by an interval of their own: a (512)" in str(
-        tuning_text.describe_reason(kept.reasons[0])
+        tuning_text.describe_reason(broker_recommendation.reasons[0])
     )
-    assert tuning.recommend_broker({"a": one}, one) is one
+    assert (
+        tuning.recommend_broker({"a": tiny_recommendation}, tiny_recommendation)
+        is tiny_recommendation
+    )
 
 
-def test_an_old_follower_is_told_of():
+def test_an_old_follower_is_reported():
     """A release that indexes an append once: 1.5 times the batches of a fetch, whatever the
     interval.
     """
-    one = tuning.recommend(measured(1000, 20_000, per_append=True), today(), Budgets(), OLD)
-    reason = next(reason for reason in one.reasons if reason.code == "followers")
+    recommendation = tuning.recommend(
+        measured(1000, 20_000, per_append=True), today(), Budgets(), OLD
+    )
+    reason = next(reason for reason in recommendation.reasons if reason.code == "followers")
     assert reason.values["headers_mean"] == pytest.approx(1.5 * (1 << 20) / 1000, rel=0.05)
 
 
 def test_every_reason_has_words():
     """Each code that the rule can give."""
-    given = set()
-    for found, of, budgets in (
+    codes_seen = set()
+    for measurement, settings, budgets in (
         (measured(97, 20_000, 1), today(), Budgets()), (measured(16_384), today(is_tiered=True), UNBOUND),
         (measured(16_384, per_append=True), today(is_coarse=True), Budgets()), (measured(97, 100, 1), today(), Budgets(p99_us=1)),
     ):  # fmt: skip
-        one = tuning.recommend(found, of, budgets, OLD)
-        for reason in (*one.reasons, *one.not_fixed):
+        recommendation = tuning.recommend(measurement, settings, budgets, OLD)
+        for reason in (*recommendation.reasons, *recommendation.not_fixed):
             assert len(str(tuning_text.describe_reason(reason))) > 20
-            given.add(reason.code)
-    assert given <= set(tuning_text.CODES) and len(given) > 8
+            codes_seen.add(reason.code)
+    assert codes_seen <= set(tuning_text.CODES) and len(codes_seen) > 8

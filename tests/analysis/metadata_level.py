@@ -14,7 +14,7 @@ SETS = b"\x01\x0c\x00\x11metadata.version"  # a FeatureLevelRecord of it, up to 
 METADATA = "__cluster_metadata-0"
 
 
-def raised(source: Path, out: Path, level: int) -> Path:
+def raise_level(source: Path, out: Path, level: int) -> Path:
     """A copy with another level in bootstrap.checkpoint, in every snapshot of the metadata log, and
     in the log.
     """
@@ -24,13 +24,13 @@ def raised(source: Path, out: Path, level: int) -> Path:
         *(out / METADATA).glob("*.log"),
         *out.glob("bootstrap.checkpoint"),
     ]
-    assert sum(map(lambda path: changed(path, level), files)) >= len(files) - 1
+    assert sum(map(lambda path: set_level(path, level), files)) >= len(files) - 1
     return out
 
 
-def changed(path: Path, level: int) -> int:
+def set_level(path: Path, level: int) -> int:
     """Sets the level in a file of metadata records; how many records set it."""
-    data, found = bytearray(path.read_bytes()), 0
+    data, count = bytearray(path.read_bytes()), 0
     batches, end = walk(bytes(data))
     assert end.reason == "end"
     for position, size_bytes in zip(
@@ -40,7 +40,7 @@ def changed(path: Path, level: int) -> int:
         while at >= 0:
             place = slice(at + len(SETS), at + len(SETS) + 2)
             assert int.from_bytes(data[place]) == OF_4_4
-            data[place], found = level.to_bytes(2), found + 1
+            data[place], count = level.to_bytes(2), count + 1
             at = data.find(SETS, at + 1, position + size_bytes)
         checksum = slice(position + CRC_START - 4, position + CRC_START)
         data[checksum] = crc32c(bytes(data[position + CRC_START : position + size_bytes])).to_bytes(
@@ -48,4 +48,4 @@ def changed(path: Path, level: int) -> int:
         )
     path.chmod(0o600)
     path.write_bytes(data)
-    return found
+    return count

@@ -139,8 +139,8 @@ def anatomy(
 def _index(
     entries: np.ndarray | None, none: np.ndarray, unwritten: int, trailing_bytes: int
 ) -> Index:
-    found = none if entries is None else entries
-    return Index(found, len(found) + unwritten, trailing_bytes)
+    index = none if entries is None else entries
+    return Index(index, len(index) + unwritten, trailing_bytes)
 
 
 def _file(kind: str, size_bytes: int) -> FileInfo:

@@ -13,7 +13,7 @@ from tests.fuzz import seeds, soak
 from tests.fuzz.mutators import mutated_log
 from tests.fuzz.targets import Target, expect_batches, of_bytes
 
-HELD: list[np.ndarray] = []
+HOARD: list[np.ndarray] = []
 _logs = of_bytes(seeds.logs, mutated_log)
 
 
@@ -34,8 +34,8 @@ def _hides(seed: bytes, data: bytes, draw: Random) -> None:
 
 
 def _hoards(seed: bytes, data: bytes, draw: Random) -> None:
-    if data != seed and not HELD:
-        HELD.append(np.ones(300 << 20, np.uint8))
+    if data != seed and not HOARD:
+        HOARD.append(np.ones(300 << 20, np.uint8))
 
 
 def _asks(seed: bytes, data: bytes, draw: Random) -> None:
