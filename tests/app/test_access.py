@@ -105,13 +105,13 @@ def test_several_roots(monkeypatch, tmp_path):
 @pytest.mark.parametrize("variable", ['["/srv/a:b", "/srv/c"]', "/srv/a:b", '["/srv/a', ""])
 def test_directories_of_a_variable(variable):
     """As PATH has them, or a JSON list where a name holds PATH's colon."""
-    told = {
+    settings = {
         '["/srv/a:b", "/srv/c"]': ["/srv/a:b", "/srv/c"],
         "/srv/a:b": ["/srv/a", "b"],
         '["/srv/a': ['["/srv/a'],
         "": [],
     }
-    assert list(map(str, access.parse_directories(variable))) == told[variable]
+    assert list(map(str, access.parse_directories(variable))) == settings[variable]
 
 
 @pytest.mark.parametrize("typed", ["~", "~root/x", "~nosuchuser", "logs", "./logs", "../logs"])

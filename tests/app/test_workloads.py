@@ -19,9 +19,9 @@ pytestmark = pytest.mark.usefixtures("starts")
 def test_a_page_offers_what_the_commands_take(page, link, first):
     """In their order, and below them one's own; each page opens with the one that tells it best."""
     at = opened(page, **link)
-    shown = at.selectbox(key="workload")
-    assert shown.options == [*(preset(name).title for name in PRESETS), workloads.OWN_TITLE]
-    assert shown.value == preset(first).title
+    selectbox = at.selectbox(key="workload")
+    assert selectbox.options == [*(preset(name).title for name in PRESETS), workloads.OWN_TITLE]
+    assert selectbox.value == preset(first).title
 
 
 def test_a_title_leads_to_its_name():

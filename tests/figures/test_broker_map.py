@@ -176,7 +176,7 @@ def test_a_torn_end_is_drawn_where_its_segment_ends(known):
     cut = torn(known, "orders-0", 0)
     cut.segments["torn_bytes"][cut.segments["log_bytes"] == 1600] = 21
     view = broker_map.view(cut, tails={("orders-0", 0): "21 bytes that do not belong"})
-    (row,) = [one for one in view.rows if one.badge]
+    (row,) = [row for row in view.rows if row.badge]
     assert (row.torn_ends, row.log_bytes) == ((1600,), 2400)
     patch = next(trace for trace in broker_map.figure(view, "light").data if trace.name == "torn")
     assert patch.base[0] + patch.x[0] == pytest.approx(1600)
@@ -401,12 +401,12 @@ def test_a_segment_says_what_was_found_about_it(known):
     view = broker_map.view(
         known, badges={"orders-0": (MISSING,), "__consumer_offsets-3": (FUTURE,)}
     )
-    told = {
+    bars = {
         (bar.directory, bar.base_offset): (bar.severity, bar.hover.rpartition("<br>")[2])
         for bar in view.bars
         if bar.severity
     }
-    assert told == {
+    assert bars == {
         ("orders-0", 30): ("error", "error: The .timeindex is missing"),
         ("__consumer_offsets-3", 0): ("warning", "warning: Records are from the future"),
     }

@@ -12,10 +12,10 @@ def test_the_overview_of_many_batches():
     """A thousand columns: entries that point into each, and how many batches begin there; each byte
     of a column counts once.
     """
-    shown = ruler.view(even(4000, interval=1000), Selection("", 0))
-    assert shown.overview.entries.shape == shown.overview.shades.shape == (1000,)
-    assert shown.overview.entries.sum() == shown.index.written and set(
-        shown.overview.shades.tolist()
+    view = ruler.view(even(4000, interval=1000), Selection("", 0))
+    assert view.overview.entries.shape == view.overview.shades.shape == (1000,)
+    assert view.overview.entries.sum() == view.index.written and set(
+        view.overview.shades.tolist()
     ) == {255}
     assert ruler.view(even(1000), Selection("", 0)).overview is None
 
@@ -25,8 +25,8 @@ def test_the_overview_follows_the_shade():
     columns.
     """
     table = made.batches(list(range(100, 2100)))
-    shown = ruler.view(made.anatomy(table, *made.indexed(table, 4096)), Selection("", 0), "Size")
-    shades = shown.overview.shades.astype(int)
+    view = ruler.view(made.anatomy(table, *made.indexed(table, 4096)), Selection("", 0), "Size")
+    shades = view.overview.shades.astype(int)
     assert (np.diff(shades) >= 0).all() and shades[0] < 2 and shades[-1] == 255
     wide = made.batches([100] * 1500 + [150_000])
     shades = ruler.view(
@@ -48,14 +48,14 @@ def test_shades_are_told():
     table = made.batches(
         [100] * 99 + [900], times_ms=[1_700_000_000_000 + step * 60_000 for step in range(100)]
     )
-    whole = made.anatomy(table, *made.indexed(table, 400))
-    assert ruler.view(whole, Selection("", 0), "Size").hint.startswith(
+    segment_anatomy = made.anatomy(table, *made.indexed(table, 400))
+    assert ruler.view(segment_anatomy, Selection("", 0), "Size").hint.startswith(
         "Each batch takes 100 B. Drag the window"
     )
-    assert ruler.view(whole, Selection("", 0), "Age").hint.startswith(
+    assert ruler.view(segment_anatomy, Selection("", 0), "Age").hint.startswith(
         "Darker is newer, 22:13:20.000 – 23:52:20.000. Drag"
     )
-    assert ruler.view(whole, Selection("", 0)).hint.startswith(
+    assert ruler.view(segment_anatomy, Selection("", 0)).hint.startswith(
         "An entry is written once more than index.interval.bytes have passed. Drag"
     )
     days = made.anatomy(

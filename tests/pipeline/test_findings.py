@@ -62,12 +62,12 @@ def assert_told(out: Path, *directories: Path) -> None:
     """
     read, rows = catalog.read(out), {"findings": 0, "restart_steps": 0, "retention": 0}
     for directory in directories:
-        found = open_broker(directory)
-        told, expected = read.health(read_name(read, directory)), broker_health.check(found)
-        assert told.findings == expected.findings
-        assert told.restart == expected.restart
-        assert told.retention == expected.retention
-        assert broker_health.Health(found, *told) == expected
+        broker = open_broker(directory)
+        stored, expected = read.health(read_name(read, directory)), broker_health.check(broker)
+        assert stored.findings == expected.findings
+        assert stored.restart == expected.restart
+        assert stored.retention == expected.retention
+        assert broker_health.Health(broker, *stored) == expected
         rows["findings"] += len(expected.findings)
         rows["restart_steps"] += len(expected.restart.steps) if expected.restart else 0
         rows["retention"] += sum(len(log.segments) for log in expected.retention)
@@ -76,9 +76,9 @@ def assert_told(out: Path, *directories: Path) -> None:
 
 def read_name(read: catalog.Catalog, directory: Path) -> str:
     return next(
-        one.broker
-        for one in read.info.sources
-        if directory.resolve() in (one.path, one.given.resolve())
+        source.broker
+        for source in read.info.sources
+        if directory.resolve() in (source.path, source.given.resolve())
     )
 
 
@@ -143,19 +143,19 @@ def test_the_columns_are_those_that_are_promised(killed, in_process, out):
     ]
     expected = broker_health.check(killed)
     rows = catalog.read(out).table("findings").to_pylist()
-    for row, one in zip(rows, expected.findings, strict=True):
+    for row, finding in zip(rows, expected.findings, strict=True):
         assert (row["broker"], row["code"], row["file"], row["position"], row["length"]) == (
             killed.name,
-            one.code,
-            one.file,
-            one.position,
-            one.length,
+            finding.code,
+            finding.file,
+            finding.position,
+            finding.length,
         )
-        assert row["evidence"] == one.evidence.text and row["directory"] == one.partition
-        assert (f"{row['topic']}-{row['partition']}" if row["topic"] else None) == one.partition
+        assert row["evidence"] == finding.evidence.text and row["directory"] == finding.partition
+        assert (f"{row['topic']}-{row['partition']}" if row["topic"] else None) == finding.partition
     steps = catalog.read(out).table("restart_steps").to_pylist()
     assert RESTART_STEPS.names[3:6] == ["directory", "segment_base_offset", "action"]
-    told = [
+    actual = [
         (
             row["directory"],
             row["segment_base_offset"],
@@ -165,9 +165,9 @@ def test_the_columns_are_those_that_are_promised(killed, in_process, out):
         )
         for row in steps
     ]
-    assert told == [
-        (one.partition, one.segment, one.action, one.from_position, one.size_bytes)
-        for one in expected.restart.steps
+    assert actual == [
+        (step.partition, step.segment, step.action, step.from_position, step.size_bytes)
+        for step in expected.restart.steps
     ]
     (source,) = catalog.read(out).info.sources
     assert vars(source.checked) == {
@@ -243,7 +243,7 @@ def test_the_marker_of_a_clean_stop_changes_findings(broker, in_process, out):
     """
     in_process(broker, catalog=out, findings=True)
     before = catalog.read(out)
-    codes = [{one.code for one in before.health("made").findings}]
+    codes = [{finding.code for finding in before.health("made").findings}]
     (broker / CLEAN_SHUTDOWN).unlink()
     run = in_process(broker, catalog=out, findings=True)
     assert run.done.read_segments == 6
@@ -253,7 +253,7 @@ def test_the_marker_of_a_clean_stop_changes_findings(broker, in_process, out):
     }
     assert_told(out, broker)
     assert_catalog_holds(out, broker)
-    codes.append({one.code for one in after.health("made").findings})
+    codes.append({finding.code for finding in after.health("made").findings})
     assert "unclean-shutdown" in codes[1] - codes[0]
     assert (before.info.sources[0].checked.clean, after.info.sources[0].checked.clean) == (
         True,
@@ -348,12 +348,12 @@ def test_an_unreadable_file_is_a_finding_and_hides_nothing(broker, in_process, o
     )
     in_process(broker, catalog=out, findings=True)
     assert_told(out, broker)
-    found = catalog.read(out).health("made").findings
-    (one,) = [one for one in found if one.code == "unreadable-file"]
-    assert one.file == f"a-0/{10:020d}.log" and one.message["problem"] == message(
+    findings = catalog.read(out).health("made").findings
+    (finding,) = [finding_ for finding_ in findings if finding_.code == "unreadable-file"]
+    assert finding.file == f"a-0/{10:020d}.log" and finding.message["problem"] == message(
         "errors.may_not_be_read"
     )
-    assert {one.file for one in found if one.severity == "error"} >= {
+    assert {finding_.file for finding_ in findings if finding_.severity == "error"} >= {
         f"a-0/{0:020d}.log",
         f"a-0/{22:020d}.log",
         f"b-1/{0:020d}.log",
@@ -376,8 +376,8 @@ def test_a_start_that_cannot_be_told_leaves_the_findings(broker, in_process, out
     monkeypatch.setattr(file, "reader", reader)
     in_process(broker, catalog=out, findings=True)
     assert_told(out, broker)
-    told = catalog.read(out).health("made")
-    assert told.restart is None and told.findings
+    health = catalog.read(out).health("made")
+    assert health.restart is None and health.findings
     assert catalog.read(out).info.sources[0].checked.starts is None
 
 
@@ -463,7 +463,7 @@ def test_json_that_no_check_made_is_one_line(copied, in_process, out, table, fie
 
     def spoil(text: str) -> str:
         values = json.loads(text)
-        values[[one.name for one in fields(row_type)].index(field)] = value
+        values[[field_.name for field_ in fields(row_type)].index(field)] = value
         return json.dumps(values)
 
     spoil_first_row(out / table, column, spoil)
@@ -513,13 +513,13 @@ def test_numbers_and_names_that_no_column_holds_end_no_run(broker):
     refused = StartupStep(
         "odd\udcff", None, "fail", "directory-name", verbatim("odd\udcff is no name")
     )
-    found = broker_health.Health(
+    health = broker_health.Health(
         open_broker(broker),
         broker_health.AssumedRelease((4, 3, 1), (verbatim("so"),)),
         (),
         broker_health.Restart(False, False, (step, refused)),
     )
-    rows = findings.steps_table([("made", found)]).to_pylist()
+    rows = findings.steps_table([("made", health)]).to_pylist()
     assert [(row["segment_base_offset"], row["bytes"], row["directory"]) for row in rows] == [
         (None, 5, "a-0"),
         (None, None, "odd\ufffd"),
@@ -535,9 +535,9 @@ def test_a_date_that_comes_closer_is_asked_again(copied, in_process, out):
     in_process(copied, catalog=out, findings=True)
     assert_told(out, copied)
     ahead = {
-        one.partition
-        for one in catalog.read(out).health("killed").findings
-        if one.code == "timestamp-in-future"
+        finding.partition
+        for finding in catalog.read(out).health("killed").findings
+        if finding.code == "timestamp-in-future"
     }
     assert len(ahead) > 1
     later_ns = 1_900_000_000 * 10**9
@@ -545,9 +545,9 @@ def test_a_date_that_comes_closer_is_asked_again(copied, in_process, out):
     assert in_process(copied, catalog=out, findings=True).done.read_segments >= len(ahead)
     assert_told(out, copied)
     assert not [
-        one
-        for one in catalog.read(out).health("killed").findings
-        if one.code == "timestamp-in-future"
+        finding
+        for finding in catalog.read(out).health("killed").findings
+        if finding.code == "timestamp-in-future"
     ]
 
 
@@ -555,7 +555,7 @@ def test_another_recovery_point_makes_another_start(copied, in_process, out, mon
     """No segment is checked again for it; the start of that partition is told anew."""
     in_process(copied, catalog=out, findings=True)
     before = catalog.read(out).health("killed").restart
-    partition = max(open_broker(copied).partitions, key=lambda one: len(one.live))
+    partition = max(open_broker(copied).partitions, key=lambda log: len(log.live))
     text = f"0\n1\n{partition.topic} {partition.partition} {partition.log_end_offset()}\n"
     (copied / "recovery-point-offset-checkpoint").write_text(text)
     with monkeypatch.context() as patch:
@@ -575,8 +575,11 @@ def test_partitions_given_alone_are_checked_alone(broker, in_process, out):
         open_broker(broker / "a-0"), *read.health("made")
     ) == broker_health.check(open_broker(broker / "a-0"))
     in_process(broker / "b-1", broker / "a-0", catalog=out, findings=True)
-    told = catalog.read(out).health("made")
-    assert {one.partition for one in told.findings} == {"a-0", "b-1"} and told.restart.starts
+    health = catalog.read(out).health("made")
+    assert {finding.partition for finding in health.findings} == {
+        "a-0",
+        "b-1",
+    } and health.restart.starts
 
 
 def test_a_segment_that_grew_is_checked_with_the_one_before_it(broker, in_process, out):

@@ -87,22 +87,24 @@ def test_how_far_a_run_is_can_be_asked_when_its_java_is_gone():
     """The page asks twice a second, and may do so before the run has noticed: no task has ended
     then.
     """
-    asked, ends = threading.Event(), threading.Event()
+    has_asked, ends = threading.Event(), threading.Event()
 
     def refuse() -> None:
         raise ConnectionRefusedError
 
     spark = SimpleNamespace(
-        sparkContext=SimpleNamespace(setJobGroup=lambda *told, **more: None, statusTracker=refuse)
+        sparkContext=SimpleNamespace(
+            setJobGroup=lambda *arguments, **more: None, statusTracker=refuse
+        )
     )
 
     def steps(run: Ingest) -> None:
         run.start_reading(spark, [])
-        asked.set()
+        has_asked.set()
         ends.wait(30)
 
     run = Ingest(steps)
-    assert asked.wait(30)
+    assert has_asked.wait(30)
     assert (run.progress().state, run.progress().done_tasks) == ("reading", 0)
     ends.set()
     run.wait(30)

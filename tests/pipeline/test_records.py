@@ -25,8 +25,8 @@ START_MS = whole_logs.START_MS
 
 
 def lines(path: Path) -> list[dict]:
-    with gzip.open(path, "rt") as found:
-        return [json.loads(line) for line in found]
+    with gzip.open(path, "rt") as file:
+        return [json.loads(line) for line in file]
 
 
 def found_in(
@@ -41,66 +41,70 @@ def found_in(
         return len(part)
 
     batches, _ = walk(data)
-    found, troubles = [], []
-    for one in records(read, batches if rows is None else batches[list(rows)], wish):
-        if isinstance(one, UnreadableBatch):
-            troubles.append(one)
+    read_rows, troubles = [], []
+    for columns in records(read, batches if rows is None else batches[list(rows)], wish):
+        if isinstance(columns, UnreadableBatch):
+            troubles.append(columns)
         else:
-            found += pa.table({name: pa.array(column) for name, column in one.items()}).to_pylist()
-    return found, troubles
+            read_rows += pa.table(
+                {name: pa.array(column) for name, column in columns.items()}
+            ).to_pylist()
+    return read_rows, troubles
 
 
 def twin(data: bytes) -> tuple[list[dict], list[int]]:
     """The same, by the reader of one batch; of one that has a fault, or a wrong checksum of its own
     or within, the position alone.
     """
-    found, troubles = [], []
+    read_rows, troubles = [], []
     for row in walk(data)[0]:
         position = int(row["position"])
-        whole = data[position : position + int(row["size_bytes"])]
-        told, fault = batch_records.records_until_fault(whole)
+        batch_bytes = data[position : position + int(row["size_bytes"])]
+        parsed, fault = batch_records.records_until_fault(batch_bytes)
         if (
             fault
-            or not batch_records.is_crc_valid(whole)
-            or any(one.is_valid is False for one in told)
+            or not batch_records.is_crc_valid(batch_bytes)
+            or any(record.is_valid is False for record in parsed)
         ):
             troubles.append(position)
             continue
-        for one in told:
-            headers = [{"name": name, "value": value} for name, value in one.headers]
-            found.append(
+        for parsed_record in parsed:
+            headers = [{"name": name, "value": value} for name, value in parsed_record.headers]
+            read_rows.append(
                 {
                     "batch_position": position,
-                    "offset": one.offset,
-                    "timestamp_ms": one.timestamp_ms,
+                    "offset": parsed_record.offset,
+                    "timestamp_ms": parsed_record.timestamp_ms,
                     "is_control": bool(is_control(np.array([row]))[0]),
-                    "key_size_bytes": None if one.key is None else len(one.key),
-                    "value_size_bytes": None if one.value is None else len(one.value),
+                    "key_size_bytes": None if parsed_record.key is None else len(parsed_record.key),
+                    "value_size_bytes": None
+                    if parsed_record.value is None
+                    else len(parsed_record.value),
                     "header_count": len(headers),
-                    "key": one.key,
-                    "value": one.value,
+                    "key": parsed_record.key,
+                    "value": parsed_record.value,
                     "headers": headers,
                 }
             )
-    return found, troubles
+    return read_rows, troubles
 
 
 def assert_as_twin(data: bytes) -> int:
     """The number of rows."""
-    found, troubles = found_in(data)
+    read_rows, troubles = found_in(data)
     expected, broken = twin(data)
-    assert found == expected and [one.position for one in troubles] == broken
-    return len(found)
+    assert read_rows == expected and [trouble.position for trouble in troubles] == broken
+    return len(read_rows)
 
 
 def test_batches_of_kafkas_own_classes(data):
     """Of every magic and codec, whole and broken, one behind the other."""
-    whole = b"".join(
+    log_bytes = b"".join(
         bytes.fromhex(line["hex"])
         for line in lines(data / "batches.jsonl.gz")
         if line.get("valid") and "header" in line
     )
-    assert assert_as_twin(whole) > 500
+    assert assert_as_twin(log_bytes) > 500
 
 
 def test_logs_of_old_brokers(data):
@@ -125,21 +129,21 @@ def test_every_codec_and_any_cut(monkeypatch, run_bytes, plain_bytes):
     )
     data = b"".join(batches)
     assert assert_as_twin(data) == 200
-    found, _ = found_in(data, rows=[3, 4, 17])
-    assert [row["offset"] for row in found] == [*range(15, 25), *range(85, 90)]
+    read_rows, _ = found_in(data, rows=[3, 4, 17])
+    assert [row["offset"] for row in read_rows] == [*range(15, 25), *range(85, 90)]
 
 
 def test_a_fault_leaves_its_neighbours():
     """A byte changed anywhere in the middle one of three batches: the same rows and the same fault
     as of one batch alone.
     """
-    whole = [whole_logs.batch(10 * number, [START_MS] * 4, 20) for number in range(3)]
+    batches = [whole_logs.batch(10 * number, [START_MS] * 4, 20) for number in range(3)]
     faults = 0
-    for place in range(57, len(whole[1])):
+    for place in range(57, len(batches[1])):
         for value in (0x00, 0x7F, 0xFF):
-            hurt = bytearray(whole[1])
+            hurt = bytearray(batches[1])
             hurt[place] = value
-            data = whole[0] + bytes(hurt) + whole[2]
+            data = batches[0] + bytes(hurt) + batches[2]
             assert_as_twin(data)
             faults += len(found_in(data)[1])
     assert faults > 60
@@ -193,5 +197,5 @@ def test_stretches_that_are_read_at_once(sizes_and_gaps):
         )
         runs[-1].append(number) if joins else runs.append([number])
         at += gap + size_bytes
-    found = [run["position"].tolist() for run in records_module._runs(batches)]
-    assert found == [batches["position"][run].tolist() for run in runs]
+    positions = [run["position"].tolist() for run in records_module._runs(batches)]
+    assert positions == [batches["position"][run].tolist() for run in runs]

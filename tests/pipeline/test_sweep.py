@@ -17,9 +17,11 @@ KEYS = ("topic", "partition", "segment_base_offset", "interval_bytes")
 
 def plainly(directory: Path) -> list[dict]:
     """Each segment swept in this process."""
-    found = []
+    segments = []
     for partition in open_broker(directory).partitions:
-        for segment in [one for one in partition.segments if one.is_in_use and one.log]:
+        for segment in [
+            segment_ for segment_ in partition.segments if segment_.is_in_use and segment_.log
+        ]:
             batches = segment.batches()
             owner = {
                 "broker": directory.name,
@@ -28,8 +30,10 @@ def plainly(directory: Path) -> list[dict]:
             }
             owner["segment_base_offset"] = segment.base_offset
             rows = sweep.sweep(batches) if len(batches) else []
-            found += [owner | dict(zip(row.dtype.names, row.tolist(), strict=True)) for row in rows]
-    return sorted(found, key=lambda row: [row[key] for key in KEYS])
+            segments += [
+                owner | dict(zip(row.dtype.names, row.tolist(), strict=True)) for row in rows
+            ]
+    return sorted(segments, key=lambda row: [row[key] for key in KEYS])
 
 
 def rows(out: Path) -> list[dict]:
