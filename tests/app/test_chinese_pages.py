@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from kafkaviz.app.state.checkups import checkups
-from tests.app.driven import PATIENCE_S, ROOT, fine, html
+from tests.app.page_driver import PATIENCE_S, ROOT, fine, html
 
 pytestmark = pytest.mark.usefixtures("starts", "chinese")
 CLEAN, DAMAGED, KILLED, UNSTARTABLE = "clean", "damaged", "killed", "unstartable"

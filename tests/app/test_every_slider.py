@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from kafkaviz.app import workloads
-from tests.app.driven import ROOT, opened
+from tests.app.page_driver import ROOT, opened
 
 ADDRESSES = [
     *(

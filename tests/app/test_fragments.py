@@ -9,8 +9,8 @@ goes blank ("Bad delta path index").
 import pytest
 from streamlit.runtime.fragment import MemoryFragmentStorage
 
-from tests.app.driven import opened
 from tests.app.fakes import FakeStarts
+from tests.app.page_driver import opened
 
 PAGES = ("segment", "lookup", "page_cache", "rolls", "tuning", "health", "explore", "workshop")
 

@@ -4,7 +4,7 @@ import pytest
 
 from kafkaviz.app.frame import PAGES
 from tests.analysis.raised import raised
-from tests.app.driven import html, opened
+from tests.app.page_driver import html, opened
 
 NEWER_TEXT = {
     "en": "Newer than Kafka 4.4.0, the newest known, and read as that one",

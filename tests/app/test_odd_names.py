@@ -15,9 +15,9 @@ from kafkaviz.app.cache import broker_cache
 from kafkaviz.messages import verbatim
 from kafkaviz.pipeline.ingest import job
 from kafkaviz.pipeline.ingest.job import Progress
-from tests.app.driven import html
 from tests.app.fakes import FakeStarts
-from tests.pipeline.made import write_broker
+from tests.app.page_driver import html
+from tests.pipeline.small_logs import write_broker
 from tests.support.ingest import ingest_in_process
 
 ROOT = Path(__file__).parents[2]

@@ -17,7 +17,7 @@ from kafkaviz.app.lessons import exercise, exercise_text
 from kafkaviz.app.pages.page_cache import controls, growth
 from kafkaviz.figures.page_cache import layout_bars
 from kafkaviz.messages import message, say
-from tests.app import driven
+from tests.app import page_driver
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_S = 60
@@ -239,7 +239,7 @@ ENGLISH = re.compile(r"\b[a-z]{2,} [a-z]{2,} [a-z]{2,}\b")  # three words in a r
 )
 def test_in_chinese(query):
     """Every sentence and alt text; the address keeps its words."""
-    at = driven.opened("page_cache", lang="zh", **query)
+    at = page_driver.opened("page_cache", lang="zh", **query)
     text = re.sub(r"<code.*?</code>|<td class=\"kv-mono\".*?</td>", "", html(at))
     charts = [element.proto.alt for element in at.get("plotly_chart")]
     assert [

@@ -13,7 +13,7 @@ from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.pages.rolls import controls, disk_rolls, simulated_log
 from kafkaviz.log.broker import open_broker
 from kafkaviz.simulate.producers.workload import to_toml
-from tests.app.driven import chosen, fine, html, moved, opened, pressed
+from tests.app.page_driver import chosen, fine, html, moved, opened, pressed
 
 T = "\u202f"
 SMALL = """

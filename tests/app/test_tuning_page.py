@@ -22,7 +22,7 @@ from kafkaviz.app.workloads import OWN_TITLE
 from kafkaviz.errors import CorruptFile, KafkavizError
 from kafkaviz.log.broker import open_broker
 from kafkaviz.messages import verbatim
-from tests.app.driven import PATIENCE_S, chosen, fine, html, moved, opened, pressed, slider
+from tests.app.page_driver import PATIENCE_S, chosen, fine, html, moved, opened, pressed, slider
 
 T = "\u202f"
 SMALL = """

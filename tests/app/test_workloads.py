@@ -8,7 +8,7 @@ from kafkaviz.app import workloads
 from kafkaviz.errors import KafkavizError
 from kafkaviz.messages import say
 from kafkaviz.simulate.producers.workload import PRESETS, preset
-from tests.app.driven import opened
+from tests.app.page_driver import opened
 
 pytestmark = pytest.mark.usefixtures("starts")
 

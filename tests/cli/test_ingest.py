@@ -18,7 +18,7 @@ from kafkaviz.analysis.health.broker_health import check
 from kafkaviz.messages import message
 from kafkaviz.pipeline.catalog import catalog
 from kafkaviz.pipeline.ingest import job
-from tests.pipeline.made import write_broker
+from tests.pipeline.small_logs import write_broker
 
 ROOT = Path(__file__).parents[2]
 HANGS_S = 60  # a stopped command that lasts longer does not end at all

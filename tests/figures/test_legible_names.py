@@ -15,7 +15,7 @@ from kafkaviz.app.widgets import elements
 from kafkaviz.cli.dumping.console import Console
 from kafkaviz.figures.broker import broker_map
 from kafkaviz.log.broker import open_broker
-from tests.cli.bounded import broker
+from tests.cli.hostile_files import broker
 
 DRIVING = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u200b-\u200f\ufeff\ud800-\udfff]"

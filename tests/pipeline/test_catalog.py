@@ -26,7 +26,7 @@ from kafkaviz.pipeline.catalog.catalog_info import (
 )
 from kafkaviz.pipeline.catalog.schema import TABLES
 from kafkaviz.pipeline.ingest.inventory import inventory
-from tests.pipeline.made import write_broker
+from tests.pipeline.small_logs import write_broker
 
 VERDICT = SourceCheck(AssumedRelease((4, 3, 1), (message("release.given"),)), False, True)
 INFO = CatalogInfo(

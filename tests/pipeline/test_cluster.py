@@ -26,7 +26,7 @@ from kafkaviz.pipeline.ingest import plan as plan_module
 from kafkaviz.pipeline.spark.session import prepare, session
 from tests.pipeline import whole_logs
 from tests.pipeline.catalog_rows import assert_catalog_holds
-from tests.pipeline.made import write_broker
+from tests.pipeline.small_logs import write_broker
 from tests.pipeline.source_reading import read
 
 SPARK_CLASS = Path(pyspark.__file__).parent / "bin" / "spark-class"

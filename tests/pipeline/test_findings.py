@@ -28,7 +28,7 @@ from kafkaviz.pipeline.ingest import plan as plan_module
 from kafkaviz.simulate.steps import StartupStep
 from tests.pipeline.catalog_rows import assert_catalog_holds
 from tests.pipeline.file_access import opened_files, touch
-from tests.pipeline.made import log_bytes, write_broker, write_segment
+from tests.pipeline.small_logs import log_bytes, write_broker, write_segment
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.pipeline.catalog.catalog_info import CatalogInfo, version
 from kafkaviz.pipeline.ingest import inventory as inventory_module
 from kafkaviz.pipeline.ingest.inventory import Inventory, inventory
-from tests.pipeline.made import write_broker
+from tests.pipeline.small_logs import write_broker
 
 
 def make_broker(path: Path) -> Broker:

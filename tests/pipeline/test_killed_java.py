@@ -26,7 +26,7 @@ SCRIPT = """
     from kafkaviz.pipeline import plan
     from kafkaviz.app.cache import broker_cache
     from kafkaviz.app.state import ingests
-    from tests.pipeline.made import write_broker
+    from tests.pipeline.small_logs import write_broker
 
     plan.LEAST_BYTES = plan.MOST_BYTES = 1  # a task a segment, so that it takes its time
     plan.cuts = lambda segment, target_bytes: []

@@ -14,7 +14,7 @@ from kafkaviz.log import file
 from kafkaviz.log.broker import open_broker
 from kafkaviz.pipeline.ingest import plan as plan_module
 from kafkaviz.pipeline.ingest.plan import SegmentRange, SegmentTask, cuts, plan, tasks_per_segment
-from tests.pipeline.made import write_broker
+from tests.pipeline.small_logs import write_broker
 
 
 @pytest.fixture(autouse=True)

@@ -20,8 +20,8 @@ from kafkaviz.pipeline.ingest import scan as scan_module
 from kafkaviz.pipeline.ingest.plan import IngestTask, SegmentRange, SegmentTask, tasks_per_segment
 from kafkaviz.pipeline.ingest.scan import scan
 from kafkaviz.pipeline.ingest.summary import RangeSummary, merge_ranges
-from tests.pipeline.made import write_broker
 from tests.pipeline.plain_rows import tables
+from tests.pipeline.small_logs import write_broker
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from kafkaviz.analysis import sweep
 from kafkaviz.log.broker import open_broker
 from kafkaviz.pipeline.catalog import catalog
 from kafkaviz.pipeline.ingest import plan as plan_module
-from tests.pipeline.made import write_broker
+from tests.pipeline.small_logs import write_broker
 
 KEYS = ("topic", "partition", "segment_base_offset", "interval_bytes")
 

@@ -25,9 +25,9 @@ from kafkaviz.pipeline.ingest import plan as plan_module
 from kafkaviz.pipeline.ingest.commit import CatalogTransaction
 from kafkaviz.pipeline.ingest.plan import IngestTask, SegmentTask, tasks_per_segment
 from tests.pipeline.catalog_rows import assert_catalog_holds, in_order, rows
-from tests.pipeline.dying import DiesOnce
-from tests.pipeline.made import write_broker
+from tests.pipeline.killer_segment import DiesOnce
 from tests.pipeline.plain_rows import tables
+from tests.pipeline.small_logs import write_broker
 
 KINDS = {
     "log": ("batches", "position"),

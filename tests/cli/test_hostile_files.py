@@ -9,8 +9,8 @@ import pytest
 
 from kafkaviz.errors import CannotOpen
 from kafkaviz.log import file
-from tests.cli import bounded
-from tests.cli.bounded import NAME, batch, broker, findings, run, sparse, tiny_batch, wrapper
+from tests.cli import hostile_files
+from tests.cli.hostile_files import NAME, batch, broker, findings, run, sparse, tiny_batch, wrapper
 
 SMALL_FILES = (
     "recovery-point-offset-checkpoint",
@@ -47,7 +47,7 @@ def test_millions_of_records_in_one_batch_are_no_objects(tmp_path):
 
 def test_a_wrapper_of_millions_of_old_messages(tmp_path):
     """All its entries of the time index are looked up in it, and its records never made."""
-    entry = bounded.struct.pack(">qi", bounded.TIME_MS, 1)
+    entry = hostile_files.struct.pack(">qi", hostile_files.TIME_MS, 1)
     root = broker(tmp_path / "b", wrapper(3_000_000), timeindex=entry)
     assert ("unclean-shutdown", ".kafka_cleanshutdown") in findings(root)
 
@@ -228,7 +228,7 @@ def test_a_replay_that_kafka_would_end_is_one_line(tmp_path, log, fault):
 
 def test_a_clock_in_microseconds_is_written_as_java_dates_it(tmp_path):
     """In the year 58692, in the comment of meta.properties."""
-    log = batch(time_ms=bounded.TIME_MS * 1000)
+    log = batch(time_ms=hostile_files.TIME_MS * 1000)
     done = run(
         "simulate", "--replay", broker(tmp_path / "b", log) / "t-0", "--out", tmp_path / "out"
     )
