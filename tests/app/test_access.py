@@ -115,7 +115,7 @@ def test_directories_of_a_variable(variable):
 
 
 @pytest.mark.parametrize("typed", ["~", "~root/x", "~nosuchuser", "logs", "./logs", "../logs"])
-def test_nobody_is_told_of_homes_and_of_the_servers_directory(monkeypatch, tmp_path, typed):
+def test_no_error_names_homes_or_the_servers_directory(monkeypatch, tmp_path, typed):
     """Where visitors are several people: what they named comes back, and the roots; on one's own
     machine it is completed.
     """
@@ -131,7 +131,7 @@ def test_nobody_is_told_of_homes_and_of_the_servers_directory(monkeypatch, tmp_p
     )
 
 
-def test_a_loop_of_links_is_judged_by_where_it_lies(monkeypatch, tmp_path):
+def test_a_loop_of_links_is_allowed_by_where_it_lies(monkeypatch, tmp_path):
     """It leads nowhere; what is said of it is that of any path that cannot be opened."""
     for root in ("in", "out"):
         (tmp_path / root).mkdir()

@@ -71,7 +71,7 @@ def test_a_directory_is_listed_once_and_again_when_it_changes(directory):
     ]
 
 
-def test_an_error_is_not_kept(tmp_path, starts):
+def test_an_error_is_not_cached(tmp_path, starts):
     """A directory that was not there is looked for again."""
     with pytest.raises(CannotOpen):
         broker_cache.broker(tmp_path / "kafka")

@@ -81,7 +81,7 @@ def test_a_key_that_is_not_there_is_no_answer():
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.integers(0, 2**40), unique=True, max_size=40).map(sorted))
-def test_the_ceiling_that_a_rule_is_held_against(keys):
+def test_the_ceiling_that_a_rule_is_compared_with(keys):
     """Is numpy's, and a linear scan's; the right rule gives it for any index."""
     check = checked(RIGHT, np.array(keys, np.int64))
     assert check.is_right

@@ -46,7 +46,7 @@ def shows(page: "sync_api.Page", beginning: str) -> None:
     )
 
 
-def test_a_question_is_asked_by_a_click(explore):
+def test_a_click_runs_a_question(explore):
     """Its query is coloured, its answer drawn; nothing is clipped at 1280 px."""
     assert (
         explore.locator("pre .k").first.inner_text() == "WITH"
@@ -178,7 +178,7 @@ def test_a_closed_tab_ends_its_query(explore, server, browser):
     assert worker not in workers(explore)
 
 
-def test_a_process_that_is_killed_is_said_and_started_again(explore):
+def test_a_process_that_is_killed_is_reported_and_started_again(explore):
     """The page offers to run the query again, and the next question is answered by a new one."""
     os.kill(busy(explore), signal.SIGKILL)
     explore.get_by_text("The process that worked on this query ended").wait_for()

@@ -89,7 +89,7 @@ class FakeQuery:
 def fake(monkeypatch, starts) -> type[FakeQuery]:
     """Queries that never reach DuckDB; set what comes of them before the page runs."""
     fresh = type("FakeQuery", (FakeQuery,), {})
-    monkeypatch.setattr(FakeQuery, "asked", [])
+    monkeypatch.setattr(FakeQuery, "queries", [])
     monkeypatch.setattr(query_module, "Query", fresh)
     for name in ("now", "seconds", "answer", "error"):
         monkeypatch.setattr(FakeQuery, name, getattr(FakeQuery, name))
@@ -134,7 +134,7 @@ def press(at: AppTest, label: str) -> AppTest:
     return checked(next(button for button in at.button if button.label == label).click().run())
 
 
-def test_the_first_question_is_asked_by_itself(ingested_broker, fake):
+def test_the_first_question_runs_by_itself(ingested_broker, fake):
     """Its query stands in the field, its answer below, in numbers, figure and table."""
     at = page(ingested_broker, ask="codecs")
     assert field(at)["text"] == QUESTION_BY_NAME["codecs"].sql and fake.queries == [
@@ -254,7 +254,7 @@ def test_a_mistake_is_marked(ingested_broker, fake):
         (QueryTooLarge(1024), "The query needs more than 1\u202f024 MiB of memory"),
     ],
 )
-def test_a_query_that_was_ended_is_said_and_run_again(error, expected, ingested_broker, fake):
+def test_a_query_that_was_ended_is_reported_and_run_again(error, expected, ingested_broker, fake):
     """By the button; the next answer is shown."""
     fake.now, fake.error = "failed", error
     at = page(ingested_broker, sql=SELECT)
@@ -312,9 +312,7 @@ def test_a_query_that_is_left_is_ended(ingested_broker, fake):
     assert left.is_over
 
 
-def test_a_query_that_somebody_cancelled_is_asked_anew_by_another(
-    ingested_broker, fake, monkeypatch
-):
+def test_a_query_that_somebody_cancelled_is_run_anew_by_another(ingested_broker, fake, monkeypatch):
     """Whoever ended it is told so."""
     snapshot, known, tab = broker_cache.open_snapshot(ingested_broker), queries.Queries(), ["a"]
     monkeypatch.setattr(queries, "_tab", lambda: tab[0])
@@ -418,9 +416,7 @@ def test_before_there_is_a_catalog(killed, fake, starts, tmp_path, monkeypatch):
     )
 
 
-def test_a_catalog_of_before_is_asked_and_said_to_be_old(
-    ingested_broker, fake, starts, monkeypatch
-):
+def test_a_catalog_of_before_is_queried_and_called_old(ingested_broker, fake, starts, monkeypatch):
     """While the new one is made."""
     monkeypatch.setattr(broker_cache, "is_fresh", lambda snapshot: False)
     at = page(ingested_broker, ask="codecs")

@@ -154,7 +154,7 @@ def test_a_command_in_a_next_step_is_written_as_one(findings):
     )
 
 
-def test_the_tables_show_more_when_asked(findings):
+def test_the_tables_show_more_at_a_click(findings):
     """The steps that every start may do, and the other segments; a segment's name leads to it."""
     steps, keeping = findings.locator(".doing tbody tr"), findings.locator(".keeping tbody tr")
     before = steps.count(), keeping.count()

@@ -44,7 +44,7 @@ def test_a_killed_broker(killed):
     assert errors[2]["members"][0]["dump"]["digits"].endswith("00" * 16)
 
 
-def test_a_damaged_broker_is_judged_by_another_release(damaged):
+def test_a_damaged_broker_is_checked_by_another_release(damaged):
     """The same bytes, told of 2.2, which checked the last entry of an index at a start."""
     now, then = sent(page(damaged)), sent(page(damaged, kafka="2.2"))
     consequence = {
@@ -115,7 +115,7 @@ def labels(at: AppTest) -> list[str]:
     return [link.proto.label for link in at.get("page_link")]
 
 
-def test_what_was_mended_in_place_is_no_longer_told(damaged, tmp_path):
+def test_what_was_mended_in_place_is_no_longer_reported(damaged, tmp_path):
     """As `cp rebuilt/*.index try/` mends it, which changes no folder: findings, and the number in
     the sidebar.
     """
@@ -219,9 +219,7 @@ def test_a_release_does_not_lead_round_the_size(damaged, monkeypatch, starts):
     )
 
 
-def test_what_the_catalog_tells_of_a_large_directory_is_told_whatever_was_chosen(
-    damaged, monkeypatch
-):
+def test_the_catalogs_findings_of_a_large_directory_show_whatever_was_chosen(damaged, monkeypatch):
     """It is there at once; no release is asked of a thread."""
     from kafkaviz.app.cache import broker_cache
 

@@ -360,7 +360,7 @@ def test_every_partition_and_every_segment(clean):
             assert "<h1>" in html(at), partition.directory
 
 
-def test_damage_is_told(damaged):
+def test_damage_is_reported(damaged):
     """A directory whose files were damaged by hand: a page each, never a traceback."""
     from kafkaviz.log.broker import open_broker
 
@@ -375,7 +375,7 @@ def test_no_directory_shows_practice(monkeypatch, tmp_path):
     assert "Five entries" in html(page(None))
 
 
-def test_a_wrong_place_is_told(clean):
+def test_a_wrong_place_is_reported(clean):
     """A topic-partition that is not there; the page does not quietly show another one."""
     assert "What happens" not in html(page(clean, tp="nowhere-0"))
 
@@ -443,7 +443,7 @@ def test_bytes_that_the_lookup_does_not_need(garbled):
 
 
 @pytest.mark.parametrize("target", ["-1", "-2", "-4", "1969-12-31 23:59:59", "9223372036854775808"])
-def test_what_is_no_time_is_not_told_as_one(clean, target):
+def test_what_is_no_time_is_not_shown_as_one(clean, target):
     """Kafka's names for start and end of a log are numbers below 0; beyond int64 there is none."""
     at = page(clean, tp="dense-index-0", by="timestamp", target=target)
     assert (
@@ -512,7 +512,7 @@ def test_a_download_beside_each_table(clean):
 @pytest.mark.parametrize(
     "names", [(), ("1.log",), ("1.log", "1.index", "1.timeindex"), ("1.log", "1.index", "2.log")]
 )
-def test_what_is_recovered_is_told_as_on_the_command_line(names):
+def test_what_is_recovered_reads_as_on_the_command_line(names):
     """In a sentence of its own."""
     description = str(analysed.describe_recovered(names) or "")
     assert lookup_source.recovery_notes(names) == (

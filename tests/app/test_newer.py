@@ -29,7 +29,7 @@ def test_every_page_opens_and_says_how_it_reads(name, newer):
     ) == 1 and "metadata.version to level 99, which Kafka 4.4.0 does not know" in html(at)
 
 
-def test_it_is_said_in_chinese_too(newer):
+def test_the_chinese_note_of_a_newer_release(newer):
     """And names the trace in the same language."""
     page_html = html(opened("lookup", dir=str(newer), tp="tickets-any-0", lang="zh"))
     assert (

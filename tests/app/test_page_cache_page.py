@@ -98,7 +98,7 @@ def test_a_table_and_a_download_beside_each_figure():
     )
 
 
-def test_the_address_brings_back_what_was_seen():
+def test_the_address_brings_back_the_page():
     """Sliders, the example, the keys compared, the rule."""
     at = page(
         cold="4 MB",
@@ -266,7 +266,7 @@ BROKEN = (
 
 
 @pytest.mark.parametrize("rule", BROKEN, ids=range(len(BROKEN)))
-def test_what_is_no_rule_is_told_as_by_the_search(rule):
+def test_what_is_no_rule_is_reported_as_by_the_search(rule):
     """The catalogue has the words that search/ has."""
     with pytest.raises(exercise.RuleSyntaxError) as fault:
         exercise.parse(rule)

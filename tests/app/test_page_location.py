@@ -130,7 +130,7 @@ def test_what_an_address_names_comes_back_as_it_stands(monkeypatch, typed):
     )
 
 
-def test_what_others_opened_is_not_told(monkeypatch, tmp_path):
+def test_what_others_opened_is_not_listed(monkeypatch, tmp_path):
     """Where visitors are several people each has a list of their own, without what may not be
     opened; no file holds it.
     """

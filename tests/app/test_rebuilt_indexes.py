@@ -38,7 +38,7 @@ def test_damaged_indexes_come_first(damaged):
     assert names[: len(first)] == first and len(first) == 4 and len(names) > 4
 
 
-def test_each_file_is_held_beside_the_one_on_disk(damaged, built):
+def test_each_file_is_compared_with_the_one_on_disk(damaged, built):
     """The lost trim is longer on disk, the wrong position differs from its byte on, the day-late
     time from its own.
     """

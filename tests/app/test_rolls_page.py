@@ -267,7 +267,7 @@ def test_throughput_and_batch_size_change_the_stream():
     )
 
 
-def test_a_compressed_stream_is_not_made_without_end():
+def test_a_compressed_stream_is_not_generated_without_end():
     """Its batches must be compressed to know their size: the page stops after some of them, and
     says so.
     """
@@ -298,7 +298,7 @@ def test_the_page_in_another_language(chinese):
     assert at.query_params["workload"] in ("Heartbeats", ["Heartbeats"]) and "心跳" in html(at)
 
 
-def test_what_was_changed_is_told_in_words(chinese):
+def test_changes_are_described_in_words(chinese):
     """The settings of a run are kept as links have them, and told in the reader's language."""
     text = html(moved(page(), "吞吐量", "half"))
     assert "吞吐量 不变 → 一半" in text and "throughput" not in text

@@ -225,7 +225,7 @@ def test_a_log_that_may_not_be_read(clean, nothing_cached, monkeypatch):
     assert "00000000000000007975.log could not be read" in html(at) and sent(at) == ({}, {})
 
 
-def test_a_log_that_is_gone(clean, nothing_cached, monkeypatch):
+def test_a_log_that_vanished(clean, nothing_cached, monkeypatch):
     """A broker removed it between the listing and the reading."""
 
     def refuse(segment):

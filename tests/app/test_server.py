@@ -109,7 +109,7 @@ def test_every_answer_forbids_foreign_frames():
     )
 
 
-def test_what_the_server_holds_is_told_to_nobody():
+def test_what_the_server_holds_is_sent_to_nobody():
     """Sizes and counts of all visitors together."""
     guard = FrameGuard(_answers)
     assert [

@@ -80,7 +80,7 @@ def test_the_page_of_payments():
     assert slider(at, "index.interval.bytes").value == "16384"
 
 
-def test_tiny_batches_are_told_to_batch():
+def test_tiny_batches_are_advised_to_batch():
     """heartbeat-0: one record a batch; the interval only trades."""
     text = html(page(tp="heartbeat-0"))
     assert (

@@ -30,7 +30,7 @@ def places(monkeypatch, tmp_path) -> dict[str, Location]:
     }
 
 
-def test_a_place_is_kept_once_as_it_was_seen_last(places):
+def test_a_place_is_stored_once_as_of_its_last_visit(places):
     """With the offset that was looked at; a page of the whole broker is none."""
     visit_history.remember("Segment", places["0"], 7)
     visit_history.remember("Segment", places["30"])

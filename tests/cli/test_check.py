@@ -117,7 +117,7 @@ def test_the_exit_status_tells_whether_there_was_anything(clean, capsys, options
     assert "0 errors, 1 warning," in capsys.readouterr().out
 
 
-def test_a_killed_broker_is_told_what_will_be_cut(killed, capsys, monkeypatch):
+def test_a_killed_broker_reports_what_will_be_cut(killed, capsys, monkeypatch):
     """The start that is foretold comes first; what many partitions have in common is told once."""
     monkeypatch.setattr(commands_check, "MAX_SEPARATE", 1)
     assert main(["check", str(killed)]) == 1
@@ -130,7 +130,7 @@ def test_a_killed_broker_is_told_what_will_be_cut(killed, capsys, monkeypatch):
     assert sum(line.startswith("           also ") for line in lines) >= 1
 
 
-def test_a_partition_without_its_broker_is_taken_as_after_a_clean_stop(clean, capsys, tmp_path):
+def test_a_partition_without_its_broker_counts_as_cleanly_stopped(clean, capsys, tmp_path):
     """It is said that this is taken so: nothing tells it."""
     shutil.copytree(clean / "orders-2", tmp_path / "orders-2")
     assert main(["check", str(tmp_path / "orders-2")]) == 0
@@ -142,7 +142,7 @@ def test_a_partition_without_its_broker_is_taken_as_after_a_clean_stop(clean, ca
 
 @pytest.mark.parametrize(("settings", "is_said"), [([], False), (["--kafka-version", "2.2"], True)])
 @pytest.mark.parametrize("name", ["killed", "unstartable"])
-def test_what_a_start_is_told_by_is_said(name, settings, is_said, request, capsys):
+def test_the_evidence_for_a_start_is_reported(name, settings, is_said, request, capsys):
     """Where the release is another than the one of which starts were recorded; one that fails
     too.
     """
@@ -157,7 +157,7 @@ def test_what_a_start_is_told_by_is_said(name, settings, is_said, request, capsy
     assert is_said or "recorded" not in head
 
 
-def test_what_is_read_again_is_said_as_on_the_page(clean, capsys, tmp_path):
+def test_what_is_read_again_reads_as_on_the_page(clean, capsys, tmp_path):
     """A copied partition beside a meta.properties alone: every byte comes out as it was."""
     shutil.copytree(clean / "orders-2", tmp_path / "orders-2")
     shutil.copy2(clean / "meta.properties", tmp_path)
@@ -314,7 +314,7 @@ def with_holes(clean, tmp_path) -> Path:
 
 
 @pytest.mark.parametrize("name", ["with_holes", "damaged", "killed"])
-def test_no_error_and_no_warning_is_told_in_json_alone(request, capsys, name):
+def test_no_error_and_no_warning_is_in_json_alone(request, capsys, name):
     """Place and message of each stand in the text; only what differs by its partition alone is told
     once, with the partitions.
     """
@@ -449,7 +449,7 @@ def test_a_default_of_the_broker_makes_no_room_in_a_topics_index(shared, capsys,
 @pytest.mark.parametrize(
     ("name", "says"), [("clean", "72 of 90 segments"), ("damaged", "13 of 30 segments")]
 )
-def test_retention_is_told_of_the_same_segments_as_on_the_page(name, says, request, capsys):
+def test_retention_covers_the_same_segments_as_on_the_page(name, says, request, capsys):
     """Compacted logs are of them, as they are in the table of the page, and what is counted is
     said.
     """
@@ -465,7 +465,7 @@ def test_retention_is_told_of_the_same_segments_as_on_the_page(name, says, reque
     assert table.notes[-1].startswith("Counted are the segments in use") and table.notes[-1] in out
 
 
-def test_a_directory_that_becomes_stray_is_told_first(clean, tmp_path, capsys):
+def test_a_directory_that_becomes_stray_is_reported_first(clean, tmp_path, capsys):
     """The start succeeds, and serves one topic-partition fewer: an error, in the first lines."""
     for name in ("meta.properties", ".kafka_cleanshutdown"):
         shutil.copy(clean / name, tmp_path / name)

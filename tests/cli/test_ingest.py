@@ -126,7 +126,7 @@ def test_findings_can_be_left_out(broker, out, in_process, capsys):
     assert "found " not in capsys.readouterr().out
 
 
-def test_what_could_not_be_read_is_said(broker, out, in_process, capsys, monkeypatch):
+def test_what_could_not_be_read_is_reported(broker, out, in_process, capsys, monkeypatch):
     """In words and in JSON; the rest is there, and the status is 0."""
     from kafkaviz.errors import CannotOpen
     from kafkaviz.log import file

@@ -52,7 +52,7 @@ def test_the_option_stands_before_the_command_or_behind_it(place, clean, capsys)
     assert capsys.readouterr().out.startswith("refunds-0: offset 99999999, as Kafka ")
 
 
-def test_an_error_is_said_in_the_language(tmp_path, capsys):
+def test_an_error_is_in_the_language(tmp_path, capsys):
     """That of a command, of an option and of a command that is none."""
     assert main(["--language", "zh", "check", str(tmp_path / "gone")]) == 2
     assert capsys.readouterr().err == (

@@ -206,7 +206,7 @@ def test_the_words_say_each_step(clean, capsys):
     assert out.endswith("in the batch at byte 274809 of 00000000000000000000.log\n")
 
 
-def test_a_wrong_unit_is_told(clean, capsys):
+def test_a_wrong_unit_is_reported(clean, capsys):
     """Seconds and nanoseconds look like times long ago and far ahead."""
     for typed, suggestion in (
         (1790000827, "1790000827000"),
@@ -354,7 +354,7 @@ def test_max_is_called_so_where_it_is_not_known(article, capsys):
     assert 'Kafka has an answer to "max" from 3.0 on' in capsys.readouterr().err
 
 
-def test_every_fetch_is_told_and_the_segment_of_the_record(clean, capsys):
+def test_every_fetch_is_reported_and_the_segment_of_the_record(clean, capsys):
     """In a compacted log the first fetch may bring a batch without records."""
     answer = lookup_json(capsys, clean / "accounts-0", "--offset", 0)
     assert (
@@ -387,7 +387,7 @@ def test_recovered_bytes_are_named(killed, clean, capsys):
         assert ("read as the recovery of the next start would leave" in err) == bool(names)
 
 
-def test_a_start_that_ends_with_an_exception_is_told(killed, tmp_path, capsys):
+def test_a_start_that_ends_with_an_exception_is_reported(killed, tmp_path, capsys):
     """On stderr and in the object, of a log and of an index by itself; not of the bytes as they lie
     there.
     """
@@ -434,7 +434,7 @@ def test_a_log_that_no_start_opens_is_not_called_recovered(killed, tmp_path, cap
         ),
     ],
 )
-def test_where_no_segment_is_searched_it_is_said_once(clean, capsys, arguments, why):
+def test_a_search_of_no_segment_is_reported_once(clean, capsys, arguments, why):
     """With what the log holds."""
     assert main(["lookup", str(clean / "heartbeat-0"), *arguments]) == 0
     out = capsys.readouterr().out

@@ -189,7 +189,7 @@ def test_an_index_that_is_full_leaves_no_file(clean, tmp_path, capsys):
         ),
     ],
 )
-def test_what_the_loader_does_next_is_told(segment, tmp_path, capsys, position, offset, words):
+def test_what_the_loader_does_next_is_reported(segment, tmp_path, capsys, position, offset, words):
     """A base offset that cannot be right is in no checksum."""
     log = segment / f"{BASE}.log"
     data = bytearray(log.read_bytes())

@@ -137,7 +137,7 @@ def test_a_folder_that_is_not_there_and_one_that_is_no_file(clean, tmp_path, cap
     assert "is a directory; name a file in it" in capsys.readouterr().err
 
 
-def test_what_is_no_broker_is_said(tmp_path, capsys):
+def test_what_is_no_broker_is_reported(tmp_path, capsys):
     """Status 2, and no file."""
     assert main(["report", str(tmp_path), "-o", str(tmp_path / "r.html")]) == 2
     assert "no meta.properties" in capsys.readouterr().err and not list(tmp_path.iterdir())

@@ -197,7 +197,7 @@ def test_partitions_of_the_clean_directory_are_replayed_to_the_byte(clean, tmp_p
         }, name
 
 
-def test_a_log_that_the_cleaner_rewrote_is_said_to_be_one(clean, tmp_path, capsys):
+def test_a_log_that_the_cleaner_rewrote_is_reported(clean, tmp_path, capsys):
     """Its entries are none of an append's; what was inferred is called so."""
     assert (
         main(["simulate", "--replay", str(clean / "accounts-0"), "--out", str(tmp_path / "a")]) == 0
@@ -233,7 +233,7 @@ def test_a_replay_under_other_settings(data, tmp_path, capsys):
     assert {path.name: (digest(path), path.stat().st_mtime_ns) for path in own.iterdir()} == before
 
 
-def test_what_came_out_otherwise_is_told(data, tmp_path, capsys):
+def test_what_came_out_otherwise_is_reported(data, tmp_path, capsys):
     """The first byte of each copied index that a replay does not give; a segment that does not
     begin there is such a file too.
     """
@@ -394,7 +394,7 @@ value_bytes = 2000
         ("", ["--set", "segment.index.bytes=1000"], "Value must be at least 1048576"),
     ],
 )
-def test_settings_are_judged_by_the_release_that_writes(tmp_path, capsys, head, options, refused):
+def test_settings_are_checked_by_the_release_that_writes(tmp_path, capsys, head, options, refused):
     """Not by the workload's own where another is given; nobody judges a value that another one
     replaces.
     """
@@ -548,7 +548,7 @@ def test_a_run_that_is_ended_leaves_nothing(quick, tmp_path, number):
 
 
 @pytest.mark.parametrize("live", [[], ["--live"]])
-def test_a_folder_that_cannot_be_made_is_said_to_be_one(capsys, live):
+def test_a_folder_that_cannot_be_created_is_reported(capsys, live):
     """It was neither moved nor removed."""
     assert main(["simulate", "strimzi", "--out", "/proc/x", *live]) == 2
     line = capsys.readouterr().err.splitlines()[-1]
@@ -573,7 +573,7 @@ def test_the_workloads_that_come_along_are_listed(capsys):
     )
 
 
-def test_a_name_that_is_no_workload_is_told_those_that_are(tmp_path, capsys, monkeypatch):
+def test_a_name_that_is_no_workload_lists_those_that_are(tmp_path, capsys, monkeypatch):
     """A path is one that is not there."""
     monkeypatch.chdir(tmp_path)
     assert main(["simulate", "ordres", "--out", "out"]) == 2

@@ -122,7 +122,7 @@ def test_tiny_batches_get_a_value_a_gain_and_what_it_would_not_fix(clean, capsys
     assert result["costs"]["modelled"] and result["kafka_version"]["assumed"] == "4.3.1"
 
 
-def test_what_fifty_microseconds_allow_is_named_and_kept(clean, capsys):
+def test_what_fifty_microseconds_allow_is_recommended(clean, capsys):
     """The same log and the usual budget: 2048 would bring some 19 µs, and costs half a per cent of
     the log.
     """
@@ -151,7 +151,7 @@ def test_what_fifty_microseconds_allow_is_named_and_kept(clean, capsys):
         ),
     ],
 )
-def test_what_cannot_be_met_is_said(name, budgets, words, clean, capsys):
+def test_what_cannot_be_met_is_reported(name, budgets, words, clean, capsys):
     """And the interval stays."""
     options = [part for budget in budgets for part in ("--budget", budget)]
     answer = tuned(capsys, clean / name, *options)["recommendation"]
@@ -159,7 +159,7 @@ def test_what_cannot_be_met_is_said(name, budgets, words, clean, capsys):
     assert any(words in reason for reason in answer["because"])
 
 
-def test_an_index_that_may_be_small_is_not_gone(clean, capsys):
+def test_an_index_that_may_be_small_is_not_missing(clean, capsys):
     """A hundredth of a per cent and no word on lookups: the smallest interval that fits, with
     entries left.
     """
@@ -181,7 +181,7 @@ def test_the_sweep_is_that_of_the_library(clean, capsys):
     assert [tuple(row.values()) for row in prices] == expected.tolist()
 
 
-def test_lookups_are_told_by_what_they_look_for(clean, capsys):
+def test_lookups_are_grouped_by_what_they_look_for(clean, capsys):
     """A batch's first offset, any offset, a timestamp: as the library counts them, today and at
     what is considered; in words too.
     """
@@ -247,7 +247,7 @@ def test_a_broker_tells_each_topic(clean, capsys):
     assert answer["source"]["batches"] == sum(topic["batches"] for topic in answer["topics"])
 
 
-def test_what_is_preallocated_is_told_apart_from_what_is_taken(killed, clean, capsys):
+def test_preallocated_bytes_are_distinguished_from_used_ones(killed, clean, capsys):
     """A killed broker's indexes are as long as its segment.index.bytes, and take little; those of a
     clean stop are trimmed.
     """
@@ -315,7 +315,7 @@ def test_budgets(clean, capsys):
         (["--kafka-version", "9.9"], "Kafka 9.9 is no release that is known"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(options, words, capsys):
+def test_what_is_wrong_is_one_line(options, words, capsys):
     """Status 2."""
     try:
         status = main(["tune", "heartbeat", *options])
@@ -388,7 +388,7 @@ def test_nothing_is_written(clean, capsys):
     assert {path: path.stat().st_mtime_ns for path in clean.rglob("*")} == before
 
 
-def test_a_name_that_is_nothing_is_told_the_workloads(capsys):
+def test_a_name_that_is_nothing_lists_the_workloads(capsys):
     """As simulate tells it."""
     assert main(["tune", "no-such-workload"]) == 2
     assert (

@@ -40,7 +40,7 @@ def needs_recordings(path: str, name: str) -> bool:
 @pytest.mark.parametrize(
     ("path", "name"), sorted({(path, name) for _, path, name in TEST_REFERENCE.findall(TEXT)})
 )
-def test_a_named_test_is_there(path, name):
+def test_a_referenced_test_exists(path, name):
     """A test that was renamed is renamed in the page too."""
     assert name.startswith("test_") and name in functions(path)
 

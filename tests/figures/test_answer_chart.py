@@ -93,7 +93,7 @@ def test_a_number_reads_in_the_unit_of_its_column(column, value, words):
     assert chart.format_value(value, column) == words
 
 
-def test_rows_are_told_apart():
+def test_rows_are_distinguished():
     """By topic-partition, then by what differs; columns that only name are not drawn."""
     rows = pa.table(
         {

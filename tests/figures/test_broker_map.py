@@ -42,7 +42,7 @@ def names(view: broker_map.BrokerMapView) -> list[str]:
     return [row.name for row in view.rows]
 
 
-def test_rows_stand_in_the_order_asked_for(known):
+def test_rows_stand_in_the_chosen_order(known):
     """Largest first, densest first, or by name."""
     assert names(broker_map.view(known, "By size")) == [
         "orders-0",
@@ -109,14 +109,14 @@ def test_hover_gives_the_exact_row(known):
     assert "in 1 batch, 1 record<br>" in broker_map.view(known).bars[0].hover
 
 
-def test_one_topic_partition_is_held_against_no_other(tmp_path):
+def test_one_topic_partition_is_compared_with_no_other(tmp_path):
     """It is not the densest of one."""
     make_segment(tmp_path / "kafka" / "day-0", 0, 1000, [100, 200, 300, 400, 500, 600, 700])
     alone = overview.with_entries(overview.inventory(open_broker(tmp_path / "kafka")))
     assert broker_map.view(alone).title == "day-0 has an entry every 143 bytes of its log"
 
 
-def test_equally_dense_topic_partitions_are_not_told_apart(tmp_path):
+def test_equally_dense_topic_partitions_share_a_shade(tmp_path):
     """All of them, or those at the top."""
     kafka = tmp_path / "kafka"
     for number in range(3):

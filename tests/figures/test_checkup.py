@@ -144,7 +144,7 @@ def test_the_verdict_says_what_the_start_will_do(restart, findings, kind, title,
     ("release", "is_said"),
     [((4, 3, 1), False), ((4, 4, 0), False), ((2, 2), True), ((3, 9, 0), True), ((4, 3), True)],
 )
-def test_a_start_that_was_not_recorded_is_said_to_be_told_by_the_source(restart, release, is_said):
+def test_a_start_that_was_not_recorded_names_the_source_as_evidence(restart, release, is_said):
     """Those of 4.3.1 and 4.4.0 were."""
     text = ".".join(map(str, release))
     verdict_text = checkup.start_verdict([], restart, 2, release=release).text
@@ -200,7 +200,7 @@ def test_a_failing_log_comes_first():
     assert strip.below == "fails here, nothing after it is served" and strip.aside == ""
 
 
-def test_logs_that_are_only_read_are_said_to_be_kept():
+def test_logs_that_are_only_read_are_called_unchanged():
     """All of them; where all are cut, none is."""
     assert (
         checkup.recovery_strip(Restart(False, True, AGAIN), LOGS).aside
@@ -209,7 +209,7 @@ def test_logs_that_are_only_read_are_said_to_be_kept():
     assert checkup.recovery_strip(Restart(False, True, (AGAIN[1], TORN)), LOGS).aside == ""
 
 
-def test_what_is_read_again_and_comes_out_the_same_is_said_so():
+def test_what_is_read_again_and_comes_out_the_same_is_reported():
     """Headline, sentence and strip, as the steps: no index is another one behind it."""
     same = Restart(
         False,
@@ -307,7 +307,7 @@ def test_the_dump_begins_a_little_before_the_finding():
     assert item.members[0].dump == (64, bytes(range(128)).hex(), (100, 107), "log")
 
 
-def test_a_start_that_cannot_be_foretold_is_said():
+def test_a_start_that_cannot_be_foretold_is_reported():
     """The findings are still there."""
     view = checkup.view([finding_of("log-torn-tail")], None, LOGS, read_bytes=nothing, logs=3)
     assert (view.verdict, view.strip, len(view.items)) == (checkup.unknown_verdict(), None, 1)

@@ -69,7 +69,7 @@ def test_all_that_is_constant_of_a_finding_is_translated(language_code):
 
 
 @pytest.mark.parametrize("sample", ["clean", "killed", "damaged"])
-def test_all_that_is_said_of_a_directory_is_told(sample, request):
+def test_every_message_of_a_directory_is_chinese(sample, request):
     """With its values; Kafka's own words stay."""
     texts = [text.render("zh") for text in finding_messages(request.getfixturevalue(sample))]
     assert [

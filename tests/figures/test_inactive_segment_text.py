@@ -34,7 +34,7 @@ INACTIVE = (
         ),
     ],
 )
-def test_what_is_left_out_is_said(segments, metadata, says):
+def test_what_is_left_out_is_reported(segments, metadata, says):
     """Each mark once; of nothing nothing is said."""
     assert inactive_segment_text.left_out_text(segments, is_metadata_left_out=metadata) == says
 
@@ -53,7 +53,7 @@ def test_what_is_counted_and_what_has_no_rows():
     assert inactive_segment_text.no_rows_text(["deleted"]) == says
 
 
-def test_the_reason_is_told_in_the_readers_language(monkeypatch):
+def test_the_reason_is_in_the_readers_language(monkeypatch):
     """A suffix stays as it is."""
     monkeypatch.setattr(messages, "language", lambda: "zh")
     assert (

@@ -128,7 +128,7 @@ def test_a_long_log_is_drawn_page_by_page():
     assert figure.layout.xaxis.range[0] == 2800 and len(trace(figure, "segments").y) == 14
 
 
-def test_what_was_written_is_told_in_stretches():
+def test_what_was_written_is_described_in_spans():
     """Fast in large batches, then slow in small ones: two stretches with their own words."""
     fast, slow = stream(600, 8000, 20), stream(200, 2000, 60)
     slow["now_ms"] += 12_000
@@ -395,7 +395,7 @@ def test_the_message_counts_what_it_shows():
         assert not any(changed for _, changed in message["steps"][0]["values"])
 
 
-def test_what_kafka_refuses_is_told():
+def test_what_kafka_refuses_is_reported():
     """Its own words, at the end."""
     story = growth.grow(
         LogConfig(segment_bytes=500), [growth.Append(100, 1, 5), growth.Append(600, 1, 6)], 0

@@ -149,7 +149,7 @@ def test_the_last_batch_goes_on_to_the_end_of_the_file(killed):
         is_whole(drawn.outer)
 
 
-def test_a_place_far_on_is_sent_when_it_is_wanted(payments):
+def test_a_place_far_on_is_sent_on_request(payments):
     """The stretch begins at a row of sixteen, some rows before the byte."""
     index = view(payments, ".index", 0, -1, -1, window=ByteWindow(outer=1600)).outer
     assert (index.first, index.first % 16) == (576, 0) and index.first + len(index.data) == 209 * 8

@@ -86,7 +86,7 @@ def test_a_killed_segment(killed):
         ("metrics-0", 0, ".index", "After the last slot", "5 B"),
     ],
 )
-def test_damage_is_told_and_drawn_as_such(damaged, directory, base_offset, file, label, words):
+def test_damage_is_reported_and_drawn_as_such(damaged, directory, base_offset, file, label, words):
     """One row each, in the colour of what is torn."""
     fact = rows(anatomy.read(open_broker(damaged).partition(directory).segment(base_offset)))[file][
         label
@@ -197,7 +197,7 @@ def test_segments_of_days_tell_the_day():
     )
 
 
-def test_large_files_are_told_in_larger_units():
+def test_large_files_have_larger_units():
     """A row has room for 25 characters."""
     entries = made.offset_entries([(row, row * 5000) for row in range(1, 200_001)])
     facts = fact_texts(rows(made.anatomy(made.batches([100]), entries, None))[".index"])

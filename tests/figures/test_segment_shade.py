@@ -41,7 +41,7 @@ def test_the_overview_ends_where_the_batches_end():
     assert shades[499] > 0 and set(shades[500:].tolist()) == {0}
 
 
-def test_shades_are_told():
+def test_shades_are_described():
     """By size: all but the largest hundredth; by age: from the oldest newest record to the newest;
     days where it is days.
     """

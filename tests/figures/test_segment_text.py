@@ -168,7 +168,7 @@ def test_a_directory_that_waits_for_its_deletion():
     )
 
 
-def test_what_is_said_of_a_lone_time_entry():
+def test_the_text_of_a_lone_time_entry():
     """At a stop in the segment in use, else at the roll; nothing where the index is not whole."""
     assert (
         words.closing_event(even(9)),

@@ -205,7 +205,7 @@ def test_nothing_else_is_considered():
     assert trace(tuning_curve.headers_figure(view, "light"), "marks").x == (4096,)
 
 
-def test_an_index_of_whole_appends_is_held_against_its_replay():
+def test_an_index_of_entire_appends_is_compared_with_its_replay():
     """What is on disk reads as with 64 KiB: no interval is the cause of that, so none is said to
     mend it.
     """
@@ -589,7 +589,7 @@ def test_raise_where_much_index_is_saved():
     )
 
 
-def test_what_can_be_held_against_the_replay():
+def test_what_can_be_compared_with_the_replay():
     """A directory without an index, one whose entries differ, and a workload."""
     profile = measured(1000)
     assert "An index is missing" in dict(recommendation_text(profile, is_open=False).boxes)["Sure"]

@@ -279,7 +279,7 @@ def test_escape_leads_back(server, browser, path, pressed, comes, theme):
         ),
     ],
 )
-def test_what_is_cut_off_is_seen(browser, inside, text):
+def test_what_is_cut_off_is_detected(browser, inside, text):
     """A main that is scrolled sideways, and text that ends early without telling the rest."""
     faults = on_a_page(browser, inside, lambda page: page.evaluate(CLIPPED, False))
     assert len(faults) == bool(text) and all(text in line for line in faults)
@@ -294,7 +294,7 @@ def test_what_is_cut_off_is_seen(browser, inside, text):
         ("<div style='height:9px;overflow:hidden'><br>one</div><div>another</div>", []),
     ],
 )
-def test_what_is_drawn_over_is_seen(browser, inside, expected):
+def test_what_is_drawn_over_is_detected(browser, inside, expected):
     """Texts in the same place, also those of a figure; not one that its frame hides."""
     assert on_a_page(browser, inside, lambda page: page.evaluate(OVERLAPPING)) == expected
 
@@ -308,7 +308,7 @@ def test_what_is_drawn_over_is_seen(browser, inside, expected):
         ("<button>a</button><div style='cursor:pointer'>b</div>", [True], ["div b"]),
     ],
 )
-def test_what_tab_does_not_show_or_reach_is_seen(browser, inside, are_shown, missed):
+def test_what_tab_does_not_show_or_reach_is_detected(browser, inside, are_shown, missed):
     """A focus without an outline, or with one too pale; a control that is there for the mouse
     alone.
     """

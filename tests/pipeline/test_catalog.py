@@ -142,14 +142,14 @@ def test_a_catalog_replaced_meanwhile_is_read_anew(out, in_process, tmp_path):
     assert read.info == catalog.read(out).info
 
 
-def test_a_file_that_is_missing_is_said(out):
+def test_a_file_that_is_missing_is_reported(out):
     """Somebody has deleted it; reading anew does not bring it back."""
     next((out / "batches").iterdir()).unlink()
     with pytest.raises(CannotOpen, match="lacks files that it names; run kafkaviz ingest --full"):
         catalog.read(out).table("batches")
 
 
-def test_no_catalog_is_said(tmp_path):
+def test_no_catalog_is_reported(tmp_path):
     """With how to make one."""
     with pytest.raises(CannotOpen, match="is no catalog; make one: kafkaviz ingest") as raised:
         catalog.read(tmp_path)
@@ -228,7 +228,7 @@ def test_no_wrong_value_is_a_traceback(tmp_path, way, value):
     ],
 )
 @pytest.mark.parametrize("value", [5, None, {"x": 1}, [1]], ids=repr)
-def test_a_wrong_shape_is_said(tmp_path, way, value):
+def test_a_wrong_shape_is_reported(tmp_path, way, value):
     """Where a reader would stumble over it."""
     (tmp_path / "_catalog.json").write_text(json.dumps(changed(to_json(INFO), way, value)))
     with pytest.raises(CannotOpen, match="is not a catalog's description"):
@@ -247,7 +247,7 @@ def test_a_file_elsewhere_is_none_of_the_table(file):
         from_json(text)
 
 
-def test_a_description_that_cannot_be_opened_is_said(tmp_path):
+def test_a_description_that_cannot_be_opened_is_reported(tmp_path):
     """A directory of that name; a file where the catalog's folder should be."""
     (tmp_path / "_catalog.json").mkdir()
     with pytest.raises(CannotOpen, match=r"_catalog\.json: is a directory"):
@@ -259,7 +259,7 @@ def test_a_description_that_cannot_be_opened_is_said(tmp_path):
 
 @pytest.mark.parametrize("left", [0, 3, 1000, -1])
 @pytest.mark.parametrize("table", ["segments", "batches"])
-def test_a_cut_file_is_said(out, table, left):
+def test_a_cut_file_is_reported(out, table, left):
     """By reading it, and by looking whether the catalog is fresh."""
     (path,) = (out / table).iterdir()
     path.write_bytes(path.read_bytes()[:left])
@@ -270,7 +270,7 @@ def test_a_cut_file_is_said(out, table, left):
     assert catalog.missing_files(out, catalog.read_info(out)) == {(table, path.name)}
 
 
-def test_rows_of_other_segments_are_said(out):
+def test_rows_of_other_segments_are_reported(out):
     """As many as the description counts, and yet not one for each of its segments."""
     document = json.loads((out / "_catalog.json").read_text())
     (out / "_catalog.json").write_text(
@@ -282,7 +282,7 @@ def test_rows_of_other_segments_are_said(out):
     assert catalog.missing_files(out, read.info)
 
 
-def test_another_format_is_said(tmp_path):
+def test_another_format_is_reported(tmp_path):
     """Of a later version, say."""
     (tmp_path / "_catalog.json").write_text('{"format": 99}')
     with pytest.raises(CannotOpen, match=f"of format 99, not {catalog_info.FORMAT}"):

@@ -136,7 +136,7 @@ def test_a_file_that_cannot_be_linked_is_copied(out, monkeypatch):
     assert slots(out) == by_folder(out) == list(range(20))
 
 
-def test_a_file_system_without_links_is_said(tmp_path, monkeypatch):
+def test_a_file_system_without_links_is_reported(tmp_path, monkeypatch):
     """One line, before anything is read; nothing is left but the lock."""
     monkeypatch.setattr(os, "symlink", refuse)
     with (
@@ -334,7 +334,7 @@ def test_who_reads_a_folder_while_runs_commit_sees_each_row_once(out):
     assert not [rows for rows in views if rows not in ([*range(20)], *runs)]
 
 
-def test_files_listed_before_a_swap_are_what_they_were_or_gone(out):
+def test_files_listed_before_a_swap_are_unchanged_or_missing(out):
     """By the table's folder; and by the folder of the run, which stays until the next one
     starts.
     """
@@ -433,7 +433,7 @@ def test_a_run_that_does_not_commit_changes_nothing(out):
     assert files(out) == before and not list(out.glob(f"{commit.STAGING}*"))
 
 
-def test_another_process_is_told_who_writes(out):
+def test_another_process_learns_who_writes(out):
     """One line with the process that holds the catalog."""
     with catalog_transaction(out):
         other = subprocess.run(lock_holder(out, "pass"), capture_output=True, text=True)

@@ -86,7 +86,7 @@ def test_codecs_are_named():
     assert codec_names(content(batches_of([])).codecs) == ()
 
 
-def test_a_stored_minus_one_is_told_where_there_is_nothing_else():
+def test_a_stored_minus_one_is_reported_where_there_is_nothing_else():
     """-1 in a header says that there is no time; it is not the least one of a segment that has
     some.
     """

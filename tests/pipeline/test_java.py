@@ -76,7 +76,7 @@ def test_no_java_is_one_kind_line(tmp_path, alone):
 @pytest.mark.parametrize(
     ("version", "dropped"), [("17.0.1", {FLAG}), ("21.0.1", {FLAG}), ("25.0.1", {FLAG, OPENS})]
 )
-def test_a_package_that_is_gone_is_not_opened(tmp_path, alone, version, dropped):
+def test_a_package_that_is_missing_is_not_opened(tmp_path, alone, version, dropped):
     """Java 24 removed it and would warn; before, Spark may need it."""
     program = java.ensure_java(
         tmp_path / "cache", {"JAVA_HOME": str(fake(tmp_path / "home", version))}

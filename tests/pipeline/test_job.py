@@ -53,7 +53,7 @@ def test_several_brokers_make_one_catalog(clean, killed, damaged, in_process, ou
     assert_catalog_holds(out, clean, killed, damaged)
 
 
-def test_codecs_are_told_without_the_batches(clean, in_process, out, monkeypatch):
+def test_codecs_are_known_without_the_batches(clean, in_process, out, monkeypatch):
     """Of each segment those that its rows of table batches name, also where it was read in
     stretches, or kept.
     """
@@ -160,7 +160,7 @@ def test_a_segment_that_grew_is_read_again(broker, in_process, out):
     ]
 
 
-def test_a_removed_partition_is_gone(broker, in_process, out, monkeypatch):
+def test_a_removed_partition_leaves_the_catalog(broker, in_process, out, monkeypatch):
     """Nothing is read, and no Spark is started, for that."""
     in_process(broker, catalog=out)
     shutil.rmtree(broker / "a-0")
@@ -227,7 +227,7 @@ def test_many_runs_keep_every_row(broker, in_process, out):
         assert_catalog_holds(out, broker)
 
 
-def test_the_catalog_holds_what_was_asked_for_last(broker, damaged, in_process, out):
+def test_the_catalog_holds_the_last_selection(broker, damaged, in_process, out):
     """Another directory, and then both: rows of the one that stays are kept."""
     in_process(broker, catalog=out)
     in_process(damaged, catalog=out)

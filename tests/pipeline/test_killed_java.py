@@ -83,7 +83,7 @@ def test_the_page_says_that_spark_died_and_starts_it_again(tmp_path):
     assert "Py4J" not in done.stdout
 
 
-def test_how_far_a_run_is_can_be_asked_when_its_java_is_gone():
+def test_how_far_a_run_is_can_be_read_when_its_java_has_ended():
     """The page asks twice a second, and may do so before the run has noticed: no task has ended
     then.
     """

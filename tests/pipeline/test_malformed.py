@@ -86,7 +86,7 @@ def test_corrupt_batches_are_rows_or_left_out(tmp_path, caplog, codec_name):
     assert f"byte {starts[0] + 17}: Record is corrupt" in caplog.text
 
 
-def test_any_changed_byte_is_seen(tmp_path):
+def test_any_changed_byte_is_detected(tmp_path):
     """From the attributes on, which the checksum covers, one bit anywhere."""
     batches = [whole_logs.batch(10 * number, [START_MS] * 2, 8) for number in range(3)]
     directory = whole_logs.broker(tmp_path / "made")
@@ -117,7 +117,7 @@ def test_batches_tell_their_checksums(tmp_path):
     ]
 
 
-def test_checksums_are_read_where_they_are_asked_for(tmp_path, monkeypatch):
+def test_checksums_are_read_where_a_query_needs_them(tmp_path, monkeypatch):
     """The column costs a second look at the bytes, so it is not taken without it."""
     from kafkaviz.pipeline.datasource import records
 

@@ -25,7 +25,7 @@ def small_tasks(monkeypatch):
     monkeypatch.setattr(plan_module, "SEGMENT_COST_BYTES", 100)
 
 
-def wanted_of(directory: Path) -> list[SegmentTask]:
+def segment_tasks_of(directory: Path) -> list[SegmentTask]:
     """Every segment of a broker directory."""
     segments = [
         (partition, segment)
@@ -46,7 +46,7 @@ def test_small_segments_share_a_task(tmp_path):
     """Forty segments of 500 bytes, 600 with what opening costs, go six into a task of 4000, in
     order.
     """
-    segment_tasks = wanted_of(write_broker(tmp_path / "made", {"many-0": [[100] * 5] * 40}))
+    segment_tasks = segment_tasks_of(write_broker(tmp_path / "made", {"many-0": [[100] * 5] * 40}))
     tasks = plan(segment_tasks, cores=1)
     assert [len(task.ranges) for task in tasks] == [6, 6, 6, 6, 6, 6, 4]
     assert [stretch.segment_task for stretch in stretches_of(tasks)] == segment_tasks
@@ -57,7 +57,7 @@ def test_a_big_segment_is_cut_at_batches(tmp_path):
     """20 000 bytes go into five tasks of 4000; each begins with an indexed batch, and together they
     are the whole.
     """
-    (segment_task,) = wanted_of(write_broker(tmp_path / "made", {"big-0": [[100] * 200]}))
+    (segment_task,) = segment_tasks_of(write_broker(tmp_path / "made", {"big-0": [[100] * 200]}))
     tasks = plan([segment_task], cores=1)
     edges = [0, 4000, 8000, 12_000, 16_000, 20_000]
     assert [
@@ -68,13 +68,13 @@ def test_a_big_segment_is_cut_at_batches(tmp_path):
 
 def test_more_cores_take_smaller_tasks(tmp_path):
     """But none below the least."""
-    (segment_task,) = wanted_of(write_broker(tmp_path / "made", {"big-0": [[100] * 100]}))
+    (segment_task,) = segment_tasks_of(write_broker(tmp_path / "made", {"big-0": [[100] * 100]}))
     assert [len(plan([segment_task], cores)) for cores in (1, 2, 64)] == [4, 5, 5]
 
 
 def test_a_big_segment_does_not_mix_with_small_ones(tmp_path):
     """The files of its stretches must be droppable alone, should a cut prove wrong."""
-    segment_tasks = wanted_of(
+    segment_tasks = segment_tasks_of(
         write_broker(tmp_path / "made", {"a-0": [[100] * 5, [100] * 100, [100] * 5]})
     )
     tasks = plan(segment_tasks, cores=1)
@@ -98,7 +98,7 @@ def test_without_an_index_nothing_is_cut(tmp_path):
     """There is no telling where a batch starts but by walking there."""
     directory = write_broker(tmp_path / "made", {"big-0": [[100] * 100]})
     (directory / "big-0" / "00000000000000000000.index").unlink()
-    (segment_task,) = wanted_of(directory)
+    (segment_task,) = segment_tasks_of(directory)
     assert cuts(segment_task.segment, 2000) == []
 
 
@@ -106,7 +106,7 @@ def test_an_index_without_a_log_is_a_stretch_of_nothing(tmp_path):
     """It still has rows to read."""
     directory = write_broker(tmp_path / "made", {"big-0": [[100] * 3]})
     (directory / "big-0" / "00000000000000000000.log").unlink()
-    (segment_task,) = wanted_of(directory)
+    (segment_task,) = segment_tasks_of(directory)
     assert stretches_of(plan([segment_task], cores=1)) == [SegmentRange(segment_task, 0, 0)]
 
 
@@ -126,7 +126,7 @@ def test_a_wrong_index_gives_no_cuts(tmp_path, wrong):
     entries = offset_index.parse(path.read_bytes()).astype(offset_index.ENTRY)
     entries["position"] = wrong(entries)
     path.write_bytes(offset_index.build(entries))
-    (segment_task,) = wanted_of(directory)
+    (segment_task,) = segment_tasks_of(directory)
     assert cuts(segment_task.segment, 2000) == []
 
 
@@ -137,7 +137,7 @@ def test_an_entry_of_another_batch_is_refuted(tmp_path):
     entries = offset_index.parse(path.read_bytes()).astype(offset_index.ENTRY)
     entries["relative_offset"] = np.arange(len(entries)) % 3 + 1
     path.write_bytes(offset_index.build(entries))
-    (segment_task,) = wanted_of(directory)
+    (segment_task,) = segment_tasks_of(directory)
     assert cuts(segment_task.segment, 2000) == []
 
 
@@ -148,7 +148,7 @@ def test_a_good_entry_behind_a_wrong_one_serves(tmp_path):
     entries = offset_index.parse(path.read_bytes()).astype(offset_index.ENTRY)
     entries["position"][48:51] += 7  # those of positions 4900 to 5100; the cut is wanted at 5000
     path.write_bytes(offset_index.build(entries))
-    (segment_task,) = wanted_of(directory)
+    (segment_task,) = segment_tasks_of(directory)
     assert cuts(segment_task.segment, 5000) == [5200]
 
 
@@ -159,14 +159,14 @@ def test_a_length_that_cannot_be_is_refuted(tmp_path, length):
     with open(directory / "big-0" / "00000000000000000000.log", "r+b") as log:
         log.seek(5008)
         log.write(length.to_bytes(4, "big", signed=True))
-    (segment_task,) = wanted_of(directory)
+    (segment_task,) = segment_tasks_of(directory)
     assert cuts(segment_task.segment, 5000) == [5100]
 
 
-def test_a_log_that_is_gone_is_not_cut(tmp_path):
+def test_a_log_that_is_missing_is_not_cut(tmp_path):
     """What vanishes between the listing and the plan is found out by the scan."""
     directory = write_broker(tmp_path / "made", {"big-0": [[100] * 100]})
-    (segment_task,) = wanted_of(directory)
+    (segment_task,) = segment_tasks_of(directory)
     os.unlink(segment_task.segment.log.path)
     assert cuts(segment_task.segment, 2000) == []
     os.unlink(segment_task.segment.index.path)
@@ -175,7 +175,7 @@ def test_a_log_that_is_gone_is_not_cut(tmp_path):
 
 def test_a_task_is_small_to_send(tmp_path):
     """Planning leaves nothing in the segments of what it has read."""
-    (segment_task,) = wanted_of(write_broker(tmp_path / "made", {"big-0": [[100] * 100]}))
+    (segment_task,) = segment_tasks_of(write_broker(tmp_path / "made", {"big-0": [[100] * 100]}))
     fresh = len(
         pickle.dumps(
             tasks_per_segment([replace(segment_task, segment=replace(segment_task.segment))])
@@ -196,7 +196,7 @@ def test_real_segments_are_cut_where_their_batches_start(clean):
 
 def test_the_header_is_read_and_nothing_else(tmp_path, monkeypatch):
     """One look a cut: 61 bytes."""
-    (segment_task,) = wanted_of(write_broker(tmp_path / "made", {"big-0": [[100] * 100]}))
+    (segment_task,) = segment_tasks_of(write_broker(tmp_path / "made", {"big-0": [[100] * 100]}))
     looks = []
     read = file.read
     monkeypatch.setattr(

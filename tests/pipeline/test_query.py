@@ -650,7 +650,7 @@ def test_a_column_that_is_a_word_of_sql_is_explained(catalog_folder):
     )[0].keys() == {"offset", "b"}
 
 
-def test_nothing_is_told_of_the_server(catalog_folder, monkeypatch):
+def test_a_query_learns_nothing_of_the_server(catalog_folder, monkeypatch):
     """Its environment is not even in the process that answers; ${…} is text; the files of a catalog
     have no path.
     """
@@ -763,7 +763,7 @@ def test_questions_of_every_shape_are_answered(catalog_folder):
     ] == [3, 2, 1]
 
 
-def test_what_a_page_could_not_hold_is_told_as_text(catalog_folder):
+def test_what_a_page_could_not_hold_is_text(catalog_folder):
     """Maps, lists, intervals, bytes; a sum of whole numbers is one; and each column has a name of
     its own.
     """
@@ -808,7 +808,7 @@ def test_a_long_answer_is_cut_and_counted(catalog_folder, plain):
     assert not complete.is_cut and complete.all_rows == 100
 
 
-def test_a_long_text_is_cut_where_it_is_made(catalog_folder, plain):
+def test_a_long_text_is_cut_where_it_is_computed(catalog_folder, plain):
     """A list of all batches in a cell, and in every row another; what fits stays whole, and the
     answer says at which length it cut.
     """
@@ -852,7 +852,7 @@ def test_a_table_of_no_rows_has_its_columns(clean, tmp_path, in_process):
         "file:x",
     ],
 )
-def test_a_catalog_is_asked_whatever_its_folder_is_called(
+def test_a_catalog_is_queried_whatever_its_folder_is_called(
     name, clean, tmp_path, in_process, catalog_folder
 ):
     """And no other one whose name the first would fit as a pattern."""
@@ -1021,7 +1021,7 @@ def test_nobody_waits_for_a_worker_that_does_not_start(monkeypatch):
     assert pool.take(over) is None
 
 
-def test_a_killed_process_is_said_and_another_started(catalog_folder, plain):
+def test_a_killed_process_is_reported_and_another_started(catalog_folder, plain):
     """The query under way fails by name, the next one is answered."""
     query_ = running(ENDLESS, catalog_folder)
     os.kill(query_._worker.pid, signal.SIGKILL)

@@ -29,7 +29,7 @@ def lines(path: Path) -> list[dict]:
         return [json.loads(line) for line in file]
 
 
-def found_in(
+def rows_in(
     data: bytes, wish: RecordSelection = EVERYTHING, rows: Sequence[int] | None = None
 ) -> tuple[list[dict], list[UnreadableBatch]]:
     """The rows of a log in memory, and what could not be read."""
@@ -91,7 +91,7 @@ def twin(data: bytes) -> tuple[list[dict], list[int]]:
 
 def assert_as_twin(data: bytes) -> int:
     """The number of rows."""
-    read_rows, troubles = found_in(data)
+    read_rows, troubles = rows_in(data)
     expected, broken = twin(data)
     assert read_rows == expected and [trouble.position for trouble in troubles] == broken
     return len(read_rows)
@@ -129,7 +129,7 @@ def test_every_codec_and_any_cut(monkeypatch, run_bytes, plain_bytes):
     )
     data = b"".join(batches)
     assert assert_as_twin(data) == 200
-    read_rows, _ = found_in(data, rows=[3, 4, 17])
+    read_rows, _ = rows_in(data, rows=[3, 4, 17])
     assert [row["offset"] for row in read_rows] == [*range(15, 25), *range(85, 90)]
 
 
@@ -145,7 +145,7 @@ def test_a_fault_leaves_its_neighbours():
             hurt[place] = value
             data = batches[0] + bytes(hurt) + batches[2]
             assert_as_twin(data)
-            faults += len(found_in(data)[1])
+            faults += len(rows_in(data)[1])
     assert faults > 60
 
 
@@ -155,7 +155,7 @@ def test_bytes_behind_the_last_record_are_a_fault():
     for name, data in (("none", body), ("zstd", codec.compress("zstd", body))):
         hurt = whole_logs.framed(10, data, [START_MS] * 3, codec.CODECS.index(name))
         log = whole_logs.batch(0, [START_MS] * 4) + hurt + whole_logs.batch(20, [START_MS])
-        assert assert_as_twin(log) >= 5 and len(found_in(log)[1]) == 1
+        assert assert_as_twin(log) >= 5 and len(rows_in(log)[1]) == 1
 
 
 def test_limits_leave_out_the_rest():
@@ -164,7 +164,7 @@ def test_limits_leave_out_the_rest():
         whole_logs.batch(10 * number, range(START_MS + number, START_MS + number + 10))
         for number in range(20)
     )
-    everything, _ = found_in(data)
+    everything, _ = rows_in(data)
     wish = RecordSelection(
         NumberRange(35, 120), NumberRange(START_MS + 8, START_MS + 12), payload=True
     )
@@ -173,8 +173,8 @@ def test_limits_leave_out_the_rest():
         for row in everything
         if 35 <= row["offset"] <= 120 and START_MS + 8 <= row["timestamp_ms"] <= START_MS + 12
     ]
-    assert found_in(data, wish)[0] == expected and len(expected) > 10
-    (short, _) = found_in(data, RecordSelection(wish.offsets, wish.times_ms))
+    assert rows_in(data, wish)[0] == expected and len(expected) > 10
+    (short, _) = rows_in(data, RecordSelection(wish.offsets, wish.times_ms))
     assert short == [
         {name: value for name, value in row.items() if name not in ("key", "value", "headers")}
         for row in expected

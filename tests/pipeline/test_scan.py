@@ -32,7 +32,7 @@ def staging(tmp_path) -> Path:
     return tmp_path / "staging"
 
 
-def wanted_of(directory: Path) -> list[SegmentTask]:
+def segment_tasks_of(directory: Path) -> list[SegmentTask]:
     """Every segment of a broker directory."""
     segments = [
         (partition, segment)
@@ -65,7 +65,7 @@ def test_rows_are_those_of_the_in_process_reader(sample, request, staging):
     """Three real brokers, row by row; a row group ends inside a segment."""
     directory = request.getfixturevalue(sample)
     expected = tables(open_broker(directory), directory.name)
-    summaries = scan(together(wanted_of(directory)), staging)
+    summaries = scan(together(segment_tasks_of(directory)), staging)
     for table in ROW_TABLES:
         assert rows_of(summaries, table, staging) == expected[table]
         (path,) = (staging / table).iterdir()
@@ -79,7 +79,7 @@ def test_magic_0_and_1_have_nulls(shared, staging):
     from kafkaviz.log.archives.archive import unpack_if_archive
 
     directory = unpack_if_archive(shared / "data" / "kafka-2.8.2-legacy.tar.gz")
-    summaries = scan(together(wanted_of(directory)), staging)
+    summaries = scan(together(segment_tasks_of(directory)), staging)
     rows = rows_of(summaries, "batches", staging)
     assert rows == tables(open_broker(directory), directory.name)["batches"]
     wrappers = [row for row in rows if row["magic"] < 2 and row["codec"] != "none"]
@@ -95,7 +95,7 @@ def test_few_rows_at_once_are_the_same_rows(clean, staging, monkeypatch):
     """However rows are gathered before they are written."""
     monkeypatch.setattr(scan_module, "ROWS_AT_ONCE", 100)
     expected = tables(open_broker(clean), clean.name)
-    summaries = scan(together(wanted_of(clean)), staging)
+    summaries = scan(together(segment_tasks_of(clean)), staging)
     assert {table: rows_of(summaries, table, staging) for table in ROW_TABLES} == {
         table: expected[table] for table in ROW_TABLES
     }
@@ -107,7 +107,9 @@ def test_stretches_are_together_the_whole(clean, staging):
     same.
     """
     segment_task = next(
-        segment_task_ for segment_task_ in wanted_of(clean) if segment_task_.topic == "heartbeat"
+        segment_task_
+        for segment_task_ in segment_tasks_of(clean)
+        if segment_task_.topic == "heartbeat"
     )
     (uncut,) = scan(together([segment_task]), staging)
     positions = replace(segment_task.segment).offset_index["position"][[100, 101, 200]].tolist()
@@ -128,7 +130,9 @@ def test_stretches_are_together_the_whole(clean, staging):
 def test_a_cut_that_is_no_batch_start_is_noticed(clean, staging, beside):
     """The stretch before does not end there, so the segment does not count as read."""
     segment_task = next(
-        segment_task_ for segment_task_ in wanted_of(clean) if segment_task_.topic == "heartbeat"
+        segment_task_
+        for segment_task_ in segment_tasks_of(clean)
+        if segment_task_.topic == "heartbeat"
     )
     cut = int(replace(segment_task.segment).offset_index["position"][100]) + beside
     tasks = [
@@ -147,7 +151,7 @@ def test_a_log_torn_in_its_middle_is_not_read_behind_that(tmp_path, staging):
     content = bytearray(log.read_bytes())
     content[1008:1012] = b"\xff\xff\xff\xff"
     log.write_bytes(content)
-    (segment_task,) = wanted_of(directory)
+    (segment_task,) = segment_tasks_of(directory)
     tasks = [
         IngestTask(0, (SegmentRange(segment_task, 0, 3000),)),
         IngestTask(1, (SegmentRange(segment_task, 3000, 5000),)),
@@ -159,7 +163,7 @@ def test_a_log_torn_in_its_middle_is_not_read_behind_that(tmp_path, staging):
 
 def test_a_second_attempt_writes_files_of_its_own(clean, staging):
     """What the first has written stays, and is not named by the second."""
-    task = together(wanted_of(clean)[:3])
+    task = together(segment_tasks_of(clean)[:3])
     first, second = scan(task, staging), scan(task, staging)
     assert len(list((staging / "batches").iterdir())) == 2
     assert {summary.spans["batches"].file for summary in first} & {
@@ -173,7 +177,7 @@ def test_deleted_cleaned_and_swapped_files_have_no_rows(tmp_path, staging):
     for path in (directory / "a-0").glob("*" + "0.*"):
         if path.name.startswith("0" * 20):
             path.rename(path.with_name(f"{path.name}.deleted"))
-    summaries = scan(together(wanted_of(directory)), staging)
+    summaries = scan(together(segment_tasks_of(directory)), staging)
     assert [(summary.content.batches, set(summary.spans)) for summary in summaries] == [
         (5, set()),
         (7, set(ROW_TABLES)),
@@ -186,7 +190,7 @@ def test_an_index_without_its_log_has_rows(tmp_path, staging):
     directory = write_broker(tmp_path / "made", {"a-0": [[100] * 4]})
     for kind in ("log", "timeindex"):
         (directory / "a-0" / f"00000000000000000000.{kind}").unlink()
-    (summary,) = scan(together(wanted_of(directory)), staging)
+    (summary,) = scan(together(segment_tasks_of(directory)), staging)
     assert (
         summary.end_position,
         summary.content.batches,
@@ -209,7 +213,7 @@ def test_a_file_that_vanished_is_a_problem_of_its_segment_alone(
 ):
     """Its neighbours are read; the rest of the segment too."""
     directory = write_broker(tmp_path / "made", {"a-0": [[100] * 5, [100] * 7, [100] * 9]})
-    segment_tasks = wanted_of(directory)
+    segment_tasks = segment_tasks_of(directory)
     os.unlink(getattr(segment_tasks[1].segment, vanished).path)
     summaries = scan(together(segment_tasks), staging)
     assert [summary.problems for summary in summaries] == [
@@ -228,7 +232,7 @@ def test_a_file_that_vanished_is_a_problem_of_its_segment_alone(
 def test_a_log_that_cannot_be_read_to_its_end_keeps_what_was_read(tmp_path, staging, monkeypatch):
     """An error of the disk in the middle."""
     directory = write_broker(tmp_path / "made", {"a-0": [[100] * 30_000]})
-    (segment_task,) = wanted_of(directory)
+    (segment_task,) = segment_tasks_of(directory)
     preadv = os.preadv
 
     def failing(number: int, buffers: list, position: int) -> int:
@@ -245,10 +249,10 @@ def test_a_log_that_cannot_be_read_to_its_end_keeps_what_was_read(tmp_path, stag
     )
 
 
-def test_every_file_is_told_once(tmp_path, staging):
+def test_every_file_is_reported_once(tmp_path, staging):
     """A segment read in two stretches, both of which miss its index and its log."""
     directory = write_broker(tmp_path / "made", {"a-0": [[100] * 50]})
-    (segment_task,) = wanted_of(directory)
+    (segment_task,) = segment_tasks_of(directory)
     for file in (segment_task.segment.index, segment_task.segment.log):
         file.path.unlink()
     tasks = [
@@ -272,7 +276,7 @@ def test_every_file_is_told_once(tmp_path, staging):
 def test_a_log_shorter_than_listed_ends_where_it_ends(tmp_path, staging):
     """Truncated meanwhile by its broker."""
     directory = write_broker(tmp_path / "made", {"a-0": [[100] * 50]})
-    (segment_task,) = wanted_of(directory)
+    (segment_task,) = segment_tasks_of(directory)
     os.truncate(segment_task.segment.log.path, 1234)
     (summary,) = scan(together([segment_task]), staging)
     assert (summary.end_position, summary.content.batches, summary.problems) == (1200, 12, ())
@@ -285,7 +289,7 @@ def test_of_two_entries_for_a_batch_the_one_it_holds_counts(tmp_path, staging):
     entries = offset_index.parse(path.read_bytes()).astype(offset_index.ENTRY)
     entries["position"][3] = entries["position"][6]
     path.write_bytes(offset_index.build(entries))
-    summaries = scan(together(wanted_of(directory)), staging)
+    summaries = scan(together(segment_tasks_of(directory)), staging)
     assert [row["entry_slot"] for row in rows_of(summaries, "batches", staging)] == [
         None,
         0,
@@ -308,7 +312,7 @@ def test_bytes_changed_at_random_end_no_task(clean, staging, tmp_path):
     partition = tmp_path / "made" / "tiny-0"
     partition.mkdir(parents=True)
     source = next(
-        segment_task for segment_task in wanted_of(clean) if segment_task.topic == "payments"
+        segment_task for segment_task in segment_tasks_of(clean) if segment_task.topic == "payments"
     ).segment
     for round_ in range(30):
         paths = {}
@@ -319,7 +323,7 @@ def test_bytes_changed_at_random_end_no_task(clean, staging, tmp_path):
             paths[kind] = partition / f"{source.base_offset + round_:020d}.{kind}"
             paths[kind].write_bytes(content)
     directory = tmp_path / "made"
-    summaries = scan(together(wanted_of(directory)), staging)
+    summaries = scan(together(segment_tasks_of(directory)), staging)
     assert len(summaries) == 30 and not any(summary.problems for summary in summaries)
     expected = tables(open_broker(directory), "made")
     for table in ("offset_entries", "time_entries"):

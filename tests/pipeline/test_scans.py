@@ -121,7 +121,7 @@ def test_the_probe_tells_what_spark_does(pushing, clean, monkeypatch):
     register(pushing)
 
 
-def test_a_session_without_pushed_filters_is_not_asked():
+def test_a_session_without_pushed_filters_is_not_probed():
     """No query is run, and no setting is touched."""
 
     class Conf:
@@ -134,7 +134,7 @@ def test_a_session_without_pushed_filters_is_not_asked():
     assert not pushdown_probe.is_safe(Session())
 
 
-def test_a_reader_takes_filters_only_where_it_was_said(clean):
+def test_a_reader_takes_filters_only_where_they_are_enabled(clean):
     """Spark refuses one that does where they are off."""
     from pyspark.sql.datasource import DataSourceReader
 

@@ -119,7 +119,7 @@ def test_on_a_cluster_people_know_better(tmp_path):
     assert environ["PYSPARK_PYTHON"] == "/other/python" and "SPARK_LOCAL_IP" not in environ
 
 
-def test_nothing_is_said_twice(tmp_path):
+def test_nothing_is_printed_twice(tmp_path):
     """A second session of the same process finds everything as the first left it."""
     environ = {"PATH": os.environ["PATH"]}
     prepare("local[2]", tmp_path, environ)
@@ -319,7 +319,7 @@ def venv_without(folder: Path) -> Path:
 @pytest.mark.parametrize(
     "master", ["bogus://x", "", "localhost", "spark://", "local[2", "local[2]\nx"]
 )
-def test_what_is_no_master_is_said(master):
+def test_what_is_no_master_is_reported(master):
     """Before a Java starts, which would print a stack trace."""
     with pytest.raises(KafkavizError, match=r"is no Spark master; there are local\[2\]"):
         session(master)

@@ -509,7 +509,7 @@ def test_an_index_that_lies_hides_nothing(tmp_path, lie):
 
 
 @pytest.mark.parametrize("lie", ["times down", "offsets up", "random", "zeros", "torn", "gone"])
-def test_a_time_index_that_lies_is_seen_through(tmp_path, lie):
+def test_a_time_index_that_lies_changes_no_answer(tmp_path, lie):
     """An entry counts only if the batch it names has its time."""
     directory = whole_logs.broker(tmp_path / "made")
     stem = whole_logs.write(

@@ -79,12 +79,12 @@ def test_little_room_is_used_again_and_again(monkeypatch, data):
     small = compiled_records.LineBuffer
     for room_bytes, room_gaps in ((10, 0), (3000, 3), (9000, 100)):
 
-        def made_small(room_bytes=room_bytes, room_gaps=room_gaps):
+        def shrink(room_bytes=room_bytes, room_gaps=room_gaps):
             return small(
                 room=np.empty(room_bytes, np.uint8), gaps=np.empty((room_gaps, 2), np.int64)
             )
 
-        monkeypatch.setattr(record_lines, "LineBuffer", made_small)
+        monkeypatch.setattr(record_lines, "LineBuffer", shrink)
         assert dumped(folder, ["--print-data-log", LOG]) == expected
     assert expected.out.count(b" headerKeys: [") >= 120
 

@@ -93,7 +93,7 @@ def test_a_batch_and_its_records(segment):
     assert len(kinds(lines, "record")) == 120
 
 
-def test_records_are_shown_when_asked_for(segment):
+def test_an_option_prints_records(segment):
     """Without the option, batches alone."""
     assert {line["kind"] for line in json_dumped(segment, f"{BASE}.log")} == {"file", "batch"}
 
@@ -303,7 +303,7 @@ def test_time_entries_that_do_not_fit(damaged):
     ]
 
 
-def test_entries_of_older_versions_are_told_from_wrong_ones(segment):
+def test_entries_of_older_versions_differ_from_wrong_ones(segment):
     """An entry for an append of two batches leads to the first and has the key of the last; a time
     entry names an offset of its time.
     """
@@ -367,7 +367,7 @@ def test_producers_and_aborted_transactions(damaged):
 
 
 @pytest.mark.parametrize("name", ["3429.snapshot", "320.txnindex"])
-def test_a_small_file_is_judged_as_by_a_check(damaged, name):
+def test_a_small_file_has_the_findings_of_a_check(damaged, name):
     """The same code, place and words; what a .txnindex lacks takes its .log and those before it,
     which a dump does not read.
     """
@@ -491,7 +491,7 @@ def problem_codes(out: bytes) -> set[str]:
     }
 
 
-def told_by_dump_alone(broker: Path) -> dict[str, set[str]]:
+def findings_of_dump_alone(broker: Path) -> dict[str, set[str]]:
     """By file, the codes that dump --json has and check has not."""
     known: dict[str, set[str]] = {}
     for finding in check(broker).findings:
@@ -514,7 +514,7 @@ def told_by_dump_alone(broker: Path) -> dict[str, set[str]]:
 )
 def test_dump_finds_no_fault_that_check_does_not_find(request, name):
     """Every file of the samples; what the directory around it tells counts in both."""
-    assert told_by_dump_alone(request.getfixturevalue(name)) == {}
+    assert findings_of_dump_alone(request.getfixturevalue(name)) == {}
 
 
 @pytest.mark.slow
@@ -541,7 +541,7 @@ def test_dump_finds_no_fault_in_what_older_brokers_wrote(shared, name):
     """Entries for appends of several batches, first-offset keys and deep offsets are no errors in
     either.
     """
-    assert told_by_dump_alone(unpack_if_archive(shared / "data" / f"kafka-{name}.tar.gz")) == {}
+    assert findings_of_dump_alone(unpack_if_archive(shared / "data" / f"kafka-{name}.tar.gz")) == {}
 
 
 def test_an_index_beside_damage_is_not_called_wrong(damaged):

@@ -59,7 +59,7 @@ def test_the_first_wrong_checksum_of_a_later_segment_counts(orders, capsys):
     )
 
 
-def test_bytes_behind_a_torn_batch_are_told(orders, capsys):
+def test_bytes_behind_a_torn_batch_are_reported(orders, capsys):
     """How many, of which .log, from which byte on and why; what differs is not laid on the settings
     then.
     """
