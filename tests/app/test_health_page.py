@@ -122,8 +122,10 @@ def test_what_was_mended_in_place_is_no_longer_reported(damaged, tmp_path):
     copy = shutil.copytree(damaged / "bookings-0", tmp_path / "try" / "bookings-0")
     before = {item["code"] for item in sent(page(copy))["items"]}
     assert "index-offset-mismatch" in before
-    for rebuilt in open_rebuild_source(copy, NEWEST_RELEASE, {}).rebuild_segments(NEWEST_RELEASE):
-        for name, content in rebuilt.files().items():
+    for rebuilt_segment in open_rebuild_source(copy, NEWEST_RELEASE, {}).rebuild_segments(
+        NEWEST_RELEASE
+    ):
+        for name, content in rebuilt_segment.files().items():
             with open(copy / name, "r+b") as file:
                 file.write(content)
                 file.truncate()

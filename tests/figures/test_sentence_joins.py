@@ -46,7 +46,7 @@ def speaks(call: ast.Call) -> bool:
     )
 
 
-def test_what_is_shown_is_joined_by_listed_alone():
+def test_sentences_are_joined_by_join_text_alone():
     """A comma, an and or a blank between two sentences is another one in another language."""
     calls = {
         f"{file.relative_to(ROOT)}:{line}"
