@@ -111,7 +111,8 @@ def batch(number: int, name: str, batch_bytes: int) -> bytes:
     count = (batch_bytes - HEADER_BYTES) // RECORD_BYTES
     last = batch_bytes - HEADER_BYTES - (count - 1) * RECORD_BYTES
     plain = b"".join(
-        one(random, delta, RECORD_BYTES if delta < count - 1 else last) for delta in range(count)
+        encode_record(random, delta, RECORD_BYTES if delta < count - 1 else last)
+        for delta in range(count)
     )
     body = plain if name == "none" else codec.compress(name, plain)
     header = np.zeros(1, HEADER)
@@ -127,7 +128,7 @@ def batch(number: int, name: str, batch_bytes: int) -> bytes:
     return header.tobytes() + body
 
 
-def one(random: Random, delta: int, size_bytes: int) -> bytes:
+def encode_record(random: Random, delta: int, size_bytes: int) -> bytes:
     """A record of a size, with a key of 16 bytes."""
     value = json.dumps(
         {
@@ -149,9 +150,9 @@ def one(random: Random, delta: int, size_bytes: int) -> bytes:
 def write(log: Path, batches: list[bytes], count: int) -> None:
     """The batches over and over, each at an offset of its own."""
     joined = np.frombuffer(b"".join(batches), np.uint8).copy()
-    starts = np.cumsum([0] + [len(one) for one in batches[:-1]])
+    starts = np.cumsum([0] + [len(batch) for batch in batches[:-1]])
     records = np.array(
-        [int.from_bytes(one[HEADER_BYTES - 4 : HEADER_BYTES], "big") for one in batches]
+        [int.from_bytes(batch[HEADER_BYTES - 4 : HEADER_BYTES], "big") for batch in batches]
     )
     offsets = np.cumsum(records) - records
     with open(log, "wb") as out:
@@ -163,16 +164,16 @@ def write(log: Path, batches: list[bytes], count: int) -> None:
 
 def scanned(log: Path) -> tuple[int, int, int]:
     """The package's own scan: batches, records and the bytes of their values."""
-    size, found = log.stat().st_size, np.zeros(3, np.int64)
+    size, counts = log.stat().st_size, np.zeros(3, np.int64)
     with file.reader(log) as read:
         for part in DeepScan(read, 0, size):
-            found += (
+            counts += (
                 len(part.batches),
                 part.batches["records_read"].sum(),
                 part.batches["value_bytes"].sum(),
             )
             assert part.batches["crc_valid"].all() and not part.faults
-    return tuple(found.tolist())
+    return tuple(counts.tolist())
 
 
 def decoded(log: Path, counts: tuple[int, int, int]) -> float:
@@ -180,10 +181,10 @@ def decoded(log: Path, counts: tuple[int, int, int]) -> float:
     before its clock runs.
     """
     command = [os.environ["KAFKA_PROTOCOL"], str(log), "5"]
-    *found, seconds = subprocess.run(
+    *printed_counts, seconds = subprocess.run(
         command, capture_output=True, text=True, check=True
     ).stdout.split()
-    assert tuple(map(int, found)) == counts
+    assert tuple(map(int, printed_counts)) == counts
     return float(seconds)
 
 
@@ -194,14 +195,14 @@ def one_by_one(log: Path, count: int) -> None:
     with open(log, "rb") as source:
         for _ in range(count):
             header = source.read(HEADER_BYTES)
-            found = np.frombuffer(header, HEADER)[0]
-            body = source.read(int(found["batch_length_bytes"]) + LENGTH_END - HEADER_BYTES)
-            assert crc32c(body, crc32c(header[CRC_START:])) == found["crc"]
-            record.rows(body, int(found["record_count"]))
+            fields = np.frombuffer(header, HEADER)[0]
+            body = source.read(int(fields["batch_length_bytes"]) + LENGTH_END - HEADER_BYTES)
+            assert crc32c(body, crc32c(header[CRC_START:])) == fields["crc"]
+            record.rows(body, int(fields["record_count"]))
 
 
 def decompressed(batches: list[bytes], name: str, count: int) -> None:
     """Only that which no reader of these batches can leave out."""
     for _ in range(count // len(batches)):
-        for one in batches:
-            codec.decompress(name, memoryview(one)[HEADER_BYTES:])
+        for batch in batches:
+            codec.decompress(name, memoryview(batch)[HEADER_BYTES:])

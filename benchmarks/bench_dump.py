@@ -74,10 +74,10 @@ def resident_mib(log: Path) -> float:
         "check=True); "
     )
     script += "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
-    told = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", script, *command(log)], capture_output=True, text=True, check=True
     )
-    return int(told.stdout) / 1024
+    return int(result.stdout) / 1024
 
 
 def tool_seconds(log: Path) -> float:

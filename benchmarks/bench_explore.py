@@ -37,14 +37,14 @@ def measured(directory: Path) -> list[str]:
     spark_first_s = timed(spark, QUESTIONS[0].sql)
     texts = [question.sql for question in QUESTIONS]
     ours_s, theirs_s = (
-        [statistics.median(timed(one, text) for _ in range(ROUNDS)) for text in texts]
-        for one in (ask, spark)
+        [statistics.median(timed(engine, text) for _ in range(ROUNDS)) for text in texts]
+        for engine in (ask, spark)
     )
     ours, theirs = statistics.median(ours_s), statistics.median(theirs_s)
     what = f"a question of Explore, median of {len(texts)}, warm"
-    found = f"{1000 * ours:.0f} ms, the slowest {1000 * max(ours_s):.0f} ms"
+    text = f"{1000 * ours:.0f} ms, the slowest {1000 * max(ours_s):.0f} ms"
     return [
-        row(what, found, f"Spark's SQL, running, {1000 * theirs:.0f} ms", f"{theirs / ours:.0f} ×"),
+        row(what, text, f"Spark's SQL, running, {1000 * theirs:.0f} ms", f"{theirs / ours:.0f} ×"),
         row(
             "the first question, the process included",
             f"{first_s:.2f} s",

@@ -64,17 +64,17 @@ def run() -> list[str]:
         SEGMENTS * LOG_BYTES,
     )
     plain = f"plain reader in one process, {units.rate(total_bytes / plain_s)}"
-    told = [
+    texts = [
         (
-            f"{units.rate(total_bytes / one)}, {one:.1f} s, at most {units.size(most_bytes)} "
-            "resident in all"
+            f"{units.rate(total_bytes / elapsed_s)}, {elapsed_s:.1f} s, at most "
+            f"{units.size(most_bytes)} resident in all"
         )
-        for one in result["seconds"]
+        for elapsed_s in result["seconds"]
     ]
     starts = ("Spark's start included", "Spark running", "Spark running, with findings and sweep")
     return [
-        row(f"{what}, {start}", words, plain, f"{plain_s / one:.2f} ×")
-        for start, words, one in zip(starts, told, result["seconds"], strict=True)
+        row(f"{what}, {start}", words, plain, f"{plain_s / elapsed_s:.2f} ×")
+        for start, words, elapsed_s in zip(starts, texts, result["seconds"], strict=True)
     ]
 
 
@@ -139,7 +139,7 @@ def records() -> bytes:
             record.build([record.Record(delta, 0, None, random[:value])])
             for value in range(size, 0, -1)
         )
-        built += next(one for one in fitting if len(one) <= size)
+        built += next(piece for piece in fitting if len(piece) <= size)
         left = BATCH_BYTES - HEADER.itemsize - len(built)
     assert not left
     return built

@@ -18,8 +18,11 @@ def run() -> list[str]:
     """One row."""
     with tempfile.TemporaryDirectory() as folder:
         write(Path(folder))
-        assert listed(folder) == PARTITIONS * SEGMENTS
-        rival_s, ours_s = best(lambda: found(folder), RUNS), best(lambda: listed(folder), RUNS)
+        assert count_segments(folder) == PARTITIONS * SEGMENTS
+        rival_s, ours_s = (
+            best(lambda: count_files(folder), RUNS),
+            best(lambda: count_segments(folder), RUNS),
+        )
     what = (
         f"inventory of {PARTITIONS * SEGMENTS} segments, {PARTITIONS * SEGMENTS * len(SUFFIXES)} "
         "files, in the page cache"
@@ -44,12 +47,12 @@ def write(root: Path) -> None:
                 (directory / f"{segment:020}{suffix}").touch()
 
 
-def listed(folder: str) -> int:
+def count_segments(folder: str) -> int:
     """How many segments a listing of the directory has."""
     return sum(len(partition.segments) for partition in open_broker(folder).partitions)
 
 
-def found(folder: str) -> int:
+def count_files(folder: str) -> int:
     """How many files `find` tells of."""
     return subprocess.run(
         ["find", folder, "-type", "f", "-printf", "%p %s %T@\n"], capture_output=True, check=True

@@ -45,7 +45,7 @@ def run() -> list[str]:
             ("an offset", {"offset": offset}),
             ("a timestamp", {"timestamp_ms": FIRST_MS + offset}),
         ):
-            found = best(
+            lookup_s = best(
                 lambda target=target: as_object(
                     lookup(paths.open_log(directory, "4.3.1"), profile(), **target)
                 ),
@@ -54,9 +54,9 @@ def run() -> list[str]:
             rows.append(
                 row(
                     what.format(name),
-                    f"{1e3 * found:.1f} ms",
+                    f"{1e3 * lookup_s:.1f} ms",
                     "all headers before it, compiled",
-                    f"{linear / found:.0f} ×",
+                    f"{linear / lookup_s:.0f} ×",
                 )
             )
         command = [
@@ -69,7 +69,7 @@ def run() -> list[str]:
             str(offset),
             "--json",
         ]
-        whole, numpy = (
+        command_s, numpy = (
             best(lambda: started(command), 5),
             best(lambda: started([sys.executable, "-c", "import numpy"]), 5),
         )
@@ -77,9 +77,9 @@ def run() -> list[str]:
         *rows,
         row(
             "`kafkaviz lookup`, the whole process",
-            f"{whole:.2f} s",
+            f"{command_s:.2f} s",
             "a process that imports numpy",
-            f"{numpy / whole:.2f} ×",
+            f"{numpy / command_s:.2f} ×",
         ),
     ]
 
@@ -138,12 +138,12 @@ def write(directory: Path) -> None:
 
 def records(size_bytes: int) -> bytes:
     """Records with consecutive offsets and times, and values as long as the room allows."""
-    made = b""
+    body = b""
     for delta in range(RECORDS):
-        room = (size_bytes - len(made)) // (RECORDS - delta)
+        room = (size_bytes - len(body)) // (RECORDS - delta)
         value_bytes = next(left for left in range(room, -1, -1) if len(record(delta, left)) <= room)
-        made += record(delta, value_bytes)
-    return made + bytes(size_bytes - len(made))
+        body += record(delta, value_bytes)
+    return body + bytes(size_bytes - len(body))
 
 
 def record(delta: int, value_bytes: int) -> bytes:
@@ -158,10 +158,10 @@ def record(delta: int, value_bytes: int) -> bytes:
 
 def varint(number: int) -> bytes:
     """Zigzag."""
-    folded, made = (number << 1) ^ (number >> 63), b""
+    folded, encoded = (number << 1) ^ (number >> 63), b""
     while folded >= 0x80:
-        folded, made = folded >> 7, made + bytes([folded & 0x7F | 0x80])
-    return made + bytes([folded])
+        folded, encoded = folded >> 7, encoded + bytes([folded & 0x7F | 0x80])
+    return encoded + bytes([folded])
 
 
 def started(command: list[str]) -> None:

@@ -36,7 +36,7 @@ def run() -> list[str]:
     with tempfile.TemporaryDirectory() as folder:
         os.environ["KAFKAVIZ_CACHE"] = folder
         directory = prepare()
-        return [measured(script, asked, directory) for script, asked in PAGES.items()]
+        return [measured(script, query, directory) for script, query in PAGES.items()]
 
 
 def prepare() -> Path:
@@ -52,19 +52,19 @@ def prepare() -> Path:
     return directory
 
 
-def measured(script: str, asked: dict[str, str], directory: Path) -> str:
+def measured(script: str, query: dict[str, str], directory: Path) -> str:
     """The row of a page."""
-    first_s, reruns_s = times(script, {"dir": str(directory)} | asked)
+    first_s, reruns_s = times(script, {"dir": str(directory)} | query)
     again_s = statistics.median(reruns_s)
     what = (
         f"{script.removeprefix('pages/').removesuffix('.py').replace('app', 'broker').replace('_', ' ')}"  # noqa: E501
         " "
         "page"
     )
-    found = f"{1000 * again_s:.0f} ms, at most {1000 * max(reruns_s):.0f} ms"
+    text = f"{1000 * again_s:.0f} ms, at most {1000 * max(reruns_s):.0f} ms"
     return row(
         f"{what}, a rerun with all cached",
-        found,
+        text,
         f"its first run, {first_s:.1f} s",
         f"{first_s / again_s:.0f} ×",
     )

@@ -30,8 +30,8 @@ def run() -> list[str]:
         started = time.perf_counter()
         plain(appends[:PLAIN_BATCHES].tolist(), config)
         ratio = measured / (PLAIN_BATCHES / (time.perf_counter() - started))
-        what, found = f"roll replay, {name}, no payload", f"{measured / 1e6:.1f} M batches/s"
-        rows.append(row(what, found, "the rules as a loop of Python", f"{ratio:.0f} ×"))
+        what, text = f"roll replay, {name}, no payload", f"{measured / 1e6:.1f} M batches/s"
+        rows.append(row(what, text, "the rules as a loop of Python", f"{ratio:.0f} ×"))
     return rows
 
 
@@ -78,7 +78,7 @@ def plain(appends: list[tuple], config: LogConfig) -> list[tuple[list, list]]:
             segments.append((offsets, times))
             base, size, counter, newest, first = last - RECORDS + 1, 0, 0, (-1, 0), None
         first = newest_ms if first is None else first
-        newest = max(newest, (newest_ms, last), key=lambda one: one[0])
+        newest = max(newest, (newest_ms, last), key=lambda stamp: stamp[0])
         if counter > config.index_interval_bytes:
             offsets.append((last - base, size))
             if newest[0] > (times[-1][0] if times else -1):

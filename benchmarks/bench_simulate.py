@@ -72,10 +72,10 @@ def run() -> list[str]:
     )
     rival = plainly(sample) * LOG_BYTES / PLAIN_BYTES
     bare = best(lambda: streamed(workload, payload=False), runs=3)
-    one = load(ONE_RECORD.format(batches=ONE_RECORD_BATCHES))
+    single_load = load(ONE_RECORD.format(batches=ONE_RECORD_BATCHES))
     few = load(ONE_RECORD.format(batches=ONE_RECORD_BATCHES // 10))
     one_s, few_s = (
-        best(lambda: streamed(one, payload=False), runs=3),
+        best(lambda: streamed(single_load, payload=False), runs=3),
         best(lambda: streamed(few), runs=3),
     )
     name, plain = (
@@ -123,27 +123,27 @@ def written(workload: Workload) -> None:
 
 def plainly(sample: list[AppendChunk]) -> float:
     """How long plain Python takes to put some chunks together again from their rows and records."""
-    taken = 0.0
+    elapsed_s = 0.0
     for chunk in sample:
         ends = np.cumsum(chunk.rows["size_bytes"]).tolist()
-        for one, end in zip(chunk.rows, ends, strict=True):
-            body = chunk.data[end - int(one["size_bytes"]) + HEADER_BYTES : end]
-            records = record.parse(body, int(one["record_count"]))
+        for batch, end in zip(chunk.rows, ends, strict=True):
+            body = chunk.data[end - int(batch["size_bytes"]) + HEADER_BYTES : end]
+            records = record.parse(body, int(batch["record_count"]))
             started = time.perf_counter()
-            built(one, record.build(records))
-            taken += time.perf_counter() - started
-    return taken
+            built(batch, record.build(records))
+            elapsed_s += time.perf_counter() - started
+    return elapsed_s
 
 
-def built(one: np.void, body: bytes) -> bytes:
+def built(batch: np.void, body: bytes) -> bytes:
     """One batch."""
     header = np.zeros(1, HEADER)
     for name in HEADER.names:
         if name in BATCH.names:
-            header[name] = one[name]
+            header[name] = batch[name]
     header["batch_length_bytes"], header["last_offset_delta"] = (
-        one["size_bytes"] - 12,
-        one["last_offset"] - one["base_offset"],
+        batch["size_bytes"] - 12,
+        batch["last_offset"] - batch["base_offset"],
     )
     header["crc"] = crc32c(header.tobytes()[CRC_START:] + body)
     return header.tobytes() + body

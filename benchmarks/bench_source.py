@@ -52,23 +52,25 @@ def measured(directory: Path) -> list[str]:
         ("kafka_batches", "base_offset", {"offsets": offsets}),
         ("kafka_batches", "max_timestamp_ms", {"timestamps": times}),
     ]
-    told = []
-    for name, column, given in ranges:
-        least = MIDDLE if "offsets" in given else START_MS + MIDDLE
-        by_option_s, found = quickest(spark.read.format(name).options(**given).load(str(directory)))
+    lines = []
+    for name, column, options in ranges:
+        least = MIDDLE if "offsets" in options else START_MS + MIDDLE
+        by_option_s, row_count = quickest(
+            spark.read.format(name).options(**options).load(str(directory))
+        )
         filtered = (
             spark.read.format(name)
             .load(str(directory))
             .where(f"{column} >= {least} and {column} < {least + RANGE}")
         )
         all_s, expected = quickest(filtered, times=1)
-        assert found == expected > 0
-        read = bytes_read(name, directory, given)
+        assert row_count == expected > 0
+        read = bytes_read(name, directory, options)
         assert read < 0.02 * TOTAL_BYTES
-        said = ", ".join(f"`{option}`" for option in given)
-        what = f"{name}, option {said}, {found} rows in {SEGMENTS} GiB of 16 KB batches"
+        options_text = ", ".join(f"`{option}`" for option in options)
+        what = f"{name}, option {options_text}, {row_count} rows in {SEGMENTS} GiB of 16 KB batches"
         share = f"{units.size(read)} read, {100 * read / TOTAL_BYTES:.2f} %; {by_option_s:.2f} s"
-        told.append(
+        lines.append(
             row(
                 what,
                 share,
@@ -79,7 +81,7 @@ def measured(directory: Path) -> list[str]:
     all_s, batches = quickest(spark.read.format("kafka_batches").load(str(directory)))
     assert batches == SEGMENTS * BATCHES
     what = f"kafka_batches, all {batches} rows of {SEGMENTS} GiB counted, Spark running"
-    return [*told, row(what, f"{units.rate(TOTAL_BYTES / all_s)}, {all_s:.1f} s", "–", "–")]
+    return [*lines, row(what, f"{units.rate(TOTAL_BYTES / all_s)}, {all_s:.1f} s", "–", "–")]
 
 
 def quickest(frame: DataFrame, times: int = TIMES) -> tuple[float, int]:
@@ -92,12 +94,12 @@ def quickest(frame: DataFrame, times: int = TIMES) -> tuple[float, int]:
     return min(seconds), count
 
 
-def bytes_read(name: str, directory: Path, given: dict[str, str]) -> int:
+def bytes_read(name: str, directory: Path, options: dict[str, str]) -> int:
     """What planning and reading the range asks of the system, in this process."""
     reader = KafkaReader(
         name,
-        {"path": str(directory), **given},
-        from_arrow_schema(columns(name, parse_options(given))),
+        {"path": str(directory), **options},
+        from_arrow_schema(columns(name, parse_options(options))),
     )
     before = counted_bytes()
     rows = sum(batch.num_rows for task in reader.partitions() for batch in reader.read(task))

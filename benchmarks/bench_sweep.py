@@ -79,11 +79,11 @@ def plain(rows: list[tuple], interval: int) -> tuple[int, int]:
     """(offset entries, time entries) by the rule of LogSegment.append, a batch after the other."""
     size_at, newest_at = BATCH.names.index("size_bytes"), BATCH.names.index("max_timestamp_ms")
     since, entries, times, newest, last_time = 0, 0, 0, -1, -1
-    for one in rows:
-        newest = max(newest, one[newest_at])
+    for batch in rows:
+        newest = max(newest, batch[newest_at])
         if since > interval:
             entries, since = entries + 1, 0
             if newest > last_time:
                 times, last_time = times + 1, newest
-        since += one[size_at]
+        since += batch[size_at]
     return entries, times + (newest > last_time)

@@ -111,10 +111,12 @@ def watch(page: "Page") -> list[str]:
             errors.append(error)
 
     page.on("pageerror", lambda error: tell(str(error)))
-    page.on("console", lambda message: tell(told(message)) if message.type == "error" else None)
+    page.on(
+        "console", lambda message: tell(console_text(message)) if message.type == "error" else None
+    )
     return errors
 
 
-def told(message: "ConsoleMessage") -> str:
+def console_text(message: "ConsoleMessage") -> str:
     """An error of the console with the address it is about."""
     return f"{message.text} {(message.location or {}).get('url', '')}"

@@ -28,7 +28,7 @@ from docs.screenshots import (
     samples,
     server,
     settle,
-    shown,
+    shows,
 )
 
 OUT = Path(__file__).parent / "contact-sheet"
@@ -48,12 +48,12 @@ class Sheet:
     path: str
     choices: dict[str, str | int] = field(default_factory=dict)
     has_come: Callable[[Page], None] = settle
-    of: str = "kafka-4.3.1-clean"
+    sample: str = "kafka-4.3.1-clean"
     drawing: str = ""
 
 
 PAGES = {
-    "broker": Sheet("/", has_come=shown("read in full, nothing was changed", SPARK_PATIENCE_MS)),
+    "broker": Sheet("/", has_come=shows("read in full, nothing was changed", SPARK_PATIENCE_MS)),
     "segment": Sheet("/segment", {"tp": "payments-0", "segment": 7975, "pin": 11815}),
     "lookup": Sheet("/lookup", DENSE | {"by": "offset", "target": 2247, "step": 11}),
     "page-cache": Sheet("/page_cache", has_come=drawn, drawing="pagecache"),
@@ -64,7 +64,7 @@ PAGES = {
     "health": Sheet(
         "/health",
         {},
-        shown("This broker will start", SPARK_PATIENCE_MS),
+        shows("This broker will start", SPARK_PATIENCE_MS),
         "kafka-4.3.1-killed-selection",
     ),
     "explore": Sheet("/explore", has_come=answered),
@@ -82,13 +82,13 @@ def main(names: list[str]) -> int:
         chromium() as browser,
     ):
         for name in names or PAGES:
-            faults += [f"{name}: {error}" for error in made(browser, address, folder, name)]
+            faults += [f"{name}: {error}" for error in take_shots(browser, address, folder, name)]
             print(f"{name}: {(OUT / f'{name}.webp').stat().st_size // 1000} kB", flush=True)
     print("\n".join(faults), file=sys.stderr)
     return 1 if faults else 0
 
 
-def made(browser: Browser, address: str, folder: Path, name: str) -> list[str]:
+def take_shots(browser: Browser, address: str, folder: Path, name: str) -> list[str]:
     """Makes the sheet of one page, a row a theme: the drawing, then a picture a language; what the
     consoles said was wrong.
     """
@@ -98,9 +98,9 @@ def made(browser: Browser, address: str, folder: Path, name: str) -> list[str]:
         height = round(drawing.height * WIDTH / drawing.width) if drawing else HEIGHT
         row = [drawing] if drawing else []
         for language in LANGUAGES:
-            choices = {"dir": folder / f"{page.of}.tar.gz", **page.choices, "lang": language}
+            choices = {"dir": folder / f"{page.sample}.tar.gz", **page.choices, "lang": language}
             row.append(
-                taken(
+                take_image(
                     browser,
                     f"{address}{page.path}?{urlencode(choices)}",
                     page,
@@ -122,7 +122,7 @@ def drawn_before(name: str, theme: str) -> Image.Image | None:
     return Image.open(file).convert("RGB") if file.is_file() else None
 
 
-def taken(
+def take_image(
     browser: Browser, address: str, sheet: Sheet, *, theme: str, height: int, errors: list[str]
 ) -> Image.Image:
     """A picture of what is at this address; what its console said is put behind `errors`."""
@@ -130,7 +130,7 @@ def taken(
         viewport={"width": WIDTH, "height": height}, color_scheme=theme, timezone_id="UTC"
     )
     opened = context.new_page()
-    told = watch(opened)
+    page_errors = watch(opened)
     opened.goto(address)
     opened.locator("h1").first.wait_for(timeout=PATIENCE_MS)
     if "lang=en" in address:
@@ -138,7 +138,7 @@ def taken(
     settle(opened)
     image = Image.open(io.BytesIO(opened.screenshot())).convert("RGB")
     context.close()
-    errors += told
+    errors += page_errors
     return image
 
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 from kafkaviz.__main__ import parser as command_line
 from kafkaviz.pipeline.datasource.source_schema import ABORTED, FORMATS, PAYLOAD, PROBLEM
 
-HERE = Path(__file__).parent
+FOLDER = Path(__file__).parent
 WIDTH = 110
 TYPES = {
     pa.string(): "STRING",
@@ -149,9 +149,9 @@ def main() -> None:
 
 def pages() -> dict[Path, str]:
     """Every page that is made, whole or in parts, as it should be."""
-    source = HERE / "data-source.md"
+    source = FOLDER / "data-source.md"
     return {
-        HERE / "commands.md": commands_page(),
+        FOLDER / "commands.md": commands_page(),
         source: filled(source.read_text(encoding="utf-8"), dict(tables())),
     }
 
@@ -164,7 +164,7 @@ def filled(text: str, parts: dict[str, str]) -> str:
     missing = parts.keys() - set(pattern.findall(text))
     if missing:
         raise ValueError(f"no mark for {', '.join(sorted(missing))}")
-    return pattern.sub(lambda found: _marked(found[1], parts[found[1]]), text)
+    return pattern.sub(lambda match: _marked(match[1], parts[match[1]]), text)
 
 
 def _marked(name: str, text: str) -> str:
@@ -208,11 +208,11 @@ def spark_type(arrow: pa.DataType) -> str:
 def commands_page() -> str:
     """Every command: what it does, its usage, its arguments, and the rest of its help."""
     commands = _commands(command_line())
-    listed = "".join(
+    rows_html = "".join(
         f"| [`{name}`](#kafkaviz-{name}) | {_cell(short)} |\n" for name, _, short in commands
     )
-    told = [_command(one) for _, one, _ in commands]
-    return "\n".join([COMMANDS_HEAD, f"| Command | |\n|---|---|\n{listed}", *told])
+    command_texts = [_command(command) for _, command, _ in commands]
+    return "\n".join([COMMANDS_HEAD, f"| Command | |\n|---|---|\n{rows_html}", *command_texts])
 
 
 def _commands(top: argparse.ArgumentParser) -> list[tuple[str, argparse.ArgumentParser, str]]:
@@ -222,12 +222,12 @@ def _commands(top: argparse.ArgumentParser) -> list[tuple[str, argparse.Argument
     (subparsers,) = [
         action for action in top._actions if isinstance(action, argparse._SubParsersAction)
     ]
-    short = {one.dest: one.help for one in subparsers._choices_actions}
+    short = {action.dest: action.help for action in subparsers._choices_actions}
     known = [
         (name, parser, short.get(name) or "for `make` alone")
         for name, parser in subparsers.choices.items()
     ]
-    return sorted(known, key=lambda one: one[0] not in short)
+    return sorted(known, key=lambda command: command[0] not in short)
 
 
 def _command(parser: argparse.ArgumentParser) -> str:
@@ -258,8 +258,8 @@ def _usage(parser: argparse.ArgumentParser, actions: list[argparse.Action]) -> s
     }
     parts = []
     for action in [
-        *(one for one in actions if one.option_strings),
-        *(one for one in actions if not one.option_strings),
+        *(action for action in actions if action.option_strings),
+        *(action for action in actions if not action.option_strings),
     ]:
         among = choices.get(id(action), [action])
         if action is min(among, key=actions.index):
@@ -323,7 +323,9 @@ def _help(action: argparse.Action) -> str:
 def _epilog(text: str) -> str:
     """Paragraphs as text, indented ones as they are, the example as what is typed."""
     body, _, example = text.rpartition("Example: ")
-    paragraphs = [_paragraph(one) for one in body.strip("\n").split("\n\n") if one]
+    paragraphs = [
+        _paragraph(paragraph) for paragraph in body.strip("\n").split("\n\n") if paragraph
+    ]
     return "\n".join([*paragraphs, f"```console\n{example}\n```\n"])
 
 

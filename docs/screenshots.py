@@ -43,10 +43,10 @@ class Shot:
     height: int
     choices: dict[str, str | int]
     prepare: Callable[[Page], None] = lambda _page: None
-    of: str = ""
+    sample: str = ""
 
 
-def shown(text: str, patience_ms: int = PATIENCE_MS) -> Callable[[Page], None]:
+def shows(text: str, patience_ms: int = PATIENCE_MS) -> Callable[[Page], None]:
     """Waits until the words are on the page."""
     return lambda page: page.get_by_text(text).first.wait_for(timeout=patience_ms)
 
@@ -81,7 +81,7 @@ def answered(page: Page) -> None:
 
 ORDERS = {"tp": "orders-0", "segment": 0}
 SHOTS = {
-    "broker": Shot("/", 900, {}, shown("read in full, nothing was changed", SPARK_PATIENCE_MS)),
+    "broker": Shot("/", 900, {}, shows("read in full, nothing was changed", SPARK_PATIENCE_MS)),
     "segment": Shot("/segment", 960, {**ORDERS, "pin": 500}),
     "bytes": Shot("/segment", 1240, {**ORDERS, "pin": 500, "tab": "Bytes"}),
     "lookup": Shot("/lookup", 1180, {**ORDERS, "by": "offset", "target": 500, "step": 12}),
@@ -94,7 +94,7 @@ SHOTS = {
     "page-cache": Shot("/page_cache", 1060, {}, drawn),
     "rolls": Shot("/rolls", 1060, {}, drawn),
     "tuning": Shot("/tuning", 1160, {"tp": "heartbeat-0", "tune": "heartbeat-0"}, drawn),
-    "health": Shot("/health", 1060, {}, shown("This broker will start"), "kafka-4.3.1-damaged"),
+    "health": Shot("/health", 1060, {}, shows("This broker will start"), "kafka-4.3.1-damaged"),
     "explore": Shot("/explore", 1000, {}, answered),
     "workshop": Shot("/workshop", 1000, {"lesson": "last-offset", "at": 2}),
 }
@@ -110,14 +110,14 @@ def main(names: list[str]) -> int:
         chromium() as browser,
     ):
         for name in names or SHOTS:
-            found = taken(browser, address, folder, name)
-            faults += [f"{name}: {error}" for error in found]
+            errors = take_shot(browser, address, folder, name)
+            faults += [f"{name}: {error}" for error in errors]
             print(f"{name}: {(OUT / f'{name}.webp').stat().st_size // 1000} kB", flush=True)
     print("\n".join(faults), file=sys.stderr)
     return 1 if faults else 0
 
 
-def taken(browser: Browser, address: str, folder: Path, name: str) -> list[str]:
+def take_shot(browser: Browser, address: str, folder: Path, name: str) -> list[str]:
     """Takes one picture; what the console said was wrong."""
     shot = SHOTS[name]
     context = browser.new_context(
@@ -125,7 +125,7 @@ def taken(browser: Browser, address: str, folder: Path, name: str) -> list[str]:
     )
     page = context.new_page()
     errors = watch(page)
-    choices = {"dir": folder / f"{shot.of or 'kafka-4.3.1-clean'}.tar.gz", **shot.choices}
+    choices = {"dir": folder / f"{shot.sample or 'kafka-4.3.1-clean'}.tar.gz", **shot.choices}
     page.goto(f"{address}{shot.path}?{urlencode(choices)}")
     page.locator("h1").first.wait_for(timeout=PATIENCE_MS)
     try:

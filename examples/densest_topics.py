@@ -51,11 +51,11 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument(
         "--master", default="local[*]", help="the Spark master (default: %(default)s)"
     )
-    given = parser.parse_args(arguments)
-    spark = session(given.master)  # in a job of your own: your own session
+    options = parser.parse_args(arguments)
+    spark = session(options.master)  # in a job of your own: your own session
     register(spark)
     segments = (
-        spark.read.format("kafka_segments").option("columns", COLUMNS).load(given.directories)
+        spark.read.format("kafka_segments").option("columns", COLUMNS).load(options.directories)
     )
     densest_topics(segments).show(20, truncate=False)
 

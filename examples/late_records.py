@@ -32,12 +32,12 @@ def late_partitions(records: DataFrame, late_ms: int) -> DataFrame:
     first.
     """
     late = with_late_ms(records).where(F.col("late_ms") > late_ms)
-    told = late.groupBy(*PARTITION).agg(
+    summary = late.groupBy(*PARTITION).agg(
         F.count("*").alias("late_records"),
         F.round(F.max("late_ms") / 1000, 1).alias("latest_s"),
         F.min("offset").alias("first_offset"),
     )
-    return told.orderBy(F.desc("late_records"), *PARTITION)
+    return summary.orderBy(F.desc("late_records"), *PARTITION)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -58,16 +58,16 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument(
         "--master", default="local[*]", help="the Spark master (default: %(default)s)"
     )
-    given = parser.parse_args(arguments)
-    spark = session(given.master)  # in a job of your own: your own session
+    options = parser.parse_args(arguments)
+    spark = session(options.master)  # in a job of your own: your own session
     register(spark)
     records = (
         spark.read.format("kafka_records")
         .option("columns", COLUMNS)
-        .option("topics", given.topics)
-        .load(given.directories)
+        .option("topics", options.topics)
+        .load(options.directories)
     )
-    late_partitions(records.where("timestamp_ms >= 0"), round(given.late_s * 1000)).show(
+    late_partitions(records.where("timestamp_ms >= 0"), round(options.late_s * 1000)).show(
         20, truncate=False
     )
 

@@ -20,8 +20,8 @@ from kafkaviz.log.archives import archive, unpack_budget
 from kafkaviz.messages import message, verbatim
 from kafkaviz.pipeline.ingest import job
 from kafkaviz.pipeline.ingest.job import Progress
-from tests.app.driven import html
 from tests.app.fakes import FakeStarts, forget_runs
+from tests.app.page_driver import html
 from tests.support.segment_files import make_segment
 
 APP = Path(__file__).parents[1] / "app.py"

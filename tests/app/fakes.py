@@ -38,11 +38,11 @@ class FakeStarts:
     """In the place of start_ingest: remembers what was asked of it."""
 
     def __init__(self, progress: Progress) -> None:
-        self.progress, self.asked = progress, []
+        self.progress, self.requests = progress, []
 
     def __call__(self, directories, catalog_path, master="local[*]", full=False) -> FakeIngest:
         """A new fake ingest."""
-        self.asked.append((list(directories), catalog_path, master))
+        self.requests.append((list(directories), catalog_path, master))
         return FakeIngest(self.progress)
 
 

@@ -87,7 +87,7 @@ def _partition(path: Path) -> None:
     batches = [batch(10 * at, 10) for at in range(5)]
     entries = np.zeros(4, [("relative_offset", "i8"), ("position", "i8"), ("timestamp_ms", "i8")])
     entries["relative_offset"] = [19, 29, 39, 49]
-    entries["position"] = np.cumsum([len(one) for one in batches])[:4]
+    entries["position"] = np.cumsum([len(batch) for batch in batches])[:4]
     entries["timestamp_ms"] = START_MS + np.array([19, 29, 39, 49])
     stem.with_suffix(".log").write_bytes(b"".join(batches) + TEXT.encode() * 4)
     stem.with_suffix(".index").write_bytes(offset_index.build(entries))
@@ -101,5 +101,5 @@ def _partition(path: Path) -> None:
 
 def address(path: str, directory: Path, **query: str) -> str:
     """A page's address, of this directory."""
-    said = {"dir": str(directory)} | query
-    return f"{path}?" + "&".join(f"{name}={quote(value)}" for name, value in said.items())
+    query_fields = {"dir": str(directory)} | query
+    return f"{path}?" + "&".join(f"{name}={quote(value)}" for name, value in query_fields.items())

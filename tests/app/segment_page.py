@@ -21,8 +21,8 @@ def page(
     # the session keeps the one that it began with
     at.query_params["lang"] = query.pop("lang", "en")
     at.run()
-    given = {"tp": partition, "segment": segment, **query}
-    for name, value in given.items():
+    query_fields = {"tp": partition, "segment": segment, **query}
+    for name, value in query_fields.items():
         if value is not None:
             at.query_params[name] = str(value)
     at.switch_page(str(ROOT / "pages" / "segment.py")).run()
@@ -32,7 +32,7 @@ def page(
 
 def html(at: AppTest) -> str:
     """All HTML of the page but its stylesheet, thin spaces as spaces."""
-    bodies = (one.proto.body for one in at.get("html"))
+    bodies = (element.proto.body for element in at.get("html"))
     return "\n".join(body for body in bodies if not body.startswith("<style>")).replace(
         "\u202f", " "
     )

@@ -105,17 +105,17 @@ def test_several_roots(monkeypatch, tmp_path):
 @pytest.mark.parametrize("variable", ['["/srv/a:b", "/srv/c"]', "/srv/a:b", '["/srv/a', ""])
 def test_directories_of_a_variable(variable):
     """As PATH has them, or a JSON list where a name holds PATH's colon."""
-    told = {
+    settings = {
         '["/srv/a:b", "/srv/c"]': ["/srv/a:b", "/srv/c"],
         "/srv/a:b": ["/srv/a", "b"],
         '["/srv/a': ['["/srv/a'],
         "": [],
     }
-    assert list(map(str, access.parse_directories(variable))) == told[variable]
+    assert list(map(str, access.parse_directories(variable))) == settings[variable]
 
 
 @pytest.mark.parametrize("typed", ["~", "~root/x", "~nosuchuser", "logs", "./logs", "../logs"])
-def test_nobody_is_told_of_homes_and_of_the_servers_directory(monkeypatch, tmp_path, typed):
+def test_no_error_names_homes_or_the_servers_directory(monkeypatch, tmp_path, typed):
     """Where visitors are several people: what they named comes back, and the roots; on one's own
     machine it is completed.
     """
@@ -131,7 +131,7 @@ def test_nobody_is_told_of_homes_and_of_the_servers_directory(monkeypatch, tmp_p
     )
 
 
-def test_a_loop_of_links_is_judged_by_where_it_lies(monkeypatch, tmp_path):
+def test_a_loop_of_links_is_allowed_by_where_it_lies(monkeypatch, tmp_path):
     """It leads nowhere; what is said of it is that of any path that cannot be opened."""
     for root in ("in", "out"):
         (tmp_path / root).mkdir()

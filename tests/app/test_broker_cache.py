@@ -63,13 +63,15 @@ def test_a_directory_is_listed_once_and_again_when_it_changes(directory):
     grown = broker_cache.open_snapshot(directory)
     assert grown.broker.partitions[0].active.log.size_bytes == 1004 and grown.key != first.key
     make_segment(directory / "orders-1", 0, 10, [])
-    assert [one.directory for one in broker_cache.open_snapshot(directory).broker.partitions] == [
+    assert [
+        partition.directory for partition in broker_cache.open_snapshot(directory).broker.partitions
+    ] == [
         "orders-0",
         "orders-1",
     ]
 
 
-def test_an_error_is_not_kept(tmp_path, starts):
+def test_an_error_is_not_cached(tmp_path, starts):
     """A directory that was not there is looked for again."""
     with pytest.raises(CannotOpen):
         broker_cache.broker(tmp_path / "kafka")
@@ -91,14 +93,14 @@ def test_two_directories_have_two_catalogs(directory, tmp_path, starts):
 
 def test_a_catalog_of_another_version_is_no_catalog(directory, starts):
     """It is passed over until the next ingest replaces it."""
-    here = broker_cache.open_snapshot(directory)
-    path = broker_cache.catalog_path(here.broker)
+    snapshot = broker_cache.open_snapshot(directory)
+    path = broker_cache.catalog_path(snapshot.broker)
     path.mkdir(parents=True)
     (path / "_catalog.json").write_text('{"format": 999}')
-    assert not broker_cache.is_fresh(here)
+    assert not broker_cache.is_fresh(snapshot)
     assert (
-        broker_cache.overview(here).total.batches is None
-        and broker_cache.overview(here).total.offset_entries == 1
+        broker_cache.overview(snapshot).total.batches is None
+        and broker_cache.overview(snapshot).total.offset_entries == 1
     )
 
 
@@ -152,17 +154,17 @@ DAMAGE = [
 @pytest.mark.parametrize(("name", "harm"), DAMAGE)
 def test_a_damaged_catalog_is_replaced_by_the_next_ingest(directory, read_once, name, harm):
     """Until then the page shows what it has without one; no traceback."""
-    here = broker_cache.open_snapshot(directory)
-    assert broker_cache.is_fresh(here) and broker_cache.overview(here).total.batches == 0
+    snapshot = broker_cache.open_snapshot(directory)
+    assert broker_cache.is_fresh(snapshot) and broker_cache.overview(snapshot).total.batches == 0
     harm(next(read_once.glob(name)))
     broker_cache.st.cache_resource.clear()
     assert (
-        broker_cache.overview(here).total.batches is None
-        and broker_cache.overview(here).total.offset_entries == 1
+        broker_cache.overview(snapshot).total.batches is None
+        and broker_cache.overview(snapshot).total.offset_entries == 1
     )
-    assert not broker_cache.is_fresh(here)
-    ingests.get_or_start(here).wait(30)
-    assert broker_cache.is_fresh(here) and broker_cache.overview(here).total.batches == 0
+    assert not broker_cache.is_fresh(snapshot)
+    ingests.get_or_start(snapshot).wait(30)
+    assert broker_cache.is_fresh(snapshot) and broker_cache.overview(snapshot).total.batches == 0
 
 
 def test_segments_and_their_rows_are_of_one_run(directory, read_once, in_process):
@@ -189,9 +191,9 @@ def test_an_unreadable_file_is_one_problem_of_its_name(
     for name in ("reader", "read_data"):
         monkeypatch.setattr(file, name, refusing(unreadable, getattr(file, name)))
     monkeypatch.setattr(job, "start_ingest", REAL_START)
-    here = broker_cache.open_snapshot(directory)
-    in_process(directory, catalog=broker_cache.catalog_path(here.broker))
-    known = broker_cache.overview(here)
+    snapshot = broker_cache.open_snapshot(directory)
+    in_process(directory, catalog=broker_cache.catalog_path(snapshot.broker))
+    known = broker_cache.overview(snapshot)
     assert known.problems == (Problem(unreadable, message("errors.may_not_be_read")),)
     assert known.segments["left_out"].tolist() == [True] and known.codecs is not None
 
@@ -212,15 +214,17 @@ class FakeCatalog:
     page asks for.
     """
 
-    def __init__(self, found, **counted) -> None:
-        self._columns = columns(found, **counted)
+    def __init__(self, health, **counted) -> None:
+        self._columns = columns(health, **counted)
         stored = zip(
             *(self._columns[name] for name in broker_cache.DESCRIPTION_COLUMNS), strict=True
         )
         self.info = SimpleNamespace(
             segments=[
-                SimpleNamespace(**dict(zip(broker_cache.DESCRIPTION_COLUMNS, one, strict=True)))
-                for one in stored
+                SimpleNamespace(
+                    **dict(zip(broker_cache.DESCRIPTION_COLUMNS, stored_segment, strict=True))
+                )
+                for stored_segment in stored
             ],
         )
 
@@ -239,8 +243,8 @@ class FakeCatalog:
 
 def test_a_fresh_catalog_gives_all_numbers_without_an_ingest(directory, starts, monkeypatch):
     """Batches, codecs, torn ends in words; nothing is started."""
-    here = broker_cache.open_snapshot(directory)
-    folder = broker_cache.catalog_path(here.broker)
+    snapshot = broker_cache.open_snapshot(directory)
+    folder = broker_cache.catalog_path(snapshot.broker)
     folder.mkdir(parents=True)
     (folder / "_catalog.json").touch()
     counted = {
@@ -252,19 +256,19 @@ def test_a_fresh_catalog_gives_all_numbers_without_an_ingest(directory, starts, 
         "codecs": [("zstd", "lz4")],
     }
     monkeypatch.setattr(
-        broker_cache, "_catalog", lambda path, stamp: FakeCatalog(here.broker, **counted)
+        broker_cache, "_catalog", lambda path, stamp: FakeCatalog(snapshot.broker, **counted)
     )
-    known = broker_cache.overview(here)
+    known = broker_cache.overview(snapshot)
     assert (known.total.batches, known.partitions[0].codecs) == (3, ("lz4", "zstd"))
-    assert {place: tail.summary for place, tail in broker_cache.torn_tails(here).items()} == {
+    assert {place: tail.summary for place, tail in broker_cache.torn_tails(snapshot).items()} == {
         ("orders-0", 0): message("tail.zeros", n=400)
     }
     assert (
-        broker_cache.broker_map(here, "By size", 0, "light").view.title
+        broker_cache.broker_map(snapshot, "By size", 0, "light").view.title
         == "One log ends in bytes that are no batch: 400 bytes in all"
     )
-    assert broker_cache.is_fresh(here) and not ingests.is_awaited(here)
-    assert ingests.get_or_start(here) is None and starts.asked == []
+    assert broker_cache.is_fresh(snapshot) and not ingests.is_awaited(snapshot)
+    assert ingests.get_or_start(snapshot) is None and starts.requests == []
 
 
 def lead_out(path: Path, folder: Path) -> None:
@@ -302,16 +306,16 @@ def test_a_fresh_catalog_tells_the_health(directory, read_once, in_process):
     """
     from kafkaviz.analysis.health.broker_health import check
 
-    here = broker_cache.open_snapshot(directory)
-    assert broker_cache.catalog_health(here) is None
+    snapshot = broker_cache.open_snapshot(directory)
+    assert broker_cache.catalog_health(snapshot) is None
     in_process(directory, catalog=read_once, full=True, findings=True)
-    told, found = broker_cache.catalog_health(here), check(here.broker)
+    stored, expected = broker_cache.catalog_health(snapshot), check(snapshot.broker)
     assert (
-        told.findings == found.findings
-        and told.restart == found.restart
-        and told.version == found.version
+        stored.findings == expected.findings
+        and stored.restart == expected.restart
+        and stored.version == expected.version
     )
-    assert broker_cache.catalog_error_count(here) == told.counts["error"] > 0
+    assert broker_cache.catalog_error_count(snapshot) == stored.counts["error"] > 0
     (directory / "orders-0" / f"{1000:020d}.log").write_bytes(b"x")
     assert (
         broker_cache.catalog_health(broker_cache.open_snapshot(directory)) is None

@@ -31,7 +31,7 @@ class View:
         self.page.locator(".hex .r").first.wait_for()
         self.page.locator(".dt svg").wait_for()
 
-    def said(self, words: str) -> None:
+    def wait_for_words(self, words: str) -> None:
         """Waits for the sentence below."""
         self.page.locator(".mean", has_text=words).wait_for()
 
@@ -51,21 +51,21 @@ def test_fields_are_named_by_key(view):
     End to the ends.
     """
     view.open("payments-0", 7975, pin=11612)
-    view.said(
+    view.wait_for_words(
         f"lastOffsetDelta bytes 23–26 of the batch, 480{THIN}020 in the file, 4 B. Last offset = "
         f"11{THIN}612 + 13 = 11{THIN}625."
     )
     assert view.framed() == "0000000d"
     view.press("ArrowRight")
-    view.said("baseTimestamp bytes 27–34")
+    view.wait_for_words("baseTimestamp bytes 27–34")
     view.press("ArrowLeft", "ArrowLeft")
-    view.said("attributes bytes 21–22 of the batch")
+    view.wait_for_words("attributes bytes 21–22 of the batch")
     view.press("ArrowDown")
-    view.said("maxTimestamp")
+    view.wait_for_words("maxTimestamp")
     view.press("End")
-    view.said("headerCount")
+    view.wait_for_words("headerCount")
     view.press("Home")
-    view.said("baseOffset bytes 0–7")
+    view.wait_for_words("baseOffset bytes 0–7")
     assert view.page.locator(".f.on").inner_text().split("\n")[-1] == f"11{THIN}612"
 
 
@@ -75,12 +75,12 @@ def test_fields_are_named_under_the_pointer(view):
     """
     view.open("payments-0", 7975, pin=11612)
     view.page.locator(".x").nth(16 + 1).hover()
-    view.said("crc bytes 17–20 of the batch")
+    view.wait_for_words("crc bytes 17–20 of the batch")
     view.page.locator(".f", has_text="producerEpoch").hover()
-    view.said("producerEpoch bytes 51–52")
+    view.wait_for_words("producerEpoch bytes 51–52")
     assert len(view.page.locator(".h.near").all()) == 2
     view.page.locator("h1").hover()
-    view.said("lastOffsetDelta")
+    view.wait_for_words("lastOffsetDelta")
 
 
 def test_behind_the_last_field_lies_the_next_batch(view):
@@ -88,11 +88,11 @@ def test_behind_the_last_field_lies_the_next_batch(view):
     view.open("payments-0", 7975, pin=11612)
     view.press("End", "ArrowRight")
     view.page.wait_for_function("new URLSearchParams(location.search).get('pin') === '11626'")
-    view.said("baseOffset bytes 0–7 of the batch, 481")
+    view.wait_for_words("baseOffset bytes 0–7 of the batch, 481")
     view.page.locator(".say", has_text=f"11{THIN}626–11{THIN}627").wait_for()
     view.page.keyboard.press("ArrowLeft")
     view.page.wait_for_function("new URLSearchParams(location.search).get('pin') === '11612'")
-    view.said(f"The first record of this batch is offset 11{THIN}612.")
+    view.wait_for_words(f"The first record of this batch is offset 11{THIN}612.")
     assert "pin=11612" in view.page.url
 
 
@@ -101,7 +101,7 @@ def test_the_ruler_moves_the_bytes(view):
     view.open("payments-0", 7975, pin=11612)
     view.page.locator(".dt").focus()
     view.page.keyboard.press("ArrowRight")
-    view.said(f"481{THIN}881 in the file")
+    view.wait_for_words(f"481{THIN}881 in the file")
     assert view.page.locator(".h.on").count() > 0
 
 
@@ -110,14 +110,14 @@ def test_an_index_entry_pins_its_batch(view):
     the place.
     """
     view.open("payments-0", 7975, pin=11612, file=".index")
-    view.said("slot 95 relativeOffset bytes 760–763 of the file")
+    view.wait_for_words("slot 95 relativeOffset bytes 760–763 of the file")
     view.page.locator(".f", has_text="slot 96 ").click()
     view.page.locator(".say", has_text=f"–11{THIN}658").wait_for()
-    view.said("slot 96 relativeOffset")
+    view.wait_for_words("slot 96 relativeOffset")
     view.page.locator(".st-key-file").get_by_text(".timeindex", exact=True).click()
-    view.said("timestamp bytes")
+    view.wait_for_words("timestamp bytes")
     view.page.reload()
-    view.said("timestamp bytes")
+    view.wait_for_words("timestamp bytes")
     assert "file=.timeindex" in view.page.url
 
 
@@ -126,10 +126,10 @@ def test_a_compressed_batch_has_a_second_pane(view):
     view.open("clicks-gzip-0", 0, pin=8)
     view.page.locator(".inner", has_text=f"9 records, decompressed: 1{THIN}063 B").wait_for()
     view.press("End", "Enter")
-    view.said("record 0 length bytes 0–1 of the records, 2 B.")
+    view.wait_for_words("record 0 length bytes 0–1 of the records, 2 B.")
     view.page.keyboard.press("ArrowDown")
     view.press("Home", *["ArrowRight"] * 5, pane=1)
-    view.said("key bytes 6–11 of the records, 6 B. s00286")
+    view.wait_for_words("key bytes 6–11 of the records, 6 B. s00286")
     assert view.page.locator(".hex").count() == 2
 
 
@@ -146,9 +146,9 @@ def test_bytes_far_on_arrive_as_they_are_scrolled_to(view, page, partition, pin,
     """Rows that were not sent are dots until they come; a key that leads there waits for them."""
     view.open(partition, 0, pin=pin, file=file)
     view.press("End")
-    view.said(last)
+    view.wait_for_words(last)
     view.press("Home")
-    view.said("bytes 0–")
+    view.wait_for_words("bytes 0–")
     page.locator(".hex").evaluate("one => { one.scrollTop = one.scrollHeight / 2 }")
     page.locator(".hex .gone").first.wait_for(state="attached")
     page.locator(".hex .gone").first.wait_for(state="detached")
@@ -159,7 +159,7 @@ def test_slots_never_written(view, killed):
     """Zeros of a preallocated index are one field, and the legend has them."""
     view.open("append-time-0", 0, dir=killed, file=".index")
     view.press("End")
-    view.said("unwritten slots bytes")
+    view.wait_for_words("unwritten slots bytes")
     view.page.locator(".kv-sw.byte-unwritten").wait_for()
     assert view.page.locator(".kv-sw.byte-unwritten").count() == 1
 
@@ -168,7 +168,7 @@ def test_what_is_torn_behind_the_last_batch(view, killed):
     """It is shown with that batch, down to the last byte of the file."""
     view.open("clicks-zstd-0", 0, dir=killed, pin=7640)
     view.press("End")
-    view.said("records, cut bytes")
+    view.wait_for_words("records, cut bytes")
     assert "of the file, " in view.page.locator(".mean").inner_text()
     view.page.locator(".kv-sw.byte-torn").wait_for()
 
@@ -190,25 +190,25 @@ def test_any_file_beside_the_segment(view):
         "new URLSearchParams(location.search).get('file') === 'meta.properties'"
     )
     view.press("ArrowDown", "ArrowRight")
-    said = view.page.locator(".mean").inner_text()
+    meaning = view.page.locator(".mean").inner_text()
     byte = view.page.evaluate("new URLSearchParams(location.search).get('byte')")
     assert int(byte) > 15
     view.page.reload()
-    view.said(said[:20])
+    view.wait_for_words(meaning[:20])
     assert view.page.evaluate("new URLSearchParams(location.search).get('byte')") == byte
     view.page.locator(".st-key-file").get_by_text(".index", exact=True).click()
-    view.said("slot 95 relativeOffset")
+    view.wait_for_words("slot 95 relativeOffset")
     view.page.wait_for_function("!new URLSearchParams(location.search).has('byte')")
 
 
 def test_a_link_to_a_byte_of_the_log_pins_its_batch(view):
     """The ruler goes with it; another pin there lets go of the byte."""
     view.open("payments-0", 7975, byte=480000)
-    view.said("baseOffset bytes 0–7 of the batch")
+    view.wait_for_words("baseOffset bytes 0–7 of the batch")
     view.page.locator(".say", has_text=f"11{THIN}612–11{THIN}625").wait_for()
     view.page.locator(".dt").focus()
     view.page.keyboard.press("ArrowRight")
-    view.said(f"481{THIN}881 in the file")
+    view.wait_for_words(f"481{THIN}881 in the file")
     assert "byte=" not in view.page.url
 
 
@@ -216,7 +216,7 @@ def test_a_byte_chosen_is_not_left_when_the_rows_below_are_scrolled_to(view):
     """What was chosen far above stays chosen, and the rows stay where they were scrolled."""
     view.open("dense-index-0", 0, pin=9, file=".index")
     view.press("Home", "ArrowDown", "ArrowDown", "ArrowDown")
-    view.said("bytes 48–")
+    view.wait_for_words("bytes 48–")
     hexes = view.page.locator(".hex")
     hexes.evaluate("one => { one.scrollTop = one.scrollHeight / 2 }")
     view.page.locator(".hex .gone").first.wait_for(state="attached")

@@ -21,7 +21,9 @@ def offered(at) -> list[str]:
     """The files in the control and in the menu beside it."""
     (control,) = [group.options for group in at.button_group if group.label == "File"]
     (menu,) = [
-        list(one.proto.options) for one in at.get("menu_button") if one.proto.label == "Other files"
+        list(element.proto.options)
+        for element in at.get("menu_button")
+        if element.proto.label == "Other files"
     ]
     return [*control, *menu]
 
@@ -29,13 +31,13 @@ def offered(at) -> list[str]:
 @pytest.fixture
 def copied(clean, tmp_path) -> Path:
     """The broker's own files and one topic-partition, to change."""
-    here = tmp_path / "broker"
-    here.mkdir()
-    for found in clean.iterdir():
-        if found.is_file():
-            shutil.copy(found, here)
-    shutil.copytree(clean / "payments-0", here / "payments-0")
-    return here
+    directory = tmp_path / "broker"
+    directory.mkdir()
+    for path in clean.iterdir():
+        if path.is_file():
+            shutil.copy(path, directory)
+    shutil.copytree(clean / "payments-0", directory / "payments-0")
+    return directory
 
 
 def test_what_lies_beside_the_segment(clean):
@@ -183,9 +185,9 @@ def test_indexes_without_a_log_have_their_bytes(copied):
 
 def test_a_directory_without_a_segment(copied):
     """What else lies there is shown."""
-    for found in (copied / "payments-0").iterdir():
-        if found.name != "partition.metadata":
-            found.unlink()
+    for path in (copied / "payments-0").iterdir():
+        if path.name != "partition.metadata":
+            path.unlink()
     at = page(copied, "payments-0")
     assert bytes_sent(at)[
         "file"

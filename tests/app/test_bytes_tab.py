@@ -38,7 +38,7 @@ def test_the_file_of_the_address(killed):
     )
 
 
-def test_damage_is_told(damaged):
+def test_damage_is_reported(damaged):
     """A torn slot at the end of an index; every file of every segment has bytes to show."""
     at = page(damaged, "metrics-0", 0, tab="Bytes", file=".index")
     assert "torn slot" in [span[2] for span in bytes_sent(at)["panes"][0]["spans"]]

@@ -20,11 +20,11 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[tuple]:
 def test_a_figure_is_drawn_once(drawn):
     """For a view, a drawing and a language; another drawing of the same view is another figure."""
 
-    def lines(shown, mode):
-        drawn.append((shown, mode))
+    def lines(view, mode):
+        drawn.append((view, mode))
         return "lines"
 
-    def bars(shown, mode):
+    def bars(view, mode):
         return "bars"
 
     assert [charts.figure(("log", 1), lines, "view") for _ in range(2)] == [

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from kafkaviz.app.state.checkups import checkups
-from tests.app.driven import PATIENCE_S, ROOT, fine, html
+from tests.app.page_driver import PATIENCE_S, ROOT, fine, html
 
 pytestmark = pytest.mark.usefixtures("starts", "chinese")
 CLEAN, DAMAGED, KILLED, UNSTARTABLE = "clean", "damaged", "killed", "unstartable"
@@ -69,11 +69,14 @@ def chinese(name: str, directory: Path, query: dict[str, str]) -> AppTest:
 
 def texts(at: AppTest) -> list[str]:
     """What is read on it: HTML, alt texts, labels, and what its components are sent."""
-    components = [json.loads(one.proto.json or "{}") for one in at.get("bidi_component")]
+    components = [json.loads(element.proto.json or "{}") for element in at.get("bidi_component")]
     return [
         *re.sub(r"<[^>]+>", "\n", CODE.sub("", html(at))).splitlines(),
-        *(one.proto.alt for one in at.get("plotly_chart")),
-        *(one.label for one in (*at.button, *at.selectbox, *at.select_slider, *at.text_input)),
+        *(element.proto.alt for element in at.get("plotly_chart")),
+        *(
+            element.label
+            for element in (*at.button, *at.selectbox, *at.select_slider, *at.text_input)
+        ),
         *(text for component in components for text in strings(component)),
     ]
 
@@ -93,6 +96,6 @@ def strings(value: object) -> list[str]:
 def test_no_sentence_is_english(name, sample, query, request):
     """Neither one that the page writes itself nor a message from a floor below."""
     at = chinese(name, request.getfixturevalue(sample), query)
-    told = texts(at)
-    assert any(re.search("[一-鿿]", text) for text in told)
-    assert [text for text in told if ENGLISH.search(AS_THEY_ARE.sub("", text))] == []
+    page_texts = texts(at)
+    assert any(re.search("[一-鿿]", text) for text in page_texts)
+    assert [text for text in page_texts if ENGLISH.search(AS_THEY_ARE.sub("", text))] == []

@@ -45,7 +45,7 @@ def asks() -> None:
             says,
             default,
             "order",
-            format_func=lambda one: say(says[one]),
+            format_func=lambda choice_name: say(says[choice_name]),
             required=True,
         )
     )
@@ -57,7 +57,7 @@ def steps() -> None:
 
     from kafkaviz.app.state import choice
 
-    st.text(" ".join(choice.ask(st.select_slider, one, list("01234"), "0", one) for one in "ab"))
+    st.text(" ".join(choice.ask(st.select_slider, name, list("01234"), "0", name) for name in "ab"))
 
 
 def page(script=tabs, **query: str) -> AppTest:
@@ -68,13 +68,13 @@ def page(script=tabs, **query: str) -> AppTest:
     return at.run()
 
 
-def said(at: AppTest) -> str:
+def page_text(at: AppTest) -> str:
     """The word, and the name that the tab has."""
     assert not at.exception
     return at.text[0].value
 
 
-def asked(at: AppTest, name: str) -> str | None:
+def query_value(at: AppTest, name: str) -> str | None:
     """A parameter of the address; AppTest keeps it as a list or as text, by who set it."""
     value = at.query_params.get(name)
     return value[0] if isinstance(value, list) else value
@@ -83,16 +83,16 @@ def asked(at: AppTest, name: str) -> str | None:
 def test_the_first_goes_without_saying():
     """Also where the address says what is no choice."""
     assert (
-        said(page()) == said(page(tab="Third")) == "First One"
-        and said(page(lang="zh")) == "First 一"
+        page_text(page()) == page_text(page(tab="Third")) == "First One"
+        and page_text(page(lang="zh")) == "First 一"
     )
 
 
 def test_a_link_names_the_word():
     """In any language, whatever its capitals."""
     assert (
-        said(page(tab="Second")) == said(page(tab="second")) == "Second Two"
-        and said(page(tab="Second", lang="zh")) == "Second 二"
+        page_text(page(tab="Second")) == page_text(page(tab="second")) == "Second Two"
+        and page_text(page(tab="Second", lang="zh")) == "Second 二"
     )
 
 
@@ -100,45 +100,45 @@ def test_what_was_clicked_stays_in_another_language():
     """Though the address that Python knows still says nothing of it."""
     at = page()
     at.session_state["tab"] = "Two"
-    assert said(at.run()) == "Second Two"
+    assert page_text(at.run()) == "Second Two"
     at.query_params["lang"] = "zh"
-    assert said(at.run()) == "Second 二"
+    assert page_text(at.run()) == "Second 二"
 
 
 def test_a_new_address_counts():
     """Whoever follows a link means what it says."""
     at = page(tab="Second")
     at.query_params["tab"] = "First"
-    assert said(at.run()) == "First One"
+    assert page_text(at.run()) == "First One"
 
 
 def test_the_default_is_not_in_the_address():
     """And another choice is written as it is."""
     at = page(asks)
-    assert said(at) == "size" and asked(at, "order") is None
+    assert page_text(at) == "size" and query_value(at, "order") is None
     at.button_group[0].set_value("name").run()
-    assert said(at) == "name" and asked(at, "order") == "name"
+    assert page_text(at) == "name" and query_value(at, "order") == "name"
 
 
 def test_an_address_means_the_same_in_every_language():
     """Its words on the page are of the language, and a switch keeps the choice."""
     at = page(asks, order="name", lang="zh")
-    assert said(at) == "name" and at.button_group[0].options == ["日志段", "主题分区"]
+    assert page_text(at) == "name" and at.button_group[0].options == ["日志段", "主题分区"]
     at.button(key="kv_lang_en").click().run()
-    assert said(at) == "name" and at.button_group[0].options == ["Segment", "Topic-partition"]
-    assert asked(at, "order") == "name" and asked(at, "lang") is None
+    assert page_text(at) == "name" and at.button_group[0].options == ["Segment", "Topic-partition"]
+    assert query_value(at, "order") == "name" and query_value(at, "lang") is None
 
 
 def test_where_nobody_chose_another_default_counts():
     """As a link of this address would bring it; what was chosen stays."""
     at = page(asks)
     at.query_params["usual"] = "name"
-    assert said(at.run()) == "name" and asked(at, "order") is None
+    assert page_text(at.run()) == "name" and query_value(at, "order") is None
     at.button_group[0].set_value("size").run()
     at.query_params["usual"] = "size"
-    assert said(at.run()) == "size"
+    assert page_text(at.run()) == "size"
     at.query_params["usual"] = "name"
-    assert said(at.run()) == "name"
+    assert page_text(at.run()) == "name"
 
 
 def test_an_address_older_than_a_move_does_not_lead():
@@ -151,8 +151,8 @@ def test_an_address_older_than_a_move_does_not_lead():
             at.select_slider(key=key).set_value(value)
         at.query_params.clear()  # as it was when the page was opened
         at.run()
-    assert said(at) == "4 2" and [one.value for one in at.select_slider] == ["4", "2"]
-    assert (asked(at, "a"), asked(at, "b")) == ("4", "2")
+    assert page_text(at) == "4 2" and [slider.value for slider in at.select_slider] == ["4", "2"]
+    assert (query_value(at, "a"), query_value(at, "b")) == ("4", "2")
 
 
 def test_what_was_written_meanwhile_is_written_over(monkeypatch):
@@ -167,7 +167,7 @@ def test_what_was_written_meanwhile_is_written_over(monkeypatch):
     at.select_slider(key="a").set_value("1").run()
     at.query_params.clear()
     at.select_slider(key="a").set_value("0").run()
-    assert said(at) == "0 0" and sent == [{"a": "1"}, {}]
+    assert page_text(at) == "0 0" and sent == [{"a": "1"}, {}]
 
 
 def test_back_leads_after_moves():
@@ -176,13 +176,13 @@ def test_back_leads_after_moves():
     at.select_slider(key="a").set_value("3").run()
     at.select_slider(key="b").set_value("1").run()
     at.query_params["a"] = "1"
-    assert said(at.run()) == "1 1" and at.select_slider(key="a").value == "1"
+    assert page_text(at.run()) == "1 1" and at.select_slider(key="a").value == "1"
 
 
 @pytest.mark.parametrize("said_so", ["1000", "1 000", "1\u202f000"])
 def test_an_address_may_group_its_digits(said_so):
     """As links of before did; what is written has plain ones."""
     assert (
-        choice._parse_word(said_so, {"none": "none", "1000": "1\u202f000"}, lambda said: None)
+        choice._parse_word(said_so, {"none": "none", "1000": "1\u202f000"}, lambda word: None)
         == "1000"
     )

@@ -6,13 +6,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from kafkaviz.app import workloads
-from tests.app.driven import ROOT, opened
+from tests.app.page_driver import ROOT, opened
 
 ADDRESSES = [
     *(
-        {"page": one.stem}
-        for one in sorted((ROOT / "pages").glob("*.py"))
-        if one.stem not in ("page_cache", "tuning")
+        {"page": path.stem}
+        for path in sorted((ROOT / "pages").glob("*.py"))
+        if path.stem not in ("page_cache", "tuning")
     ),
     {"page": "page_cache", "grow": "14 pages", "every": "5000 appends"},  # the quickest to replay
     {"page": "tuning", "tp": "payments-0"},
@@ -32,39 +32,39 @@ def stops(at: AppTest, most: int) -> Iterator[tuple[str, object, object]]:
     Of a slider over names each, or the ends and `most` between them evenly; of one over numbers the
     ends and the middle.
     """
-    for one in at.select_slider:
-        if not one.disabled:
-            kept = (
-                one.options
-                if len(one.options) <= 2 * most
-                else [*one.options[:: len(one.options) // most], one.options[-1]]
+    for slider in at.select_slider:
+        if not slider.disabled:
+            options = (
+                slider.options
+                if len(slider.options) <= 2 * most
+                else [*slider.options[:: len(slider.options) // most], slider.options[-1]]
             )
-            yield from ((one.key, one.value, option) for option in kept)
-    for one in at.slider:
-        if not one.disabled:
+            yield from ((slider.key, slider.value, option) for option in options)
+    for slider in at.slider:
+        if not slider.disabled:
             yield from (
-                (one.key, one.value, number)
-                for number in (one.min, (one.min + one.max) // 2, one.max)
+                (slider.key, slider.value, number)
+                for number in (slider.min, (slider.min + slider.max) // 2, slider.max)
             )
 
 
 def moved(at: AppTest, key: str, value: object) -> None:
     """A slider put somewhere else, the page not yet run."""
-    next(one for one in (*at.select_slider, *at.slider) if one.key == key).set_value(value)
+    next(slider for slider in (*at.select_slider, *at.slider) if slider.key == key).set_value(value)
 
 
 def fallen(at: AppTest, most: int) -> list[str]:
     """Where the page ends in an exception: the slider, its stop and the words."""
     at.default_timeout = PATIENCE_S
-    found, back = [], None
+    faults, back = [], None
     for key, before, stop in list(stops(at, most)):
         if back:
             moved(at, *back)
         moved(at, key, stop)
         back = key, before
         at.run()
-        found += [f"{key} at {stop}: {one.message}" for one in at.exception]
-    return found
+        faults += [f"{key} at {stop}: {error.message}" for error in at.exception]
+    return faults
 
 
 @pytest.mark.parametrize(

@@ -34,32 +34,34 @@ def checked(text: str, keys: np.ndarray = ARTICLE) -> exercise.RuleCheck:
 
 def test_the_right_rule_finds_every_ceiling():
     """Around each key of the article, and in an index without an entry."""
-    found = checked(RIGHT)
-    assert found.is_right and len(found.cases) == 3 * 5 + 1
-    assert [(one.target, one.floor_slot, one.answer_slot) for one in found.cases if one.kind == EXACT] == [
+    check = checked(RIGHT)
+    assert check.is_right and len(check.cases) == 3 * 5 + 1
+    assert [(case.target, case.floor_slot, case.answer_slot) for case in check.cases if case.kind == EXACT] == [
         (6, 0, 0), (14, 1, 1), (22, 2, 2), (26, 3, 3), (31, 4, 4),
     ]  # fmt: skip
 
 
 def test_slot_plus_1_fails_on_each_key_and_at_the_end():
     """And nowhere else, but for an index without an entry."""
-    found = checked(SLOT_PLUS_1)
-    assert [found.counts(kind) for kind in exercise.KINDS] == [
+    check = checked(SLOT_PLUS_1)
+    assert [check.counts(kind) for kind in exercise.KINDS] == [
         (1, 0),
         (5, 5),
         (8, 0),
         (1, 1),
         (1, 1),
     ]
-    assert [(one.target, one.answer_slot, one.ceiling) for one in found.wrong_cases] == [
+    assert [(case.target, case.answer_slot, case.ceiling) for case in check.wrong_cases] == [
         (6, 1, 0), (14, 2, 1), (22, 3, 2), (26, 4, 3), (31, 5, 4), (32, 5, -1), (23, 0, -1),
     ]  # fmt: skip
 
 
 def test_minus_1_as_the_base_offset_fails_at_both_ends():
     """Below the first key, where slot 0 is the ceiling, and above the last, where there is none."""
-    found = checked(NONE_TO_BASE)
-    assert [(one.kind, one.target, one.answer_slot, one.ceiling) for one in found.wrong_cases] == [
+    check = checked(NONE_TO_BASE)
+    assert [
+        (case.kind, case.target, case.answer_slot, case.ceiling) for case in check.wrong_cases
+    ] == [
         (BELOW, 5, BASE, 0),
         (ABOVE, 32, BASE, -1),
         (EMPTY, 23, BASE, -1),
@@ -68,10 +70,10 @@ def test_minus_1_as_the_base_offset_fails_at_both_ends():
 
 def test_a_key_that_is_not_there_is_no_answer():
     """A rule that asks for key(-1) fails where lookup finds nothing, and only there."""
-    found = checked(
+    check = checked(
         "if key(slot) = target then slot else if slot + 1 < entries then slot + 1 else none"
     )
-    assert [(one.kind, one.answer_slot) for one in found.wrong_cases] == [
+    assert [(case.kind, case.answer_slot) for case in check.wrong_cases] == [
         (BELOW, NO_ANSWER),
         (EMPTY, NO_ANSWER),
     ]
@@ -79,22 +81,22 @@ def test_a_key_that_is_not_there_is_no_answer():
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.integers(0, 2**40), unique=True, max_size=40).map(sorted))
-def test_the_ceiling_that_a_rule_is_held_against(keys):
+def test_the_ceiling_that_a_rule_is_compared_with(keys):
     """Is numpy's, and a linear scan's; the right rule gives it for any index."""
-    found = checked(RIGHT, np.array(keys, np.int64))
-    assert found.is_right
-    for one in found.cases:
-        if one.kind != EMPTY:
-            slot = int(np.searchsorted(keys, one.target, "left"))
+    check = checked(RIGHT, np.array(keys, np.int64))
+    assert check.is_right
+    for case in check.cases:
+        if case.kind != EMPTY:
+            slot = int(np.searchsorted(keys, case.target, "left"))
             assert (
-                one.ceiling
+                case.ceiling
                 == (slot if slot < len(keys) else -1)
-                == textbook.ceiling_slot(np.array(keys), one.target)
+                == textbook.ceiling_slot(np.array(keys), case.target)
             )
-            assert one.floor_slot == int(np.searchsorted(keys, one.target, "right")) - 1
-            assert one.kind == (
+            assert case.floor_slot == int(np.searchsorted(keys, case.target, "right")) - 1
+            assert case.kind == (
                 EXACT
-                if one.target in keys
+                if case.target in keys
                 else BELOW
                 if slot == 0
                 else ABOVE

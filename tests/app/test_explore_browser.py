@@ -46,7 +46,7 @@ def shows(page: "sync_api.Page", beginning: str) -> None:
     )
 
 
-def test_a_question_is_asked_by_a_click(explore):
+def test_a_click_runs_a_question(explore):
     """Its query is coloured, its answer drawn; nothing is clipped at 1280 px."""
     assert (
         explore.locator("pre .k").first.inner_text() == "WITH"
@@ -111,10 +111,10 @@ def test_a_mistake_is_shown_where_it_is_and_mended(explore):
 
 def test_the_rows_are_taken_along(explore):
     """As CSV, named by the broker and the question."""
-    with explore.expect_download() as taken:
+    with explore.expect_download() as download:
         explore.get_by_role("button", name="CSV").click()
-    assert taken.value.suggested_filename == "kafka-4.3.1-clean-half-full.csv"
-    lines = taken.value.path().read_text(encoding="utf-8").splitlines()
+    assert download.value.suggested_filename == "kafka-4.3.1-clean-half-full.csv"
+    lines = download.value.path().read_text(encoding="utf-8").splitlines()
     assert (
         lines[0] == '"topic","partition","roll_reason","closed","fill","log_bytes","segment_bytes"'
         and len(lines) == 6
@@ -135,12 +135,12 @@ def workers(page: "sync_api.Page") -> set[int]:
 
 def processes() -> dict[int, tuple[int, str]]:
     """The parent and the command of each."""
-    found = {}
+    processes = {}
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):  # it has just ended
             parent = re.search(r"^PPid:\s*(\d+)", (folder / "status").read_text(), re.M)
-            found[int(folder.name)] = int(parent[1]), (folder / "cmdline").read_text()
-    return found
+            processes[int(folder.name)] = int(parent[1]), (folder / "cmdline").read_text()
+    return processes
 
 
 def busy(page: "sync_api.Page") -> int:
@@ -178,7 +178,7 @@ def test_a_closed_tab_ends_its_query(explore, server, browser):
     assert worker not in workers(explore)
 
 
-def test_a_process_that_is_killed_is_said_and_started_again(explore):
+def test_a_process_that_is_killed_is_reported_and_started_again(explore):
     """The page offers to run the query again, and the next question is answered by a new one."""
     os.kill(busy(explore), signal.SIGKILL)
     explore.get_by_text("The process that worked on this query ended").wait_for()

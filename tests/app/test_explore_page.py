@@ -52,7 +52,7 @@ SELECT = "SELECT codec, count(*) AS n\nFROM batches\nGROUP BY codec"
 class FakeQuery:
     """A query that is as far as the test says."""
 
-    asked: ClassVar[list[str]] = []
+    queries: ClassVar[list[str]] = []
     now: str = "done"
     seconds: float = 0.4
     answer: QueryResult | None = QueryResult(CODECS, 2, 0.4)
@@ -60,7 +60,7 @@ class FakeQuery:
 
     def __init__(self, catalog_path: Path, text: str) -> None:
         self.text, self.own = text, None
-        FakeQuery.asked.append(text)
+        FakeQuery.queries.append(text)
 
     @property
     def state(self) -> str:
@@ -89,7 +89,7 @@ class FakeQuery:
 def fake(monkeypatch, starts) -> type[FakeQuery]:
     """Queries that never reach DuckDB; set what comes of them before the page runs."""
     fresh = type("FakeQuery", (FakeQuery,), {})
-    monkeypatch.setattr(FakeQuery, "asked", [])
+    monkeypatch.setattr(FakeQuery, "queries", [])
     monkeypatch.setattr(query_module, "Query", fresh)
     for name in ("now", "seconds", "answer", "error"):
         monkeypatch.setattr(FakeQuery, name, getattr(FakeQuery, name))
@@ -97,18 +97,18 @@ def fake(monkeypatch, starts) -> type[FakeQuery]:
 
 
 @pytest.fixture
-def made(damaged, in_process, monkeypatch) -> Path:
+def ingested_broker(damaged, in_process, monkeypatch) -> Path:
     """The directory of the damaged broker, its catalog where the app keeps it."""
-    found = broker_cache.broker(damaged)
-    in_process(found.source, catalog=broker_cache.catalog_path(found), findings=True)
+    broker = broker_cache.broker(damaged)
+    in_process(broker.source, catalog=broker_cache.catalog_path(broker), findings=True)
     return damaged
 
 
-def page(directory: Path, **asked: str) -> AppTest:
+def page(directory: Path, **query: str) -> AppTest:
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
     at.query_params["dir"] = str(directory)
     at.run()
-    for name, value in asked.items():
+    for name, value in query.items():
         at.query_params[name] = value
     return checked(at.switch_page(str(ROOT / "pages" / "explore.py")).run())
 
@@ -119,25 +119,25 @@ def checked(at: AppTest) -> AppTest:
 
 
 def words(at: AppTest) -> str:
-    return "\n".join(one.proto.body for one in at.get("html"))
+    return "\n".join(element.proto.body for element in at.get("html"))
 
 
 def field(at: AppTest) -> dict:
     return next(
-        json.loads(one.proto.json)
-        for one in at.get("bidi_component")
-        if one.proto.component_name.endswith("kafkaviz.sql")
+        json.loads(element.proto.json)
+        for element in at.get("bidi_component")
+        if element.proto.component_name.endswith("kafkaviz.sql")
     )
 
 
 def press(at: AppTest, label: str) -> AppTest:
-    return checked(next(one for one in at.button if one.label == label).click().run())
+    return checked(next(button for button in at.button if button.label == label).click().run())
 
 
-def test_the_first_question_is_asked_by_itself(made, fake):
+def test_the_first_question_runs_by_itself(ingested_broker, fake):
     """Its query stands in the field, its answer below, in numbers, figure and table."""
-    at = page(made, ask="codecs")
-    assert field(at)["text"] == QUESTION_BY_NAME["codecs"].sql and fake.asked == [
+    at = page(ingested_broker, ask="codecs")
+    assert field(at)["text"] == QUESTION_BY_NAME["codecs"].sql and fake.queries == [
         QUESTION_BY_NAME["codecs"].sql
     ]
     assert "2 rows, 0.4 s" in words(
@@ -147,58 +147,63 @@ def test_the_first_question_is_asked_by_itself(made, fake):
         '<td class="kv-mono r kv-tight">12\u202f415</td>' in words(at)
         and len(at.get("plotly_chart")) == 1
     )
-    assert field(page(made))["text"] == QUESTIONS[0].sql
+    assert field(page(ingested_broker))["text"] == QUESTIONS[0].sql
     assert "1 segment (.cleaned) is in segments alone" in words(at)
 
 
-def test_a_question_is_chosen(made, fake):
+def test_a_question_is_chosen(ingested_broker, fake):
     """It stands in the address, by its name; the first one leaves the address as it is."""
-    at = press(page(made), "Where is the index densest?")
-    assert at.query_params["ask"] == "densest" and fake.asked[-1] == QUESTION_BY_NAME["densest"].sql
+    at = press(page(ingested_broker), "Where is the index densest?")
+    assert (
+        at.query_params["ask"] == "densest" and fake.queries[-1] == QUESTION_BY_NAME["densest"].sql
+    )
     assert "sql" not in at.query_params and "ask" not in press(at, QUESTIONS[0].text).query_params
 
 
-def test_a_link_brings_a_query_back(made, fake):
+def test_a_link_brings_a_query_back(ingested_broker, fake):
     """Whatever was typed; it is asked once for all who come."""
     for _ in range(2):
-        assert field(page(made, sql=SELECT))["text"] == SELECT
-    assert fake.asked == [SELECT]
+        assert field(page(ingested_broker, sql=SELECT))["text"] == SELECT
+    assert fake.queries == [SELECT]
 
 
-def test_another_column_is_drawn(made, fake):
+def test_another_column_is_drawn(ingested_broker, fake):
     """And stands in the address, until another question is asked; one that the answer has not is
     passed over.
     """
-    at = page(made, ask="codecs", draw="log_bytes")
+    at = page(ingested_broker, ask="codecs", draw="log_bytes")
     assert "log_bytes: 87.9 KiB to 381 KiB" in words(at)
     (choice,) = at.selectbox
     at = checked(choice.select("records").run())
     assert at.query_params["draw"] == "records" and "records: 900 to 12\u202f415" in words(at)
     at = checked(at.selectbox[0].select("bytes_a_record").run())
     assert "draw" not in at.query_params and "A record takes 32 B" in words(at)
-    at = press(page(made, ask="codecs", draw="log_bytes"), "Where is the index densest?")
+    at = press(page(ingested_broker, ask="codecs", draw="log_bytes"), "Where is the index densest?")
     assert "draw" not in at.query_params and at.query_params["ask"] == "densest"
-    assert "A record takes 32 B" in words(page(made, ask="codecs", draw="nope"))
+    assert "A record takes 32 B" in words(page(ingested_broker, ask="codecs", draw="nope"))
 
 
-def test_the_tables_are_listed_with_their_rows_and_columns(made, fake):
+def test_the_tables_are_listed_with_their_rows_and_columns(ingested_broker, fake):
     """All but the one that is kafkaviz's own."""
-    told, rows = words(page(made)), broker_cache.catalog_info(broker_cache.open_snapshot(made)).rows
+    text, rows = (
+        words(page(ingested_broker)),
+        broker_cache.catalog_info(broker_cache.open_snapshot(ingested_broker)).rows,
+    )
     assert (
-        told.count("<summary>") == len(TABLES) - 1
-        and '<span class="kv-mono">checked</span>' not in told
+        text.count("<summary>") == len(TABLES) - 1
+        and '<span class="kv-mono">checked</span>' not in text
     )
     for name in ("segments", "retention", "sweep", "findings"):
         assert (
             f'<summary><span class="kv-mono">{name}</span><span>{rows[name]:,}</span>'.replace(
                 ",", "\u202f"
             )
-            in told
+            in text
         )
-    assert '<button type="button" class="kv-col">headers_p99</button><span>long</span>' in told
+    assert '<button type="button" class="kv-col">headers_p99</button><span>long</span>' in text
 
 
-def test_a_column_is_taken_as_a_query_has_it(made):
+def test_a_column_is_taken_as_a_query_has_it(ingested_broker):
     """Each that is no word of SQL by its name, those that are in quotes."""
     written = {
         name: sql.quote_name(name) if name in catalog.QUOTED_COLUMNS else name
@@ -209,36 +214,37 @@ def test_a_column_is_taken_as_a_query_has_it(made):
         names = ", ".join(written[name] for name in schema.names)
         assert (
             Query(
-                broker_cache.catalog_path(broker_cache.broker(made)), f"SELECT {names} FROM {table}"
+                broker_cache.catalog_path(broker_cache.broker(ingested_broker)),
+                f"SELECT {names} FROM {table}",
             )
             .wait(60)
             .rows.column_names
             == schema.names
         )
-    told = catalog.tables_html(None)
+    text = catalog.tables_html(None)
     assert (
         '<button type="button" class="kv-col" data-name="&quot;offset&quot;">offset</button>'
-        in told
+        in text
     )
-    assert all(name in told for name in catalog.QUOTED_COLUMNS)
+    assert all(name in text for name in catalog.QUOTED_COLUMNS)
 
 
-def test_a_mistake_is_marked(made, fake):
+def test_a_mistake_is_marked(ingested_broker, fake):
     """One message with its place, in the field too; no way to run it again unchanged."""
     fake.now, fake.error = (
         "failed",
         QueryError("There is no column <b>", "Columns like it: topic", 14, 17),
     )
-    at = page(made, sql="SELECT topic, <b>\nFROM segments")
+    at = page(ingested_broker, sql="SELECT topic, <b>\nFROM segments")
     assert "There is no column &lt;b&gt;" in words(
         at
     ) and "Line 1, character 15. Columns like it: topic" in words(at)
     assert "<i>1</i>SELECT topic, <b>&lt;b&gt;</b>" in words(at) and field(at)["wrong"] == [14, 17]
-    assert not [one for one in at.button if one.label == "Run again"]
+    assert not [button for button in at.button if button.label == "Run again"]
 
 
 @pytest.mark.parametrize(
-    ("error", "said"),
+    ("error", "expected"),
     [
         (
             WorkerLost("the process that worked on the query ended"),
@@ -248,17 +254,17 @@ def test_a_mistake_is_marked(made, fake):
         (QueryTooLarge(1024), "The query needs more than 1\u202f024 MiB of memory"),
     ],
 )
-def test_a_query_that_was_ended_is_said_and_run_again(error, said, made, fake):
+def test_a_query_that_was_ended_is_reported_and_run_again(error, expected, ingested_broker, fake):
     """By the button; the next answer is shown."""
     fake.now, fake.error = "failed", error
-    at = page(made, sql=SELECT)
-    assert said in words(at) and "Nothing was changed" in words(at)
+    at = page(ingested_broker, sql=SELECT)
+    assert expected in words(at) and "Nothing was changed" in words(at)
     fake.now, fake.error = "done", None
     at = press(at, "Run again")
-    assert "2 rows" in words(at) and fake.asked == [SELECT, SELECT]
+    assert "2 rows" in words(at) and fake.queries == [SELECT, SELECT]
 
 
-def test_a_fault_of_the_catalog_tells_no_path_of_the_server(made, fake):
+def test_a_fault_of_the_catalog_tells_no_path_of_the_server(ingested_broker, fake):
     """Where it lies is the server's own."""
     fake.now, fake.error = (
         "failed",
@@ -268,23 +274,23 @@ def test_a_fault_of_the_catalog_tells_no_path_of_the_server(made, fake):
             verbatim("run kafkaviz ingest"),
         ),
     )
-    told = words(page(made, sql=SELECT))
-    assert "lacks files that it names. Nothing was changed." in told and "/srv/cache" not in told
+    text = words(page(ingested_broker, sql=SELECT))
+    assert "lacks files that it names. Nothing was changed." in text and "/srv/cache" not in text
 
 
-def test_any_other_failure_is_one_line(made, fake):
+def test_any_other_failure_is_one_line(ingested_broker, fake):
     """No traceback."""
     fake.now, fake.error = "failed", KafkavizError(verbatim("no Java was found"))
-    told = words(page(made, sql=SELECT))
-    assert "The query did not end" in told and "no Java was found. Nothing was changed." in told
+    text = words(page(ingested_broker, sql=SELECT))
+    assert "The query did not end" in text and "no Java was found. Nothing was changed." in text
 
 
-def test_while_it_runs_the_page_shows_how_far(made, fake, monkeypatch):
+def test_while_it_runs_the_page_shows_how_far(ingested_broker, fake, monkeypatch):
     """That others come first, or for how long it runs; and a way to stop."""
     fake.now = "waiting"
-    assert "The query waits for others to end" in words(page(made, sql=SELECT))
+    assert "The query waits for others to end" in words(page(ingested_broker, sql=SELECT))
     fake.now, fake.seconds = "running", 1.2
-    at = page(made, sql=SELECT)
+    at = page(ingested_broker, sql=SELECT)
     assert '<span>The query runs</span><span class="kv-fnt">1 s</span>' in words(
         at
     ) and "rows," not in words(at)
@@ -294,34 +300,38 @@ def test_while_it_runs_the_page_shows_how_far(made, fake, monkeypatch):
     assert "2 rows" in words(press(at, "Run again"))
 
 
-def test_a_query_that_is_left_is_ended(made, fake):
+def test_a_query_that_is_left_is_ended(ingested_broker, fake):
     """Nobody waits for it, unless another tab does."""
     fake.now = "running"
-    at = page(made, sql=SELECT)
-    left = queries.queries().get_or_start(broker_cache.open_snapshot(made), SELECT)
+    at = page(ingested_broker, sql=SELECT)
+    left = queries.queries().get_or_start(broker_cache.open_snapshot(ingested_broker), SELECT)
     assert not left.is_over
     press(at, "Where is the index densest?")
     assert not left.is_over  # this test waits too
-    queries.queries().leave(broker_cache.open_snapshot(made), SELECT)
+    queries.queries().leave(broker_cache.open_snapshot(ingested_broker), SELECT)
     assert left.is_over
 
 
-def test_a_query_that_somebody_cancelled_is_asked_anew_by_another(made, fake, monkeypatch):
+def test_a_query_that_somebody_cancelled_is_run_anew_by_another(ingested_broker, fake, monkeypatch):
     """Whoever ended it is told so."""
-    here, known, tab = broker_cache.open_snapshot(made), queries.Queries(), ["a"]
+    snapshot, known, tab = broker_cache.open_snapshot(ingested_broker), queries.Queries(), ["a"]
     monkeypatch.setattr(queries, "_tab", lambda: tab[0])
     fake.now = "running"
-    first = known.get_or_start(here, SELECT)
+    first = known.get_or_start(snapshot, SELECT)
     first.cancel()
-    assert known.get_or_start(here, SELECT) is first
+    assert known.get_or_start(snapshot, SELECT) is first
     tab[0] = "b"
-    again = known.get_or_start(here, SELECT)
+    again = known.get_or_start(snapshot, SELECT)
     assert again is not first and not again.is_over
 
 
-def test_a_query_whose_tabs_are_closed_is_ended(made, fake, monkeypatch):
+def test_a_query_whose_tabs_are_closed_is_ended(ingested_broker, fake, monkeypatch):
     """All of them, for some seconds: one that comes back is waited with."""
-    here, known, opened = broker_cache.open_snapshot(made), queries.Queries(), {"a", "b"}
+    snapshot, known, opened = (
+        broker_cache.open_snapshot(ingested_broker),
+        queries.Queries(),
+        {"a", "b"},
+    )
     now = iter(range(1000))
     monkeypatch.setattr(queries.time, "sleep", lambda seconds: beats.get(timeout=60))
     monkeypatch.setattr(queries.time, "monotonic", lambda: next(now))
@@ -329,8 +339,8 @@ def test_a_query_whose_tabs_are_closed_is_ended(made, fake, monkeypatch):
     beats, looked, tabs = queue.Queue(), queue.Queue(), iter("ab")
     monkeypatch.setattr(queries, "_tab", lambda: next(tabs))
     fake.now = "running"
-    asked = known.get_or_start(here, SELECT)
-    assert known.get_or_start(here, SELECT) is asked
+    query = known.get_or_start(snapshot, SELECT)
+    assert known.get_or_start(snapshot, SELECT) is query
 
     def looks(times: int = 1) -> None:
         """The watcher looks so often; what it does then is over once it sleeps again."""
@@ -343,18 +353,18 @@ def test_a_query_whose_tabs_are_closed_is_ended(made, fake, monkeypatch):
     looks(3)
     opened.add("b")
     looks(20)
-    assert not asked.is_over
+    assert not query.is_over
     opened.clear()
     for _ in range(20):
         beats.put(None)
     until = time.time() + 60
-    while not asked.is_over and time.time() < until:
+    while not query.is_over and time.time() < until:
         threading.Event().wait(0.01)
-    assert asked.is_over
+    assert query.is_over
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("answer", "expected"),
     [
         (QueryResult(CODECS, 54_432, 1.0), "the first 2 of 54\u202f432 rows, 1.0 s"),
         (QueryResult(CODECS, None, 1.0), "the first 2 rows of more, 1.0 s"),
@@ -362,28 +372,28 @@ def test_a_query_whose_tabs_are_closed_is_ended(made, fake, monkeypatch):
         (QueryResult(CODECS.slice(0, 0), 0, 1.0), "No row answers this"),
     ],
 )
-def test_how_much_there_is(answer, said, made, fake):
+def test_how_much_there_is(answer, expected, ingested_broker, fake):
     """A cut answer says of how many."""
     fake.answer = answer
-    assert said in words(page(made, sql=SELECT))
+    assert expected in words(page(ingested_broker, sql=SELECT))
 
 
-def test_a_long_answer_scrolls(made, fake):
+def test_a_long_answer_scrolls(ingested_broker, fake):
     """In Streamlit's table, which can be sorted."""
     fake.answer = QueryResult(
         pa.table({"topic": [str(row) for row in range(101)], "n": list(range(101))}), 101, 0.1
     )
-    at = page(made, sql=SELECT)
+    at = page(ingested_broker, sql=SELECT)
     assert len(at.dataframe) == 1 and len(at.dataframe[0].value) == 101
 
 
-def test_text_of_a_log_is_text(made, fake):
+def test_text_of_a_log_is_text(ingested_broker, fake):
     """In the table, in the title, in a name of a column."""
     fake.answer = QueryResult(
         pa.table({"topic": ["<script>"], "<img>": ["<b>x</b>"], "n": [1]}), 1, 0.1
     )
-    told = words(page(made, sql=SELECT))
-    assert "<script>" not in told and "<img>" not in told and "&lt;b&gt;x&lt;/b&gt;" in told
+    text = words(page(ingested_broker, sql=SELECT))
+    assert "<script>" not in text and "<img>" not in text and "&lt;b&gt;x&lt;/b&gt;" in text
 
 
 def test_before_there_is_a_catalog(killed, fake, starts, tmp_path, monkeypatch):
@@ -394,22 +404,22 @@ def test_before_there_is_a_catalog(killed, fake, starts, tmp_path, monkeypatch):
         at
     )
     assert (
-        len(starts.asked) == 1
-        and fake.asked == []
+        len(starts.requests) == 1
+        and fake.queries == []
         and field(at)["text"] == SELECT
         and "<span>–</span>" in words(at)
     )
     ingests.get_or_start(broker_cache.open_snapshot(killed)).cancel()
     at = checked(at.run())
     assert "This directory has no tables yet" in words(at) and any(
-        one.label == "Start again" for one in at.button
+        button.label == "Start again" for button in at.button
     )
 
 
-def test_a_catalog_of_before_is_asked_and_said_to_be_old(made, fake, starts, monkeypatch):
+def test_a_catalog_of_before_is_queried_and_called_old(ingested_broker, fake, starts, monkeypatch):
     """While the new one is made."""
-    monkeypatch.setattr(broker_cache, "is_fresh", lambda here: False)
-    at = page(made, ask="codecs")
+    monkeypatch.setattr(broker_cache, "is_fresh", lambda snapshot: False)
+    at = page(ingested_broker, ask="codecs")
     assert (
         "The directory has changed since its tables were made" in words(at)
         and "2 rows" in words(at)
@@ -425,11 +435,11 @@ def test_a_catalog_of_before_is_asked_and_said_to_be_old(made, fake, starts, mon
         (2, ["CSV", "Parquet"], ""),
     ],
 )
-def test_a_part_of_the_rows_is_called_one(made, fake, all_rows, labels, part):
+def test_a_part_of_the_rows_is_called_one(ingested_broker, fake, all_rows, labels, part):
     """On the buttons, and in the file's name, which is what is left of the page later."""
     fake.answer = QueryResult(CODECS, all_rows, 1.0)
-    at = page(made, ask="codecs")
-    assert [one.proto.label for one in at.get("download_button")] == labels
+    at = page(ingested_broker, ask="codecs")
+    assert [element.proto.label for element in at.get("download_button")] == labels
     assert answer.file_name(fake.answer, "kafka", "SELECT 1") == f"kafka-query{part}"
 
 
@@ -464,17 +474,17 @@ def test_csv_holds_no_formula():
     assert pyarrow.parquet.read_table(io.BytesIO(answer.parquet(rows))).equals(rows)
 
 
-def test_answers_are_not_kept_for_ever(made, fake):
+def test_answers_are_not_kept_for_ever(ingested_broker, fake):
     """The newest are; one that runs is not thrown away."""
-    here, known = broker_cache.open_snapshot(made), queries.queries()
+    snapshot, known = broker_cache.open_snapshot(ingested_broker), queries.queries()
     for number in range(queries.MOST_ANSWERS + 5):
-        known.get_or_start(here, f"SELECT {number}")
+        known.get_or_start(snapshot, f"SELECT {number}")
     assert len(known._queries.jobs()) == queries.MOST_ANSWERS
     st.cache_resource.clear()
 
 
 @pytest.mark.parametrize(
-    ("value", "shown"),
+    ("value", "text"),
     [
         (0.000034, "0.000034"),
         (5e-06, "0.000005"),
@@ -484,6 +494,6 @@ def test_answers_are_not_kept_for_ever(made, fake):
         (1e21, "1e+21"),
     ],
 )
-def test_a_small_share_is_written_without_a_power(value, shown):
+def test_a_small_share_is_written_without_a_power(value, text):
     """As people read it; what no share can be keeps its power."""
-    assert answer.cell_html(value) == shown
+    assert answer.cell_html(value) == text

@@ -34,7 +34,7 @@ LANES = tuple(
         (None, True),
     )
 )
-AT = [SimpleNamespace(row={"skipped_bytes_mean": np.float64(one)}) for one in (1000.5, 4000.0)]
+AT = [SimpleNamespace(row={"skipped_bytes_mean": np.float64(mean)}) for mean in (1000.5, 4000.0)]
 REMOTE = {
     "carried_share_now": 0.0000123,
     "carried_share_other": 0.5,
@@ -49,7 +49,7 @@ BARS = fault_bars.FaultBarsView(
 )
 
 
-def replayed() -> list[before_after.ComparisonRow]:
+def replay_rows() -> list[before_after.ComparisonRow]:
     """A log written once more."""
     now = WhatIf(LogConfig(), 3, {"size": 2}, 3 << 20, 900, 903)
     other = WhatIf(
@@ -64,7 +64,7 @@ FILES: dict[str, tuple[Callable[[], Iterable[tuple]], tuple]] = {
         lambda: before_after.file_cells(compared(measured(1000), 16_384).values()),
         ("headers_p99", 6, 18, "worse"),
     ),
-    "replayed": (lambda: before_after.file_cells(replayed()), ("segments", 3, 6, "")),
+    "replayed": (lambda: before_after.file_cells(replay_rows()), ("segments", 3, 6, "")),
     "rolls": (
         lambda: roll_text.lane_values(roll_history.RollHistory(LANES, LogConfig())),
         (1000, "unseen", "", "", 61_000),
@@ -102,12 +102,14 @@ FILES: dict[str, tuple[Callable[[], Iterable[tuple]], tuple]] = {
 @pytest.mark.parametrize("file", FILES)
 def test_a_cell_is_the_same_in_every_language(file, monkeypatch):
     """No word of a page, no rounded text, no unit."""
-    made, second = FILES[file]
-    told = []
+    get_table, second = FILES[file]
+    tables = []
     for spoken in messages.LANGUAGES:
         monkeypatch.setattr(messages, "_language_sources", [lambda spoken=spoken: spoken])
-        told.append(list(map(tuple, made())))
-    assert told[0] == told[1] and len(told[0]) > 1 and (second is None or told[0][1] == second)
-    assert to_csv((), told[0]).isascii() and not [
-        one for row in told[0] for one in row if isinstance(one, str) and " " in one
+        tables.append(list(map(tuple, get_table())))
+    assert (
+        tables[0] == tables[1] and len(tables[0]) > 1 and (second is None or tables[0][1] == second)
+    )
+    assert to_csv((), tables[0]).isascii() and not [
+        cell for row in tables[0] for cell in row if isinstance(cell, str) and " " in cell
     ]

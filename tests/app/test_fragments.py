@@ -9,8 +9,8 @@ goes blank ("Bad delta path index").
 import pytest
 from streamlit.runtime.fragment import MemoryFragmentStorage
 
-from tests.app.driven import opened
 from tests.app.fakes import FakeStarts
+from tests.app.page_driver import opened
 
 PAGES = ("segment", "lookup", "page_cache", "rolls", "tuning", "health", "explore", "workshop")
 
@@ -18,19 +18,19 @@ PAGES = ("segment", "lookup", "page_cache", "rolls", "tuning", "health", "explor
 @pytest.fixture
 def parents(monkeypatch: pytest.MonkeyPatch) -> list[str | None]:
     """Of each fragment that a page registers, the one around it."""
-    found: list[str | None] = []
+    parents_seen: list[str | None] = []
     register = MemoryFragmentStorage.register
 
     def noted(self, key, fragment, *, parent_fragment_id=None, **how) -> None:
-        found.append(parent_fragment_id)
+        parents_seen.append(parent_fragment_id)
         register(self, key, fragment, parent_fragment_id=parent_fragment_id, **how)
 
     monkeypatch.setattr(MemoryFragmentStorage, "register", noted)
-    return found
+    return parents_seen
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_no_fragment_lies_in_another(starts: FakeStarts, parents: list[str | None], page: str):
     """On each page as it opens, of a topic-partition of the sample."""
     opened(page, tp="payments-0")
-    assert [one for one in parents if one] == []
+    assert [parent for parent in parents if parent] == []

@@ -41,10 +41,10 @@ def test_a_script_is_its_pages_place_in_the_address():
 
 
 @pytest.mark.parametrize(
-    ("page", "kept"),
+    ("page", "address"),
     [("Broker", ["dir"]), ("Rolls", ["dir", "tp"]), ("Segment", ["dir", "tp", "segment"])],
 )
-def test_a_link_keeps_what_its_page_looks_at(tmp_path, page, kept):
+def test_a_link_keeps_what_its_page_looks_at(tmp_path, page, address):
     """From a segment to the broker it is only the directory."""
     make_segment(tmp_path / "orders-0", 30, 10, [])
     (tmp_path / "meta.properties").write_text("version=1\n")
@@ -52,14 +52,14 @@ def test_a_link_keeps_what_its_page_looks_at(tmp_path, page, kept):
     place = Location(
         "/k", BrokerSnapshot(broker, (), ""), broker.partitions[0], broker.partitions[0].segments[0]
     )
-    assert list(frame._link_address(frame.PAGES[page], place)) == kept
+    assert list(frame._link_address(frame.PAGES[page], place)) == address
 
 
 LAST = {"dir": "/k", "tp": "orders-0", "segment": "30", "pin": "34"}
 
 
 @pytest.mark.parametrize(
-    ("page", "last", "kept"),
+    ("page", "last", "address"),
     [
         ("Segment", LAST, LAST),
         ("Lookup", LAST, {"dir": "/k", "tp": "orders-0", "segment": "30"}),
@@ -68,14 +68,14 @@ LAST = {"dir": "/k", "tp": "orders-0", "segment": "30", "pin": "34"}
         ("Segment", LAST | {"dir": "/other"}, {"dir": "/k"}),
     ],
 )
-def test_a_page_that_shows_less_does_not_lose_the_place(tmp_path, page, last, kept):
+def test_a_page_that_shows_less_does_not_lose_the_place(tmp_path, page, last, address):
     """From Health back to the segment that was looked at, with its pin; not to one of another
     directory.
     """
     make_segment(tmp_path / "orders-0", 30, 10, [])
     (tmp_path / "meta.properties").write_text("version=1\n")
     place = Location("/k", BrokerSnapshot(open_broker(tmp_path), (), ""))
-    assert frame._link_address(frame.PAGES[page], place, last) == kept
+    assert frame._link_address(frame.PAGES[page], place, last) == address
 
 
 def test_every_art_is_there():
@@ -88,7 +88,7 @@ def test_every_art_is_there():
 
 def test_a_picker_of_very_many_names_none(monkeypatch):
     """It is a way into Go to; sixty are a menu."""
-    drawn, named = [], []
+    drawn, labels = [], []
     monkeypatch.setattr(frame.st, "button", lambda label, **look: drawn.append("button"))
     monkeypatch.setattr(frame.st, "menu_button", lambda label, names, **look: drawn.append(names))
     for count in (100_000, frame.MAX_MENU_ENTRIES):
@@ -97,14 +97,14 @@ def test_a_picker_of_very_many_names_none(monkeypatch):
                 "segment",
                 "one",
                 range(count),
-                get_name=lambda one: named.append(one) or str(one),
+                get_name=lambda index: labels.append(index) or str(index),
                 help_text="Segment",
             )
             is None
         )
     assert (
-        drawn == ["button", [str(one) for one in range(frame.MAX_MENU_ENTRIES)]]
-        and len(named) == frame.MAX_MENU_ENTRIES
+        drawn == ["button", [str(index) for index in range(frame.MAX_MENU_ENTRIES)]]
+        and len(labels) == frame.MAX_MENU_ENTRIES
     )
 
 
@@ -117,7 +117,7 @@ def test_the_segment_of_an_offset_is_looked_up(tmp_path):
         page_location.find_segment(partition, offset).base_offset
         for offset in (29, 30, 99, 100, 219, 10_000)
     ] == [30, 30, 30, 100, 100, 220]
-    assert [one.base_offset for one in partition.segments_with_log] == [30, 100, 220]
+    assert [segment.base_offset for segment in partition.segments_with_log] == [30, 100, 220]
 
 
 @pytest.mark.parametrize(

@@ -31,11 +31,11 @@ def watched() -> Iterator[None]:
 def test_a_long_search_shortens_the_next_ones(monkeypatch):
     """All that was alive is out of the way, and what was garbage is gone."""
     circle = Thing()
-    circle.itself, gone = circle, weakref.ref(circle)
+    circle.itself, reference = circle, weakref.ref(circle)
     del circle
     monkeypatch.setattr(gc_tuning, "LONG_S", -1)
     gc.collect()
-    assert gone() is None and gc.get_freeze_count() > 10_000
+    assert reference() is None and gc.get_freeze_count() > 10_000
     assert gc.callbacks.count(gc_tuning._freeze_after_long_search) == 1
 
 
@@ -52,10 +52,10 @@ def test_what_was_left_out_is_freed_once_nothing_refers_to_it(monkeypatch):
     """A directory that is closed gives its memory back."""
     monkeypatch.setattr(gc_tuning, "LONG_S", -1)
     thing = Thing()
-    gone = weakref.ref(thing)
+    reference = weakref.ref(thing)
     gc.collect()
     del thing
-    assert gone() is None
+    assert reference() is None
 
 
 def test_a_circle_that_was_left_out_is_found_later(monkeypatch):
@@ -64,13 +64,13 @@ def test_a_circle_that_was_left_out_is_found_later(monkeypatch):
     """
     monkeypatch.setattr(gc_tuning, "LONG_S", -1)
     circle = Thing()
-    circle.itself, gone = circle, weakref.ref(circle)
+    circle.itself, reference = circle, weakref.ref(circle)
     gc.collect()
     del circle
     gc.collect()
-    assert gone() is not None
+    assert reference() is not None
     monkeypatch.setattr(
         gc_tuning, "_everything_s", gc_tuning._everything_s - gc_tuning.EVERYTHING_S - 1
     )
     gc.collect()
-    assert gone() is None and gc.get_freeze_count() > 10_000
+    assert reference() is None and gc.get_freeze_count() > 10_000

@@ -32,9 +32,9 @@ def place(tmp_path: Path) -> Location:
     return Location("/k", BrokerSnapshot(open_broker(tmp_path), (), ""))
 
 
-def words(place: Location, asked: str) -> list[tuple[str, str]]:
+def words(place: Location, text: str) -> list[tuple[str, str]]:
     """Headings and words of what is found."""
-    return [(one.heading, one.words) for one in go_to.find_entries(place, asked, PAGES)]
+    return [(entry.heading, entry.words) for entry in go_to.find_entries(place, text, PAGES)]
 
 
 def test_nothing_typed_offers_pages_and_the_largest(place):
@@ -60,15 +60,15 @@ def test_a_topic_partition_and_its_segments(place):
 
 def test_an_offset_finds_its_segment(place):
     """The greatest base offset not above it; partitions that start later do not have it."""
-    found = go_to.find_entries(place, "orders 25", PAGES)
-    assert [(one.words, one.address) for one in found] == [
+    entries = go_to.find_entries(place, "orders 25", PAGES)
+    assert [(entry.words, entry.address) for entry in entries] == [
         ("Offset 25 in orders-1", {"dir": "/k", "tp": "orders-1", "segment": "20", "pin": "25"}),
         ("Offset 25 in orders-0", {"dir": "/k", "tp": "orders-0", "segment": "0", "pin": "25"}),
     ]
-    assert [one.address["segment"] for one in go_to.find_entries(place, "orders-0 30", PAGES)] == [
-        "30"
-    ]
-    assert [one.address["tp"] for one in go_to.find_entries(place, "orders 5", PAGES)] == [
+    assert [
+        entry.address["segment"] for entry in go_to.find_entries(place, "orders-0 30", PAGES)
+    ] == ["30"]
+    assert [entry.address["tp"] for entry in go_to.find_entries(place, "orders 5", PAGES)] == [
         "orders-0"
     ]
 
@@ -80,20 +80,22 @@ def test_nothing_fits(place):
 
 def test_pages_are_found_without_a_broker():
     """Where no directory is open there are still pages."""
-    assert [one.words for one in go_to.find_entries(Location(""), "bro", PAGES)] == ["Broker"]
+    assert [entry.words for entry in go_to.find_entries(Location(""), "bro", PAGES)] == ["Broker"]
 
 
 def test_nothing_typed_offers_what_was_looked_at_before(place):
     """First of all, so that K and Enter lead back; each with its own page, and a directory that is
     not the open one with its name.
     """
-    found = go_to.find_entries(place, "", PAGES | {"Rolls": {}}, VISITS, ["/other", "/third"])
-    assert [(one.words, one.aside, one.page, one.address) for one in found[:2]] == [
+    entries = go_to.find_entries(place, "", PAGES | {"Rolls": {}}, VISITS, ["/other", "/third"])
+    assert [(entry.words, entry.aside, entry.page, entry.address) for entry in entries[:2]] == [
         ("orders-1 › 00000000000000000020", "", "Segment", VISITS[0].address),
         ("logs-0", "/other", "Rolls", VISITS[1].address),
     ]
     assert [
-        (one.words, one.page, one.address) for one in found if one.heading == "Broker directories"
+        (entry.words, entry.page, entry.address)
+        for entry in entries
+        if entry.heading == "Broker directories"
     ] == [
         ("/other", "Broker", {"dir": "/other"}),
         ("/third", "Broker", {"dir": "/third"}),
@@ -103,22 +105,23 @@ def test_nothing_typed_offers_what_was_looked_at_before(place):
 def test_a_directory_is_found_by_a_part_of_its_path(place):
     """Behind what the open one holds."""
     assert [
-        one.words for one in go_to.find_entries(place, "thi", PAGES, (), ["/other", "/third"])
+        entry.words for entry in go_to.find_entries(place, "thi", PAGES, (), ["/other", "/third"])
     ] == ["/third"]
     assert [
-        one.words for one in go_to.find_entries(Location(""), "/o", PAGES, (), ["/other", "/third"])
+        entry.words
+        for entry in go_to.find_entries(Location(""), "/o", PAGES, (), ["/other", "/third"])
     ] == ["/other"]
 
 
 def test_a_bare_number_is_an_offset_of_where_the_reader_is(place):
     """Else of where they were last, else of the largest; and a topic may have it in its name."""
-    here = Location(place.directory, place.snapshot, place.broker.partition("logs-0"))
-    assert [one.address["tp"] for one in go_to.find_entries(here, "25", PAGES)] == [
+    location = Location(place.directory, place.snapshot, place.broker.partition("logs-0"))
+    assert [entry.address["tp"] for entry in go_to.find_entries(location, "25", PAGES)] == [
         "logs-0",
         "orders-1",
         "orders-0",
     ]
-    assert [one.address["tp"] for one in go_to.find_entries(place, "25", PAGES, VISITS)] == [
+    assert [entry.address["tp"] for entry in go_to.find_entries(place, "25", PAGES, VISITS)] == [
         "orders-1",
         "logs-0",
         "orders-0",
@@ -131,8 +134,10 @@ def test_a_bare_number_is_an_offset_of_where_the_reader_is(place):
 
 def test_the_search_for_an_offset_is_offered_too(place):
     """On Lookup, of the same topic-partitions."""
-    found = [one for one in go_to.find_entries(place, "orders 2247", ALL) if one.page == "Lookup"]
-    assert [(one.words, one.address) for one in found][1] == (
+    entries = [
+        entry for entry in go_to.find_entries(place, "orders 2247", ALL) if entry.page == "Lookup"
+    ]
+    assert [(entry.words, entry.address) for entry in entries][1] == (
         "Look up offset 2\u202f247 in orders-0",
         {"dir": "/k", "tp": "orders-0", "target": "2247"},
     )
@@ -140,21 +145,23 @@ def test_the_search_for_an_offset_is_offered_too(place):
 
 def test_the_best_fit_has_its_other_pages(place):
     """Lookup, Rolls and Tuning of that one topic-partition."""
-    found = [one for one in go_to.find_entries(place, "orders-0", ALL) if one.heading == "Pages"]
-    assert [one.words for one in found] == [
+    entries = [
+        entry for entry in go_to.find_entries(place, "orders-0", ALL) if entry.heading == "Pages"
+    ]
+    assert [entry.words for entry in entries] == [
         "Look up in orders-0",
         "Rolls of orders-0",
         "Tune orders-0",
     ]
-    assert {one.address["tp"] for one in found} == {"orders-0"}
+    assert {entry.address["tp"] for entry in entries} == {"orders-0"}
 
 
 def test_a_page_is_found_by_its_name_in_both_languages(place, monkeypatch):
     """Who types tuning in the Chinese app finds it."""
     monkeypatch.setattr(catalogues, "_language_sources", [lambda: "zh"])
     assert (
-        [one.words for one in go_to.find_entries(place, "tuning", ALL)]
+        [entry.words for entry in go_to.find_entries(place, "tuning", ALL)]
         == ["调优"]
-        == [one.words for one in go_to.find_entries(place, "调", ALL)]
+        == [entry.words for entry in go_to.find_entries(place, "调", ALL)]
     )
     assert go_to.find_entries(place, "", ALL)[1].address == {"dir": "/k"}

@@ -74,14 +74,14 @@ def test_only_errors(findings):
 
 def test_the_chips_count_findings(findings, damaged):
     """As `kafkaviz check` does, and not the lines of the list, where many of one code are one."""
-    found = check(damaged)
-    shown = {
-        one.inner_text().split("\n")[0]: int(one.locator("small").inner_text())
-        for one in findings.locator(".chip").all()
+    health = check(damaged)
+    chip_counts = {
+        chip.inner_text().split("\n")[0]: int(chip.locator("small").inner_text())
+        for chip in findings.locator(".chip").all()
     }
-    assert shown["All"] == len(found.findings) > findings.locator(".fi").count()
+    assert chip_counts["All"] == len(health.findings) > findings.locator(".fi").count()
     names = {"error": "Errors", "warning": "Warnings", "info": "Worth knowing"}
-    assert {name: shown.get(names[name], 0) for name in names} == found.counts
+    assert {name: chip_counts.get(names[name], 0) for name in names} == health.counts
 
 
 def test_a_finding_leads_to_its_bytes_and_back_leads_to_the_finding(findings, damaged):
@@ -154,13 +154,13 @@ def test_a_command_in_a_next_step_is_written_as_one(findings):
     )
 
 
-def test_the_tables_show_more_when_asked(findings):
+def test_the_tables_show_more_at_a_click(findings):
     """The steps that every start may do, and the other segments; a segment's name leads to it."""
-    steps, kept = findings.locator(".doing tbody tr"), findings.locator(".keeping tbody tr")
-    before = steps.count(), kept.count()
+    steps, keeping = findings.locator(".doing tbody tr"), findings.locator(".keeping tbody tr")
+    before = steps.count(), keeping.count()
     findings.locator(".doing .btn").click()
     findings.locator(".keeping .btn").click()
-    assert steps.count() > before[0] and kept.count() > before[1] == 6
+    assert steps.count() > before[0] and keeping.count() > before[1] == 6
     assert findings.locator(".keeping .figt").inner_text().startswith("Retention at 2026-11-21 ")
     findings.locator(".keeping td a", has_text="metrics-0 1\u202f201").click()
     findings.wait_for_url("**/segment?*segment=1201*")

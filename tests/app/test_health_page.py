@@ -25,17 +25,17 @@ pytestmark = pytest.mark.usefixtures("starts")
 
 def test_a_killed_broker(killed):
     """What the start cuts and reads, and the tails with their bytes."""
-    told = sent(page(killed))
+    message = sent(page(killed))
     assert (
-        told["verdict"]["kind"] == "warning"
-        and "will start, and cut 1\u202f021 bytes off three logs" in told["verdict"]["title"]
+        message["verdict"]["kind"] == "warning"
+        and "will start, and cut 1\u202f021 bytes off three logs" in message["verdict"]["title"]
     )
-    assert {bar["name"] for bar in told["strip"]["bars"] if bar["cut_bytes"]} == {
+    assert {bar["name"] for bar in message["strip"]["bars"] if bar["cut_bytes"]} == {
         "append-time-0",
         "clicks-zstd-0",
         "weblogs-0",
     }
-    errors = [item for item in told["items"] if item["severity"] == "error"]
+    errors = [item for item in message["items"] if item["severity"] == "error"]
     assert [item["code"] for item in errors] == [
         "log-garbage-tail",
         "log-torn-tail",
@@ -44,16 +44,16 @@ def test_a_killed_broker(killed):
     assert errors[2]["members"][0]["dump"]["digits"].endswith("00" * 16)
 
 
-def test_a_damaged_broker_is_judged_by_another_release(damaged):
+def test_a_damaged_broker_is_checked_by_another_release(damaged):
     """The same bytes, told of 2.2, which checked the last entry of an index at a start."""
     now, then = sent(page(damaged)), sent(page(damaged, kafka="2.2"))
     consequence = {
-        told["key"]: told["items"][0]["members"][0]["consequence"] for told in (now, then)
+        verdict["key"]: verdict["items"][0]["members"][0]["consequence"] for verdict in (now, then)
     }
     assert len(consequence) == 2 and len(set(consequence.values())) == 2
     assert now["verdict"]["kind"] == "error" and "will stay" in now["verdict"]["text"]
-    said = "Told by the source of Kafka 2.2; starts were recorded for 4.3.1 and 4.4.0 alone."
-    assert then["verdict"]["text"].endswith(said) and "recorded" not in now["verdict"]["text"]
+    text = "Told by the source of Kafka 2.2; starts were recorded for 4.3.1 and 4.4.0 alone."
+    assert then["verdict"]["text"].endswith(text) and "recorded" not in now["verdict"]["text"]
 
 
 def test_a_release_that_is_none_is_passed_over(damaged):
@@ -84,10 +84,10 @@ def test_while_it_reads_the_page_shows_how_far(damaged, monkeypatch):
     job = Job(lambda report: ends.wait(PATIENCE_S), ReadProgress(250, 1000, "orders-0"))
     monkeypatch.setattr("kafkaviz.app.state.checkups._start", lambda *_: job)
     at = opened(damaged)
-    words = "\n".join(one.proto.body for one in at.get("html"))
+    words = "\n".join(element.proto.body for element in at.get("html"))
     assert "Reading orders-0" in words and "250 B of 1000 B" in words and "width:25%" in words
-    next(one for one in at.button if one.label == "Cancel").click().run()
-    words = "\n".join(one.proto.body for one in at.get("html"))
+    next(button for button in at.button if button.label == "Cancel").click().run()
+    words = "\n".join(element.proto.body for element in at.get("html"))
     assert job.state == "cancelled" and "it was cancelled" in words
     ends.set()
 
@@ -95,18 +95,18 @@ def test_while_it_reads_the_page_shows_how_far(damaged, monkeypatch):
 def test_a_checkup_that_fails_says_why(damaged, monkeypatch):
     """In one line, with a way to try again."""
 
-    def failing(*given: object, **named: object) -> None:
+    def failing(*arguments: object, **options: object) -> None:
         raise KafkavizError(verbatim("the disk is gone"))
 
     monkeypatch.setattr(broker_health, "check", failing)
     # whatever another test's catalog tells
-    monkeypatch.setattr("kafkaviz.app.cache.broker_cache.catalog_health", lambda here: None)
+    monkeypatch.setattr("kafkaviz.app.cache.broker_cache.catalog_health", lambda snapshot: None)
     at = page(damaged)
-    assert "The checkup did not end" in "\n".join(one.proto.body for one in at.get("html"))
+    assert "The checkup did not end" in "\n".join(element.proto.body for element in at.get("html"))
     monkeypatch.undo()
-    next(one for one in at.button if one.label == "Check again").click().run()
+    next(button for button in at.button if button.label == "Check again").click().run()
     assert checkups().jobs() and "the disk is gone" not in str(
-        [one.error for one in checkups().jobs()]
+        [job.error for job in checkups().jobs()]
     )
 
 
@@ -115,15 +115,17 @@ def labels(at: AppTest) -> list[str]:
     return [link.proto.label for link in at.get("page_link")]
 
 
-def test_what_was_mended_in_place_is_no_longer_told(damaged, tmp_path):
+def test_what_was_mended_in_place_is_no_longer_reported(damaged, tmp_path):
     """As `cp rebuilt/*.index try/` mends it, which changes no folder: findings, and the number in
     the sidebar.
     """
     copy = shutil.copytree(damaged / "bookings-0", tmp_path / "try" / "bookings-0")
     before = {item["code"] for item in sent(page(copy))["items"]}
     assert "index-offset-mismatch" in before
-    for one in open_rebuild_source(copy, NEWEST_RELEASE, {}).rebuild_segments(NEWEST_RELEASE):
-        for name, content in one.files().items():
+    for rebuilt_segment in open_rebuild_source(copy, NEWEST_RELEASE, {}).rebuild_segments(
+        NEWEST_RELEASE
+    ):
+        for name, content in rebuilt_segment.files().items():
             with open(copy / name, "r+b") as file:
                 file.write(content)
                 file.truncate()
@@ -136,19 +138,19 @@ def test_what_was_mended_in_place_is_no_longer_told(damaged, tmp_path):
 def test_check_again_reads_again(damaged, tmp_path, monkeypatch):
     """Whatever a catalog tells, and though neither a size nor a time has changed."""
     copy = shutil.copytree(damaged / "bookings-0", tmp_path / "try" / "bookings-0")
-    found = broker_health.check(copy)
-    monkeypatch.setattr("kafkaviz.app.cache.broker_cache.catalog_health", lambda here: found)
+    health = broker_health.check(copy)
+    monkeypatch.setattr("kafkaviz.app.cache.broker_cache.catalog_health", lambda snapshot: health)
     at = page(copy)
     (known,) = checkups().jobs()
-    assert known.result is found
+    assert known.result is health
     wrong, slot = copy / "00000000000000000858.index", 3 * 8
     times, content = wrong.stat(), wrong.read_bytes()
     wrong.write_bytes(content[:slot] + bytes.fromhex("0000005b00002445") + content[slot + 8 :])
     os.utime(wrong, ns=(times.st_atime_ns, times.st_mtime_ns))
-    next(one for one in at.button if one.label == "Check again").click().run()
+    next(button for button in at.button if button.label == "Check again").click().run()
     (known,) = checkups().jobs()
     assert (
-        known.ends_within(PATIENCE_S) and known.result.counts["error"] == found.counts["error"] - 1
+        known.ends_within(PATIENCE_S) and known.result.counts["error"] == health.counts["error"] - 1
     )
 
 
@@ -162,8 +164,8 @@ def test_a_fresh_catalog_tells_the_same(damaged, monkeypatch):
     monkeypatch.setattr(
         broker_cache,
         "catalog_health",
-        lambda here: doctor.Health(
-            here.broker,
+        lambda snapshot: doctor.Health(
+            snapshot.broker,
             known.result.version,
             known.result.findings,
             known.result.restart,
@@ -179,13 +181,15 @@ def test_the_sidebar_counts_the_errors_that_a_fresh_catalog_tells(damaged, monke
     """On any page, before a checkup was asked for."""
     from kafkaviz.app.cache import broker_cache
 
-    found = broker_health.check(broker_cache.broker(damaged))
-    monkeypatch.setattr(broker_cache, "catalog_error_count", lambda here: found.counts["error"])
+    health = broker_health.check(broker_cache.broker(damaged))
+    monkeypatch.setattr(
+        broker_cache, "catalog_error_count", lambda snapshot: health.counts["error"]
+    )
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE_S)
     at.query_params["dir"] = str(damaged)
     at.run()
     assert [error.message for error in at.exception] == [] and not checkups().jobs()
-    assert f"Health :red[**{found.counts['error']}**]" in [
+    assert f"Health :red[**{health.counts['error']}**]" in [
         link.proto.label for link in at.get("page_link")
     ]
 
@@ -194,8 +198,8 @@ def test_a_large_directory_is_left_to_spark(damaged, monkeypatch, starts):
     """The page shows how far the ingest is, and starts no checkup of its own."""
     monkeypatch.setattr("kafkaviz.app.state.checkups.LARGE_BYTES", 1000)
     # whatever another test's catalog tells
-    monkeypatch.setattr("kafkaviz.app.cache.broker_cache.is_fresh", lambda here: False)
-    words = "\n".join(one.proto.body for one in opened(damaged).get("html"))
+    monkeypatch.setattr("kafkaviz.app.cache.broker_cache.is_fresh", lambda snapshot: False)
+    words = "\n".join(element.proto.body for element in opened(damaged).get("html"))
     assert "Spark" in words and not checkups().jobs()
 
 
@@ -205,32 +209,30 @@ def test_a_release_does_not_lead_round_the_size(damaged, monkeypatch, starts):
     """
     monkeypatch.setattr("kafkaviz.app.state.checkups.LARGE_BYTES", 1000)
     # whatever another test's catalog tells
-    monkeypatch.setattr("kafkaviz.app.cache.broker_cache.is_fresh", lambda here: False)
+    monkeypatch.setattr("kafkaviz.app.cache.broker_cache.is_fresh", lambda snapshot: False)
     at = opened(damaged, kafka="3.9")
-    words = "\n".join(one.proto.body for one in at.get("html"))
+    words = "\n".join(element.proto.body for element in at.get("html"))
     assert "Spark" in words and not checkups().jobs()
     assert "not as Kafka 3.9" in words and f"kafkaviz check {damaged} --kafka-version 3.9" in words
-    next(one for one in at.button if one.label == "As its traces tell").click().run()
+    next(button for button in at.button if button.label == "As its traces tell").click().run()
     assert (
-        "not as Kafka" not in "\n".join(one.proto.body for one in at.get("html"))
+        "not as Kafka" not in "\n".join(element.proto.body for element in at.get("html"))
         and "kafka" not in at.query_params
     )
 
 
-def test_what_the_catalog_tells_of_a_large_directory_is_told_whatever_was_chosen(
-    damaged, monkeypatch
-):
+def test_the_catalogs_findings_of_a_large_directory_show_whatever_was_chosen(damaged, monkeypatch):
     """It is there at once; no release is asked of a thread."""
     from kafkaviz.app.cache import broker_cache
 
-    found = broker_health.check(broker_cache.broker(damaged))
+    health = broker_health.check(broker_cache.broker(damaged))
     monkeypatch.setattr("kafkaviz.app.state.checkups.LARGE_BYTES", 1000)
-    monkeypatch.setattr(broker_cache, "catalog_health", lambda here: found)
-    monkeypatch.setattr(broker_cache, "is_fresh", lambda here: True)
+    monkeypatch.setattr(broker_cache, "catalog_health", lambda snapshot: health)
+    monkeypatch.setattr(broker_cache, "is_fresh", lambda snapshot: True)
     monkeypatch.setattr(broker_health, "check", None)
     at = opened(damaged, kafka="2.2")
     assert sent(at)["key"].endswith(" ") and "not as Kafka 2.2" in "\n".join(
-        one.proto.body for one in at.get("html")
+        element.proto.body for element in at.get("html")
     )
 
 
@@ -245,14 +247,22 @@ def test_nothing_in_the_directory_changes(damaged, tmp_path, fingerprint):
 def test_the_release_is_chosen_from_a_menu(damaged):
     """What is told stands on it, with the way back to the traces among the others."""
     at = page(damaged)
-    (menu,) = [one.proto for one in at.get("menu_button") if one.proto.label.startswith("As Kafka")]
+    (menu,) = [
+        element.proto
+        for element in at.get("menu_button")
+        if element.proto.label.startswith("As Kafka")
+    ]
     assert (
         menu.label == "As Kafka 4.3.1, by its traces"
         and "As Kafka 2.8" in " ".join(menu.options)
         and menu.label not in menu.options
     )
     at = page(damaged, kafka="2.2")
-    (menu,) = [one.proto for one in at.get("menu_button") if one.proto.label.startswith("As Kafka")]
+    (menu,) = [
+        element.proto
+        for element in at.get("menu_button")
+        if element.proto.label.startswith("As Kafka")
+    ]
     assert (
         menu.label == "As Kafka 2.2"
         and menu.options[0] == "As its traces tell"
@@ -265,9 +275,9 @@ def test_a_release_that_nothing_decides_is_the_newest_known(tmp_path):
     make_segment(tmp_path / "orders-0", 0, 0, [])
     (tmp_path / "meta.properties").write_text("version=1\n")
     (menu,) = [
-        one.proto
-        for one in page(tmp_path).get("menu_button")
-        if one.proto.label.startswith("As Kafka")
+        element.proto
+        for element in page(tmp_path).get("menu_button")
+        if element.proto.label.startswith("As Kafka")
     ]
     assert menu.label == f"As Kafka {NEWEST}, the newest known"
 
@@ -277,5 +287,5 @@ def test_the_sidebar_counts_the_errors_of_a_checkup_that_ends_at_once(damaged):
     at = opened(damaged)
     (known,) = checkups().jobs()
     assert not known.is_over or f"Health :red[**{known.result.counts['error']}**]" in [
-        one.proto.label for one in at.get("page_link")
+        element.proto.label for element in at.get("page_link")
     ]

@@ -53,24 +53,24 @@ def test_every_way_on_speaks_chinese(server, page):
         (lambda: go_to(page, PAYMENTS), "/segment"),
         (lambda: page.locator(".st-key-kv_nav a", has_text="Broker").click(), "/"),
     ]
-    seen = [page.url]
+    addresses = [page.url]
     for number, (go, path) in enumerate(ways, 1):
         go()
         page.wait_for_function(
             "([before, path]) => location.href !== before && location.pathname === path",
-            arg=[seen[-1], path],
+            arg=[addresses[-1], path],
         )
         page.wait_for_timeout(600)  # a second step of the same move would come now
         at_rest(page)
         assert steps(page) == before + number, (number, page.url)
-        seen.append(page.url)
-    for url in reversed(seen[:-1]):
+        addresses.append(page.url)
+    for url in reversed(addresses[:-1]):
         page.go_back()
         page.wait_for_url(url)
         page.wait_for_timeout(600)
         at_rest(page)
     page.go_forward()
-    page.wait_for_url(seen[1])
+    page.wait_for_url(addresses[1])
 
 
 def go_to(page, typed: str) -> None:

@@ -42,7 +42,7 @@ def steps(name: str, spoken: str) -> list[str]:
 
 def facts(step: str) -> set[str]:
     """What must be the same in every language."""
-    numbers = {re.sub(r"[ \u202f]", "", one) for one in NUMBER.findall(step)}
+    numbers = {re.sub(r"[ \u202f]", "", number) for number in NUMBER.findall(step)}
     return numbers | set(NAME.findall(step)) | set(ISSUE.findall(step))
 
 
@@ -57,15 +57,17 @@ def test_a_lesson_says_the_same_in_each_language(name):
     english, chinese = steps(name, "en"), steps(name, "zh")
     assert len(english) == len(chinese) > 2
     differ = [
-        (facts(one) - facts(other), facts(other) - facts(one) - spelled(one))
-        for one, other in zip(english, chinese, strict=True)
+        (facts(own) - facts(other), facts(other) - facts(own) - spelled(own))
+        for own, other in zip(english, chinese, strict=True)
     ]
-    assert [one for one in differ if one != (set(), set())] == []
+    assert [pair for pair in differ if pair != (set(), set())] == []
 
 
 def step(name: str, number: int, spoken: str) -> LessonStep:
     """A step of a lesson, from 1."""
-    return next(one for one in lessons.lessons(spoken)[0] if one.name == name).steps[number - 1]
+    return next(lesson for lesson in lessons.lessons(spoken)[0] if lesson.name == name).steps[
+        number - 1
+    ]
 
 
 @pytest.mark.parametrize("spoken", ["en", "zh"])
@@ -73,25 +75,29 @@ def test_the_lesson_on_time_says_what_retention_does(spoken):
     """Retention rolls the active segment and deletes it: analysis.retention, which passes of Kafka
     4.3.1 hold, gives the right answer.
     """
-    of = step("rolls", 2, spoken)
-    (asked,), (shown,) = of.blocks("predict"), of.blocks("retention")
+    lesson_step = step("rolls", 2, spoken)
+    (prediction,), (retention,) = lesson_step.blocks("predict"), lesson_step.blocks("retention")
     segment_days, retention_days, idle_days = map(
-        int, re.findall(r"(\d+) (?:day|天)", asked["ask"])
+        int, re.findall(r"(\d+) (?:day|天)", prediction["ask"])
     )
     assert segment_days < retention_days < idle_days and (
-        shown["retention-days"],
-        shown["days"],
+        retention["retention-days"],
+        retention["days"],
     ) == (retention_days, idle_days)
-    states = [one.state for one in LIVE["retention"].make(shown).segments]
+    states = [segment.state for segment in LIVE["retention"].make(retention).segments]
     assert states == ["time"] * 4  # all of them, the active one too
-    choices = [(is_right, "retention.ms" in text) for text, is_right in lesson_state.choices(asked)]
+    choices = [
+        (is_right, "retention.ms" in text) for text, is_right in lesson_state.choices(prediction)
+    ]
     assert (
         choices.count((True, True)) == 1
         and (True, False) not in choices
         and (False, True) not in choices
     )
     for days, state in ((retention_days, "until"), (retention_days + 1, "time")):
-        log = LIVE["retention"].make(LessonBlock("retention", 1, shown.values | {"days": days}, ()))
+        log = LIVE["retention"].make(
+            LessonBlock("retention", 1, retention.values | {"days": days}, ())
+        )
         assert log.segments[-1].state == state
 
 
@@ -101,15 +107,20 @@ def test_kafka_deletes_the_active_segment_by_retention(data):
     """
     with gzip.open(data / "retention_passes.jsonl.gz") as file:
         passes = [
-            one
-            for one in map(json.loads, file)
-            if one["retention_bytes"] < 0 and "delete" in one["policy"]
+            retention_pass
+            for retention_pass in map(json.loads, file)
+            if retention_pass["retention_bytes"] < 0 and "delete" in retention_pass["policy"]
         ]
-    gone = [
-        one for one in passes if one["segments"][-1][1] and one["segments"][-1][0] in one["deleted"]
+    deleted_active = [
+        retention_pass
+        for retention_pass in passes
+        if retention_pass["segments"][-1][1]
+        and retention_pass["segments"][-1][0] in retention_pass["deleted"]
     ]
-    assert gone and all(
-        one["now_ms"] - one["segments"][-1][2] > one["retention_ms"] for one in gone
+    assert deleted_active and all(
+        retention_pass["now_ms"] - retention_pass["segments"][-1][2]
+        > retention_pass["retention_ms"]
+        for retention_pass in deleted_active
     )
 
 
@@ -127,12 +138,12 @@ def test_a_bit_outside_the_checksum_is_noticed_as_the_lesson_says(clean, tmp_pat
     position = open_broker(tmp_path).partition("clicks-none-0").segments[0].batches()[5]["position"]
     data[position + byte] ^= 1 << bit
     log.write_bytes(data)
-    found = {
-        one.code
-        for one in broker_health.check(tmp_path, partition="clicks-none-0").findings
-        if one.severity == "error"
+    codes = {
+        finding.code
+        for finding in broker_health.check(tmp_path, partition="clicks-none-0").findings
+        if finding.severity == "error"
     }
-    assert found == ({code} if code else set())
+    assert codes == ({code} if code else set())
     for spoken in ("en", "zh"):
         (misleads,) = step("batches", 2, spoken).blocks("misleads")
         assert "kafkaviz" in misleads["so"] and "CRC" in misleads["so"]

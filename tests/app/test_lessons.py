@@ -108,14 +108,14 @@ def test_a_broken_lesson_is_refused_with_its_line(before, after, fault):
     assert before in GOOD
     text = GOOD.replace(before, after, 1)
     assert parse(text, "ninth.en.md", KINDS)[0] is None
-    assert any(one.startswith(fault) for one in faults(text)), faults(text)
+    assert any(text.startswith(fault) for text in faults(text)), faults(text)
 
 
 @pytest.mark.parametrize("inside", ["\f", "\x1c", "\u2028", "\x85"])
 def test_lines_are_those_of_an_editor(inside):
     """What Python splits lines at besides begins no line for whoever mends the fault."""
     wrong = GOOD.replace("target: 21\n```", "target: 21").replace("title: A", f"title: {inside}A")
-    assert any(one.startswith("11: this block does not end") for one in faults(wrong))
+    assert any(fault.startswith("11: this block does not end") for fault in faults(wrong))
 
 
 def test_a_file_has_the_name_of_a_lesson():
@@ -139,9 +139,9 @@ def test_the_example_of_the_readme_is_a_lesson(tmp_path):
 
 def test_the_readme_tells_of_every_block_and_key():
     """Of the tables in code."""
-    told = set(re.findall(r"`([A-Za-z0-9-]+)(?:: [^`]*)?`", README))
+    markers = set(re.findall(r"`([A-Za-z0-9-]+)(?:: [^`]*)?`", README))
     keys = {key for kind in KINDS.values() for key in kind.keys} | set(HEAD)
-    assert (set(KINDS) | set(tasks.TASKS) | keys) - told == set()
+    assert (set(KINDS) | set(tasks.TASKS) | keys) - markers == set()
 
 
 # ---- found, and dropped in
@@ -158,13 +158,13 @@ def test_a_lesson_in_a_folder_is_found(tmp_path: Path, monkeypatch):
     )
     (tmp_path / "README.md").write_text("no lesson")
     monkeypatch.setenv(lessons.LESSONS, str(tmp_path))
-    found, wrong = lessons.lessons("en")
-    assert wrong == [] and len(found) == len(before) + 1
-    assert [one.language for one in found if one.name == "ninth"] == ["zh"]
-    assert "My own lesson on time" in [one.title for one in found]
+    known, wrong = lessons.lessons("en")
+    assert wrong == [] and len(known) == len(before) + 1
+    assert [lesson.language for lesson in known if lesson.name == "ninth"] == ["zh"]
+    assert "My own lesson on time" in [lesson.title for lesson in known]
     (tmp_path / "ninth.zh.md").write_text(GOOD.replace("five", "six"), encoding="utf-8")
-    found, wrong = lessons.lessons("en")
-    assert len(found) == len(before) and [str(one)[:30] for one in wrong] == [
+    known, wrong = lessons.lessons("en")
+    assert len(known) == len(before) and [str(fault)[:30] for fault in wrong] == [
         "ninth.zh.md:12: set is five or"
     ]
 
@@ -216,7 +216,9 @@ def test_what_a_block_asks_for_must_be_there(tmp_path, block, fault):
     path = tmp_path / "ninth.en.md"
     path.write_text(GOOD.replace("## Third\n", f"## Third\n\n{block}\n"), encoding="utf-8")
     count, wrong = check.faults([tmp_path])
-    assert count == 1 and [one.line for one in wrong] == [28] and fault in str(wrong[0].what), wrong
+    assert count == 1 and [fault.line for fault in wrong] == [28] and fault in str(wrong[0].what), (
+        wrong
+    )
 
 
 def test_two_languages_of_a_lesson_have_the_same_blocks(tmp_path):
@@ -225,7 +227,7 @@ def test_two_languages_of_a_lesson_have_the_same_blocks(tmp_path):
     (tmp_path / "ninth.zh.md").write_text(
         GOOD.replace("this", "这个").replace("target: 21", "target: 22"), encoding="utf-8"
     )
-    assert [str(one) for one in check.faults([tmp_path])[1]] == [
+    assert [str(fault) for fault in check.faults([tmp_path])[1]] == [
         "ninth.zh.md:11: this block is not that of ninth.en.md, line 11"
     ]
 
@@ -245,9 +247,9 @@ def test_a_session_takes_45_minutes():
     """Eight lessons of three to six steps; every step has notes, every lesson a task and what
     misleads.
     """
-    found, _ = lessons.lessons("en")
-    assert len(found) == 8 and sum(one.minutes for one in found) == 45
-    for lesson in found:
+    known, _ = lessons.lessons("en")
+    assert len(known) == 8 and sum(lesson.minutes for lesson in known) == 45
+    for lesson in known:
         assert all(step.minutes > 0 for step in lesson.steps), lesson.name
         assert all(any(block.kind in LIVE for block in step.blocks()) for step in lesson.steps), (
             lesson.name
@@ -278,16 +280,16 @@ ANSWERS = {  # as a person works them out
 def test_the_answers_that_are_worked_out_are_those_of_the_solutions():
     """And each stands in the solution that the lesson tells, in both languages."""
     for language in ("en", "zh"):
-        found = {}
+        exercises = {}
         for lesson in lessons.lessons(language)[0]:
             for part, step in enumerate(lesson.steps, 1):
                 for block in step.blocks("exercise"):
-                    found[lesson.name, part] = tasks.task(block).answer
+                    exercises[lesson.name, part] = tasks.task(block).answer
                     if tasks.task(block).kind == tasks.NUMBERS:
-                        assert set(found[lesson.name, part]) <= set(
+                        assert set(exercises[lesson.name, part]) <= set(
                             tasks.numbers(block["solution"])
                         ), (lesson.name, part)
-        assert found == ANSWERS
+        assert exercises == ANSWERS
 
 
 # ---- tasks
@@ -309,7 +311,7 @@ def exercise_block(**values) -> LessonBlock:
 
 def test_every_sort_of_task_is_worked_out():
     """One of each that the table knows, right and wrong."""
-    given = {
+    answers = {
         "probe": ({"set": "twenty", "target": 66, "warm": 4, "after_probes": 0}, "slot 15", "14"),
         "floor": ({"set": "five", "target": 23}, "2", "3"),
         "start": ({"set": "five", "target": 21}, "459", "656"),
@@ -323,10 +325,10 @@ def test_every_sort_of_task_is_worked_out():
         "entries": ({"batch_bytes": 1000, "interval": 4096, "batches": 20}, "3", "4"),
         "ceiling": ({"keys": (6, 14, 22, 26, 31)}, exercise.RIGHT, "slot + 1"),
     }
-    assert set(given) == set(TASK_KEYS) == set(tasks.TASKS)
-    for of, (keys, right, wrong) in given.items():
-        task = tasks.task(exercise_block(of=of, ask="?", solution="!", **keys))
-        assert tasks.is_right(task, right) and not tasks.is_right(task, wrong), of
+    assert set(answers) == set(TASK_KEYS) == set(tasks.TASKS)
+    for kind, (keys, right, wrong) in answers.items():
+        task = tasks.task(exercise_block(of=kind, ask="?", solution="!", **keys))
+        assert tasks.is_right(task, right) and not tasks.is_right(task, wrong), kind
 
 
 def test_numbers_are_read_as_people_write_them():

@@ -102,7 +102,9 @@ def test_no_token_is_left_over():
         for file in (ROOT / "kafkaviz").rglob(pattern)
         if not {"node_modules", "bundles"} & set(file.parts)
     ]
-    said = "".join(file.read_text() for file in (ROOT / "app.py", *ROOT.glob("pages/*.py"), *files))
+    source = "".join(
+        file.read_text() for file in (ROOT / "app.py", *ROOT.glob("pages/*.py"), *files)
+    )
     names = re.findall(r"^\s*--kv-([\w-]+):", tokens.STYLESHEET, re.M)
     ways = (
         r"var\(--kv-{0}\b(?!-)",
@@ -113,6 +115,6 @@ def test_no_token_is_left_over():
     left = {
         name
         for name in names
-        if not any(re.search(way.format(name, name.replace("-", "_")), said) for way in ways)
+        if not any(re.search(way.format(name, name.replace("-", "_")), source) for way in ways)
     }
     assert len(names) > 40 and left == set()

@@ -46,18 +46,22 @@ def page(directory: Path | None, **query: str) -> AppTest:
 def html(at: AppTest) -> str:
     """All HTML of the page but its stylesheet."""
     return "\n".join(
-        one.proto.body for one in at.get("html") if not one.proto.body.startswith("<style>")
+        element.proto.body
+        for element in at.get("html")
+        if not element.proto.body.startswith("<style>")
     )
 
 
 def steps(at: AppTest) -> str:
     """The table of all steps."""
-    return next(one.proto.body for one in at.get("html") if "What happens" in one.proto.body)
+    return next(
+        element.proto.body for element in at.get("html") if "What happens" in element.proto.body
+    )
 
 
 def pick(at: AppTest, key: str, value: str) -> None:
     """Chooses one of a row of choices."""
-    next(one for one in at.button_group if one.key == key).set_value(value).run()
+    next(group for group in at.button_group if group.key == key).set_value(value).run()
 
 
 def test_a_real_segment(clean):
@@ -109,9 +113,11 @@ def test_another_unit_is_warned_of(clean, target, unit):
     """With one way on: the same time in milliseconds."""
     at = page(clean, tp="dense-index-0", by="timestamp", target=target)
     assert f"makes sense in {unit}, and Kafka counts in milliseconds" in html(at)
-    next(one for one in at.button if one.key == "kv_unit").click().run()
+    next(button for button in at.button if button.key == "kv_unit").click().run()
     assert not at.exception and f"makes sense in {unit}" not in html(at)
-    assert next(one for one in at.text_input if one.key == "target").value.startswith("1790000445")
+    assert next(field for field in at.text_input if field.key == "target").value.startswith(
+        "1790000445"
+    )
 
 
 def test_the_practice_logs_need_no_directory():
@@ -148,8 +154,8 @@ def test_a_choice_is_a_short_word_in_the_address():
     pick(at, "set", "20 entries")
     assert at.query_params["set"] == "twenty" and not {"search", "by"} & set(at.query_params)
     assert [
-        release_lookup.equivalent_version(one)
-        for one in ("4.0", "4.1.0", "0.10.2", "plain", "warm", "soon")
+        release_lookup.equivalent_version(release)
+        for release in ("4.0", "4.1.0", "0.10.2", "plain", "warm", "soon")
     ] == [
         "3.9",
         versions.NEWEST,
@@ -188,7 +194,7 @@ def test_the_release_that_the_directory_looks_like(clean, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("target", "search", "said"),
+    ("target", "search", "words"),
     [
         (
             "earliest",
@@ -203,11 +209,11 @@ def test_the_release_that_the_directory_looks_like(clean, tmp_path):
         ("max", "3.7", f"Its first record with that time is offset 5{T}975"),
     ],
 )
-def test_times_with_a_name(clean, target, search, said):
+def test_times_with_a_name(clean, target, search, words):
     """The log's start, its end and its largest timestamp; typed, or by a button."""
     at = page(clean, tp="dense-index-0", by="timestamp", target=target, search=search)
-    assert said in steps(at) and "Why this offset?" not in html(at)
-    next(one for one in at.button if one.key == "kv_earliest").click().run()
+    assert words in steps(at) and "Why this offset?" not in html(at)
+    next(button for button in at.button if button.key == "kv_earliest").click().run()
     assert at.query_params["target"] == "earliest" and "The log starts at offset 0" in steps(at)
 
 
@@ -257,7 +263,7 @@ def test_typed_keys():
     )
     at.selectbox(key="warm").set_value("2").run()
     assert "Slot 2, where the warm section begins, holds 22, below 23" in steps(at)
-    next(one for one in at.text_input if one.key == "keys").set_value("6 14 x").run()
+    next(field for field in at.text_input if field.key == "keys").set_value("6 14 x").run()
     assert not at.exception and "x is no relative offset" in html(at)
 
 
@@ -265,7 +271,7 @@ def test_no_target(clean):
     """A word is none: the page says so and offers one."""
     at = page(clean, tp="dense-index-0", target="soon")
     assert "“soon” is no whole number" in html(at)
-    next(one for one in at.button if one.key == "kv_offer").click().run()
+    next(button for button in at.button if button.key == "kv_offer").click().run()
     assert not at.exception and "What happens" in html(at)
 
 
@@ -273,12 +279,14 @@ def test_beyond_the_end(clean):
     """The broker's own words, and no search."""
     at = page(clean, tp="dense-index-0", target="9999999")
     assert "but we only have log segments upto 6000" in html(at) and not at.get("plotly_chart")
-    drawn = [one.key for one in at.get("bidi_component")]
+    drawn = [element.key for element in at.get("bidi_component")]
     assert (
-        not at.slider and "stepper" not in drawn and "kv_random" in [one.key for one in at.button]
+        not at.slider
+        and "stepper" not in drawn
+        and "kv_random" in [button.key for button in at.button]
     )
     assert "stepper" in [
-        one.key for one in page(clean, tp="dense-index-0", target="5").get("bidi_component")
+        element.key for element in page(clean, tp="dense-index-0", target="5").get("bidi_component")
     ]
 
 
@@ -288,8 +296,8 @@ def test_an_offset_outside_leads_to_the_nearest(clean):
     assert "past the end: the last one is 5\u202f999" in html(at) and "auto.offset.reset" in html(
         at
     )
-    ends = [one for one in at.button if one.key in ("kv_first_offset", "kv_last_offset")]
-    assert [one.label for one in ends] == [
+    ends = [button for button in at.button if button.key in ("kv_first_offset", "kv_last_offset")]
+    assert [button.label for button in ends] == [
         "Look up the last offset, 5\u202f999",
         "Look up the first offset, 0",
     ]
@@ -297,7 +305,7 @@ def test_an_offset_outside_leads_to_the_nearest(clean):
     assert (
         at.session_state["target"] == "5999"
         and at.slider
-        and "kv_last_offset" not in [one.key for one in at.button]
+        and "kv_last_offset" not in [button.key for button in at.button]
     )
 
 
@@ -312,11 +320,11 @@ def test_at_random_and_by_the_slider(clean):
     at = page(clean, tp="dense-index-0", target="2247")
     at.slider(key="kv_slider").set_value(10).run()
     assert next(
-        one for one in at.text_input if one.key == "target"
+        field for field in at.text_input if field.key == "target"
     ).value == "10" and "not above 10" in steps(at)
-    next(one for one in at.button if one.key == "kv_random").click().run()
+    next(button for button in at.button if button.key == "kv_random").click().run()
     drawn = controls.parse_target(
-        next(one for one in at.text_input if one.key == "target").value, "offset"
+        next(field for field in at.text_input if field.key == "target").value, "offset"
     )
     assert 0 <= drawn < 6000 and not at.exception
 
@@ -326,7 +334,7 @@ def test_a_target_of_another_kind_gives_way(clean):
     at = page(clean, tp="dense-index-0", target="2247")
     pick(at, "by", "Timestamp")
     assert not at.exception and next(
-        one for one in at.text_input if one.key == "target"
+        field for field in at.text_input if field.key == "target"
     ).value.startswith("17900")
 
 
@@ -352,7 +360,7 @@ def test_every_partition_and_every_segment(clean):
             assert "<h1>" in html(at), partition.directory
 
 
-def test_damage_is_told(damaged):
+def test_damage_is_reported(damaged):
     """A directory whose files were damaged by hand: a page each, never a traceback."""
     from kafkaviz.log.broker import open_broker
 
@@ -367,7 +375,7 @@ def test_no_directory_shows_practice(monkeypatch, tmp_path):
     assert "Five entries" in html(page(None))
 
 
-def test_a_wrong_place_is_told(clean):
+def test_a_wrong_place_is_reported(clean):
     """A topic-partition that is not there; the page does not quietly show another one."""
     assert "What happens" not in html(page(clean, tp="nowhere-0"))
 
@@ -435,7 +443,7 @@ def test_bytes_that_the_lookup_does_not_need(garbled):
 
 
 @pytest.mark.parametrize("target", ["-1", "-2", "-4", "1969-12-31 23:59:59", "9223372036854775808"])
-def test_what_is_no_time_is_not_told_as_one(clean, target):
+def test_what_is_no_time_is_not_shown_as_one(clean, target):
     """Kafka's names for start and end of a log are numbers below 0; beyond int64 there is none."""
     at = page(clean, tp="dense-index-0", by="timestamp", target=target)
     assert (
@@ -448,7 +456,7 @@ def test_what_is_no_time_is_not_told_as_one(clean, target):
 def test_a_wrong_question_is_no_damage(clean, monkeypatch):
     """Only bytes that break their format are called damaged."""
 
-    def refused(*asked: object) -> None:
+    def refused(*arguments: object) -> None:
         raise KafkavizError(verbatim("Kafka has a time index from 0.10.1 on"))
 
     monkeypatch.setattr(release_lookup, "lookup_context", refused)
@@ -474,13 +482,13 @@ ENGLISH = re.compile(r"\b[a-z]{2,} [a-z]{2,} [a-z]{2,}\b")  # three words in a r
 def test_in_chinese(clean, query):
     """Every sentence, control and alt text."""
     at = page(clean, lang="zh", **query)
-    charts = [one.proto.alt for one in at.get("plotly_chart")]
+    charts = [element.proto.alt for element in at.get("plotly_chart")]
     kinds = ("button_group", "text_input", "selectbox", "button", "download_button", "expander")
-    labels = [getattr(one.proto, "label", "") for kind in kinds for one in at.get(kind)]
+    labels = [getattr(element.proto, "label", "") for kind in kinds for element in at.get(kind)]
     text = re.sub(r"<[^>]+>", "\n", html(at))
     assert (
         "查找" in text
-        and [found for told in (text, *charts, *labels) for found in ENGLISH.findall(told)] == []
+        and [match for text_ in (text, *charts, *labels) for match in ENGLISH.findall(text_)] == []
     )
 
 
@@ -488,10 +496,13 @@ def test_a_download_beside_each_table(clean):
     """The steps and the object of the lookup, how many targets take as many probes, and of a
     timestamp the segments it met.
     """
-    asked = {"by": "offset", "target": "500"}, {"by": "timestamp", "target": "1790003000000"}
+    queries = {"by": "offset", "target": "500"}, {"by": "timestamp", "target": "1790003000000"}
     offset, time = (
-        {one.key for one in page(clean, tp="sensors-late-0", **query).get("download_button")}
-        for query in asked
+        {
+            element.key
+            for element in page(clean, tp="sensors-late-0", **query).get("download_button")
+        }
+        for query in queries
     )
     assert offset == {"kv_spread_csv", "kv_steps_csv", "kv_lookup_json"} and time - offset == {
         "kv_why_csv"
@@ -501,11 +512,11 @@ def test_a_download_beside_each_table(clean):
 @pytest.mark.parametrize(
     "names", [(), ("1.log",), ("1.log", "1.index", "1.timeindex"), ("1.log", "1.index", "2.log")]
 )
-def test_what_is_recovered_is_told_as_on_the_command_line(names):
+def test_what_is_recovered_reads_as_on_the_command_line(names):
     """In a sentence of its own."""
-    told = str(analysed.describe_recovered(names) or "")
+    description = str(analysed.describe_recovered(names) or "")
     assert lookup_source.recovery_notes(names) == (
-        [f"{told[0].upper()}{told[1:]}."] if told else []
+        [f"{description[0].upper()}{description[1:]}."] if description else []
     )
 
 
@@ -513,6 +524,6 @@ def test_the_address_holds_plain_digits():
     """What the field of the target writes there; grouped ones are read all the same."""
     assert controls.format_target(1234567, "offset") == "1234567"
     assert {
-        controls.parse_target(said, "offset")
-        for said in ("1234567", "1 234 567", "1\u202f234\u202f567")
+        controls.parse_target(typed, "offset")
+        for typed in ("1234567", "1 234 567", "1\u202f234\u202f567")
     } == {1234567}

@@ -4,9 +4,9 @@ import pytest
 
 from kafkaviz.app.frame import PAGES
 from tests.analysis.metadata_level import raise_level
-from tests.app.driven import html, opened
+from tests.app.page_driver import html, opened
 
-SAID = {
+NEWER_TEXT = {
     "en": "Newer than Kafka 4.4.0, the newest known, and read as that one",
     "zh": "比已知的最新版本 Kafka 4.4.0 还新，按它来解读",
 }
@@ -25,17 +25,20 @@ def test_every_page_opens_and_says_how_it_reads(name, newer):
     """In the foot of the sidebar, with what shows it; on its way the Broker page was opened too."""
     at = opened(name, dir=str(newer), tp="tickets-any-0")
     assert html(at).count(
-        SAID["en"]
+        NEWER_TEXT["en"]
     ) == 1 and "metadata.version to level 99, which Kafka 4.4.0 does not know" in html(at)
 
 
-def test_it_is_said_in_chinese_too(newer):
+def test_the_chinese_note_of_a_newer_release(newer):
     """And names the trace in the same language."""
-    told = html(opened("lookup", dir=str(newer), tp="tickets-any-0", lang="zh"))
-    assert SAID["zh"] in told and "把 metadata.version 设为级别 99，Kafka 4.4.0 不认识它" in told
+    page_html = html(opened("lookup", dir=str(newer), tp="tickets-any-0", lang="zh"))
+    assert (
+        NEWER_TEXT["zh"] in page_html
+        and "把 metadata.version 设为级别 99，Kafka 4.4.0 不认识它" in page_html
+    )
 
 
 def test_a_directory_of_the_newest_release_is_not_called_newer(restarted_4_4):
     """4.4.0 is known."""
-    told = html(opened("lookup", dir=str(restarted_4_4), tp="tickets-any-0"))
-    assert "Newer than" not in told and "Kafka 4.4 or later, read only" in told
+    page_html = html(opened("lookup", dir=str(restarted_4_4), tp="tickets-any-0"))
+    assert "Newer than" not in page_html and "Kafka 4.4 or later, read only" in page_html

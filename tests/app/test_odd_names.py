@@ -15,9 +15,9 @@ from kafkaviz.app.cache import broker_cache
 from kafkaviz.messages import verbatim
 from kafkaviz.pipeline.ingest import job
 from kafkaviz.pipeline.ingest.job import Progress
-from tests.app.driven import html
 from tests.app.fakes import FakeStarts
-from tests.pipeline.made import write_broker
+from tests.app.page_driver import html
+from tests.pipeline.small_logs import write_broker
 from tests.support.ingest import ingest_in_process
 
 ROOT = Path(__file__).parents[2]
@@ -30,18 +30,19 @@ def brokers(tmp_path_factory, clean) -> Iterator[dict[str, Path]]:
     """A directory of an odd name with an odd topic-partition among others, and one that has no
     other; each with its catalog.
     """
-    root, found = tmp_path_factory.mktemp("odd"), {}
+    root, addresses = tmp_path_factory.mktemp("odd"), {}
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("KAFKAVIZ_CACHE", str(root / "cache"))
         for name, topics in ((os.fsdecode(b"br\xe9"), ("a-0", "b-0")), ("alone", ("b-0",))):
-            made = write_broker(root / "made", {topic: [[100] * 5, [120] * 6] for topic in topics})
-            shutil.rmtree(made / "b-0")
-            shutil.copytree(clean / "refunds-0", made / ODD)
-            for folder in (made, made / ODD):
+            path = write_broker(root / "made", {topic: [[100] * 5, [120] * 6] for topic in topics})
+            shutil.rmtree(path / "b-0")
+            shutil.copytree(clean / "refunds-0", path / ODD)
+            for folder in (path, path / ODD):
                 (folder / os.fsdecode(b"not\xe9")).write_text("x")
-            found[name] = made.rename(root / name)
+            addresses[name] = path.rename(root / name)
             ingest_in_process(
-                found[name], catalog=broker_cache.catalog_path(broker_cache.broker(found[name]))
+                addresses[name],
+                catalog=broker_cache.catalog_path(broker_cache.broker(addresses[name])),
             )
         patched.setattr(
             job,
@@ -49,7 +50,7 @@ def brokers(tmp_path_factory, clean) -> Iterator[dict[str, Path]]:
             FakeStarts(Progress(state="failed", error=verbatim("not asked for"))),
         )
         st.cache_resource.clear()
-        yield found
+        yield addresses
     st.cache_resource.clear()
 
 
@@ -69,7 +70,7 @@ def test_a_page_shows_names_that_are_no_text(brokers, monkeypatch, page):
         assert [error.message for error in at.exception] == []
         assert not [
             text
-            for text in (html(at), *(one.value for one in at.markdown))
+            for text in (html(at), *(element.value for element in at.markdown))
             if text.encode("utf-8", "replace") != text.encode()
         ]
         assert "not asked for" not in html(at)

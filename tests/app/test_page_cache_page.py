@@ -17,7 +17,7 @@ from kafkaviz.app.lessons import exercise, exercise_text
 from kafkaviz.app.pages.page_cache import controls, growth
 from kafkaviz.figures.page_cache import layout_bars
 from kafkaviz.messages import message, say
-from tests.app import driven
+from tests.app import page_driver
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_S = 60
@@ -43,7 +43,9 @@ def page(**query: str) -> AppTest:
 def html(at: AppTest) -> str:
     """All HTML of the page but its stylesheet."""
     return "\n".join(
-        one.proto.body for one in at.get("html") if not one.proto.body.startswith("<style>")
+        element.proto.body
+        for element in at.get("html")
+        if not element.proto.body.startswith("<style>")
     )
 
 
@@ -74,7 +76,7 @@ def test_the_page_as_it_opens():
 def test_a_table_and_a_download_beside_each_figure():
     """Pages, probes, turnovers, layouts, targets."""
     at = page()
-    assert [one.proto.label for one in at.get("download_button")] == [
+    assert [element.proto.label for element in at.get("download_button")] == [
         "Download pages as CSV",
         "Download the faults, plain",
         "Download the faults, warm first",
@@ -96,7 +98,7 @@ def test_a_table_and_a_download_beside_each_figure():
     )
 
 
-def test_the_address_brings_back_what_was_seen():
+def test_the_address_brings_back_the_page():
     """Sliders, the example, the keys compared, the rule."""
     at = page(
         cold="4 MB",
@@ -112,8 +114,8 @@ def test_the_address_brings_back_what_was_seen():
         and "touches pages 0, 7, 10, 12, 13" in text
     )
     assert "Right for every slot" in text and "3\u202f931 targets" in text
-    assert [one.value for one in at.select_slider][:2] == ["4 MB", "100 pages"]
-    assert next(one for one in at.slider).value == 7168
+    assert [slider.value for slider in at.select_slider][:2] == ["4 MB", "100 pages"]
+    assert next(slider for slider in at.slider).value == 7168
 
 
 @pytest.mark.parametrize(
@@ -164,7 +166,7 @@ def test_a_real_index():
         "dense-index-0: 1\u202f126 entries as they lie there, 507 B of log apart on average."
         in text
     )
-    assert [one.proto.disabled for one in at.select_slider][:4] == [False, True, True, False]
+    assert [slider.proto.disabled for slider in at.select_slider][:4] == [False, True, True, False]
     assert "dense-index-0" in at.selectbox(key="index").options
 
 
@@ -209,11 +211,13 @@ def test_the_two_popular_answers_are_shown_where_they_fail():
 
 def test_the_faults_as_csv():
     """One a line, digits plain."""
-    wanted = controls.ReplaySettings(IndexGrowth(20_480), Memory(), Readers(), 8192)
-    plain, _ = growth.images(wanted)
+    expected = controls.ReplaySettings(IndexGrowth(20_480), Memory(), Readers(), 8192)
+    plain, _ = growth.images(expected)
     rows = list(
         csv.reader(
-            io.StringIO("\n".join(f"{one['entries']},{one['page']}" for one in plain.first_faults))
+            io.StringIO(
+                "\n".join(f"{fault['entries']},{fault['page']}" for fault in plain.first_faults)
+            )
         )
     )
     assert len(rows) == 8 and rows[0][1] == "13"
@@ -235,13 +239,13 @@ ENGLISH = re.compile(r"\b[a-z]{2,} [a-z]{2,} [a-z]{2,}\b")  # three words in a r
 )
 def test_in_chinese(query):
     """Every sentence and alt text; the address keeps its words."""
-    at = driven.opened("page_cache", lang="zh", **query)
+    at = page_driver.opened("page_cache", lang="zh", **query)
     text = re.sub(r"<code.*?</code>|<td class=\"kv-mono\".*?</td>", "", html(at))
-    charts = [one.proto.alt for one in at.get("plotly_chart")]
+    charts = [element.proto.alt for element in at.get("plotly_chart")]
     assert [
-        found
-        for told in (re.sub(r"<[^>]+>", "\n", text), *charts)
-        for found in ENGLISH.findall(told)
+        match
+        for drawn_text in (re.sub(r"<[^>]+>", "\n", text), *charts)
+        for match in ENGLISH.findall(drawn_text)
     ] == []
     assert at.query_params.get("laggards") in (query.get("laggards"), [query.get("laggards")])
 
@@ -262,7 +266,7 @@ BROKEN = (
 
 
 @pytest.mark.parametrize("rule", BROKEN, ids=range(len(BROKEN)))
-def test_what_is_no_rule_is_told_as_by_the_search(rule):
+def test_what_is_no_rule_is_reported_as_by_the_search(rule):
     """The catalogue has the words that search/ has."""
     with pytest.raises(exercise.RuleSyntaxError) as fault:
         exercise.parse(rule)
@@ -271,16 +275,16 @@ def test_what_is_no_rule_is_told_as_by_the_search(rule):
 
 def test_the_catalogue_has_the_words_of_the_floors_below():
     """Kinds of target, the words of a rule, layouts and why they are."""
-    assert [exercise_text.kind(one) for one in exercise.KINDS] == list(exercise.KINDS)
+    assert [exercise_text.kind(kind) for kind in exercise.KINDS] == list(exercise.KINDS)
     assert list(exercise_text.popular_answers().values()) == [
         exercise.SLOT_PLUS_1,
         exercise.NONE_TO_BASE,
     ]
-    for one in index_layouts.LAYOUTS:
+    for layout in index_layouts.LAYOUTS:
         assert (
-            say(layout_bars.text_key(one.name)),
-            say(f"{layout_bars.text_key(one.name)}_note"),
+            say(layout_bars.text_key(layout.name)),
+            say(f"{layout_bars.text_key(layout.name)}_note"),
         ) == (
-            one.name,
-            one.note,
+            layout.name,
+            layout.note,
         )

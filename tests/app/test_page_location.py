@@ -28,24 +28,24 @@ def broker(tmp_path: Path):
 def address(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     """Sets the address a page was asked for; its directory is the test's own."""
 
-    def asked(**query: str) -> None:
+    def set_address(**query: str) -> None:
         monkeypatch.setattr(st, "query_params", {"dir": str(tmp_path)} | query)
 
-    return asked
+    return set_address
 
 
 def where(depth: int) -> tuple:
     """The directory names and base offset of the place, and what kind of fault there is."""
-    here = page_location.parse_address(depth)
+    location = page_location.parse_address(depth)
     return (
-        here.partition.directory if here.partition else None,
-        here.segment.base_offset if here.segment else None,
-        here.fault.kind if here.fault else None,
+        location.partition.directory if location.partition else None,
+        location.segment.base_offset if location.segment else None,
+        location.fault.kind if location.fault else None,
     )
 
 
 @pytest.mark.parametrize(
-    ("query", "depth", "found"),
+    ("query", "depth", "expected"),
     [
         ({}, 1, (None, None, None)),
         ({}, 2, ("orders-0", None, None)),
@@ -62,12 +62,12 @@ def where(depth: int) -> tuple:
         ({"dir": "/no/such/place"}, 3, (None, None, "missing")),
     ],
 )
-def test_a_place_is_followed_as_far_as_it_goes(broker, address, query, depth, found):
+def test_a_place_is_followed_as_far_as_it_goes(broker, address, query, depth, expected):
     """What is not said is the largest; what is not there is a fault, and what was found before it
     stays.
     """
     address(**query)
-    assert where(depth) == found
+    assert where(depth) == expected
 
 
 def test_a_name_that_is_no_text_is_found_by_what_is_shown_of_it(broker, address, tmp_path):
@@ -76,8 +76,8 @@ def test_a_name_that_is_no_text_is_found_by_what_is_shown_of_it(broker, address,
         Path((bytes(tmp_path) + b"/caf\xe9-0").decode("utf-8", "surrogateescape")), 5, 10, []
     )
     address(tp="caf\ufffd-0")
-    here = page_location.parse_address(3)
-    assert here.segment.base_offset == 5 and here.address["tp"] == "caf\ufffd-0"
+    location = page_location.parse_address(3)
+    assert location.segment.base_offset == 5 and location.address["tp"] == "caf\ufffd-0"
 
 
 def test_the_address_of_a_place_leaves_nothing_to_a_default(broker, address, tmp_path):
@@ -130,7 +130,7 @@ def test_what_an_address_names_comes_back_as_it_stands(monkeypatch, typed):
     )
 
 
-def test_what_others_opened_is_not_told(monkeypatch, tmp_path):
+def test_what_others_opened_is_not_listed(monkeypatch, tmp_path):
     """Where visitors are several people each has a list of their own, without what may not be
     opened; no file holds it.
     """
@@ -138,8 +138,8 @@ def test_what_others_opened_is_not_told(monkeypatch, tmp_path):
     monkeypatch.setattr(st, "session_state", {})
     page_location.remember("/srv/mine, before there was a root")
     monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", "/srv")
-    one, two = {}, {}
-    for session, name in ((one, "/srv/a"), (two, "/srv/b"), (one, "/srv/c"), (one, "/opt/d")):
+    first, two = {}, {}
+    for session, name in ((first, "/srv/a"), (two, "/srv/b"), (first, "/srv/c"), (first, "/opt/d")):
         monkeypatch.setattr(st, "session_state", session)
         page_location.remember(name)
     assert page_location.recent() == ["/srv/c", "/srv/a"]
@@ -151,11 +151,11 @@ def test_what_others_opened_is_not_told(monkeypatch, tmp_path):
 def test_a_rerun_does_not_reorder_what_another_tab_opened(monkeypatch, tmp_path):
     """Each session says once what it opened."""
     monkeypatch.setenv("KAFKAVIZ_CACHE", str(tmp_path))
-    one, two = {}, {}
-    for session, directory in [(one, "/a"), (two, "/b"), (one, "/a")]:
+    first, two = {}, {}
+    for session, directory in [(first, "/a"), (two, "/b"), (first, "/a")]:
         monkeypatch.setattr(st, "session_state", session)
         page_location.remember(directory)
-    assert page_location.recent() == ["/b", "/a"] and one[page_state.LAST_RECENT] == "/a"
+    assert page_location.recent() == ["/b", "/a"] and first[page_state.LAST_RECENT] == "/a"
 
 
 def test_a_list_that_cannot_be_written_stops_nobody(monkeypatch, tmp_path):

@@ -32,7 +32,7 @@ def rows(tmp_path) -> tuple[overview.PartitionRow, ...]:
     return overview.with_batches(overview.with_entries(overview.inventory(broker)), read).partitions
 
 
-def shown(rows) -> list[list[str]]:
+def cell_texts(rows) -> list[list[str]]:
     """The table's cells as they read."""
     styler = partition_table.style_table(partition_table.frame(rows))
     styler._compute()
@@ -44,7 +44,7 @@ def shown(rows) -> list[list[str]]:
 
 def test_values_read_as_everywhere(rows):
     """Binary sizes, thin spaces, per cent; a dash for what is not there."""
-    assert shown(rows) == [
+    assert cell_texts(rows) == [
         [
             "orders-0",
             "1",
@@ -73,10 +73,10 @@ def test_the_csv_is_exact(rows):
     """By name, plain numbers, and nothing where nothing is known."""
     lines = list(csv.DictReader(io.StringIO(partition_table.csv(rows).decode())))
     assert [line["directory"] for line in lines] == ["orders-0", "void-0"]
-    named = [dataclasses.replace(row, directory="-=1-0") for row in rows]
+    renamed = [dataclasses.replace(row, directory="-=1-0") for row in rows]
     assert [
         line["directory"]
-        for line in csv.DictReader(io.StringIO(partition_table.csv(named).decode()))
+        for line in csv.DictReader(io.StringIO(partition_table.csv(renamed).decode()))
     ] == ["'-=1-0"] * 2
     assert (
         lines[0]["log_bytes"],
@@ -98,7 +98,7 @@ def test_the_csv_is_exact(rows):
 
 def test_no_rows_make_an_empty_table():
     """A filter that fits nothing."""
-    assert shown([]) == [] and len(partition_table.frame([]).columns) == 10
+    assert cell_texts([]) == [] and len(partition_table.frame([]).columns) == 10
 
 
 def test_names_are_bold(rows):

@@ -30,24 +30,27 @@ def built(damaged) -> dict[str, bytes]:
 def test_damaged_indexes_come_first(damaged):
     """Those with a finding about an index, then the others, each in the order of names."""
     names = offer_partitions(broker_cache.open_snapshot(damaged), check(damaged).findings)
-    first = [one for one in names if one in ("bookings-0", "metrics-0", "rides-0", "transfers-0")]
+    first = [
+        name for name in names if name in ("bookings-0", "metrics-0", "rides-0", "transfers-0")
+    ]
     assert names[: len(first)] == first and len(first) == 4 and len(names) > 4
 
 
-def test_each_file_is_held_beside_the_one_on_disk(damaged, built):
+def test_each_file_is_compared_with_the_one_on_disk(damaged, built):
     """The lost trim is longer on disk, the wrong position differs from its byte on, the day-late
     time from its own.
     """
-    found = {
-        one.name: one.difference
-        for one in compare_files(built, broker_cache.broker(damaged).partition("bookings-0"))
+    differences = {
+        comparison.name: comparison.difference
+        for comparison in compare_files(built, broker_cache.broker(damaged).partition("bookings-0"))
     }
-    assert found["00000000000000000000.index"].endswith("more on disk")
+    assert differences["00000000000000000000.index"].endswith("more on disk")
     assert (
-        found[INDEX].startswith("from byte ") and 8 * 3 + 4 <= int(found[INDEX].split()[2]) < 8 * 4
+        differences[INDEX].startswith("from byte ")
+        and 8 * 3 + 4 <= int(differences[INDEX].split()[2]) < 8 * 4
     )
-    assert found["00000000000000001721.timeindex"].startswith("from byte ")
-    assert sum(not one for one in found.values()) == len(found) - 3
+    assert differences["00000000000000001721.timeindex"].startswith("from byte ")
+    assert sum(not difference for difference in differences.values()) == len(differences) - 3
 
 
 @pytest.mark.parametrize(
@@ -70,17 +73,17 @@ def test_the_archive_holds_the_files(damaged, built):
     with tarfile.open(
         fileobj=io.BytesIO(pack(built, broker_cache.broker(damaged).partition("bookings-0")))
     ) as tar:
-        held = {one.name: tar.extractfile(one).read() for one in tar}
-    assert held == {f"bookings-0/{name}": data for name, data in built.items()}
+        contents = {member.name: tar.extractfile(member).read() for member in tar}
+    assert contents == {f"bookings-0/{name}": data for name, data in built.items()}
 
 
 def test_nothing_is_built_unasked(damaged, starts):
     """The page offers it; a click shows the table and the archive."""
     at = page(damaged)
-    offer = next(one for one in at.button if one.label == "Build them")
-    assert not [one for one in at.get("download_button") if "indexes" in one.label]
+    offer = next(button for button in at.button if button.label == "Build them")
+    assert not [element for element in at.get("download_button") if "indexes" in element.label]
     offer.click().run()
-    assert [one.label for one in at.get("download_button") if "indexes" in one.label] == [
-        "Download the indexes"
-    ]
-    assert any("differ from those on disk" in one.proto.body for one in at.get("html"))
+    assert [
+        element.label for element in at.get("download_button") if "indexes" in element.label
+    ] == ["Download the indexes"]
+    assert any("differ from those on disk" in element.proto.body for element in at.get("html"))

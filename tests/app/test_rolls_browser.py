@@ -102,7 +102,7 @@ def test_the_result_opens_like_any_directory(server, page):
     page.get_by_role("button", name="Open the result").click()
     heading(page, "Simulated: 1 topic-partition")
     assert ".tar.gz" in page.url
-    with page.expect_response(lambda one: True):
+    with page.expect_response(lambda response: True):
         page.reload()
     heading(page, "Simulated: 1 topic-partition")
 

@@ -13,7 +13,7 @@ from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.pages.rolls import controls, disk_rolls, simulated_log
 from kafkaviz.log.broker import open_broker
 from kafkaviz.simulate.producers.workload import to_toml
-from tests.app.driven import chosen, fine, html, moved, opened, pressed
+from tests.app.page_driver import chosen, fine, html, moved, opened, pressed
 
 T = "\u202f"
 SMALL = """
@@ -54,12 +54,12 @@ def test_the_page_as_it_opens():
         and text.count("> 16\u202f777\u202f216 B".replace(">", "&gt;")) == 5
     )
     assert len(at.get("plotly_chart")) == 2 and "This is the first run" in text
-    assert {one.label: one.value for one in at.select_slider}["segment.bytes"] == "16 MiB"
+    assert {slider.label: slider.value for slider in at.select_slider}["segment.bytes"] == "16 MiB"
 
 
 def test_a_download_beside_each_figure():
     """The limits' curves, every roll, every step of the story."""
-    labels = [one.proto.label for one in page().get("download_button")]
+    labels = [element.proto.label for element in page().get("download_button")]
     assert {"Download as CSV", "Download every roll as CSV", "Download every step as CSV"} <= set(
         labels
     )
@@ -98,7 +98,7 @@ def test_the_address_brings_a_run_back():
     )
     text = html(at)
     assert "15 to 28 of" in text and "Batches of one record, 119 B" in text
-    assert {one.label: one.value for one in at.select_slider}["Throughput"] == "half"
+    assert {slider.label: slider.value for slider in at.select_slider}["Throughput"] == "half"
 
 
 def test_an_odd_address_is_passed_over():
@@ -195,16 +195,16 @@ def test_a_directory_that_is_not_there():
 
 def test_the_archive_opens_like_any_directory(tmp_path):
     """The same segments and rolls as the page shows, with every record in them."""
-    of = workloads.parse_own(SMALL)
-    config = controls.config_of(of, {})
-    data = simulated_log.archive(of, config)
+    workload = workloads.parse_own(SMALL)
+    config = controls.config_of(workload, {})
+    data = simulated_log.archive(workload, config)
     (tmp_path / "small.tar.gz").write_bytes(data)
     partition = open_broker(tmp_path / "small.tar.gz").partition("small-0")
-    shown = simulated_log.simulate(of, config).history
-    assert [one.base_offset for one in partition.live] == [
-        lane.base_offset for lane in shown.segments
+    history = simulated_log.simulate(workload, config).history
+    assert [segment.base_offset for segment in partition.live] == [
+        lane.base_offset for lane in history.segments
     ]
-    for segment, lane in zip(partition.live, shown.segments, strict=True):
+    for segment, lane in zip(partition.live, history.segments, strict=True):
         batches = segment.batches()
         assert (
             batches["size_bytes"].sum() == lane.log_bytes
@@ -234,42 +234,47 @@ def test_an_empty_segment_is_on_disk_too(tmp_path):
 )
 def test_what_is_inferred_on_disk_is_what_was_simulated(name, tmp_path):
     """The causes told from an archive alone beside those that the writer gave."""
-    of = workloads.by_title()[name]
-    config = controls.config_of(of, {})
-    (tmp_path / "made.tar.gz").write_bytes(simulated_log.archive(of, config))
-    here = broker_cache.open_snapshot(tmp_path / "made.tar.gz")
-    told = [lane.reason for lane in disk_rolls.rolls_on_disk(here, of.directory).history.segments]
-    truth = [lane.reason for lane in simulated_log.simulate(of, config).history.segments]
-    assert len(told) == len(truth) > 3
-    assert [one.cause if one else None for one in told] == [
-        one.cause if one else None for one in truth
+    workload = workloads.by_title()[name]
+    config = controls.config_of(workload, {})
+    (tmp_path / "made.tar.gz").write_bytes(simulated_log.archive(workload, config))
+    snapshot = broker_cache.open_snapshot(tmp_path / "made.tar.gz")
+    reasons = [
+        lane.reason
+        for lane in disk_rolls.rolls_on_disk(snapshot, workload.directory).history.segments
+    ]
+    truth = [lane.reason for lane in simulated_log.simulate(workload, config).history.segments]
+    assert len(reasons) == len(truth) > 3
+    assert [reason.cause if reason else None for reason in reasons] == [
+        reason.cause if reason else None for reason in truth
     ]
 
 
 def test_throughput_and_batch_size_change_the_stream():
     """Half the speed is half the bytes of the same time; one record a batch is many batches."""
-    of = workloads.parse_own(SMALL)
-    whole = simulated_log.simulate(of, controls.config_of(of, {}))
+    workload = workloads.parse_own(SMALL)
+    log = simulated_log.simulate(workload, controls.config_of(workload, {}))
     half = simulated_log.simulate(
-        controls.scale_workload(of, "half", controls.AS_IT_IS), controls.config_of(of, {})
+        controls.scale_workload(workload, "half", controls.AS_IT_IS),
+        controls.config_of(workload, {}),
     )
     single = simulated_log.simulate(
-        controls.scale_workload(of, controls.AS_IT_IS, "one record"), controls.config_of(of, {})
+        controls.scale_workload(workload, controls.AS_IT_IS, "one record"),
+        controls.config_of(workload, {}),
     )
-    assert half.history.log_bytes == pytest.approx(whole.history.log_bytes / 2, rel=0.01)
+    assert half.history.log_bytes == pytest.approx(log.history.log_bytes / 2, rel=0.01)
     assert single.load.records_a_batch == 1 and len(single.appended_batches) > 10 * len(
-        whole.appended_batches
+        log.appended_batches
     )
 
 
-def test_a_compressed_stream_is_not_made_without_end():
+def test_a_compressed_stream_is_not_generated_without_end():
     """Its batches must be compressed to know their size: the page stops after some of them, and
     says so.
     """
-    of = workloads.parse_own(
+    workload = workloads.parse_own(
         SMALL.replace('"30s"', '"365d"').replace("100000", "1000000") + 'codec = "lz4"\n'
     )
-    run = simulated_log.simulate(of, controls.config_of(of, {"segment.bytes": 1 << 26}))
+    run = simulated_log.simulate(workload, controls.config_of(workload, {"segment.bytes": 1 << 26}))
     assert (
         run.is_cut
         and run.history.log_bytes < simulated_log.MOST_COMPRESSED_BYTES + (64 << 20)
@@ -293,7 +298,7 @@ def test_the_page_in_another_language(chinese):
     assert at.query_params["workload"] in ("Heartbeats", ["Heartbeats"]) and "心跳" in html(at)
 
 
-def test_what_was_changed_is_told_in_words(chinese):
+def test_changes_are_described_in_words(chinese):
     """The settings of a run are kept as links have them, and told in the reader's language."""
     text = html(moved(page(), "吞吐量", "half"))
     assert "吞吐量 不变 → 一半" in text and "throughput" not in text
@@ -303,8 +308,11 @@ def test_what_comes_along_is_called_as_its_file_says():
     """The English of the catalogue is that of the presets; every option that is a word has a
     name.
     """
-    for title, of in workloads.by_title().items():
-        assert (controls.option_text(title), workloads.story_text(title)) == (of.title, of.story)
+    for title, workload in workloads.by_title().items():
+        assert (controls.option_text(title), workloads.story_text(title)) == (
+            workload.title,
+            workload.story,
+        )
     for option in (
         *controls.SPEED_ORDER,
         *controls.BATCH_ORDER,

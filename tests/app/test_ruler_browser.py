@@ -29,9 +29,9 @@ def grouped(number: int) -> str:
     return f"{number:,}".replace(",", "\u202f")
 
 
-def said(words: str) -> str:
+def group_numbers(words: str) -> str:
     """Words with each number of more than three digits written so."""
-    return re.sub(r"\d{4,}", lambda found: grouped(int(found[0])), words)
+    return re.sub(r"\d{4,}", lambda match: grouped(int(match[0])), words)
 
 
 class Ruler:
@@ -57,7 +57,7 @@ class Ruler:
         self.page.locator("tr.on").first.wait_for()
         assert self.page.locator("[data-testid=stException]").count() == 0
 
-    def said(self, words: str) -> None:
+    def wait_for_words(self, words: str) -> None:
         """Waits for the sentence below the figure."""
         self.page.locator(".say", has_text=words).wait_for()
 
@@ -74,7 +74,7 @@ class Ruler:
 
     def pin(self) -> int | None:
         """The offset in the address."""
-        return next((int(one) for one in re.findall(r"[?&]pin=(\d+)", self.page.url)), None)
+        return next((int(number) for number in re.findall(r"[?&]pin=(\d+)", self.page.url)), None)
 
     def drawing(self) -> str:
         """The figure, as SVG."""
@@ -112,7 +112,7 @@ def test_a_batch_is_chosen_by_click_and_by_key(ruler):
     the segment.
     """
     ruler.open("payments-0", 7975, pin="11612")
-    ruler.said("Slot 95 points here; its key is the batch’s last offset")
+    ruler.wait_for_words("Slot 95 points here; its key is the batch’s last offset")
     ruler.page.mouse.click(*ruler.log())
     ruler.page.wait_for_function("new URLSearchParams(location.search).get('pin') !== '11612'")
     clicked = ruler.pin()
@@ -120,7 +120,7 @@ def test_a_batch_is_chosen_by_click_and_by_key(ruler):
     assert 11_612 < clicked < 11_800 and ruler.sentence().startswith(f"Batch {grouped(clicked)}–")
     ruler.press("Home")
     ruler.pinned(7975)
-    assert ruler.sentence() == said(
+    assert ruler.sentence() == group_numbers(
         "Batch 7975–7996, byte 0, 2871 B. Before the first entry: a search starts at byte 0."
     )
     ruler.press("ArrowRight", "ArrowRight", "ArrowRight", "ArrowLeft")
@@ -129,7 +129,7 @@ def test_a_batch_is_chosen_by_click_and_by_key(ruler):
     ruler.pinned(15902)
     assert ruler.pin() == 15_902 and ruler.page.locator("tr.on").first.inner_text().split("\t")[
         2
-    ] == said("15902–15903")
+    ] == group_numbers("15902–15903")
 
 
 def test_hovering_shows_and_pins_nothing(ruler):
@@ -139,7 +139,7 @@ def test_hovering_shows_and_pins_nothing(ruler):
     ruler.page.locator(".say", has_not_text="11\u202f612–11\u202f625").wait_for()
     assert "pin=11612" in ruler.page.url
     ruler.page.mouse.move(5, 5)
-    ruler.said("11\u202f612–11\u202f625")
+    ruler.wait_for_words("11\u202f612–11\u202f625")
 
 
 def test_the_window_is_zoomed_and_dragged(ruler):
@@ -159,7 +159,7 @@ def test_the_window_is_zoomed_and_dragged(ruler):
     ruler.page.mouse.move(box["x"] + 260, box["y"] + 20, steps=3)
     ruler.page.mouse.up()
     assert abs(ruler.window()[0] - start) > width
-    ruler.said("11\u202f612–11\u202f625")
+    ruler.wait_for_words("11\u202f612–11\u202f625")
 
 
 def test_an_offset_is_typed(ruler):
@@ -169,7 +169,7 @@ def test_an_offset_is_typed(ruler):
     field.fill("9 001")
     field.press("Enter")
     ruler.page.wait_for_function("new URLSearchParams(location.search).get('pin') === '9001'")
-    ruler.said("9\u202f000–9\u202f004")
+    ruler.wait_for_words("9\u202f000–9\u202f004")
     field.fill("99999")
     field.press("Enter")
     ruler.page.locator(".why", has_text="This segment holds 7\u202f975 – 15\u202f903").wait_for()
@@ -186,7 +186,7 @@ def test_a_large_segment_comes_in_slices(ruler):
     assert "stale" in ruler.page.evaluate(f"{IN_RULER}.querySelector('.dt').className")
     ruler.page.mouse.up()
     ruler.settled()
-    ruler.said("100–100")
+    ruler.wait_for_words("100–100")
     ruler.press("End")
     ruler.pinned(10904)
     ruler.press("ArrowLeft")
@@ -195,7 +195,7 @@ def test_a_large_segment_comes_in_slices(ruler):
     ruler.page.locator(".of").press("Enter")
     ruler.pinned(5000)
     ruler.page.reload()
-    ruler.said("5\u202f000–5\u202f000")
+    ruler.wait_for_words("5\u202f000–5\u202f000")
 
 
 def test_another_segment_starts_anew(ruler):
@@ -209,13 +209,13 @@ def test_another_segment_starts_anew(ruler):
     )
     ruler.page.locator(".say", has_not_text="11\u202f612").wait_for()
     first, last = (
-        int(one.replace("\u202f", ""))
-        for one in re.match(r"Batch ([\d\u202f]+)–([\d\u202f]+),", ruler.sentence()).groups()
+        int(number.replace("\u202f", ""))
+        for number in re.match(r"Batch ([\d\u202f]+)–([\d\u202f]+),", ruler.sentence()).groups()
     )
     assert 15_904 <= first <= last and ruler.pin() is None
     ruler.page.go_back()
     ruler.page.locator("h1", has_text="from offset 7\u202f975").wait_for()
-    ruler.said("11\u202f612–11\u202f625")
+    ruler.wait_for_words("11\u202f612–11\u202f625")
     assert ruler.pin() == 11_612 and "segment=7975" in ruler.page.url
 
 
@@ -247,13 +247,13 @@ def test_damaged_segments_are_drawn(ruler, damaged, partition, segment, words):
     drawing is unknown.
     """
     ruler.open(partition, segment, damaged)
-    ruler.said(words)
+    ruler.wait_for_words(words)
     drawings = [ruler.drawing()]
     for keys in ("-" * 30, "+" * 50, ["End"], ["Home"]):
         ruler.press(*keys)
         drawings.append(ruler.drawing())
     assert len(set(drawings)) > 2 and not [
-        one for one in drawings if re.search("NaN|undefined|Infinity", one)
+        drawing for drawing in drawings if re.search("NaN|undefined|Infinity", drawing)
     ]
     assert ruler.sentence().startswith(f"Batch {grouped(segment)}–")
 
@@ -263,12 +263,15 @@ def test_an_entry_that_leads_astray(ruler, damaged):
     it over and give way to its own.
     """
     ruler.open("bookings-0", 858, damaged)
-    assert said("7087 B too far") in ruler.drawing() and said("2391 B") not in ruler.drawing()
+    assert (
+        group_numbers("7087 B too far") in ruler.drawing()
+        and group_numbers("2391 B") not in ruler.drawing()
+    )
     assert ruler.page.locator("tr.on", has_text="■ slot 6; slot 3 leads here").count() == 1
     ruler.page.locator(".of").fill("1020")
     ruler.page.locator(".of").press("Enter")
-    ruler.said("Slot 6 points here")
-    assert said("2391 B") in ruler.drawing() and "too far" not in ruler.drawing()
+    ruler.wait_for_words("Slot 6 points here")
+    assert group_numbers("2391 B") in ruler.drawing() and "too far" not in ruler.drawing()
     ruler.page.locator(".of").fill("948")
     ruler.page.locator(".of").press("Enter")
     ruler.page.locator("tr.on", has_text="slot 3 belongs here").wait_for()
@@ -288,7 +291,7 @@ def test_offsets_beyond_what_a_double_holds(ruler, tmp_path):
     folder.mkdir()
     (folder / f"{base:020d}.log").write_bytes(headers.tobytes())
     ruler.open("far-0", base, tmp_path, pin=str(base + 4))
-    ruler.said(
+    ruler.wait_for_words(
         "9\u202f007\u202f199\u202f254\u202f740\u202f996–9\u202f007\u202f199\u202f254\u202f740\u202f998"
     )
     ruler.press("ArrowRight")
@@ -337,7 +340,7 @@ def test_a_dragged_window_comes_back(ruler, partition, segment, pin):
     ruler.settled()
     left, before = ruler.window(), ruler.page.url
     ruler.page.reload()
-    ruler.said(f"Batch {pin:,}–".replace(",", "\u202f"))
+    ruler.wait_for_words(f"Batch {pin:,}–".replace(",", "\u202f"))
     ruler.settled()
     assert ruler.page.url == before
     assert ruler.window() == pytest.approx(left, abs=0.01)
@@ -358,7 +361,7 @@ def test_the_open_tab_comes_back(ruler):
     ruler.page.get_by_text("Age", exact=True).click()
     ruler.page.wait_for_function("new URLSearchParams(location.search).get('shade') === 'Age'")
     ruler.page.reload()
-    ruler.said("Batch 11\u202f626–11\u202f627")
+    ruler.wait_for_words("Batch 11\u202f626–11\u202f627")
     tab = ruler.page.get_by_role("tab", name="Time index")
     ruler.page.wait_for_function(
         "document.querySelector('[role=tab][aria-selected=true]')?.innerText === 'Time index'"
@@ -403,13 +406,14 @@ def test_another_language_keeps_what_was_chosen(ruler):
         "location.search.includes('tab=Time+index') && location.search.includes('shade=Size')"
     )
     ruler.page.get_by_text("中文").click()
-    ruler.said("批次 11\u202f626–11\u202f627")
+    ruler.wait_for_words("批次 11\u202f626–11\u202f627")
     ruler.page.get_by_text("时间戳（UTC）").wait_for()
     assert all(
-        one in ruler.page.url for one in ("lang=zh", "pin=11626", "tab=Time+index", "shade=Size")
+        parameter in ruler.page.url
+        for parameter in ("lang=zh", "pin=11626", "tab=Time+index", "shade=Size")
     )
     ruler.page.reload()
-    ruler.said("批次 11\u202f626–11\u202f627")
+    ruler.wait_for_words("批次 11\u202f626–11\u202f627")
     ruler.page.get_by_text("时间戳（UTC）").wait_for()
 
 
@@ -418,7 +422,7 @@ def test_a_pin_far_from_the_window(ruler):
     and nothing is drawn.
     """
     ruler.open("heartbeat-0", 0, pin="5483", window="200000-297000")
-    ruler.said(
+    ruler.wait_for_words(
         f"Batch {grouped(5483)}–{grouped(5483)}, byte {grouped(526171)}, 97 B. Slot 126 points "
         "here."
     )

@@ -47,13 +47,13 @@ def end_of(log: Path, share: int = 2) -> int:
 
 def test_a_log_that_grew(folder, log):
     """What a broker appended is there in the next run, with what was pinned."""
-    whole, cut = log.read_bytes(), end_of(log)
-    log.write_bytes(whole[:cut])
+    data, cut = log.read_bytes(), end_of(log)
+    log.write_bytes(data[:cut])
     at = page(folder, "refunds-0", 1, pin="3")
     few = sent(at)[0]["slice"]["rows"]
     assert few < BATCHES and sent(at)[0]["tail"]["kind"] == "torn"
     with open(log, "ab") as file:
-        file.write(whole[cut:])
+        file.write(data[cut:])
     words = sent(again(at))[0]
     assert (words["slice"]["rows"], words["tail"], words["asked"]["offset"]) == (BATCHES, None, "3")
 
@@ -83,8 +83,8 @@ def test_a_log_that_was_emptied(folder, log):
     assert "No whole batch in this log" in html(again(at))
 
 
-@pytest.mark.parametrize("gone", ["log", "segment", "topic-partition"])
-def test_a_log_that_vanished(folder, log, gone):
+@pytest.mark.parametrize("deleted", ["log", "segment", "topic-partition"])
+def test_a_log_that_vanished(folder, log, deleted):
     """One file, all of the segment, or its whole directory: a sentence, and the way to the
     broker.
     """
@@ -93,16 +93,18 @@ def test_a_log_that_vanished(folder, log, gone):
         "log": [log],
         "segment": list(log.parent.glob(f"{STEM}.*")),
         "topic-partition": list(log.parent.iterdir()),
-    }[gone]
-    for one in files:
-        one.unlink()
-    if gone == "topic-partition":
+    }[deleted]
+    for file in files:
+        file.unlink()
+    if deleted == "topic-partition":
         log.parent.rmdir()
     says = {
         "log": "There is no .log of this base offset",
         "segment": "No segment starts at offset 1",
     }
-    assert says.get(gone, "holds no topic-partition refunds-0") in html(again(at)) and sent(at) == (
+    assert says.get(deleted, "holds no topic-partition refunds-0") in html(again(at)) and sent(
+        at
+    ) == (
         {},
         {},
     )
@@ -110,8 +112,8 @@ def test_a_log_that_vanished(folder, log, gone):
 
 def test_the_only_log_that_vanished(folder, log):
     """No other segment can be chosen then, and the page still stands."""
-    for one in log.parent.glob(f"{0:020d}.*"):
-        one.unlink()
+    for path in log.parent.glob(f"{0:020d}.*"):
+        path.unlink()
     at = page(folder, "refunds-0", 1)
     log.unlink()
     assert "There is no .log of this base offset" in html(again(at))
@@ -120,8 +122,8 @@ def test_the_only_log_that_vanished(folder, log):
 def test_a_log_renamed_to_be_deleted(folder, log):
     """Retention: the page goes on with the renamed files."""
     at = page(folder, "refunds-0", 1, pin="3")
-    for one in log.parent.glob(f"{STEM}.*"):
-        one.rename(f"{one}.deleted")
+    for path in log.parent.glob(f"{STEM}.*"):
+        path.rename(f"{path}.deleted")
     assert (
         "Its files are renamed .deleted and wait to be removed." in html(again(at))
         and sent(at)[0]["slice"]["rows"] == BATCHES
@@ -134,10 +136,10 @@ def test_what_is_lost_after_it_was_read(folder, log, monkeypatch, change):
     real, lost = segment_cache.read, []
 
     def read_before(segment):
-        found = real(segment)
+        expected = real(segment)
         if not lost:
             lost.append(os.truncate(log, end_of(log)) if change == "shrinks" else log.unlink())
-        return found
+        return expected
 
     monkeypatch.setattr(segment_cache, "read", read_before)
     at = page(folder, "refunds-0", 1)
@@ -151,9 +153,9 @@ def test_what_is_lost_after_it_was_read(folder, log, monkeypatch, change):
 def test_bytes_that_cannot_be_read_any_more(folder, log, monkeypatch):
     """The tab says so; the ruler is drawn of what was read."""
 
-    def gone(*_, **__):
+    def refuse(*_, **__):
         raise CannotOpen(log, message("errors.not_there"), kind="missing")
 
-    monkeypatch.setattr(segment_bytes, "view", gone)
+    monkeypatch.setattr(segment_bytes, "view", refuse)
     at = page(folder, "refunds-0", 1, tab="Bytes")
     assert f"{STEM}.log is not there." in html(at) and sent(at)[0]["slice"]["rows"] == BATCHES

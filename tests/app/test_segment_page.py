@@ -65,7 +65,7 @@ def test_a_sound_segment(clean):
 def test_the_whole_tables_are_downloads(clean):
     """Named after the segment."""
     at = page(clean, "payments-0", 7975)
-    labels = [one.proto.label.replace("\u202f", " ") for one in at.get("download_button")]
+    labels = [element.proto.label.replace("\u202f", " ") for element in at.get("download_button")]
     assert labels == [
         "Download 906 batches as CSV",
         "Download 209 entries as CSV",
@@ -155,9 +155,9 @@ def test_an_archive_is_named_as_it_was_given():
 def test_a_missing_segment_names_those_there_are(damaged):
     """Each opens."""
     at = page(damaged, "rides-0", 700)
-    labels = [one.label for one in at.button if one.key.startswith("kv_to_")]
+    labels = [button.label for button in at.button if button.key.startswith("kv_to_")]
     assert len(labels) == 7 and labels[1] == "`00000000000000000607` 76.1 KiB, closed"
-    next(one for one in at.button if one.key == "kv_to_00000000000000000607").click().run()
+    next(button for button in at.button if button.key == "kv_to_00000000000000000607").click().run()
     assert "from offset 607" in html(at) and sent(at)[0]["base"] == "607"
 
 
@@ -225,13 +225,13 @@ def test_a_log_that_may_not_be_read(clean, nothing_cached, monkeypatch):
     assert "00000000000000007975.log could not be read" in html(at) and sent(at) == ({}, {})
 
 
-def test_a_log_that_is_gone(clean, nothing_cached, monkeypatch):
+def test_a_log_that_vanished(clean, nothing_cached, monkeypatch):
     """A broker removed it between the listing and the reading."""
 
-    def gone(segment):
+    def refuse(segment):
         raise CannotOpen(segment.log.path, message("errors.not_there"), kind="missing")
 
-    monkeypatch.setattr(segment_cache.anatomy, "read", gone)
+    monkeypatch.setattr(segment_cache.anatomy, "read", refuse)
     assert "00000000000000007975.log is gone" in html(page(clean, "payments-0", 7975))
 
 
@@ -247,7 +247,7 @@ def test_a_log_that_grows_meanwhile(clean, tmp_path, monkeypatch):
     )
     monkeypatch.undo()
     assert segment_cache.anatomy.file.read is real
-    next(one for one in at.button if one.key == "kv_read_again").click().run()
+    next(button for button in at.button if button.key == "kv_read_again").click().run()
     assert "changed while it was read" not in html(at)
 
 
@@ -282,7 +282,9 @@ def test_names_that_are_no_text(clean, tmp_path):
 def test_a_segment_before_magic_2(data, tmp_path):
     """No column of epochs, the checksum by its name, and one sentence for the dashes."""
     with gzip.open(data / "batches.jsonl.gz", "rt") as lines:
-        message = next(one["hex"] for one in map(json.loads, lines) if one["name"] == "v0-single-0")
+        message = next(
+            case["hex"] for case in map(json.loads, lines) if case["name"] == "v0-single-0"
+        )
     (tmp_path / "old-0").mkdir()
     (tmp_path / "old-0" / f"{809_535:020d}.log").write_bytes(bytes.fromhex(message))
     text = html(page(tmp_path, "old-0", 809_535))

@@ -34,7 +34,7 @@ async def _answers(scope, receive, send) -> None:
         await send({"type": "http.response.body", "body": b"an answer"})
 
 
-def _asked(app, host: str | None, kind: str = "http", path: str = "/") -> list[dict]:
+def _responses(app, host: str | None, kind: str = "http", path: str = "/") -> list[dict]:
     """What an application sends to who names it so."""
     sent: list[dict] = []
 
@@ -76,8 +76,8 @@ FOREIGN = [
 def test_an_address_and_the_machine_s_own_names_are_answered(host):
     """An address cannot be pointed at another machine."""
     check = HostCheck(_answers, host_names())
-    assert _asked(check, host)[0]["status"] == 200
-    assert _asked(check, host, "websocket") == [{"type": "websocket.accept"}]
+    assert _responses(check, host)[0]["status"] == 200
+    assert _responses(check, host, "websocket") == [{"type": "websocket.accept"}]
 
 
 @pytest.mark.parametrize("host", [*FOREIGN, None])
@@ -86,34 +86,34 @@ def test_a_name_of_somebody_else_is_refused(host):
     itself; its Host header tells.
     """
     check = HostCheck(_answers, host_names())
-    assert _asked(check, host)[0]["status"] == 421
-    assert _asked(check, host, "websocket")[0]["type"] == "websocket.close"
+    assert _responses(check, host)[0]["status"] == 421
+    assert _responses(check, host, "websocket")[0]["type"] == "websocket.close"
 
 
 def test_a_name_that_was_allowed_is_answered():
     """And no name below it."""
     check = HostCheck(_answers, host_names("kafkaviz.example.com, viz"))
-    told = [
-        _asked(check, host)[0]["status"]
+    statuses = [
+        _responses(check, host)[0]["status"]
         for host in ("kafkaviz.example.com:80", "VIZ", "a.kafkaviz.example.com", "com")
     ]
-    assert told == [200, 200, 421, 421]
+    assert statuses == [200, 200, 421, 421]
 
 
 def test_every_answer_forbids_foreign_frames():
     """Those of Streamlit's files and of its own routes alike."""
-    headers = dict(_asked(FrameGuard(_answers), "localhost")[0]["headers"])
+    headers = dict(_responses(FrameGuard(_answers), "localhost")[0]["headers"])
     assert (
         headers[b"content-security-policy"] == b"frame-ancestors 'self'"
         and headers[b"x-frame-options"] == b"SAMEORIGIN"
     )
 
 
-def test_what_the_server_holds_is_told_to_nobody():
+def test_what_the_server_holds_is_sent_to_nobody():
     """Sizes and counts of all visitors together."""
     guard = FrameGuard(_answers)
     assert [
-        _asked(guard, "localhost", path=f"/_stcore/{path}")[0]["status"]
+        _responses(guard, "localhost", path=f"/_stcore/{path}")[0]["status"]
         for path in ("metrics", "health")
     ] == [404, 200]
 
@@ -174,7 +174,7 @@ def test_streamlit_s_own_command_goes_by_host_too():
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith("STREAMLIT_")
     }
-    told = subprocess.run(
+    printed = subprocess.run(
         [sys.executable, "-c", code],
         cwd=root,
         env=environment,
@@ -182,4 +182,4 @@ def test_streamlit_s_own_command_goes_by_host_too():
         text=True,
         check=True,
     ).stdout
-    assert told == "['127.0.0.1', 'localhost', '::1']\n"
+    assert printed == "['127.0.0.1', 'localhost', '::1']\n"

@@ -62,15 +62,15 @@ def test_a_press_holds_while_there_is_no_sidebar(server, page):
 
 def test_the_current_page_is_marked_however_late_its_link_is_drawn(server, page):
     """The script of the links is fetched after the page began to show."""
-    held = []
-    page.route("**/PageLink.*.js", lambda request: held.append(request))
+    requests = []
+    page.route("**/PageLink.*.js", lambda request: requests.append(request))
     page.goto(f"{server}/health")
     heading(page, "Health")
     page.wait_for_function(LISTENS)
     page.locator(SETTLED).wait_for()
     page.wait_for_timeout(SETTLED_MS)
     assert page.locator(".st-key-kv_nav a").count() == 0
-    for request in held:
+    for request in requests:
         request.continue_()
     assert page.locator(CURRENT).inner_text().endswith("Health")
 

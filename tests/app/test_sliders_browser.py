@@ -25,7 +25,7 @@ SLIDERS = [
         SLIDERS[0],
         *(pytest.param(*slider, marks=pytest.mark.matrix) for slider in SLIDERS[1:]),
     ],
-    ids=[one[2] for one in SLIDERS],
+    ids=[slider[2] for slider in SLIDERS],
 )
 def test_every_press_counts(server, page, path, name, parameter, beside):
     """Five quick presses are five steps, and stay; the address, drawn anew, shows the same page."""
@@ -50,7 +50,7 @@ def test_every_press_counts(server, page, path, name, parameter, beside):
     assert slider.get_attribute("aria-valuetext") == value
     assert int(slider.input_value()) == before + PRESSES
     assert parse_qs(urlsplit(page.url).query)[parameter] == [value]
-    assert page.locator(beside).filter(has_text=shown(value)).count()
+    assert page.locator(beside).filter(has_text=grouped(value)).count()
     titles = page.locator(".kv-figt").all_inner_texts()
     page.goto(page.url)
     page.locator(".kv-figt").nth(len(titles) - 1).wait_for()
@@ -58,6 +58,6 @@ def test_every_press_counts(server, page, path, name, parameter, beside):
     assert page.locator(".kv-figt").all_inner_texts() == titles
 
 
-def shown(value: str) -> str:
+def grouped(value: str) -> str:
     """A number as the page writes it."""
     return units.group(int(value)) if value.isdigit() else value

@@ -45,7 +45,7 @@ def opened(page: "sync_api.Page", server: str, query: str) -> "sync_api.Page":
     return page
 
 
-def said(page: "sync_api.Page") -> str:
+def sentence(page: "sync_api.Page") -> str:
     """The sentence of the step."""
     return page.locator(".say").inner_text()
 
@@ -61,7 +61,7 @@ def test_by_keys_and_back_by_the_address(page, server):
     """
     opened(page, server, "tp=dense-index-0&by=offset&target=2247&step=10")
     assert (
-        said(page)
+        sentence(page)
         == f"The middle, slot 417, holds 2{T}269, above 2{T}247. Keep only what is left of it."
         and at_step(page) == (10, 18)
     )
@@ -70,7 +70,7 @@ def test_by_keys_and_back_by_the_address(page, server):
     page.wait_for_url("**step=11**")
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("End")
-    assert said(page) == (
+    assert sentence(page) == (
         f"The broker answers with bytes from 213{T}754 on. The consumer skips 2 records to reach "
         f"offset 2{T}247."
     )
@@ -107,7 +107,7 @@ def test_play_and_pause(page, server):
     page.locator(".count", has_text="step 8 of 8").wait_for(timeout=15_000)
     page.locator(".play", has_text="Play").wait_for()
     page.get_by_label("Step 4: ").click()
-    assert at_step(page) == (4, 8) and said(page).startswith(
+    assert at_step(page) == (4, 8) and sentence(page).startswith(
         "The middle, slot 3, holds 26, above 23."
     )
 
@@ -215,10 +215,10 @@ def test_surprise_me(page, server):
     page.get_by_role("button", name="Surprise me").click()
     page.wait_for_url(lambda url: "target=2247" not in url)
     page.locator(".say", has_not_text=f"2{T}247").wait_for()
-    before = said(page)
+    before = sentence(page)
     page.reload()
     page.locator(".say", has_text=before).wait_for(timeout=60_000)
-    assert said(page) == before and "target=2247" not in page.url
+    assert sentence(page) == before and "target=2247" not in page.url
 
 
 def test_from_the_segment_page(page, server):
@@ -243,15 +243,15 @@ def test_from_a_time_to_the_bytes_by_clicks(page, server):
         ".say", has_text="the first whose largest timestamp is not older than the target"
     ).wait_for()
     page.locator(".last").click()
-    found = re.search(r"is offset ([\d\u202f]+): that is the answer", said(page)).group(1)
-    assert page.locator(".rec .hit b").inner_text().startswith(found)
+    offset = re.search(r"is offset ([\d\u202f]+): that is the answer", sentence(page)).group(1)
+    assert page.locator(".rec .hit b").inner_text().startswith(offset)
     fates = page.locator(".kv-tbl").filter(has_text="Fate").locator("td:last-child")
     sync_api.expect(fates).to_have_text(["searched", "not looked at", "not looked at"])
-    page.get_by_role("link", name=f"Offset {found} in segment").click()
+    page.get_by_role("link", name=f"Offset {offset} in segment").click()
     page.get_by_role("heading", level=1).filter(has_text="orders-0").or_(
         page.locator("h1")
     ).first.wait_for()
-    page.wait_for_url(f"**/segment**pin={found.replace(T, '')}**")
+    page.wait_for_url(f"**/segment**pin={offset.replace(T, '')}**")
 
 
 @pytest.mark.matrix
@@ -282,7 +282,7 @@ def test_a_step_is_one_frame(page, server, query):
     opened(page, server, query)
     page.locator(".js-plotly-plot .main-svg").first.wait_for(state="attached", timeout=60_000)
     page.wait_for_timeout(500)
-    drawn, shown, idle = page.evaluate(STEP_TIMES)
+    drawn, painted, idle = page.evaluate(STEP_TIMES)
     assert len(drawn) >= 17
     assert statistics.median(drawn) <= DRAWN_MS, drawn
-    assert statistics.median(shown) <= statistics.median(idle) + FRAME_MS, (shown, idle)
+    assert statistics.median(painted) <= statistics.median(idle) + FRAME_MS, (painted, idle)

@@ -12,7 +12,9 @@ from kafkaviz.app.widgets.tables import escape_formula, report_name, to_csv
 from kafkaviz.log.broker import open_broker
 
 ROOT = Path(__file__).parents[2]
-SAID = re.compile(r"\b(say|counted|columns|heads|table)\(")  # words of the reader's language
+LANGUAGE_CALL = re.compile(
+    r"\b(say|counted|columns|heads|table)\("
+)  # words of the reader's language
 
 
 def files() -> list[Path]:
@@ -26,7 +28,7 @@ def files() -> list[Path]:
 
 def heads() -> dict[str, list[str]]:
     """What names the columns of each CSV, and where."""
-    found = {}
+    calls = {}
     for file in files():
         tree = ast.parse(file.read_text(encoding="utf-8"))
         above = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
@@ -35,10 +37,10 @@ def heads() -> dict[str, list[str]]:
             for node in ast.walk(tree)
             if isinstance(node, ast.Call) and called(node.func) == "to_csv" and node.args
         ):
-            found[f"{file.relative_to(ROOT)}, line {call.lineno}"] = [
-                ast.unparse(one) for one in (call.args[0], *given(call.args[0], above))
+            calls[f"{file.relative_to(ROOT)}, line {call.lineno}"] = [
+                ast.unparse(node) for node in (call.args[0], *assigned_values(call.args[0], above))
             ]
-    return found
+    return calls
 
 
 def called(function: ast.expr) -> str:
@@ -46,7 +48,7 @@ def called(function: ast.expr) -> str:
     return getattr(function, "id", getattr(function, "attr", ""))
 
 
-def given(name: ast.expr, above: dict[ast.AST, ast.AST]) -> list[ast.expr]:
+def assigned_values(name: ast.expr, above: dict[ast.AST, ast.AST]) -> list[ast.expr]:
     """What a name is given in the function around it, whatever is given to others at once.
 
     above: what encloses each node.
@@ -54,17 +56,21 @@ def given(name: ast.expr, above: dict[ast.AST, ast.AST]) -> list[ast.expr]:
     room: ast.AST = name
     while not isinstance(above[room], ast.Module):
         room = above[room]
-    assigned = [one for one in ast.walk(room) if isinstance(one, ast.Assign)]
+    assigned = [node for node in ast.walk(room) if isinstance(node, ast.Assign)]
     names = [
         {
             part.id
-            for target in one.targets
+            for target in assignment.targets
             for part in ast.walk(target)
             if isinstance(part, ast.Name)
         }
-        for one in assigned
+        for assignment in assigned
     ]
-    return [one.value for one, own in zip(assigned, names, strict=True) if ast.unparse(name) in own]
+    return [
+        assignment.value
+        for assignment, own in zip(assigned, names, strict=True)
+        if ast.unparse(name) in own
+    ]
 
 
 def test_a_file_has_the_same_heads_in_every_language():
@@ -72,7 +78,9 @@ def test_a_file_has_the_same_heads_in_every_language():
     known = heads()
     assert len(known) > 10
     assert {
-        place: said for place, said in known.items() if any(SAID.search(one) for one in said)
+        place: parts
+        for place, parts in known.items()
+        if any(LANGUAGE_CALL.search(part) for part in parts)
     } == {}
 
 
@@ -119,7 +127,7 @@ def test_a_report_has_one_name():
     holds.
     """
     packed = ROOT / "sample_data" / "kafka-4.3.1-clean.tar.gz"
-    names = {report_name(open_broker(one)) for one in (packed, open_broker(packed).path)}
+    names = {report_name(open_broker(path)) for path in (packed, open_broker(packed).path)}
     assert names == {"kafka-4.3.1-clean-report.html"}
     assert [file.name for file in files() if "report.html" in file.read_text(encoding="utf-8")] == [
         "tables.py"

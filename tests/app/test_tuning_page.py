@@ -15,14 +15,14 @@ from kafkaviz.analysis.tuning.source import open_source
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.pages.tuning import tuning_context
 from kafkaviz.app.pages.tuning.comparisons import compare_writers
-from kafkaviz.app.pages.tuning.page import report
+from kafkaviz.app.pages.tuning.verdict import report
 from kafkaviz.app.pages.tuning.scope import directory_request
 from kafkaviz.app.state import access
 from kafkaviz.app.workloads import OWN_TITLE
 from kafkaviz.errors import CorruptFile, KafkavizError
 from kafkaviz.log.broker import open_broker
 from kafkaviz.messages import verbatim
-from tests.app.driven import PATIENCE_S, chosen, fine, html, moved, opened, pressed, slider
+from tests.app.page_driver import PATIENCE_S, chosen, fine, html, moved, opened, pressed, slider
 
 T = "\u202f"
 SMALL = """
@@ -80,7 +80,7 @@ def test_the_page_of_payments():
     assert slider(at, "index.interval.bytes").value == "16384"
 
 
-def test_tiny_batches_are_told_to_batch():
+def test_tiny_batches_are_advised_to_batch():
     """heartbeat-0: one record a batch; the interval only trades."""
     text = html(page(tp="heartbeat-0"))
     assert (
@@ -178,7 +178,7 @@ def test_a_topic_of_several_partitions():
     at = page(tp="orders-0", tune="all of orders")
     assert "cost on all of orders: 599 batches" in html(at) and "Keep" in html(at)
     # a hyphen is kept from becoming a list
-    options = {one.replace("\\", "") for one in at.get("button_group")[0].options}
+    options = {option.replace("\\", "") for option in at.get("button_group")[0].options}
     assert options == {"heartbeat-0", "orders-0", "all of orders", "Whole broker", "Workload"}
 
 
@@ -281,12 +281,12 @@ def test_what_takes_long_is_read_in_the_background(monkeypatch):
     """How far it is, and a way to stop it; nothing is measured twice."""
     go, calls, right = threading.Event(), [], open_source
 
-    def slow(*given, on_progress=lambda name, share: None, **more):
-        calls.append(given)
+    def slow(*arguments, on_progress=lambda name, share: None, **more):
+        calls.append(arguments)
         on_progress(f"payments-0/{0:020d}.log", 0.5)
         go.wait(PATIENCE_S)
         on_progress("payments-0/last.log", 0.0)
-        return right(*given, **more)
+        return right(*arguments, **more)
 
     monkeypatch.setattr(tuning_context, "PATIENCE_S", 0.05)
     monkeypatch.setattr(tuning_context, "open_source", slow)
@@ -318,43 +318,45 @@ def test_what_takes_long_is_read_in_the_background(monkeypatch):
 
 def test_a_cancelled_reading_can_be_begun_anew():
     """It stays cancelled until somebody asks; the next one of the same key is a new thread."""
-    of = directory_request(
+    request = directory_request(
         broker_cache.open_snapshot(access.samples()[0]), "partition", "payments-0", None
     )
-    first = tuning_context.get_or_start(of)
+    first = tuning_context.get_or_start(request)
     assert (
         first.wait(PATIENCE_S)
-        and tuning_context.get_or_start(of) is first
+        and tuning_context.get_or_start(request) is first
         and first.result.total.measurement.parts.batches == 2167
     )
-    tuning_context.restart(of)
-    second = tuning_context.get_or_start(of)
+    tuning_context.restart(request)
+    second = tuning_context.get_or_start(request)
     second.cancel()
-    assert second is not first and tuning_context.get_or_start(of) is second
-    tuning_context.restart(of)
-    assert tuning_context.get_or_start(of) is not second
+    assert second is not first and tuning_context.get_or_start(request) is second
+    tuning_context.restart(request)
+    assert tuning_context.get_or_start(request) is not second
 
 
 def test_what_the_downloads_give():
     """The object of kafkaviz tune --json, of what is on the page; the report of the whole
     directory.
     """
-    labels = [one.proto.label for one in page(tp="payments-0").get("download_button")]
+    labels = [element.proto.label for element in page(tp="payments-0").get("download_button")]
     assert "Report" in labels and "Download all as JSON" in labels
-    assert "Report" not in [one.proto.label for one in page(tune="Workload").get("download_button")]
+    assert "Report" not in [
+        element.proto.label for element in page(tune="Workload").get("download_button")
+    ]
     html_text = report(broker_cache.open_snapshot(access.samples()[0]))
     assert html_text.startswith("<!doctype html>") and "index.interval.bytes" in html_text
     source = open_source(open_broker(access.samples()[0]).partition("payments-0").path)
     budgets, prices = Budgets(), tuning_context.costs(source, "nvme")
-    found = tuning_context.tuning_json(
+    text = tuning_context.tuning_json(
         source,
         tuning_context.answer("payments", budgets, prices, is_tiered=False, _source=source),
         budgets,
         prices,
     )
     assert (
-        json.loads(found)["recommendation"]["verdict"] == "keep"
-        and json.loads(found)["current"]["on_disk"]["offset_entries"] == 491
+        json.loads(text)["recommendation"]["verdict"] == "keep"
+        and json.loads(text)["current"]["on_disk"]["offset_entries"] == 491
     )
 
 
@@ -369,7 +371,7 @@ def test_writers_count_what_a_sweep_counts(name):
     assert first.headers_mean == pytest.approx(
         row["headers_mean"]
     ) and first.skipped_bytes_mean == pytest.approx(row["skipped_bytes_mean"])
-    means = [one.headers_mean for one in others]
+    means = [interval.headers_mean for interval in others]
     assert first.headers_mean < means[0] < means[1] < means[2]
 
 

@@ -19,8 +19,8 @@ LABELS = {
 @pytest.mark.parametrize("kind", LABELS)
 def test_the_label_says_what_is_chosen(kind, monkeypatch):
     """Of several topic-partitions one is no topic."""
-    shown = []
-    monkeypatch.setattr(st, "html", lambda html, **look: shown.append(html))
+    htmls = []
+    monkeypatch.setattr(st, "html", lambda html, **look: htmls.append(html))
     monkeypatch.setattr(st, "segmented_control", lambda label, options, **look: options[0])
     scope.render_choice(scope.Scope(Location(str(Path("/d"))), {"a": (kind, "a")}, "a", kind, "a"))
-    assert shown == [f'<div class="kv-lab">{LABELS[kind]}</div>']
+    assert htmls == [f'<div class="kv-lab">{LABELS[kind]}</div>']

@@ -15,7 +15,7 @@ from kafkaviz.log.archives import archive
 
 
 @pytest.mark.parametrize(
-    ("given", "name"),
+    ("typed", "name"),
     [
         ("kafka.tar.gz", "kafka.tar.gz"),
         ("../../etc/passwd.tar", "passwd.tar"),
@@ -26,9 +26,9 @@ from kafkaviz.log.archives import archive
         (".hidden.zip", "hidden.zip"),
     ],
 )
-def test_a_name_stays_in_its_folder(given, name):
+def test_a_name_stays_in_its_folder(typed, name):
     """Only letters, digits, dots, dashes and underscores; the ending is kept."""
-    assert upload.safe_name(given) == name
+    assert upload.safe_name(typed) == name
 
 
 def test_the_same_archive_is_kept_once():
@@ -67,7 +67,7 @@ def test_uploads_lie_in_the_cache(cache: Path):
 
 def test_the_dialog_names_what_can_be_opened():
     """Each suffix of log.archive, and the server's own limit in the units of every page."""
-    said = upload.upload_hint()
-    assert said.startswith("A .tar, .tar.gz, .tgz, .tar.xz, .tar.bz2 or .zip of a broker directory")
-    assert [suffix for suffix in archive.SUFFIXES if suffix not in said] == []
-    assert f"of at most {units.size(int(st.get_option('server.maxUploadSize')) << 20)}." in said
+    hint = upload.upload_hint()
+    assert hint.startswith("A .tar, .tar.gz, .tgz, .tar.xz, .tar.bz2 or .zip of a broker directory")
+    assert [suffix for suffix in archive.SUFFIXES if suffix not in hint] == []
+    assert f"of at most {units.size(int(st.get_option('server.maxUploadSize')) << 20)}." in hint

@@ -28,7 +28,7 @@ def uploaded(tmp_path, monkeypatch, starts) -> Path:
     return path
 
 
-def kept(path: Path) -> list[bool]:
+def existing(path: Path) -> list[bool]:
     """Whether the archive, what it was unpacked into, and its catalog are there."""
     folder = upload_expiry.folder().parent
     return [path.exists(), any(folder.glob("unpacked/*")), any(folder.glob("catalogs/*"))]
@@ -38,9 +38,9 @@ def test_an_upload_goes_with_all_that_came_of_it(uploaded):
     """A week after it was opened last; what else is in the cache stays."""
     sample = archive.unpack_if_archive(SAMPLE)
     upload_expiry.sweep(time.time() + LATER_S - 2 * upload_expiry.DAY_S)
-    assert kept(uploaded) == [True, True, True]
+    assert existing(uploaded) == [True, True, True]
     upload_expiry.sweep(time.time() + LATER_S)
-    assert not uploaded.parent.exists() and kept(uploaded)[2] is False
+    assert not uploaded.parent.exists() and existing(uploaded)[2] is False
     assert list(upload_expiry.folder().iterdir()) == [] and sample.exists()
 
 
@@ -54,7 +54,7 @@ def test_what_is_opened_again_stays(uploaded):
     broker_cache.clear_all()
     broker_cache.broker(uploaded)
     upload_expiry.sweep()
-    assert kept(uploaded) == [True, True, True] and uploaded.stat().st_mtime_ns == before
+    assert existing(uploaded) == [True, True, True] and uploaded.stat().st_mtime_ns == before
 
 
 def test_what_is_in_an_upload_goes_and_stays_with_it(tmp_path, monkeypatch, starts):
@@ -71,15 +71,15 @@ def test_what_is_in_an_upload_goes_and_stays_with_it(tmp_path, monkeypatch, star
         broker_cache.catalog_path(broker_cache.broker(path / f"broker-{number}")).mkdir(
             parents=True
         )
-    assert len({one.name for one in upload_expiry.catalogs().iterdir()}) == 2
+    assert len({path.name for path in upload_expiry.catalogs().iterdir()}) == 2
     long_ago = time.time() - LATER_S
     os.utime(path.parent, (long_ago, long_ago))
     broker_cache.clear_all()
     broker_cache.broker(path / "broker-1")
     upload_expiry.sweep()
-    assert kept(path) == [True, True, True]
+    assert existing(path) == [True, True, True]
     upload_expiry.sweep(time.time() + LATER_S)
-    assert kept(path.parent) == [False, False, False]
+    assert existing(path.parent) == [False, False, False]
 
 
 def test_a_new_upload_sweeps(uploaded):

@@ -8,7 +8,7 @@ from kafkaviz.analysis.inference import InferredRelease, infer_release
 from kafkaviz.app.widgets import version_text
 from kafkaviz.log.broker import open_broker
 from kafkaviz.messages import message, render
-from tests.app.driven import PATIENCE_S, ROOT, fine, html
+from tests.app.page_driver import PATIENCE_S, ROOT, fine, html
 
 
 @pytest.mark.parametrize(

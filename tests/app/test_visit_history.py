@@ -19,14 +19,18 @@ def places(monkeypatch, tmp_path) -> dict[str, Location]:
     (tmp_path / "meta.properties").write_text("version=1\n")
     broker = open_broker(tmp_path)
     (partition,) = broker.partitions
-    listed = BrokerSnapshot(broker, (), "")
-    here = {"broker": Location("/k", listed), "partition": Location("/k", listed, partition)}
-    return here | {
-        str(one.base_offset): Location("/k", listed, partition, one) for one in partition.segments
+    snapshot = BrokerSnapshot(broker, (), "")
+    locations = {
+        "broker": Location("/k", snapshot),
+        "partition": Location("/k", snapshot, partition),
+    }
+    return locations | {
+        str(segment.base_offset): Location("/k", snapshot, partition, segment)
+        for segment in partition.segments
     }
 
 
-def test_a_place_is_kept_once_as_it_was_seen_last(places):
+def test_a_place_is_stored_once_as_of_its_last_visit(places):
     """With the offset that was looked at; a page of the whole broker is none."""
     visit_history.remember("Segment", places["0"], 7)
     visit_history.remember("Segment", places["30"])
@@ -34,8 +38,8 @@ def test_a_place_is_kept_once_as_it_was_seen_last(places):
     visit_history.remember("Health", places["broker"])
     visit_history.remember("Segment", places["0"], 9)
     assert [
-        (one.page, one.address.get("segment"), one.address.get("pin"))
-        for one in visit_history.visits()
+        (visit.page, visit.address.get("segment"), visit.address.get("pin"))
+        for visit in visit_history.visits()
     ] == [
         ("Segment", "0", "9"),
         ("Rolls", None, None),
@@ -48,10 +52,10 @@ def test_where_the_reader_is_is_no_way_back(places):
     visit_history.remember("Segment", places["30"])
     visit_history.remember("Segment", places["0"], 9)
     assert [
-        one.address["segment"] for one in visit_history.other_visits("Segment", places["0"])
+        visit.address["segment"] for visit in visit_history.other_visits("Segment", places["0"])
     ] == ["30"]
     assert [
-        one.address["segment"] for one in visit_history.other_visits("Lookup", places["0"])
+        visit.address["segment"] for visit in visit_history.other_visits("Lookup", places["0"])
     ] == [
         "0",
         "30",
@@ -63,4 +67,4 @@ def test_the_oldest_are_forgotten(places, monkeypatch):
     monkeypatch.setattr(visit_history, "MAX_VISITS", 1)
     visit_history.remember("Segment", places["30"])
     visit_history.remember("Segment", places["0"])
-    assert [one.address["segment"] for one in visit_history.visits()] == ["0"]
+    assert [visit.address["segment"] for visit in visit_history.visits()] == ["0"]

@@ -125,8 +125,8 @@ def test_a_copied_link_keeps_what_its_reader_wrote_to_themselves(server, browser
         page.get_by_text("43 is not it").wait_for()
         page.get_by_role("button", name="Copy link").click()
         page.get_by_role("button", name="Copied").wait_for()
-        link, shown = page.evaluate("navigator.clipboard.readText()"), page.url
-    assert {"answers", "given", "notes"} <= set(parse_qs(urlsplit(shown).query))
+        link, address = page.evaluate("navigator.clipboard.readText()"), page.url
+    assert {"answers", "given", "notes"} <= set(parse_qs(urlsplit(address).query))
     assert parse_qs(urlsplit(link).query) == {"lesson": ["three-files"], "at": ["4"]}
 
 

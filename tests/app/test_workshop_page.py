@@ -49,16 +49,18 @@ def sound(at: AppTest) -> AppTest:
 def html(at: AppTest) -> str:
     """All HTML of the page but its stylesheets."""
     return "\n".join(
-        one.proto.body for one in at.get("html") if not one.proto.body.startswith("<style>")
+        element.proto.body
+        for element in at.get("html")
+        if not element.proto.body.startswith("<style>")
     )
 
 
 def text(at: AppTest) -> str:
     """All Markdown of the page."""
-    return "\n".join(one.value for one in at.markdown)
+    return "\n".join(element.value for element in at.markdown)
 
 
-def asked(at: AppTest, name: str) -> str:
+def query_value(at: AppTest, name: str) -> str:
     """A parameter of the address."""
     value = at.query_params.get(name, "")
     return value if isinstance(value, str) else value[0]
@@ -66,12 +68,12 @@ def asked(at: AppTest, name: str) -> str:
 
 def field(at: AppTest):
     """The field of the exercise."""
-    return next(one for one in at.text_input if one.key.startswith("kv_given_"))
+    return next(field for field in at.text_input if field.key.startswith("kv_given_"))
 
 
 def chosen(at: AppTest):
     """The choice of the exercise."""
-    return next(one for one in at.segmented_control if one.key.startswith("kv_given_"))
+    return next(control for control in at.segmented_control if control.key.startswith("kv_given_"))
 
 
 def press(at: AppTest, key: str) -> AppTest:
@@ -122,17 +124,17 @@ def test_a_choice_reveals_and_is_kept_in_the_address():
         and "not above 20000 is 10905: the **floor**" in text(at)
         and "4 segments of heartbeat-0" in html(at)
     )
-    assert asked(at, "answers") == "three-files.1b" and not at.button(key="kv_next").disabled
+    assert query_value(at, "answers") == "three-files.1b" and not at.button(key="kv_next").disabled
     at = press(at, "kv_choice_0")
     assert (
         ">Right<" in html(at)
-        and asked(at, "answers") == "three-files.1a"
+        and query_value(at, "answers") == "three-files.1a"
         and "1 of 38 questions answered" in html(at)
     )
     at = press(at, "kv_next")
     assert "<h1>Log, offset index, time index</h1>" in html(at) and (
-        asked(at, "lesson"),
-        asked(at, "at"),
+        query_value(at, "lesson"),
+        query_value(at, "at"),
     ) == ("three-files", "2")
     assert "<h1>A log is cut into segments</h1>" in html(press(at, "kv_back"))
 
@@ -155,16 +157,16 @@ def test_an_exercise_is_checked():
     assert '<div class="kv-given">00 00 00 2b 00 00 10 53</div>' in html(
         at
     ) and "kv-judged" not in html(at)
-    for given, words in (
+    for answer, words in (
         ("43", "Give 2 numbers"),
         ("43 4179", "43 4179 is not it"),
         ("none", "Give 2 numbers"),
     ):
-        at = sound(field(at).set_value(given).run())
-        assert "Not yet" in html(at) and words in html(at) and asked(at, "answers") == ""
+        at = sound(field(at).set_value(answer).run())
+        assert "Not yet" in html(at) and words in html(at) and query_value(at, "answers") == ""
     at = sound(field(at).set_value("10,948 and 4179").run())
-    assert "<b>Right</b>" in html(at) and asked(at, "answers") == "three-files.3x"
-    assert asked(at, "given") == "10,948 and 4179"
+    assert "<b>Right</b>" in html(at) and query_value(at, "answers") == "three-files.3x"
+    assert query_value(at, "given") == "10,948 and 4179"
     at = press(at, "kv_next")
     assert field(at).value == "" and "given" not in at.query_params
     assert "43 is not it" in html(page(lesson="three-files", at="4", given="43"))
@@ -192,7 +194,7 @@ def test_the_ceiling_is_tried_on_every_slot():
         "else none"
     )
     at = sound(field(at).set_value(rule).run())
-    assert "<b>Right</b>" in html(at) and asked(at, "answers") == "binary-search.3x"
+    assert "<b>Right</b>" in html(at) and query_value(at, "answers") == "binary-search.3x"
 
 
 def test_a_choice_of_causes():
@@ -208,7 +210,7 @@ def test_a_choice_of_causes():
 def test_chinese():
     """The other language by a button; a step, a task and the labels in it; back again."""
     at = press(page(lesson="rolls", at="1"), "kv_lang_zh")
-    assert asked(at, "lang") == "zh" and "第 7 课，共 8 课 · 第 1 步，共 4 步" in html(at)
+    assert query_value(at, "lang") == "zh" and "第 7 课，共 8 课 · 第 1 步，共 4 步" in html(at)
     assert "<h1>五个原因，每次追加之前都要问</h1>" in html(at) and 'lang="zh"' in html(at)
     at = sound(chosen(at).set_value("时间索引").run())
     assert "<b>正确</b>" in html(at)
@@ -236,9 +238,9 @@ def test_teachers_notes_and_timings():
     """What to say, from which minute; the teacher is not held up by a question."""
     at = press(page(lesson="last-offset", at="2"), "kv_notes")
     assert "minute 13.5 to 15 of 45, 1.5 min" in html(at) and "KAFKA-6530" in text(at)
-    assert not at.button(key="kv_next").disabled and [one.label for one in at.expander] == [
-        "The whole session in 45 minutes"
-    ]
+    assert not at.button(key="kv_next").disabled and [
+        expander.label for expander in at.expander
+    ] == ["The whole session in 45 minutes"]
 
 
 def test_the_hand_out():
@@ -267,7 +269,7 @@ def test_no_sheet_tells_what_it_asks(language):
     right choice.
     """
     at = page(lang=language, paper="1")
-    told = []
+    answers = []
     for lesson in lessons.lessons(language)[0]:
         at.query_params["lesson"] = lesson.name
         sheet = on_paper(sound(at.run())).partition(f"\n{text_in(language, 'workshop.answers')}\n")[
@@ -279,18 +281,18 @@ def test_no_sheet_tells_what_it_asks(language):
         for part, step in enumerate(lesson.steps, 1):
             above = sheet.partition(f"\n{part} · ")[2].partition(f"\n{part + 1} · ")[0]
             for block in step.blocks("predict", "exercise"):
-                before, asked, _ = above.partition(plain(block["ask"]))
-                assert asked, (lesson.name, part)
-                told += [
-                    (lesson.name, part, one)
-                    for one in answers_of(block, language)
-                    if re.search(rf"(?<!\d){one}(?!\d)", before)
+                before, separator, _ = above.partition(plain(block["ask"]))
+                assert separator, (lesson.name, part)
+                answers += [
+                    (lesson.name, part, text)
+                    for text in answers_of(block, language)
+                    if re.search(rf"(?<!\d){text}(?!\d)", before)
                 ]
     of_another_target = {
         ("last-offset", 3, "838"),
         ("binary-search", 2, {"en": "byte 0", "zh": "字节 0"}[language]),
     }
-    assert set(told) <= of_another_target  # the stepper of the same step follows 21, and 3
+    assert set(answers) <= of_another_target  # the stepper of the same step follows 21, and 3
 
 
 def answers_of(block: LessonBlock, language: str) -> list[str]:
@@ -304,20 +306,20 @@ def answers_of(block: LessonBlock, language: str) -> list[str]:
         )
         is_long = len(text) > 8  # a single word of the subject tells nothing
         return [re.escape(text)] * is_long + [
-            one for one in re.findall(r"\d{3,}", text) if one not in others
+            number for number in re.findall(r"\d{3,}", text) if number not in others
         ]
     task = tasks.task(block)
     counts = {"probe": "slot", "floor": "slot", "time": "offset", "start": "byte"}
     if task.kind != tasks.NUMBERS:
         return [re.escape(plain(block["rule"]))] if block["rule"] else []
     name = counts.get(block["of"])
-    named = {"en": name, "zh": {"slot": "槽", "offset": "偏移量", "byte": "字节"}.get(name)}[
+    unit = {"en": name, "zh": {"slot": "槽", "offset": "偏移量", "byte": "字节"}.get(name)}[
         language
     ]
     return [
-        f"{named} {one}" if name and one < 100 else str(one)
-        for one in task.answer
-        if name or one >= 100
+        f"{unit} {part}" if name and part < 100 else str(part)
+        for part in task.answer
+        if name or part >= 100
     ]
 
 
@@ -326,11 +328,11 @@ def on_paper(at: AppTest) -> str:
     lines = []
 
     def walk(block) -> None:
-        for one in block.children.values():
-            if hasattr(one, "children"):
-                walk(one)
-            elif one.type in ("html", "markdown") and "kv-boxes" not in one.proto.body:
-                lines.append(plain(one.proto.body))
+        for child in block.children.values():
+            if hasattr(child, "children"):
+                walk(child)
+            elif child.type in ("html", "markdown") and "kv-boxes" not in child.proto.body:
+                lines.append(plain(child.proto.body))
 
     walk(at.main)
     return "\n".join(lines)
@@ -344,12 +346,12 @@ def plain(text: str) -> str:
 
 def test_start_again():
     """Asks first where there is something to forget, and says how much; then forgets everything."""
-    assert all("Forget" not in one.label for one in page(lesson="time", at="3").button)
+    assert all("Forget" not in button.label for button in page(lesson="time", at="3").button)
     at = page(lesson="time", at="3", answers="time.1b time.2x")
     assert next(
-        one for one in at.button if one.key == "kv_reset"
+        button for button in at.button if button.key == "kv_reset"
     ).label == "Forget them" and "Forget 2 answers?" in text(at)
-    assert asked(at, "answers") == "time.1b time.2x"
+    assert query_value(at, "answers") == "time.1b time.2x"
     at = press(at, "kv_reset")
     assert (
         "Lesson 1 of 8, step 1" in html(at)
@@ -368,8 +370,8 @@ def test_who_looks_at_another_page_comes_back_to_the_same_step():
         del at.query_params[name]
     at = sound(at.switch_page(str(ROOT / "pages" / "workshop.py")).run())
     assert "第 6 课，共 8 课 · 第 3 步" in html(at) and (
-        asked(at, "answers"),
-        asked(at, "lang"),
+        query_value(at, "answers"),
+        query_value(at, "lang"),
     ) == ("time.1b", "zh")
     assert "第 1 课" in html(sound(press(at, "kv_reset").run()))
 
@@ -442,7 +444,11 @@ def test_a_figure_goes_on_elsewhere_as_it_is(lesson, step, address):
 
 def onward(at: AppTest) -> dict[str, str]:
     """The address that the page of the figure is opened at."""
-    link = next(one.proto for one in at.get("page_link") if one.proto.label.startswith("Open in"))
+    link = next(
+        element.proto
+        for element in at.get("page_link")
+        if element.proto.label.startswith("Open in")
+    )
     return dict(parse_qsl(link.query_string))
 
 

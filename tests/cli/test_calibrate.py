@@ -24,41 +24,43 @@ def test_it_measures_and_keeps(tmp_path, capsys):
     folder = tmp_path / "disk"
     folder.mkdir()
     assert main(["calibrate", str(folder), "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+    measurement = json.loads(capsys.readouterr().out)
     for name in MEASURES:
-        assert 0 < found[name]["min"] <= found[name]["median"] <= found[name]["p90"], name
+        assert (
+            0 < measurement[name]["min"] <= measurement[name]["median"] <= measurement[name]["p90"]
+        ), name
     assert list(folder.iterdir()) == []
-    assert found["kept"] == str(tmp_path / "cache" / "calibration.json")
+    assert measurement["kept"] == str(tmp_path / "cache" / "calibration.json")
     assert calibration.load_calibration() == {
-        name: value for name, value in found.items() if name != "kept"
+        name: value for name, value in measurement.items() if name != "kept"
     }
-    assert found["notes"]
+    assert measurement["notes"]
 
 
 def test_it_says_what_it_measured(tmp_path, capsys):
     """In words, with the place where it is kept; without a folder, in the cache."""
     assert main(["calibrate"]) == 0
-    told = capsys.readouterr().out
+    out = capsys.readouterr().out
     assert (
-        "17 bytes from the page cache" in told
-        and f"kept in {tmp_path / 'cache' / 'calibration.json'}" in told
+        "17 bytes from the page cache" in out
+        and f"kept in {tmp_path / 'cache' / 'calibration.json'}" in out
     )
 
 
 def test_tune_prices_with_it(capsys):
     """And says when it was measured; a preset of storage is a preset still."""
     measure = {"min": 1.0, "median": 2.0, "p90": 3.0, "samples": 1}
-    kept = {
+    document = {
         "measured_at": "2026-11-21T00:00:00+00:00",
         "pread_17_us": measure,
         "pread_61_us": measure,
         "random_read_us": measure,
     }
-    calibration.save_calibration(kept)
+    calibration.save_calibration(document)
     main(["tune", "heartbeat", "--json", "--kafka-version", "3.9"])
     costs = json.loads(capsys.readouterr().out)["costs"]
     assert costs["header_us"]["typical"] == pytest.approx(4.51) and costs["read_us"]["high"] == 3.0
-    assert costs["calibrated"] == kept["measured_at"]
+    assert costs["calibrated"] == document["measured_at"]
     main(["tune", "heartbeat", "--json", "--storage", "hdd"])
     assert json.loads(capsys.readouterr().out)["costs"]["storage"] == "hdd"
 

@@ -18,8 +18,8 @@ from kafkaviz.cli import check as commands_check
 def test_the_json_is_as_documented(damaged, capsys):
     """Every key of the object, of a finding and of a step."""
     assert main(["check", str(damaged), "--json"]) == 1
-    told = json.loads(capsys.readouterr().out)
-    assert list(told) == [
+    report = json.loads(capsys.readouterr().out)
+    assert list(report) == [
         "directory",
         "kafka_version",
         "findings",
@@ -28,10 +28,10 @@ def test_the_json_is_as_documented(damaged, capsys):
         "retention",
     ]
     assert (
-        told["kafka_version"]["assumed"] == "4.3.1"
-        and "metadata.version" in told["kafka_version"]["because"]
+        report["kafka_version"]["assumed"] == "4.3.1"
+        and "metadata.version" in report["kafka_version"]["because"]
     )
-    assert list(told["findings"][0]) == [
+    assert list(report["findings"][0]) == [
         "code",
         "severity",
         "partition",
@@ -44,16 +44,16 @@ def test_the_json_is_as_documented(damaged, capsys):
         "next_step",
         "reference",
     ]
-    assert list(told["findings"][0]["evidence"]) == [
+    assert list(report["findings"][0]["evidence"]) == [
         "found",
         "expected",
         "found_hex",
         "expected_hex",
     ]
-    severities = [one["severity"] for one in told["findings"]]
+    severities = [finding["severity"] for finding in report["findings"]]
     assert severities == sorted(severities, key="error warning info".index)
-    assert told["restart"]["clean"] and told["restart"]["starts"]
-    assert list(told["restart"]["steps"][0]) == [
+    assert report["restart"]["clean"] and report["restart"]["starts"]
+    assert list(report["restart"]["steps"][0]) == [
         "partition",
         "segment",
         "file",
@@ -64,15 +64,15 @@ def test_the_json_is_as_documented(damaged, capsys):
         "error",
         "way_out",
     ]
-    assert {step["action"] for step in told["restart"]["steps"]} <= {
+    assert {step["action"] for step in report["restart"]["steps"]} <= {
         "truncate",
         "rebuild",
         "delete",
         "keep",
         "fail",
     }
-    assert told["counts"]["error"] == 5
-    assert list(told["retention"][0]) == [
+    assert report["counts"]["error"] == 5
+    assert list(report["retention"][0]) == [
         "partition",
         "now_ms",
         "deletes",
@@ -83,7 +83,7 @@ def test_the_json_is_as_documented(damaged, capsys):
         "over_bytes",
         "segments",
     ]
-    assert list(told["retention"][0]["segments"][0]) == [
+    assert list(report["retention"][0]["segments"][0]) == [
         "segment",
         "bytes",
         "timestamp_ms",
@@ -117,7 +117,7 @@ def test_the_exit_status_tells_whether_there_was_anything(clean, capsys, options
     assert "0 errors, 1 warning," in capsys.readouterr().out
 
 
-def test_a_killed_broker_is_told_what_will_be_cut(killed, capsys, monkeypatch):
+def test_a_killed_broker_reports_what_will_be_cut(killed, capsys, monkeypatch):
     """The start that is foretold comes first; what many partitions have in common is told once."""
     monkeypatch.setattr(commands_check, "MAX_SEPARATE", 1)
     assert main(["check", str(killed)]) == 1
@@ -130,7 +130,7 @@ def test_a_killed_broker_is_told_what_will_be_cut(killed, capsys, monkeypatch):
     assert sum(line.startswith("           also ") for line in lines) >= 1
 
 
-def test_a_partition_without_its_broker_is_taken_as_after_a_clean_stop(clean, capsys, tmp_path):
+def test_a_partition_without_its_broker_counts_as_cleanly_stopped(clean, capsys, tmp_path):
     """It is said that this is taken so: nothing tells it."""
     shutil.copytree(clean / "orders-2", tmp_path / "orders-2")
     assert main(["check", str(tmp_path / "orders-2")]) == 0
@@ -140,13 +140,13 @@ def test_a_partition_without_its_broker_is_taken_as_after_a_clean_stop(clean, ca
     )
 
 
-@pytest.mark.parametrize(("given", "is_said"), [([], False), (["--kafka-version", "2.2"], True)])
+@pytest.mark.parametrize(("settings", "is_said"), [([], False), (["--kafka-version", "2.2"], True)])
 @pytest.mark.parametrize("name", ["killed", "unstartable"])
-def test_what_a_start_is_told_by_is_said(name, given, is_said, request, capsys):
+def test_the_evidence_for_a_start_is_reported(name, settings, is_said, request, capsys):
     """Where the release is another than the one of which starts were recorded; one that fails
     too.
     """
-    main(["check", str(request.getfixturevalue(name)), *given])
+    main(["check", str(request.getfixturevalue(name)), *settings])
     head = capsys.readouterr().out.partition("\n\n")[0]
     assert (
         head.endswith(
@@ -157,7 +157,7 @@ def test_what_a_start_is_told_by_is_said(name, given, is_said, request, capsys):
     assert is_said or "recorded" not in head
 
 
-def test_what_is_read_again_is_said_as_on_the_page(clean, capsys, tmp_path):
+def test_what_is_read_again_reads_as_on_the_page(clean, capsys, tmp_path):
     """A copied partition beside a meta.properties alone: every byte comes out as it was."""
     shutil.copytree(clean / "orders-2", tmp_path / "orders-2")
     shutil.copy2(clean / "meta.properties", tmp_path)
@@ -188,7 +188,7 @@ def test_what_is_read_again_is_said_as_on_the_page(clean, capsys, tmp_path):
 )
 def test_what_cannot_be_checked_is_one_line(clean, capsys, arguments, words):
     """Exit status 2 and no traceback."""
-    assert main(["check", *(one.format(clean=clean) for one in arguments)]) == 2
+    assert main(["check", *(argument.format(clean=clean) for argument in arguments)]) == 2
     out = capsys.readouterr()
     assert out.out == "" and words in out.err and len(out.err.splitlines()) == 1
 
@@ -218,31 +218,35 @@ def test_each_step_of_the_start_names_its_file_and_a_failing_one_its_exception(
     for kind in ("index", "timeindex"):
         (tmp_path / "kafka" / "orders-0" / f"{0:020}.{kind}").unlink()
     (tmp_path / "kafka" / "old stuff").mkdir()
-    told = []
+    steps = []
     for path in (tmp_path / "kafka" / "orders-0", tmp_path / "kafka"):
         main(["check", str(path), "--json"])
-        told += json.loads(capsys.readouterr().out)["restart"]["steps"]
-    rebuilt = {one["file"] for one in told if one["action"] == "rebuild" and one["segment"] == 0}
-    assert rebuilt >= {f"orders-0/{0:020}.{kind}" for kind in ("index", "timeindex")}
-    failing = [one for one in told if one["action"] == "fail"]
-    assert failing and all("Found directory" in one["error"] and one["way_out"] for one in failing)
-    assert all(one["error"] is one["way_out"] is None for one in told if one["action"] != "fail")
+        steps += json.loads(capsys.readouterr().out)["restart"]["steps"]
+    files = {step["file"] for step in steps if step["action"] == "rebuild" and step["segment"] == 0}
+    assert files >= {f"orders-0/{0:020}.{kind}" for kind in ("index", "timeindex")}
+    failing = [step for step in steps if step["action"] == "fail"]
+    assert failing and all(
+        "Found directory" in step["error"] and step["way_out"] for step in failing
+    )
+    assert all(
+        step["error"] is step["way_out"] is None for step in steps if step["action"] != "fail"
+    )
 
 
 def test_an_archive_of_one_partition_is_what_its_directory_is(clean, tmp_path, capsys):
     """And so is one of several that the path names, in the archive as beside it."""
     for name in ("orders-0", "nulls-0"):
         shutil.copytree(clean / name, tmp_path / "lone" / name)
-    for packed, held in (("one.tar.gz", ("orders-0",)), ("two.tar", ("orders-0", "nulls-0"))):
+    for packed, partitions in (("one.tar.gz", ("orders-0",)), ("two.tar", ("orders-0", "nulls-0"))):
         with tarfile.open(tmp_path / packed, "w:gz" if packed.endswith("gz") else "w") as archive:
-            for name in held:
+            for name in partitions:
                 archive.add(tmp_path / "lone" / name, name)
-    told = []
+    reports = []
     for path in ("lone/orders-0", "one.tar.gz", "two.tar/orders-0"):
         assert main(["check", str(tmp_path / path), "--json"]) == 0
-        told.append(json.loads(capsys.readouterr().out))
-        assert told[-1].pop("directory") == str(tmp_path / path)
-    assert told[0] == told[1] == told[2] and told[0]["counts"]["error"] == 0
+        reports.append(json.loads(capsys.readouterr().out))
+        assert reports[-1].pop("directory") == str(tmp_path / path)
+    assert reports[0] == reports[1] == reports[2] and reports[0]["counts"]["error"] == 0
     assert main(["check", str(tmp_path / "two.tar" / "payments-0")]) == 2
     assert "holds nothing of that name" in capsys.readouterr().err
 
@@ -252,13 +256,16 @@ def test_a_setting_that_the_directory_does_not_tell_is_typed(clean, capsys):
     retention.bytes alone counts.
     """
     main(["check", str(clean), "--json", "--set", "log.retention.ms=-1"])
-    found = {one["partition"]: one for one in json.loads(capsys.readouterr().out)["retention"]}
-    assert found["weblogs-0"]["retention_ms"] == {
+    retention = {log["partition"]: log for log in json.loads(capsys.readouterr().out)["retention"]}
+    assert retention["weblogs-0"]["retention_ms"] == {
         "value": -1,
         "source": "log.retention.ms, as typed",
     }
-    assert [one["state"] for one in found["weblogs-0"]["segments"]] == ["bytes", "bytes"]
-    assert {one["state"] for one in found["orders-0"]["segments"]} == {"unlimited"}
+    assert [segment["state"] for segment in retention["weblogs-0"]["segments"]] == [
+        "bytes",
+        "bytes",
+    ]
+    assert {segment["state"] for segment in retention["orders-0"]["segments"]} == {"unlimited"}
     assert main(["check", str(clean), "--set", "log.retention.ms=-2"]) == 2
 
 
@@ -301,49 +308,54 @@ def with_holes(clean, tmp_path) -> Path:
     copy = tmp_path / "tiny-index-0"
     shutil.copytree(clean / "tiny-index-0", copy)
     for path in sorted(copy.glob("*.log"))[1:15:2]:
-        for one in copy.glob(f"{path.stem}.*"):
-            one.unlink()
+        for file in copy.glob(f"{path.stem}.*"):
+            file.unlink()
     return copy
 
 
 @pytest.mark.parametrize("name", ["with_holes", "damaged", "killed"])
-def test_no_error_and_no_warning_is_told_in_json_alone(request, capsys, name):
+def test_no_error_and_no_warning_is_in_json_alone(request, capsys, name):
     """Place and message of each stand in the text; only what differs by its partition alone is told
     once, with the partitions.
     """
     path = str(request.getfixturevalue(name))
     main(["check", path, "--json"])
     findings = [
-        one for one in json.loads(capsys.readouterr().out)["findings"] if one["severity"] != "info"
+        finding
+        for finding in json.loads(capsys.readouterr().out)["findings"]
+        if finding["severity"] != "info"
     ]
     main(["check", path])
     text = "".join(capsys.readouterr().out.split())
-    for one in findings:
-        partition = one["partition"] or "thebrokerdirectory"
+    for finding in findings:
+        partition = finding["partition"] or "thebrokerdirectory"
         place = (
-            (one["file"] or "").removeprefix(f"{one['partition']}/")
-            if one["file"] != one["partition"]
+            (finding["file"] or "").removeprefix(f"{finding['partition']}/")
+            if finding["file"] != finding["partition"]
             else ""
         )
-        if one["position"] is not None:
-            last = one["position"] + (one["length"] or 0) - 1
+        if finding["position"] is not None:
+            last = finding["position"] + (finding["length"] or 0) - 1
             place += (
-                f", bytes {one['position']} to {last}"
-                if one["length"]
-                else f", byte {one['position']}"
+                f", bytes {finding['position']} to {last}"
+                if finding["length"]
+                else f", byte {finding['position']}"
             )
         alike = [
             other["message"]
             for other in findings
-            if other["code"] == one["code"] and _alike(other, one)
+            if other["code"] == finding["code"] and _alike(other, finding)
         ]
-        assert any("".join(message.split()) in text for message in alike), one
-        assert "".join(place.split()) in text and partition in text, one
+        assert any("".join(message.split()) in text for message in alike), finding
+        assert "".join(place.split()) in text and partition in text, finding
 
 
-def _alike(one: dict, other: dict) -> bool:
-    told = [found["message"].replace(found["partition"] or "-", "") for found in (one, other)]
-    return told[0] == told[1]
+def _alike(finding: dict, other: dict) -> bool:
+    texts = [
+        finding_["message"].replace(finding_["partition"] or "-", "")
+        for finding_ in (finding, other)
+    ]
+    return texts[0] == texts[1]
 
 
 def test_seven_holes_are_seven_lines(with_holes, capsys):
@@ -386,7 +398,7 @@ def test_no_name_and_no_encoding_ends_a_check(strange, encoding, options):
     assert "Found directory" in out
     if options:
         assert out.isascii()
-        files = {one["file"] for one in json.loads(out)["findings"]}
+        files = {finding["file"] for finding in json.loads(out)["findings"]}
         assert {"two\nlines", "caf\ufffd", "tiny-index-0/a\x1b[31mb\nc\u2028d"} <= files
     else:
         assert r"a\x1b[31mb\nc\u2028d" in out and r"two\nlines" in out
@@ -426,18 +438,18 @@ def test_a_default_of_the_broker_makes_no_room_in_a_topics_index(shared, capsys,
     )
     restart = json.loads(capsys.readouterr().out)["restart"]
     assert restart["starts"] is starts
-    told = [
-        one["way_out"].partition(" segment.index.bytes ")[0]
-        for one in restart["steps"]
-        if one["way_out"]
+    ways_out = [
+        step["way_out"].partition(" segment.index.bytes ")[0]
+        for step in restart["steps"]
+        if step["way_out"]
     ]
-    assert told == ([] if starts else ["give topic meter-readings a larger"])
+    assert ways_out == ([] if starts else ["give topic meter-readings a larger"])
 
 
 @pytest.mark.parametrize(
     ("name", "says"), [("clean", "72 of 90 segments"), ("damaged", "13 of 30 segments")]
 )
-def test_retention_is_told_of_the_same_segments_as_on_the_page(name, says, request, capsys):
+def test_retention_covers_the_same_segments_as_on_the_page(name, says, request, capsys):
     """Compacted logs are of them, as they are in the table of the page, and what is counted is
     said.
     """
@@ -446,14 +458,14 @@ def test_retention_is_told_of_the_same_segments_as_on_the_page(name, says, reque
     from kafkaviz.log.broker import open_broker
 
     directory = request.getfixturevalue(name)
-    shown = checkup_tables.retention_table(check(open_broker(directory)).retention)
+    table = checkup_tables.retention_table(check(open_broker(directory)).retention)
     main(["check", str(directory)])
     out = " ".join(capsys.readouterr().out.split())
-    assert f"would delete {says}" in shown.title and shown.title in out
-    assert shown.notes[-1].startswith("Counted are the segments in use") and shown.notes[-1] in out
+    assert f"would delete {says}" in table.title and table.title in out
+    assert table.notes[-1].startswith("Counted are the segments in use") and table.notes[-1] in out
 
 
-def test_a_directory_that_becomes_stray_is_told_first(clean, tmp_path, capsys):
+def test_a_directory_that_becomes_stray_is_reported_first(clean, tmp_path, capsys):
     """The start succeeds, and serves one topic-partition fewer: an error, in the first lines."""
     for name in ("meta.properties", ".kafka_cleanshutdown"):
         shutil.copy(clean / name, tmp_path / name)
@@ -469,9 +481,9 @@ def test_a_directory_that_becomes_stray_is_told_first(clean, tmp_path, capsys):
         "otherwise "
     )
     assert main(["check", str(tmp_path), "--json"]) == 1
-    told = json.loads(capsys.readouterr().out)
-    [finding] = [one for one in told["findings"] if one["code"] == "becomes-stray"]
-    assert (finding["severity"], finding["partition"], told["restart"]["starts"]) == (
+    report = json.loads(capsys.readouterr().out)
+    [finding] = [finding for finding in report["findings"] if finding["code"] == "becomes-stray"]
+    assert (finding["severity"], finding["partition"], report["restart"]["starts"]) == (
         "error",
         "nulls-0",
         True,

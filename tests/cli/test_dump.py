@@ -78,8 +78,8 @@ def test_wrong_usage_is_2(line, capsys):
     with pytest.raises(SystemExit) as stop:
         main(["dump", *line.split()]) if line else main(["dump"])
     assert stop.value.code == 2
-    [told] = capsys.readouterr().err.splitlines()
-    assert told.startswith("kafkaviz") and told.endswith(" --help")
+    [message] = capsys.readouterr().err.splitlines()
+    assert message.startswith("kafkaviz") and message.endswith(" --help")
 
 
 def test_nothing_is_written(damaged, tmp_path):

@@ -18,7 +18,7 @@ from kafkaviz.analysis.health.broker_health import check
 from kafkaviz.messages import message
 from kafkaviz.pipeline.catalog import catalog
 from kafkaviz.pipeline.ingest import job
-from tests.pipeline.made import write_broker
+from tests.pipeline.small_logs import write_broker
 
 ROOT = Path(__file__).parents[2]
 HANGS_S = 60  # a stopped command that lasts longer does not end at all
@@ -49,10 +49,10 @@ def test_the_summary_goes_to_stdout(broker, out, in_process, capsys):
     goes to stderr.
     """
     assert main(["ingest", str(broker), "--catalog", str(out)]) == 0
-    told = capsys.readouterr().out.splitlines()
-    assert told[0] == f"{out}: made"
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == f"{out}: made"
     counts = check(broker).counts
-    assert [line.split() for line in told[1:11]] == [
+    assert [line.split() for line in lines[1:11]] == [
         ["partitions", "1"],
         ["segments", "2"],
         ["batches", "11"],
@@ -65,19 +65,19 @@ def test_the_summary_goes_to_stdout(broker, out, in_process, capsys):
         ["checked", "3"],
     ]
     assert (
-        told[11]
+        lines[11]
         == f"found {counts['error']} error, {counts['warning']} warning, {counts['info']} info"
     )
-    assert told[12] == "read 2 segments (1.19 KiB of .log), kept 0"
-    assert told[13].startswith("in ")
+    assert lines[12] == "read 2 segments (1.19 KiB of .log), kept 0"
+    assert lines[13].startswith("in ")
 
 
 def test_json_is_one_object(broker, out, in_process, capsys):
     """Everything that --help says, and nothing else on stdout."""
     assert main(["ingest", str(broker), "--catalog", str(out), "--json"]) == 0
-    told, health = json.loads(capsys.readouterr().out), check(broker)
-    assert told.pop("seconds") > 0 and health.counts["error"] > 0
-    assert told == {
+    report, health = json.loads(capsys.readouterr().out), check(broker)
+    assert report.pop("seconds") > 0 and health.counts["error"] > 0
+    assert report == {
         "catalog": str(out),
         "broker": [{"name": "made", "path": str(broker), "node_id": "7", "cluster_id": "made"}],
         "read": {"segments": 2, "bytes": 1220},
@@ -111,19 +111,22 @@ def test_findings_can_be_left_out(broker, out, in_process, capsys):
     for it.
     """
     assert main(["ingest", str(broker), "--catalog", str(out), "--no-findings", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["findings"] is None and (told["rows"]["findings"], told["rows"]["checked"]) == (
+    report = json.loads(capsys.readouterr().out)
+    assert report["findings"] is None and (
+        report["rows"]["findings"],
+        report["rows"]["checked"],
+    ) == (
         0,
         0,
     )
     main(["ingest", str(broker), "--catalog", str(out), "--json"])
-    told = json.loads(capsys.readouterr().out)
-    assert told["findings"] == check(broker).counts and told["read"]["segments"] == 2
+    report = json.loads(capsys.readouterr().out)
+    assert report["findings"] == check(broker).counts and report["read"]["segments"] == 2
     main(["ingest", str(broker), "--catalog", str(out), "--no-findings", "--full"])
     assert "found " not in capsys.readouterr().out
 
 
-def test_what_could_not_be_read_is_said(broker, out, in_process, capsys, monkeypatch):
+def test_what_could_not_be_read_is_reported(broker, out, in_process, capsys, monkeypatch):
     """In words and in JSON; the rest is there, and the status is 0."""
     from kafkaviz.errors import CannotOpen
     from kafkaviz.log import file
@@ -145,7 +148,7 @@ def test_what_could_not_be_read_is_said(broker, out, in_process, capsys, monkeyp
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("arguments", "fault"),
     [
         (["nowhere", "--catalog", "out"], "is not there"),
         (["made", "--catalog", "made/inside"], "only read"),
@@ -153,12 +156,12 @@ def test_what_could_not_be_read_is_said(broker, out, in_process, capsys, monkeyp
         ([".", "--catalog", "out"], "looks like one"),
     ],
 )
-def test_what_cannot_be_is_2_and_one_line(broker, tmp_path, capsys, monkeypatch, given, told):
+def test_what_cannot_be_is_2_and_one_line(broker, tmp_path, capsys, monkeypatch, arguments, fault):
     """What, which file, what to do."""
     monkeypatch.chdir(tmp_path)
-    assert main(["ingest", *given]) == 2
+    assert main(["ingest", *arguments]) == 2
     printed = capsys.readouterr()
-    assert printed.out == "" and printed.err.count("\n") == 1 and told in printed.err
+    assert printed.out == "" and printed.err.count("\n") == 1 and fault in printed.err
     assert not (tmp_path / "out").exists()
 
 
@@ -198,13 +201,13 @@ def test_a_terminal_sees_one_line_that_changes(broker, out, capsys, monkeypatch)
     ]
 
 
-def command(*given: object, cache: Path) -> subprocess.Popen:
+def command(*arguments: object, cache: Path) -> subprocess.Popen:
     """kafkaviz in a process group of its own, with tasks of one segment each.
 
     What runs in a shell's background ignores Ctrl-C, and so would all that it starts.
     """
     environ = os.environ | {"KAFKAVIZ_CACHE": str(cache), "PYTHONUNBUFFERED": "1"}
-    line, pipe = [sys.executable, "-c", SMALL_TASKS, *map(str, given)], subprocess.PIPE
+    line, pipe = [sys.executable, "-c", SMALL_TASKS, *map(str, arguments)], subprocess.PIPE
     return subprocess.Popen(
         line,
         cwd=ROOT,
@@ -219,12 +222,12 @@ def command(*given: object, cache: Path) -> subprocess.Popen:
 
 def content_of(folder: Path) -> dict[str, bytes]:
     """Every file of a catalog that readers go by."""
-    found = [
+    paths = [
         path
         for path in folder.rglob("*")
         if path.is_file() and path.name != "_catalog.lock" and ".staging" not in str(path)
     ]
-    return {str(path.relative_to(folder)): path.read_bytes() for path in found}
+    return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
 
 
 def until_reading(out: Path) -> None:
@@ -243,10 +246,13 @@ def descendants(root: int) -> set[int]:
             parents[int(status.parent.name)] = int(status.read_text().rsplit(")", 1)[1].split()[1])
         except OSError:
             continue
-    found = {root}
-    while more := {process for process, parent in parents.items() if parent in found} - found:
-        found |= more
-    return found - {root}
+    descendants = {root}
+    while (
+        more := {process for process, parent in parents.items() if parent in descendants}
+        - descendants
+    ):
+        descendants |= more
+    return descendants - {root}
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
@@ -268,7 +274,7 @@ def test_the_status_tells_the_signal(broker, out, monkeypatch, capsys, number):
         def settle(self, timeout_s: float) -> None:
             pass
 
-    monkeypatch.setattr(job, "start_ingest", lambda *given, **options: Run())
+    monkeypatch.setattr(job, "start_ingest", lambda *arguments, **options: Run())
     try:
         with pytest.raises(SystemExit) as stop:
             main(["ingest", str(broker), "--catalog", str(out)])

@@ -52,7 +52,7 @@ def test_the_option_stands_before_the_command_or_behind_it(place, clean, capsys)
     assert capsys.readouterr().out.startswith("refunds-0: offset 99999999, as Kafka ")
 
 
-def test_an_error_is_said_in_the_language(tmp_path, capsys):
+def test_an_error_is_in_the_language(tmp_path, capsys):
     """That of a command, of an option and of a command that is none."""
     assert main(["--language", "zh", "check", str(tmp_path / "gone")]) == 2
     assert capsys.readouterr().err == (
@@ -112,8 +112,8 @@ def test_an_output_that_has_no_chinese_letters_gets_english():
     """Of the shell's language; who asks for 中文 gets it, written out."""
     ascii_shell = {"LANG": "zh_CN.UTF-8", "PYTHONIOENCODING": "ascii"}
     assert run_in_shell("nope", **ascii_shell).stderr.startswith(b"kafkaviz: there is no command")
-    asked = run_in_shell("--language", "zh", "nope", **ascii_shell)
-    assert asked.returncode == 2 and rb"\u6ca1\u6709\u547d\u4ee4 nope" in asked.stderr
+    result = run_in_shell("--language", "zh", "nope", **ascii_shell)
+    assert result.returncode == 2 and rb"\u6ca1\u6709\u547d\u4ee4 nope" in result.stderr
 
 
 # ---- lines
@@ -142,8 +142,8 @@ def test_chinese_lines_end_where_they_may(shift):
     assert lines[0].startswith("  提示  ") and all(line[:8] == " " * 8 for line in lines[1:])
     assert [line for line in lines[1:] if line.strip()[0] in CLOSING] == []
     assert [line for line in lines if line[-1] in "（「《“"] == []
-    kept = "".join(line[6 if number == 0 else 8 :] for number, line in enumerate(lines))
-    assert re.sub(" ", "", kept) == re.sub(" ", "", text)
+    rest = "".join(line[6 if number == 0 else 8 :] for number, line in enumerate(lines))
+    assert re.sub(" ", "", rest) == re.sub(" ", "", text)
 
 
 def test_what_is_short_is_one_line():

@@ -58,24 +58,24 @@ def article(tmp_path):
     return directory
 
 
-def told(capsys, *arguments: object) -> dict:
+def lookup_json(capsys, *arguments: object) -> dict:
     assert main(["lookup", *map(str, arguments), "--json"]) == 0
     return json.loads(capsys.readouterr().out)
 
 
 def test_the_json_is_as_documented(article, capsys):
     """The five entries of the article, target 23."""
-    found = told(capsys, article, "--offset", 23)
-    assert list(found) == NAMES
-    assert (found["target"], found["kafka_version"], found["partition"]) == (
+    answer = lookup_json(capsys, article, "--offset", 23)
+    assert list(answer) == NAMES
+    assert (answer["target"], answer["kafka_version"], answer["partition"]) == (
         {"offset": 23},
         versions.NEWEST,
         "orders-0",
     )
-    assert found["segments"] == [
+    assert answer["segments"] == [
         {"base_offset": 0, "chosen": True, "why": "greatest base offset not above 23"}
     ]
-    (search,) = found["searches"]
+    (search,) = answer["searches"]
     assert search == {
         "file": "00000000000000000000.index",
         "entries": 5,
@@ -90,42 +90,42 @@ def test_the_json_is_as_documented(article, capsys):
         "entry": {"offset": 22, "position": 288},
         "pages": [0],
     }
-    assert found["scan"] == {
+    assert answer["scan"] == {
         "from_position": 288,
         "reads": [{"position": 288, "size": 17}, {"position": 405, "size": 17}],
         "batch": {"base_offset": 23, "last_offset": 26, "position": 405},
     }
-    assert found["record"] == {
+    assert answer["record"] == {
         "offset": 23,
         "timestamp_ms": 1_700_000_000_000,
         "segment": 0,
         "batch_position": 405,
     }
-    assert found["answer"] == {"offset": 23, "timestamp_ms": 1_700_000_000_000}
+    assert answer["answer"] == {"offset": 23, "timestamp_ms": 1_700_000_000_000}
 
 
 def test_an_index_by_itself(article, clean, capsys):
     """No segments, scan or record; the log is not needed."""
     (article / "00000000000000000000.log").unlink()
-    found = told(
+    answer = lookup_json(
         capsys, article / "00000000000000000000.index", "--offset", 23, "--search", "plain"
     )
-    assert list(found) == ["target", "kafka_version", "partition", "searches", "answer"]
-    assert [probe["slot"] for probe in found["searches"][0]["probes"]] == [0, 2, 3]
-    assert found["searches"][0]["warm_from_slot"] is None and found["answer"] == {
+    assert list(answer) == ["target", "kafka_version", "partition", "searches", "answer"]
+    assert [probe["slot"] for probe in answer["searches"][0]["probes"]] == [0, 2, 3]
+    assert answer["searches"][0]["warm_from_slot"] is None and answer["answer"] == {
         "offset": 22,
         "position": 288,
     }
-    found = told(capsys, article / "00000000000000000000.index", "--offset", 5)
-    assert (found["searches"][0]["slot"], found["searches"][0]["entry"], found["answer"]) == (
+    answer = lookup_json(capsys, article / "00000000000000000000.index", "--offset", 5)
+    assert (answer["searches"][0]["slot"], answer["searches"][0]["entry"], answer["answer"]) == (
         -1,
         None,
         {"offset": 0, "position": 0},
     )
-    found = told(
+    answer = lookup_json(
         capsys, clean / "orders-0" / "00000000000000000000.timeindex", "--timestamp", 1790000827426
     )
-    assert found["answer"]["timestamp_ms"] <= 1790000827426 and list(found["answer"]) == [
+    assert answer["answer"]["timestamp_ms"] <= 1790000827426 and list(answer["answer"]) == [
         "timestamp_ms",
         "offset",
     ]
@@ -137,7 +137,7 @@ def test_an_index_by_itself(article, clean, capsys):
 )
 def test_a_timestamp_as_it_is_printed(clean, capsys, written):
     """Every output writes times so, in UTC."""
-    assert told(capsys, clean / "orders-0", "--timestamp", written)["answer"] == {
+    assert lookup_json(capsys, clean / "orders-0", "--timestamp", written)["answer"] == {
         "offset": 5000,
         "timestamp_ms": 1790000827426,
     }
@@ -145,39 +145,39 @@ def test_a_timestamp_as_it_is_printed(clean, capsys, written):
 
 def test_a_timestamp_and_its_names(clean, capsys):
     """The time index comes first; the log's start and end have no timestamp and no record."""
-    found = told(capsys, clean / "orders-0", "--timestamp", 1790000827426)
-    assert [search["file"][20:] for search in found["searches"]] == [".timeindex", ".index"]
-    assert found["answer"] == {"offset": 5000, "timestamp_ms": 1790000827426}
-    found = told(capsys, clean / "device-events.v2-0", "--timestamp", "earliest")
-    assert (found["target"], found["answer"]["timestamp_ms"], found["record"]) == (
+    answer = lookup_json(capsys, clean / "orders-0", "--timestamp", 1790000827426)
+    assert [search["file"][20:] for search in answer["searches"]] == [".timeindex", ".index"]
+    assert answer["answer"] == {"offset": 5000, "timestamp_ms": 1790000827426}
+    answer = lookup_json(capsys, clean / "device-events.v2-0", "--timestamp", "earliest")
+    assert (answer["target"], answer["answer"]["timestamp_ms"], answer["record"]) == (
         {"timestamp": "earliest"},
         -1,
         None,
     )
-    assert found["answer"]["offset"] > 0 and found["searches"] == [] and found["scan"] is None
-    assert told(capsys, clean / "orders-0", "--timestamp", "max")["answer"]["offset"] > 0
-    committed = told(
+    assert answer["answer"]["offset"] > 0 and answer["searches"] == [] and answer["scan"] is None
+    assert lookup_json(capsys, clean / "orders-0", "--timestamp", "max")["answer"]["offset"] > 0
+    committed = lookup_json(
         capsys, clean / "payments-0", "--timestamp", "latest", "--isolation", "read_committed"
     )
     assert (
         committed["answer"]["offset"]
-        < told(capsys, clean / "payments-0", "--timestamp", "latest")["answer"]["offset"]
+        < lookup_json(capsys, clean / "payments-0", "--timestamp", "latest")["answer"]["offset"]
     )
 
 
 def test_what_has_no_answer_is_null(clean, capsys):
     """At the log's end nothing, behind it an exception, in JSON and in words."""
-    found = told(capsys, clean / "orders-0", "--offset", 38736)
-    assert found["answer"] is None and found["record"] is None and "error" not in found
-    found = told(capsys, clean / "orders-0", "--offset", 38737)
-    assert found["answer"] is None and found["error"].startswith(
+    answer = lookup_json(capsys, clean / "orders-0", "--offset", 38736)
+    assert answer["answer"] is None and answer["record"] is None and "error" not in answer
+    answer = lookup_json(capsys, clean / "orders-0", "--offset", 38737)
+    assert answer["answer"] is None and answer["error"].startswith(
         "org.apache.kafka.common.errors.OffsetOutOfRangeException: Received"
     )
     assert main(["lookup", str(clean / "orders-0"), "--offset", "38737"]) == 0
     assert "but we only have log segments upto 38736." in capsys.readouterr().out
     assert main(["lookup", str(clean / "orders-0"), "--offset", "38736"]) == 0
     assert capsys.readouterr().out.endswith("answer    none: the log ends there\n")
-    stable = told(
+    stable = lookup_json(
         capsys, clean / "payments-0", "--timestamp", "latest", "--isolation", "read_committed"
     )["answer"]["offset"]
     assert (
@@ -206,11 +206,14 @@ def test_the_words_say_each_step(clean, capsys):
     assert out.endswith("in the batch at byte 274809 of 00000000000000000000.log\n")
 
 
-def test_a_wrong_unit_is_told(clean, capsys):
+def test_a_wrong_unit_is_reported(clean, capsys):
     """Seconds and nanoseconds look like times long ago and far ahead."""
-    for given, meant in ((1790000827, "1790000827000"), (1790000827426000000, "1790000827426")):
-        assert main(["lookup", str(clean / "orders-0"), "--timestamp", str(given)]) == 0
-        assert meant in capsys.readouterr().err
+    for typed, suggestion in (
+        (1790000827, "1790000827000"),
+        (1790000827426000000, "1790000827426"),
+    ):
+        assert main(["lookup", str(clean / "orders-0"), "--timestamp", str(typed)]) == 0
+        assert suggestion in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -276,19 +279,21 @@ def test_a_wrong_checksum_is_what_a_consumer_throws(article, capsys, isolation):
     """
     log = article / f"{0:020}.log"
     content = bytearray(log.read_bytes())
-    before = told(capsys, article, "--offset", 23, "--isolation", isolation)
+    before = lookup_json(capsys, article, "--offset", 23, "--isolation", isolation)
     content[before["scan"]["batch"]["position"] + batch.HEADER_BYTES + 5] ^= 4
     log.write_bytes(content)
-    found = told(capsys, article, "--offset", 23, "--isolation", isolation)
-    assert found["record"] is None and found["answer"] is None and found["scan"] == before["scan"]
+    answer = lookup_json(capsys, article, "--offset", 23, "--isolation", isolation)
+    assert (
+        answer["record"] is None and answer["answer"] is None and answer["scan"] == before["scan"]
+    )
     why = (
         "Record batch for partition orders-0 at offset 23 is invalid, cause: Record is corrupt "
         "(stored crc = "
     )
-    assert found["error"].startswith(
+    assert answer["error"].startswith(
         f"org.apache.kafka.common.errors.CorruptRecordException: {why}"
     )
-    assert told(capsys, article, "--offset", 22)["record"]["offset"] == 22
+    assert lookup_json(capsys, article, "--offset", 22)["record"]["offset"] == 22
     assert main(["lookup", str(article), "--offset", "24"]) == 0
     assert (
         "error     CorruptRecordException: Record batch for partition orders-0"
@@ -307,37 +312,39 @@ def test_a_wrong_checksum_of_a_message(tmp_path, capsys, magic):
     folder.mkdir()
     (folder / f"{0:020}.log").write_bytes(b"".join(messages))
     (folder / f"{0:020}.index").touch()
-    assert [told(capsys, folder, "--offset", offset)["record"] is None for offset in range(3)] == [
+    assert [
+        lookup_json(capsys, folder, "--offset", offset)["record"] is None for offset in range(3)
+    ] == [
         False,
         True,
         False,
     ]
     assert (
         "Record for partition old-0 at offset 1 is invalid"
-        in told(capsys, folder, "--offset", 1)["error"]
+        in lookup_json(capsys, folder, "--offset", 1)["error"]
     )
 
 
 @pytest.mark.parametrize("option", ["--offset", "--timestamp"])
-@pytest.mark.parametrize("given", ["9223372036854775808", "-9223372036854775809", "9" * 5000])
-def test_what_is_no_int64_is_refused(article, capsys, option, given):
+@pytest.mark.parametrize("value", ["9223372036854775808", "-9223372036854775809", "9" * 5000])
+def test_what_is_no_int64_is_refused(article, capsys, option, value):
     """No broker can be asked for it."""
     with pytest.raises(SystemExit) as stop:
-        main(["lookup", str(article), f"{option}={given}"])
+        main(["lookup", str(article), f"{option}={value}"])
     assert stop.value.code == 2 and "is that large: they have 64 bits" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("option", ["--offset", "--timestamp"])
-@pytest.mark.parametrize("given", ["abc", "z" * 50, "1_0", "", " 7", "\u0663", "0x10", "1.5"])
-def test_what_is_no_number_is_called_so(article, capsys, option, given):
+@pytest.mark.parametrize("value", ["abc", "z" * 50, "1_0", "", " 7", "\u0663", "0x10", "1.5"])
+def test_what_is_no_number_is_called_so(article, capsys, option, value):
     """In words of ours: neither the name of a function nor a number that nobody typed."""
     with pytest.raises(SystemExit) as stop:
-        main(["lookup", str(article), f"{option}={given}"])
-    told = capsys.readouterr().err
+        main(["lookup", str(article), f"{option}={value}"])
+    err = capsys.readouterr().err
     assert (
         stop.value.code == 2
-        and f"argument {option}: {given!r} is no " in told
-        and "_offset" not in told
+        and f"argument {option}: {value!r} is no " in err
+        and "_offset" not in err
     )
 
 
@@ -347,17 +354,17 @@ def test_max_is_called_so_where_it_is_not_known(article, capsys):
     assert 'Kafka has an answer to "max" from 3.0 on' in capsys.readouterr().err
 
 
-def test_every_fetch_is_told_and_the_segment_of_the_record(clean, capsys):
+def test_every_fetch_is_reported_and_the_segment_of_the_record(clean, capsys):
     """In a compacted log the first fetch may bring a batch without records."""
-    found = told(capsys, clean / "accounts-0", "--offset", 0)
+    answer = lookup_json(capsys, clean / "accounts-0", "--offset", 0)
     assert (
-        list(found["record"]) == ["offset", "timestamp_ms", "segment", "batch_position"]
-        and found["record"]["segment"] == 0
+        list(answer["record"]) == ["offset", "timestamp_ms", "segment", "batch_position"]
+        and answer["record"]["segment"] == 0
     )
-    assert told(capsys, clean / "refunds-0", "--offset", 55)["record"]["segment"] == 1
+    assert lookup_json(capsys, clean / "refunds-0", "--offset", 55)["record"]["segment"] == 1
     assert main(["lookup", str(clean / "refunds-0"), "--offset", "55"]) == 0
     out = capsys.readouterr().out
-    position = told(capsys, clean / "refunds-0", "--offset", 55)["record"]["batch_position"]
+    position = lookup_json(capsys, clean / "refunds-0", "--offset", 55)["record"]["batch_position"]
     assert (
         out.count("fetch     from offset") == 2
         and f"the batch at byte {position} of {1:020}.log" in out
@@ -380,7 +387,7 @@ def test_recovered_bytes_are_named(killed, clean, capsys):
         assert ("read as the recovery of the next start would leave" in err) == bool(names)
 
 
-def test_a_start_that_ends_with_an_exception_is_told(killed, tmp_path, capsys):
+def test_a_start_that_ends_with_an_exception_is_reported(killed, tmp_path, capsys):
     """On stderr and in the object, of a log and of an index by itself; not of the bytes as they lie
     there.
     """
@@ -393,10 +400,10 @@ def test_a_start_that_ends_with_an_exception_is_told(killed, tmp_path, capsys):
         ((directory, "--as-is"), False),
     ):
         assert main(["lookup", *map(str, arguments), "--offset", "100", "--json"]) == 0
-        found = capsys.readouterr()
-        error = json.loads(found.out).get("start_error", "")
+        captured = capsys.readouterr()
+        error = json.loads(captured.out).get("start_error", "")
         assert ("KafkaStorageException: Error while reading checkpoint" in error) == is_told
-        assert (f"next start ends here with {error}" in found.err) == is_told
+        assert (f"next start ends here with {error}" in captured.err) == is_told
 
 
 def test_a_log_that_no_start_opens_is_not_called_recovered(killed, tmp_path, capsys):
@@ -415,7 +422,7 @@ def test_a_log_that_no_start_opens_is_not_called_recovered(killed, tmp_path, cap
 
 
 @pytest.mark.parametrize(
-    ("asked", "why"),
+    ("arguments", "why"),
     [
         (
             ("--offset", "99999999"),
@@ -427,8 +434,8 @@ def test_a_log_that_no_start_opens_is_not_called_recovered(killed, tmp_path, cap
         ),
     ],
 )
-def test_where_no_segment_is_searched_it_is_said_once(clean, capsys, asked, why):
+def test_a_search_of_no_segment_is_reported_once(clean, capsys, arguments, why):
     """With what the log holds."""
-    assert main(["lookup", str(clean / "heartbeat-0"), *asked]) == 0
+    assert main(["lookup", str(clean / "heartbeat-0"), *arguments]) == 0
     out = capsys.readouterr().out
     assert out.count("no segment is searched") == 1 and why in out.splitlines()

@@ -59,8 +59,8 @@ def test_every_command_answers_and_says_how_it_reads(
 ):
     """Once, with the file that shows it."""
     status = run(command, newer[level], tmp_path / "out")
-    said = " ".join("".join(capsys.readouterr()).split())
-    assert status == COMMANDS[command][1] and said.count(SENTENCE) == 1 and SAYS[level] in said
+    text = " ".join("".join(capsys.readouterr()).split())
+    assert status == COMMANDS[command][1] and text.count(SENTENCE) == 1 and SAYS[level] in text
 
 
 @pytest.mark.parametrize("command", QUICK)
@@ -76,11 +76,11 @@ def test_no_command_says_so_of_a_directory_that_is_known(
 def test_json_says_it_where_the_release_stands(command, newer, tmp_path, capsys):
     """kafka_version: what is assumed, and why."""
     run(command, newer[99], tmp_path / "out", "--json")
-    found = json.loads(capsys.readouterr().out)["kafka_version"]
+    release = json.loads(capsys.readouterr().out)["kafka_version"]
     assert (
-        found["assumed"] == versions.NEWEST
-        and found["because"].endswith(SENTENCE)
-        and SAYS[99] in found["because"]
+        release["assumed"] == versions.NEWEST
+        and release["because"].endswith(SENTENCE)
+        and SAYS[99] in release["because"]
     )
 
 
@@ -152,11 +152,11 @@ def test_a_level_of_another_feature(restarted_4_4, tmp_path, capsys):
     place = data.index(sets) + len(sets)
     newest.write_bytes(data[:place] + level.to_bytes(2) + data[place + 2 :])
     main(["check", str(directory)])
-    said = (
+    text = (
         f"{METADATA}/{newest.name} sets transaction.version to level 9, which Kafka 4.4.0 does not "
         f"know{SENTENCE}"
     )
-    assert said in capsys.readouterr().out
+    assert text in capsys.readouterr().out
 
 
 @pytest.mark.slow
@@ -171,18 +171,18 @@ def test_whole_directories(shared, left, level, tmp_path, capsys, in_process):
     )
     topic = {"clean": "shipments-0", "killed": "tickets-any-0"}[left]
     segment = min((directory / topic).glob("*.index"))
-    for command, (given, _) in COMMANDS.items():
+    for command, (arguments, _) in COMMANDS.items():
         out = tmp_path / command.replace(" ", "-")
         parts = (
             part.replace(f"{SEGMENT}.index", f"{topic}/{segment.name}").replace(
                 "tickets-any-0", topic
             )
-            for part in given
+            for part in arguments
         )
         status = main([part.format(dir=directory, out=out) for part in parts])
-        said = " ".join("".join(capsys.readouterr()).split())
+        text = " ".join("".join(capsys.readouterr()).split())
         assert status in (0, 1) and (status == 0 or command == "check"), command
-        assert said.count(SENTENCE) == 1 and SAYS[level] in said, command
+        assert text.count(SENTENCE) == 1 and SAYS[level] in text, command
     assert sorted(os.listdir(directory)) == sorted(
         os.listdir(unpack_if_archive(shared / "data" / f"kafka-4.4.0-{left}.tar.gz"))
     )

@@ -21,13 +21,15 @@ METADATA = "__cluster_metadata-0"
 INDEXES = (".index", ".timeindex", ".txnindex")
 
 
-def rebuilt(capsys, path: Path, out: Path, *options: str) -> dict:
+def rebuild_json(capsys, path: Path, out: Path, *options: str) -> dict:
     """The object that is printed; what it says of the files is what lies in OUT."""
     assert main(["rebuild", str(path), "--out", str(out), "--json", *options]) == 0
-    told = json.loads(capsys.readouterr().out)
-    files = {name: digest for one in told["segments"] for name, digest in one["files"].items()}
+    report = json.loads(capsys.readouterr().out)
+    files = {
+        name: digest for segment in report["segments"] for name, digest in segment["files"].items()
+    }
     assert files == digests(out)
-    return told
+    return report
 
 
 def digests(folder: Path) -> dict[str, str]:
@@ -60,7 +62,7 @@ def test_the_indexes_of_a_clean_stop_are_built_to_the_byte(clean, tmp_path, caps
     """
     count = 0
     for path in partitions(clean):
-        rebuilt(capsys, path, tmp_path / path.name)
+        rebuild_json(capsys, path, tmp_path / path.name)
         own = {
             name: digest
             for name, digest in digests(path).items()
@@ -79,8 +81,8 @@ def test_a_killed_directory_gets_the_indexes_of_the_start_that_followed(shared, 
     )
     compared, cut = 0, []
     for path in partitions(killed):
-        told = rebuilt(capsys, path, tmp_path / path.name)
-        cut += [(path.name, event["segment"], event["bytes"]) for event in told["events"]]
+        report = rebuild_json(capsys, path, tmp_path / path.name)
+        cut += [(path.name, event["segment"], event["bytes"]) for event in report["events"]]
         if path.name != METADATA:  # written to after that start
             own = {name: digest for name, digest in digests(after / path.name).items()}
             assert {
@@ -88,9 +90,9 @@ def test_a_killed_directory_gets_the_indexes_of_the_start_that_followed(shared, 
                 for name, digest in digests(tmp_path / path.name).items()
                 if name in own
             } == own, path.name
-            assert {one["base_offset"]: one["log_bytes"] for one in told["segments"]} == {
-                int(log.stem): log.stat().st_size for log in (after / path.name).glob("*.log")
-            }
+            assert {
+                segment["base_offset"]: segment["log_bytes"] for segment in report["segments"]
+            } == {int(log.stem): log.stat().st_size for log in (after / path.name).glob("*.log")}
             compared += len(own)
     assert compared > 80
     assert cut == [("append-time-0", 0, 45), ("clicks-zstd-0", 0, 464), ("weblogs-0", 12138, 512)]
@@ -115,18 +117,18 @@ def test_a_killed_directory_of_4_4_gets_the_indexes_of_the_start_that_followed(
     }
     different, compared, cut = set(), 0, []
     for path in partitions(killed):
-        told = rebuilt(
+        report = rebuild_json(
             capsys, path, tmp_path / path.name, "--set", "log.index.size.max.bytes=65536"
         )
-        cut += [(path.name, event["bytes"]) for event in told["events"]]
+        cut += [(path.name, event["bytes"]) for event in report["events"]]
         if path.name != METADATA:
             own = digests(after / path.name)
-            found = {
+            digests_after = {
                 name: digest
                 for name, digest in digests(tmp_path / path.name).items()
                 if name in own
             }
-            different |= {(path.name, name) for name in own if found.get(name) != own[name]}
+            different |= {(path.name, name) for name in own if digests_after.get(name) != own[name]}
             compared += len(own)
     assert compared > 80 and different == lost
     assert [name for name, _ in cut] == ["arrived-at-0", "proxy-logs-0", "tickets-zstd-0"]
@@ -187,7 +189,7 @@ def test_an_index_that_is_full_leaves_no_file(clean, tmp_path, capsys):
         ),
     ],
 )
-def test_what_the_loader_does_next_is_told(segment, tmp_path, capsys, position, offset, words):
+def test_what_the_loader_does_next_is_reported(segment, tmp_path, capsys, position, offset, words):
     """A base offset that cannot be right is in no checksum."""
     log = segment / f"{BASE}.log"
     data = bytearray(log.read_bytes())
@@ -199,8 +201,8 @@ def test_what_the_loader_does_next_is_told(segment, tmp_path, capsys, position, 
         )
         == 2
     )
-    told = capsys.readouterr().err
-    assert all(part in told for part in words) and told.count("\n") == 1
+    err = capsys.readouterr().err
+    assert all(part in err for part in words) and err.count("\n") == 1
     assert not (tmp_path / "out").exists()
 
 
@@ -209,9 +211,9 @@ def test_a_torn_tail_is_named_and_cut_in_the_result(segment, tmp_path, capsys):
     log = segment / f"{BASE}.log"
     log.write_bytes(log.read_bytes()[:-10])
     before = log.stat().st_size
-    told = rebuilt(capsys, segment, tmp_path / "out")
-    [event], [one] = told["events"], told["segments"]
-    assert list(one) == [
+    report = rebuild_json(capsys, segment, tmp_path / "out")
+    [event], [rebuilt_segment] = report["events"], report["segments"]
+    assert list(rebuilt_segment) == [
         "base_offset",
         "log_bytes",
         "offset_entries",
@@ -221,7 +223,7 @@ def test_a_torn_tail_is_named_and_cut_in_the_result(segment, tmp_path, capsys):
     ]
     assert (event["event"], event["segment"], event["file"]) == ("truncate", 0, f"{BASE}.log")
     assert (
-        event["from_position"] == one["log_bytes"]
+        event["from_position"] == rebuilt_segment["log_bytes"]
         and event["from_position"] + event["bytes"] == before == log.stat().st_size
     )
     assert main(["rebuild", str(segment), "--out", str(tmp_path / "out")]) == 0
@@ -235,19 +237,19 @@ def test_a_log_by_itself_gets_what_it_gets_in_its_directory(clean, tmp_path, cap
     """Transactions that were open at its start come from a producer snapshot, or from the logs
     before it.
     """
-    rebuilt(capsys, clean / "payments-0", tmp_path / "all")
+    rebuild_json(capsys, clean / "payments-0", tmp_path / "all")
     for log in (clean / "payments-0").glob("*.log"):
-        told = rebuilt(capsys, log, tmp_path / log.stem)
+        report = rebuild_json(capsys, log, tmp_path / log.stem)
         assert (
             digests(tmp_path / log.stem).items() <= digests(tmp_path / "all").items()
-            and len(told["segments"]) == 1
+            and len(report["segments"]) == 1
         )
     shutil.copytree(
         clean / "payments-0",
         tmp_path / "payments-0",
         ignore=shutil.ignore_patterns("*.snapshot", "*index"),
     )
-    rebuilt(capsys, tmp_path / "payments-0" / "00000000000000007975.log", tmp_path / "bare")
+    rebuild_json(capsys, tmp_path / "payments-0" / "00000000000000007975.log", tmp_path / "bare")
     assert (
         digests(tmp_path / "bare").items() <= digests(tmp_path / "all").items()
         and len(digests(tmp_path / "bare")) == 3
@@ -258,7 +260,7 @@ def test_empty_indexes_are_written_too(segment, tmp_path, capsys):
     """Of an empty .log, and of one with a .txnindex without need."""
     (segment / f"{BASE}.log").write_bytes(b"")
     (segment / f"{BASE}.txnindex").write_bytes(b"x")
-    rebuilt(capsys, segment, tmp_path / "out")
+    rebuild_json(capsys, segment, tmp_path / "out")
     assert {path.name: path.stat().st_size for path in (tmp_path / "out").iterdir()} == {
         f"{BASE}{suffix}": 0 for suffix in INDEXES
     }
@@ -269,14 +271,14 @@ def test_settings_and_the_release_decide(segment, tmp_path, capsys):
     batch.
     """
     counts = [
-        rebuilt(capsys, segment, tmp_path / "a", "--set", f"{name}=0")["segments"][0][
+        rebuild_json(capsys, segment, tmp_path / "a", "--set", f"{name}=0")["segments"][0][
             "offset_entries"
         ]
         for name in ("index.interval.bytes", "log.index.interval.bytes")
     ]
     entries = offset_index.parse((tmp_path / "a" / f"{BASE}.index").read_bytes())
     assert counts[0] == counts[1] == len(entries) > 10
-    rebuilt(
+    rebuild_json(
         capsys, segment, tmp_path / "b", "--set", "index.interval.bytes=0", "--kafka-version", "1.1"
     )
     older = offset_index.parse((tmp_path / "b" / f"{BASE}.index").read_bytes())
@@ -304,8 +306,8 @@ def first_offsets_at(log: bytes, positions: list[int]) -> list[int]:
 def test_what_kafka_refuses_is_refused(segment, tmp_path, capsys, options, words):
     """One line, status 2, no folder."""
     assert main(["rebuild", str(segment), "--out", str(tmp_path / "out"), *options]) == 2
-    told = capsys.readouterr().err
-    assert words in told and told.count("\n") == 1 and not (tmp_path / "out").exists()
+    err = capsys.readouterr().err
+    assert words in err and err.count("\n") == 1 and not (tmp_path / "out").exists()
 
 
 OWN = [
@@ -348,7 +350,7 @@ def test_a_copied_partition_makes_no_broker_directory(segment, capsys, beside):
     """
     for name in beside:
         (segment.parent / name).mkdir()
-    rebuilt(capsys, segment, segment.parent / "rebuilt")
+    rebuild_json(capsys, segment, segment.parent / "rebuilt")
     assert {path.suffix for path in (segment.parent / "rebuilt").iterdir()} >= {
         ".index",
         ".timeindex",
@@ -400,8 +402,8 @@ def test_files_of_kafka_in_out_are_not_lost(segment, tmp_path, capsys, name):
     was built before is built again.
     """
     out = tmp_path / "out"
-    rebuilt(capsys, segment, out)
-    rebuilt(capsys, segment, out)
+    rebuild_json(capsys, segment, out)
+    rebuild_json(capsys, segment, out)
     (out / name).write_bytes(b"12345678")
     before = {path.name: path.read_bytes() for path in out.iterdir()}
     assert main(["rebuild", str(segment), "--out", str(out)]) == 2
@@ -409,14 +411,17 @@ def test_files_of_kafka_in_out_are_not_lost(segment, tmp_path, capsys, name):
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
 
 
-@pytest.mark.parametrize("whole", [True, False])
-def test_a_log_that_no_start_opens_is_refused(segment, tmp_path, capsys, whole):
+@pytest.mark.parametrize("is_directory", [True, False])
+def test_a_log_that_no_start_opens_is_refused(segment, tmp_path, capsys, is_directory):
     """In the words that FileRecords of 3.9.0 and 4.3.1 threw for a file of 2147483648 bytes;
     nothing is written.
     """
     log = segment / f"{BASE}.log"
     os.truncate(log, 2**31)
-    assert main(["rebuild", str(segment if whole else log), "--out", str(tmp_path / "out")]) == 2
+    assert (
+        main(["rebuild", str(segment if is_directory else log), "--out", str(tmp_path / "out")])
+        == 2
+    )
     err = " ".join(capsys.readouterr().err.split())
     assert (
         f"org.apache.kafka.common.KafkaException: The size of segment nulls-0/{BASE}.log "
@@ -442,7 +447,7 @@ def test_an_archive_does_as_well(segment, tmp_path, capsys):
     """The only partition of one, or one that the path names."""
     with tarfile.open(tmp_path / "packed.tar.gz", "w:gz") as packed:
         packed.add(segment, "nulls-0")
-    assert rebuilt(capsys, tmp_path / "packed.tar.gz", tmp_path / "a") == rebuilt(
+    assert rebuild_json(capsys, tmp_path / "packed.tar.gz", tmp_path / "a") == rebuild_json(
         capsys, segment, tmp_path / "b"
     )
 
@@ -459,8 +464,8 @@ def test_a_path_that_holds_no_log_is_one_line(segment, tmp_path, capsys, path, w
     """Status 2, and what to give instead."""
     (segment.parent / "empty-0").mkdir()
     assert main(["rebuild", str(segment.parent / path), "--out", str(tmp_path / "out")]) == 2
-    told = capsys.readouterr().err
-    assert words in told and told.count("\n") == 1
+    err = capsys.readouterr().err
+    assert words in err and err.count("\n") == 1
 
 
 @pytest.mark.parametrize("line", ["PATH", "PATH --out OUT --set index.interval.bytes"])

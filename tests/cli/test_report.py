@@ -15,14 +15,14 @@ def test_the_file_and_the_words(damaged, tmp_path, capsys):
     """The answer on stdout, the progress on stderr."""
     out = tmp_path / "broker.html"
     assert main(["report", str(damaged), "-o", str(out)]) == 0
-    said = capsys.readouterr()
+    captured = capsys.readouterr()
     assert out.read_text(encoding="utf-8").startswith("<!doctype html>")
     assert (
-        said.out.startswith(f"{out}: 2.")
-        and "5 errors, 9 warnings, 3 worth knowing" in said.out
-        and "will start" in said.out
+        captured.out.startswith(f"{out}: 2.")
+        and "5 errors, 9 warnings, 3 worth knowing" in captured.out
+        and "will start" in captured.out
     )
-    assert said.err.splitlines() == [
+    assert captured.err.splitlines() == [
         "kafkaviz: checking",
         "kafkaviz: counting",
         "kafkaviz: tuning",
@@ -35,8 +35,8 @@ def test_the_json_is_as_documented(damaged, tmp_path, capsys):
     """Every key; the checksums are those of the files."""
     out = tmp_path / "r.html"
     assert main(["report", str(damaged / "bookings-0"), "-o", str(out), "--json", "--sha256"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert list(told) == [
+    report = json.loads(capsys.readouterr().out)
+    assert list(report) == [
         "file",
         "bytes",
         "sha256",
@@ -47,18 +47,18 @@ def test_the_json_is_as_documented(damaged, tmp_path, capsys):
         "recommendation",
         "inputs",
     ]
-    assert (told["file"], told["bytes"]) == (str(out), out.stat().st_size)
-    assert told["sha256"] == hashlib.sha256(out.read_bytes()).hexdigest()
-    assert told["recommendation"] == {
+    assert (report["file"], report["bytes"]) == (str(out), out.stat().st_size)
+    assert report["sha256"] == hashlib.sha256(out.read_bytes()).hexdigest()
+    assert report["recommendation"] == {
         "verdict": "keep",
         "setting": "index.interval.bytes",
         "value": 2048,
     }
-    assert told["restart"] == {"clean": True, "starts": True} and told["counts"]["error"] > 0
-    assert {one["file"] for one in told["inputs"]} == {
+    assert report["restart"] == {"clean": True, "starts": True} and report["counts"]["error"] > 0
+    assert {field["file"] for field in report["inputs"]} == {
         f"bookings-0/{path.name}" for path in (damaged / "bookings-0").iterdir()
     }
-    first = told["inputs"][0]
+    first = report["inputs"][0]
     assert first["sha256"] == hashlib.sha256((damaged / first["file"]).read_bytes()).hexdigest()
 
 
@@ -137,7 +137,7 @@ def test_a_folder_that_is_not_there_and_one_that_is_no_file(clean, tmp_path, cap
     assert "is a directory; name a file in it" in capsys.readouterr().err
 
 
-def test_what_is_no_broker_is_said(tmp_path, capsys):
+def test_what_is_no_broker_is_reported(tmp_path, capsys):
     """Status 2, and no file."""
     assert main(["report", str(tmp_path), "-o", str(tmp_path / "r.html")]) == 2
     assert "no meta.properties" in capsys.readouterr().err and not list(tmp_path.iterdir())

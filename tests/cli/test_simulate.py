@@ -45,14 +45,14 @@ def quick(tmp_path) -> Path:
 def simulated(capsys, out: Path, *options: str) -> dict:
     """The object that is printed; what it says of the files is what lies in OUT."""
     assert main(["simulate", "--out", str(out), "--json", *options]) == 0
-    told = json.loads(capsys.readouterr().out)
+    report = json.loads(capsys.readouterr().out)
     [folder] = [path for path in out.iterdir() if path.is_dir()]
-    for one in told["segments"]:
+    for segment in report["segments"]:
         assert (
-            one["files"] == {name: digest(folder / name) for name in one["files"]}
-            and len(one["files"]) >= 3
+            segment["files"] == {name: digest(folder / name) for name in segment["files"]}
+            and len(segment["files"]) >= 3
         )
-    return told
+    return report
 
 
 def digest(path: Path) -> str:
@@ -69,14 +69,14 @@ def test_what_is_simulated_is_what_a_rebuild_builds(name, tmp_path, capsys):
     """With the settings that are kept beside it: a 4.3.1 leader without a restart leaves the
     indexes of a recovery.
     """
-    told = simulated(capsys, tmp_path / "kafka", name)
+    report = simulated(capsys, tmp_path / "kafka", name)
     [folder] = [path for path in (tmp_path / "kafka").iterdir() if path.is_dir()]
     assert main(["rebuild", str(folder), "--out", str(tmp_path / "rebuilt"), "--json"]) == 0
-    rebuilt = json.loads(capsys.readouterr().out)
+    rebuild = json.loads(capsys.readouterr().out)
     assert digests(tmp_path / "rebuilt") == digests(folder)
     keys = ("base_offset", "log_bytes", "offset_entries", "time_entries")
-    assert [[one[key] for key in keys] for one in rebuilt["segments"]] == [
-        [one[key] for key in keys] for one in told["segments"]
+    assert [[segment[key] for key in keys] for segment in rebuild["segments"]] == [
+        [segment[key] for key in keys] for segment in report["segments"]
     ]
 
 
@@ -99,8 +99,8 @@ def test_every_other_command_opens_it(tmp_path, capsys):
 
 def test_the_published_example_comes_out(tmp_path, capsys):
     """Strimzi's: the time index is full at 24 entries, offsets 0 to 48 in the first segment."""
-    told = simulated(capsys, tmp_path / "kafka", "strimzi")
-    first, roll = told["segments"][0], told["events"][0]
+    report = simulated(capsys, tmp_path / "kafka", "strimzi")
+    first, roll = report["segments"][0], report["events"][0]
     assert list(first) == [
         "base_offset",
         "log_bytes",
@@ -125,21 +125,23 @@ def test_the_published_example_comes_out(tmp_path, capsys):
     assert [
         (folder / f"{0:020}{suffix}").stat().st_size for suffix in (".index", ".timeindex")
     ] == [192, 288]
-    assert told["events"][-1]["event"] == "close" and told["segments"][-1]["roll_reason"] is None
+    assert (
+        report["events"][-1]["event"] == "close" and report["segments"][-1]["roll_reason"] is None
+    )
 
 
 def test_the_words_have_a_line_a_segment(tmp_path, capsys):
     """With the cause and the numbers, in digits that can be pasted."""
     assert main(["simulate", "strimzi", "--out", str(tmp_path / "kafka")]) == 0
-    found = capsys.readouterr()
-    assert found.out.splitlines()[0] == (
+    captured = capsys.readouterr()
+    assert captured.out.splitlines()[0] == (
         f"{0:020}  5831 bytes of .log: 24 offset entries, 24 time entries; rolled by "
         "time-index-full: 24 of 24 usable slots"
     )
-    assert found.out.splitlines()[-1].startswith(
+    assert captured.out.splitlines()[-1].startswith(
         "28 files of my-topic-0, offsets 0 to 199, written into "
     )
-    assert found.err == (
+    assert captured.err == (
         "writing as Kafka 4.4.0 does it, with index.interval.bytes = 150, segment.index.bytes = "
         "300\n"
     )
@@ -156,10 +158,10 @@ def test_a_real_partition_is_replayed_to_the_byte(data, tmp_path, capsys, name):
         if name == "tiny-index-0"
         else []
     )
-    told = simulated(
+    report = simulated(
         capsys, tmp_path / "out", "--replay", str(own), "--kafka-version", "4.3.1", *options
     )
-    assert told["differing"] == []
+    assert report["differing"] == []
     again = tmp_path / "out" / name
     assert {path.name for path in again.glob("*.log")} == {path.name for path in own.glob("*.log")}
     assert digests(again) == digests(own) and len(digests(own)) > 1
@@ -181,8 +183,8 @@ def test_partitions_of_the_clean_directory_are_replayed_to_the_byte(clean, tmp_p
         "tiny-index-0",
         "rolls-by-time-0",
     ):
-        told = simulated(capsys, tmp_path / name, "--replay", str(clean / name))
-        assert told["differing"] == []
+        report = simulated(capsys, tmp_path / name, "--replay", str(clean / name))
+        assert report["differing"] == []
         own, again = clean / name, tmp_path / name / name
         assert digests(again) == digests(own), name
         others = [
@@ -195,7 +197,7 @@ def test_partitions_of_the_clean_directory_are_replayed_to_the_byte(clean, tmp_p
         }, name
 
 
-def test_a_log_that_the_cleaner_rewrote_is_said_to_be_one(clean, tmp_path, capsys):
+def test_a_log_that_the_cleaner_rewrote_is_reported(clean, tmp_path, capsys):
     """Its entries are none of an append's; what was inferred is called so."""
     assert (
         main(["simulate", "--replay", str(clean / "accounts-0"), "--out", str(tmp_path / "a")]) == 0
@@ -231,7 +233,7 @@ def test_a_replay_under_other_settings(data, tmp_path, capsys):
     assert {path.name: (digest(path), path.stat().st_mtime_ns) for path in own.iterdir()} == before
 
 
-def test_what_came_out_otherwise_is_told(data, tmp_path, capsys):
+def test_what_came_out_otherwise_is_reported(data, tmp_path, capsys):
     """The first byte of each copied index that a replay does not give; a segment that does not
     begin there is such a file too.
     """
@@ -274,10 +276,10 @@ def test_what_came_out_otherwise_is_told(data, tmp_path, capsys):
         )
         == 0
     )
-    *_, told, index, timeindex, why = capsys.readouterr().out.splitlines()
+    *_, summary, index, timeindex, why = capsys.readouterr().out.splitlines()
     assert why.startswith("  other settings, a restart, a truncation, ")
     again = (tmp_path / "other" / "tiny-index-0" / f"{49:020}.index").stat().st_size
-    assert told == "0 of 2 copied index files came out the same to the byte"
+    assert summary == "0 of 2 copied index files came out the same to the byte"
     assert index == f"  {49:020}.index differs from byte {again} on" and timeindex.startswith(
         f"  {49:020}.timeindex differs from byte "
     )
@@ -288,16 +290,18 @@ def test_a_crash_leaves_what_check_tells_of(tmp_path, capsys):
     simulated(capsys, tmp_path / "kafka", "iot", "--crash")
     assert not (tmp_path / "kafka" / ".kafka_cleanshutdown").exists()
     assert main(["check", str(tmp_path / "kafka"), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
+    report = json.loads(capsys.readouterr().out)
     assert (
-        not told["restart"]["clean"] and told["restart"]["starts"] and told["counts"]["error"] == 0
+        not report["restart"]["clean"]
+        and report["restart"]["starts"]
+        and report["counts"]["error"] == 0
     )
-    assert {step["action"] for step in told["restart"]["steps"]} <= {"rebuild", "keep"}
+    assert {step["action"] for step in report["restart"]["steps"]} <= {"rebuild", "keep"}
 
 
 def test_seed_and_release_are_the_commands(tmp_path, capsys):
     """The same seed gives the same bytes; 1.1 keys by the first offset."""
-    told = [
+    reports = [
         simulated(capsys, tmp_path / str(place), "clickstream", *options)
         for place, options in enumerate(
             (
@@ -308,7 +312,7 @@ def test_seed_and_release_are_the_commands(tmp_path, capsys):
             )
         )
     ]
-    files = [[one["files"] for one in found["segments"]] for found in told]
+    files = [[segment["files"] for segment in report["segments"]] for report in reports]
     assert files[0] == files[1] != files[2] and files[3] != files[0]
     assert not (tmp_path / "3" / "bootstrap.checkpoint").exists()
 
@@ -341,12 +345,17 @@ def test_what_is_refused_is_one_line(tmp_path, capsys, monkeypatch, options, wor
     """
     monkeypatch.chdir(tmp_path)
     assert main(["simulate", *options, *live, "--out", "out/below"]) == 2
-    found = capsys.readouterr()
-    told = [line for line in found.err.splitlines() if line.startswith("kafkaviz: ")]
-    assert len(told) == 1 and words in told[0] and found.out == "" and "Traceback" not in found.err
+    captured = capsys.readouterr()
+    lines = [line for line in captured.err.splitlines() if line.startswith("kafkaviz: ")]
+    assert (
+        len(lines) == 1
+        and words in lines[0]
+        and captured.out == ""
+        and "Traceback" not in captured.err
+    )
     begun = bool(live) and "the append" in words
     assert (
-        told[0].endswith(f"; {tmp_path / 'out' / 'below'} holds what was written before")
+        lines[0].endswith(f"; {tmp_path / 'out' / 'below'} holds what was written before")
         == begun
         == (tmp_path / "out").exists()
     )
@@ -385,12 +394,12 @@ value_bytes = 2000
         ("", ["--set", "segment.index.bytes=1000"], "Value must be at least 1048576"),
     ],
 )
-def test_settings_are_judged_by_the_release_that_writes(tmp_path, capsys, head, options, refused):
+def test_settings_are_checked_by_the_release_that_writes(tmp_path, capsys, head, options, refused):
     """Not by the workload's own where another is given; nobody judges a value that another one
     replaces.
     """
     (tmp_path / "small.toml").write_text(head + SMALL)
-    asked = [
+    arguments = [
         "simulate",
         str(tmp_path / "small.toml"),
         "--out",
@@ -398,23 +407,25 @@ def test_settings_are_judged_by_the_release_that_writes(tmp_path, capsys, head, 
         "--json",
         *options,
     ]
-    assert main(asked) == (2 if refused else 0)
-    told = capsys.readouterr()
+    assert main(arguments) == (2 if refused else 0)
+    captured = capsys.readouterr()
     if refused:
-        assert told.err.startswith("kafkaviz: small.toml: settings, ") and refused in told.err
+        assert (
+            captured.err.startswith("kafkaviz: small.toml: settings, ") and refused in captured.err
+        )
     else:
-        assert len(json.loads(told.out)["segments"]) == (1 if "--set" in options else 5)
+        assert len(json.loads(captured.out)["segments"]) == (1 if "--set" in options else 5)
 
 
 def test_the_help_tells_that_a_refused_append_of_live_leaves_what_was_before_it(capsys):
     """Everywhere else nothing is written."""
     with pytest.raises(SystemExit):
         main(["simulate", "--help"])
-    told = " ".join(capsys.readouterr().out.split())
+    text = " ".join(capsys.readouterr().out.split())
     assert (
         "takes an append with an exception nothing is written, and the status is 2; what --live "
         "wrote before it stays."
-    ) in told
+    ) in text
 
 
 def test_a_copy_under_another_name_is_refused_in_words(data, tmp_path, capsys):
@@ -525,52 +536,52 @@ def test_a_run_that_is_ended_leaves_nothing(quick, tmp_path, number):
             time.sleep(0.02)
         assert list(out.glob(".writing-*/quick-0/*.log"))
         process.send_signal(number)
-        _, told = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=60)
     finally:
         process.kill()
     assert (
         process.returncode == 128 + number
-        and told.splitlines()[-1] == "kafkaviz: stopped"
-        and "Traceback" not in told
+        and err.splitlines()[-1] == "kafkaviz: stopped"
+        and "Traceback" not in err
     )
     assert not (tmp_path / "new").exists()
 
 
 @pytest.mark.parametrize("live", [[], ["--live"]])
-def test_a_folder_that_cannot_be_made_is_said_to_be_one(capsys, live):
+def test_a_folder_that_cannot_be_created_is_reported(capsys, live):
     """It was neither moved nor removed."""
     assert main(["simulate", "strimzi", "--out", "/proc/x", *live]) == 2
-    told = capsys.readouterr().err.splitlines()[-1]
+    line = capsys.readouterr().err.splitlines()[-1]
     assert (
-        told.startswith("kafkaviz: /proc/x")
-        and ": nothing can be written there (" in told
-        and told.endswith("); name another folder")
+        line.startswith("kafkaviz: /proc/x")
+        and ": nothing can be written there (" in line
+        and line.endswith("); name another folder")
     )
 
 
 def test_the_workloads_that_come_along_are_listed(capsys):
     """Each with its title and its story."""
     assert main(["simulate", "--list"]) == 0
-    told = capsys.readouterr().out
-    assert all(f"\n{name} " in f"\n{told}" for name in PRESETS) and len(
-        told.splitlines()
-    ) > 2 * len(PRESETS)
+    out = capsys.readouterr().out
+    assert all(f"\n{name} " in f"\n{out}" for name in PRESETS) and len(out.splitlines()) > 2 * len(
+        PRESETS
+    )
     assert main(["simulate", "--list", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)["workloads"]
-    assert [one["name"] for one in found] == list(PRESETS) and all(
-        list(one) == ["name", "title", "story"] for one in found
+    workloads = json.loads(capsys.readouterr().out)["workloads"]
+    assert [workload_["name"] for workload_ in workloads] == list(PRESETS) and all(
+        list(workload_) == ["name", "title", "story"] for workload_ in workloads
     )
 
 
-def test_a_name_that_is_no_workload_is_told_those_that_are(tmp_path, capsys, monkeypatch):
+def test_a_name_that_is_no_workload_lists_those_that_are(tmp_path, capsys, monkeypatch):
     """A path is one that is not there."""
     monkeypatch.chdir(tmp_path)
     assert main(["simulate", "ordres", "--out", "out"]) == 2
-    told = (
+    text = (
         "kafkaviz: ordres: neither a file nor a workload that comes along, which are "
         f"{', '.join(PRESETS)}\n"
     )
-    assert capsys.readouterr().err == told
+    assert capsys.readouterr().err == text
     assert (
         main(["simulate", "./ordres.toml", "--out", "out"]) == 2
         and "No such file" in capsys.readouterr().err
@@ -608,15 +619,15 @@ def test_appends_come_when_their_time_has_come():
         clock[0] += 1000 * seconds
         return clock[0] > 2000
 
-    found = [
-        (clock[0], len(one.rows), bytes(one.data))
-        for one in pace([AppendChunk(rows, b"aabbccddeeff")], lambda: clock[0], wait)
+    appends = [
+        (clock[0], len(chunk.rows), bytes(chunk.data))
+        for chunk in pace([AppendChunk(rows, b"aabbccddeeff")], lambda: clock[0], wait)
     ]
-    assert [count for _, count, _ in found] == [1, 2, 1, 1] and b"".join(
-        data for *_, data in found
+    assert [count for _, count, _ in appends] == [1, 2, 1, 1] and b"".join(
+        data for *_, data in appends
     ) == b"aabbccddee"
     at = 0
-    for now, count, _ in found:
+    for now, count, _ in appends:
         assert rows["now_ms"][at : at + count].max() <= now
         at += count
 
@@ -651,21 +662,21 @@ def test_a_live_directory_grows_and_is_closed_on_ctrl_c(quick, tmp_path, options
             and len(running.partitions[0].live) >= 3
         )
         process.send_signal(number)
-        told, _ = process.communicate(timeout=60)
+        printed, _ = process.communicate(timeout=60)
     finally:
         process.kill()
     assert process.returncode == 0 and all("rolled by size: " in line for line in rolls)
     broker = kv.open_broker(out)
     assert broker.is_clean == (not options) == (not (out / ".lock").exists())
-    assert [one for one in kv.check(broker).findings if one.severity == "error"] == []
-    segments = json.loads(told)["segments"]
-    assert [one["base_offset"] for one in segments] == [
-        one.base_offset for one in broker.partitions[0].live
+    assert [finding for finding in kv.check(broker).findings if finding.severity == "error"] == []
+    segments = json.loads(printed)["segments"]
+    assert [segment["base_offset"] for segment in segments] == [
+        segment.base_offset for segment in broker.partitions[0].live
     ]
     assert all(
-        digest(out / "quick-0" / name) == found
-        for one in segments
-        for name, found in one["files"].items()
+        digest(out / "quick-0" / name) == file_digest
+        for segment in segments
+        for name, file_digest in segment["files"].items()
     )
     first_ms = int(kv.lookup(broker.partitions[0], offset=0).record.timestamp_ms)
     assert (

@@ -43,22 +43,24 @@ def workload(folder: Path, **how: int) -> Path:
 
 def test_batches_of_16_kb_keep_the_default(tmp_path, capsys):
     """The default indexes every batch already, and it says so."""
-    found = tuned(capsys, workload(tmp_path, batches=3000, records=16, bytes=1000))
-    answer = found["recommendation"]
-    assert found["source"]["batch_bytes_mean"] > 16_000
+    result = tuned(capsys, workload(tmp_path, batches=3000, records=16, bytes=1000))
+    answer = result["recommendation"]
+    assert result["source"]["batch_bytes_mean"] > 16_000
     assert (answer["verdict"], answer["setting"], answer["value"]) == (
         "keep",
         "index.interval.bytes",
         4096,
     )
     assert answer["because"][0].startswith("the default 4096 already indexes every batch")
-    assert found["current"]["entries"] == found["source"]["batches"] - found["source"]["segments"]
+    assert (
+        result["current"]["entries"] == result["source"]["batches"] - result["source"]["segments"]
+    )
 
 
 def test_batches_of_16_kb_that_were_written_keep_the_default(tmp_path, capsys):
     """From a workload to a directory to the answer, in words."""
-    given = workload(tmp_path, batches=600, records=16, bytes=1000)
-    assert main(["simulate", str(given), "--out", str(tmp_path / "large")]) == 0
+    path = workload(tmp_path, batches=600, records=16, bytes=1000)
+    assert main(["simulate", str(path), "--out", str(tmp_path / "large")]) == 0
     capsys.readouterr()
     assert main(["tune", str(tmp_path / "large" / "orders-0")]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -85,16 +87,16 @@ def test_where_every_batch_of_the_sample_is_indexed_it_says_so(clean, capsys):
 
 def test_the_samples_orders_keep_the_default(clean, capsys):
     """Batches of some 16 KB before they were compressed: four of five are indexed."""
-    found = tuned(capsys, clean / "orders")
-    assert found["source"]["kind"] == "topic" and found["source"]["partitions"] == 3
-    assert found["recommendation"]["verdict"] == "keep"
+    answer = tuned(capsys, clean / "orders")
+    assert answer["source"]["kind"] == "topic" and answer["source"]["partitions"] == 3
+    assert answer["recommendation"]["verdict"] == "keep"
     assert (
         "the default 4096 already indexes 483 of the 594 batches"
-        in found["recommendation"]["because"][0]
+        in answer["recommendation"]["because"][0]
     )
     assert (
-        found["current"]["replayed"]
-        == found["current"]["on_disk"]
+        answer["current"]["replayed"]
+        == answer["current"]["on_disk"]
         == {"offset_entries": 483, "time_entries": 485}
     )
 
@@ -103,8 +105,8 @@ def test_tiny_batches_get_a_value_a_gain_and_what_it_would_not_fix(clean, capsys
     """40 000 batches of one record: the value, the range of what it brings, the command, and that
     batching is what is wrong.
     """
-    found = tuned(capsys, clean / "heartbeat-0", "--budget", "p99=25us")
-    answer = found["recommendation"]
+    result = tuned(capsys, clean / "heartbeat-0", "--budget", "p99=25us")
+    answer = result["recommendation"]
     assert (answer["verdict"], answer["value"]) == ("change", 512)
     assert (
         0
@@ -117,10 +119,10 @@ def test_tiny_batches_get_a_value_a_gain_and_what_it_would_not_fix(clean, capsys
         "--entity-type topics --entity-name heartbeat --add-config index.interval.bytes=512"
     )
     assert "segments that are made from then on" in answer["reaches"]
-    assert found["costs"]["modelled"] and found["kafka_version"]["assumed"] == "4.3.1"
+    assert result["costs"]["modelled"] and result["kafka_version"]["assumed"] == "4.3.1"
 
 
-def test_what_fifty_microseconds_allow_is_named_and_kept(clean, capsys):
+def test_what_fifty_microseconds_allow_is_recommended(clean, capsys):
     """The same log and the usual budget: 2048 would bring some 19 µs, and costs half a per cent of
     the log.
     """
@@ -149,15 +151,15 @@ def test_what_fifty_microseconds_allow_is_named_and_kept(clean, capsys):
         ),
     ],
 )
-def test_what_cannot_be_met_is_said(name, budgets, words, clean, capsys):
+def test_what_cannot_be_met_is_reported(name, budgets, words, clean, capsys):
     """And the interval stays."""
-    options = [part for one in budgets for part in ("--budget", one)]
+    options = [part for budget in budgets for part in ("--budget", budget)]
     answer = tuned(capsys, clean / name, *options)["recommendation"]
     assert (answer["verdict"], answer["value"], answer["meets_budgets"]) == ("keep", 4096, False)
-    assert any(words in one for one in answer["because"])
+    assert any(words in reason for reason in answer["because"])
 
 
-def test_an_index_that_may_be_small_is_not_gone(clean, capsys):
+def test_an_index_that_may_be_small_is_not_missing(clean, capsys):
     """A hundredth of a per cent and no word on lookups: the smallest interval that fits, with
     entries left.
     """
@@ -172,33 +174,35 @@ def test_the_sweep_is_that_of_the_library(clean, capsys):
     """Rows with the columns of the library's, at its intervals, of all segments together."""
     from kafkaviz.log.broker import open_broker
 
-    found = tuned(capsys, clean / "payments-0")["sweep"]
+    prices = tuned(capsys, clean / "payments-0")["sweep"]
     segments = [segment.batches() for segment in open_broker(clean).partition("payments-0").live]
     expected = sweep.sweep(segments, by_base_offset=True)
-    assert [list(row) for row in found] == [list(sweep.SWEEP.names)] * len(expected)
-    assert [tuple(row.values()) for row in found] == expected.tolist()
+    assert [list(row) for row in prices] == [list(sweep.SWEEP.names)] * len(expected)
+    assert [tuple(row.values()) for row in prices] == expected.tolist()
 
 
-def test_lookups_are_told_by_what_they_look_for(clean, capsys):
+def test_lookups_are_grouped_by_what_they_look_for(clean, capsys):
     """A batch's first offset, any offset, a timestamp: as the library counts them, today and at
     what is considered; in words too.
     """
     from kafkaviz.analysis.sweep import sweep_times
     from kafkaviz.log.broker import open_broker
 
-    found = tuned(capsys, clean / "payments-0")
+    answer = tuned(capsys, clean / "payments-0")
     segments = [segment.batches() for segment in open_broker(clean).partition("payments-0").live]
     expected = {
         "base_offset": sweep.sweep(segments, [4096], by_base_offset=True)[0],
         "every_offset": sweep.sweep(segments, [4096], targets=sweep.EVERY, by_base_offset=True)[0],
         "timestamp": sweep_times(segments, [4096]).sweep()[0],
     }
-    told = found["current"]["by_target"]
-    assert {name: one["headers_p99"] for name, one in told.items()} == {
+    by_target = answer["current"]["by_target"]
+    assert {name: costs["headers_p99"] for name, costs in by_target.items()} == {
         name: row["headers_p99"] for name, row in expected.items()
     }
-    assert told["timestamp"]["headers_mean"] == pytest.approx(expected["timestamp"]["headers_mean"])
-    assert set(found["recommendation"]["proposed"]["by_target"]) == set(expected)
+    assert by_target["timestamp"]["headers_mean"] == pytest.approx(
+        expected["timestamp"]["headers_mean"]
+    )
+    assert set(answer["recommendation"]["proposed"]["by_target"]) == set(expected)
     assert main(["tune", str(clean / "payments-0")]) == 0
     lines = capsys.readouterr().out.splitlines()
     place = next(
@@ -217,10 +221,10 @@ def test_a_log_alone_and_an_interval_that_no_setting_tells(clean, tmp_path, caps
     entries.
     """
     shutil.copytree(clean / "sparse-index-0", tmp_path / "sparse-index-0")
-    found = tuned(capsys, next((tmp_path / "sparse-index-0").glob("*.log")))
-    assert found["source"]["kind"] == "log"
-    assert found["current"]["index.interval.bytes"] == 65_536
-    assert found["current"]["interval_source"].startswith("inferred from the entries, between ")
+    answer = tuned(capsys, next((tmp_path / "sparse-index-0").glob("*.log")))
+    assert answer["source"]["kind"] == "log"
+    assert answer["current"]["index.interval.bytes"] == 65_536
+    assert answer["current"]["interval_source"].startswith("inferred from the entries, between ")
     assert (
         tuned(capsys, tmp_path / "sparse-index-0", "--set", "log.index.interval.bytes=1000")[
             "current"
@@ -231,19 +235,19 @@ def test_a_log_alone_and_an_interval_that_no_setting_tells(clean, tmp_path, caps
 
 def test_a_broker_tells_each_topic(clean, capsys):
     """The default stays, topics that differ are named, and KRaft's log is no topic."""
-    found = tuned(capsys, clean)
-    assert (found["recommendation"]["verdict"], found["recommendation"]["setting"]) == (
+    answer = tuned(capsys, clean)
+    assert (answer["recommendation"]["verdict"], answer["recommendation"]["setting"]) == (
         "keep",
         "log.index.interval.bytes",
     )
-    topics = {one["topic"]: one for one in found["topics"]}
+    topics = {topic["topic"]: topic for topic in answer["topics"]}
     assert topics["dense-index"]["verdict"] == "change" and topics["orders"]["verdict"] == "keep"
-    assert found["metadata_left_out"] and "__cluster_metadata" not in topics
+    assert answer["metadata_left_out"] and "__cluster_metadata" not in topics
     assert topics["sparse-index"]["index.interval.bytes"] == 65_536
-    assert found["source"]["batches"] == sum(one["batches"] for one in found["topics"])
+    assert answer["source"]["batches"] == sum(topic["batches"] for topic in answer["topics"])
 
 
-def test_what_is_preallocated_is_told_apart_from_what_is_taken(killed, clean, capsys):
+def test_preallocated_bytes_are_distinguished_from_used_ones(killed, clean, capsys):
     """A killed broker's indexes are as long as its segment.index.bytes, and take little; those of a
     clean stop are trimmed.
     """
@@ -268,21 +272,21 @@ def test_a_partition_in_an_archive(capsys):
 
 def test_what_if(capsys):
     """The workload once more with small segments: rolls by cause, and maps."""
-    found = tuned(capsys, "heartbeat", "--what-if", "segment.bytes=1048576")["what_if"]
-    assert found["today"]["rolls"] == {"time": 4} and found["changed"]["rolls"]["size"] == 8
-    assert found["changed"]["segments"] == 9 and found["changed"]["maps"] == 18
-    assert found["today"]["log_bytes"] == found["changed"]["log_bytes"]
+    what_if = tuned(capsys, "heartbeat", "--what-if", "segment.bytes=1048576")["what_if"]
+    assert what_if["today"]["rolls"] == {"time": 4} and what_if["changed"]["rolls"]["size"] == 8
+    assert what_if["changed"]["segments"] == 9 and what_if["changed"]["maps"] == 18
+    assert what_if["today"]["log_bytes"] == what_if["changed"]["log_bytes"]
 
 
 def test_what_if_of_a_real_partition_is_what_lies_there(clean, capsys):
     """With its own settings, and segment.bytes as its rolls tell: the same segments and entries."""
     assert not (clean / "server.properties").exists()
-    found = tuned(capsys, clean / "payments-0", "--what-if", "index.interval.bytes=65536")
-    assert found["what_if"]["today"]["segments"] == found["source"]["segments"]
+    answer = tuned(capsys, clean / "payments-0", "--what-if", "index.interval.bytes=65536")
+    assert answer["what_if"]["today"]["segments"] == answer["source"]["segments"]
     assert {
-        name: found["what_if"]["today"][name] for name in ("offset_entries", "time_entries")
-    } == found["current"]["on_disk"]
-    assert found["what_if"]["changed"]["offset_entries"] < 40
+        name: answer["what_if"]["today"][name] for name in ("offset_entries", "time_entries")
+    } == answer["current"]["on_disk"]
+    assert answer["what_if"]["changed"]["offset_entries"] < 40
 
 
 def test_budgets(clean, capsys):
@@ -311,7 +315,7 @@ def test_budgets(clean, capsys):
         (["--kafka-version", "9.9"], "Kafka 9.9 is no release that is known"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(options, words, capsys):
+def test_what_is_wrong_is_one_line(options, words, capsys):
     """Status 2."""
     try:
         status = main(["tune", "heartbeat", *options])
@@ -344,12 +348,12 @@ def test_a_path_that_is_not_there(tmp_path, capsys):
 
 def test_a_partition_without_a_batch(clean, capsys):
     """Nothing can be said, and nothing is made up."""
-    found = tuned(capsys, clean / "empty-room-1")
+    answer = tuned(capsys, clean / "empty-room-1")
     assert (
-        found["recommendation"]["verdict"] == "keep"
-        and "empty" in found["recommendation"]["because"][0]
+        answer["recommendation"]["verdict"] == "keep"
+        and "empty" in answer["recommendation"]["because"][0]
     )
-    assert found["sweep"][0]["headers_mean"] is None
+    assert answer["sweep"][0]["headers_mean"] is None
     assert main(["tune", str(clean / "empty-room-1")]) == 0
 
 
@@ -384,7 +388,7 @@ def test_nothing_is_written(clean, capsys):
     assert {path: path.stat().st_mtime_ns for path in clean.rglob("*")} == before
 
 
-def test_a_name_that_is_nothing_is_told_the_workloads(capsys):
+def test_a_name_that_is_nothing_lists_the_workloads(capsys):
     """As simulate tells it."""
     assert main(["tune", "no-such-workload"]) == 2
     assert (

@@ -17,7 +17,7 @@ PAGE = (ROOT / "docs" / "dependencies.md").read_text()
 NAME = re.compile(r"^([A-Za-z0-9_.-]+)")
 
 
-def named(file: str) -> set[str]:
+def package_names(file: str) -> set[str]:
     """The packages that a list of requirements names."""
     lines = (ROOT / file).read_text().splitlines()
     return {NAME.match(line)[1] for line in lines if line and line[0] not in "#- "}
@@ -28,21 +28,21 @@ def imported() -> dict[str, set[str]]:
     """The names at the top of every import of the library and the app, and the files that have it;
     numba's also by our own door to it.
     """
-    found: dict[str, set[str]] = {}
+    imports: dict[str, set[str]] = {}
     for path in [
         *(ROOT / "kafkaviz").rglob("*.py"),
         *(ROOT / "pages").glob("*.py"),
         ROOT / "app.py",
     ]:
         for node in ast.walk(ast.parse(path.read_text())):
-            modules = [one.name for one in node.names] if isinstance(node, ast.Import) else []
+            modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             if isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 modules = ["numba"] if node.module == "kafkaviz.binary.lazy_njit" else [node.module]
             for module in modules:
-                found.setdefault(module.partition(".")[0], set()).add(
+                imports.setdefault(module.partition(".")[0], set()).add(
                     path.relative_to(ROOT).as_posix()
                 )
-    return found
+    return imports
 
 
 def rows(heading: str) -> list[list[str]]:
@@ -57,11 +57,11 @@ def rows(heading: str) -> list[list[str]]:
 
 def test_every_package_that_we_name_is_used():
     """A requirement that nothing imports goes."""
-    assert named("requirements.txt") - imported().keys() == set()
+    assert package_names("requirements.txt") - imported().keys() == set()
 
 
 # that is everywhere
-@pytest.mark.parametrize("package", sorted(named("requirements.txt") - {"numpy"}))
+@pytest.mark.parametrize("package", sorted(package_names("requirements.txt") - {"numpy"}))
 def test_the_rooms_that_use_it_are_named(package):
     """No file outside of the paths in its row imports it, and none of them is there for nothing."""
     rooms = re.findall(
@@ -77,12 +77,12 @@ def test_the_page_has_them_all():
     """Those that we name with what they are for, those of the lock with their licence, none of them
     twice.
     """
-    assert {row[0].strip("`") for row in rows("# What kafkaviz depends on")} == named(
+    assert {row[0].strip("`") for row in rows("# What kafkaviz depends on")} == package_names(
         "requirements.txt"
     )
-    listed = [name.strip() for row in rows("## Licences") for name in row[1].split(",")]
-    assert sorted(listed) == sorted(named("requirements.lock"))
-    assert f"has {len(listed)} of them" in PAGE
+    listed_names = [name.strip() for row in rows("## Licences") for name in row[1].split(",")]
+    assert sorted(listed_names) == sorted(package_names("requirements.lock"))
+    assert f"has {len(listed_names)} of them" in PAGE
 
 
 def test_the_lock_holds_nothing_with_a_known_fault():
@@ -94,17 +94,19 @@ def test_the_lock_holds_nothing_with_a_known_fault():
         r"^([a-z0-9-]+)==([^ ;]+)", (ROOT / "requirements.lock").read_text(), re.M
     ):
         locked.setdefault(name, []).append(Version(version))
-    found = {
+    versions = {
         row[0].strip("`"): (Version(row[2]), Version(row[3]))
         for row in rows("## Known vulnerabilities")
     }
-    assert len(found) > 10 and all(told == min(locked[name]) for name, (_, told) in found.items())
-    assert [name for name, (mended, told) in found.items() if told < mended] == ["certifi"]
+    assert len(versions) > 10 and all(
+        ours == min(locked[name]) for name, (_, ours) in versions.items()
+    )
+    assert [name for name, (mended, ours) in versions.items() if ours < mended] == ["certifi"]
 
 
 def test_the_roots_hold_none_that_was_compromised():
     """GHSA-6q48-6c7w-9gw2, of October 2026."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.load_verify_locations(certifi.where())
-    names = [str(one["subject"]) for one in context.get_ca_certs()]
+    names = [str(certificate["subject"]) for certificate in context.get_ca_certs()]
     assert len(names) > 100 and not any("emSign" in name for name in names)

@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "FIDELITY.md").read_text(encoding="utf-8")
-NAMED = re.compile(r"(† )?`(tests/[\w/]+\.py)::(\w+)`")
+TEST_REFERENCE = re.compile(r"(† )?`(tests/[\w/]+\.py)::(\w+)`")
 ROWS = [
     line
     for line in TEXT.splitlines()
@@ -31,16 +31,16 @@ def needs_recordings(path: str, name: str) -> bool:
     """Whether a test asks for the folder of whole recorded directories, itself or by a fixture of
     its module.
     """
-    asked = {argument.arg for argument in functions(path)[name].args.args}
-    return "shared" in asked or any(
-        one in functions(path) and needs_recordings(path, one) for one in asked
+    arguments = {argument.arg for argument in functions(path)[name].args.args}
+    return "shared" in arguments or any(
+        argument in functions(path) and needs_recordings(path, argument) for argument in arguments
     )
 
 
 @pytest.mark.parametrize(
-    ("path", "name"), sorted({(path, name) for _, path, name in NAMED.findall(TEXT)})
+    ("path", "name"), sorted({(path, name) for _, path, name in TEST_REFERENCE.findall(TEXT)})
 )
-def test_a_named_test_is_there(path, name):
+def test_a_referenced_test_exists(path, name):
     """A test that was renamed is renamed in the page too."""
     assert name.startswith("test_") and name in functions(path)
 
@@ -48,32 +48,34 @@ def test_a_named_test_is_there(path, name):
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.split("|")[1].strip()[:60])
 def test_a_row_has_a_test_and_a_release(row):
     """What is claimed, what shows it, and which Kafka it was held against."""
-    _, claim, shown, against, _ = row.split("|")
-    assert claim.strip() and NAMED.search(shown) and re.search(r"\b\d+\.\d+", against)
+    _, claim, tests, against, _ = row.split("|")
+    assert claim.strip() and TEST_REFERENCE.search(tests) and re.search(r"\b\d+\.\d+", against)
 
 
 def test_what_needs_the_recordings_is_marked():
     """A reader without them knows which tests are skipped."""
-    named = [(bool(mark), path, name) for mark, path, name in NAMED.findall(TEXT)]
-    assert len(named) > 50
+    references = [(bool(mark), path, name) for mark, path, name in TEST_REFERENCE.findall(TEXT)]
+    assert len(references) > 50
     assert [
-        (path, name) for mark, path, name in named if mark != needs_recordings(path, name)
+        (path, name) for mark, path, name in references if mark != needs_recordings(path, name)
     ] == []
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.split("|")[1].strip()[:60])
 def test_a_row_has_a_test_that_runs_on_any_machine(row):
     """No claim rests on tests alone that are skipped without the recorded directories."""
-    assert [name for mark, _, name in NAMED.findall(row) if not mark]
+    assert [name for mark, _, name in TEST_REFERENCE.findall(row) if not mark]
 
 
 def test_what_is_counted_by_our_own_readers_is_not_called_exact():
     """Totals that agree with one another show nothing of Kafka; each test of them is named."""
     sections = {part.partition("\n")[0]: part for part in TEXT.split("\n## ")[1:]}
     path = "tests/pipeline/test_totals.py"
-    named = {
-        title: {name for _, of, name in NAMED.findall(part) if of == path}
+    references = {
+        title: {name for _, file, name in TEST_REFERENCE.findall(part) if file == path}
         for title, part in sections.items()
     }
-    assert {title for title, names in named.items() if names} == {"In agreement"}
-    assert named["In agreement"] == {name for name in functions(path) if name.startswith("test_")}
+    assert {title for title, names in references.items() if names} == {"In agreement"}
+    assert references["In agreement"] == {
+        name for name in functions(path) if name.startswith("test_")
+    }

@@ -29,13 +29,13 @@ def commands(block: str) -> list[tuple[str, list[str]]]:
     """(command, the lines told below it) of a console block; one without $ tells what to type, and
     nothing of what comes.
     """
-    found: list[tuple[str, list[str]]] = []
+    blocks: list[tuple[str, list[str]]] = []
     for line in block.splitlines():
         if line.startswith("$ "):
-            found.append((line[2:], []))
-        elif found:
-            found[-1][1].append(line)
-    return found
+            blocks.append((line[2:], []))
+        elif blocks:
+            blocks[-1][1].append(line)
+    return blocks
 
 
 def printed(command: str, folder: Path) -> list[str]:
@@ -43,20 +43,20 @@ def printed(command: str, folder: Path) -> list[str]:
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     script = f'kafkaviz() {{ "{sys.executable}" -m kafkaviz "$@"; }}\n{command}'
     environment = os.environ | {"PATH": path, "PYTHONPATH": str(ROOT)}
-    told = subprocess.run(
+    output = subprocess.run(
         ["bash", "-c", script], cwd=folder, env=environment, capture_output=True, text=True
     ).stdout
-    return told.replace(str(folder), LEFT_OUT).splitlines()
+    return output.replace(str(folder), LEFT_OUT).splitlines()
 
 
-def missing(told: list[str], lines: list[str]) -> list[str]:
+def missing(expected: list[str], lines: list[str]) -> list[str]:
     """Lines that were told and did not come in this order."""
     left = iter(lines)
     return [
         line
-        for line in told
+        for line in expected
         if line.strip() not in ("", LEFT_OUT)
-        and line.rstrip() not in (one.rstrip() for one in left)
+        and line.rstrip() not in (line_left.rstrip() for line_left in left)
     ]
 
 
@@ -78,9 +78,9 @@ def test_a_how_to_prints_what_it_tells(page, tmp_path):
         if kind == "text" and page != "teach.md":  # there it is of a file that the reader writes
             assert set(filter(str.strip, block.splitlines())) - set(everything) == set()
             continue
-        for command, told in commands(block):
+        for command, expected in commands(block):
             lines = printed(command, tmp_path)
-            assert missing(told, lines) == [], command
+            assert missing(expected, lines) == [], command
             everything += lines
             ran += 1
     assert ran >= 2

@@ -20,13 +20,13 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
 @pytest.mark.parametrize("name", ["commands.md", "data-source.md"])
-def test_a_made_page_is_as_the_code_has_it(name):
+def test_a_generated_page_is_as_the_code_has_it(name):
     """After a change of an option or a column: make docs."""
-    made = reference.pages()[DOCS / name]
-    assert (DOCS / name).read_text(encoding="utf-8") == made
+    page = reference.pages()[DOCS / name]
+    assert (DOCS / name).read_text(encoding="utf-8") == page
 
 
-def test_every_command_and_option_is_told():
+def test_every_command_and_option_is_documented():
     """A section a command; the usage of one that must be given one of three says so."""
     page = reference.commands_page()
     assert [name for name in COMMANDS if f"\n## kafkaviz {name}\n" not in page] == []
@@ -44,8 +44,8 @@ def test_every_command_and_option_is_told():
 def test_a_table_has_every_column(name):
     """In the order in which Spark gives them, those of the options at the end."""
     table = dict(reference.tables())[name]
-    told = re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)
-    assert told == columns(name, parse_options(EVERYTHING)).names
+    names = re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)
+    assert names == columns(name, parse_options(EVERYTHING)).names
 
 
 def test_types_are_those_that_spark_names():

@@ -20,7 +20,7 @@ PAGE = (ROOT / "docs" / "serve.md").read_text()
 SETTINGS = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())
 
 
-def test_the_limits_of_uploads_are_told_right():
+def test_the_limits_of_uploads_are_documented_right():
     """Kinds, size, what may be unpacked, for how long."""
     assert all(f"`{suffix}`" in PAGE for suffix in archive.SUFFIXES)
     assert SETTINGS["server"]["maxUploadSize"] == 1024 and "| size | 1 GiB" in PAGE

@@ -12,8 +12,8 @@ MOST_BYTES = 3_000_000
 
 def test_every_picture_is_shown_and_every_page_has_one():
     """In the tour's text, and among what make screenshots takes."""
-    shown = re.findall(r"\]\(tour/([\w-]+)\.webp\)", (DOCS / "tour.md").read_text(encoding="utf-8"))
-    assert sorted(shown) == sorted(PICTURES)
+    names = re.findall(r"\]\(tour/([\w-]+)\.webp\)", (DOCS / "tour.md").read_text(encoding="utf-8"))
+    assert sorted(names) == sorted(PICTURES)
     pytest.importorskip(
         "playwright", reason="needs playwright: pip install -r requirements-dev.txt"
     )

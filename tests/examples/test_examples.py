@@ -21,8 +21,8 @@ def printed(spark, capsys) -> Callable[..., list[list[str]]]:
     first.
     """
 
-    def run(script: str, *given: str) -> list[list[str]]:
-        runpy.run_path(str(EXAMPLES / script))["main"]([*given, "--master", MASTER])
+    def run(script: str, *arguments: str) -> list[list[str]]:
+        runpy.run_path(str(EXAMPLES / script))["main"]([*arguments, "--master", MASTER])
         return cells(capsys.readouterr().out)
 
     return run
@@ -49,18 +49,22 @@ def test_densest_topics(clean, printed):
         "batches_an_entry",
     ]
     expected: dict[str, list[int]] = {}
-    for partition in [one for one in open_broker(clean).partitions if one.state == "current"]:
-        for segment in [one for one in partition.segments if one.log and one.index]:
+    for partition in [
+        partition_ for partition_ in open_broker(clean).partitions if partition_.state == "current"
+    ]:
+        for segment in [
+            segment_ for segment_ in partition.segments if segment_.log and segment_.index
+        ]:
             sums = expected.setdefault(partition.topic, [0, 0, 0])
             for place, count in enumerate(
                 (segment.log.size_bytes, len(segment.batches()), len(segment.offset_index))
             ):
                 sums[place] += count
-    found = {
+    sizes = {
         topic: (int(sums[0] / sums[2] + 0.5), topic) for topic, sums in expected.items() if sums[2]
     }
-    assert [row[0] for row in rows] == [topic for _, topic in sorted(found.values())][:20]
-    assert [int(row[6]) for row in rows] == [density for density, _ in sorted(found.values())][:20]
+    assert [row[0] for row in rows] == [topic for _, topic in sorted(sizes.values())][:20]
+    assert [int(row[6]) for row in rows] == [density for density, _ in sorted(sizes.values())][:20]
     assert all([int(row[2]), int(row[4]), int(row[5])] == expected[row[0]] for row in rows)
 
 
@@ -71,7 +75,9 @@ def test_densest_topics_of_a_broker_that_was_killed(killed, printed):
     written: dict[str, int] = {}
     for partition in open_broker(killed).partitions:
         for segment in [
-            one for one in partition.segments if one.log and one.index and one.timeindex
+            segment
+            for segment in partition.segments
+            if segment.log and segment.index and segment.timeindex
         ]:
             entries = 8 * len(segment.offset_index) + 12 * len(segment.time_index)
             written[partition.topic] = written.get(partition.topic, 0) + entries
@@ -92,10 +98,10 @@ def test_late_records(clean, printed):
             newest_ms, late = None, []
             for segment in partition.live:
                 for position in segment.batches()["position"].tolist():
-                    for one in segment.records(position):
-                        if newest_ms is not None and newest_ms - one.timestamp_ms > 60_000:
-                            late.append((newest_ms - one.timestamp_ms, one.offset))
-                        newest_ms = max(one.timestamp_ms, newest_ms or 0)
+                    for record in segment.records(position):
+                        if newest_ms is not None and newest_ms - record.timestamp_ms > 60_000:
+                            late.append((newest_ms - record.timestamp_ms, record.offset))
+                        newest_ms = max(record.timestamp_ms, newest_ms or 0)
             if late:
                 first = min(offset for _, offset in late)
                 expected.append(

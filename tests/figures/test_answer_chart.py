@@ -27,17 +27,17 @@ def test_every_question_has_a_name_and_a_query_of_its_own():
     """And is known again by its query, whatever blanks are around it."""
     for what in ("name", "text", "sql"):
         assert (
-            len({getattr(one, what) for one in QUESTIONS})
+            len({getattr(question, what) for question in QUESTIONS})
             == len(QUESTIONS)
             == len(QUESTION_BY_NAME)
         )
-    for one in QUESTIONS:
+    for question in QUESTIONS:
         assert (
-            find_question(f"\n {one.sql}\n\n") is one
-            and one.sql == one.sql.strip()
-            and len(one.sql) < 1500
+            find_question(f"\n {question.sql}\n\n") is question
+            and question.sql == question.sql.strip()
+            and len(question.sql) < 1500
         )
-        assert max(map(len, one.sql.split("\n"))) <= 84, (
+        assert max(map(len, question.sql.split("\n"))) <= 84, (
             "else the field breaks its lines at 1280 px"
         )
     assert find_question("SELECT 1") is None
@@ -45,13 +45,13 @@ def test_every_question_has_a_name_and_a_query_of_its_own():
 
 def test_a_question_says_what_is_drawn():
     """Its title is worked out from the rows, its value is drawn first."""
-    shown = chart.view(CODECS, QUESTION_BY_NAME["codecs"])
+    view = chart.view(CODECS, QUESTION_BY_NAME["codecs"])
     assert (
-        shown.title == "A record takes 32 B with zstd, 100 B with none"
-        and shown.column == "bytes_a_record"
+        view.title == "A record takes 32 B with zstd, 100 B with none"
+        and view.column == "bytes_a_record"
     )
-    assert shown.names == ("zstd", "none") and shown.values == (31.5, 100.0)
-    assert shown.tails == ("31.5 B, 540 batches, 381 KiB", "100 B, 100 batches, 87.9 KiB")
+    assert view.names == ("zstd", "none") and view.values == (31.5, 100.0)
+    assert view.tails == ("31.5 B, 540 batches, 381 KiB", "100 B, 100 batches, 87.9 KiB")
     assert chart.drawable_columns(CODECS, QUESTION_BY_NAME["codecs"]) == [
         "bytes_a_record",
         "batches",
@@ -62,8 +62,8 @@ def test_a_question_says_what_is_drawn():
 
 def test_another_column_of_it_is_drawn_without_its_words():
     """The title then says from where to where that goes."""
-    shown = chart.view(CODECS, QUESTION_BY_NAME["codecs"], "log_bytes")
-    assert shown.title == "log_bytes: 87.9 KiB to 381 KiB" and shown.tails == (
+    view = chart.view(CODECS, QUESTION_BY_NAME["codecs"], "log_bytes")
+    assert view.title == "log_bytes: 87.9 KiB to 381 KiB" and view.tails == (
         "381 KiB",
         "87.9 KiB",
     )
@@ -93,7 +93,7 @@ def test_a_number_reads_in_the_unit_of_its_column(column, value, words):
     assert chart.format_value(value, column) == words
 
 
-def test_rows_are_told_apart():
+def test_rows_are_distinguished():
     """By topic-partition, then by what differs; columns that only name are not drawn."""
     rows = pa.table(
         {
@@ -104,8 +104,8 @@ def test_rows_are_told_apart():
             "size_bytes": [5, 6],
         }
     )
-    shown = chart.view(rows)
-    assert shown.names == ("t-0 7", "t-0 8\u202f500") and chart.drawable_columns(rows) == [
+    view = chart.view(rows)
+    assert view.names == ("t-0 7", "t-0 8\u202f500") and chart.drawable_columns(rows) == [
         "size_bytes"
     ]
     same = chart.view(pa.table({"n": [1, 1]}))
@@ -118,30 +118,28 @@ def test_rows_are_told_apart():
 
 def test_a_long_answer_shows_its_first_bars():
     """And says so; the title speaks of all rows."""
-    shown = chart.view(
-        pa.table({"topic": [f"t{row}" for row in range(100)], "n": list(range(100))})
-    )
+    view = chart.view(pa.table({"topic": [f"t{row}" for row in range(100)], "n": list(range(100))}))
     assert (
-        len(shown.names) == chart.MOST_BARS
-        and shown.caption == "n of each row; the first 24 of 100 rows"
-        and shown.title == "n: 0 to 99"
+        len(view.names) == chart.MOST_BARS
+        and view.caption == "n of each row; the first 24 of 100 rows"
+        and view.title == "n: 0 to 99"
     )
 
 
 def test_a_column_that_rises_is_an_axis():
     """Of intervals a logarithmic one, on which 0 has no place."""
-    shown = chart.view(SWEEP)
+    view = chart.view(SWEEP)
     assert (
-        (shown.x_column, shown.column) == ("interval_bytes", "index_bytes")
-        and shown.x[0] == 64
-        and len(shown.x) == 17
+        (view.x_column, view.column) == ("interval_bytes", "index_bytes")
+        and view.x[0] == 64
+        and len(view.x) == 17
     )
-    assert shown.caption == "index_bytes, over interval_bytes; 0 has no place on this axis"
-    drawn = chart.figure(shown, "light")
+    assert view.caption == "index_bytes, over interval_bytes; 0 has no place on this axis"
+    drawn = chart.figure(view, "light")
     assert (
         drawn.layout.xaxis.type == "log"
         and drawn.layout.xaxis.ticktext[0] == "64 B"
-        and list(drawn.data[0].x) == list(shown.x)
+        and list(drawn.data[0].x) == list(view.x)
     )
     at = pa.table(
         {
@@ -181,13 +179,13 @@ def test_nothing_to_draw(rows):
 
 def test_nulls_and_numbers_below_zero():
     """A row without a number keeps its place."""
-    shown = chart.view(pa.table({"topic": ["a", "b", "c"], "n": [None, -4, 8]}))
+    view = chart.view(pa.table({"topic": ["a", "b", "c"], "n": [None, -4, 8]}))
     assert (
-        shown.values == (None, -4, 8)
-        and shown.tails == ("–", "-4", "8")
-        and shown.title == "n: -4 to 8"
+        view.values == (None, -4, 8)
+        and view.tails == ("–", "-4", "8")
+        and view.title == "n: -4 to 8"
     )
-    drawn = chart.figure(shown, "light")
+    drawn = chart.figure(view, "light")
     assert (
         list(drawn.data[0].x) == [0, -4, 8]
         and tuple(drawn.layout.xaxis.range) == (-4, 8)
@@ -219,9 +217,9 @@ def test_markup_in_a_name_is_text():
 @pytest.mark.parametrize("mode", ["light", "dark"])
 def test_the_bars_are_the_view(mode):
     """Length for length, its words behind each."""
-    shown = chart.view(CODECS, QUESTION_BY_NAME["codecs"])
-    drawn = chart.figure(shown, mode)
+    view = chart.view(CODECS, QUESTION_BY_NAME["codecs"])
+    drawn = chart.figure(view, mode)
     assert list(drawn.data[0].x) == [31.5, 100.0] and [
         text.strip() for text in drawn.data[1].text
-    ] == list(shown.tails)
+    ] == list(view.tails)
     assert drawn.layout.height == 2 * chart.ROW_PX + chart.BOTTOM

@@ -42,7 +42,7 @@ def names(view: broker_map.BrokerMapView) -> list[str]:
     return [row.name for row in view.rows]
 
 
-def test_rows_stand_in_the_order_asked_for(known):
+def test_rows_stand_in_the_chosen_order(known):
     """Largest first, densest first, or by name."""
     assert names(broker_map.view(known, "By size")) == [
         "orders-0",
@@ -109,14 +109,14 @@ def test_hover_gives_the_exact_row(known):
     assert "in 1 batch, 1 record<br>" in broker_map.view(known).bars[0].hover
 
 
-def test_one_topic_partition_is_held_against_no_other(tmp_path):
+def test_one_topic_partition_is_compared_with_no_other(tmp_path):
     """It is not the densest of one."""
     make_segment(tmp_path / "kafka" / "day-0", 0, 1000, [100, 200, 300, 400, 500, 600, 700])
     alone = overview.with_entries(overview.inventory(open_broker(tmp_path / "kafka")))
     assert broker_map.view(alone).title == "day-0 has an entry every 143 bytes of its log"
 
 
-def test_equally_dense_topic_partitions_are_not_told_apart(tmp_path):
+def test_equally_dense_topic_partitions_share_a_shade(tmp_path):
     """All of them, or those at the top."""
     kafka = tmp_path / "kafka"
     for number in range(3):
@@ -176,7 +176,7 @@ def test_a_torn_end_is_drawn_where_its_segment_ends(known):
     cut = torn(known, "orders-0", 0)
     cut.segments["torn_bytes"][cut.segments["log_bytes"] == 1600] = 21
     view = broker_map.view(cut, tails={("orders-0", 0): "21 bytes that do not belong"})
-    (row,) = [one for one in view.rows if one.badge]
+    (row,) = [row for row in view.rows if row.badge]
     assert (row.torn_ends, row.log_bytes) == ((1600,), 2400)
     patch = next(trace for trace in broker_map.figure(view, "light").data if trace.name == "torn")
     assert patch.base[0] + patch.x[0] == pytest.approx(1600)
@@ -401,12 +401,12 @@ def test_a_segment_says_what_was_found_about_it(known):
     view = broker_map.view(
         known, badges={"orders-0": (MISSING,), "__consumer_offsets-3": (FUTURE,)}
     )
-    told = {
+    bars = {
         (bar.directory, bar.base_offset): (bar.severity, bar.hover.rpartition("<br>")[2])
         for bar in view.bars
         if bar.severity
     }
-    assert told == {
+    assert bars == {
         ("orders-0", 30): ("error", "error: The .timeindex is missing"),
         ("__consumer_offsets-3", 0): ("warning", "warning: Records are from the future"),
     }

@@ -26,7 +26,7 @@ FULL = StartupStep(
 )
 
 
-def found(code: str, partition: str = "orders-1", **more: object) -> Finding:
+def finding_of(code: str, partition: str = "orders-1", **more: object) -> Finding:
     """A finding of a file."""
     return finding(
         code,
@@ -55,7 +55,7 @@ def nothing(file: str, position: int, length: int) -> bytes:
         ),
         (
             Restart(True, True, ()),
-            [found("index-offset-mismatch")],
+            [finding_of("index-offset-mismatch")],
             "error",
             "This broker will start, and change nothing",
             (
@@ -112,7 +112,7 @@ def nothing(file: str, position: int, length: int) -> bytes:
         ),
         (
             Restart(True, True, (StartupStep("a-0", None, "keep", "becomes-stray", "no id"),)),
-            [found("becomes-stray")],
+            [finding_of("becomes-stray")],
             "error",
             "This broker will start, but not serve one directory, which it takes for stray",
             "It was stopped cleanly, so contents are not checked at the start. "
@@ -144,17 +144,17 @@ def test_the_verdict_says_what_the_start_will_do(restart, findings, kind, title,
     ("release", "is_said"),
     [((4, 3, 1), False), ((4, 4, 0), False), ((2, 2), True), ((3, 9, 0), True), ((4, 3), True)],
 )
-def test_a_start_that_was_not_recorded_is_said_to_be_told_by_the_source(restart, release, is_said):
+def test_a_start_that_was_not_recorded_names_the_source_as_evidence(restart, release, is_said):
     """Those of 4.3.1 and 4.4.0 were."""
     text = ".".join(map(str, release))
-    told = checkup.start_verdict([], restart, 2, release=release).text
+    verdict_text = checkup.start_verdict([], restart, 2, release=release).text
     assert (
-        told.endswith(
+        verdict_text.endswith(
             f" Told by the source of Kafka {text}; starts were recorded for 4.3.1 and 4.4.0 alone."
         )
         == is_said
     )
-    assert is_said or "recorded" not in told
+    assert is_said or "recorded" not in verdict_text
 
 
 def test_a_batch_lost_is_not_called_no_batch_lost():
@@ -169,7 +169,7 @@ def test_a_batch_lost_is_not_called_no_batch_lost():
         0,
         3000,
     )
-    tail = found("log-torn-tail", position=2900, length=100)
+    tail = finding_of("log-torn-tail", position=2900, length=100)
     assert (
         "No whole batch is lost"
         not in checkup.start_verdict([tail], Restart(False, True, (*AGAIN, cut)), 3).text
@@ -200,7 +200,7 @@ def test_a_failing_log_comes_first():
     assert strip.below == "fails here, nothing after it is served" and strip.aside == ""
 
 
-def test_logs_that_are_only_read_are_said_to_be_kept():
+def test_logs_that_are_only_read_are_called_unchanged():
     """All of them; where all are cut, none is."""
     assert (
         checkup.recovery_strip(Restart(False, True, AGAIN), LOGS).aside
@@ -209,7 +209,7 @@ def test_logs_that_are_only_read_are_said_to_be_kept():
     assert checkup.recovery_strip(Restart(False, True, (AGAIN[1], TORN)), LOGS).aside == ""
 
 
-def test_what_is_read_again_and_comes_out_the_same_is_said_so():
+def test_what_is_read_again_and_comes_out_the_same_is_reported():
     """Headline, sentence and strip, as the steps: no index is another one behind it."""
     same = Restart(
         False,
@@ -219,13 +219,13 @@ def test_what_is_read_again_and_comes_out_the_same_is_said_so():
             for name in ("orders-0", "a-0")
         ),
     )
-    told = checkup.start_verdict([], same, 2)
-    assert told.title == "This broker will start, and change nothing"
+    verdict = checkup.start_verdict([], same, 2)
+    assert verdict.title == "This broker will start, and change nothing"
     again = (
         "It was not stopped cleanly, so 2 logs are read again from their recovery points, and "
         "their indexes rebuilt to the same bytes."
     )
-    assert told.text == again
+    assert verdict.text == again
     strip = checkup.recovery_strip(same, LOGS)
     assert strip.aside == "kept whole, indexes rebuilt to the same bytes"
     assert strip.bars[0].words == "1 segment, 5.86 KiB: kept whole, index rebuilt to the same bytes"
@@ -240,7 +240,7 @@ def test_what_is_read_again_and_comes_out_the_same_is_said_so():
 def test_a_renamed_directory_is_named_shortly():
     """The list has no room for its random part; the detail has it."""
     directory = "old-0.d9e2420e43c24fe7bcf8a819bf93d888-delete"
-    (item,) = checkup.finding_items([found("timeindex-empty", directory)], nothing)
+    (item,) = checkup.finding_items([finding_of("timeindex-empty", directory)], nothing)
     assert item.where == "old-0…-delete 0.log" and item.members[0].where.startswith(f"{directory}/")
 
 
@@ -254,13 +254,13 @@ def test_many_of_one_code_are_one_line():
     line.
     """
     few = checkup.finding_items(
-        [found("batch-crc-mismatch", position=place) for place in range(3)], nothing
+        [finding_of("batch-crc-mismatch", position=place) for place in range(3)], nothing
     )
     assert [(item.count, item.key) for item in few] == [
         (1, f"batch-crc-mismatch@orders-1/{0:020d}.log:{place}") for place in range(3)
     ]
     (many,) = checkup.finding_items(
-        [found("batch-crc-mismatch", position=place) for place in range(4)], nothing
+        [finding_of("batch-crc-mismatch", position=place) for place in range(4)], nothing
     )
     assert (many.count, many.title, many.where) == (
         4,
@@ -268,55 +268,55 @@ def test_many_of_one_code_are_one_line():
         "4 times in orders-1",
     )
     (infos,) = checkup.finding_items(
-        [found("timeindex-empty", "a-0"), found("timeindex-empty", "b-0")], nothing
+        [finding_of("timeindex-empty", "a-0"), finding_of("timeindex-empty", "b-0")], nothing
     )
     assert (infos.count, infos.where, infos.key) == (2, "2 topic-partitions", "timeindex-empty")
 
 
 def test_errors_come_first_and_words_are_sentences():
     """Whatever the order of the findings."""
-    listed = checkup.finding_items(
+    items = checkup.finding_items(
         [
-            found("timeindex-empty"),
-            found("log-torn-tail", position=10, length=5),
-            found("orphan-index"),
+            finding_of("timeindex-empty"),
+            finding_of("log-torn-tail", position=10, length=5),
+            finding_of("orphan-index"),
         ],
         nothing,
     )
-    assert [item.severity for item in listed] == ["error", "warning", "info"]
+    assert [item.severity for item in items] == ["error", "warning", "info"]
     assert (
-        listed[0].title == "The last batch is cut short"
-        and listed[0].members[0].message == "It is so."
+        items[0].title == "The last batch is cut short"
+        and items[0].members[0].message == "It is so."
     )
-    assert listed[0].where == "orders-1 0.log, bytes 10–14"
-    assert listed[0].members[0].where == f"orders-1/{0:020d}.log, bytes 10–14"
-    assert listed[0].members[0].expected == "Expected: that."
-    assert listed[0].members[0].found == "This." and listed[0].members[0].consequence.endswith(".")
+    assert items[0].where == "orders-1 0.log, bytes 10–14"
+    assert items[0].members[0].where == f"orders-1/{0:020d}.log, bytes 10–14"
+    assert items[0].members[0].expected == "Expected: that."
+    assert items[0].members[0].found == "This." and items[0].members[0].consequence.endswith(".")
 
 
 def test_the_dump_begins_a_little_before_the_finding():
     """On a line's start; at most eight lines; the bytes of the finding are marked."""
-    asked = []
+    reads = []
 
     def read(file: str, position: int, length: int) -> bytes:
-        asked.append((file, position, length))
+        reads.append((file, position, length))
         return bytes(range(length))
 
-    (item,) = checkup.finding_items([found("log-torn-tail", position=100, length=7)], read)
-    assert asked == [(f"orders-1/{0:020d}.log", 64, 128)]
+    (item,) = checkup.finding_items([finding_of("log-torn-tail", position=100, length=7)], read)
+    assert reads == [(f"orders-1/{0:020d}.log", 64, 128)]
     assert item.members[0].dump == (64, bytes(range(128)).hex(), (100, 107), "log")
 
 
-def test_a_start_that_cannot_be_foretold_is_said():
+def test_a_start_that_cannot_be_foretold_is_reported():
     """The findings are still there."""
-    shown = checkup.view([found("log-torn-tail")], None, LOGS, read_bytes=nothing, logs=3)
-    assert (shown.verdict, shown.strip, len(shown.items)) == (checkup.unknown_verdict(), None, 1)
+    view = checkup.view([finding_of("log-torn-tail")], None, LOGS, read_bytes=nothing, logs=3)
+    assert (view.verdict, view.strip, len(view.items)) == (checkup.unknown_verdict(), None, 1)
 
 
 def test_only_so_many_members_are_sent():
     """The count still tells of all."""
     (item,) = checkup.finding_items(
-        [found("batch-crc-mismatch", position=place) for place in range(1000)], nothing
+        [finding_of("batch-crc-mismatch", position=place) for place in range(1000)], nothing
     )
     assert (item.count, len(item.members)) == (1000, checkup.MOST_MEMBERS)
 
@@ -325,15 +325,15 @@ def test_the_message_is_plain_values():
     """What a browser can be sent: dictionaries, lists, text and numbers."""
     import json
 
-    torn = found("log-torn-tail", position=1, length=5)
-    shown = checkup.view(
+    torn = finding_of("log-torn-tail", position=1, length=5)
+    view = checkup.view(
         [torn],
         Restart(False, True, (*AGAIN, TORN)),
         LOGS,
         read_bytes=lambda *_: b"\x01\x02",
         logs=3,
     )
-    sent = json.loads(json.dumps(checkup.message(shown, "k")))
+    sent = json.loads(json.dumps(checkup.message(view, "k")))
     assert sent["key"] == "k" and sent["items"][0]["members"][0]["dump"]["digits"] == "0102"
     assert sent["counts"] == {"error": 1, "warning": 0, "info": 0}
 
@@ -343,7 +343,7 @@ def test_a_finding_leads_to_its_bytes():
     show.
     """
     (there,) = checkup.finding_items(
-        [found("log-torn-tail", position=2900, length=5)], lambda *_: b"\x01"
+        [finding_of("log-torn-tail", position=2900, length=5)], lambda *_: b"\x01"
     )
     assert there.members[0].link == {
         "tp": "orders-1",
@@ -352,5 +352,5 @@ def test_a_finding_leads_to_its_bytes():
         "file": ".log",
         "byte": "2900",
     }
-    (gone,) = checkup.finding_items([found("log-torn-tail", position=2900, length=5)], nothing)
-    assert gone.members[0].link == {}
+    (item,) = checkup.finding_items([finding_of("log-torn-tail", position=2900, length=5)], nothing)
+    assert item.members[0].link == {}

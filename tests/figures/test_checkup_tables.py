@@ -31,7 +31,7 @@ def started(*steps: StartupStep, starts: bool = True) -> Restart:
 
 def test_what_changes_most_comes_first():
     """What fails, what is cut, deleted, rebuilt; then what every start may do."""
-    shown = tables.steps_table(
+    table = tables.steps_table(
         started(
             step("a-0", cause="producer-state"),
             step("b-0"),
@@ -41,33 +41,33 @@ def test_what_changes_most_comes_first():
             starts=False,
         )
     )
-    assert [(row.kind, row.cells[0]) for row in shown.rows] == [
+    assert [(row.kind, row.cells[0]) for row in table.rows] == [
         ("error", "Fails"),
         ("error", "Cuts"),
         ("warning", "Deletes"),
         ("info", "Rebuilds"),
         ("", "Rebuilds"),
     ]
-    assert shown.rows[0].cells[3] == "Full" and shown.rows[1].cells[1:3] == (
+    assert table.rows[0].cells[3] == "Full" and table.rows[1].cells[1:3] == (
         "d-0/7.log",
         "45 B from byte 561\u202f373",
     )
-    assert shown.rows[1].link == {"tp": "d-0", "segment": "7"} and shown.rows[2].link == {}
+    assert table.rows[1].link == {"tp": "d-0", "segment": "7"} and table.rows[2].link == {}
     assert (
-        shown.shown == 4
-        and shown.title == "What the start does before it fails, step by step: 5 steps"
+        table.shown == 4
+        and table.title == "What the start does before it fails, step by step: 5 steps"
     )
 
 
 def test_many_alike_are_one_row():
     """By kind and cause, with how many."""
-    shown = tables.steps_table(
+    table = tables.steps_table(
         started(
             *(step(f"t-{number}") for number in range(4)), step("x-0", "delete", "orphan-index")
         )
     )
-    assert [row.cells[1] for row in shown.rows] == ["x-0/7.index", "4 files in 4 topic-partitions"]
-    assert [row.is_one for row in shown.rows] == [True, False] and "t-3" in shown.rows[1].hover[1]
+    assert [row.cells[1] for row in table.rows] == ["x-0/7.index", "4 files in 4 topic-partitions"]
+    assert [row.is_one for row in table.rows] == [True, False] and "t-3" in table.rows[1].hover[1]
     within = tables.steps_table(
         started(
             *(
@@ -106,12 +106,12 @@ def test_a_start_without_steps_has_no_table():
 
 def test_names_stay_short():
     """The zeros of a segment's name, and the middle of a long one; the whole stands on hover."""
-    shown = tables.steps_table(started(step("topic" * 20 + "-0")))
+    table = tables.steps_table(started(step("topic" * 20 + "-0")))
     assert (
-        len(shown.rows[0].cells[1]) <= tables.MOST_NAME_CHARACTERS + 1
-        and "…" in shown.rows[0].cells[1]
+        len(table.rows[0].cells[1]) <= tables.MOST_NAME_CHARACTERS + 1
+        and "…" in table.rows[0].cells[1]
     )
-    assert shown.rows[0].hover[1].endswith(f"-0/{7:020d}.index")
+    assert table.rows[0].hover[1].endswith(f"-0/{7:020d}.index")
 
 
 def test_what_keeps_each_segment():
@@ -128,33 +128,33 @@ def test_what_keeps_each_segment():
         RetentionLimits(False, SO),
         now_ms=10 * DAY_MS,
     )
-    shown = tables.retention_table(
+    table = tables.retention_table(
         [log_retention("a-0", segments, limits, now_ms=10 * DAY_MS), compacted]
     )
-    assert [(row.kind, row.cells[0], row.cells[2]) for row in shown.rows] == [
+    assert [(row.kind, row.cells[0], row.cells[2]) for row in table.rows] == [
         ("info", "a-0 0", "offset 9"),
         ("warning", "a-0 20", "offset 29"),
         ("", "a-0 10", "the .log was written last"),
         ("", "b-1 0", "offset 9"),
     ]
     assert (
-        shown.rows[1].cells[3]
+        table.rows[1].cells[3]
         == "Until 1970-02-27 00:00:00, 39 d longer than by itself: it waits for segment 10"
     )
     assert (
-        shown.notes[0].startswith("1 log: retention.ms 7 d (default")
-        and "--set log.retention.ms=-1" in shown.notes[-2]
+        table.notes[0].startswith("1 log: retention.ms 7 d (default")
+        and "--set log.retention.ms=-1" in table.notes[-2]
     )
-    assert shown.notes[-1] == (
+    assert table.notes[-1] == (
         "Counted are the segments in use of every topic; __cluster_metadata has rules of its own."
     )
-    assert shown.rows[1].link == {"tp": "a-0", "segment": "20"}
+    assert table.rows[1].link == {"tp": "a-0", "segment": "20"}
 
 
 def test_only_so_many_rows_are_sent():
     """The rest is in the report."""
     limits = RetentionLimits(True, SO, 5, TYPED, -1, TYPED)
-    shown = tables.retention_table(
+    table = tables.retention_table(
         [
             log_retention(
                 "a-0",
@@ -165,7 +165,7 @@ def test_only_so_many_rows_are_sent():
         ]
     )
     assert (
-        len(shown.rows) == tables.MOST_ROWS
-        and shown.more == 100
-        and not any("--set" in note for note in shown.notes)
+        len(table.rows) == tables.MOST_ROWS
+        and table.more == 100
+        and not any("--set" in note for note in table.notes)
     )

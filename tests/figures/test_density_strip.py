@@ -11,7 +11,7 @@ def segments(*rows: tuple[int, int]) -> np.ndarray:
     return np.array(list(rows), [("log_bytes", np.int64), ("offset_entries", np.int64)])
 
 
-def shown(cells: np.ndarray) -> list[int]:
+def drawn_columns(cells: np.ndarray) -> list[int]:
     """The cells that are drawn."""
     return np.flatnonzero(~np.isnan(cells)).tolist()
 
@@ -22,7 +22,7 @@ def test_a_column_is_as_dark_as_its_entries_are_close():
     """
     size = 4000 * CELLS // COLUMN_CELLS
     cells = build_strip(segments((size, 3)), np.array([100, 8000, 9000]), size, 0)
-    assert shown(cells) == [0, 1, 2, 6, 7, 8]
+    assert drawn_columns(cells) == [0, 1, 2, 6, 7, 8]
     assert cells[[0, 2, 6, 8]] == pytest.approx([0.3, 0.3, 0.6, 0.6])
 
 
@@ -42,28 +42,31 @@ def test_where_only_numbers_are_known_a_segment_has_one_shade():
 def test_bars_and_what_lies_between_them():
     """A strip ends where the bar ends, a gap before the next one, and with the row."""
     cells = build_strip(segments((300, 30), (60, 6)), None, 720, 2)
-    assert shown(cells) == [*range(298), *range(300, 358)]
+    assert drawn_columns(cells) == [*range(298), *range(300, 358)]
 
 
 @pytest.mark.parametrize("rows", [[(1, 1)], [(0, 0), (1, 1)], [(1, 1), (0, 0)]])
 def test_a_row_too_short_to_see_still_has_a_cell(rows):
     """The first one; a segment without a byte takes none."""
-    assert shown(build_strip(segments(*rows), np.array([0]), 10**9, 10**6)) == [0]
+    assert drawn_columns(build_strip(segments(*rows), np.array([0]), 10**9, 10**6)) == [0]
 
 
 @pytest.mark.parametrize("positions", [[-4], [720], [10**12]])
 def test_an_entry_outside_the_log_does_no_harm(positions):
     """A damaged index may point anywhere."""
-    assert len(shown(build_strip(segments((720, 1)), np.array(positions), 720, 0))) <= COLUMN_CELLS
+    assert (
+        len(drawn_columns(build_strip(segments((720, 1)), np.array(positions), 720, 0)))
+        <= COLUMN_CELLS
+    )
 
 
 def test_nothing_to_draw():
     """No segment, no byte, an axis without a byte."""
     for rows, longest in (([], 100), ([(0, 0)], 100), ([(0, 0)], 0)):
-        assert shown(build_strip(segments(*rows), np.array([], int), longest, 1)) == []
+        assert drawn_columns(build_strip(segments(*rows), np.array([], int), longest, 1)) == []
 
 
 def test_thousands_of_segments():
     """Each narrower than a cell: the strip is whole."""
     many = segments(*[(10, 1)] * 5000)
-    assert len(shown(build_strip(many, np.arange(0, 50_000, 10), 50_000, 90))) == CELLS
+    assert len(drawn_columns(build_strip(many, np.arange(0, 50_000, 10), 50_000, 90))) == CELLS

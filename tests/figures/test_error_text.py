@@ -84,7 +84,7 @@ SYSTEM = (
 
 
 @pytest.mark.parametrize("number", SYSTEM, ids=os.strerror)
-def test_the_system_is_told(number, chinese, tmp_path):
+def test_an_error_of_the_system_is_reported(number, chinese, tmp_path):
     """What it says of a file, however that is wrapped."""
     with pytest.raises(CannotOpen) as caught, translate_os_errors(tmp_path):
         raise OSError(number, os.strerror(number))
@@ -110,7 +110,7 @@ BROKEN = (
 
 
 @pytest.mark.parametrize("text", BROKEN)
-def test_a_broken_toml_is_told(text, chinese):
+def test_a_broken_toml_is_reported(text, chinese):
     """With the line and the column."""
     with pytest.raises(tomllib.TOMLDecodeError):
         tomllib.loads(text)
@@ -134,7 +134,7 @@ def test_a_workload_names_its_place(chinese):
     assert describe(caught.value) == 'mine.toml：第 2 个 phase，batches_per_s："x" 不是数'
 
 
-def test_a_refused_setting_is_told(chinese):
+def test_a_refused_setting_is_reported(chinese):
     """With its name and value."""
     with pytest.raises(RefusedSetting) as caught:
         parse("segment.bytes", "5", (4, 3))
@@ -147,7 +147,7 @@ def test_a_refused_setting_is_told(chinese):
     ids=["empty", "zip", "gzip", "none"],
 )
 @pytest.mark.parametrize("name", ["a.zip", "a.tar", "a.tar.gz"])
-def test_a_broken_archive_is_told(data, name, chinese, tmp_path, monkeypatch):
+def test_a_broken_archive_is_reported(data, name, chinese, tmp_path, monkeypatch):
     """Whatever Python's reader says of it."""
     monkeypatch.setenv("KAFKAVIZ_CACHE", str(tmp_path / "cache"))
     (tmp_path / name).write_bytes(data)
@@ -177,7 +177,7 @@ def test_english_is_the_error_itself():
 
 
 @pytest.mark.parametrize("code", messages.LANGUAGES)
-def test_no_folder_of_the_cache_is_told(code, clean, monkeypatch):
+def test_no_folder_of_the_cache_is_named(code, clean, monkeypatch):
     """A fault in an archive's file names the archive, in every language."""
     monkeypatch.setattr(messages, "_language_sources", [lambda: code])
     for fault in (

@@ -34,7 +34,7 @@ def chinese(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(messages, "_language_sources", [lambda: "zh"])
 
 
-def said(directory: Path) -> Iterator[Message]:
+def finding_messages(directory: Path) -> Iterator[Message]:
     """All that a checkup of a directory says."""
     health = check(directory)
     for finding_ in health.findings:
@@ -69,9 +69,9 @@ def test_all_that_is_constant_of_a_finding_is_translated(language_code):
 
 
 @pytest.mark.parametrize("sample", ["clean", "killed", "damaged"])
-def test_all_that_is_said_of_a_directory_is_told(sample, request):
+def test_every_message_of_a_directory_is_chinese(sample, request):
     """With its values; Kafka's own words stay."""
-    texts = [text.render("zh") for text in said(request.getfixturevalue(sample))]
+    texts = [text.render("zh") for text in finding_messages(request.getfixturevalue(sample))]
     assert [
         text
         for text in texts

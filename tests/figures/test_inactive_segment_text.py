@@ -6,7 +6,7 @@ from kafkaviz import messages
 from kafkaviz.analysis.broker.inactive_segments import NO_LOG, InactiveSegment
 from kafkaviz.figures.text import inactive_segment_text
 
-FOUND = (
+INACTIVE = (
     InactiveSegment("a-0/0.log.deleted", ".deleted"),
     InactiveSegment("b-0.1-delete/0.log", "-delete"),
     InactiveSegment("a-0/5.log.deleted", ".deleted"),
@@ -14,13 +14,13 @@ FOUND = (
 
 
 @pytest.mark.parametrize(
-    ("found", "metadata", "says"),
+    ("segments", "metadata", "says"),
     [
         ((), False, ""),
         ((), True, "Not counted: __cluster_metadata."),
-        (FOUND[:1], False, "Not counted: 1 segment that is not in use (.deleted)."),
+        (INACTIVE[:1], False, "Not counted: 1 segment that is not in use (.deleted)."),
         (
-            FOUND,
+            INACTIVE,
             True,
             (
                 "Not counted: 3 segments that are not in use (-delete, .deleted), and "
@@ -34,16 +34,16 @@ FOUND = (
         ),
     ],
 )
-def test_what_is_left_out_is_said(found, metadata, says):
+def test_what_is_left_out_is_reported(segments, metadata, says):
     """Each mark once; of nothing nothing is said."""
-    assert inactive_segment_text.left_out_text(found, is_metadata_left_out=metadata) == says
+    assert inactive_segment_text.left_out_text(segments, is_metadata_left_out=metadata) == says
 
 
 def test_what_is_counted_and_what_has_no_rows():
     """On the Broker page, and beside the tables of a catalog."""
     assert inactive_segment_text.included_text(()) == "" == inactive_segment_text.no_rows_text(())
     assert (
-        inactive_segment_text.included_text(FOUND)
+        inactive_segment_text.included_text(INACTIVE)
         == "3 segments that are not in use (-delete, .deleted) are counted too."
     )
     says = (
@@ -53,7 +53,7 @@ def test_what_is_counted_and_what_has_no_rows():
     assert inactive_segment_text.no_rows_text(["deleted"]) == says
 
 
-def test_the_reason_is_told_in_the_readers_language(monkeypatch):
+def test_the_reason_is_in_the_readers_language(monkeypatch):
     """A suffix stays as it is."""
     monkeypatch.setattr(messages, "language", lambda: "zh")
     assert (

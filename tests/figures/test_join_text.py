@@ -50,9 +50,9 @@ def test_what_is_left_out_is_counted():
 
 def test_a_small_number_is_a_word():
     """A large one is not; in Chinese none is."""
-    assert [number_word(one) for one in (0, 1, 12, 13)] == ["no", "one", "twelve", "13"]
+    assert [number_word(number) for number in (0, 1, 12, 13)] == ["no", "one", "twelve", "13"]
     assert (
         count_phrase("common.n_segments", 1) == "one segment"
         and count_phrase("common.n_segments", 3) == "three segments"
     )
-    assert messages.text_in("zh", "common.numbers").split() == [str(one) for one in range(13)]
+    assert messages.text_in("zh", "common.numbers").split() == [str(number) for number in range(13)]

@@ -15,7 +15,7 @@ from kafkaviz.app.widgets import elements
 from kafkaviz.cli.dumping.console import Console
 from kafkaviz.figures.broker import broker_map
 from kafkaviz.log.broker import open_broker
-from tests.cli.bounded import broker
+from tests.cli.hostile_files import broker
 
 DRIVING = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u200b-\u200f\ufeff\ud800-\udfff]"
@@ -23,7 +23,7 @@ DRIVING = re.compile(
 
 
 @pytest.mark.parametrize(
-    ("name", "shown"),
+    ("name", "expected"),
     [
         ("\u202egnp.exe-7", "\\u202egnp.exe-7"),
         ("\x1b[31mred\x07", "\\x1b[31mred\\x07"),
@@ -33,13 +33,13 @@ DRIVING = re.compile(
         ("topic \u4e2d\u6587 \u05d0", "topic \u4e2d\u6587 \u05d0"),
     ],
 )
-def test_what_turns_or_drives_is_written_out(name, shown):
+def test_what_turns_or_drives_is_written_out(name, expected):
     """In HTML and in labels of Streamlit; an address keeps the name as it is, as far as it can be
     sent.
     """
-    assert (units.escape_controls(name), elements.escape(name)) == (shown, shown)
+    assert (units.escape_controls(name), elements.escape(name)) == (expected, expected)
     assert not DRIVING.search(elements.escape_markdown(name))
-    assert units.escape_line(name) == shown.replace("\n", "\\n").replace("\t", "\\t")
+    assert units.escape_line(name) == expected.replace("\n", "\\n").replace("\t", "\\t")
     assert page_state.address(name)["dir"] == units.replace_surrogates(name)
 
 
@@ -76,19 +76,19 @@ class Terminal(io.BytesIO):
 
 
 @pytest.mark.parametrize(
-    ("stream", "shown"),
+    ("stream", "expected"),
     [
         (Terminal, b"key: \\x1b[2J\\u202e\xc3\xa9\xef\xbf\xbd\\r\tv\n"),
         (io.BytesIO, b"key: \x1b[2J\xe2\x80\xae\xc3\xa9\xff\r\tv\n"),
     ],
 )
-def test_a_dump_drives_no_terminal(stream, shown):
+def test_a_dump_drives_no_terminal(stream, expected):
     """What is piped stays to the byte what Kafka's tool prints."""
     out, err = stream(), stream()
     console = Console(out, err)
     console.write(b"key: \x1b[2J\xe2\x80\xae\xc3\xa9\xff\r\tv\n")
     console.complain("/d/\x1b]0;x\x07.log")
-    assert out.getvalue() == shown
+    assert out.getvalue() == expected
     assert err.getvalue() == (
         b"/d/\\x1b]0;x\\x07.log" if stream is Terminal else b"/d/\x1b]0;x\x07.log"
     )

@@ -22,11 +22,11 @@ def test_pages_of_sixty(count, pages):
     rows = [None] * count
     map_rows.ORDERS["as it is"] = lambda row: 0
     try:
-        shown = [
+        places = [
             place
             for page in range(pages)
             for place in map_rows.find_page_rows(rows, "as it is", page)
         ]
     finally:
         del map_rows.ORDERS["as it is"]
-    assert shown == list(range(count))
+    assert places == list(range(count))

@@ -17,7 +17,7 @@ EVERYONE = Readers()
 MODES = ("light", "dark")
 
 
-def replayed(
+def replay_of(
     warm_bytes: int | None,
     growth: IndexGrowth = FORTY,
     readers: Readers = EVERYONE,
@@ -31,36 +31,36 @@ def replayed(
 
 def trace(figure, name: str):
     """The trace of that name."""
-    return next(one for one in figure.data if one.name == name)
+    return next(trace for trace in figure.data if trace.name == name)
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_the_image_of_a_plain_growth(mode):
     """Eight faults, of the middle page as it moves on: pages 13 to 20, one after the other."""
-    replay = replayed(None)
-    shown = page_faults.view(replay, PLAIN)
+    replay = replay_of(None)
+    view = page_faults.view(replay, PLAIN)
     assert (
-        shown.title == "8 faults while the index grows to 40 pages"
-        and shown.caption == "Plain bisection, Kafka 2.0 and before"
+        view.title == "8 faults while the index grows to 40 pages"
+        and view.caption == "Plain bisection, Kafka 2.0 and before"
     )
     assert (
-        np.floor(shown.dots[:, 1]).tolist()
+        np.floor(view.dots[:, 1]).tolist()
         == [13, 14, 15, 16, 17, 18, 19, 20]
         == replay.first_faults["page"].tolist()
     )
-    assert np.abs(shown.dots[:, 0] - replay.first_faults["entries"]).max() <= 20 * 512 / 280 + 1
-    assert shown.lookup_counts[0].min() > 0 and shown.lookup_counts[30].argmax() > 200
-    assert [note.text for note in shown.notes] == [
+    assert np.abs(view.dots[:, 0] - replay.first_faults["entries"]).max() <= 20 * 512 / 280 + 1
+    assert view.lookup_counts[0].min() > 0 and view.lookup_counts[30].argmax() > 200
+    assert [note.text for note in view.notes] == [
         "page 0, read first",
         "the middle page moves on, step by step",
     ]
-    figure = page_faults.figure(shown, mode)
+    figure = page_faults.figure(view, mode)
     image, faults = trace(figure, "touched"), trace(figure, "faults")
-    assert np.array_equal(np.nan_to_num(image.z), shown.lookup_counts) and (
+    assert np.array_equal(np.nan_to_num(image.z), view.lookup_counts) and (
         faults.x.tolist(),
         faults.y.tolist(),
     ) == (
-        shown.dots[:, 0].tolist(),
+        view.dots[:, 0].tolist(),
         replay.first_faults["page"].tolist(),
     )
     # told of a row is its page
@@ -73,38 +73,38 @@ def test_the_image_of_a_plain_growth(mode):
 
 def test_the_image_with_a_warm_section():
     """No fault, three pages; a smaller section says so."""
-    shown = page_faults.view(replayed(8192), WARM)
-    assert shown.title == "No fault: three pages at most, always the newest" and not len(shown.dots)
-    assert [note.text for note in shown.notes] == ["older pages are left alone"]
-    assert len(page_faults.figure(shown, "light").data) == 1
-    assert page_faults.view(replayed(4096), WARM, 4096).caption == "A warm section of 4 KiB first"
+    view = page_faults.view(replay_of(8192), WARM)
+    assert view.title == "No fault: three pages at most, always the newest" and not len(view.dots)
+    assert [note.text for note in view.notes] == ["older pages are left alone"]
+    assert len(page_faults.figure(view, "light").data) == 1
+    assert page_faults.view(replay_of(4096), WARM, 4096).caption == "A warm section of 4 KiB first"
     assert (
-        page_faults.view(replayed(None), WARM, None).caption
+        page_faults.view(replay_of(None), WARM, None).caption
         == "No warm section: plain bisection again"
     )
 
 
 def test_many_faults_are_an_image_too():
     """Beyond some hundred dots nobody tells them apart."""
-    shown = page_faults.view(replayed(None, IndexGrowth(262_144), Readers(0.05), 1_000_000), PLAIN)
+    view = page_faults.view(replay_of(None, IndexGrowth(262_144), Readers(0.05), 1_000_000), PLAIN)
     assert (
-        shown.is_dense
-        and shown.notes == ()
-        and shown.row_pages == 2
-        and len(shown.lookup_counts) == 256
+        view.is_dense
+        and view.notes == ()
+        and view.row_pages == 2
+        and len(view.lookup_counts) == 256
     )
-    drawn = trace(page_faults.figure(shown, "light"), "faults")
-    assert drawn.type == "heatmap" and np.nansum(drawn.z) == shown.dots[:, 2].sum()
+    drawn = trace(page_faults.figure(view, "light"), "faults")
+    assert drawn.type == "heatmap" and np.nansum(drawn.z) == view.dots[:, 2].sum()
 
 
 @pytest.mark.parametrize("entries", [0, 1, 5])
 def test_the_image_of_a_small_index(entries):
     """A page at most, and nothing to fault; still drawn."""
-    shown = page_faults.view(replayed(8192, IndexGrowth(entries)), WARM)
-    assert shown.title == (
+    view = page_faults.view(replay_of(8192, IndexGrowth(entries)), WARM)
+    assert view.title == (
         "No fault: one page at most" if entries else "No lookup while the index grows to 0 pages"
     )
-    figure = page_faults.figure(shown, "dark")
+    figure = page_faults.figure(view, "dark")
     # not its whole last page
     assert (
         figure.layout.height == page_faults.HEIGHT
@@ -114,7 +114,7 @@ def test_the_image_of_a_small_index(entries):
 
 def test_the_image_as_a_table():
     """A row a page: lookups and faults, plain and warm."""
-    plain, warm = replayed(None), replayed(8192)
+    plain, warm = replay_of(None), replay_of(8192)
     rows = page_faults.rows(plain, warm)
     assert (
         len(rows) == 40
@@ -126,26 +126,25 @@ def test_the_image_as_a_table():
 
 def test_one_lookup_page_by_page():
     """6901 entries: 14 probes on 6 pages, 12 on 3."""
-    shown = tail_pages.view(6901)
+    view = tail_pages.view(6901)
     assert (
-        shown.title
-        == "At 6\u202f901 entries a plain tail lookup touches pages 0, 6, 10, 11, 12, 13"
+        view.title == "At 6\u202f901 entries a plain tail lookup touches pages 0, 6, 10, 11, 12, 13"
     )
     assert (
-        shown.caption.startswith("The warm section touches 11, 12, 13.") and shown.pages_drawn == 14
+        view.caption.startswith("The warm section touches 11, 12, 13.") and view.pages_drawn == 14
     )
-    plain, warm = shown.lanes
+    plain, warm = view.lanes
     assert (len(plain.probes), len(warm.probes), plain.warm_from, warm.warm_from) == (
         14,
         12,
         None,
         5876,
     )
-    assert tail_pages.rows(shown)[:2] == [
+    assert tail_pages.rows(view)[:2] == [
         ("Plain", "1", "0", "0"),
         ("Plain", "2", "3\u202f450", "6"),
     ]
-    figure = tail_pages.figure(shown, "light")
+    figure = tail_pages.figure(view, "light")
     assert [x * 512 for x in trace(figure, "Plain").x] == list(plain.probes)
     section = trace(figure, "the warm section")
     assert (section.base[0] * 512, (section.base[0] + section.x[0]) * 512) == (5876, 6901)
@@ -158,10 +157,10 @@ def test_one_lookup_page_by_page():
 @pytest.mark.parametrize("entries", [0, 1, 512, 6145, 7168, 100_000])
 def test_an_index_of_any_size_is_drawn(entries):
     """Dashed boxes for pages that are not there; a full last page has nothing unwritten."""
-    shown = tail_pages.view(entries)
-    figure = tail_pages.figure(shown, "dark")
+    view = tail_pages.view(entries)
+    figure = tail_pages.figure(view, "dark")
     assert len(figure.layout.shapes) == 2 * max(14, -(-entries // 512))
-    assert any(one.name == "not written yet" for one in figure.data) == bool(entries % 512)
+    assert any(trace.name == "not written yet" for trace in figure.data) == bool(entries % 512)
 
 
 BARS = (TurnoverFaults(1_000_000, 4.92, 0, 4.92), TurnoverFaults(16_000_000, 2.54, 0, None))
@@ -169,16 +168,16 @@ BARS = (TurnoverFaults(1_000_000, 4.92, 0, 4.92), TurnoverFaults(16_000_000, 2.5
 
 def test_faults_a_grown_page_as_bars():
     """The considered turnover is marked; the warm section has a bar only where it has faults."""
-    shown = fault_bars.view(BARS, 16_000_000, "below")
+    view = fault_bars.view(BARS, 16_000_000, "below")
     assert (
-        shown.title == "Plain search: up to 4.9 faults a page. Warm section: none"
-        and shown.considered_bar == 1
+        view.title == "Plain search: up to 4.9 faults a page. Warm section: none"
+        and view.considered_bar == 1
     )
-    assert fault_bars.rows(shown) == [
+    assert fault_bars.rows(view) == [
         ("1 MB", "4.92", "4.92", "0.00"),
         ("16 MB", "2.54", "–", "0.00"),
     ]
-    figure = fault_bars.figure(shown, "light")
+    figure = fault_bars.figure(view, "light")
     assert (
         list(figure.data[0].x) == [4.92, 2.54]
         and list(figure.data[0].text) == [" 4.92", " <b>2.54</b>"]
@@ -203,18 +202,18 @@ def test_layouts_as_bars():
     costs = index_layouts.compare(
         keys, np.random.default_rng(6432).integers(keys[0], keys[-1], 1000)
     )
-    shown = layout_bars.view(costs, 200_000, 1000, "Even keys")
-    assert shown.title.startswith("Interpolation needs the fewest probes, 5.1 for Kafka's 19.")
+    view = layout_bars.view(costs, 200_000, 1000, "Even keys")
+    assert view.title.startswith("Interpolation needs the fewest probes, 5.1 for Kafka's 19.")
     assert (
-        "first key of each page the fewest pages, 1.0 for 10." in shown.title
-        and shown.caption.startswith("Even keys. Mean of 1\u202f000")
+        "first key of each page the fewest pages, 1.0 for 10." in view.title
+        and view.caption.startswith("Even keys. Mean of 1\u202f000")
     )
-    assert shown.layouts[shown.kafka_row].name == "Warm section first"
+    assert view.layouts[view.kafka_row].name == "Warm section first"
     assert (
-        layout_bars.rows(shown)[1][5:7] == ("12 / 3", "none")
-        and layout_bars.rows(shown)[6][6] == "3.05 KiB"
+        layout_bars.rows(view)[1][5:7] == ("12 / 3", "none")
+        and layout_bars.rows(view)[6][6] == "3.05 KiB"
     )
-    figure = layout_bars.figure(shown, "light")
+    figure = layout_bars.figure(view, "light")
     assert list(trace(figure, "probes").x) == [cost.probes_mean for cost in costs]
     assert list(trace(figure, "pages").x) == [cost.pages_mean for cost in costs]
     assert list(figure.layout.yaxis.ticktext)[1] == "<b>Warm section first</b>"
@@ -222,8 +221,8 @@ def test_layouts_as_bars():
 
 def test_no_layout_is_drawn_too():
     """Of an index without an entry."""
-    shown = layout_bars.view((), 0, 0, "None")
+    view = layout_bars.view((), 0, 0, "None")
     assert (
-        shown.title == "An index without an entry has nothing to search"
-        and layout_bars.figure(shown, "dark").layout.height > 0
+        view.title == "An index without an entry has nothing to search"
+        and layout_bars.figure(view, "dark").layout.height > 0
     )

@@ -18,32 +18,32 @@ def costs(counts: list[int]) -> LookupCounts:
 
 def test_shares_and_mark():
     """Probes of the article's index, warm and plain."""
-    made = practice.five()
+    log = practice.five()
     warm, plain = (
-        lookup_cost.offset_lookup_counts(made.log.segments[0], made.batches, profile(version))
+        lookup_cost.offset_lookup_counts(log.log.segments[0], log.batches, profile(version))
         for version in ("4.3.1", "2.0")
     )
-    shown = probe_histogram.view(warm, plain, "probes", 3, "offset")
-    assert shown.starts == (1, 2, 3, 4) and shown.target_bar == 2
-    assert [round(32 * one) for one in shown.shares] == [0, 8, 19, 5] and [
-        round(32 * one) for one in shown.outline
+    view = probe_histogram.view(warm, plain, "probes", 3, "offset")
+    assert view.starts == (1, 2, 3, 4) and view.target_bar == 2
+    assert [round(32 * share) for share in view.shares] == [0, 8, 19, 5] and [
+        round(32 * count) for count in view.outline
     ] == [6, 1, 20, 5]
-    assert shown.title == "3 probes, like 59 % of all 32 offsets here"
-    assert probe_histogram.rows(shown)[1] == ("2", "25.00 %", "3.12 %")
+    assert view.title == "3 probes, like 59 % of all 32 offsets here"
+    assert probe_histogram.rows(view)[1] == ("2", "25.00 %", "3.12 %")
 
 
 def test_many_numbers_share_bars():
     """At most forty bars, each of the same width."""
-    shown = probe_histogram.view(costs([0, *[1] * 100]), None, "headers", 57, "millisecond")
-    assert shown.width == 3 and len(shown.starts) == 34 and shown.target_bar == 18
-    assert sum(shown.shares) == pytest.approx(1) and probe_histogram.rows(shown)[0][0] == "1–3"
+    view = probe_histogram.view(costs([0, *[1] * 100]), None, "headers", 57, "millisecond")
+    assert view.width == 3 and len(view.starts) == 34 and view.target_bar == 18
+    assert sum(view.shares) == pytest.approx(1) and probe_histogram.rows(view)[0][0] == "1–3"
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])
 def test_the_figure_draws_the_view(mode):
     """A bar each, the outline as shapes, one in another colour and named."""
-    shown = probe_histogram.view(costs([0, 3, 5, 2]), costs([0, 0, 4, 6]), "probes", 2, "offset")
-    chart = probe_histogram.figure(shown, mode)
+    view = probe_histogram.view(costs([0, 3, 5, 2]), costs([0, 0, 4, 6]), "probes", 2, "offset")
+    chart = probe_histogram.figure(view, mode)
     assert list(chart.data[0].y) == [0.3, 0.5, 0.2] and len(chart.layout.shapes) == 2
     assert (
         len(set(chart.data[0].marker.color)) == 2
@@ -53,9 +53,9 @@ def test_the_figure_draws_the_view(mode):
 
 def test_nothing_to_draw():
     """An empty figure, and words."""
-    shown = probe_histogram.view(costs([0]), None, "headers", 0, "offset")
-    assert shown.title == "No target here is answered by a batch"
-    assert len(probe_histogram.figure(shown, "light").layout.annotations) == 0
+    view = probe_histogram.view(costs([0]), None, "headers", 0, "offset")
+    assert view.title == "No target here is answered by a batch"
+    assert len(probe_histogram.figure(view, "light").layout.annotations) == 0
 
 
 def test_a_target_that_is_in_no_bar():

@@ -45,7 +45,7 @@ def written(config: LogConfig, rows: np.ndarray) -> tuple[RollHistory, np.ndarra
 
 def trace(figure, name: str):
     """The trace of that name."""
-    return next(one for one in figure.data if one.name == name)
+    return next(trace for trace in figure.data if trace.name == name)
 
 
 # ---- lanes
@@ -54,8 +54,8 @@ def trace(figure, name: str):
 @pytest.mark.parametrize("mode", MODES)
 def test_lanes_run_to_the_limit_that_trips(mode):
     """Ten batches of 1000 B fill a segment of 10 000 B; its size is at the top where the dot is."""
-    shown, appended = written(LogConfig(segment_bytes=10_000), stream(35))
-    view = roll_timeline.view(shown, 0, appended)
+    history, appended = written(LogConfig(segment_bytes=10_000), stream(35))
+    view = roll_timeline.view(history, 0, appended)
     assert (
         view.title == "3 rolls: 3 by size"
         and view.caption.endswith("the first to touch it causes the roll.")
@@ -91,8 +91,8 @@ def test_lanes_run_to_the_limit_that_trips(mode):
     assert (
         "written" in words
         and "0" in words
-        and any("<b>size</b>" in one for one in words)
-        and any("still open" in one for one in words)
+        and any("<b>size</b>" in word for word in words)
+        and any("still open" in word for word in words)
     )
 
 
@@ -109,15 +109,15 @@ def test_a_long_log_is_drawn_page_by_page():
     """14 rows at once, and a sentence that says which; a first row beyond the end is the last
     page's.
     """
-    shown, appended = written(LogConfig(segment_bytes=1000), stream(300))
-    assert roll_timeline.view(shown).caption.endswith("The first 14 of 300 are drawn.")
-    later = roll_timeline.view(shown, 28, appended)
+    history, appended = written(LogConfig(segment_bytes=1000), stream(300))
+    assert roll_timeline.view(history).caption.endswith("The first 14 of 300 are drawn.")
+    later = roll_timeline.view(history, 28, appended)
     assert (
         later.caption.endswith("29 to 42 of 300 are drawn.")
         and later.rows[0].name == "28"
         and later.start_ms == 2800
     )
-    assert len(roll_timeline.view(shown, 10**6).rows) == 1
+    assert len(roll_timeline.view(history, 10**6).rows) == 1
     slices = roll_timeline.page_slices(300)
     assert (
         slices[0] == (0, 13)
@@ -128,7 +128,7 @@ def test_a_long_log_is_drawn_page_by_page():
     assert figure.layout.xaxis.range[0] == 2800 and len(trace(figure, "segments").y) == 14
 
 
-def test_what_was_written_is_told_in_stretches():
+def test_what_was_written_is_described_in_spans():
     """Fast in large batches, then slow in small ones: two stretches with their own words."""
     fast, slow = stream(600, 8000, 20), stream(200, 2000, 60)
     slow["now_ms"] += 12_000
@@ -147,12 +147,12 @@ def test_what_was_written_is_told_in_stretches():
     )
     view = roll_timeline.view(RollHistory((lane,), LogConfig()), 0, appended)
     assert len(view.write_spans) == 2
-    one, two = view.write_spans
-    assert one.bytes_per_s == pytest.approx(400_000, rel=0.02) and one.batch_bytes == 8000
+    first, two = view.write_spans
+    assert first.bytes_per_s == pytest.approx(400_000, rel=0.02) and first.batch_bytes == 8000
     assert two.bytes_per_s == pytest.approx(33_333, rel=0.05) and two.batch_bytes == pytest.approx(
         2000, rel=0.2
     )
-    assert one.last_ms == two.first_ms and "400 kB/s in 7.81 KiB batches" in [
+    assert first.last_ms == two.first_ms and "400 kB/s in 7.81 KiB batches" in [
         note.text for note in roll_timeline.figure(view, "dark").layout.annotations
     ]
 
@@ -184,8 +184,8 @@ def test_nothing_to_draw():
         empty.title == "No roll yet: nothing reached its limit"
         and roll_timeline.figure(empty, "light").data
     )
-    shown, appended = written(LogConfig(), stream(1))
-    view = roll_timeline.view(shown, 0, appended)
+    history, appended = written(LogConfig(), stream(1))
+    view = roll_timeline.view(history, 0, appended)
     assert view.end_ms > view.start_ms and roll_timeline.figure(view, "dark").layout.height == 116
 
 
@@ -236,7 +236,7 @@ def test_curves_of_the_defaults(mode):
         1
     ] == pytest.approx(2**30 / 5000, rel=1e-3)
     figure = limit_curves.figure(view, mode)
-    assert {one.name for one in figure.data} == {
+    assert {trace.name for trace in figure.data} == {
         "lowest",
         "size",
         "time",
@@ -353,8 +353,8 @@ def test_every_step_has_its_reason():
     """No entry, an entry of each kind, an equal timestamp, a roll, a trim, a truncation: one
     sentence each.
     """
-    shown = growth_figure.view(growth.first_segments(), "a")
-    words = dict(enumerate(shown.sentences))
+    view = growth_figure.view(growth.first_segments(), "a")
+    words = dict(enumerate(view.sentences))
     assert words[0].endswith(f"10{T}485{T}760 and 10{T}485{T}756 B, and nothing is written in them")
     assert (
         words[1]
@@ -382,11 +382,11 @@ def test_the_message_counts_what_it_shows():
     for story in (growth.first_segments(), growth.full_time_index()):
         message = growth_figure.message(growth_figure.view(story, "a"))
         for step in message["steps"]:
-            seen = message["segments"][step["of"]]
+            segment = message["segments"][step["of"]]
             assert (
-                step["offsets"] <= len(seen["offsets"])
-                and step["times"] <= len(seen["times"])
-                and step["batches"] <= len(seen["batches"])
+                step["offsets"] <= len(segment["offsets"])
+                and step["times"] <= len(segment["times"])
+                and step["batches"] <= len(segment["batches"])
             )
             assert len(step["values"]) == len(message["names"]) and all(
                 0 <= line < len(message["code"]) for line in step["lines"]
@@ -395,7 +395,7 @@ def test_the_message_counts_what_it_shows():
         assert not any(changed for _, changed in message["steps"][0]["values"])
 
 
-def test_what_kafka_refuses_is_told():
+def test_what_kafka_refuses_is_reported():
     """Its own words, at the end."""
     story = growth.grow(
         LogConfig(segment_bytes=500), [growth.Append(100, 1, 5), growth.Append(600, 1, 6)], 0
@@ -409,16 +409,16 @@ def test_what_kafka_refuses_is_told():
 
 def test_steps_without_timestamps():
     """No time entry, and a reason for it."""
-    shown = growth_figure.view(
+    view = growth_figure.view(
         growth.grow(LogConfig(index_interval_bytes=0), [growth.Append(100, 1, -1)] * 3, 0), "a"
     )
-    assert shown.sentences[-1].endswith(
+    assert view.sentences[-1].endswith(
         "The newest timestamp is not known: maybeAppend writes nothing"
     )
 
 
 def test_few_batches_are_one_stretch():
     """A dozen appends far apart: their mean, not the nothing between them."""
-    shown, appended = written(LogConfig(segment_bytes=1000), stream(12))
-    (only,) = roll_timeline.view(shown, 0, appended).write_spans
+    history, appended = written(LogConfig(segment_bytes=1000), stream(12))
+    (only,) = roll_timeline.view(history, 0, appended).write_spans
     assert only.batch_bytes == 1000 and only.bytes_per_s == pytest.approx(10_000, rel=0.2)

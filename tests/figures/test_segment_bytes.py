@@ -29,8 +29,10 @@ def read(directory, partition, segment):
 
 def value(pane: Pane, byte: int) -> tuple[str, str]:
     """Name and value of the field that has a byte of the pane."""
-    (found,) = [(span.name, span.value) for span in pane.spans if span.start <= byte < span.end]
-    return found
+    (span_value,) = [
+        (span.name, span.value) for span in pane.spans if span.start <= byte < span.end
+    ]
+    return span_value
 
 
 def is_whole(pane: Pane) -> None:
@@ -53,22 +55,22 @@ def test_the_pinned_batch(payments):
     """From its first byte to its last, the key of its index entry chosen; the neighbours by their
     first offsets.
     """
-    shown = view(payments, ".log", 413, 95, 95)
-    assert (shown.outer.start, shown.outer.end, shown.inner, shown.fault) == (
+    drawn = view(payments, ".log", 413, 95, 95)
+    assert (drawn.outer.start, drawn.outer.end, drawn.inner, drawn.fault) == (
         479997,
         481858,
         None,
         "",
     )
-    assert value(shown.outer, shown.outer.chosen) == ("lastOffsetDelta", "13")
-    assert (shown.previous_offset, shown.next_offset) == (11592, 11626)
+    assert value(drawn.outer, drawn.outer.chosen) == ("lastOffsetDelta", "13")
+    assert (drawn.previous_offset, drawn.next_offset) == (11592, 11626)
     assert value(
         view(payments, ".log", 413, 95, 95, initial=InitialByte(is_by_time=True)).outer, 480032
     ) == (
         "maxTimestamp",
         "1795253384123",
     )
-    is_whole(shown.outer)
+    is_whole(drawn.outer)
 
 
 def test_the_ends_have_one_neighbour(payments):
@@ -81,10 +83,10 @@ def test_the_ends_have_one_neighbour(payments):
 
 def test_an_index_around_its_slot(payments):
     """The whole file can be scrolled; each field leads to the offset of its entry."""
-    shown = view(payments, ".index", 413, 95, 95)
-    assert (shown.outer.start, shown.outer.end, shown.outer.chosen) == (0, 209 * 8, 760)
-    assert value(shown.outer, 764) == ("position", "479\u202f997")
-    assert shown.outer.links[760] == shown.outer.links[764] == 11625
+    drawn = view(payments, ".index", 413, 95, 95)
+    assert (drawn.outer.start, drawn.outer.end, drawn.outer.chosen) == (0, 209 * 8, 760)
+    assert value(drawn.outer, 764) == ("position", "479\u202f997")
+    assert drawn.outer.links[760] == drawn.outer.links[764] == 11625
     assert value(view(payments, ".timeindex", 413, 95, 95).outer, 95 * 12) == (
         "slot 95 timestamp",
         "1795253384123",
@@ -95,17 +97,17 @@ def test_an_index_around_its_slot(payments):
 
 def test_what_a_compressed_batch_holds(clean):
     """A second pane with the decompressed records."""
-    shown = view(read(clean, "clicks-gzip-0", 0), ".log", 0, -1, -1)
-    assert (shown.inner.of, shown.inner.end, shown.title) == (
+    drawn = view(read(clean, "clicks-gzip-0", 0), ".log", 0, -1, -1)
+    assert (drawn.inner.of, drawn.inner.end, drawn.title) == (
         "records",
         1063,
         "9 records, decompressed: 1\u202f063 B",
     )
-    assert value(shown.inner, 6) == ("key", "s00286") and value(shown.outer, 61) == (
+    assert value(drawn.inner, 6) == ("key", "s00286") and value(drawn.outer, 61) == (
         "records, compressed",
         "gzip, 411 B",
     )
-    is_whole(shown.inner)
+    is_whole(drawn.inner)
 
 
 def test_a_batch_that_cannot_be_decompressed(tmp_path, clean):
@@ -115,10 +117,10 @@ def test_a_batch_that_cannot_be_decompressed(tmp_path, clean):
     log = bytearray((clean / "clicks-gzip-0" / "00000000000000000000.log").read_bytes())
     log[80] ^= 0xFF
     (folder / "00000000000000000000.log").write_bytes(log)
-    shown = view(read(tmp_path, "clicks-gzip-0", 0), ".log", 0, -1, -1)
-    assert shown.inner is None and shown.fault.startswith("The batch cannot be decompressed: gzip:")
+    drawn = view(read(tmp_path, "clicks-gzip-0", 0), ".log", 0, -1, -1)
+    assert drawn.inner is None and drawn.fault.startswith("The batch cannot be decompressed: gzip:")
     assert "It does not match" in next(
-        span.note for span in shown.outer.spans if span.name == "crc"
+        span.note for span in drawn.outer.spans if span.name == "crc"
     )
 
 
@@ -132,17 +134,22 @@ def test_the_last_batch_goes_on_to_the_end_of_the_file(killed):
     ]
     assert torn
     for place in torn:
-        found = read(killed, *place)
-        last = len(found.batches) - 1
-        shown = view(
-            found, ".log", last, -1, -1, window=ByteWindow(outer=found.segment.log.size_bytes)
+        segment_anatomy = read(killed, *place)
+        last = len(segment_anatomy.batches) - 1
+        drawn = view(
+            segment_anatomy,
+            ".log",
+            last,
+            -1,
+            -1,
+            window=ByteWindow(outer=segment_anatomy.segment.log.size_bytes),
         )
-        assert shown.outer.end == found.segment.log.size_bytes
-        assert {kind for kind, _ in legend(shown)} & {"torn", "unwritten"}
-        is_whole(shown.outer)
+        assert drawn.outer.end == segment_anatomy.segment.log.size_bytes
+        assert {kind for kind, _ in legend(drawn)} & {"torn", "unwritten"}
+        is_whole(drawn.outer)
 
 
-def test_a_place_far_on_is_sent_when_it_is_wanted(payments):
+def test_a_place_far_on_is_sent_on_request(payments):
     """The stretch begins at a row of sixteen, some rows before the byte."""
     index = view(payments, ".index", 0, -1, -1, window=ByteWindow(outer=1600)).outer
     assert (index.first, index.first % 16) == (576, 0) and index.first + len(index.data) == 209 * 8
@@ -165,19 +172,19 @@ def test_the_message(payments):
     """Its length, its words, then the bytes; offsets as text, since a double cannot hold all of
     them.
     """
-    shown = view(payments, ".index", 413, 95, 95)
-    sent = message(shown, "k")
+    drawn = view(payments, ".index", 413, 95, 95)
+    sent = message(drawn, "k")
     length = int.from_bytes(sent[:8], "little")
     words = json.loads(sent[8 : 8 + length])
-    assert sent[8 + length :] == shown.outer.data and words["panes"][0]["data"] == len(
-        shown.outer.data
+    assert sent[8 + length :] == drawn.outer.data and words["panes"][0]["data"] == len(
+        drawn.outer.data
     )
     assert words["panes"][0]["spans"][190][2:5] == [
         "slot 95 relativeOffset",
         "3\u202f650",
         "offset",
     ]
-    assert words["panes"][0]["spans"][190][-1] == "11625" and isinstance(shown, BytesView)
+    assert words["panes"][0]["spans"][190][-1] == "11625" and isinstance(drawn, BytesView)
 
 
 def test_a_byte_that_an_address_names(payments):
@@ -197,23 +204,23 @@ def test_a_file_of_its_own(payments):
     """From its first byte to its last, batches or not; what is sent lies around the byte that is
     wanted.
     """
-    shown = file_view(payments.segment.log, "a copy", byte=479997)
-    assert (shown.file, shown.outer.of, shown.outer.start, shown.outer.end) == (
+    drawn = file_view(payments.segment.log, "a copy", byte=479997)
+    assert (drawn.file, drawn.outer.of, drawn.outer.start, drawn.outer.end) == (
         "a copy",
         "file",
         0,
         payments.segment.log.size_bytes,
     )
-    assert value(shown.outer, 479997)[0] == "baseOffset"
-    is_whole(shown.outer)
+    assert value(drawn.outer, 479997)[0] == "baseOffset"
+    is_whole(drawn.outer)
     is_whole(file_view(payments.segment.log, "a copy", ByteWindow(outer=900_000)).outer)
 
 
 def test_more_bytes_than_can_be_scrolled_through(tmp_path):
     """Those around the byte that is wanted are the ones to scroll through."""
     path = tmp_path / "00000000000000000000.log.deleted"
-    with open(path, "wb") as made:
-        made.truncate(64 << 20)
+    with open(path, "wb") as file:
+        file.truncate(64 << 20)
     pane = file_view(info(path), path.name, byte=40 << 20).outer
     assert (pane.start, pane.end, pane.chosen) == (32 << 20, 48 << 20, 40 << 20)
     assert (
@@ -223,7 +230,7 @@ def test_more_bytes_than_can_be_scrolled_through(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("partition", "file", "named"),
+    ("partition", "file", "expected"),
     [
         ("orders-0", f"orders-0/{7:020d}.timeindex", {"segment": "7", "file": ".timeindex"}),
         ("orders-0", f"orders-0/{7:020d}.log.swap", {"segment": "7", "file": f"{7:020d}.log.swap"}),
@@ -232,10 +239,15 @@ def test_more_bytes_than_can_be_scrolled_through(tmp_path):
         (None, "meta.properties", {"file": "meta.properties"}),
     ],
 )
-def test_the_address_of_a_byte(partition, file, named):
+def test_the_address_of_a_byte(partition, file, expected):
     """A file of a segment by its kind, any other by its name."""
-    told = {"tp": partition} if partition else {}
-    assert byte_address(partition, file, 12) == {**told, **named, "tab": "Bytes", "byte": "12"}
+    address = {"tp": partition} if partition else {}
+    assert byte_address(partition, file, 12) == {
+        **address,
+        **expected,
+        "tab": "Bytes",
+        "byte": "12",
+    }
     assert "byte" not in byte_address(partition, file)
 
 

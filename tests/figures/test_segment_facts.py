@@ -16,15 +16,15 @@ from kafkaviz.log.broker import open_broker
 from tests.analysis import arrays
 
 
-def rows(whole, reason: str | None = None) -> dict[str, dict[str, Fact]]:
+def rows(segment_anatomy, reason: str | None = None) -> dict[str, dict[str, Fact]]:
     """The facts of each file by their labels."""
     return {
         file: {fact.label: fact for fact in facts}
-        for _, file, facts in segment_facts.file_facts(whole, reason)
+        for _, file, facts in segment_facts.file_facts(segment_anatomy, reason)
     }
 
 
-def said(facts: dict[str, Fact]) -> dict[str, str]:
+def fact_texts(facts: dict[str, Fact]) -> dict[str, str]:
     """Label and what is read, with plain spaces."""
     return {
         label: f"{fact.value} {fact.detail}".strip().replace("\u202f", " ")
@@ -35,7 +35,7 @@ def said(facts: dict[str, Fact]) -> dict[str, str]:
 def test_a_closed_segment(clean):
     """As the dump tool and the simulator's rule have it."""
     facts = rows(anatomy.read(open_broker(clean).partition("payments-0").segment(7975)), "size")
-    assert said(facts[".log"]) == {
+    assert fact_texts(facts[".log"]) == {
         "Offsets": "7 975 – 15 903",
         "Records": "7 929",
         "Batches": "906 of 78–2 900 B",
@@ -44,14 +44,14 @@ def test_a_closed_segment(clean):
         "Newest record": "09:29:45.182",
         "Rolled by": "size (inferred)",
     }
-    assert said(facts[".index"]) == {
+    assert fact_texts(facts[".index"]) == {
         "Entries": "209 = 1 672 B, no slack",
         "Gap, median": "4 906 B",
         "Gap, min – p99": "4 104 – 6 438 B",
         "Interval was": "4 095 – 4 103 B",
         "Never indexed": "697 batches, 77 %",
     }
-    assert said(facts[".timeindex"]) == {
+    assert fact_texts(facts[".timeindex"]) == {
         "Entries": "206 = 2 472 B, no slack",
         "Index points without": "3 no newer record",
         "Written at the roll": "0",
@@ -65,7 +65,7 @@ def test_a_closed_segment(clean):
 def test_a_killed_segment(killed):
     """Unwritten slots and a torn tail; nothing rolled it."""
     facts = rows(anatomy.read(open_broker(killed).partition("append-time-0").segment(0)))
-    log, index, times = (said(facts[file]) for file in (".log", ".index", ".timeindex"))
+    log, index, times = (fact_texts(facts[file]) for file in (".log", ".index", ".timeindex"))
     assert (log["State"], log["After the last batch"]) == ("active", "45 B, torn") and facts[
         ".log"
     ]["After the last batch"].is_wrong
@@ -80,12 +80,13 @@ def test_a_killed_segment(killed):
     [
         ("rides-0", 1811, ".index", "File", "missing"),
         ("rides-0", 607, ".timeindex", "File", "missing"),
+        ("rides-0", 999_999, ".log", "File", "missing"),
         ("bookings-0", 858, ".index", "Leads astray", "slot 3"),
         ("bookings-0", 1721, ".timeindex", "Not in the log", "slot 2"),
         ("metrics-0", 0, ".index", "After the last slot", "5 B"),
     ],
 )
-def test_damage_is_told_and_drawn_as_such(damaged, directory, base_offset, file, label, words):
+def test_damage_is_reported_and_drawn_as_such(damaged, directory, base_offset, file, label, words):
     """One row each, in the colour of what is torn."""
     fact = rows(anatomy.read(open_broker(damaged).partition(directory).segment(base_offset)))[file][
         label
@@ -121,13 +122,16 @@ def test_why_index_points_are_without_a_time():
 
 def test_a_segment_of_a_deleted_topic_is_deleted(clean):
     """As the Broker page counts it, whatever its own files are called."""
-    whole = anatomy.read(open_broker(clean).partition("payments-0").segment(7975))
+    segment_anatomy = anatomy.read(open_broker(clean).partition("payments-0").segment(7975))
     for state, labels in (
         ("delete", {"State": "deleted"}),
         ("current", {"Rolled by": "size (inferred)"}),
     ):
-        log = said(
-            {fact.label: fact for fact in segment_facts.file_facts(whole, "size", state)[0][2]}
+        log = fact_texts(
+            {
+                fact.label: fact
+                for fact in segment_facts.file_facts(segment_anatomy, "size", state)[0][2]
+            }
         )
         assert {label: log[label] for label in log if label in ("State", "Rolled by")} == labels
 
@@ -136,7 +140,7 @@ def test_time_entries_without_an_index():
     """When they were written cannot be told."""
     table = arrays.batches([100] * 9)
     entries, times = arrays.indexed(table, 400)
-    assert said(rows(arrays.anatomy(table, None, times))[".timeindex"]) == {
+    assert fact_texts(rows(arrays.anatomy(table, None, times))[".timeindex"]) == {
         "Entries": "2 = 24 B, no slack",
         "Without an index entry": "2",
     }
@@ -162,14 +166,14 @@ def test_an_empty_log():
     facts = rows(
         arrays.anatomy(table, arrays.offset_entries([]), arrays.time_entries([]), state="active")
     )
-    assert said(facts[".log"]) == {"Bytes": "0 B", "State": "active"} and said(facts[".index"]) == {
-        "Entries": "0 in an empty file"
-    }
+    assert fact_texts(facts[".log"]) == {"Bytes": "0 B", "State": "active"} and fact_texts(
+        facts[".index"]
+    ) == {"Entries": "0 in an empty file"}
 
 
 def test_wrappers_do_not_tell():
     """How many records, and where the first one starts."""
-    log = said(
+    log = fact_texts(
         rows(
             arrays.anatomy(
                 arrays.wrapped(arrays.batches([100] * 3, base_offset=9), [0, 1]), None, None, 9
@@ -188,17 +192,17 @@ def test_wrappers_do_not_tell():
 def test_segments_of_days_tell_the_day():
     """A time of day alone would say nothing."""
     table = arrays.batches([100, 100], times_ms=[1_700_000_000_000, 1_700_086_400_000])
-    log = said(rows(arrays.anatomy(table, None, None))[".log"])
+    log = fact_texts(rows(arrays.anatomy(table, None, None))[".log"])
     assert (log["First record"], log["Newest record"]) == (
         "2023-11-14 22:13:20",
         "2023-11-15 22:13:20",
     )
 
 
-def test_large_files_are_told_in_larger_units():
+def test_large_files_have_larger_units():
     """A row has room for 25 characters."""
     entries = arrays.offset_entries([(row, row * 5000) for row in range(1, 200_001)])
-    facts = said(rows(arrays.anatomy(arrays.batches([100]), entries, None))[".index"])
+    facts = fact_texts(rows(arrays.anatomy(arrays.batches([100]), entries, None))[".index"])
     assert (
         facts["Entries"] == "200 000 = 1.53 MiB, no slack"
         and facts["Leads astray"] == "200 000 slots"
@@ -211,18 +215,23 @@ def test_until_when_a_segment_is_kept(clean):
     """
     planned = broker_health.plan(open_broker(clean))
     partition = planned.broker.partition("payments-0")
-    whole = anatomy.read(partition.segment(7975))
-    told = segment_retention(planned, partition, whole)
-    fact = segment_facts.file_facts(whole, None, "current", told)[0][2][-1]
-    assert (fact.label, fact.value) == ("Kept until", units.moment(told[1].gone_ms, fraction=False))
+    segment_anatomy = anatomy.read(partition.segment(7975))
+    retention = segment_retention(planned, partition, segment_anatomy)
+    fact = segment_facts.file_facts(segment_anatomy, None, "current", retention)[0][2][-1]
+    assert (fact.label, fact.value) == (
+        "Kept until",
+        units.moment(retention[1].gone_ms, fraction=False),
+    )
     assert (
         fact.hover.startswith("Until 2026-11-28 ")
         and "retention.ms 7 d" in fact.hover
         and fact.hover.endswith(".")
     )
     for state, words in (("unlimited", "no limit"), ("compacted", "–"), ("bytes", "1 KiB more")):
-        one = replace(told[1], state=state, until_ms=None, gone_ms=None, more_bytes=1024)
+        retained = replace(retention[1], state=state, until_ms=None, gone_ms=None, more_bytes=1024)
         assert (
-            segment_facts.file_facts(whole, None, "current", (told[0], one))[0][2][-1].value
+            segment_facts.file_facts(segment_anatomy, None, "current", (retention[0], retained))[0][
+                2
+            ][-1].value
             == words
         )

@@ -12,10 +12,10 @@ def test_the_overview_of_many_batches():
     """A thousand columns: entries that point into each, and how many batches begin there; each byte
     of a column counts once.
     """
-    shown = ruler.view(even(4000, interval=1000), Selection("", 0))
-    assert shown.overview.entries.shape == shown.overview.shades.shape == (1000,)
-    assert shown.overview.entries.sum() == shown.index.written and set(
-        shown.overview.shades.tolist()
+    view = ruler.view(even(4000, interval=1000), Selection("", 0))
+    assert view.overview.entries.shape == view.overview.shades.shape == (1000,)
+    assert view.overview.entries.sum() == view.index.written and set(
+        view.overview.shades.tolist()
     ) == {255}
     assert ruler.view(even(1000), Selection("", 0)).overview is None
 
@@ -25,10 +25,8 @@ def test_the_overview_follows_the_shade():
     columns.
     """
     table = arrays.batches(list(range(100, 2100)))
-    shown = ruler.view(
-        arrays.anatomy(table, *arrays.indexed(table, 4096)), Selection("", 0), "Size"
-    )
-    shades = shown.overview.shades.astype(int)
+    view = ruler.view(arrays.anatomy(table, *arrays.indexed(table, 4096)), Selection("", 0), "Size")
+    shades = view.overview.shades.astype(int)
     assert (np.diff(shades) >= 0).all() and shades[0] < 2 and shades[-1] == 255
     wide = arrays.batches([100] * 1500 + [150_000])
     shades = ruler.view(
@@ -43,21 +41,21 @@ def test_the_overview_ends_where_the_batches_end():
     assert shades[499] > 0 and set(shades[500:].tolist()) == {0}
 
 
-def test_shades_are_told():
+def test_shades_are_described():
     """By size: all but the largest hundredth; by age: from the oldest newest record to the newest;
     days where it is days.
     """
     table = arrays.batches(
         [100] * 99 + [900], times_ms=[1_700_000_000_000 + step * 60_000 for step in range(100)]
     )
-    whole = arrays.anatomy(table, *arrays.indexed(table, 400))
-    assert ruler.view(whole, Selection("", 0), "Size").hint.startswith(
+    segment_anatomy = arrays.anatomy(table, *arrays.indexed(table, 400))
+    assert ruler.view(segment_anatomy, Selection("", 0), "Size").hint.startswith(
         "Each batch takes 100 B. Drag the window"
     )
-    assert ruler.view(whole, Selection("", 0), "Age").hint.startswith(
+    assert ruler.view(segment_anatomy, Selection("", 0), "Age").hint.startswith(
         "Darker is newer, 22:13:20.000 – 23:52:20.000. Drag"
     )
-    assert ruler.view(whole, Selection("", 0)).hint.startswith(
+    assert ruler.view(segment_anatomy, Selection("", 0)).hint.startswith(
         "An entry is written once more than index.interval.bytes have passed. Drag"
     )
     days = arrays.anatomy(

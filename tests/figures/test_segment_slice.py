@@ -10,19 +10,19 @@ from tests.analysis import arrays
 from tests.analysis.arrays import even
 
 
-def sent(whole: Anatomy, centre_row: int) -> tuple[Slice, dict[str, Columns]]:
+def sent(segment_anatomy: Anatomy, centre_row: int) -> tuple[Slice, dict[str, Columns]]:
     """The slice around a row, and its columns."""
-    part = segment_slice.find_slice(whole, centre_row)
-    return part, segment_slice.build_columns(whole, part)
+    part = segment_slice.find_slice(segment_anatomy, centre_row)
+    return part, segment_slice.build_columns(segment_anatomy, part)
 
 
 def test_a_small_segment_is_sent_whole():
     """Up to 5000 batches; the browser never asks."""
-    part, shown = sent(even(5000), 0)
+    part, columns = sent(even(5000), 0)
     assert part == Slice(
-        0, 5000, 5000, 0, len(shown["entry"]["key"]), 0, len(shown["time"]["offset"])
+        0, 5000, 5000, 0, len(columns["entry"]["key"]), 0, len(columns["time"]["offset"])
     )
-    assert len(shown["batch"]["position"]) == 5000
+    assert len(columns["batch"]["position"]) == 5000
 
 
 @pytest.mark.parametrize(
@@ -41,19 +41,22 @@ def test_a_slice_has_the_entries_of_its_rows():
     """From the one that serves its first row on, to the last that points into it; times
     likewise.
     """
-    whole = even(9001)
-    part = segment_slice.find_slice(whole, 3000)
-    positions = whole.index.entries["position"][part.from_slot : part.to_slot]
-    inside = (whole.batches["position"][part.from_row], whole.batches["position"][part.to_row - 1])
+    segment_anatomy = even(9001)
+    part = segment_slice.find_slice(segment_anatomy, 3000)
+    positions = segment_anatomy.index.entries["position"][part.from_slot : part.to_slot]
+    inside = (
+        segment_anatomy.batches["position"][part.from_row],
+        segment_anatomy.batches["position"][part.to_row - 1],
+    )
     assert (
         positions[0] <= inside[0] < positions[1]
-        and positions[-1] <= inside[1] < whole.index.entries["position"][part.to_slot]
+        and positions[-1] <= inside[1] < segment_anatomy.index.entries["position"][part.to_slot]
     )
     # here every entry has its time
     assert (part.from_time, part.to_time) == (part.from_slot, part.to_slot)
     assert (
-        sent(whole, 3000)[1]["entry"]["key"][0]
-        == whole.index.entries["relative_offset"][part.from_slot]
+        sent(segment_anatomy, 3000)[1]["entry"]["key"][0]
+        == segment_anatomy.index.entries["relative_offset"][part.from_slot]
     )
 
 
@@ -63,13 +66,13 @@ def test_a_time_from_long_before_is_sent_with_its_entry():
     """
     table = arrays.batches([100] * 9000, times_ms=[5] + [1] * 8999)
     entries, times = arrays.indexed(table, 300)
-    whole = arrays.anatomy(table, entries, times)
+    segment_anatomy = arrays.anatomy(table, entries, times)
     assert (
         len(times) == 1
-        and segment_slice.find_slice(whole, 500).from_time == 0
-        and segment_slice.find_slice(whole, 500).to_time == 1
+        and segment_slice.find_slice(segment_anatomy, 500).from_time == 0
+        and segment_slice.find_slice(segment_anatomy, 500).to_time == 1
     )
-    late = segment_slice.find_slice(whole, 8000)
+    late = segment_slice.find_slice(segment_anatomy, 8000)
     assert (late.from_time, late.to_time) == (1, 1)
     sparse = arrays.anatomy(table, *arrays.indexed(table, 300_000))
     part = segment_slice.find_slice(sparse, 3500)
@@ -84,12 +87,12 @@ def test_columns_are_those_of_the_segment():
     """Offsets from the base offset; NONE where a link has no other end; a time entry alone has no
     slot.
     """
-    whole = even(9, base_offset=2**60)
-    shown = sent(whole, 4)[1]
-    assert shown["batch"]["first"].tolist() == list(range(9)) == shown["batch"]["last"].tolist()
-    assert shown["batch"]["slot"].tolist() == [NONE] * 5 + [0] + [NONE] * 3
-    assert shown["batch"]["via"].tolist() == [NONE] * 5 + [0] * 4
-    entry = {name: column.tolist() for name, column in shown["entry"].items()}
+    segment_anatomy = even(9, base_offset=2**60)
+    columns = sent(segment_anatomy, 4)[1]
+    assert columns["batch"]["first"].tolist() == list(range(9)) == columns["batch"]["last"].tolist()
+    assert columns["batch"]["slot"].tolist() == [NONE] * 5 + [0] + [NONE] * 3
+    assert columns["batch"]["via"].tolist() == [NONE] * 5 + [0] * 4
+    entry = {name: column.tolist() for name, column in columns["entry"].items()}
     assert entry == {
         "key": [5],
         "position": [500],
@@ -99,7 +102,7 @@ def test_columns_are_those_of_the_segment():
         "time": [0],
         "aim": [0],
     }
-    time = {name: column.tolist() for name, column in shown["time"].items()}
+    time = {name: column.tolist() for name, column in columns["time"].items()}
     assert (time["offset"], time["slot"], time["batch"], time["true"]) == (
         [5, 8],
         [0, NONE],
@@ -114,6 +117,6 @@ def test_offsets_that_damage_pushed_beyond_int64():
     """
     table = arrays.batches([100, 100], base_offset=2**62)
     table["last_offset"][1] = -(2**62) - 5
-    shown = sent(arrays.anatomy(table, None, None, 2**62), 0)[1]
-    relative = int(shown["batch"]["last"][1])
+    columns = sent(arrays.anatomy(table, None, None, 2**62), 0)[1]
+    relative = int(columns["batch"]["last"][1])
     assert (2**62 + relative + 2**63) % 2**64 - 2**63 == -(2**62) - 5

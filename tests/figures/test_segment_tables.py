@@ -94,47 +94,47 @@ def test_what_goes_with_a_row():
     """
     table = arrays.batches([100] * 9)
     # entries at row 5; times at rows 5 and 8
-    whole = arrays.anatomy(table, *arrays.indexed(table, 400))
-    assert tables.find_pinned_row(whole, 5) == PinnedRow(5, 0, 0)
-    assert tables.find_pinned_row(whole, 7) == PinnedRow(7, 0, 0) and tables.find_pinned_row(
-        whole, 2
-    ) == PinnedRow(2, NONE, NONE)
-    assert tables.find_pinned_row(whole, 8, time_slot=1) == PinnedRow(8, 0, 1)
-    assert tables.find_pinned_row(whole, 5, slot=0) == PinnedRow(
+    segment_anatomy = arrays.anatomy(table, *arrays.indexed(table, 400))
+    assert tables.find_pinned_row(segment_anatomy, 5) == PinnedRow(5, 0, 0)
+    assert tables.find_pinned_row(segment_anatomy, 7) == PinnedRow(
+        7, 0, 0
+    ) and tables.find_pinned_row(segment_anatomy, 2) == PinnedRow(2, NONE, NONE)
+    assert tables.find_pinned_row(segment_anatomy, 8, time_slot=1) == PinnedRow(8, 0, 1)
+    assert tables.find_pinned_row(segment_anatomy, 5, slot=0) == PinnedRow(
         5, 0, 0
-    ) and tables.find_pinned_row(whole, 5, time_slot=0) == PinnedRow(5, 0, 0)
+    ) and tables.find_pinned_row(segment_anatomy, 5, time_slot=0) == PinnedRow(5, 0, 0)
     alone = arrays.anatomy(table, None, arrays.indexed(table, 400)[1])
     assert tables.find_pinned_row(alone, 8) == PinnedRow(8, NONE, 1)
 
 
 def test_tables_of_an_entry_that_leads_astray(damaged):
     """The row that was chosen by its slot, and what is wrong with it."""
-    whole = anatomy.read(open_broker(damaged).partition("bookings-0").segment(858))
-    pin = tables.find_pinned_row(whole, int(whole.links.entry_batch[3]), slot=3)
-    row = next(row for row in tables.index_rows(whole, pin) if row.is_pinned)
+    segment_anatomy = anatomy.read(open_broker(damaged).partition("bookings-0").segment(858))
+    pin = tables.find_pinned_row(segment_anatomy, int(segment_anatomy.links.entry_batch[3]), slot=3)
+    row = next(row for row in tables.index_rows(segment_anatomy, pin) if row.is_pinned)
     assert (row.slot, row.fault, row.batch) == (
         "3",
         "behind the batch of this offset",
         "1\u202f017–1\u202f025",
     )
-    assert plain(tables.index_rows(whole, pin)[4]).gap == "−4 995 B"
+    assert plain(tables.index_rows(segment_anatomy, pin)[4]).gap == "−4 995 B"
 
 
 def test_faults_of_the_other_kinds():
     """Entries that point at no batch, times that no batch holds."""
     table = arrays.batches([100] * 9)
     entries = arrays.offset_entries([(1, 101), (2, 5000), (1, 300)])
-    whole = arrays.anatomy(table, entries, arrays.time_entries([(7, 3), (8, 99)]))
-    rows = tables.index_rows(whole, PinnedRow(0, NONE, NONE))
+    segment_anatomy = arrays.anatomy(table, entries, arrays.time_entries([(7, 3), (8, 99)]))
+    rows = tables.index_rows(segment_anatomy, PinnedRow(0, NONE, NONE))
     assert [row.fault for row in rows] == [
         "in the middle of a batch",
         "beyond the last batch",
         "key not above the one before",
     ]
     assert [row.batch for row in rows] == ["none starts there", "none starts there", "3–3"]
-    assert [row.fault for row in tables.time_rows(whole, PinnedRow(0, NONE, NONE), "")] == [
-        "its batch holds another time"
-    ] * 2
+    assert [
+        row.fault for row in tables.time_rows(segment_anatomy, PinnedRow(0, NONE, NONE), "")
+    ] == ["its batch holds another time"] * 2
 
 
 def test_cells_that_have_no_value():
@@ -164,16 +164,16 @@ def test_cells_that_have_no_value():
 def test_a_time_entry_alone():
     """It says when it was written, if that can be told."""
     table = arrays.batches([100] * 9)
-    whole = arrays.anatomy(table, *arrays.indexed(table, 400))
-    rows = tables.time_rows(whole, PinnedRow(8, 0, 1), "roll")
+    segment_anatomy = arrays.anatomy(table, *arrays.indexed(table, 400))
+    rows = tables.time_rows(segment_anatomy, PinnedRow(8, 0, 1), "roll")
     assert [row.index_slot for row in rows] == ["slot 0", "none: written at the roll"]
-    assert tables.time_rows(whole, PinnedRow(8, 0, 1), "")[1].index_slot == "none"
+    assert tables.time_rows(segment_anatomy, PinnedRow(8, 0, 1), "")[1].index_slot == "none"
     assert (rows[0].later_by, rows[1].later_by) == ("–", "3 ms")
 
 
-def read_back(whole, table: str) -> list[dict[str, str]]:
+def read_back(segment_anatomy, table: str) -> list[dict[str, str]]:
     """A CSV as a spreadsheet would take it."""
-    return list(csv.DictReader(io.StringIO(tables.csv_bytes(whole, table).decode())))
+    return list(csv.DictReader(io.StringIO(tables.csv_bytes(segment_anatomy, table).decode())))
 
 
 def test_csv_of_batches(payments):
@@ -217,23 +217,26 @@ def test_csv_of_the_indexes(payments):
 
 def test_csv_leaves_out_what_a_wrapper_does_not_tell():
     """No -1 that looks like a value."""
-    whole = arrays.anatomy(arrays.wrapped(arrays.batches([100, 100]), [1]), None, None)
-    rows = read_back(whole, "batches")
+    segment_anatomy = arrays.anatomy(arrays.wrapped(arrays.batches([100, 100]), [1]), None, None)
+    rows = read_back(segment_anatomy, "batches")
     assert (rows[0]["base_offset"], rows[0]["record_count"]) == ("0", "1") and (
         rows[1]["base_offset"],
         rows[1]["record_count"],
     ) == ("", "")
-    assert read_back(whole, "index") == read_back(whole, "timeindex") == []
+    assert read_back(segment_anatomy, "index") == read_back(segment_anatomy, "timeindex") == []
 
 
 def test_batches_around_a_wrong_entry(damaged):
     """Slot 3 of this index leads to the batch of offset 1017, and should to that of 947."""
-    whole = anatomy.read(open_broker(damaged).partition("bookings-0").segment(858))
-    pin = tables.find_pinned_row(whole, int(whole.links.entry_batch[3]), 3)
-    home = tables.find_pinned_row(whole, int(whole.links.entry_home[3]))
+    segment_anatomy = anatomy.read(open_broker(damaged).partition("bookings-0").segment(858))
+    pin = tables.find_pinned_row(segment_anatomy, int(segment_anatomy.links.entry_batch[3]), 3)
+    home = tables.find_pinned_row(segment_anatomy, int(segment_anatomy.links.entry_home[3]))
     rows = {
         plain(row).offsets: row.fault
-        for row in (*tables.batch_rows(whole, pin), *tables.batch_rows(whole, home))
+        for row in (
+            *tables.batch_rows(segment_anatomy, pin),
+            *tables.batch_rows(segment_anatomy, home),
+        )
     }
     assert {offsets: fault for offsets, fault in rows.items() if fault} == {
         "1 017–1 025": "slot 3 leads here",

@@ -36,7 +36,7 @@ THIN = "\u202f"
 )
 def test_findings_of_a_clean_broker(clean, directory, base_offset, finding):
     """The title says what this segment shows."""
-    assert found(clean, directory, base_offset) == spaced(finding)
+    assert headline(clean, directory, base_offset) == spaced(finding)
 
 
 @pytest.mark.parametrize(
@@ -58,16 +58,16 @@ def test_findings_of_a_clean_broker(clean, directory, base_offset, finding):
 )
 def test_findings_of_damage(damaged, directory, base_offset, finding):
     """The gravest comes first."""
-    assert found(damaged, directory, base_offset) == spaced(finding)
+    assert headline(damaged, directory, base_offset) == spaced(finding)
 
 
 def test_findings_of_a_killed_broker(killed):
     """Unwritten slots before the torn tail, as long as the file is in use."""
     created = "The index was created at 64 KiB and 8 088 of its 8 192 slots were never written"
-    assert found(killed, "append-time-0", 0) == spaced(created)
+    assert headline(killed, "append-time-0", 0) == spaced(created)
 
 
-def found(directory, name, base_offset) -> str:
+def headline(directory, name, base_offset) -> str:
     """The finding of a segment on disk."""
     return words.headline(anatomy.read(open_broker(directory).partition(name).segment(base_offset)))
 
@@ -170,7 +170,7 @@ def test_a_directory_that_waits_for_its_deletion():
     )
 
 
-def test_what_is_said_of_a_lone_time_entry():
+def test_the_text_of_a_lone_time_entry():
     """At a stop in the segment in use, else at the roll; nothing where the index is not whole."""
     assert (
         words.closing_event(even(9)),
@@ -246,6 +246,8 @@ def test_what_dashes_stand_for(magic, wrapped, sentence):
     table["magic"] = magic
     table["leader_epoch"] = np.where(np.array(magic) == 2, 0, -1)
     table["record_count"][wrapped] = -1
-    whole = arrays.anatomy(table, None, None)
-    assert words.missing_fields_text(whole) == sentence and words.lead(whole).endswith(sentence)
-    assert whole.has_epochs == (2 in magic)
+    segment_anatomy = arrays.anatomy(table, None, None)
+    assert words.missing_fields_text(segment_anatomy) == sentence and words.lead(
+        segment_anatomy
+    ).endswith(sentence)
+    assert segment_anatomy.has_epochs == (2 in magic)

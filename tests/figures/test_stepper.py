@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kafkaviz import messages as said
+from kafkaviz import messages as messages
 from kafkaviz.analysis.lookup import lookups
 from kafkaviz.errors import CorruptFile
 from kafkaviz.figures import stepper
@@ -28,35 +28,35 @@ T = "\u202f"
 
 
 def looked_up(
-    made: PracticeLog,
+    log: PracticeLog,
     offset: int | None = None,
     timestamp_ms: int | None = None,
     version: str = "4.3.1",
     warm: int = 8192,
 ) -> LookupContext:
     """A lookup in a practice log."""
-    of = replace(profile(version), warm_bytes=warm)
-    found = (
-        by_timestamp(made.log, timestamp_ms, of)
+    behaviour = replace(profile(version), warm_bytes=warm)
+    result = (
+        by_timestamp(log.log, timestamp_ms, behaviour)
         if offset is None
-        else by_offset(made.log, offset, of)
+        else by_offset(log.log, offset, behaviour)
     )
 
     def records(base_offset: int, position: int) -> list[LookupRecord]:
-        row = made.batches[np.searchsorted(made.batches["position"], position)]
+        row = log.batches[np.searchsorted(log.batches["position"], position)]
         return [
-            LookupRecord(one.offset, one.timestamp_ms)
-            for one in batch_records.read_batch(practice.batch_bytes(row, made.apart_ms))
+            LookupRecord(record.offset, record.timestamp_ms)
+            for record in batch_records.read_batch(practice.batch_bytes(row, log.apart_ms))
         ]
 
     return LookupContext(
-        found, made.log, lambda base_offset: made.batches, records, 32 if warm < 512 else 4096
+        result, log.log, lambda base_offset: log.batches, records, 32 if warm < 512 else 4096
     )
 
 
-def words(made: LookupContext) -> list[tuple[str, str]]:
+def words(context: LookupContext) -> list[tuple[str, str]]:
     """Phase and sentence of each step."""
-    return [(step.phase, step.text) for step in stepper.view(made).steps]
+    return [(step.phase, step.text) for step in stepper.view(context).steps]
 
 
 def test_the_article_step_by_step():
@@ -96,19 +96,19 @@ def test_the_article_step_by_step():
 
 def test_the_article_by_time():
     """Through both indexes; the batch is read whole."""
-    told = words(looked_up(practice.five(), timestamp_ms=practice.START_MS + 3000))
-    assert [phase for phase, _ in told] == ["segment"] + ["time"] * 4 + ["offset"] * 3 + [
+    steps = words(looked_up(practice.five(), timestamp_ms=practice.START_MS + 3000))
+    assert [phase for phase, _ in steps] == ["segment"] + ["time"] * 4 + ["offset"] * 3 + [
         "log"
     ] * 2 + ["record"]
-    assert told[0][1] == "The only segment reaches 2023-11-14 22:13:24.100, late enough."
-    assert told[4][1].startswith(
+    assert steps[0][1] == "The only segment reaches 2023-11-14 22:13:24.100, late enough."
+    assert steps[4][1].startswith(
         "Slot 2 is the last time entry not after the target: 22:13:22.600 → offset 22."
     )
-    assert told[8][1] == (
+    assert steps[8][1] == (
         "At byte 656 the header says: newest record 22:13:22.600, too early. Jump 182 bytes to the "
         "next header."
     )
-    assert told[10][1] == (
+    assert steps[10][1] == (
         "The batch is read whole. Its first record not before the target is offset 23: that is the "
         "answer."
     )
@@ -129,8 +129,8 @@ def test_releases_read_other_headers():
 
 def test_what_each_step_shows():
     """Lines of the pseudocode, live values, and which of them changed."""
-    shown = stepper.view(looked_up(practice.twenty(), 66, warm=32))
-    steps = [step for step in shown.steps if step.phase == "offset"]
+    view = stepper.view(looked_up(practice.twenty(), 66, warm=32))
+    steps = [step for step in view.steps if step.phase == "offset"]
     assert [step.line[1] + 1 for step in steps] == [3, 5, 9, 10, 10, 10, 11]
     values = dict(zip(value_names(), steps[4].values, strict=True))
     assert {name: text for name, (text, _) in values.items()} == {
@@ -158,93 +158,93 @@ def test_what_each_step_shows():
         "The log, waiting for a start position",
     )
     assert steps[4].titles[2] == "The records of the batch, not read yet"
-    assert shown.steps[-1].titles[1] == "2 reads of 17 bytes found the batch"
-    assert shown.steps[-1].titles[2] == f"Offset 66 is record 1 of 4 in the batch at byte 2{T}827"
+    assert view.steps[-1].titles[1] == "2 reads of 17 bytes found the batch"
+    assert view.steps[-1].titles[2] == f"Offset 66 is record 1 of 4 in the batch at byte 2{T}827"
 
 
 def test_what_is_drawn_of_a_search():
     """Before and behind each probe; pages of four slots."""
-    shown = stepper.view(looked_up(practice.twenty(), 66, warm=32)).searches[0]
-    assert [(row.slot, row.before, row.after) for row in shown.rows] == [
+    search = stepper.view(looked_up(practice.twenty(), 66, warm=32)).searches[0]
+    assert [(row.slot, row.before, row.after) for row in search.rows] == [
         (15, (0, 19), (0, 19)), (0, (0, 19), (0, 15)), (8, (0, 15), (8, 15)),
         (12, (8, 15), (8, 11)), (10, (8, 11), (8, 9)), (9, (8, 9), (8, 8)),
     ]  # fmt: skip
-    assert [row.pages for row in shown.rows] == [
+    assert [row.pages for row in search.rows] == [
         (3,),
         (0,),
         (2,),
         (3,),
         (2,),
         (2,),
-    ] and shown.pages == 5
-    assert shown.cells[8][:2] == ("65", "2" + T + "722") and len(shown.cells) == 20
+    ] and search.pages == 5
+    assert search.cells[8][:2] == ("65", "2" + T + "722") and len(search.cells) == 20
 
 
 def test_a_full_index_takes_few_bytes():
     """Nothing is sent of slots that no probe reads."""
-    made = looked_up(practice.full(), 1_234_567)
-    shown = stepper.view(made)
-    sent = stepper.message(shown, made, "key")
-    assert len(shown.steps) == 27 and shown.searches[0].cells is None
+    context = looked_up(practice.full(), 1_234_567)
+    view = stepper.view(context)
+    sent = stepper.message(view, context, "key")
+    assert len(view.steps) == 27 and view.searches[0].cells is None
     assert stepper.size_bytes(sent) < 30_000
-    assert shown.steps[-2].text == (
+    assert view.steps[-2].text == (
         f"61 bytes at 123{T}456{T}400: the batch before ends at 1{T}234{T}567, not below 1{T}234{T}567. "
         "Found."
     )
-    assert shown.steps[-2].titles[0] == f"21 probes on 13 pages found slot 308{T}640"
+    assert view.steps[-2].titles[0] == f"21 probes on 13 pages found slot 308{T}640"
 
 
 def test_every_target_of_a_small_log_has_its_steps():
     """By offset and by time, each release; the last step names the answer, and the probes add
     up.
     """
-    made = practice.twenty()
+    log = practice.twenty()
     for version in ("4.3.1", "3.9", "2.0"):
         for target in range(141):
-            one = looked_up(made, target, version=version)
-            shown = stepper.view(one)
+            context = looked_up(log, target, version=version)
+            view = stepper.view(context)
             assert (
-                sum(step.phase == "offset" for step in shown.steps)
-                == len(one.result.searches[0].slot_search.probes) + 1
+                sum(step.phase == "offset" for step in view.steps)
+                == len(context.result.searches[0].slot_search.probes) + 1
             )
-            assert shown.steps[-1].phase == "record"
+            assert view.steps[-1].phase == "record"
             assert (
-                shown.records.hit_offset
+                view.records.hit_offset
                 == target
-                in [record.offset for record in shown.records.records]
+                in [record.offset for record in view.records.records]
             )
         for target in range(practice.START_MS, practice.START_MS + 8264, 37):
-            shown = stepper.view(looked_up(made, timestamp_ms=target, version=version))
-            assert f"offset {shown.records.hit_offset}" in shown.steps[-1].text
+            view = stepper.view(looked_up(log, timestamp_ms=target, version=version))
+            assert f"offset {view.records.hit_offset}" in view.steps[-1].text
 
 
 @pytest.mark.parametrize(
-    ("offset", "said"),
+    ("offset", "text"),
     [
         (32, "Offset 32 is the log end: nothing is there yet."),
         (33, "we only have log segments upto 32"),
         (-1, "starting from offset: 0"),
     ],
 )
-def test_beyond_the_log(offset, said):
+def test_beyond_the_log(offset, text):
     """One step, no search."""
-    shown = stepper.view(looked_up(practice.five(), offset))
-    assert len(shown.steps) == 1 and said in shown.steps[0].text and not shown.searches
+    view = stepper.view(looked_up(practice.five(), offset))
+    assert len(view.steps) == 1 and text in view.steps[0].text and not view.searches
 
 
 def test_later_than_all():
     """No segment is searched."""
-    told = words(looked_up(practice.five(), timestamp_ms=practice.START_MS + 9000))
+    steps = words(looked_up(practice.five(), timestamp_ms=practice.START_MS + 9000))
     assert (
-        len(told) == 1 and "the largest timestamp of all is 2023-11-14 22:13:24.100" in told[0][1]
+        len(steps) == 1 and "the largest timestamp of all is 2023-11-14 22:13:24.100" in steps[0][1]
     )
 
 
 def test_before_the_first_entry():
     """Two reads of slot 0, no entry, and the scan begins at byte 0."""
-    told = words(looked_up(practice.five(), 2))
-    assert told[2][1] == "Slot 0, read a second time, holds 6, above 2. No entry helps."
-    assert told[3][1] == "No entry is at or below 2. The scan starts at byte 0."
+    steps = words(looked_up(practice.five(), 2))
+    assert steps[2][1] == "Slot 0, read a second time, holds 6, above 2. No entry helps."
+    assert steps[3][1] == "No entry is at or below 2. The scan starts at byte 0."
 
 
 def test_typed_keys_have_no_log():
@@ -253,25 +253,25 @@ def test_typed_keys_have_no_log():
 
     log = practice.log_of_keys([6, 14, 22, 26, 31])
     search = index.find_offset(log.segments[0], 23, profile())
-    found = replace(
+    result = replace(
         by_offset(practice.five().log, 23, profile()),
         searches=(search,),
         scans=(),
         record=None,
         choices=(),
     )
-    made = LookupContext(
-        found,
+    context = LookupContext(
+        result,
         log,
         lambda base_offset: np.empty(0, practice.ROW),
         lambda base_offset, position: (),
         is_index_alone=True,
     )
-    told = words(made)
-    assert [phase for phase, _ in told] == ["offset"] * 4 and told[-1][
+    steps = words(context)
+    assert [phase for phase, _ in steps] == ["offset"] * 4 and steps[-1][
         1
     ] == "Slot 2 is the last entry not above 23."
-    assert stepper.message(stepper.view(made), made, "key")["scans"] == []
+    assert stepper.message(stepper.view(context), context, "key")["scans"] == []
 
 
 def test_a_long_scan_is_shortened():
@@ -283,29 +283,29 @@ def test_a_long_scan_is_shortened():
         for number, position in enumerate(positions)
     )
     batch = by_offset(practice.five().log, 23, profile()).scan.batch
-    shown = log_scan.describe_headers(ForwardScan(0, 0, 999, reads, headers, batch))
-    assert len(shown) == 120 and shown[-1].reads_done == 1000
+    steps = log_scan.describe_headers(ForwardScan(0, 0, 999, reads, headers, batch))
+    assert len(steps) == 120 and steps[-1].reads_done == 1000
     assert (
-        shown[60].text.startswith("881 more headers in the same way")
-        and shown[60].reads_done == 941
+        steps[60].text.startswith("881 more headers in the same way")
+        and steps[60].reads_done == 941
     )
 
 
 @pytest.mark.parametrize(
-    ("made", "target", "warm", "title"),
+    ("make_log", "target", "warm", "title"),
     [
         (practice.five, 23, 8192, "Here the warm section changes nothing"),
         (practice.full, 1_234_567, 8192, "Here the warm section costs 7 probes and 1 page"),
         (practice.full, 5_242_000, 8192, "Here the warm section saves 11 probes and 10 pages"),
     ],
 )
-def test_plain_beside_warm(made, target, warm, title):
+def test_plain_beside_warm(make_log, target, warm, title):
     """What the warm section does for one target, and both searches probe by probe."""
-    shown = lanes.view(looked_up(made(), target, warm=warm))
-    assert shown.title == title
-    assert shown.warm.warm_from is not None and shown.plain.warm_from is None
-    assert len(shown.warm.pages) == len(shown.warm.slots) and list(shown.plain.pages) == sorted(
-        shown.plain.pages
+    view = lanes.view(looked_up(make_log(), target, warm=warm))
+    assert view.title == title
+    assert view.warm.warm_from is not None and view.plain.warm_from is None
+    assert len(view.warm.pages) == len(view.warm.slots) and list(view.plain.pages) == sorted(
+        view.plain.pages
     )
 
 
@@ -315,30 +315,30 @@ def test_records_that_cannot_be_read():
     def records(base_offset: int, position: int) -> list[LookupRecord]:
         raise CorruptFile("0.log", position, "no record")
 
-    shown = stepper.view(replace(looked_up(practice.five(), 23), records=records))
+    view = stepper.view(replace(looked_up(practice.five(), 23), records=records))
     assert (
-        shown.records.records == ()
-        and shown.steps[-1].titles[2]
+        view.records.records == ()
+        and view.steps[-1].titles[2]
         == "Not all records of this batch can be read: 0.log, byte 838: no record"
     )
-    assert shown.steps[-1].text.endswith("Offset 23 is the first record in them.")
+    assert view.steps[-1].text.endswith("Offset 23 is the first record in them.")
 
 
 def test_a_checksum_that_is_wrong():
     """The last step is the consumer's exception; the broker answered."""
-    made = looked_up(practice.five(), 23)
+    context = looked_up(practice.five(), 23)
     wrong = replace(
-        made,
+        context,
         result=replace(
-            made.result,
+            context.result,
             record=None,
             answer=None,
             error=CorruptRecord("Record batch is invalid"),
             outcome=LookupOutcome.CORRUPT,
         ),
     )
-    told = words(wrong)
-    assert told[0] == words(made)[0] and told[-1][1].endswith(
+    steps = words(wrong)
+    assert steps[0] == words(context)[0] and steps[-1][1].endswith(
         "from 838 on. The consumer looks at the checksum and throws an exception: Record batch "
         "is invalid."
     )
@@ -348,65 +348,71 @@ def test_figures_name_the_segment_that_is_searched(damaged):
     """Where there are several, be the page open at another one; a single one needs no name."""
     partition = open_broker(damaged).partition("bookings-0")
     log = lookups.open_log_view(partition)
-    found = by_offset(log, 954, profile("4.3.1"))
-    made = LookupContext(
-        found,
+    result = by_offset(log, 954, profile("4.3.1"))
+    context = LookupContext(
+        result,
         log,
         lambda base_offset: partition.segment(base_offset).batches(),
         lambda base_offset, position: [],
     )
-    sent = stepper.message(stepper.view(made), made, "key")
+    sent = stepper.message(stepper.view(context), context, "key")
     hint = (
         "Segment 00000000000000000858. The whole index fits in the warm section (up to 1\u202f025 "
         "entries)."
     )
-    assert [one["hint"] for one in sent["searches"]] == [hint]
-    assert [one["hint"].split(". ")[0] for one in sent["scans"]] == ["Segment 00000000000000000858"]
+    assert [search["hint"] for search in sent["searches"]] == [hint]
+    assert [scan["hint"].split(". ")[0] for scan in sent["scans"]] == [
+        "Segment 00000000000000000858"
+    ]
     alone = looked_up(practice.five(), 23)
     sent = stepper.message(stepper.view(alone), alone, "key")
-    assert not any(one["hint"].startswith("Segment") for one in (*sent["searches"], *sent["scans"]))
+    assert not any(
+        part["hint"].startswith("Segment") for part in (*sent["searches"], *sent["scans"])
+    )
 
 
 @pytest.mark.parametrize("version", ["4.3.1", "3.9", "2.0"])
-@pytest.mark.parametrize("made", [practice.five, practice.twenty], ids=["five", "twenty"])
-def test_every_sentence_in_chinese(made, version, monkeypatch):
+@pytest.mark.parametrize("make_log", [practice.five, practice.twenty], ids=["five", "twenty"])
+def test_every_sentence_in_chinese(make_log, version, monkeypatch):
     """No English is left in a step, a title or a cell; as many steps, at the same lines of the
     pseudocode.
     """
     times = [practice.START_MS - 1, practice.START_MS + 3000, practice.START_MS + 99_999]
-    asked = [
-        *({"offset": one} for one in range(int(made().batches["last_offset"][-1]) + 2)),
-        *({"timestamp_ms": one} for one in times),
+    queries = [
+        *({"offset": offset} for offset in range(int(make_log().batches["last_offset"][-1]) + 2)),
+        *({"timestamp_ms": time_ms} for time_ms in times),
     ]
-    for query in asked:
-        found = looked_up(made(), version=version, warm=32, **query)
-        english = stepper.view(found)
+    for query in queries:
+        context = looked_up(make_log(), version=version, warm=32, **query)
+        english = stepper.view(context)
         with monkeypatch.context() as speaking:
-            speaking.setattr(said, "_language_sources", [lambda: "zh"])
-            chinese = stepper.view(found)
-            sent = stepper.message(chinese, found, "key")
+            speaking.setattr(messages, "_language_sources", [lambda: "zh"])
+            chinese = stepper.view(context)
+            sent = stepper.message(chinese, context, "key")
         assert [(step.phase, step.line) for step in chinese.steps] == [
             (step.phase, step.line) for step in english.steps
         ]
-        told = [text for step in chinese.steps for text in (step.text, *step.titles) if text]
-        told += [one["hint"] for one in sent["scans"]] + [
-            cell[2] for one in sent["searches"] for cell in one["cells"] or ()
+        texts = [text for step in chinese.steps for text in (step.text, *step.titles) if text]
+        texts += [scan["hint"] for scan in sent["scans"]] + [
+            cell[2] for search in sent["searches"] for cell in search["cells"] or ()
         ]
         assert [
-            one
-            for one in told
-            if not re.search(r"[\u4e00-\u9fff]", one) or re.search(r"[a-z]{2,} [a-z]{2,}", one)
+            text
+            for text in texts
+            if not re.search(r"[\u4e00-\u9fff]", text) or re.search(r"[a-z]{2,} [a-z]{2,}", text)
         ] == []
 
 
 @pytest.mark.parametrize(
     "name",
     [
-        one
-        for one in said.catalogue("en")
-        if one.startswith("lookup_words.") and one.endswith("_code")
+        name
+        for name in messages.catalogue("en")
+        if name.startswith("lookup_words.") and name.endswith("_code")
     ],
 )
 def test_pseudocode_has_the_same_lines_in_every_language(name):
     """A step stands at one of them by its number."""
-    assert len({said.text_in(one, name).count("\n") for one in said.LANGUAGES}) == 1
+    assert (
+        len({messages.text_in(language, name).count("\n") for language in messages.LANGUAGES}) == 1
+    )

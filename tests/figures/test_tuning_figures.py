@@ -26,16 +26,18 @@ T = "\u202f"
 USUAL = Budgets()
 
 
-def curve(of, today: int = 4096, considered: int = 16_384, budgets: Budgets = USUAL, costs=OLD):
+def curve(
+    profile, today: int = 4096, considered: int = 16_384, budgets: Budgets = USUAL, costs=OLD
+):
     """The view of both curves."""
-    every = tuning.price_all(of, costs, budgets)
-    now = tuning.price_current(of, costs, today, budgets)
+    every = tuning.price_all(profile, costs, budgets)
+    now = tuning.price_current(profile, costs, today, budgets)
     return tuning_curve.view(
         every,
         now,
         considered,
-        log_bytes=of.log_bytes,
-        least_batch_bytes=of.parts.least_batch_bytes,
+        log_bytes=profile.log_bytes,
+        least_batch_bytes=profile.parts.least_batch_bytes,
         budgets=budgets,
         costs=costs,
     )
@@ -43,12 +45,12 @@ def curve(of, today: int = 4096, considered: int = 16_384, budgets: Budgets = US
 
 def trace(figure, name: str):
     """The trace of that name."""
-    return next(one for one in figure.data if one.name == name)
+    return next(trace for trace in figure.data if trace.name == name)
 
 
 def notes(figure) -> list[str]:
     """All that is written into a figure."""
-    return [one.text for one in figure.layout.annotations]
+    return [annotation.text for annotation in figure.layout.annotations]
 
 
 # ---- words
@@ -56,7 +58,7 @@ def notes(figure) -> list[str]:
 
 def test_times_and_changes_in_words():
     """µs and ms with one place below ten; a factor from two on, a share below."""
-    assert [micros(one) for one in (5.5, 42.2, 1400.0)] == ["5.5 µs", "42 µs", "1.4 ms"]
+    assert [micros(cost_us) for cost_us in (5.5, 42.2, 1400.0)] == ["5.5 µs", "42 µs", "1.4 ms"]
     assert (
         range_text(Range(7.75, 10, 21.6)) == "7.8 to 22 µs"
         and range_text(Range(500, 700, 1400)) == "500 µs to 1.4 ms"
@@ -66,7 +68,7 @@ def test_times_and_changes_in_words():
         and headers_text(1.0) == "1.0 header"
         and headers_text(3.67) == "3.7 headers"
     )
-    said = [
+    labels = [
         change_text(*pair)
         for pair in (
             (3.7, 9.0),
@@ -79,7 +81,7 @@ def test_times_and_changes_in_words():
             (1, 250),
         )
     ]
-    assert said == ["× 2.4", "−71 %", "+8 %", "same", "same", "–", "–", "× 250"]
+    assert labels == ["× 2.4", "−71 %", "+8 %", "same", "same", "–", "–", "× 250"]
 
 
 # ---- the curves
@@ -90,8 +92,8 @@ def test_the_curves_mark_today_and_what_is_considered(mode):
     """Batches of 1000 B: an entry every fifth at 4096, every seventeenth at 16 384; both are
     counted, and drawn where they are.
     """
-    of = measured(1000)
-    view = curve(of)
+    profile = measured(1000)
+    view = curve(profile)
     assert view.titles == (
         "16 KiB instead of 4 KiB: a lookup reads 2.5 times as many headers",
         "The index shrinks from 15.6 KiB to 4.60 KiB, beside 3.81 MiB of log",
@@ -139,14 +141,14 @@ def test_the_curves_mark_today_and_what_is_considered(mode):
     assert list(figure.layout.xaxis.ticktext)[:2] == ["64 B", "256 B"] and list(
         figure.layout.yaxis.ticktext
     )[:3] == ["1", "2", "5"]
-    sides = {one.text: one.xanchor for one in figure.layout.annotations}
+    sides = {annotation.text: annotation.xanchor for annotation in figure.layout.annotations}
     # the lines are close
     assert sides["today, 4 KiB"] == "right" and sides["considered, 16 KiB"] == "left"
     figure = tuning_curve.bytes_figure(view, mode)
     assert trace(figure, "both indexes").y[
         at
     ] == 8 * 799 + 12 * 800 and "<b>both indexes</b>" in notes(figure)
-    assert all("⁰" not in one and "e" not in one for one in figure.layout.yaxis.ticktext)
+    assert all("⁰" not in tick and "e" not in tick for tick in figure.layout.yaxis.ticktext)
 
 
 def test_below_the_smallest_batch_nothing_changes():
@@ -157,13 +159,13 @@ def test_below_the_smallest_batch_nothing_changes():
         tuning_curve.headers_figure(curve(measured(size, spread=size // 10)), "light")
         for size in (200, 6000)
     )
-    assert any("Left of 180 B, your<br>smallest batch," in one for one in notes(narrow))
-    assert any("Below your smallest batch" in one for one in notes(wide))
-    plateau = next(one for one in wide.layout.shapes if one.type == "rect" and one.x0 == 64)
+    assert any("Left of 180 B, your<br>smallest batch," in note for note in notes(narrow))
+    assert any("Below your smallest batch" in note for note in notes(wide))
+    plateau = next(shape for shape in wide.layout.shapes if shape.type == "rect" and shape.x0 == 64)
     assert plateau.x1 == curve(measured(6000, spread=600)).least_batch_bytes
     assert not any(
-        "smallest batch" in one
-        for one in notes(
+        "smallest batch" in note
+        for note in notes(
             tuning_curve.headers_figure(
                 replace(curve(measured(200)), least_batch_bytes=61), "light"
             )
@@ -203,19 +205,19 @@ def test_nothing_else_is_considered():
     assert trace(tuning_curve.headers_figure(view, "light"), "marks").x == (4096,)
 
 
-def test_an_index_of_whole_appends_is_held_against_its_replay():
+def test_an_index_of_entire_appends_is_compared_with_its_replay():
     """What is on disk reads as with 64 KiB: no interval is the cause of that, so none is said to
     mend it.
     """
-    of = measured(1000)
-    every = tuning.price_all(of, OLD, USUAL)
-    coarse = next(one for one in every if one.interval_bytes >= 65_536)
+    profile = measured(1000)
+    every = tuning.price_all(profile, OLD, USUAL)
+    coarse = next(price for price in every if price.interval_bytes >= 65_536)
     view = tuning_curve.view(
         every,
         replace(coarse, interval_bytes=4096),
         4096,
-        log_bytes=of.log_bytes,
-        least_batch_bytes=of.parts.least_batch_bytes,
+        log_bytes=profile.log_bytes,
+        least_batch_bytes=profile.parts.least_batch_bytes,
         budgets=USUAL,
         costs=OLD,
     )
@@ -243,17 +245,17 @@ def test_without_a_budget_no_line():
     """And one that lies above all that is drawn is not drawn either."""
     for budgets in (Budgets(p99_us=None), Budgets(p99_us=1e6)):
         figure = tuning_curve.headers_figure(curve(measured(1000), budgets=budgets), "light")
-        assert not any("budget" in one for one in notes(figure))
+        assert not any("budget" in note for note in notes(figure))
 
 
 def test_every_interval_as_a_row():
     """Numbers as they are, in the columns' order."""
-    of = measured(1000)
-    rows = tuning_curve.rows(tuning.price_all(of, OLD))
-    assert len(rows) == len(of.parts.intervals) and all(
-        len(one) == len(tuning_curve.COLUMNS) for one in rows
+    profile = measured(1000)
+    rows = tuning_curve.rows(tuning.price_all(profile, OLD))
+    assert len(rows) == len(profile.parts.intervals) and all(
+        len(row) == len(tuning_curve.COLUMNS) for row in rows
     )
-    row = dict(zip(tuning_curve.COLUMNS, next(one for one in rows if one[0] == 4096), strict=True))
+    row = dict(zip(tuning_curve.COLUMNS, next(row for row in rows if row[0] == 4096), strict=True))
     assert (row["entries"], row["headers_p99"], row["headers_max"], row["index_bytes"]) == (
         799,
         6,
@@ -273,15 +275,18 @@ def test_the_map_agrees_with_the_closed_forms(mode):
     """Each cell is the least of the limits' own sums; the border is where the index stops being
     one.
     """
-    of, config = replace(measured(1000), bytes_per_s=1e6), LogConfig()
-    view = limit_map.view(of, config, 16_384, 1 << 20)
+    profile, config = replace(measured(1000), bytes_per_s=1e6), LogConfig()
+    view = limit_map.view(profile, config, 16_384, 1 << 20)
     for row in range(0, len(view.index_sizes), 5):
         for column in range(0, len(view.intervals), 7):
-            place = of.parts.index_of(int(view.intervals[column]))
-            entries, times = int(of.parts.entries[place]), int(of.parts.time_entries[place])
+            place = profile.parts.index_of(int(view.intervals[column]))
+            entries, times = (
+                int(profile.parts.entries[place]),
+                int(profile.parts.time_entries[place]),
+            )
             if not entries:
                 continue
-            gap, room = of.log_bytes / entries, int(view.index_sizes[row])
+            gap, room = profile.log_bytes / entries, int(view.index_sizes[row])
             ends = {
                 limits.SIZE: config.segment_bytes,
                 limits.TIME: 1e6 * config.segment_ms / 1000,
@@ -302,9 +307,9 @@ def test_the_map_agrees_with_the_closed_forms(mode):
         and view.today.index_bytes == config.segment_index_bytes
         and view.considered.index_bytes == 1 << 20
     )
-    safe = round(1.25 * limits.safe_index_bytes(config.segment_bytes, of.log_bytes / 799, 1.0))
+    safe = round(1.25 * limits.safe_index_bytes(config.segment_bytes, profile.log_bytes / 799, 1.0))
     assert view.title == "Today size ends segments; from 3.07 MiB of index on no index does"
-    assert f"safe from {safe:,}".replace(",", T) in limit_map.index_size_text(of, config)
+    assert f"safe from {safe:,}".replace(",", T) in limit_map.index_size_text(profile, config)
     figure = limit_map.figure(view, mode)
     assert trace(figure, "first limit").z.shape == (
         len(view.index_sizes),
@@ -369,7 +374,7 @@ def test_the_tornado_says_what_would_change_the_answer(mode):
     figure = tornado.figure(view, mode)
     assert figure.data[0].base == (33.0, 20.0) and figure.data[0].x == (57.0, 21.0)
     assert f"4 µs → <b>2{T}048</b>" in notes(figure) and [
-        one.x0 for one in figure.layout.shapes
+        shape.x0 for shape in figure.layout.shapes
     ] == [41.0, 50.0]
     assert "as it is, 41 µs" in notes(figure) and list(figure.layout.yaxis.ticktext) == [
         "µs a header",
@@ -397,20 +402,20 @@ def test_before_and_after_line_by_line():
     err.
     """
     rows = compared(measured(1000), 16_384)
-    found = rows["Headers a lookup reads, mean"]
-    assert (found.before, found.after, found.change, found.kind, found.basis) == (
+    row = rows["Headers a lookup reads, mean"]
+    assert (row.before, row.after, row.change, row.kind, row.basis) == (
         "4.0",
         "10.0",
         "× 2.5",
         "worse",
         "replayed, every batch once",
     )
-    found = rows["Headers to any offset, p99"]
-    assert (found.before, found.after) == ("6", "18") and rows[
+    row = rows["Headers to any offset, p99"]
+    assert (row.before, row.after) == ("6", "18") and rows[
         "Headers to a timestamp, p99"
     ].after == "17"
-    found = rows["Offset entries"]
-    assert (found.before, found.after, found.change, found.kind) == (
+    row = rows["Offset entries"]
+    assert (row.before, row.after, row.change, row.kind) == (
         "799",
         "235",
         "−71 %",
@@ -459,7 +464,7 @@ def test_a_log_written_once_more():
         450,
         456,
     )
-    rows = {one.name: one for one in before_after.replay_rows(now, other)}
+    rows = {row.name: row for row in before_after.replay_rows(now, other)}
     assert list(rows)[:3] == ["segment.bytes", "index.interval.bytes", "Segments"]
     assert (
         rows["Segments"].before,
@@ -483,26 +488,26 @@ def test_a_log_written_once_more():
 # ---- the answer
 
 
-def said(
-    of,
+def recommendation_text(
+    profile,
     budgets: Budgets = USUAL,
     costs=NEW,
     today: CurrentConfig | None = None,
-    held: bool = True,
+    is_open: bool = True,
     **more,
 ):
     """The answer in words."""
     today = today or CurrentConfig(4096, "as typed", topic="orders")
-    found = tuning.recommend(of, today, budgets, costs)
-    place = of.parts.index_of(today.interval_bytes)
-    ours = int(of.parts.entries[place]), int(of.parts.time_entries[place])
+    recommendation = tuning.recommend(profile, today, budgets, costs)
+    place = profile.parts.index_of(today.interval_bytes)
+    ours = int(profile.parts.entries[place]), int(profile.parts.time_entries[place])
     return tuning_verdict.view(
-        found,
-        of,
+        recommendation,
+        profile,
         today,
         budgets=budgets,
         costs=costs,
-        entries=EntryCounts(ours, ours if held else None, **more),
+        entries=EntryCounts(ours, ours if is_open else None, **more),
     )
 
 
@@ -510,20 +515,20 @@ def test_keep_and_why():
     """Batches of 16 KB: every batch has its entry already, and a longer interval would save next to
     nothing.
     """
-    one = said(measured(16_384, spread=2000))
-    assert (one.kind, one.mark, one.headline) == ("keep", "ok", f"Keep 4{T}096")
-    assert one.reason.startswith(
+    text = recommendation_text(measured(16_384, spread=2000))
+    assert (text.kind, text.mark, text.headline) == ("keep", "ok", f"Keep 4{T}096")
+    assert text.reason.startswith(
         f"The default, 4{T}096, already indexes every batch: the smallest has 14{T}38"
     )
     assert (
         "At today’s interval the p99 lookup takes about 4.0 µs warm (2.5 to 7.6 µs), inside the 50 "
         "µs you allow."
-    ) in one.reason
+    ) in text.reason
     assert (
-        one.reason.endswith("of the log: too little to be worth a change.")
-        and one.command_lead == "If you change it all the same:"
+        text.reason.endswith("of the log: too little to be worth a change.")
+        and text.command_lead == "If you change it all the same:"
     )
-    boxes = dict(one.boxes)
+    boxes = dict(text.boxes)
     assert (
         f"the replay of 4{T}096 gives 3{T}999 and 3{T}999 entries, the directory holds 3{T}999 and "
         f"3{T}999."
@@ -540,57 +545,62 @@ def test_keep_and_why():
 
 def test_batch_first_for_tiny_batches():
     """Over the budget, one record a batch: the producer is what to change."""
-    one = said(measured(97, 20_000, 1, 2))
-    assert (one.kind, one.mark, one.headline, one.command_lead) == (
+    text = recommendation_text(measured(97, 20_000, 1, 2))
+    assert (text.kind, text.mark, text.headline, text.command_lead) == (
         "batch first",
         "info",
         "Batch first",
         "If the producers cannot batch:",
     )
-    assert one.reason.startswith(
+    assert text.reason.startswith(
         f"Records arrive one to a batch of about 97 B. At 4{T}096 a lookup reads 22 headers, "
         "p99 about 41 µs (33 to 90 µs)"
     )
-    assert one.reason.endswith(
+    assert text.reason.endswith(
         f"an interval of 2{T}048 would only trade them for index, so 4{T}096 stays."
     )
 
 
 def test_lower_where_a_budget_is_missed():
     """Batches of 1000 B and an interval of 1 MiB."""
-    one = said(
+    text = recommendation_text(
         measured(1000),
         today=CurrentConfig(1 << 20, "as typed", LogConfig(index_interval_bytes=1 << 20), "orders"),
     )
-    assert (one.kind, one.mark) == ("lower", "warning") and one.headline.startswith("Lower to ")
+    assert (text.kind, text.mark) == ("lower", "warning") and text.headline.startswith("Lower to ")
     assert (
-        "Over its budget: the p99 lookup." in one.reason
-        and "of the log more in index" in one.reason
-        and one.command_lead == "To change it:"
+        "Over its budget: the p99 lookup." in text.reason
+        and "of the log more in index" in text.reason
+        and text.command_lead == "To change it:"
     )
 
 
 def test_raise_where_much_index_is_saved():
     """Every tiny batch indexed, with 20 B for 97 B of log."""
-    one = said(
+    text = recommendation_text(
         measured(97, 20_000, 5, 2),
         Budgets(p99_us=100.0),
         today=CurrentConfig(64, "as typed", LogConfig(index_interval_bytes=64), "orders"),
     )
     assert (
-        one.kind == "raise"
-        and one.headline.startswith("Raise to ")
-        and one.reason.startswith("It saves 20 % of the log")
+        text.kind == "raise"
+        and text.headline.startswith("Raise to ")
+        and text.reason.startswith("It saves 20 % of the log")
     )
 
 
-def test_what_can_be_held_against_the_replay():
+def test_what_can_be_compared_with_the_replay():
     """A directory without an index, one whose entries differ, and a workload."""
-    of = measured(1000)
-    assert "An index is missing" in dict(said(of, held=False).boxes)["Sure"]
-    assert "the workload’s own batches" in dict(said(of, is_workload=True).boxes)["Sure"]
-    assert "each topic’s own interval" in dict(said(of, topics=3).boxes)["Sure"]
-    found = tuning.recommend(of, CurrentConfig(4096, "", topic="orders"), Budgets(), NEW)
+    profile = measured(1000)
+    assert "An index is missing" in dict(recommendation_text(profile, is_open=False).boxes)["Sure"]
+    assert (
+        "the workload’s own batches"
+        in dict(recommendation_text(profile, is_workload=True).boxes)["Sure"]
+    )
+    assert "each topic’s own interval" in dict(recommendation_text(profile, topics=3).boxes)["Sure"]
+    recommendation = tuning.recommend(
+        profile, CurrentConfig(4096, "", topic="orders"), Budgets(), NEW
+    )
     said_of = (
         ((790, 1), False, "a restart, a truncation"),
         ((799, 798), False, "lacks its last time entry"),
@@ -599,7 +609,12 @@ def test_what_can_be_held_against_the_replay():
     for theirs, is_coarse, why in said_of:
         today = CurrentConfig(4096, "", topic="orders", is_coarse=is_coarse)
         view = tuning_verdict.view(
-            found, of, today, budgets=Budgets(), costs=NEW, entries=EntryCounts((799, 800), theirs)
+            recommendation,
+            profile,
+            today,
+            budgets=Budgets(),
+            costs=NEW,
+            entries=EntryCounts((799, 800), theirs),
         )
         assert (
             f"the directory holds {theirs[0]} and {theirs[1]}: " in dict(view.boxes)["Sure"]
@@ -626,18 +641,20 @@ def test_the_ends_of_a_short_bar_stand_below_it():
     ]
     view = tornado.view(ends, ("keep", 4096), 0.6, 50.0)
     assert view.bars[0].ends == ("0.305 µs", "0.417 µs")
-    (told,) = (
-        one for one in tornado.figure(view, "light").layout.annotations if "0.305" in one.text
+    (annotation,) = (
+        annotation_
+        for annotation_ in tornado.figure(view, "light").layout.annotations
+        if "0.305" in annotation_.text
     )
     assert (
-        told.text == f"0.305 µs – 0.417 µs → <b>2{T}048</b>"
-        and told.xanchor == "left"
-        and told.yshift < 0
+        annotation.text == f"0.305 µs – 0.417 µs → <b>2{T}048</b>"
+        and annotation.xanchor == "left"
+        and annotation.yshift < 0
     )
 
 
-@pytest.mark.parametrize(("storage", "named"), [(None, "this machine’s own disk"), ("ssd", "ssd")])
-def test_the_prices_name_the_device_that_was_measured(storage, named):
+@pytest.mark.parametrize(("storage", "device"), [(None, "this machine’s own disk"), ("ssd", "ssd")])
+def test_the_prices_name_the_device_that_was_measured(storage, device):
     """A calibration is of a disk, and is not one's name; a preset that is chosen has its own."""
     measure = {"min": 0.5, "median": 1.0, "p90": 2.0}
     own = {
@@ -646,18 +663,20 @@ def test_the_prices_name_the_device_that_was_measured(storage, named):
         "pread_61_us": measure,
         "random_read_us": measure,
     }
-    costs, of = (
+    costs, profile = (
         cost_model.lookup_prices(by_base_offset=False, storage=storage, calibration=own),
         measured(1000),
     )
-    found = tuning.recommend(of, CurrentConfig(4096, "", topic="orders"), Budgets(), costs)
+    recommendation = tuning.recommend(
+        profile, CurrentConfig(4096, "", topic="orders"), Budgets(), costs
+    )
     view = tuning_verdict.view(
-        found,
-        of,
+        recommendation,
+        profile,
         CurrentConfig(4096, "", topic="orders"),
         budgets=Budgets(),
         costs=costs,
         entries=EntryCounts((1, 1), (1, 1)),
     )
     words = dict(view.boxes)["Modelled"]
-    assert f"A read from {named} costs " in words
+    assert f"A read from {device} costs " in words

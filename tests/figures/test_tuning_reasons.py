@@ -47,17 +47,20 @@ def gained(
 
 OTHER = ("on-disk", "coarser", "denser")
 EVERY = [
-    *(("every-batch-indexed", {"interval": 4096, "is_default": one}) for one in (True, False)),
     *(
-        ("most-batches-indexed", {"interval": 4096, "entries": 9, "of": 10, "is_default": one})
-        for one in (True, False)
+        ("every-batch-indexed", {"interval": 4096, "is_default": is_default})
+        for is_default in (True, False)
+    ),
+    *(
+        ("most-batches-indexed", {"interval": 4096, "entries": 9, "of": 10, "is_default": flag})
+        for flag in (True, False)
     ),
     ("plateau", {"least_batch_bytes": 78}),
-    *(("within-budget", budget((), one)) for one in (50.0, None)),
+    *(("within-budget", budget((), cost)) for cost in (50.0, None)),
     ("over-budget", budget(("p99", "cold-p99", "cores", "index"), 5.0)),
     *(
         (
-            one,
+            case,
             {
                 "interval": 512,
                 "entries": 82,
@@ -66,7 +69,7 @@ EVERY = [
                 "headers_p99_replayed": 4,
             },
         )
-        for one in OTHER
+        for case in OTHER
     ),
     ("coarse", {"append_bytes": 1 << 20}),
     ("followers", {"append_bytes": 1 << 20, "headers_mean": 407.1, "headers_p99": 893}),
@@ -92,10 +95,10 @@ EVERY = [
     ),
     ("topic-by-topic", {"changing": {}, "topics": 7}),
     ("topic-by-topic", {"changing": {"a": 1024, "b": 2048}, "topics": 7}),
-    ("topic-by-topic", {"changing": {str(one): 1024 for one in range(8)}, "topics": 9}),
+    ("topic-by-topic", {"changing": {str(topic): 1024 for topic in range(8)}, "topics": 9}),
     ("topic-by-topic", {"changing": {}, "topics": 1}),
     ("topic-by-topic", {"changing": {"a": 1024}, "topics": 1}),
-    *(("tiny-batches", {"batch_bytes": 97.0, "single_share": one}) for one in (0.9, 0.1)),
+    *(("tiny-batches", {"batch_bytes": 97.0, "single_share": share}) for share in (0.9, 0.1)),
     ("two-headers", {}),
     ("cold", {"at": at(), "costs": COSTS}),
     ("old-segments", {}),
@@ -108,10 +111,10 @@ EVERY = [
 def test_english_is_that_of_the_command_line(code, values, monkeypatch):
     """To the letter; in 中文 the same numbers stand in a sentence of its own."""
     reason = Reason(code, values)
-    told = str(tuning_text.describe_reason(reason))
+    text = str(tuning_text.describe_reason(reason))
     assert (
-        tuning_terms.describe(reason) == told
-        and tuning_terms.to_sentence(reason) == f"{told[0].upper()}{told[1:]}."
+        tuning_terms.describe(reason) == text
+        and tuning_terms.to_sentence(reason) == f"{text[0].upper()}{text[1:]}."
     )
     monkeypatch.setattr(messages, "_language_sources", [lambda: "zh"])
     chinese = tuning_terms.to_sentence(reason)
@@ -125,11 +128,11 @@ def test_every_code_has_its_sentence():
 
 def test_an_answer_tells_all_its_reasons():
     """Those for it, then what no interval changes."""
-    found = tuning.recommend(
+    recommendation = tuning.recommend(
         measured(1000), tuning.CurrentConfig(4096, "", topic="orders"), Budgets(), COSTS
     )
-    told = tuning_terms.describe_all(found)
-    assert len(told) == len(found.reasons) + len(found.not_fixed) and all(
-        one.endswith(".") for one in told
+    texts = tuning_terms.describe_all(recommendation)
+    assert len(texts) == len(recommendation.reasons) + len(recommendation.not_fixed) and all(
+        text.endswith(".") for text in texts
     )
-    assert np.all([one[0].isupper() or one[0].isdigit() for one in told])
+    assert np.all([text[0].isupper() or text[0].isdigit() for text in texts])

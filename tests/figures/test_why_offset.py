@@ -39,37 +39,33 @@ def why(
 
 def test_title_and_rows():
     """The finding, and each segment with its fate."""
-    shown = why_offset.view(why())
+    view = why_offset.view(why())
+    assert view.title == "Offset 4 is the first record not before the target: 5 ms after the target"
+    assert [row[-1] for row in view.rows] == ["skipped: all older", "searched", "not looked at"]
     assert (
-        shown.title == "Offset 4 is the first record not before the target: 5 ms after the target"
+        view.rows[1][1] == "3–5"
+        and view.rows[1][3] == "2023-11-14 22:13:20.050, its last time entry"
     )
-    assert [row[-1] for row in shown.rows] == ["skipped: all older", "searched", "not looked at"]
-    assert (
-        shown.rows[1][1] == "3–5"
-        and shown.rows[1][3] == "2023-11-14 22:13:20.050, its last time entry"
-    )
-    assert shown.notes == (
+    assert view.notes == (
         "1 segment is skipped without a look inside: its largest timestamp is below the target.",
     )
 
 
 def test_the_running_maximum():
     """It never falls within a segment, and is cut between them."""
-    shown = why_offset.view(why())
-    at = [None if one is None else one - START_MS for one in shown.running_ms]
+    view = why_offset.view(why())
+    at = [None if running_ms is None else running_ms - START_MS for running_ms in view.running_ms]
     assert at == [10, 20, 30, None, 25, 50, 50, None, 60, 70, None]
 
 
 def test_the_closest_is_named():
     """With how far away it is."""
-    shown = why_offset.view(why(closest=RecordTime(5, START_MS + 44), older_behind=2))
-    assert shown.closest == (5, START_MS + 44)
-    assert any(
-        "closest in time is offset 5, 1 ms before the target" in note for note in shown.notes
-    )
+    view = why_offset.view(why(closest=RecordTime(5, START_MS + 44), older_behind=2))
+    assert view.closest == (5, START_MS + 44)
+    assert any("closest in time is offset 5, 1 ms before the target" in note for note in view.notes)
     assert any(
         note.startswith("2 batches behind the answer hold only older records")
-        for note in shown.notes
+        for note in view.notes
     )
 
 
@@ -80,7 +76,11 @@ def test_no_answer():
         == "The segment that is searched has no record that late"
     )
     none = OffsetExplanation(
-        START_MS + 99, tuple(one for one in why().segments if one.fate == OLDER), None, None, 0
+        START_MS + 99,
+        tuple(segment for segment in why().segments if segment.fate == OLDER),
+        None,
+        None,
+        0,
     )
     assert why_offset.view(none).title == "No record is that late, so there is no answer"
 
@@ -88,11 +88,11 @@ def test_no_answer():
 def test_outliers_stay_outside():
     """One dot of many does not press the others flat; the line below the title says so."""
     times = [*range(300), 10**9, *range(300)]
-    one = SegmentTimes(0, len(times), START_MS + 10**9, False, SEARCHED, batches(0, times))
-    shown = why_offset.view(
-        OffsetExplanation(START_MS + 45, (one,), RecordTime(45, START_MS + 45), None, 0)
+    times_ = SegmentTimes(0, len(times), START_MS + 10**9, False, SEARCHED, batches(0, times))
+    view = why_offset.view(
+        OffsetExplanation(START_MS + 45, (times_,), RecordTime(45, START_MS + 45), None, 0)
     )
-    assert shown.frame_ms[1] < START_MS + 400 and shown.caption.endswith(
+    assert view.frame_ms[1] < START_MS + 400 and view.caption.endswith(
         "1 dot lies outside of the picture"
     )
 
@@ -101,16 +101,18 @@ def test_many_batches_are_thinned():
     """The newest and the oldest of each stretch stay."""
     times = np.zeros(100_000, int)
     times[77_777] = 500
-    one = SegmentTimes(0, 100_000, START_MS + 500, False, SEARCHED, batches(0, times.tolist()))
-    shown = why_offset.view(OffsetExplanation(START_MS + 45, (one,), None, None, 0))
-    assert len(shown.offsets) <= why_offset.POINTS + 1 and START_MS + 500 in shown.newest_ms
+    segment_times = SegmentTimes(
+        0, 100_000, START_MS + 500, False, SEARCHED, batches(0, times.tolist())
+    )
+    view = why_offset.view(OffsetExplanation(START_MS + 45, (segment_times,), None, None, 0))
+    assert len(view.offsets) <= why_offset.POINTS + 1 and START_MS + 500 in view.newest_ms
 
 
 def test_the_figure_draws_the_view():
     """Dots, the line, and a mark for each rule; a band a segment; far times do not break it."""
-    shown = why_offset.view(why(closest=RecordTime(5, START_MS + 44)))
+    view = why_offset.view(why(closest=RecordTime(5, START_MS + 44)))
     for mode in ("light", "dark"):
-        chart = why_offset.figure(shown, mode)
+        chart = why_offset.figure(view, mode)
         assert [len(trace.x) for trace in chart.data] == [11, 11, 1, 1]
         words = [note.text for note in chart.layout.annotations]
         assert {
@@ -135,14 +137,14 @@ def test_of_many_segments_those_around_the_searched_one():
         SegmentTimes(3 * at, 3 * at + 3, START_MS + at, False, fate, None)
         for at, fate in enumerate(fates)
     )
-    shown = why_offset.view(
+    view = why_offset.view(
         OffsetExplanation(START_MS + 70, parts, RecordTime(210, START_MS + 70), None, 0)
     )
     assert (
-        len(shown.rows) == 12
-        and [row[-1] for row in shown.rows].index("searched") == 6
-        and len(shown.bands) == 60
+        len(view.rows) == 12
+        and [row[-1] for row in view.rows].index("searched") == 6
+        and len(view.bands) == 60
     )
     assert (
-        "The table names 12 of 100 segments, those around the one that is searched." in shown.notes
+        "The table names 12 of 100 segments, those around the one that is searched." in view.notes
     )

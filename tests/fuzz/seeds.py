@@ -21,7 +21,7 @@ from kafkaviz.binary import codec
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.format.batch import HEADER_BYTES
 from kafkaviz.format.walk import walk
-from tests.cli.bounded import tiny_batch, wrapper
+from tests.cli.hostile_files import tiny_batch, wrapper
 
 DATA = Path(__file__).parents[1] / "data"
 SAMPLE = Path(__file__).parents[2] / "sample_data" / "kafka-4.3.1-damaged.tar.gz"

@@ -30,7 +30,7 @@ def album(cache_folder: Path) -> Iterator[Album | None]:
     """
     folder = os.environ.get("JOURNEYS")
     places = [(str(ROOT), "~/kafkaviz"), (str(cache_folder), "~/.cache/kafkaviz")]
-    kept = Album(Path(folder), places) if folder else None
-    yield kept
-    if kept:
-        kept.write()
+    album = Album(Path(folder), places) if folder else None
+    yield album
+    if album:
+        album.write()

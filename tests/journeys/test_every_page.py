@@ -50,7 +50,7 @@ class State:
 
     path: str
     shows: str
-    of: str = ""
+    sample: str = ""
     opens: tuple[str, str] | None = None
 
 
@@ -113,10 +113,12 @@ def opened(
     """The page in this state, drawn; opened once for all that is asked of it."""
     name, language, theme = request.param
     state = STATES[name]
-    of = f"&dir={samples[state.of]}" if state.of else ""
+    query = f"&dir={samples[state.sample]}" if state.sample else ""
     with watched(browser, theme=theme) as page:
         page.set_default_timeout(PATIENCE_MS)
-        page.goto(f"{server}/{state.path}{of}" + ("" if language == "en" else f"&lang={language}"))
+        page.goto(
+            f"{server}/{state.path}{query}" + ("" if language == "en" else f"&lang={language}")
+        )
         page.locator(state.shows).first.wait_for(state="attached", timeout=SPARK_PATIENCE_MS)
         page.locator(SETTLED).wait_for()
         page.wait_for_timeout(AFTER_RESIZE_MS)  # what the first run led to has begun
@@ -141,17 +143,22 @@ def samples(damaged: Path, killed: Path) -> dict[str, Path]:
 def test_nothing_grave_for_those_who_do_not_see_or_point(opened):
     """axe-core, the components' shadow roots included."""
     for _ in range(TRIES):
-        found = (
+        violations = (
             axe.Axe().run(opened, options={"resultTypes": ["violations"]}).response["violations"]
         )
-        grave = [line for one in found if one["impact"] in GRAVE for line in told(one)]
+        grave = [
+            line
+            for violation in violations
+            if violation["impact"] in GRAVE
+            for line in violation_lines(violation)
+        ]
         if not grave:
             break
         opened.wait_for_timeout(AFTER_RESIZE_MS)  # Streamlit fades what is being drawn anew
     assert grave == []
 
 
-def told(violation: dict) -> list[str]:
+def violation_lines(violation: dict) -> list[str]:
     """The rule and each element that breaks it: Streamlit's own parts break none, so that none is
     excused.
     """
@@ -179,12 +186,12 @@ def test_nothing_is_cut_off_or_drawn_over(opened, room):
     opened.set_viewport_size({"width": width, "height": 900})
     for _ in range(TRIES if is_narrow or medium == "print" else 1):
         opened.wait_for_timeout(AFTER_RESIZE_MS if opened.viewport_size["width"] != 1280 else 0)
-        found = opened.evaluate(CLIPPED, is_narrow) + opened.evaluate(OVERLAPPING)
-        if not found:
+        faults = opened.evaluate(CLIPPED, is_narrow) + opened.evaluate(OVERLAPPING)
+        if not faults:
             break
     opened.emulate_media(media="screen")
     opened.set_viewport_size({"width": 1280, "height": 900})
-    assert found == []
+    assert faults == []
 
 
 @pytest.mark.matrix
@@ -203,7 +210,7 @@ def test_tab_reaches_every_control(opened):
         else:
             break
     assert stays < MOST_ON_ONE and stop["before"] == 0, stop
-    assert [one["name"] for one in stops if not one["isShown"]] == []
+    assert [stop["name"] for stop in stops if not stop["isShown"]] == []
     if not opened.locator(IN_FRONT).count():
         assert opened.evaluate("tabbed.missed()") == []
 
@@ -254,7 +261,7 @@ def test_escape_leads_back(server, browser, path, pressed, comes, theme):
 
 
 @pytest.mark.parametrize(
-    ("inside", "said"),
+    ("inside", "text"),
     [
         ("<p>all of it</p>", ""),
         ("<div style='width:2000px'>wide</div>", "MAIN is 2000 px wide in a window of 1280"),
@@ -272,14 +279,14 @@ def test_escape_leads_back(server, browser, path, pressed, comes, theme):
         ),
     ],
 )
-def test_what_is_cut_off_is_seen(browser, inside, said):
+def test_what_is_cut_off_is_detected(browser, inside, text):
     """A main that is scrolled sideways, and text that ends early without telling the rest."""
-    found = on_a_page(browser, inside, lambda page: page.evaluate(CLIPPED, False))
-    assert len(found) == bool(said) and all(said in line for line in found)
+    faults = on_a_page(browser, inside, lambda page: page.evaluate(CLIPPED, False))
+    assert len(faults) == bool(text) and all(text in line for line in faults)
 
 
 @pytest.mark.parametrize(
-    ("inside", "said"),
+    ("inside", "expected"),
     [
         ("<p>one</p><p>below it</p>", []),
         ("<p>one</p><p style='margin-top:-30px'>another</p>", ["one / another"]),
@@ -287,13 +294,13 @@ def test_what_is_cut_off_is_seen(browser, inside, said):
         ("<div style='height:9px;overflow:hidden'><br>one</div><div>another</div>", []),
     ],
 )
-def test_what_is_drawn_over_is_seen(browser, inside, said):
+def test_what_is_drawn_over_is_detected(browser, inside, expected):
     """Texts in the same place, also those of a figure; not one that its frame hides."""
-    assert on_a_page(browser, inside, lambda page: page.evaluate(OVERLAPPING)) == said
+    assert on_a_page(browser, inside, lambda page: page.evaluate(OVERLAPPING)) == expected
 
 
 @pytest.mark.parametrize(
-    ("inside", "shown", "missed"),
+    ("inside", "are_shown", "missed"),
     [
         ("<button>a</button><a href=#>b</a>", [True, True], []),
         ("<button style='outline:0'>a</button>", [False], []),
@@ -301,27 +308,27 @@ def test_what_is_drawn_over_is_seen(browser, inside, said):
         ("<button>a</button><div style='cursor:pointer'>b</div>", [True], ["div b"]),
     ],
 )
-def test_what_tab_does_not_show_or_reach_is_seen(browser, inside, shown, missed):
+def test_what_tab_does_not_show_or_reach_is_detected(browser, inside, are_shown, missed):
     """A focus without an outline, or with one too pale; a control that is there for the mouse
     alone.
     """
 
     def walked(page):
         page.evaluate(f"({TABBED})()")
-        stops = [(page.keyboard.press("Tab"), page.evaluate("tabbed.step()"))[1] for _ in shown]
-        return [one["isShown"] for one in stops], page.evaluate("tabbed.missed()")
+        stops = [(page.keyboard.press("Tab"), page.evaluate("tabbed.step()"))[1] for _ in are_shown]
+        return [stop["isShown"] for stop in stops], page.evaluate("tabbed.missed()")
 
     assert on_a_page(
         browser, f"<style>:focus-visible {{ outline: 2px solid #000 }}</style>{inside}", walked
-    ) == (shown, missed)
+    ) == (are_shown, missed)
 
 
-def on_a_page(browser, inside, asked):
+def on_a_page(browser, inside, action):
     """What is asked of a page of nothing but that."""
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     page.set_content(
         f"<body style='margin:0'><main data-testid=stMain style='overflow:auto'>{inside}</main>"
     )
-    found = asked(page)
+    result = action(page)
     page.close()
-    return found
+    return result

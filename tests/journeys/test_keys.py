@@ -51,7 +51,7 @@ def test_the_keys_of_a_segment(server, page):
     near = page.url
     page.keyboard.press("-")
     page.wait_for_function("near => location.href !== near", arg=near)
-    assert bytes_shown(page.url) > bytes_shown(near)
+    assert visible_bytes(page.url) > visible_bytes(near)
     for key, address in (("[", "segment=0"), ("]", "segment=7975")):
         page.keyboard.press(key)
         comes(page, address)
@@ -63,7 +63,7 @@ def comes(page, address: str) -> None:
     page.locator(SETTLED).wait_for()
 
 
-def bytes_shown(url: str) -> int:
+def visible_bytes(url: str) -> int:
     """How wide a window of the .log the ruler shows; all of it where none is said."""
     first, _, last = url.partition("window=")[2].partition("&")[0].partition("-")
     return int(last) - int(first) if last else 10**9

@@ -102,9 +102,9 @@ class Walk:
 
     def _picture(self) -> bytes:
         """What the window shows, as WebP."""
-        told = {"format": "webp", "quality": QUALITY}
+        picture = {"format": "webp", "quality": QUALITY}
         return base64.b64decode(
-            self.page.context.new_cdp_session(self.page).send("Page.captureScreenshot", told)[
+            self.page.context.new_cdp_session(self.page).send("Page.captureScreenshot", picture)[
                 "data"
             ]
         )
@@ -117,9 +117,9 @@ class Walk:
 
     def sees(self, text: str, patience_ms: float | None = None) -> "Locator":
         """Waits until the words are on the page."""
-        found = self.page.get_by_text(text).locator("visible=true").first
-        found.wait_for(timeout=patience_ms)
-        return found
+        element = self.page.get_by_text(text).locator("visible=true").first
+        element.wait_for(timeout=patience_ms)
+        return element
 
     def titled(self, text: str) -> None:
         """Waits for the page's title."""
@@ -132,12 +132,12 @@ class Walk:
 
     def shows(self, selector: str, text: str | None = None) -> "Locator":
         """Waits for an element, by a selector; the components' shadow roots are looked into."""
-        found = self.page.locator(selector, has_text=text).first
-        found.wait_for()
+        element = self.page.locator(selector, has_text=text).first
+        element.wait_for()
         self.page.locator(SETTLED).wait_for()  # until then it may be drawn anew
-        found.wait_for()
-        found.evaluate(IN_VIEW)
-        return found
+        element.wait_for()
+        element.evaluate(IN_VIEW)
+        return element
 
     def opens(self, directory: str) -> None:
         """Another broker directory, from the first picker of the bar."""

@@ -27,9 +27,9 @@ def rows(out: Path, table: str) -> list[dict]:
     return in_order(catalog.read(out).table(table).to_pylist())
 
 
-def in_order(found: list[dict]) -> list[dict]:
+def in_order(rows_: list[dict]) -> list[dict]:
     return sorted(
-        found, key=lambda row: tuple((row.get(name) is not None, row.get(name)) for name in ORDER)
+        rows_, key=lambda row: tuple((row.get(name) is not None, row.get(name)) for name in ORDER)
     )
 
 
@@ -38,12 +38,14 @@ def assert_catalog_holds(out: Path, *directories: Path) -> None:
     is named with its rows.
     """
     expected = [tables(open_broker(directory), directory.name) for directory in directories]
-    for table in [one for one in TABLES if one not in CHECK_TABLES]:
-        assert rows(out, table) == in_order([row for one in expected for row in one[table]])
-    named = catalog.read(out).info.tables
+    for table in [table_ for table_ in TABLES if table_ not in CHECK_TABLES]:
+        assert rows(out, table) == in_order([row for row_ in expected for row in row_[table]])
+    files = catalog.read(out).info.tables
     for table in TABLES:
-        found = {path.name: pq.read_metadata(path).num_rows for path in (out / table).iterdir()}
-        assert found == named[table]
+        row_counts = {
+            path.name: pq.read_metadata(path).num_rows for path in (out / table).iterdir()
+        }
+        assert row_counts == files[table]
     names = {path.name for path in out.iterdir()}
     assert {name for name in names if not name.startswith(".run-")} == {
         *TABLES,

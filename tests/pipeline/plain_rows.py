@@ -82,13 +82,15 @@ def _segment_bytes(broker: Broker, partition: Partition) -> dict:
     set_to = open_settings(broker, assumed_version(broker).version).find(
         partition.topic, "segment.bytes"
     )
-    of_topic = [one for one in broker.partitions if one.topic == partition.topic and one.live]
-    near = [one for one in of_topic if one.partition == partition.partition] + of_topic
-    told = [
+    of_topic = [log for log in broker.partitions if log.topic == partition.topic and log.live]
+    near = [log for log in of_topic if log.partition == partition.partition] + of_topic
+    settings = [
         inferred_limits(facts, roll_reasons(facts))
-        for facts in ([_facts(one) for one in near_by.live] for near_by in near)
+        for facts in ([_facts(segment) for segment in near_by.live] for near_by in near)
     ]
-    inferred = [one["segment.bytes"].value for one in told if "segment.bytes" in one]
+    inferred = [
+        setting["segment.bytes"].value for setting in settings if "segment.bytes" in setting
+    ]
     if set_to.origin == Origin.DEFAULT and inferred:
         return {"segment_bytes": inferred[0], "segment_bytes_source": "inferred from rolls"}
     return {"segment_bytes": set_to.value, "segment_bytes_source": str(set_to.source)}
@@ -97,8 +99,8 @@ def _segment_bytes(broker: Broker, partition: Partition) -> dict:
 def _segments(name: str, partition: Partition, limit: dict) -> Iterator[dict]:
     reasons = dict(
         zip(
-            (one.base_offset for one in partition.live),
-            roll_reasons([_facts(one) for one in partition.live]),
+            (segment.base_offset for segment in partition.live),
+            roll_reasons([_facts(segment) for segment in partition.live]),
             strict=True,
         )
     )
@@ -137,12 +139,12 @@ def _log(segment: Segment) -> dict:
     row = dict.fromkeys((*names, "interval_low_bytes", "interval_high_bytes"))
     if segment.log is None:
         return row
-    found, end = segment.walk()
-    rows = [_batch(one, None) for one in found]
-    bounds = interval_bounds(found, segment.offset_index)
-    counts = [one["record_count"] for one in rows]
-    least = [value for one in rows if (value := _earliest(one)) is not None]
-    most = [one["max_timestamp_ms"] for one in rows if one["max_timestamp_ms"] is not None]
+    batches, end = segment.walk()
+    rows = [_batch(batch, None) for batch in batches]
+    bounds = interval_bounds(batches, segment.offset_index)
+    counts = [row["record_count"] for row in rows]
+    least = [value for row in rows if (value := _earliest(row)) is not None]
+    most = [row["max_timestamp_ms"] for row in rows if row["max_timestamp_ms"] is not None]
     return {
         "batches": len(rows),
         "records": None if None in counts else sum(counts),
@@ -204,46 +206,48 @@ def _batches(owner: dict, segment: Segment) -> Iterator[dict]:
     for entry in segment.offset_index.tolist():
         slots.setdefault(entry[3], []).append(entry)
     if segment.log:
-        for one in segment.batches():
-            yield owner | _batch(one, _slot(one, slots.get(int(one["position"]), [])))
+        for batch in segment.batches():
+            yield owner | _batch(batch, _slot(batch, slots.get(int(batch["position"]), [])))
 
 
-def _slot(one, entries: list[tuple]) -> int | None:
+def _slot(batch, entries: list[tuple]) -> int | None:
     """Of the entries that point at a batch the one whose offset it holds, else the last."""
-    holding = [
-        slot for slot, _, offset, _ in entries if one["base_offset"] <= offset <= one["last_offset"]
+    slots = [
+        slot
+        for slot, _, offset, _ in entries
+        if batch["base_offset"] <= offset <= batch["last_offset"]
     ]
-    return (holding or [entry[0] for entry in entries] or [None])[-1]
+    return (slots or [entry[0] for entry in entries] or [None])[-1]
 
 
-def _batch(one, slot: int | None) -> dict:
+def _batch(batch, slot: int | None) -> dict:
     """A batch, with None for what magic 0 and 1 have not, or do not tell where a wrapper cannot be
     read.
     """
-    magic, bits = int(one["magic"]), int(one["attributes"])
+    magic, bits = int(batch["magic"]), int(batch["attributes"])
     new = magic >= 2
-    told = new or int(one["record_count"]) != -1
+    has_count = new or int(batch["record_count"]) != -1
     timed = magic >= 1
-    horizon = int(one["base_timestamp_ms"]) if new and bits & 0x40 else None
+    horizon = int(batch["base_timestamp_ms"]) if new and bits & 0x40 else None
     return {
-        "position": int(one["position"]),
-        "size_bytes": int(one["size_bytes"]),
-        "base_offset": int(one["base_offset"]) if told else None,
-        "last_offset": int(one["last_offset"]),
-        "leader_epoch": int(one["leader_epoch"]) if new else None,
+        "position": int(batch["position"]),
+        "size_bytes": int(batch["size_bytes"]),
+        "base_offset": int(batch["base_offset"]) if has_count else None,
+        "last_offset": int(batch["last_offset"]),
+        "leader_epoch": int(batch["leader_epoch"]) if new else None,
         "magic": magic,
         "codec": CODECS[bits & 7],
         "timestamp_type": ("LogAppendTime" if bits & 8 else "CreateTime") if timed else None,
         "is_transactional": bool(new and bits & 0x10),
         "is_control": bool(new and bits & 0x20),
         "delete_horizon_ms": horizon,
-        "record_count": int(one["record_count"]) if told else None,
-        "base_timestamp_ms": int(one["base_timestamp_ms"]) if timed and told else None,
-        "max_timestamp_ms": int(one["max_timestamp_ms"]) if timed else None,
-        "producer_id": int(one["producer_id"]) if new else None,
-        "producer_epoch": int(one["producer_epoch"]) if new else None,
-        "base_sequence": int(one["base_sequence"]) if new else None,
-        "crc": int(one["crc"]),
+        "record_count": int(batch["record_count"]) if has_count else None,
+        "base_timestamp_ms": int(batch["base_timestamp_ms"]) if timed and has_count else None,
+        "max_timestamp_ms": int(batch["max_timestamp_ms"]) if timed else None,
+        "producer_id": int(batch["producer_id"]) if new else None,
+        "producer_epoch": int(batch["producer_epoch"]) if new else None,
+        "base_sequence": int(batch["base_sequence"]) if new else None,
+        "crc": int(batch["crc"]),
         "entry_slot": slot,
     }
 

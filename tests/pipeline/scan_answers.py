@@ -21,7 +21,7 @@ KEYS = {
 }
 TOPICS = "orders,clicks-*,nulls"
 SHUFFLES = "spark.sql.shuffle.partitions"
-ONE, OTHER = "topic = 'orders'", "topic = 'clicks-gzip'"
+ORDERS, OTHER = "topic = 'orders'", "topic = 'clicks-gzip'"
 
 
 def answers(spark: object, directory: Path, name: str) -> dict[str, object]:
@@ -36,16 +36,16 @@ def answers(spark: object, directory: Path, name: str) -> dict[str, object]:
         .load(str(directory))
     )
     frame.createOrReplaceTempView("rows")
-    one, other = frame.where(ONE), frame.where(OTHER)
+    orders, other = frame.where(ORDERS), frame.where(OTHER)
     by_topic = {
-        row["topic"]: row["count"] for row in one.union(other).groupBy("topic").count().collect()
+        row["topic"]: row["count"] for row in orders.union(other).groupBy("topic").count().collect()
     }
-    view = f"SELECT (SELECT count(*) FROM rows WHERE {ONE}), count(*) FROM rows"
+    view = f"SELECT (SELECT count(*) FROM rows WHERE {ORDERS}), count(*) FROM rows"
     return {
-        "one": one.count(),
+        "one": orders.count(),
         "whole": frame.count(),
         "union": by_topic,
-        "joined": one.join(frame, list(keys)).count(),
+        "joined": orders.join(frame, list(keys)).count(),
         "view": list(spark.sql(view).collect()[0]),
     }
 
@@ -62,11 +62,11 @@ def main(directory: Path) -> None:
         builder = builder.config(setting, value)
     spark = builder.getOrCreate()
     register(spark)
-    told = {
+    report = {
         "kind": type(spark).__module__,
         "answers": {name: answers(spark, directory, name) for name in FORMATS},
     }
-    print(json.dumps(told))
+    print(json.dumps(report))
     spark.stop()
 
 

@@ -16,17 +16,17 @@ from kafkaviz.pipeline.datasource.source import PushingReader
 from kafkaviz.pipeline.datasource.source_schema import columns, parse_options
 
 
-def read(name: str, directory: Path, filters: Sequence[object] = (), **given: str) -> pa.Table:
+def read(name: str, directory: Path, filters: Sequence[object] = (), **options: str) -> pa.Table:
     """The rows that Spark would get before it looks at them again."""
     reader = PushingReader(
         name,
-        {**given, "path": str(directory)},
-        from_arrow_schema(columns(name, parse_options(given))),
+        {**options, "path": str(directory)},
+        from_arrow_schema(columns(name, parse_options(options))),
     )
     list(reader.pushFilters(list(filters)))
     reader, tasks = pickle.loads(pickle.dumps((reader, reader.partitions())))
-    found = [batch for task in tasks for batch in reader.read(task)]
-    return pa.Table.from_batches(found, reader._schema)
+    batches = [batch for task in tasks for batch in reader.read(task)]
+    return pa.Table.from_batches(batches, reader._schema)
 
 
 @contextmanager
@@ -34,33 +34,33 @@ def counted(monkeypatch) -> Iterator[SimpleNamespace]:
     """Counts what is read meanwhile: bytes of all files, and the names of those that were
     opened.
     """
-    told = SimpleNamespace(bytes=0, names=set())
-    reader, whole, written = file.reader, file.read, file.read_data
+    reads = SimpleNamespace(bytes=0, names=set())
+    reader, read_file, written = file.reader, file.read, file.read_data
 
     @contextmanager
     def counting(path: Path) -> Iterator:
-        told.names.add(path.name)
+        reads.names.add(path.name)
         with reader(path) as read:
 
             def count(position, buffer):
-                got = read(position, buffer)
-                told.bytes += got
-                return got
+                data = read(position, buffer)
+                reads.bytes += data
+                return data
 
             yield count
 
     def counting_all(function):
-        def count(path, *given):
-            found = function(path, *given)
-            told.names.add(path.name)
-            told.bytes += len(found[0] if function is written else found)
-            return found
+        def count(path, *arguments):
+            result = function(path, *arguments)
+            reads.names.add(path.name)
+            reads.bytes += len(result[0] if function is written else result)
+            return result
 
         return count
 
     with monkeypatch.context() as patch:
         patch.setattr(file, "reader", counting)
-        patch.setattr(file, "read", counting_all(whole))
+        patch.setattr(file, "read", counting_all(read_file))
         patch.setattr(file, "read_all", counting_all(file.read_all))
         patch.setattr(file, "read_data", counting_all(written))
-        yield told
+        yield reads

@@ -26,7 +26,7 @@ from kafkaviz.pipeline.catalog.catalog_info import (
 )
 from kafkaviz.pipeline.catalog.schema import TABLES
 from kafkaviz.pipeline.ingest.inventory import inventory
-from tests.pipeline.made import write_broker
+from tests.pipeline.small_logs import write_broker
 
 VERDICT = SourceCheck(AssumedRelease((4, 3, 1), (message("release.given"),)), False, True)
 INFO = CatalogInfo(
@@ -90,10 +90,10 @@ def test_a_description_is_read_without_a_search_for_garbage(tmp_path):
 
     gc.callbacks.append(watch)
     try:
-        found = catalog.read_info(tmp_path)
+        stored_info = catalog.read_info(tmp_path)
     finally:
         gc.callbacks.remove(watch)
-    assert len(begun) <= 2 and gc.isenabled() and found.segments == info.segments
+    assert len(begun) <= 2 and gc.isenabled() and stored_info.segments == info.segments
     (tmp_path / "_catalog.json").write_text("[]")
     with pytest.raises(CannotOpen):
         catalog.read_info(tmp_path)
@@ -113,11 +113,11 @@ def test_a_table_has_its_declared_columns(out):
 
 def test_columns_and_rows_are_chosen(out):
     """As pyarrow does it; a filter may use a column that is not asked for."""
-    found = catalog.read(out).table(
+    table = catalog.read(out).table(
         "batches", columns=["position", "topic"], filters=[("partition", "==", 1)]
     )
-    assert found.column_names == ["position", "topic"]
-    assert found.to_pylist() == [{"position": 90 * number, "topic": "b"} for number in range(8)]
+    assert table.column_names == ["position", "topic"]
+    assert table.to_pylist() == [{"position": 90 * number, "topic": "b"} for number in range(8)]
 
 
 def test_a_table_without_rows_has_its_columns_still(in_process, tmp_path):
@@ -142,14 +142,14 @@ def test_a_catalog_replaced_meanwhile_is_read_anew(out, in_process, tmp_path):
     assert read.info == catalog.read(out).info
 
 
-def test_a_file_that_is_missing_is_said(out):
+def test_a_file_that_is_missing_is_reported(out):
     """Somebody has deleted it; reading anew does not bring it back."""
     next((out / "batches").iterdir()).unlink()
     with pytest.raises(CannotOpen, match="lacks files that it names; run kafkaviz ingest --full"):
         catalog.read(out).table("batches")
 
 
-def test_no_catalog_is_said(tmp_path):
+def test_no_catalog_is_reported(tmp_path):
     """With how to make one."""
     with pytest.raises(CannotOpen, match="is no catalog; make one: kafkaviz ingest") as raised:
         catalog.read(tmp_path)
@@ -176,26 +176,26 @@ def test_a_broken_description_is_one_line(tmp_path, text):
         catalog.read(tmp_path)
 
 
-def parts_of(found: object, way: tuple = ()) -> list[tuple]:
+def parts_of(node: object, way: tuple = ()) -> list[tuple]:
     """The way to every value in a piece of JSON."""
     inside = (
-        found.items()
-        if isinstance(found, dict)
-        else enumerate(found)
-        if isinstance(found, list)
+        node.items()
+        if isinstance(node, dict)
+        else enumerate(node)
+        if isinstance(node, list)
         else ()
     )
-    return [way, *(one for key, value in inside for one in parts_of(value, (*way, key)))]
+    return [way, *(part for key, value in inside for part in parts_of(value, (*way, key)))]
 
 
-def changed(found: dict, way: tuple, value: object) -> dict:
+def changed(document: dict, way: tuple, value: object) -> dict:
     """The same JSON with one value in the place of another."""
-    found = json.loads(json.dumps(found))
-    inside = found
+    document = json.loads(json.dumps(document))
+    inside = document
     for key in way[:-1]:
         inside = inside[key]
     inside[way[-1]] = value
-    return found
+    return document
 
 
 @pytest.mark.parametrize("way", parts_of(to_json(INFO))[1:], ids=str)
@@ -206,12 +206,15 @@ def test_no_wrong_value_is_a_traceback(tmp_path, way, value):
     """
     tmp_path.joinpath("_catalog.json").write_text(json.dumps(changed(to_json(INFO), way, value)))
     try:
-        found = catalog.read(tmp_path)
+        stored = catalog.read(tmp_path)
     except CannotOpen:
         return
-    assert len({one.key for one in found.info.segments}) <= 2 and sum(found.info.rows.values()) >= 0
-    assert inventory([]).catalog_numbers(found.info) == [] and not found.is_fresh([])
-    assert from_json(to_json(found.info)) == found.info
+    assert (
+        len({segment.key for segment in stored.info.segments}) <= 2
+        and sum(stored.info.rows.values()) >= 0
+    )
+    assert inventory([]).catalog_numbers(stored.info) == [] and not stored.is_fresh([])
+    assert from_json(to_json(stored.info)) == stored.info
 
 
 @pytest.mark.parametrize(
@@ -225,7 +228,7 @@ def test_no_wrong_value_is_a_traceback(tmp_path, way, value):
     ],
 )
 @pytest.mark.parametrize("value", [5, None, {"x": 1}, [1]], ids=repr)
-def test_a_wrong_shape_is_said(tmp_path, way, value):
+def test_a_wrong_shape_is_reported(tmp_path, way, value):
     """Where a reader would stumble over it."""
     (tmp_path / "_catalog.json").write_text(json.dumps(changed(to_json(INFO), way, value)))
     with pytest.raises(CannotOpen, match="is not a catalog's description"):
@@ -238,13 +241,13 @@ def test_a_wrong_shape_is_said(tmp_path, way, value):
 )
 def test_a_file_elsewhere_is_none_of_the_table(file):
     """Names of files are names of this table's files."""
-    found = to_json(INFO)
-    found["tables"]["batches"]["files"] = {file: 3}
+    text = to_json(INFO)
+    text["tables"]["batches"]["files"] = {file: 3}
     with pytest.raises(ValueError, match="no name of this table"):
-        from_json(found)
+        from_json(text)
 
 
-def test_a_description_that_cannot_be_opened_is_said(tmp_path):
+def test_a_description_that_cannot_be_opened_is_reported(tmp_path):
     """A directory of that name; a file where the catalog's folder should be."""
     (tmp_path / "_catalog.json").mkdir()
     with pytest.raises(CannotOpen, match=r"_catalog\.json: is a directory"):
@@ -256,7 +259,7 @@ def test_a_description_that_cannot_be_opened_is_said(tmp_path):
 
 @pytest.mark.parametrize("left", [0, 3, 1000, -1])
 @pytest.mark.parametrize("table", ["segments", "batches"])
-def test_a_cut_file_is_said(out, table, left):
+def test_a_cut_file_is_reported(out, table, left):
     """By reading it, and by looking whether the catalog is fresh."""
     (path,) = (out / table).iterdir()
     path.write_bytes(path.read_bytes()[:left])
@@ -267,17 +270,19 @@ def test_a_cut_file_is_said(out, table, left):
     assert catalog.missing_files(out, catalog.read_info(out)) == {(table, path.name)}
 
 
-def test_rows_of_other_segments_are_said(out):
+def test_rows_of_other_segments_are_reported(out):
     """As many as the description counts, and yet not one for each of its segments."""
-    found = json.loads((out / "_catalog.json").read_text())
-    (out / "_catalog.json").write_text(json.dumps(found | {"segments": found["segments"][:2]}))
+    document = json.loads((out / "_catalog.json").read_text())
+    (out / "_catalog.json").write_text(
+        json.dumps(document | {"segments": document["segments"][:2]})
+    )
     read = catalog.read(out)
     with pytest.raises(CannotOpen, match="has 3 rows for 2 segments"):
         read.segments(["base_offset"])
     assert catalog.missing_files(out, read.info)
 
 
-def test_another_format_is_said(tmp_path):
+def test_another_format_is_reported(tmp_path):
     """Of a later version, say."""
     (tmp_path / "_catalog.json").write_text('{"format": 99}')
     with pytest.raises(CannotOpen, match=f"of format 99, not {catalog_info.FORMAT}"):

@@ -80,14 +80,14 @@ SUMMARIES = values(
 def test_a_segment_is_kept_as_it_was(sample, request):
     """Every segment of three real brokers: findings and summary."""
     broker = open_broker(request.getfixturevalue(sample))
-    seen = 0
+    check_count = 0
     for partition in broker.partitions:
         facts = PartitionFacts(partition.directory, clean=broker.is_clean, now_ms=NOW_MS)
-        for one in partition.segments:
-            checked = segment.check(one, facts)
-            assert check_cache.from_json(one, check_cache.to_json(checked)) == checked
-            seen += bool(checked.findings or checked.summary.steps)
-    assert seen > 3
+        for log_segment in partition.segments:
+            checked = segment.check(log_segment, facts)
+            assert check_cache.from_json(log_segment, check_cache.to_json(checked)) == checked
+            check_count += bool(checked.findings or checked.summary.steps)
+    assert check_count > 3
 
 
 @given(st.builds(SegmentFindings, st.lists(FINDINGS, max_size=3).map(tuple), st.none() | SUMMARIES))
@@ -114,7 +114,7 @@ def test_the_steps_of_real_directories_are_kept(sample, request):
 def a_text() -> str:
     """Something that was kept."""
     evidence = Evidence(message("evidence.base_offset", offset=5), verbatim("that"), "00", "01")
-    found = Finding(
+    finding = Finding(
         "log-torn-tail",
         "error",
         "a-0",
@@ -138,7 +138,7 @@ def a_text() -> str:
         steps=[("end", 7, TransactionEnd(1, 2, 7, True))],
     )
     return check_cache.to_json(
-        SegmentFindings((found,), replace(summary, times={"late": TimeAnomaly(1, 2, 3, 4, 5)}))
+        SegmentFindings((finding,), replace(summary, times={"late": TimeAnomaly(1, 2, 3, 4, 5)}))
     )
 
 
@@ -146,7 +146,7 @@ def spoilt() -> list:
     """The same, with one value in turn replaced by something else."""
     texts = []
 
-    def walk(whole: object, node: object, put) -> None:
+    def walk(document: object, node: object, replace_node) -> None:
         items = (
             enumerate(node)
             if isinstance(node, list)
@@ -154,14 +154,14 @@ def spoilt() -> list:
             if isinstance(node, dict)
             else ()
         )
-        put(["no", "such", "thing", [{}]])
-        texts.append(json.dumps(whole["found"]))
-        put(node)
-        for key, one in list(items):
-            walk(whole, one, lambda value, key=key: node.__setitem__(key, value))
+        replace_node(["no", "such", "thing", [{}]])
+        texts.append(json.dumps(document["found"]))
+        replace_node(node)
+        for key, value_ in list(items):
+            walk(document, value_, lambda value, key=key: node.__setitem__(key, value))
 
-    whole = {"found": json.loads(a_text())}
-    walk(whole, whole["found"], lambda value: whole.__setitem__("found", value))
+    document = {"found": json.loads(a_text())}
+    walk(document, document["found"], lambda value: document.__setitem__("found", value))
     return texts
 
 
@@ -207,8 +207,8 @@ def test_the_digest_tells_facts_apart_and_not_times():
         {"expires": False},
         {"retention_ms": 1},
     ]
-    told = {check_cache.digest(SEGMENT, replace(facts, **one)) for one in others}
-    assert len(told | {known, check_cache.digest(replace(SEGMENT, state="closed"), facts)}) == 11
+    digests = {check_cache.digest(SEGMENT, replace(facts, **changes)) for changes in others}
+    assert len(digests | {known, check_cache.digest(replace(SEGMENT, state="closed"), facts)}) == 11
 
 
 @pytest.mark.parametrize(

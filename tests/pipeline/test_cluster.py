@@ -26,7 +26,7 @@ from kafkaviz.pipeline.ingest import plan as plan_module
 from kafkaviz.pipeline.spark.session import prepare, session
 from tests.pipeline import whole_logs
 from tests.pipeline.catalog_rows import assert_catalog_holds
-from tests.pipeline.made import write_broker
+from tests.pipeline.small_logs import write_broker
 from tests.pipeline.source_reading import read
 
 SPARK_CLASS = Path(pyspark.__file__).parent / "bin" / "spark-class"
@@ -49,7 +49,7 @@ class Cluster:
     def add_worker(self, cores: int) -> None:
         """One more; its executors' folders lie in folder/worker-N."""
         folder = self.folder / f"worker-{len(self.workers)}"
-        given = (
+        arguments = (
             "--cores",
             str(cores),
             "--memory",
@@ -60,7 +60,7 @@ class Cluster:
             str(folder),
             self.address,
         )
-        self.workers.append(self._start("worker.Worker", *given))
+        self.workers.append(self._start("worker.Worker", *arguments))
 
     def executors(self, worker: int) -> list[Path]:
         """The folders of the executors that a worker has run."""
@@ -70,9 +70,9 @@ class Cluster:
         """The worker and its executor, at once and without a word."""
         os.killpg(self.workers[worker].pid, signal.SIGKILL)
 
-    def _start(self, name: str, *given: str) -> subprocess.Popen:
+    def _start(self, name: str, *arguments: str) -> subprocess.Popen:
         nowhere = subprocess.DEVNULL
-        command = [SPARK_CLASS, f"org.apache.spark.deploy.{name}", *given]
+        command = [SPARK_CLASS, f"org.apache.spark.deploy.{name}", *arguments]
         process = subprocess.Popen(
             command,
             env=self._environ,
@@ -156,10 +156,12 @@ def test_the_command_takes_a_master(two, clean, tmp_path):
         "--master",
         two.address,
     ]
-    told = json.loads(
+    report = json.loads(
         subprocess.run([*command, "--json"], capture_output=True, check=True, text=True).stdout
     )
-    assert told["rows"]["sweep"] > 0 and told["rows"]["findings"] > 0 and told["problems"] == []
+    assert (
+        report["rows"]["sweep"] > 0 and report["rows"]["findings"] > 0 and report["problems"] == []
+    )
     assert_catalog_holds(tmp_path / "catalog", clean)
     assert two.executors(0) and two.executors(1)
 
@@ -199,16 +201,16 @@ def test_a_query_outlives_a_worker(two, tmp_path):
         .groupBy("partition", "offset")
         .count()
     )
-    told: list = []
+    rows: list = []
     thread = threading.Thread(
-        target=lambda: told.extend(frame.where("count = 1").groupBy("partition").count().collect())
+        target=lambda: rows.extend(frame.where("count = 1").groupBy("partition").count().collect())
     )
     thread.start()
     until(lambda: done_tasks(spark) > 40)
     two.kill(0)
     assert thread.is_alive() and done_tasks(spark) < 300
     thread.join()
-    assert sorted(told) == [(partition, 10_000) for partition in range(20)]
+    assert sorted(rows) == [(partition, 10_000) for partition in range(20)]
     assert read("kafka_records", broker).num_rows == 200_000
 
 
@@ -223,5 +225,5 @@ def until(happened: Callable[[], bool]) -> None:
 def done_tasks(spark) -> int:
     """Of the stages that run."""
     tracker = spark.sparkContext.statusTracker()
-    found = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
-    return sum(one.numCompletedTasks for one in found if one)
+    stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
+    return sum(stage.numCompletedTasks for stage in stages if stage)

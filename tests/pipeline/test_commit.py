@@ -96,23 +96,24 @@ def by_dataset(path: Path) -> list[int]:
 
 def files(path: Path) -> dict[str, bytes]:
     """Every file of a catalog but its lock and what is staged."""
-    found = [
-        one
-        for one in path.rglob("*")
-        if one.is_file() and one.name != commit.LOCK and commit.STAGING not in str(one)
+    paths = [
+        path_
+        for path_ in path.rglob("*")
+        if path_.is_file() and path_.name != commit.LOCK and commit.STAGING not in str(path_)
     ]
-    return {str(one.relative_to(path)): one.read_bytes() for one in found}
+    return {str(file.relative_to(path)): file.read_bytes() for file in paths}
 
 
 def test_what_is_kept_keeps_its_rows(out):
     """The middle segment goes: its rows leave the file that its neighbours stay in."""
     with catalog_transaction(out) as place:
         place.make_staging()
-        kept = place.keep([place.old.segments[0], place.old.segments[2]])
-        place.commit([], kept, [])
+        segments = place.keep([place.old.segments[0], place.old.segments[2]])
+        place.commit([], segments, [])
     assert slots(out) == [*range(10), *range(15, 20)]
     assert [
-        [(one.first_row, one.rows) for one in segment.spans["time_entries"]] for segment in kept
+        [(span.first_row, span.rows) for span in segment.spans["time_entries"]]
+        for segment in segments
     ] == [[(0, 10)], [(10, 5)]]
     assert len(list((out / "time_entries").iterdir())) == 1
 
@@ -135,7 +136,7 @@ def test_a_file_that_cannot_be_linked_is_copied(out, monkeypatch):
     assert slots(out) == by_folder(out) == list(range(20))
 
 
-def test_a_file_system_without_links_is_said(tmp_path, monkeypatch):
+def test_a_file_system_without_links_is_reported(tmp_path, monkeypatch):
     """One line, before anything is read; nothing is left but the lock."""
     monkeypatch.setattr(os, "symlink", refuse)
     with (
@@ -146,7 +147,7 @@ def test_a_file_system_without_links_is_said(tmp_path, monkeypatch):
     assert [path.name for path in (tmp_path / "catalog").iterdir()] == [commit.LOCK]
 
 
-def refuse(*given: object, **named: object) -> None:
+def refuse(*arguments: object, **options: object) -> None:
     """As such a file system does."""
     raise PermissionError(1, "Operation not permitted")
 
@@ -158,13 +159,13 @@ def test_a_segment_in_several_spans_is_kept(out):
         task_file(staging, "more", [20, 21, 22])
         new = [stored(3, span("more", 0, 2)), stored(4, span("more", 2, 1))]
         place.add(new)
-        kept = place.keep(place.old.segments)
-        both = stored(2, *kept[2].spans["time_entries"], *new[0].spans["time_entries"])
-        place.commit([], [*kept[:2], both, new[1]], [])
+        segments = place.keep(place.old.segments)
+        both = stored(2, *segments[2].spans["time_entries"], *new[0].spans["time_entries"])
+        place.commit([], [*segments[:2], both, new[1]], [])
     with catalog_transaction(out) as place:
         place.make_staging()
-        (kept,) = place.keep([place.old.segments[2]])
-        place.commit([], [kept], [])
+        (segments,) = place.keep([place.old.segments[2]])
+        place.commit([], [segments], [])
     assert sorted(slots(out)) == [15, 16, 17, 18, 19, 20, 21]
 
 
@@ -184,7 +185,7 @@ def test_only_named_files_are_taken_in(out):
     )
 
 
-def holding(out: Path, then: str) -> list[str]:
+def lock_holder(out: Path, then: str) -> list[str]:
     """A process that holds the catalog while it does something."""
     lines = [
         "import time",
@@ -221,9 +222,9 @@ def at_each_step(monkeypatch, step: Callable[[], None], action: Callable[[], Non
     """Does the action, and `step` before each of its calls that change a folder."""
 
     def stepping(original: Callable) -> Callable:
-        def call(*given: object, **named: object) -> object:
+        def call(*arguments: object, **options: object) -> object:
             step()
-            return original(*given, **named)
+            return original(*arguments, **options)
 
         return call
 
@@ -232,7 +233,7 @@ def at_each_step(monkeypatch, step: Callable[[], None], action: Callable[[], Non
             patch.setattr(os, name, stepping(getattr(os, name)))
         patch.setattr(Path, "write_text", stepping(Path.write_text))
         # a killed run tidies nothing up
-        patch.setattr(commit.shutil, "rmtree", lambda *given, **named: None)
+        patch.setattr(commit.shutil, "rmtree", lambda *arguments, **options: None)
         action()
 
 
@@ -262,20 +263,20 @@ def test_a_run_that_ends_anywhere_leaves_a_whole_catalog(out, monkeypatch, tmp_p
     for point in count(1):
         path = shutil.copytree(out, tmp_path / f"copy-{point}", symlinks=True)
         was_killed = killed_at(monkeypatch, point, lambda path=path: commit_others(path))
-        found = slots(path)
-        assert sorted(by_folder(path)) == sorted(found) and found in (before, after)
+        slots_ = slots(path)
+        assert sorted(by_folder(path)) == sorted(slots_) and slots_ in (before, after)
         with catalog_transaction(path):
             pass
-        assert slots(path) == found and sorted(by_folder(path)) == sorted(found)
-        named = {name for table, names in catalog.read(path).info.tables.items() for name in names}
-        assert {file.name for table in TABLES for file in (path / table).glob("*")} == named
+        assert slots(path) == slots_ and sorted(by_folder(path)) == sorted(slots_)
+        names = {name for table, names in catalog.read(path).info.tables.items() for name in names}
+        assert {file.name for table in TABLES for file in (path / table).glob("*")} == names
         assert (
             not list(path.glob(f"{commit.STAGING}*"))
             and len(list(path.glob(f"{commit.RUN}*"))) == 1
         )
         commit_others(path)
         assert sorted(slots(path)) == sorted(by_folder(path)) == sorted(after)
-        ends.append(found == after)
+        ends.append(slots_ == after)
         if not was_killed:
             break
     assert ends == sorted(ends) and ends[-1] and 2 * len(TABLES) < len(ends) < 100
@@ -285,12 +286,12 @@ def test_who_lists_a_folder_meanwhile_sees_each_row_once(out, monkeypatch):
     """Before each step of a commit: the rows that the description names then, no more and no
     fewer.
     """
-    seen = []
+    views = []
     at_each_step(
-        monkeypatch, lambda: seen.append((by_folder(out), slots(out))), lambda: commit_others(out)
+        monkeypatch, lambda: views.append((by_folder(out), slots(out))), lambda: commit_others(out)
     )
-    assert len(seen) > 2 * len(TABLES) and all(
-        sorted(listed) == sorted(named) for listed, named in seen
+    assert len(views) > 2 * len(TABLES) and all(
+        sorted(files) == sorted(expected) for files, expected in views
     )
 
 
@@ -299,14 +300,14 @@ def test_who_reads_a_folder_while_runs_commit_sees_each_row_once(out):
     once the run after is there. pyarrow leaves out what vanishes between its listing and its
     look at each file, so its folder is resolved first, as docs/scale.md says.
     """
-    runs_end, looked, seen = threading.Event(), threading.Semaphore(0), []
+    runs_end, looked, views = threading.Event(), threading.Semaphore(0), []
 
     def look() -> None:
         while not runs_end.is_set():
             if (rows := by_folder(out)) is not None:
-                seen.append(sorted(rows))
+                views.append(sorted(rows))
             with suppress(FileNotFoundError):
-                seen.append(sorted(by_dataset(out)))
+                views.append(sorted(by_dataset(out)))
             looked.release()
 
     thread = threading.Thread(target=look)
@@ -329,30 +330,30 @@ def test_who_reads_a_folder_while_runs_commit_sees_each_row_once(out):
         assert looked.acquire(timeout=60)
     runs_end.set()
     thread.join()
-    assert len({tuple(rows) for rows in seen}) > 5
-    assert not [rows for rows in seen if rows not in ([*range(20)], *runs)]
+    assert len({tuple(rows) for rows in views}) > 5
+    assert not [rows for rows in views if rows not in ([*range(20)], *runs)]
 
 
-def test_files_listed_before_a_swap_are_what_they_were_or_gone(out):
+def test_files_listed_before_a_swap_are_unchanged_or_missing(out):
     """By the table's folder; and by the folder of the run, which stays until the next one
     starts.
     """
-    kept, gone = list((out / "time_entries").iterdir()), (out / "time_entries").resolve()
+    files, target = list((out / "time_entries").iterdir()), (out / "time_entries").resolve()
     commit_others(out)
     with pytest.raises(FileNotFoundError):
-        pq.read_table(kept[0])
-    assert ds.dataset(gone).to_table()["slot"].to_pylist() == list(range(20))
-    listed = sorted((out / "time_entries").iterdir())
+        pq.read_table(files[0])
+    assert ds.dataset(target).to_table()["slot"].to_pylist() == list(range(20))
+    links = sorted((out / "time_entries").iterdir())
     with catalog_transaction(out) as place:
         place.make_staging()
         place.commit([], place.keep(place.old.segments), [])
-    assert sorted(slot for file in listed for slot in pq.read_table(file)["slot"].to_pylist()) == [
+    assert sorted(slot for file in links for slot in pq.read_table(file)["slot"].to_pylist()) == [
         *range(10),
         70,
         71,
         72,
     ]
-    assert not gone.exists()
+    assert not target.exists()
 
 
 def of_format_7(out: Path) -> None:
@@ -366,16 +367,16 @@ def of_format_7(out: Path) -> None:
         (run / name).rename(out / name)
     (out / commit.CURRENT).unlink()
     run.rmdir()
-    found = json.loads((out / catalog.NAME).read_text())
-    (out / catalog.NAME).write_text(json.dumps(found | {"format": 7}))
+    document = json.loads((out / catalog.NAME).read_text())
+    (out / catalog.NAME).write_text(json.dumps(document | {"format": 7}))
 
 
 def generation(out: Path) -> set[str]:
     """Of which runs the tables and the description are that can be seen now."""
-    found = {"old" if "old" in file.name else "new" for file in (out / "time_entries").glob("*")}
+    ages = {"old" if "old" in file.name else "new" for file in (out / "time_entries").glob("*")}
     if (out / catalog.NAME).exists():
-        found.add("old" if json.loads((out / catalog.NAME).read_text())["format"] == 7 else "new")
-    return found
+        ages.add("old" if json.loads((out / catalog.NAME).read_text())["format"] == 7 else "new")
+    return ages
 
 
 def test_a_catalog_of_the_format_before_is_replaced_as_a_whole(out, monkeypatch, tmp_path):
@@ -384,13 +385,16 @@ def test_a_catalog_of_the_format_before_is_replaced_as_a_whole(out, monkeypatch,
     """
     of_format_7(out)
     for point in count(1):
-        path, seen = shutil.copytree(out, tmp_path / f"copy-{point}", symlinks=True), []
+        path, generations = shutil.copytree(out, tmp_path / f"copy-{point}", symlinks=True), []
         steps = count(1)
 
         def step(
-            path: Path = path, seen: list = seen, steps: count = steps, point: int = point
+            path: Path = path,
+            generations: list = generations,
+            steps: count = steps,
+            point: int = point,
         ) -> None:
-            seen.append(generation(path))
+            generations.append(generation(path))
             if next(steps) == point:
                 raise Killed
 
@@ -399,7 +403,7 @@ def test_a_catalog_of_the_format_before_is_replaced_as_a_whole(out, monkeypatch,
             was_killed = False
         except Killed:
             was_killed = True
-        assert all(len(one) <= 1 for one in [*seen, generation(path)])
+        assert all(len(generation_) <= 1 for generation_ in [*generations, generation(path)])
         assert by_folder(path) in (None, list(range(20)), [70, 71, 72])
         commit_others(path)
         assert slots(path)[:3] == by_folder(path)[-3:] == [70, 71, 72] and generation(path) == {
@@ -429,19 +433,19 @@ def test_a_run_that_does_not_commit_changes_nothing(out):
     assert files(out) == before and not list(out.glob(f"{commit.STAGING}*"))
 
 
-def test_another_process_is_told_who_writes(out):
+def test_another_process_learns_who_writes(out):
     """One line with the process that holds the catalog."""
     with catalog_transaction(out):
-        other = subprocess.run(holding(out, "pass"), capture_output=True, text=True)
+        other = subprocess.run(lock_holder(out, "pass"), capture_output=True, text=True)
     assert other.stderr.splitlines()[-1].endswith(
         f"Busy: {out} is being written by another run (process {os.getpid()}); wait for it to end"
     )
-    assert subprocess.run(holding(out, "pass")).returncode == 0
+    assert subprocess.run(lock_holder(out, "pass")).returncode == 0
 
 
 def test_a_lock_ends_with_its_process(out):
     """However it ends: kill -9 leaves no lock behind."""
-    command = holding(out, "print('held', flush=True); time.sleep(60)")
+    command = lock_holder(out, "print('held', flush=True); time.sleep(60)")
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout.readline() == "held\n"
         with pytest.raises(CatalogBusy), catalog_transaction(out):
@@ -453,17 +457,17 @@ def test_a_lock_ends_with_its_process(out):
 
 def test_a_run_of_this_process_is_waited_for(out, monkeypatch):
     """A cancelled one may still be ending; beyond its time it counts as any other."""
-    held, ended = threading.Event(), []
+    is_locked, ended = threading.Event(), []
 
     def first() -> None:
         with catalog_transaction(out):
-            held.set()
+            is_locked.set()
             time.sleep(0.3)
             ended.append(True)
 
     thread = threading.Thread(target=first)
     thread.start()
-    held.wait()
+    is_locked.wait()
     with catalog_transaction(out):
         assert ended == [True]
         monkeypatch.setattr(commit, "OWN_RUN_ENDS_WITHIN_S", 0.1)

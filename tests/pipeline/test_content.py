@@ -81,12 +81,12 @@ def test_no_batch_tells_nothing():
 
 def test_codecs_are_named():
     """A bit for each id, also one that no codec has; the other attributes count for nothing."""
-    told = content(batches_of([100] * 4, attributes=[4, 0x70, 7, 4 | LOG_APPEND_TIME]))
-    assert told.codecs == 0b10010001 and codec_names(told.codecs) == ("none", "zstd", "7")
+    counts = content(batches_of([100] * 4, attributes=[4, 0x70, 7, 4 | LOG_APPEND_TIME]))
+    assert counts.codecs == 0b10010001 and codec_names(counts.codecs) == ("none", "zstd", "7")
     assert codec_names(content(batches_of([])).codecs) == ()
 
 
-def test_a_stored_minus_one_is_told_where_there_is_nothing_else():
+def test_a_stored_minus_one_is_reported_where_there_is_nothing_else():
     """-1 in a header says that there is no time; it is not the least one of a segment that has
     some.
     """
@@ -107,13 +107,13 @@ def test_a_format_without_times_has_none():
         base_timestamp_ms=-1,
         max_timestamp_ms=-1,
     )
-    told = content(old)
+    counts = content(old)
     assert (
-        told.min_timestamp_ms,
-        told.max_timestamp_ms,
-        told.first_offset,
-        told.records,
-        told.last_offset,
+        counts.min_timestamp_ms,
+        counts.max_timestamp_ms,
+        counts.first_offset,
+        counts.records,
+        counts.last_offset,
     ) == (None, None, None, None, 3)
 
 
@@ -168,9 +168,11 @@ def test_an_index_of_whole_appends_keeps_its_evidence():
     batches = batches_of([1000] * 90)
     entries = entries_of(batches, list(range(9, 90, 9)))
     entries["offset"] += 2 * 8
-    whole = interval_evidence(batches, entries)
-    assert whole.per_append
-    assert all(gathered(parts_of(batches, [cut, cut + 5]), entries) == whole for cut in range(90))
+    evidence = interval_evidence(batches, entries)
+    assert evidence.per_append
+    assert all(
+        gathered(parts_of(batches, [cut, cut + 5]), entries) == evidence for cut in range(90)
+    )
 
 
 def test_entries_that_point_between_batches_count_alike():
@@ -178,8 +180,10 @@ def test_entries_that_point_between_batches_count_alike():
     batches = batches_of([1000] * 30)
     entries = entries_of(batches, [5, 10, 15, 20])
     entries["position"][1] += 10
-    whole = interval_evidence(batches, entries)
-    assert all(gathered(parts_of(batches, [cut, cut + 2]), entries) == whole for cut in range(30))
+    evidence = interval_evidence(batches, entries)
+    assert all(
+        gathered(parts_of(batches, [cut, cut + 2]), entries) == evidence for cut in range(30)
+    )
 
 
 def test_real_segments_in_chunks(clean, killed):

@@ -28,7 +28,7 @@ from kafkaviz.pipeline.ingest import plan as plan_module
 from kafkaviz.simulate.steps import StartupStep
 from tests.pipeline.catalog_rows import assert_catalog_holds
 from tests.pipeline.file_access import opened_files, touch
-from tests.pipeline.made import log_bytes, write_broker, write_segment
+from tests.pipeline.small_logs import log_bytes, write_broker, write_segment
 
 
 @pytest.fixture
@@ -56,18 +56,18 @@ def copied(killed, tmp_path) -> Path:
     return shutil.copytree(killed, tmp_path / "killed")
 
 
-def assert_told(out: Path, *directories: Path) -> None:
+def assert_health(out: Path, *directories: Path) -> None:
     """The catalog says of each directory what a check of it says, and its tables hold that and
     nothing else.
     """
     read, rows = catalog.read(out), {"findings": 0, "restart_steps": 0, "retention": 0}
     for directory in directories:
-        found = open_broker(directory)
-        told, expected = read.health(read_name(read, directory)), broker_health.check(found)
-        assert told.findings == expected.findings
-        assert told.restart == expected.restart
-        assert told.retention == expected.retention
-        assert broker_health.Health(found, *told) == expected
+        broker = open_broker(directory)
+        stored, expected = read.health(read_name(read, directory)), broker_health.check(broker)
+        assert stored.findings == expected.findings
+        assert stored.restart == expected.restart
+        assert stored.retention == expected.retention
+        assert broker_health.Health(broker, *stored) == expected
         rows["findings"] += len(expected.findings)
         rows["restart_steps"] += len(expected.restart.steps) if expected.restart else 0
         rows["retention"] += sum(len(log.segments) for log in expected.retention)
@@ -76,9 +76,9 @@ def assert_told(out: Path, *directories: Path) -> None:
 
 def read_name(read: catalog.Catalog, directory: Path) -> str:
     return next(
-        one.broker
-        for one in read.info.sources
-        if directory.resolve() in (one.path, one.given.resolve())
+        source.broker
+        for source in read.info.sources
+        if directory.resolve() in (source.path, source.given.resolve())
     )
 
 
@@ -91,7 +91,7 @@ def test_findings_are_those_of_a_check_in_process(sample, request, in_process, o
     """
     directory = request.getfixturevalue(sample)
     in_process(directory, catalog=out, findings=True)
-    assert_told(out, directory)
+    assert_health(out, directory)
     assert_catalog_holds(out, directory)
     assert len(catalog.read(out).health(directory.name).findings) > 5
 
@@ -102,7 +102,7 @@ def test_findings_on_spark_are_the_same(clean, killed, damaged, on_spark, out, f
     """
     before = [fingerprint(directory) for directory in (clean, killed, damaged)]
     run = on_spark(clean, killed, damaged, catalog=out, findings=True)
-    assert_told(out, clean, killed, damaged)
+    assert_health(out, clean, killed, damaged)
     assert [fingerprint(directory) for directory in (clean, killed, damaged)] == before
     progress = run.progress()
     assert (progress.state, progress.done_tasks, progress.done_bytes) == (
@@ -120,7 +120,7 @@ def test_findings_of_thirteen_brokers_are_the_same(shared, on_spark, out):
     archives = [archive for archive in archives if not archive.name.endswith(".expected.tar.gz")]
     assert len(archives) == 13
     on_spark(*archives, catalog=out, findings=True)
-    assert_told(out, *archives)
+    assert_health(out, *archives)
 
 
 def test_the_columns_are_those_that_are_promised(killed, in_process, out):
@@ -143,19 +143,19 @@ def test_the_columns_are_those_that_are_promised(killed, in_process, out):
     ]
     expected = broker_health.check(killed)
     rows = catalog.read(out).table("findings").to_pylist()
-    for row, one in zip(rows, expected.findings, strict=True):
+    for row, finding in zip(rows, expected.findings, strict=True):
         assert (row["broker"], row["code"], row["file"], row["position"], row["length"]) == (
             killed.name,
-            one.code,
-            one.file,
-            one.position,
-            one.length,
+            finding.code,
+            finding.file,
+            finding.position,
+            finding.length,
         )
-        assert row["evidence"] == one.evidence.text and row["directory"] == one.partition
-        assert (f"{row['topic']}-{row['partition']}" if row["topic"] else None) == one.partition
+        assert row["evidence"] == finding.evidence.text and row["directory"] == finding.partition
+        assert (f"{row['topic']}-{row['partition']}" if row["topic"] else None) == finding.partition
     steps = catalog.read(out).table("restart_steps").to_pylist()
     assert RESTART_STEPS.names[3:6] == ["directory", "segment_base_offset", "action"]
-    told = [
+    actual = [
         (
             row["directory"],
             row["segment_base_offset"],
@@ -165,9 +165,9 @@ def test_the_columns_are_those_that_are_promised(killed, in_process, out):
         )
         for row in steps
     ]
-    assert told == [
-        (one.partition, one.segment, one.action, one.from_position, one.size_bytes)
-        for one in expected.restart.steps
+    assert actual == [
+        (step.partition, step.segment, step.action, step.from_position, step.size_bytes)
+        for step in expected.restart.steps
     ]
     (source,) = catalog.read(out).info.sources
     assert vars(source.checked) == {
@@ -208,7 +208,7 @@ def test_a_touched_segment_is_read_alone(broker, in_process, out, monkeypatch):
     }
     assert not [name for name in opened if name.startswith("b-1/")]
     assert (run.done.read_segments, run.done.kept_segments) == (1, 5)
-    assert_told(out, broker)
+    assert_health(out, broker)
     assert_catalog_holds(out, broker)
 
 
@@ -221,20 +221,20 @@ def test_many_small_changes_end_where_a_full_check_does(copied, in_process, out)
     with open(logs[0], "r+b") as log:
         log.truncate(logs[0].stat().st_size - 7)
     in_process(copied, catalog=out, findings=True)
-    assert_told(out, copied)
+    assert_health(out, copied)
     with open(logs[1], "ab") as log:
         log.write(bytes(100))
     logs[2].with_suffix(".index").unlink(missing_ok=True)
     in_process(copied, catalog=out, findings=True)
-    assert_told(out, copied)
+    assert_health(out, copied)
     write_segment(copied / "new-0", [100] * 3)
     logs[2].rename(logs[2].with_name(logs[2].name + ".deleted"))
     in_process(copied, catalog=out, findings=True)
-    assert_told(out, copied)
+    assert_health(out, copied)
     before = catalog.read(out).info.rows
     in_process(copied, catalog=out, findings=True, full=True)
     assert catalog.read(out).info.rows == before
-    assert_told(out, copied)
+    assert_health(out, copied)
 
 
 def test_the_marker_of_a_clean_stop_changes_findings(broker, in_process, out):
@@ -243,7 +243,7 @@ def test_the_marker_of_a_clean_stop_changes_findings(broker, in_process, out):
     """
     in_process(broker, catalog=out, findings=True)
     before = catalog.read(out)
-    codes = [{one.code for one in before.health("made").findings}]
+    codes = [{finding.code for finding in before.health("made").findings}]
     (broker / CLEAN_SHUTDOWN).unlink()
     run = in_process(broker, catalog=out, findings=True)
     assert run.done.read_segments == 6
@@ -251,9 +251,9 @@ def test_the_marker_of_a_clean_stop_changes_findings(broker, in_process, out):
     assert {table: after.info.tables[table] for table in ("batches", "offset_entries")} == {
         table: before.info.tables[table] for table in ("batches", "offset_entries")
     }
-    assert_told(out, broker)
+    assert_health(out, broker)
     assert_catalog_holds(out, broker)
-    codes.append({one.code for one in after.health("made").findings})
+    codes.append({finding.code for finding in after.health("made").findings})
     assert "unclean-shutdown" in codes[1] - codes[0]
     assert (before.info.sources[0].checked.clean, after.info.sources[0].checked.clean) == (
         True,
@@ -290,7 +290,7 @@ def test_whatever_findings_depend_on_is_noticed(broker, in_process, out, changed
         (broker / changed).write_text(text.get(changed.removeprefix("../"), "nonsense\n"))
     assert not catalog.read(out).is_fresh([open_broker(broker)], findings=True)
     run = in_process(broker, catalog=out, findings=True)
-    assert_told(out, broker)
+    assert_health(out, broker)
     assert run.progress().state == "done"
     assert in_process(broker, catalog=out, findings=True).progress().state == "fresh"
 
@@ -302,7 +302,7 @@ def test_what_does_not_concern_segments_reads_none(broker, in_process, out, monk
     with opened_files(monkeypatch) as opened:
         run = in_process(broker, catalog=out, findings=True)
     assert opened == [] and run.done.read_segments == 0
-    assert_told(out, broker)
+    assert_health(out, broker)
 
 
 def test_a_cut_segment_has_its_findings_once(copied, in_process, out, monkeypatch):
@@ -322,14 +322,14 @@ def test_a_cut_segment_has_its_findings_once(copied, in_process, out, monkeypatc
     in_process(copied, catalog=out, findings=True)
     assert sum(map(len, cut)) > 2
     assert len(set(checked)) == len(checked) > 3
-    assert_told(out, copied)
+    assert_health(out, copied)
 
 
 def test_a_wrong_cut_is_checked_once_too(broker, in_process, out, monkeypatch):
     """A segment that is read a second time, in one piece."""
     monkeypatch.setattr(plan_module, "cuts", lambda segment, target_bytes: [105])
     in_process(broker, catalog=out, findings=True)
-    assert_told(out, broker)
+    assert_health(out, broker)
 
 
 def test_an_unreadable_file_is_a_finding_and_hides_nothing(broker, in_process, out, monkeypatch):
@@ -347,23 +347,23 @@ def test_an_unreadable_file_is_a_finding_and_hides_nothing(broker, in_process, o
         os, "access", lambda path, mode: readable["now"] if path == closed else access(path, mode)
     )
     in_process(broker, catalog=out, findings=True)
-    assert_told(out, broker)
-    found = catalog.read(out).health("made").findings
-    (one,) = [one for one in found if one.code == "unreadable-file"]
-    assert one.file == f"a-0/{10:020d}.log" and one.message["problem"] == message(
+    assert_health(out, broker)
+    findings = catalog.read(out).health("made").findings
+    (finding,) = [finding_ for finding_ in findings if finding_.code == "unreadable-file"]
+    assert finding.file == f"a-0/{10:020d}.log" and finding.message["problem"] == message(
         "errors.may_not_be_read"
     )
-    assert {one.file for one in found if one.severity == "error"} >= {
+    assert {finding_.file for finding_ in findings if finding_.severity == "error"} >= {
         f"a-0/{0:020d}.log",
         f"a-0/{22:020d}.log",
         f"b-1/{0:020d}.log",
     }
     readable["now"] = True
     assert in_process(broker, catalog=out, findings=True).done.read_segments == 1
-    assert_told(out, broker)
+    assert_health(out, broker)
 
 
-def test_a_start_that_cannot_be_told_leaves_the_findings(broker, in_process, out, monkeypatch):
+def test_a_start_that_cannot_be_foretold_leaves_the_findings(broker, in_process, out, monkeypatch):
     """A small file that a start reads may not be read: no restart, all else."""
     (broker / "a-0" / "leader-epoch-checkpoint").write_text("0\n0\n")
     open_reader = file.reader
@@ -375,9 +375,9 @@ def test_a_start_that_cannot_be_told_leaves_the_findings(broker, in_process, out
 
     monkeypatch.setattr(file, "reader", reader)
     in_process(broker, catalog=out, findings=True)
-    assert_told(out, broker)
-    told = catalog.read(out).health("made")
-    assert told.restart is None and told.findings
+    assert_health(out, broker)
+    health = catalog.read(out).health("made")
+    assert health.restart is None and health.findings
     assert catalog.read(out).info.sources[0].checked.starts is None
 
 
@@ -395,7 +395,7 @@ def test_without_findings_there_are_none(broker, in_process, out):
     before = read.table("batches")
     assert in_process(broker, catalog=out, findings=True).done.read_segments == 6
     assert catalog.read(out).table("batches") == before and catalog.read(out).info.rows["sweep"] > 0
-    assert_told(out, broker)
+    assert_health(out, broker)
     assert in_process(broker, catalog=out).progress().state == "fresh"
     with pytest.raises(CannotOpen, match="holds no findings of other"):
         catalog.read(out).health("other")
@@ -411,7 +411,7 @@ def test_what_the_catalog_has_lost_is_found_again(broker, in_process, out, table
     for path in (out / table).iterdir():
         path.unlink()
     assert in_process(broker, catalog=out, findings=True).done.read_segments == read_segments
-    assert_told(out, broker)
+    assert_health(out, broker)
 
 
 def test_what_was_kept_is_not_believed_blindly(broker, in_process, out, monkeypatch):
@@ -431,7 +431,7 @@ def test_what_was_kept_is_not_believed_blindly(broker, in_process, out, monkeypa
     monkeypatch.setattr(catalog.Catalog, "table", spoilt)
     touch(broker / "b-1" / f"{16:020d}.index")
     assert in_process(broker, catalog=out, findings=True).done.read_segments == 2
-    assert_told(out, broker)
+    assert_health(out, broker)
 
 
 JSON_COLUMNS = {  # the column that a table is read from, and what it holds
@@ -456,14 +456,14 @@ JSON_COLUMNS = {  # the column that a table is read from, and what it holds
         ("retention", "policy_source", "default of Kafka 4.3"),
     ],
 )
-def test_json_that_no_check_made_is_one_line(copied, in_process, out, table, field, value):
+def test_json_that_no_check_wrote_is_one_line(copied, in_process, out, table, field, value):
     """A catalog may come from anywhere."""
     in_process(copied, catalog=out, findings=True)
     column, row_type = JSON_COLUMNS[table]
 
     def spoil(text: str) -> str:
         values = json.loads(text)
-        values[[one.name for one in fields(row_type)].index(field)] = value
+        values[[field_.name for field_ in fields(row_type)].index(field)] = value
         return json.dumps(values)
 
     spoil_first_row(out / table, column, spoil)
@@ -482,7 +482,7 @@ def test_json_that_no_check_made_is_one_line(copied, in_process, out, table, fie
         ("retention", "counted_by", "hand"),
     ],
 )
-def test_rows_that_no_check_made_are_one_line(copied, in_process, out, table, column, value):
+def test_rows_that_no_check_wrote_are_one_line(copied, in_process, out, table, column, value):
     """The same of the columns."""
     in_process(copied, catalog=out, findings=True)
     spoil_first_row(out / table, column, lambda text: value)
@@ -513,41 +513,41 @@ def test_numbers_and_names_that_no_column_holds_end_no_run(broker):
     refused = StartupStep(
         "odd\udcff", None, "fail", "directory-name", verbatim("odd\udcff is no name")
     )
-    found = broker_health.Health(
+    health = broker_health.Health(
         open_broker(broker),
         broker_health.AssumedRelease((4, 3, 1), (verbatim("so"),)),
         (),
         broker_health.Restart(False, False, (step, refused)),
     )
-    rows = findings.steps_table([("made", found)]).to_pylist()
+    rows = findings.steps_table([("made", health)]).to_pylist()
     assert [(row["segment_base_offset"], row["bytes"], row["directory"]) for row in rows] == [
         (None, 5, "a-0"),
         (None, None, "odd\ufffd"),
     ]
 
 
-def test_a_date_that_comes_closer_is_asked_again(copied, in_process, out):
+def test_a_date_that_comes_closer_is_checked_again(copied, in_process, out):
     """Times ahead of the broker's clock are no finding once the clock has come so far, though
     nobody touched those segments.
     """
     for path in copied.rglob("*"):
         os.utime(path, ns=(10**18, 10**18))
     in_process(copied, catalog=out, findings=True)
-    assert_told(out, copied)
+    assert_health(out, copied)
     ahead = {
-        one.partition
-        for one in catalog.read(out).health("killed").findings
-        if one.code == "timestamp-in-future"
+        finding.partition
+        for finding in catalog.read(out).health("killed").findings
+        if finding.code == "timestamp-in-future"
     }
     assert len(ahead) > 1
     later_ns = 1_900_000_000 * 10**9
     os.utime(max(copied.glob("*/*.log")), ns=(later_ns, later_ns))
     assert in_process(copied, catalog=out, findings=True).done.read_segments >= len(ahead)
-    assert_told(out, copied)
+    assert_health(out, copied)
     assert not [
-        one
-        for one in catalog.read(out).health("killed").findings
-        if one.code == "timestamp-in-future"
+        finding
+        for finding in catalog.read(out).health("killed").findings
+        if finding.code == "timestamp-in-future"
     ]
 
 
@@ -555,7 +555,7 @@ def test_another_recovery_point_makes_another_start(copied, in_process, out, mon
     """No segment is checked again for it; the start of that partition is told anew."""
     in_process(copied, catalog=out, findings=True)
     before = catalog.read(out).health("killed").restart
-    partition = max(open_broker(copied).partitions, key=lambda one: len(one.live))
+    partition = max(open_broker(copied).partitions, key=lambda log: len(log.live))
     text = f"0\n1\n{partition.topic} {partition.partition} {partition.log_end_offset()}\n"
     (copied / "recovery-point-offset-checkpoint").write_text(text)
     with monkeypatch.context() as patch:
@@ -563,7 +563,7 @@ def test_another_recovery_point_makes_another_start(copied, in_process, out, mon
             checks, "check", lambda segment, facts: pytest.fail(f"{segment.log} was checked")
         )
         in_process(copied, catalog=out, findings=True)
-    assert_told(out, copied)
+    assert_health(out, copied)
     assert catalog.read(out).health("killed").restart != before
 
 
@@ -575,8 +575,11 @@ def test_partitions_given_alone_are_checked_alone(broker, in_process, out):
         open_broker(broker / "a-0"), *read.health("made")
     ) == broker_health.check(open_broker(broker / "a-0"))
     in_process(broker / "b-1", broker / "a-0", catalog=out, findings=True)
-    told = catalog.read(out).health("made")
-    assert {one.partition for one in told.findings} == {"a-0", "b-1"} and told.restart.starts
+    health = catalog.read(out).health("made")
+    assert {finding.partition for finding in health.findings} == {
+        "a-0",
+        "b-1",
+    } and health.restart.starts
 
 
 def test_a_segment_that_grew_is_checked_with_the_one_before_it(broker, in_process, out):
@@ -588,10 +591,10 @@ def test_a_segment_that_grew_is_checked_with_the_one_before_it(broker, in_proces
     in_process(broker, catalog=out, findings=True)
     write_segment(broker / "b-1", [150] * 3, base_offset=42)
     assert in_process(broker, catalog=out, findings=True).done.read_segments == 2
-    assert_told(out, broker)
+    assert_health(out, broker)
 
 
-def test_findings_are_what_a_run_does_unless_told_otherwise(broker, in_process, out):
+def test_a_run_checks_by_default(broker, in_process, out):
     """start_ingest by itself."""
     job.start_ingest([broker], out, "local[2]").wait()
-    assert_told(out, broker)
+    assert_health(out, broker)

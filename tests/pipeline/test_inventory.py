@@ -9,26 +9,31 @@ from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.pipeline.catalog.catalog_info import CatalogInfo, version
 from kafkaviz.pipeline.ingest import inventory as inventory_module
 from kafkaviz.pipeline.ingest.inventory import Inventory, inventory
-from tests.pipeline.made import write_broker
+from tests.pipeline.small_logs import write_broker
 
 
-def made(path: Path) -> Broker:
+def make_broker(path: Path) -> Broker:
     """A broker directory with one segment."""
     return open_broker(write_broker(path, {"a-0": [[100] * 3]}))
 
 
-def as_read(found: Inventory) -> CatalogInfo:
+def as_read(inventory_: Inventory) -> CatalogInfo:
     """A catalog that was read from exactly this."""
-    return CatalogInfo(version(), found.sources, {}, tuple(one.stored for one in found.segments))
+    return CatalogInfo(
+        version(), inventory_.sources, {}, tuple(segment.stored for segment in inventory_.segments)
+    )
 
 
-def names(found: Inventory) -> list[str]:
-    return [source.broker for source in found.sources]
+def names(inventory_: Inventory) -> list[str]:
+    return [source.broker for source in inventory_.sources]
 
 
 def test_a_folder_gives_the_name(tmp_path):
     """As far as that tells all apart."""
-    assert names(inventory([made(tmp_path / "one"), made(tmp_path / "two")])) == ["one", "two"]
+    assert names(inventory([make_broker(tmp_path / "one"), make_broker(tmp_path / "two")])) == [
+        "one",
+        "two",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -39,61 +44,61 @@ def test_a_folder_gives_the_name(tmp_path):
         (["data", "data/deep/data"], None),
     ],
 )
-def test_equal_folders_are_told_apart_by_those_above(tmp_path, paths, expected):
+def test_equal_folders_are_distinguished_by_those_above(tmp_path, paths, expected):
     """As many of them as it takes, the same number for all."""
-    found = names(inventory([made(tmp_path / path) for path in paths]))
-    assert found == (expected or [f"{tmp_path.name}/data", "deep/data"])
+    paths_ = names(inventory([make_broker(tmp_path / path) for path in paths]))
+    assert paths_ == (expected or [f"{tmp_path.name}/data", "deep/data"])
 
 
 def test_the_order_in_which_directories_are_given_does_not_matter(tmp_path):
     """The same catalog is read from the same directories."""
-    one, two = made(tmp_path / "one"), made(tmp_path / "two")
-    assert inventory([one, two]) == inventory([two, one])
-    assert inventory([two, one, one]).is_in(as_read(inventory([one, two])))
+    first, two = make_broker(tmp_path / "one"), make_broker(tmp_path / "two")
+    assert inventory([first, two]) == inventory([two, first])
+    assert inventory([two, first, first]).is_in(as_read(inventory([first, two])))
 
 
 def test_another_set_of_directories_is_not_in_the_catalog(tmp_path):
     """One more, one fewer."""
-    one, two = made(tmp_path / "one"), made(tmp_path / "two")
-    assert not inventory([one]).is_in(as_read(inventory([one, two])))
-    assert not inventory([one, two]).is_in(as_read(inventory([one])))
-    assert inventory([one, two]).catalog_numbers(as_read(inventory([two]))) == [None, 0]
+    first, two = make_broker(tmp_path / "one"), make_broker(tmp_path / "two")
+    assert not inventory([first]).is_in(as_read(inventory([first, two])))
+    assert not inventory([first, two]).is_in(as_read(inventory([first])))
+    assert inventory([first, two]).catalog_numbers(as_read(inventory([two]))) == [None, 0]
 
 
 def test_a_renamed_broker_is_read_again(tmp_path):
     """A second folder called data: the first is no longer just data in the tables."""
-    first = made(tmp_path / "b1" / "data")
+    first = make_broker(tmp_path / "b1" / "data")
     before = as_read(inventory([first]))
-    both = inventory([first, made(tmp_path / "b2" / "data")])
+    both = inventory([first, make_broker(tmp_path / "b2" / "data")])
     assert names(both) == ["b1/data", "b2/data"] and both.catalog_numbers(before) == [None, None]
 
 
 def test_another_version_reads_everything(tmp_path, monkeypatch):
     """It may see more in the same bytes."""
-    found = inventory([made(tmp_path / "one")])
-    before = as_read(found)
-    assert found.is_in(before) and found.catalog_numbers(before) == [0]
+    stock = inventory([make_broker(tmp_path / "one")])
+    before = as_read(stock)
+    assert stock.is_in(before) and stock.catalog_numbers(before) == [0]
     monkeypatch.setattr(inventory_module, "version", lambda: "99")
-    assert not found.is_in(before) and found.catalog_numbers(before) == [None]
+    assert not stock.is_in(before) and stock.catalog_numbers(before) == [None]
 
 
 def test_nothing_is_known_without_a_catalog(tmp_path):
     """The first run."""
-    assert inventory([made(tmp_path / "one")]).catalog_numbers(None) == [None]
+    assert inventory([make_broker(tmp_path / "one")]).catalog_numbers(None) == [None]
 
 
 @pytest.mark.parametrize("field", ["size_bytes", "mtime_ns"])
 def test_size_and_time_tell_that_a_file_has_changed(tmp_path, field):
     """Either is enough."""
-    broker = made(tmp_path / "one")
+    broker = make_broker(tmp_path / "one")
     before = as_read(inventory([broker]))
     (partition,) = broker.partitions
     (segment,) = partition.segments
     changed = replace(
         segment, index=replace(segment.index, **{field: getattr(segment.index, field) + 1})
     )
-    found = inventory([replace(broker, partitions=(replace(partition, segments=(changed,)),))])
-    assert not found.is_in(before) and found.catalog_numbers(before) == [None]
+    stock = inventory([replace(broker, partitions=(replace(partition, segments=(changed,)),))])
+    assert not stock.is_in(before) and stock.catalog_numbers(before) == [None]
 
 
 def test_a_topic_may_be_called_as_a_suffix(tmp_path):

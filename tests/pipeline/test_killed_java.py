@@ -26,7 +26,7 @@ SCRIPT = """
     from kafkaviz.pipeline.ingest import plan
     from kafkaviz.app.cache import broker_cache
     from kafkaviz.app.state import ingests
-    from tests.pipeline.made import write_broker
+    from tests.pipeline.small_logs import write_broker
 
     plan.LEAST_BYTES = plan.MOST_BYTES = 1  # a task a segment, so that it takes its time
     plan.cuts = lambda segment, target_bytes: []
@@ -83,26 +83,28 @@ def test_the_page_says_that_spark_died_and_starts_it_again(tmp_path):
     assert "Py4J" not in done.stdout
 
 
-def test_how_far_a_run_is_can_be_asked_when_its_java_is_gone():
+def test_how_far_a_run_is_can_be_read_when_its_java_has_ended():
     """The page asks twice a second, and may do so before the run has noticed: no task has ended
     then.
     """
-    asked, ends = threading.Event(), threading.Event()
+    has_asked, ends = threading.Event(), threading.Event()
 
     def refuse() -> None:
         raise ConnectionRefusedError
 
     spark = SimpleNamespace(
-        sparkContext=SimpleNamespace(setJobGroup=lambda *told, **more: None, statusTracker=refuse)
+        sparkContext=SimpleNamespace(
+            setJobGroup=lambda *arguments, **more: None, statusTracker=refuse
+        )
     )
 
     def steps(run: Ingest) -> None:
         run.start_reading(spark, [])
-        asked.set()
+        has_asked.set()
         ends.wait(30)
 
     run = Ingest(steps)
-    assert asked.wait(30)
+    assert has_asked.wait(30)
     assert (run.progress().state, run.progress().done_tasks) == ("reading", 0)
     ends.set()
     run.wait(30)

@@ -23,7 +23,7 @@ FILE_OF = {"kafka_offset_index": "index", "kafka_time_index": "timeindex"}
 
 
 @pytest.fixture
-def made(tmp_path) -> Path:
+def broker_directory(tmp_path) -> Path:
     """Two topic-partitions of a hundred batches of ten records each."""
     directory = whole_logs.broker(tmp_path / "made")
     batches = [whole_logs.batch(number * 10, [START_MS + number] * 10, 80) for number in range(100)]
@@ -61,9 +61,9 @@ def test_a_corrupt_batch_ends_the_query(tmp_path, codec_name):
         rf"hurt-0/0+\.log, byte {first + 17}: Record is corrupt \(stored crc = .*; option "
         r"mode=PERMISSIVE gives it as a row"
     )
-    for given in ({}, {"mode": "FAILFAST"}, {"task_bytes": "20000"}):
+    for options in ({}, {"mode": "FAILFAST"}, {"task_bytes": "20000"}):
         with pytest.raises(Malformed, match=words):
-            read("kafka_records", directory, **given)
+            read("kafka_records", directory, **options)
 
 
 @pytest.mark.parametrize("codec_name", ["none", "zstd"])
@@ -75,23 +75,23 @@ def test_corrupt_batches_are_rows_or_left_out(tmp_path, caplog, codec_name):
     sound = [*range(5), *range(40, 45)]
     rows = read("kafka_records", directory, mode="permissive").to_pylist()
     assert [row["offset"] for row in rows if row["problem"] is None] == sound
-    told = [row for row in rows if row["problem"]]
-    assert [row["batch_position"] for row in told] == starts and all(
-        row["offset"] is None for row in told
+    problems = [row for row in rows if row["problem"]]
+    assert [row["batch_position"] for row in problems] == starts and all(
+        row["offset"] is None for row in problems
     )
-    assert all(f"{0:020d}.log, byte " in row["problem"] for row in told)
+    assert all(f"{0:020d}.log, byte " in row["problem"] for row in problems)
     assert read("kafka_records", directory, problems="true").to_pylist() == rows
-    found = read("kafka_records", directory, mode="DROPMALFORMED")
-    assert found["offset"].to_pylist() == sound and "problem" not in found.column_names
+    table = read("kafka_records", directory, mode="DROPMALFORMED")
+    assert table["offset"].to_pylist() == sound and "problem" not in table.column_names
     assert f"byte {starts[0] + 17}: Record is corrupt" in caplog.text
 
 
-def test_any_changed_byte_is_seen(tmp_path):
+def test_any_changed_byte_is_detected(tmp_path):
     """From the attributes on, which the checksum covers, one bit anywhere."""
-    whole = [whole_logs.batch(10 * number, [START_MS] * 2, 8) for number in range(3)]
+    batches = [whole_logs.batch(10 * number, [START_MS] * 2, 8) for number in range(3)]
     directory = whole_logs.broker(tmp_path / "made")
-    for at in range(CRC_START - 4, len(whole[1])):
-        whole_logs.write(directory / "hurt-0", [whole[0], flipped(whole[1], at), whole[2]])
+    for at in range(CRC_START - 4, len(batches[1])):
+        whole_logs.write(directory / "hurt-0", [batches[0], flipped(batches[1], at), batches[2]])
         rows = read(
             "kafka_records", directory, mode="PERMISSIVE", isolation="read_uncommitted"
         ).to_pylist()
@@ -117,7 +117,7 @@ def test_batches_tell_their_checksums(tmp_path):
     ]
 
 
-def test_checksums_are_read_where_they_are_asked_for(tmp_path, monkeypatch):
+def test_checksums_are_read_where_a_query_needs_them(tmp_path, monkeypatch):
     """The column costs a second look at the bytes, so it is not taken without it."""
     from kafkaviz.pipeline.datasource import records
 
@@ -129,15 +129,15 @@ def test_checksums_are_read_where_they_are_asked_for(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_a_file_that_vanishes_ends_the_query(made, name):
+def test_a_file_that_vanishes_ends_the_query(broker_directory, name):
     """Between the plan and the reading, as retention deletes it; a row in mode PERMISSIVE, and
     never nothing.
     """
     for mode in ("FAILFAST", "DROPMALFORMED", "PERMISSIVE"):
-        given = {"mode": mode, "path": str(made)}
-        reader = KafkaReader(name, given, source_schema(name, given))
+        options = {"mode": mode, "path": str(broker_directory)}
+        reader = KafkaReader(name, options, source_schema(name, options))
         tasks = reader.partitions()
-        path = made / "a-0" / f"{0:020d}.{FILE_OF.get(name, 'log')}"
+        path = broker_directory / "a-0" / f"{0:020d}.{FILE_OF.get(name, 'log')}"
         data = path.read_bytes()
         path.unlink()
         if mode == "PERMISSIVE":
@@ -152,41 +152,43 @@ def test_a_file_that_vanishes_ends_the_query(made, name):
         path.write_bytes(data)
 
 
-def source_schema(name: str, given: dict[str, str]):
+def source_schema(name: str, options: dict[str, str]):
     """The columns as Spark has them."""
-    return next(one for one in source.SOURCES if name == one.FORMAT)(given).schema()
+    return next(row_source for row_source in source.SOURCES if name == row_source.FORMAT)(
+        options
+    ).schema()
 
 
 @pytest.mark.parametrize("kind", ["log", "index"])
-def test_a_file_that_may_not_be_read_ends_the_query(made, kind, monkeypatch):
+def test_a_file_that_may_not_be_read_ends_the_query(broker_directory, kind, monkeypatch):
     """A .log, and an .index that a column is made of; without that column the .index is not needed,
     but where a segment is cut.
     """
     opened, hidden = open, f"{0:020d}.{kind}"
 
-    def refusing(path, *given, **more):
+    def refusing(path, *arguments, **more):
         if Path(path).name == hidden and Path(path).parent.name == "a-0":
             raise PermissionError(13, "Permission denied")
-        return opened(path, *given, **more)
+        return opened(path, *arguments, **more)
 
     monkeypatch.setattr(file, "open", refusing, raising=False)
     with pytest.raises(Malformed, match=rf"a-0/{hidden}: may not be read"):
-        read("kafka_batches", made)
+        read("kafka_batches", broker_directory)
     if kind == "index":
-        assert read("kafka_records", made).num_rows == 2000
+        assert read("kafka_records", broker_directory).num_rows == 2000
         with pytest.raises(Malformed, match="may not be read"):
-            read("kafka_records", made, task_bytes="40000")
+            read("kafka_records", broker_directory, task_bytes="40000")
     else:
         with pytest.raises(Malformed, match="may not be read"):
-            read("kafka_records", made, mode="DROPMALFORMED")
-        rows = read("kafka_records", made, mode="PERMISSIVE").to_pylist()
-        told = [row for row in rows if row["problem"]]
-        assert len(rows) == 1000 + len(told) and {
-            (row["topic"], row["offset"]) for row in told
+            read("kafka_records", broker_directory, mode="DROPMALFORMED")
+        rows = read("kafka_records", broker_directory, mode="PERMISSIVE").to_pylist()
+        problems = [row for row in rows if row["problem"]]
+        assert len(rows) == 1000 + len(problems) and {
+            (row["topic"], row["offset"]) for row in problems
         } == {("a", None)}
 
 
-def test_a_directory_that_may_not_be_read_ends_the_query(made, monkeypatch, caplog):
+def test_a_directory_that_may_not_be_read_ends_the_query(broker_directory, monkeypatch, caplog):
     """A topic-partition that is asked for; a checkpoint that says nothing loses no row."""
     scandir = os.scandir
 
@@ -195,43 +197,47 @@ def test_a_directory_that_may_not_be_read_ends_the_query(made, monkeypatch, capl
             raise PermissionError(13, "Permission denied")
         return scandir(path)
 
-    (made / "recovery-point-offset-checkpoint").write_text("what is this")
+    (broker_directory / "recovery-point-offset-checkpoint").write_text("what is this")
     assert (
-        read("kafka_records", made).num_rows == 2000
+        read("kafka_records", broker_directory).num_rows == 2000
         and "recovery-point-offset-checkpoint" in caplog.text
     )
     monkeypatch.setattr(os, "scandir", refusing)
     for name in FORMATS:
         for mode in ("FAILFAST", "DROPMALFORMED"):
             with pytest.raises(Malformed, match="a-0: may not be read"):
-                read(name, made, mode=mode)
-        rows = read(name, made, mode="PERMISSIVE").to_pylist()
+                read(name, broker_directory, mode=mode)
+        rows = read(name, broker_directory, mode="PERMISSIVE").to_pylist()
         assert [row["topic"] for row in rows if row["problem"]] == ["a"] and len(rows) > 1
-        assert read(name, made, topics="b").num_rows == len(rows) - 1
-        assert read(name, made, topics="b", partitions="1-").num_rows == 0
+        assert read(name, broker_directory, topics="b").num_rows == len(rows) - 1
+        assert read(name, broker_directory, topics="b", partitions="1-").num_rows == 0
 
 
-def test_a_torn_tail_ends_the_query_and_zeros_do_not(made):
+def test_a_torn_tail_ends_the_query_and_zeros_do_not(broker_directory):
     """The first half of a batch, and what log.preallocate leaves behind the last one."""
-    log = made / "a-0" / f"{0:020d}.log"
-    whole = log.read_bytes()
-    log.write_bytes(whole + bytes(5000))
-    assert read("kafka_records", made).num_rows == read("kafka_batches", made).num_rows * 10 == 2000
-    log.write_bytes(whole + whole_logs.batch(1000, [START_MS])[:70])
+    log = broker_directory / "a-0" / f"{0:020d}.log"
+    data = log.read_bytes()
+    log.write_bytes(data + bytes(5000))
+    assert (
+        read("kafka_records", broker_directory).num_rows
+        == read("kafka_batches", broker_directory).num_rows * 10
+        == 2000
+    )
+    log.write_bytes(data + whole_logs.batch(1000, [START_MS])[:70])
     for name in ("kafka_records", "kafka_batches"):
-        with pytest.raises(Malformed, match=f"byte {len(whole)}: 70 bytes are no whole batch"):
-            read(name, made)
-    assert read("kafka_records", made, mode="DROPMALFORMED").num_rows == 2000
+        with pytest.raises(Malformed, match=f"byte {len(data)}: 70 bytes are no whole batch"):
+            read(name, broker_directory)
+    assert read("kafka_records", broker_directory, mode="DROPMALFORMED").num_rows == 2000
 
 
-def test_an_archive_is_refused_on_a_cluster(tmp_path, made):
+def test_an_archive_is_refused_on_a_cluster(tmp_path, broker_directory):
     """Its workers would read nothing; a directory of any name is read."""
     packed = tmp_path / "made.tar.gz"
     packed.write_bytes(b"")
     for name in FORMATS:
         for pushes_filters in (True, False):
             format_ = session_source(
-                next(one for one in source.SOURCES if name == one.FORMAT),
+                next(row_source for row_source in source.SOURCES if name == row_source.FORMAT),
                 pushes_filters=pushes_filters,
                 is_local=False,
             )
@@ -242,11 +248,11 @@ def test_an_archive_is_refused_on_a_cluster(tmp_path, made):
                 match=r"made\.tar\.gz: is an archive, and the workers of a cluster .*; unpack it",
             ):
                 reader.partitions()
-    given = {"path": str(made.rename(tmp_path / "directory.zip"))}
+    options = {"path": str(broker_directory.rename(tmp_path / "directory.zip"))}
     reader = KafkaReader(
-        "kafka_records", given, source_schema("kafka_records", given), is_local=False
+        "kafka_records", options, source_schema("kafka_records", options), is_local=False
     )
     assert (
         sum(batch.num_rows for task in reader.partitions() for batch in reader.read(task)) == 2000
     )
-    assert len(open_broker(given["path"]).partitions) == 2
+    assert len(open_broker(options["path"]).partitions) == 2

@@ -14,7 +14,7 @@ from kafkaviz.log import file
 from kafkaviz.log.broker import open_broker
 from kafkaviz.pipeline.ingest import plan as plan_module
 from kafkaviz.pipeline.ingest.plan import SegmentRange, SegmentTask, cuts, plan, tasks_per_segment
-from tests.pipeline.made import write_broker
+from tests.pipeline.small_logs import write_broker
 
 
 @pytest.fixture(autouse=True)
@@ -25,14 +25,16 @@ def small_tasks(monkeypatch):
     monkeypatch.setattr(plan_module, "SEGMENT_COST_BYTES", 100)
 
 
-def wanted_of(directory: Path) -> list[SegmentTask]:
+def segment_tasks_of(directory: Path) -> list[SegmentTask]:
     """Every segment of a broker directory."""
     segments = [
-        (one, segment) for one in open_broker(directory).partitions for segment in one.segments
+        (partition, segment)
+        for partition in open_broker(directory).partitions
+        for segment in partition.segments
     ]
     return [
-        SegmentTask(number, "made", one.topic, one.partition, segment)
-        for number, (one, segment) in enumerate(segments)
+        SegmentTask(number, "made", partition.topic, partition.partition, segment)
+        for number, (partition, segment) in enumerate(segments)
     ]
 
 
@@ -44,10 +46,10 @@ def test_small_segments_share_a_task(tmp_path):
     """Forty segments of 500 bytes, 600 with what opening costs, go six into a task of 4000, in
     order.
     """
-    wanted = wanted_of(write_broker(tmp_path / "made", {"many-0": [[100] * 5] * 40}))
-    tasks = plan(wanted, cores=1)
+    segment_tasks = segment_tasks_of(write_broker(tmp_path / "made", {"many-0": [[100] * 5] * 40}))
+    tasks = plan(segment_tasks, cores=1)
     assert [len(task.ranges) for task in tasks] == [6, 6, 6, 6, 6, 6, 4]
-    assert [stretch.segment_task for stretch in stretches_of(tasks)] == wanted
+    assert [stretch.segment_task for stretch in stretches_of(tasks)] == segment_tasks
     assert [task.number for task in tasks] == [0, 1, 2, 3, 4, 5, 6]
 
 
@@ -55,48 +57,57 @@ def test_a_big_segment_is_cut_at_batches(tmp_path):
     """20 000 bytes go into five tasks of 4000; each begins with an indexed batch, and together they
     are the whole.
     """
-    (wanted,) = wanted_of(write_broker(tmp_path / "made", {"big-0": [[100] * 200]}))
-    tasks = plan([wanted], cores=1)
+    (segment_task,) = segment_tasks_of(write_broker(tmp_path / "made", {"big-0": [[100] * 200]}))
+    tasks = plan([segment_task], cores=1)
     edges = [0, 4000, 8000, 12_000, 16_000, 20_000]
-    assert [(one.start, one.stop) for one in stretches_of(tasks)] == list(pairwise(edges))
+    assert [
+        (segment_range.start, segment_range.stop) for segment_range in stretches_of(tasks)
+    ] == list(pairwise(edges))
     assert [len(task.ranges) for task in tasks] == [1] * 5
 
 
 def test_more_cores_take_smaller_tasks(tmp_path):
     """But none below the least."""
-    (wanted,) = wanted_of(write_broker(tmp_path / "made", {"big-0": [[100] * 100]}))
-    assert [len(plan([wanted], cores)) for cores in (1, 2, 64)] == [4, 5, 5]
+    (segment_task,) = segment_tasks_of(write_broker(tmp_path / "made", {"big-0": [[100] * 100]}))
+    assert [len(plan([segment_task], cores)) for cores in (1, 2, 64)] == [4, 5, 5]
 
 
 def test_a_big_segment_does_not_mix_with_small_ones(tmp_path):
     """The files of its stretches must be droppable alone, should a cut prove wrong."""
-    wanted = wanted_of(
+    segment_tasks = segment_tasks_of(
         write_broker(tmp_path / "made", {"a-0": [[100] * 5, [100] * 100, [100] * 5]})
     )
-    tasks = plan(wanted, cores=1)
-    assert sorted(len({one.segment_task.number for one in task.ranges}) for task in tasks) == [
+    tasks = plan(segment_tasks, cores=1)
+    assert sorted(
+        len({segment_range.segment_task.number for segment_range in task.ranges}) for task in tasks
+    ) == [
         1,
         1,
         1,
         2,
     ]
-    assert all(one.is_whole for task in tasks for one in task.ranges if len(task.ranges) > 1)
+    assert all(
+        segment_range.is_whole
+        for task in tasks
+        for segment_range in task.ranges
+        if len(task.ranges) > 1
+    )
 
 
 def test_without_an_index_nothing_is_cut(tmp_path):
     """There is no telling where a batch starts but by walking there."""
     directory = write_broker(tmp_path / "made", {"big-0": [[100] * 100]})
     (directory / "big-0" / "00000000000000000000.index").unlink()
-    (wanted,) = wanted_of(directory)
-    assert cuts(wanted.segment, 2000) == []
+    (segment_task,) = segment_tasks_of(directory)
+    assert cuts(segment_task.segment, 2000) == []
 
 
 def test_an_index_without_a_log_is_a_stretch_of_nothing(tmp_path):
     """It still has rows to read."""
     directory = write_broker(tmp_path / "made", {"big-0": [[100] * 3]})
     (directory / "big-0" / "00000000000000000000.log").unlink()
-    (wanted,) = wanted_of(directory)
-    assert stretches_of(plan([wanted], cores=1)) == [SegmentRange(wanted, 0, 0)]
+    (segment_task,) = segment_tasks_of(directory)
+    assert stretches_of(plan([segment_task], cores=1)) == [SegmentRange(segment_task, 0, 0)]
 
 
 @pytest.mark.parametrize(
@@ -115,8 +126,8 @@ def test_a_wrong_index_gives_no_cuts(tmp_path, wrong):
     entries = offset_index.parse(path.read_bytes()).astype(offset_index.ENTRY)
     entries["position"] = wrong(entries)
     path.write_bytes(offset_index.build(entries))
-    (wanted,) = wanted_of(directory)
-    assert cuts(wanted.segment, 2000) == []
+    (segment_task,) = segment_tasks_of(directory)
+    assert cuts(segment_task.segment, 2000) == []
 
 
 def test_an_entry_of_another_batch_is_refuted(tmp_path):
@@ -126,8 +137,8 @@ def test_an_entry_of_another_batch_is_refuted(tmp_path):
     entries = offset_index.parse(path.read_bytes()).astype(offset_index.ENTRY)
     entries["relative_offset"] = np.arange(len(entries)) % 3 + 1
     path.write_bytes(offset_index.build(entries))
-    (wanted,) = wanted_of(directory)
-    assert cuts(wanted.segment, 2000) == []
+    (segment_task,) = segment_tasks_of(directory)
+    assert cuts(segment_task.segment, 2000) == []
 
 
 def test_a_good_entry_behind_a_wrong_one_serves(tmp_path):
@@ -137,8 +148,8 @@ def test_a_good_entry_behind_a_wrong_one_serves(tmp_path):
     entries = offset_index.parse(path.read_bytes()).astype(offset_index.ENTRY)
     entries["position"][48:51] += 7  # those of positions 4900 to 5100; the cut is wanted at 5000
     path.write_bytes(offset_index.build(entries))
-    (wanted,) = wanted_of(directory)
-    assert cuts(wanted.segment, 5000) == [5200]
+    (segment_task,) = segment_tasks_of(directory)
+    assert cuts(segment_task.segment, 5000) == [5200]
 
 
 @pytest.mark.parametrize("length", [-1, 13, 5001 - 12, 2**31 - 1])
@@ -148,26 +159,30 @@ def test_a_length_that_cannot_be_is_refuted(tmp_path, length):
     with open(directory / "big-0" / "00000000000000000000.log", "r+b") as log:
         log.seek(5008)
         log.write(length.to_bytes(4, "big", signed=True))
-    (wanted,) = wanted_of(directory)
-    assert cuts(wanted.segment, 5000) == [5100]
+    (segment_task,) = segment_tasks_of(directory)
+    assert cuts(segment_task.segment, 5000) == [5100]
 
 
-def test_a_log_that_is_gone_is_not_cut(tmp_path):
+def test_a_log_that_is_missing_is_not_cut(tmp_path):
     """What vanishes between the listing and the plan is found out by the scan."""
     directory = write_broker(tmp_path / "made", {"big-0": [[100] * 100]})
-    (wanted,) = wanted_of(directory)
-    os.unlink(wanted.segment.log.path)
-    assert cuts(wanted.segment, 2000) == []
-    os.unlink(wanted.segment.index.path)
-    assert cuts(wanted.segment, 2000) == []
+    (segment_task,) = segment_tasks_of(directory)
+    os.unlink(segment_task.segment.log.path)
+    assert cuts(segment_task.segment, 2000) == []
+    os.unlink(segment_task.segment.index.path)
+    assert cuts(segment_task.segment, 2000) == []
 
 
 def test_a_task_is_small_to_send(tmp_path):
     """Planning leaves nothing in the segments of what it has read."""
-    (wanted,) = wanted_of(write_broker(tmp_path / "made", {"big-0": [[100] * 100]}))
-    fresh = len(pickle.dumps(tasks_per_segment([replace(wanted, segment=replace(wanted.segment))])))
-    assert cuts(wanted.segment, 2000)
-    assert len(pickle.dumps(tasks_per_segment([wanted]))) == fresh
+    (segment_task,) = segment_tasks_of(write_broker(tmp_path / "made", {"big-0": [[100] * 100]}))
+    fresh = len(
+        pickle.dumps(
+            tasks_per_segment([replace(segment_task, segment=replace(segment_task.segment))])
+        )
+    )
+    assert cuts(segment_task.segment, 2000)
+    assert len(pickle.dumps(tasks_per_segment([segment_task]))) == fresh
 
 
 def test_real_segments_are_cut_where_their_batches_start(clean):
@@ -181,7 +196,7 @@ def test_real_segments_are_cut_where_their_batches_start(clean):
 
 def test_the_header_is_read_and_nothing_else(tmp_path, monkeypatch):
     """One look a cut: 61 bytes."""
-    (wanted,) = wanted_of(write_broker(tmp_path / "made", {"big-0": [[100] * 100]}))
+    (segment_task,) = segment_tasks_of(write_broker(tmp_path / "made", {"big-0": [[100] * 100]}))
     looks = []
     read = file.read
     monkeypatch.setattr(
@@ -189,5 +204,5 @@ def test_the_header_is_read_and_nothing_else(tmp_path, monkeypatch):
         "read",
         lambda path, position, length: looks.append(length) or read(path, position, length),
     )
-    assert cuts(wanted.segment, 5000) == [5000]
+    assert cuts(segment_task.segment, 5000) == [5000]
     assert looks == [61]

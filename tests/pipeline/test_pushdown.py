@@ -62,12 +62,12 @@ def test_limits_of_a_column(filters, least, most):
 
 def test_topics_of_filters_and_of_the_option():
     """Both must allow a topic; a filter that is not understood allows all."""
-    found = add_filters(
+    filters = add_filters(
         [In(("topic",), ("orders", "clicks", "other")), EqualTo(("topic",), "clicks")],
         PushedFilters(("cl*", "orders")),
     )
     assert [
-        topic for topic in ("orders", "clicks", "other", "click") if found.has_topic(topic)
+        topic for topic in ("orders", "clicks", "other", "click") if filters.has_topic(topic)
     ] == ["clicks"]
     assert add_filters([StringStartsWith(("topic",), "x")]).has_topic(
         "orders"
@@ -76,11 +76,11 @@ def test_topics_of_filters_and_of_the_option():
 
 def test_partitions_of_filters_and_of_the_option():
     """Ranges of the option, of which one must have the number, and a filter beside them."""
-    found = add_filters(
+    filters = add_filters(
         [GreaterThan(("partition",), 1)],
         PushedFilters(partitions=(NumberRange(0, 2), NumberRange(7, 7))),
     )
-    assert [number for number in range(9) if found.has_partition(number)] == [2, 7]
+    assert [number for number in range(9) if filters.has_partition(number)] == [2, 7]
 
 
 def test_numbers_within_limits():

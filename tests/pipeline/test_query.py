@@ -68,7 +68,7 @@ DIGITS = {
 
 
 @pytest.fixture(scope="module")
-def made(clean: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def catalog_folder(clean: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The catalog of the sample broker."""
     out = tmp_path_factory.mktemp("query") / "catalog"
     ingest_in_process(clean, catalog=out)
@@ -82,29 +82,33 @@ def plain(clean: Path) -> dict[str, list[dict]]:
     tables = plain_rows.tables(broker, clean.name)
     swept = []
     for partition in broker.partitions:
-        for segment in [one for one in partition.segments if one.is_in_use and len(one.batches())]:
+        for segment in [
+            segment_
+            for segment_ in partition.segments
+            if segment_.is_in_use and len(segment_.batches())
+        ]:
             rows = sweep.sweep(segment.batches())
             swept += [
                 {"topic": partition.topic} | dict(zip(row.dtype.names, row.tolist(), strict=True))
                 for row in rows
             ]
-    kept = [
-        {"state": one.state, "bytes": one.age.size_bytes, "gone_ms": one.gone_ms}
+    states = [
+        {"state": segment.state, "bytes": segment.age.size_bytes, "gone_ms": segment.gone_ms}
         for log in broker_health.check(broker).retention
-        for one in log.segments
+        for segment in log.segments
     ]
-    return tables | {"sweep": swept, "retention": kept}
+    return tables | {"sweep": swept, "retention": states}
 
 
-def ask(made: Path, text: str, **more: int) -> list[dict]:
-    return Query(made, text, **more).wait(PATIENCE_S).rows.to_pylist()
+def ask(catalog_folder: Path, text: str, **more: int) -> list[dict]:
+    return Query(catalog_folder, text, **more).wait(PATIENCE_S).rows.to_pylist()
 
 
 def by(rows: list[dict], *names: str) -> dict[tuple, list[dict]]:
-    found = defaultdict(list)
+    answers = defaultdict(list)
     for row in rows:
-        found[tuple(row[name] for name in names)].append(row)
-    return found
+        answers[tuple(row[name] for name in names)].append(row)
+    return answers
 
 
 def total(rows: list[dict], *names: str) -> int:
@@ -162,12 +166,12 @@ def worst_lookup(tables: dict) -> dict:
             start = furthest[
                 bisect.bisect_right(entries, row["base_offset"], key=lambda entry: entry[0])
             ]
-            found = (
+            distances = (
                 number - at[start] + 1,
                 row["base_offset"],
                 row["position"] + row["size_bytes"] - start,
             )
-            worst[segment[:2]] = max(worst.get(segment[:2], found), found)
+            worst[segment[:2]] = max(worst.get(segment[:2], distances), distances)
     return {
         key: {"offset": offset, "headers": headers, "bytes": size}
         for key, (headers, offset, size) in worst.items()
@@ -175,23 +179,23 @@ def worst_lookup(tables: dict) -> dict:
 
 
 def small_batches(tables: dict) -> dict:
-    found = {}
+    answers = {}
     for key, rows in by(tables["batches"], "topic").items():
         if round(total(rows, "size_bytes") / len(rows)) < 200:
             means = {
                 "records_a_batch": total(rows, "record_count") / len(rows),
                 "batch_bytes": total(rows, "size_bytes") / len(rows),
             }
-            found[key] = {"batches": len(rows)} | means
-    return found
+            answers[key] = {"batches": len(rows)} | means
+    return answers
 
 
 def unindexed(tables: dict) -> dict:
-    found = {}
+    answers = {}
     for key, rows in by(tables["batches"], "topic").items():
         none = sum(row["entry_slot"] is None for row in rows)
-        found[key] = {"not_indexed": none, "batches": len(rows), "share": none / len(rows)}
-    return found
+        answers[key] = {"not_indexed": none, "batches": len(rows), "share": none / len(rows)}
+    return answers
 
 
 def interval(tables: dict) -> dict:
@@ -206,21 +210,21 @@ def interval(tables: dict) -> dict:
 
 
 def sixteen_kib(tables: dict) -> dict:
-    found = {}
+    answers = {}
     for key, rows in by(tables["sweep"], "topic").items():
         now, then = (
             [row for row in rows if row["interval_bytes"] == interval] for interval in (4096, 16384)
         )
         p99 = {
-            f"headers_p99_at_{name}": max(row["headers_p99"] for row in of)
-            for name, of in (("4_kib", now), ("16_kib", then))
+            f"headers_p99_at_{name}": max(row["headers_p99"] for row in rows_)
+            for name, rows_ in (("4_kib", now), ("16_kib", then))
         }
-        found[key] = p99 | {"saved_bytes": total(now, "index_bytes") - total(then, "index_bytes")}
-    return found
+        answers[key] = p99 | {"saved_bytes": total(now, "index_bytes") - total(then, "index_bytes")}
+    return answers
 
 
 def preallocated(tables: dict) -> dict:
-    found = {}
+    answers = {}
     for key, rows in by(tables["segments"], *PARTITION).items():
         slots = [
             row
@@ -235,12 +239,12 @@ def preallocated(tables: dict) -> dict:
                 total(rows, "index_bytes", "timeindex_bytes"),
                 total(rows, "index_allocated_bytes", "timeindex_allocated_bytes"),
             )
-            found[key] = {
+            answers[key] = {
                 "unwritten_bytes": unwritten,
                 "length_bytes": length,
                 "on_disk_bytes": disk,
             }
-    return found
+    return answers
 
 
 def maps(tables: dict) -> dict:
@@ -257,54 +261,54 @@ def maps(tables: dict) -> dict:
 
 
 def codecs(tables: dict) -> dict:
-    found = {}
+    answers = {}
     for key, rows in by(tables["batches"], "codec").items():
         records, size = total(rows, "record_count"), total(rows, "size_bytes")
-        found[key] = {
+        answers[key] = {
             "batches": len(rows),
             "records": records,
             "log_bytes": size,
             "bytes_a_record": size / records,
         }
-    return found
+    return answers
 
 
 def late(tables: dict) -> dict:
-    found = {}
+    answers = {}
     for key, rows in by(tables["batches"], *PARTITION).items():
         newest, lags = None, []
-        for row in sorted(rows, key=lambda one: one["base_offset"]):
+        for row in sorted(rows, key=lambda batch: batch["base_offset"]):
             if newest is not None and row["max_timestamp_ms"] < newest:
                 lags.append(newest - row["max_timestamp_ms"])
             newest = max(newest or row["max_timestamp_ms"], row["max_timestamp_ms"])
         if lags:
-            found[key] = {"late_batches": len(lags), "latest_by_ms": max(lags)}
-    return found
+            answers[key] = {"late_batches": len(lags), "latest_by_ms": max(lags)}
+    return answers
 
 
 def future(tables: dict) -> dict:
-    found = {}
+    answers = {}
     for key, rows in by(
         [row for row in tables["segments"] if row["max_timestamp_ms"] is not None], *PARTITION
     ).items():
         ahead = max(row["max_timestamp_ms"] - row["log_mtime_ns"] // 1_000_000 for row in rows)
         if ahead > 3_600_000:
-            found[key] = {
+            answers[key] = {
                 "newest_timestamp_ms": max(row["max_timestamp_ms"] for row in rows),
                 "ahead_ms": ahead,
             }
-    return found
+    return answers
 
 
 def compacted(tables: dict) -> dict:
-    found = {}
+    answers = {}
     for key, rows in by(tables["batches"], *PARTITION).items():
         offsets = (
             max(row["last_offset"] for row in rows) - min(row["base_offset"] for row in rows) + 1
         )
         if offsets > total(rows, "record_count"):
-            found[key] = {"offsets": offsets, "gone": offsets - total(rows, "record_count")}
-    return found
+            answers[key] = {"offsets": offsets, "gone": offsets - total(rows, "record_count")}
+    return answers
 
 
 def producers(tables: dict) -> dict:
@@ -356,15 +360,18 @@ def rounded(column: str, value: float) -> object:
     return pytest.approx(value, abs=0.5001 * 10 ** -DIGITS.get(column, 0))
 
 
-@pytest.mark.parametrize("name", [one.name for one in QUESTIONS])
-def test_a_question_is_answered_as_plain_python_does(name, made, plain):
+@pytest.mark.parametrize("name", [question.name for question in QUESTIONS])
+def test_a_question_is_answered_as_plain_python_does(name, catalog_folder, plain):
     """Every row of the answer, their order, and that none is missing."""
-    answer, (plainly, order, most_first, most) = ask(made, QUESTION_BY_NAME[name].sql), PLAIN[name]
+    answer, (plainly, order, most_first, most) = (
+        ask(catalog_folder, QUESTION_BY_NAME[name].sql),
+        PLAIN[name],
+    )
     expected = plainly(plain)
     keys = list(answer[0])[: len(next(iter(expected)))]
-    found = {tuple(row[key] for key in keys): row for row in answer}
-    assert len(found) == len(answer) == min(most, len(expected)) > 0
-    for key, row in found.items():
+    answers = {tuple(row[key] for key in keys): row for row in answer}
+    assert len(answers) == len(answer) == min(most, len(expected)) > 0
+    for key, row in answers.items():
         for column, value in expected[key].items():
             assert row[column] == (rounded(column, value) if isinstance(value, float) else value), (
                 column
@@ -381,13 +388,13 @@ def test_a_question_is_answered_as_plain_python_does(name, made, plain):
 
 
 @pytest.mark.slow
-def test_the_worst_lookup_is_what_the_search_reads(made, plain, clean):
+def test_the_worst_lookup_is_what_the_search_reads(catalog_folder, plain, clean):
     """Header by header, as the release of these scans does it.
 
     At every batch with an entry, the one before it and the last of a segment, for up to them the
     search reads most; and at every tenth.
     """
-    worst = ask(made, QUESTION_BY_NAME["worst-lookup"].sql)
+    worst = ask(catalog_folder, QUESTION_BY_NAME["worst-lookup"].sql)
     for row in worst[1:4]:  # the first is the metadata log, which is no topic of a consumer
         log = paths.open_log(clean / f"{row['topic']}-{row['partition']}", "4.0", as_is=True)
 
@@ -401,43 +408,48 @@ def test_the_worst_lookup_is_what_the_search_reads(made, plain, clean):
 
         assert headers(row["offset"]) == row["headers"]
         own = [
-            one
-            for one in plain["batches"]
-            if (one["topic"], one["partition"]) == (row["topic"], row["partition"])
+            batch
+            for batch in plain["batches"]
+            if (batch["topic"], batch["partition"]) == (row["topic"], row["partition"])
         ]
-        last = {one["segment_base_offset"]: one["base_offset"] for one in own}
+        last = {batch["segment_base_offset"]: batch["base_offset"] for batch in own}
         around = [pair for pair in itertools.pairwise(own) if pair[1]["entry_slot"] is not None]
-        furthest = {one["base_offset"] for pair in around for one in pair} | set(last.values())
+        furthest = {offset["base_offset"] for pair in around for offset in pair} | set(
+            last.values()
+        )
         assert row["offset"] in furthest
-        offsets = {*furthest, *(one["base_offset"] for one in own[::10])}
+        offsets = {*furthest, *(batch["base_offset"] for batch in own[::10])}
         assert max(map(headers, offsets)) == row["headers"]
 
 
-def rows_of(spark: object, made: Path, text: str) -> list[dict]:
+def rows_of(spark: object, catalog_folder: Path, text: str) -> list[dict]:
     """What Spark SQL answers."""
     from pyspark.sql import functions as F
 
-    for name, files in catalog.read(made).info.tables.items():
+    for name, files in catalog.read(catalog_folder).info.tables.items():
         if files:
             spark.read.parquet(
-                *(str(made / name / file) for file in files)
+                *(str(catalog_folder / name / file) for file in files)
             ).createOrReplaceTempView(name)
     spark.conf.set("spark.sql.session.timeZone", "UTC")
-    found = spark.sql(text)
+    frame = spark.sql(text)
     bare = [
         F.col(name) if kind != "timestamp" else F.unix_micros(name).alias(name)
-        for name, kind in found.dtypes
+        for name, kind in frame.dtypes
     ]
-    return found.select(bare).toArrow().to_pylist()
+    return frame.select(bare).toArrow().to_pylist()
 
 
 @pytest.mark.slow
-def test_spark_gives_the_same_rows(made, on_spark, spark):
+def test_spark_gives_the_same_rows(catalog_folder, on_spark, spark):
     """A second opinion: every question is SQL that both speak, and gives the same rows; their order
     is tested above.
     """
     for question in QUESTIONS:
-        ours, theirs = ask(made, question.sql), rows_of(spark, made, question.sql)
+        ours, theirs = (
+            ask(catalog_folder, question.sql),
+            rows_of(spark, catalog_folder, question.sql),
+        )
         for row in ours:
             row.update(
                 {
@@ -608,19 +620,19 @@ SECRET = "KAFKAVIZ_SECRET"
         (f"SELECT {'[' * 2000}{']' * 2000}", "", None),
     ],
 )
-def test_what_is_no_question_is_refused(text, what, marked, made, tmp_path):
+def test_what_is_no_question_is_refused(text, what, marked, catalog_folder, tmp_path):
     """In one line, with its place, and no path of the server in it; nothing of it is run."""
     text = text.replace("{ran}", str(tmp_path / "ran"))
-    with pytest.raises(sql.QueryError) as found:
-        ask(made, text)
+    with pytest.raises(sql.QueryError) as error:
+        ask(catalog_folder, text)
     assert (
-        str(found.value.what).startswith(what)
-        and "\n" not in str(found.value)
-        and '{"' not in str(found.value)
+        str(error.value.what).startswith(what)
+        and "\n" not in str(error.value)
+        and '{"' not in str(error.value)
     )
-    assert str(made) not in str(found.value)
+    assert str(catalog_folder) not in str(error.value)
     if marked:
-        place = sql.locate_error(text, found.value)
+        place = sql.locate_error(text, error.value)
         assert (
             place.text[place.first : place.last] == marked
             and text.split("\n")[place.line - 1] == place.text
@@ -628,24 +640,24 @@ def test_what_is_no_question_is_refused(text, what, marked, made, tmp_path):
     assert not (tmp_path / "ran").exists()
 
 
-def test_a_column_that_is_a_word_of_sql_is_explained(made):
+def test_a_column_that_is_a_word_of_sql_is_explained(catalog_folder):
     """Every table of entries has one."""
     with pytest.raises(sql.QueryError, match='the column is written "offset"'):
-        ask(made, "SELECT offset FROM offset_entries")
+        ask(catalog_folder, "SELECT offset FROM offset_entries")
     assert ask(
-        made,
+        catalog_folder,
         'SELECT min("offset") AS "offset", min(offset_entries.offset) AS b FROM offset_entries',
     )[0].keys() == {"offset", "b"}
 
 
-def test_nothing_is_told_of_the_server(made, monkeypatch):
+def test_a_query_learns_nothing_of_the_server(catalog_folder, monkeypatch):
     """Its environment is not even in the process that answers; ${…} is text; the files of a catalog
     have no path.
     """
     monkeypatch.setenv(SECRET, "s3cret")
     worker = worker_pool.Worker()
     request = {
-        "folder": str(made),
+        "folder": str(catalog_folder),
         "tables": {},
         "text": "SELECT '${env:HOME}' AS a, '${system:java.home}' AS b",
         "most_rows": 9,
@@ -656,23 +668,29 @@ def test_nothing_is_told_of_the_server(made, monkeypatch):
     assert head["all_rows"] == 1 and pa.ipc.open_stream(body).read_all().to_pylist() == [
         {"a": "${env:HOME}", "b": "${system:java.home}"}
     ]
-    assert {one.split(b"=")[0] for one in environment if one} <= {b"PYTHONPATH", b"LC_CTYPE"}
-    told = ask(made, "SELECT current_user AS a, current_database() AS b, current_schema() AS c")
-    assert told == [{"a": "duckdb", "b": "memory", "c": "main"}]
+    assert {variable.split(b"=")[0] for variable in environment if variable} <= {
+        b"PYTHONPATH",
+        b"LC_CTYPE",
+    }
+    rows = ask(
+        catalog_folder, "SELECT current_user AS a, current_database() AS b, current_schema() AS c"
+    )
+    assert rows == [{"a": "duckdb", "b": "memory", "c": "main"}]
 
 
 def test_the_files_of_others_are_closed_even_to_a_function_that_is_not_refused(
-    made, tmp_path, monkeypatch
+    catalog_folder, tmp_path, monkeypatch
 ):
     """Behind the judgement of the text stands the lock of the database."""
     import duckdb
 
     from kafkaviz.pipeline.sql import sql_worker
 
-    monkeypatch.chdir(made)
+    monkeypatch.chdir(catalog_folder)
     database = duckdb.connect(":memory:", config=sql_worker.CONFIG)
     sql_worker._create_views(
-        database, {name: list(files) for name, files in catalog.read(made).info.tables.items()}
+        database,
+        {name: list(files) for name, files in catalog.read(catalog_folder).info.tables.items()},
     )
     (tmp_path / "a.csv").write_text("a\n1\n")
     for text in (
@@ -691,12 +709,12 @@ def test_the_files_of_others_are_closed_even_to_a_function_that_is_not_refused(
     ):
         with pytest.raises(duckdb.Error):
             database.execute(text).fetchall()
-    assert [one.name for one in tmp_path.iterdir()] == ["a.csv"]
+    assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
     assert database.execute("SELECT count(*) FROM segments").fetchone()[0] > 0
     database.close()
 
 
-def test_questions_of_every_shape_are_answered(made):
+def test_questions_of_every_shape_are_answered(catalog_folder):
     """WITH, subqueries, windows, values, functions of tables, descriptions; a comment or a
     semicolon may end them.
     """
@@ -736,20 +754,22 @@ def test_questions_of_every_shape_are_answered(made):
         ),
         "SELECT * EXCLUDE (topic) FROM segments",
     ):
-        assert ask(made, text), text
+        assert ask(catalog_folder, text), text
     assert [
         row["n"]
-        for row in ask(made, "SELECT n FROM (VALUES (1), (3), (2)) AS t(n) ORDER BY n DESC")
+        for row in ask(
+            catalog_folder, "SELECT n FROM (VALUES (1), (3), (2)) AS t(n) ORDER BY n DESC"
+        )
     ] == [3, 2, 1]
 
 
-def test_what_a_page_could_not_hold_is_told_as_text(made):
+def test_what_a_page_could_not_hold_is_text(catalog_folder):
     """Maps, lists, intervals, bytes; a sum of whole numbers is one; and each column has a name of
     its own.
     """
     text = """SELECT map {'a': 1} AS m, [1, 2] AS a, INTERVAL 2 MONTH AS i, '\\x00\\xFF'::BLOB AS b, 1 AS n, 2 AS n, 3 AS N, NULL AS "o""o",
         sum(9) AS s, 1::UTINYINT AS u, {'a': 'b'} AS r"""
-    shown = {
+    cells = {
         "m": "{a=1}",
         "a": "[1, 2]",
         "i": "2 months",
@@ -759,14 +779,14 @@ def test_what_a_page_could_not_hold_is_told_as_text(made):
         "N 3": 3,
         'o"o': None,
     }
-    answer = Query(made, text).wait(PATIENCE_S)
-    assert answer.rows.to_pylist() == [shown | {"s": 9, "u": 1, "r": "{'a': b}"}]
+    answer = Query(catalog_folder, text).wait(PATIENCE_S)
+    assert answer.rows.to_pylist() == [cells | {"s": 9, "u": 1, "r": "{'a': b}"}]
     assert answer.rows.schema.field("s").type == pa.int64()
-    assert ask(made, "SELECT sum(9223372036854775807) AS s FROM range(2)") == [
+    assert ask(catalog_folder, "SELECT sum(9223372036854775807) AS s FROM range(2)") == [
         {"s": 18446744073709551614}
     ]
     (row,) = ask(
-        made,
+        catalog_folder,
         "SELECT to_timestamp(0) AS a, TIMESTAMP '2026-01-02 03:04:05' AS b, DATE '2026-01-02' AS c",
     )
     assert [str(row[name]) for name in "abc"] == [
@@ -776,28 +796,32 @@ def test_what_a_page_could_not_hold_is_told_as_text(made):
     ]
 
 
-def test_a_long_answer_is_cut_and_counted(made, plain):
+def test_a_long_answer_is_cut_and_counted(catalog_folder, plain):
     """The first rows, and how many there would be."""
-    answer = Query(made, "SELECT * FROM batches", most_rows=100).wait(PATIENCE_S)
+    answer = Query(catalog_folder, "SELECT * FROM batches", most_rows=100).wait(PATIENCE_S)
     assert (
         answer.is_cut and answer.rows.num_rows == 100 and answer.all_rows == len(plain["batches"])
     )
-    whole = Query(made, "SELECT * FROM batches LIMIT 100", most_rows=100).wait(PATIENCE_S)
-    assert not whole.is_cut and whole.all_rows == 100
+    complete = Query(catalog_folder, "SELECT * FROM batches LIMIT 100", most_rows=100).wait(
+        PATIENCE_S
+    )
+    assert not complete.is_cut and complete.all_rows == 100
 
 
-def test_a_long_text_is_cut_where_it_is_made(made, plain):
+def test_a_long_text_is_cut_where_it_is_computed(catalog_folder, plain):
     """A list of all batches in a cell, and in every row another; what fits stays whole, and the
     answer says at which length it cut.
     """
-    answer = Query(made, "SELECT topic, list(batches) AS a FROM batches GROUP BY topic").wait(
-        PATIENCE_S
-    )
+    answer = Query(
+        catalog_folder, "SELECT topic, list(batches) AS a FROM batches GROUP BY topic"
+    ).wait(PATIENCE_S)
     texts = answer.rows["a"].to_pylist()
     assert answer.cut_at == CELL_CHARACTERS // 2 and max(map(len, texts)) == answer.cut_at + 1
     assert all(text.endswith("…") == (len(text) > answer.cut_at) for text in texts)
     assert (
-        Query(made, "SELECT topic, repeat('x', 100) AS a FROM segments").wait(PATIENCE_S).cut_at
+        Query(catalog_folder, "SELECT topic, repeat('x', 100) AS a FROM segments")
+        .wait(PATIENCE_S)
+        .cut_at
         == 0
     )
 
@@ -828,11 +852,13 @@ def test_a_table_of_no_rows_has_its_columns(clean, tmp_path, in_process):
         "file:x",
     ],
 )
-def test_a_catalog_is_asked_whatever_its_folder_is_called(name, clean, tmp_path, in_process, made):
+def test_a_catalog_is_queried_whatever_its_folder_is_called(
+    name, clean, tmp_path, in_process, catalog_folder
+):
     """And no other one whose name the first would fit as a pattern."""
     in_process(clean / "orders-0", catalog=tmp_path / name / "catalog")
     for other in {"b": ("b1",), "x": ("x1",), "a": ("ab",)}.get(name[0], ()):
-        shutil.copytree(made, tmp_path / other / "catalog")
+        shutil.copytree(catalog_folder, tmp_path / other / "catalog")
     assert ask(tmp_path / name / "catalog", "SELECT DISTINCT topic FROM segments") == [
         {"topic": "orders"}
     ]
@@ -845,7 +871,7 @@ def test_no_catalog(tmp_path):
 
 
 def test_a_catalog_that_is_replaced_meanwhile_is_read_anew(
-    made, clean, tmp_path, in_process, monkeypatch
+    catalog_folder, clean, tmp_path, in_process, monkeypatch
 ):
     """The query knew of files that are gone; of ones that nothing replaced it says so."""
     out = tmp_path / "catalog"
@@ -861,43 +887,43 @@ def test_a_catalog_that_is_replaced_meanwhile_is_read_anew(
         ask(out, "SELECT DISTINCT topic FROM segments")
 
 
-def running(text: str, made: Path) -> Query:
+def running(text: str, catalog_folder: Path) -> Query:
     """A query that a process works on."""
-    asked, until = Query(made, text), time.monotonic() + PATIENCE_S
-    while asked.state == "waiting" and time.monotonic() < until:
+    query_, until = Query(catalog_folder, text), time.monotonic() + PATIENCE_S
+    while query_.state == "waiting" and time.monotonic() < until:
         time.sleep(0.02)
-    assert asked.state == "running"
-    return asked
+    assert query_.state == "running"
+    return query_
 
 
-def test_a_query_that_would_not_end_is_cancelled(made):
+def test_a_query_that_would_not_end_is_cancelled(catalog_folder):
     """Its process ends with it, and the next one is answered."""
-    asked = running(ENDLESS, made)
+    query_ = running(ENDLESS, catalog_folder)
     time.sleep(0.5)
-    pid = asked._worker.pid
+    pid = query_._worker.pid
     began = time.monotonic()
-    asked.cancel()
-    assert asked.is_over and asked.state == "cancelled" and time.monotonic() - began < 5
+    query_.cancel()
+    assert query_.is_over and query_.state == "cancelled" and time.monotonic() - began < 5
     assert not Path(f"/proc/{pid}").exists()
     with pytest.raises(JobCancelled):
-        asked.wait()
-    assert ask(made, "SELECT 1 AS one") == [{"one": 1}]
-    asked.cancel()
-    assert asked.state == "cancelled"
+        query_.wait()
+    assert ask(catalog_folder, "SELECT 1 AS one") == [{"one": 1}]
+    query_.cancel()
+    assert query_.state == "cancelled"
 
 
-def test_a_query_that_takes_too_long_is_ended(made, monkeypatch):
+def test_a_query_that_takes_too_long_is_ended(catalog_folder, monkeypatch):
     """After as many seconds as the server's environment says, and no other with it."""
     monkeypatch.setenv(query.SECONDS, "1")
     with pytest.raises(QueryTooLong, match="longer than 1 s"):
-        ask(made, "SELECT count(*) FROM range(1000000000000000)")
+        ask(catalog_folder, "SELECT count(*) FROM range(1000000000000000)")
     monkeypatch.delenv(query.SECONDS)
-    assert ask(made, "SELECT 1 AS one") == [{"one": 1}]
+    assert ask(catalog_folder, "SELECT 1 AS one") == [{"one": 1}]
     monkeypatch.setenv(query.SECONDS, "soon")
     with pytest.raises(
         query.KafkavizError, match="KAFKAVIZ_QUERY_SECONDS is no whole number above 0: soon"
     ):
-        ask(made, "SELECT 1")
+        ask(catalog_folder, "SELECT 1")
 
 
 @pytest.mark.parametrize(
@@ -922,7 +948,7 @@ def test_a_query_that_takes_too_long_is_ended(made, monkeypatch):
         "SELECT repeat(a, 400000000) FROM (SELECT 'xxxx' AS a)",
     ],
 )
-def test_a_query_that_takes_too_much_memory_is_ended(text, made, monkeypatch):
+def test_a_query_that_takes_too_much_memory_is_ended(text, catalog_folder, monkeypatch):
     """In a sentence; this process keeps its size, and the next query is answered."""
     for worker in query.POOL._idle:
         worker.end()  # it has the limit of before
@@ -931,34 +957,37 @@ def test_a_query_that_takes_too_much_memory_is_ended(text, made, monkeypatch):
     with pytest.raises(
         (QueryTooLarge, WorkerLost), match=r"the query needs more than 128 MiB of memory|ended"
     ):
-        ask(made, text)
+        ask(catalog_folder, text)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100 * 1024
-    assert ask(made, "SELECT 1 AS one") == [{"one": 1}]
+    assert ask(catalog_folder, "SELECT 1 AS one") == [{"one": 1}]
 
 
-def test_a_cross_join_does_not_take_the_memory(made):
+def test_a_cross_join_does_not_take_the_memory(catalog_folder):
     """All that joins one row is many million rows: the first are told, and that there are more."""
-    answer = Query(made, "SELECT b.offset FROM batches a, offset_entries b, offset_entries c").wait(
-        PATIENCE_S
-    )
+    answer = Query(
+        catalog_folder, "SELECT b.offset FROM batches a, offset_entries b, offset_entries c"
+    ).wait(PATIENCE_S)
     assert answer.rows.num_rows == 10_000 and answer.is_cut
 
 
-def test_a_deep_pattern_comes_to_an_end(made):
+def test_a_deep_pattern_comes_to_an_end(catalog_folder):
     """Without backtracking, however it is written."""
-    assert ask(made, "SELECT regexp_matches(repeat('a', 5000) || '!', '(a|aa)+$') AS a") == [
-        {"a": False}
-    ]
+    assert ask(
+        catalog_folder, "SELECT regexp_matches(repeat('a', 5000) || '!', '(a|aa)+$') AS a"
+    ) == [{"a": False}]
 
 
-def test_others_wait_for_their_turn(made):
+def test_others_wait_for_their_turn(catalog_folder):
     """As many run at once as there are hands; who gives up waiting starts nothing, and the next in
     line comes.
     """
-    busy = [running(ENDLESS, made) for _ in range(MAX_QUERIES)]
-    given_up, next_one = Query(made, "SELECT 1 AS one"), Query(made, "SELECT 2 AS two")
+    busy = [running(ENDLESS, catalog_folder) for _ in range(MAX_QUERIES)]
+    given_up, next_one = (
+        Query(catalog_folder, "SELECT 1 AS one"),
+        Query(catalog_folder, "SELECT 2 AS two"),
+    )
     time.sleep(0.3)
-    assert {one.state for one in (given_up, next_one)} == {"waiting"}
+    assert {query_.state for query_ in (given_up, next_one)} == {"waiting"}
     given_up.cancel()
     assert given_up.is_over and next_one.state == "waiting"
     busy[0].cancel()
@@ -966,13 +995,13 @@ def test_others_wait_for_their_turn(made):
     busy[1].cancel()
 
 
-def test_a_warm_process_is_kept_and_no_more_than_one(made):
+def test_a_warm_process_is_kept_and_no_more_than_one(catalog_folder):
     """It answers the next query."""
-    running(ENDLESS, made).cancel()
-    assert ask(made, "SELECT 1 AS one")
-    (kept,) = query.POOL._idle
-    assert ask(made, "SELECT 2 AS two")
-    assert query.POOL._idle == [kept] and kept.is_alive
+    running(ENDLESS, catalog_folder).cancel()
+    assert ask(catalog_folder, "SELECT 1 AS one")
+    (process,) = query.POOL._idle
+    assert ask(catalog_folder, "SELECT 2 AS two")
+    assert query.POOL._idle == [process] and process.is_alive
 
 
 def test_nobody_waits_for_a_worker_that_does_not_start(monkeypatch):
@@ -992,19 +1021,23 @@ def test_nobody_waits_for_a_worker_that_does_not_start(monkeypatch):
     assert pool.take(over) is None
 
 
-def test_a_killed_process_is_said_and_another_started(made, plain):
+def test_a_killed_process_is_reported_and_another_started(catalog_folder, plain):
     """The query under way fails by name, the next one is answered."""
-    asked = running(ENDLESS, made)
-    os.kill(asked._worker.pid, signal.SIGKILL)
+    query_ = running(ENDLESS, catalog_folder)
+    os.kill(query_._worker.pid, signal.SIGKILL)
     with pytest.raises(WorkerLost, match="the process that worked on the query ended"):
-        asked.wait(PATIENCE_S)
-    assert ask(made, "SELECT count(*) AS n FROM partitions") == [{"n": len(plain["partitions"])}]
+        query_.wait(PATIENCE_S)
+    assert ask(catalog_folder, "SELECT count(*) AS n FROM partitions") == [
+        {"n": len(plain["partitions"])}
+    ]
 
 
-def test_a_worker_ends_with_its_server(made):
+def test_a_worker_ends_with_its_server(catalog_folder):
     """Even where it works on a query: its stdin is closed."""
     worker = worker_pool.Worker()
-    head, _ = worker.ask({"folder": str(made), "tables": {}, "text": "SELECT 1", "most_rows": 9})
+    head, _ = worker.ask(
+        {"folder": str(catalog_folder), "tables": {}, "text": "SELECT 1", "most_rows": 9}
+    )
     assert head["all_rows"] == 1
     worker._process.stdin.write(
         b'{"folder": "/", "tables": {}, "text": "SELECT count(*) FROM range(1000000000000000)", '

@@ -25,11 +25,11 @@ START_MS = whole_logs.START_MS
 
 
 def lines(path: Path) -> list[dict]:
-    with gzip.open(path, "rt") as found:
-        return [json.loads(line) for line in found]
+    with gzip.open(path, "rt") as file:
+        return [json.loads(line) for line in file]
 
 
-def found_in(
+def rows_in(
     data: bytes, wish: RecordSelection = EVERYTHING, rows: Sequence[int] | None = None
 ) -> tuple[list[dict], list[UnreadableBatch]]:
     """The rows of a log in memory, and what could not be read."""
@@ -41,66 +41,70 @@ def found_in(
         return len(part)
 
     batches, _ = walk(data)
-    found, troubles = [], []
-    for one in records(read, batches if rows is None else batches[list(rows)], wish):
-        if isinstance(one, UnreadableBatch):
-            troubles.append(one)
+    read_rows, troubles = [], []
+    for columns in records(read, batches if rows is None else batches[list(rows)], wish):
+        if isinstance(columns, UnreadableBatch):
+            troubles.append(columns)
         else:
-            found += pa.table({name: pa.array(column) for name, column in one.items()}).to_pylist()
-    return found, troubles
+            read_rows += pa.table(
+                {name: pa.array(column) for name, column in columns.items()}
+            ).to_pylist()
+    return read_rows, troubles
 
 
 def twin(data: bytes) -> tuple[list[dict], list[int]]:
     """The same, by the reader of one batch; of one that has a fault, or a wrong checksum of its own
     or within, the position alone.
     """
-    found, troubles = [], []
+    read_rows, troubles = [], []
     for row in walk(data)[0]:
         position = int(row["position"])
-        whole = data[position : position + int(row["size_bytes"])]
-        told, fault = batch_records.records_until_fault(whole)
+        batch_bytes = data[position : position + int(row["size_bytes"])]
+        parsed, fault = batch_records.records_until_fault(batch_bytes)
         if (
             fault
-            or not batch_records.is_crc_valid(whole)
-            or any(one.is_valid is False for one in told)
+            or not batch_records.is_crc_valid(batch_bytes)
+            or any(record.is_valid is False for record in parsed)
         ):
             troubles.append(position)
             continue
-        for one in told:
-            headers = [{"name": name, "value": value} for name, value in one.headers]
-            found.append(
+        for parsed_record in parsed:
+            headers = [{"name": name, "value": value} for name, value in parsed_record.headers]
+            read_rows.append(
                 {
                     "batch_position": position,
-                    "offset": one.offset,
-                    "timestamp_ms": one.timestamp_ms,
+                    "offset": parsed_record.offset,
+                    "timestamp_ms": parsed_record.timestamp_ms,
                     "is_control": bool(is_control(np.array([row]))[0]),
-                    "key_size_bytes": None if one.key is None else len(one.key),
-                    "value_size_bytes": None if one.value is None else len(one.value),
+                    "key_size_bytes": None if parsed_record.key is None else len(parsed_record.key),
+                    "value_size_bytes": None
+                    if parsed_record.value is None
+                    else len(parsed_record.value),
                     "header_count": len(headers),
-                    "key": one.key,
-                    "value": one.value,
+                    "key": parsed_record.key,
+                    "value": parsed_record.value,
                     "headers": headers,
                 }
             )
-    return found, troubles
+    return read_rows, troubles
 
 
 def assert_as_twin(data: bytes) -> int:
     """The number of rows."""
-    found, troubles = found_in(data)
+    read_rows, troubles = rows_in(data)
     expected, broken = twin(data)
-    assert found == expected and [one.position for one in troubles] == broken
-    return len(found)
+    assert read_rows == expected and [trouble.position for trouble in troubles] == broken
+    return len(read_rows)
 
 
 def test_batches_of_kafkas_own_classes(data):
     """Of every magic and codec, whole and broken, one behind the other."""
-    whole = b"".join(
+    log_bytes = b"".join(
         bytes.fromhex(line["hex"])
         for line in lines(data / "batches.jsonl.gz")
         if line.get("valid") and "header" in line
     )
-    assert assert_as_twin(whole) > 500
+    assert assert_as_twin(log_bytes) > 500
 
 
 def test_logs_of_old_brokers(data):
@@ -125,23 +129,23 @@ def test_every_codec_and_any_cut(monkeypatch, run_bytes, plain_bytes):
     )
     data = b"".join(batches)
     assert assert_as_twin(data) == 200
-    found, _ = found_in(data, rows=[3, 4, 17])
-    assert [row["offset"] for row in found] == [*range(15, 25), *range(85, 90)]
+    read_rows, _ = rows_in(data, rows=[3, 4, 17])
+    assert [row["offset"] for row in read_rows] == [*range(15, 25), *range(85, 90)]
 
 
 def test_a_fault_leaves_its_neighbours():
     """A byte changed anywhere in the middle one of three batches: the same rows and the same fault
     as of one batch alone.
     """
-    whole = [whole_logs.batch(10 * number, [START_MS] * 4, 20) for number in range(3)]
+    batches = [whole_logs.batch(10 * number, [START_MS] * 4, 20) for number in range(3)]
     faults = 0
-    for place in range(57, len(whole[1])):
+    for place in range(57, len(batches[1])):
         for value in (0x00, 0x7F, 0xFF):
-            hurt = bytearray(whole[1])
+            hurt = bytearray(batches[1])
             hurt[place] = value
-            data = whole[0] + bytes(hurt) + whole[2]
+            data = batches[0] + bytes(hurt) + batches[2]
             assert_as_twin(data)
-            faults += len(found_in(data)[1])
+            faults += len(rows_in(data)[1])
     assert faults > 60
 
 
@@ -151,7 +155,7 @@ def test_bytes_behind_the_last_record_are_a_fault():
     for name, data in (("none", body), ("zstd", codec.compress("zstd", body))):
         hurt = whole_logs.framed(10, data, [START_MS] * 3, codec.CODECS.index(name))
         log = whole_logs.batch(0, [START_MS] * 4) + hurt + whole_logs.batch(20, [START_MS])
-        assert assert_as_twin(log) >= 5 and len(found_in(log)[1]) == 1
+        assert assert_as_twin(log) >= 5 and len(rows_in(log)[1]) == 1
 
 
 def test_limits_leave_out_the_rest():
@@ -160,7 +164,7 @@ def test_limits_leave_out_the_rest():
         whole_logs.batch(10 * number, range(START_MS + number, START_MS + number + 10))
         for number in range(20)
     )
-    everything, _ = found_in(data)
+    everything, _ = rows_in(data)
     wish = RecordSelection(
         NumberRange(35, 120), NumberRange(START_MS + 8, START_MS + 12), payload=True
     )
@@ -169,8 +173,8 @@ def test_limits_leave_out_the_rest():
         for row in everything
         if 35 <= row["offset"] <= 120 and START_MS + 8 <= row["timestamp_ms"] <= START_MS + 12
     ]
-    assert found_in(data, wish)[0] == expected and len(expected) > 10
-    (short, _) = found_in(data, RecordSelection(wish.offsets, wish.times_ms))
+    assert rows_in(data, wish)[0] == expected and len(expected) > 10
+    (short, _) = rows_in(data, RecordSelection(wish.offsets, wish.times_ms))
     assert short == [
         {name: value for name, value in row.items() if name not in ("key", "value", "headers")}
         for row in expected
@@ -193,5 +197,5 @@ def test_stretches_that_are_read_at_once(sizes_and_gaps):
         )
         runs[-1].append(number) if joins else runs.append([number])
         at += gap + size_bytes
-    found = [run["position"].tolist() for run in records_module._runs(batches)]
-    assert found == [batches["position"][run].tolist() for run in runs]
+    positions = [run["position"].tolist() for run in records_module._runs(batches)]
+    assert positions == [batches["position"][run].tolist() for run in runs]

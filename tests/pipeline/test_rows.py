@@ -16,26 +16,26 @@ OWNER = SegmentTask(0, "b", "t", 3, Segment(40, "active"))
 
 
 @pytest.fixture(scope="module")
-def told(data) -> list[dict]:
+def parsed(data) -> list[dict]:
     """Batches of magic 0, 1 and 2, whole: their bytes, and the header as Kafka reads it."""
     with gzip.open(data / "batches.jsonl.gz", "rt") as lines:
-        found = [json.loads(line) for line in lines]
-    return [line for line in found if line.get("valid") and "header" in line]
+        documents = [json.loads(line) for line in lines]
+    return [line for line in documents if line.get("valid") and "header" in line]
 
 
 @pytest.fixture(scope="module")
-def rows(told) -> list[dict]:
+def rows(parsed) -> list[dict]:
     """The same bytes as one log, as rows."""
-    batches, end = walk(b"".join(bytes.fromhex(line["hex"]) for line in told))
+    batches, end = walk(b"".join(bytes.fromhex(line["hex"]) for line in parsed))
     assert end.reason == "end"
     nothing = np.full(len(batches), -1)
     return table(batch_columns(batches, nothing), [OWNER], [len(batches)], BATCHES).to_pylist()
 
 
-def test_every_field_is_what_kafka_reads(told, rows):
+def test_every_field_is_what_kafka_reads(parsed, rows):
     """And null where its format has no such field, or hides it in compressed messages."""
-    assert len(told) == len(rows) > 200
-    for line, row in zip(told, rows, strict=True):
+    assert len(parsed) == len(rows) > 200
+    for line, row in zip(parsed, rows, strict=True):
         assert {name: row[name] for name in expected(line["header"])} == expected(line["header"]), (
             line["name"]
         )
@@ -87,25 +87,25 @@ def test_rows_of_several_segments_follow_one_another():
         SegmentTask(number, "b", f"t{number}", number, Segment(number, "active"))
         for number in range(3)
     ]
-    found = table(entry_columns(np.zeros(6, OFFSET_ENTRY)), owners, [3, 1, 2], OFFSET_ENTRIES)
-    assert found["topic"].to_pylist() == ["t0", "t0", "t0", "t1", "t2", "t2"]
+    columns = table(entry_columns(np.zeros(6, OFFSET_ENTRY)), owners, [3, 1, 2], OFFSET_ENTRIES)
+    assert columns["topic"].to_pylist() == ["t0", "t0", "t0", "t1", "t2", "t2"]
     assert (
-        found["partition"].to_pylist()
-        == found["segment_base_offset"].to_pylist()
+        columns["partition"].to_pylist()
+        == columns["segment_base_offset"].to_pylist()
         == [0, 0, 0, 1, 2, 2]
     )
 
 
-def test_an_id_without_a_codec_is_its_number(told):
+def test_an_id_without_a_codec_is_its_number(parsed):
     """Kafka keeps such a batch, and refuses it only to who reads its records."""
     batch = bytearray(
-        bytes.fromhex(next(line["hex"] for line in told if line["header"]["magic"] == 2))
+        bytes.fromhex(next(line["hex"] for line in parsed if line["header"]["magic"] == 2))
     )
     names = []
     for identity in range(8):
         batch[22] = identity
-        found, _ = walk(bytes(batch))
-        names += table(batch_columns(found, np.array([-1])), [OWNER], [1], BATCHES)[
+        batches, _ = walk(bytes(batch))
+        names += table(batch_columns(batches, np.array([-1])), [OWNER], [1], BATCHES)[
             "codec"
         ].to_pylist()
     assert names == ["none", "gzip", "snappy", "lz4", "zstd", "5", "6", "7"]

@@ -20,8 +20,8 @@ from kafkaviz.pipeline.ingest import scan as scan_module
 from kafkaviz.pipeline.ingest.plan import IngestTask, SegmentRange, SegmentTask, tasks_per_segment
 from kafkaviz.pipeline.ingest.scan import scan
 from kafkaviz.pipeline.ingest.summary import RangeSummary, merge_ranges
-from tests.pipeline.made import write_broker
 from tests.pipeline.plain_rows import tables
+from tests.pipeline.small_logs import write_broker
 
 
 @pytest.fixture
@@ -32,21 +32,23 @@ def staging(tmp_path) -> Path:
     return tmp_path / "staging"
 
 
-def wanted_of(directory: Path) -> list[SegmentTask]:
+def segment_tasks_of(directory: Path) -> list[SegmentTask]:
     """Every segment of a broker directory."""
     segments = [
-        (one, segment) for one in open_broker(directory).partitions for segment in one.segments
+        (partition, segment)
+        for partition in open_broker(directory).partitions
+        for segment in partition.segments
     ]
     return [
-        SegmentTask(number, directory.name, one.topic, one.partition, segment)
-        for number, (one, segment) in enumerate(segments)
+        SegmentTask(number, directory.name, partition.topic, partition.partition, segment)
+        for number, (partition, segment) in enumerate(segments)
     ]
 
 
-def together(wanted: list[SegmentTask]) -> IngestTask:
+def together(segment_tasks: list[SegmentTask]) -> IngestTask:
     """One task that reads all of them."""
     return IngestTask(
-        0, tuple(stretch for task in tasks_per_segment(wanted) for stretch in task.ranges)
+        0, tuple(stretch for task in tasks_per_segment(segment_tasks) for stretch in task.ranges)
     )
 
 
@@ -63,7 +65,7 @@ def test_rows_are_those_of_the_in_process_reader(sample, request, staging):
     """Three real brokers, row by row; a row group ends inside a segment."""
     directory = request.getfixturevalue(sample)
     expected = tables(open_broker(directory), directory.name)
-    summaries = scan(together(wanted_of(directory)), staging)
+    summaries = scan(together(segment_tasks_of(directory)), staging)
     for table in ROW_TABLES:
         assert rows_of(summaries, table, staging) == expected[table]
         (path,) = (staging / table).iterdir()
@@ -77,7 +79,7 @@ def test_magic_0_and_1_have_nulls(shared, staging):
     from kafkaviz.log.archives.archive import unpack_if_archive
 
     directory = unpack_if_archive(shared / "data" / "kafka-2.8.2-legacy.tar.gz")
-    summaries = scan(together(wanted_of(directory)), staging)
+    summaries = scan(together(segment_tasks_of(directory)), staging)
     rows = rows_of(summaries, "batches", staging)
     assert rows == tables(open_broker(directory), directory.name)["batches"]
     wrappers = [row for row in rows if row["magic"] < 2 and row["codec"] != "none"]
@@ -93,7 +95,7 @@ def test_few_rows_at_once_are_the_same_rows(clean, staging, monkeypatch):
     """However rows are gathered before they are written."""
     monkeypatch.setattr(scan_module, "ROWS_AT_ONCE", 100)
     expected = tables(open_broker(clean), clean.name)
-    summaries = scan(together(wanted_of(clean)), staging)
+    summaries = scan(together(segment_tasks_of(clean)), staging)
     assert {table: rows_of(summaries, table, staging) for table in ROW_TABLES} == {
         table: expected[table] for table in ROW_TABLES
     }
@@ -104,17 +106,21 @@ def test_stretches_are_together_the_whole(clean, staging):
     """A segment cut at some entries of its index: the same rows, and one summary that says the
     same.
     """
-    wanted = next(one for one in wanted_of(clean) if one.topic == "heartbeat")
-    (uncut,) = scan(together([wanted]), staging)
-    positions = replace(wanted.segment).offset_index["position"][[100, 101, 200]].tolist()
-    edges = [0, *positions, wanted.log_bytes]
+    segment_task = next(
+        segment_task_
+        for segment_task_ in segment_tasks_of(clean)
+        if segment_task_.topic == "heartbeat"
+    )
+    (uncut,) = scan(together([segment_task]), staging)
+    positions = replace(segment_task.segment).offset_index["position"][[100, 101, 200]].tolist()
+    edges = [0, *positions, segment_task.log_bytes]
     tasks = [
-        IngestTask(number, (SegmentRange(wanted, edges[number], edges[number + 1]),))
+        IngestTask(number, (SegmentRange(segment_task, edges[number], edges[number + 1]),))
         for number in range(4)
     ]
     summaries = [summary for task in reversed(tasks) for summary in scan(task, staging)]
-    told, expected = merge_ranges(summaries), merge_ranges([uncut])
-    assert replace(told, spans=expected.spans) == expected
+    merged, expected = merge_ranges(summaries), merge_ranges([uncut])
+    assert replace(merged, spans=expected.spans) == expected
     in_order = sorted(summaries, key=lambda summary: summary.start)
     for table in ROW_TABLES:
         assert rows_of(in_order, table, staging) == rows_of([uncut], table, staging)
@@ -123,11 +129,15 @@ def test_stretches_are_together_the_whole(clean, staging):
 @pytest.mark.parametrize("beside", [1, -1, 17, 60])
 def test_a_cut_that_is_no_batch_start_is_noticed(clean, staging, beside):
     """The stretch before does not end there, so the segment does not count as read."""
-    wanted = next(one for one in wanted_of(clean) if one.topic == "heartbeat")
-    cut = int(replace(wanted.segment).offset_index["position"][100]) + beside
+    segment_task = next(
+        segment_task_
+        for segment_task_ in segment_tasks_of(clean)
+        if segment_task_.topic == "heartbeat"
+    )
+    cut = int(replace(segment_task.segment).offset_index["position"][100]) + beside
     tasks = [
-        IngestTask(0, (SegmentRange(wanted, 0, cut),)),
-        IngestTask(1, (SegmentRange(wanted, cut, wanted.log_bytes),)),
+        IngestTask(0, (SegmentRange(segment_task, 0, cut),)),
+        IngestTask(1, (SegmentRange(segment_task, cut, segment_task.log_bytes),)),
     ]
     assert merge_ranges([summary for task in tasks for summary in scan(task, staging)]) is None
 
@@ -141,23 +151,23 @@ def test_a_log_torn_in_its_middle_is_not_read_behind_that(tmp_path, staging):
     content = bytearray(log.read_bytes())
     content[1008:1012] = b"\xff\xff\xff\xff"
     log.write_bytes(content)
-    (wanted,) = wanted_of(directory)
+    (segment_task,) = segment_tasks_of(directory)
     tasks = [
-        IngestTask(0, (SegmentRange(wanted, 0, 3000),)),
-        IngestTask(1, (SegmentRange(wanted, 3000, 5000),)),
+        IngestTask(0, (SegmentRange(segment_task, 0, 3000),)),
+        IngestTask(1, (SegmentRange(segment_task, 3000, 5000),)),
     ]
     assert merge_ranges([summary for task in tasks for summary in scan(task, staging)]) is None
-    (uncut,) = scan(together([wanted]), staging)
+    (uncut,) = scan(together([segment_task]), staging)
     assert (uncut.content.batches, uncut.end_position) == (10, 1000)
 
 
 def test_a_second_attempt_writes_files_of_its_own(clean, staging):
     """What the first has written stays, and is not named by the second."""
-    task = together(wanted_of(clean)[:3])
+    task = together(segment_tasks_of(clean)[:3])
     first, second = scan(task, staging), scan(task, staging)
     assert len(list((staging / "batches").iterdir())) == 2
-    assert {one.spans["batches"].file for one in first} & {
-        one.spans["batches"].file for one in second
+    assert {summary.spans["batches"].file for summary in first} & {
+        summary.spans["batches"].file for summary in second
     } == set()
 
 
@@ -167,8 +177,8 @@ def test_deleted_cleaned_and_swapped_files_have_no_rows(tmp_path, staging):
     for path in (directory / "a-0").glob("*" + "0.*"):
         if path.name.startswith("0" * 20):
             path.rename(path.with_name(f"{path.name}.deleted"))
-    summaries = scan(together(wanted_of(directory)), staging)
-    assert [(one.content.batches, set(one.spans)) for one in summaries] == [
+    summaries = scan(together(segment_tasks_of(directory)), staging)
+    assert [(summary.content.batches, set(summary.spans)) for summary in summaries] == [
         (5, set()),
         (7, set(ROW_TABLES)),
     ]
@@ -180,7 +190,7 @@ def test_an_index_without_its_log_has_rows(tmp_path, staging):
     directory = write_broker(tmp_path / "made", {"a-0": [[100] * 4]})
     for kind in ("log", "timeindex"):
         (directory / "a-0" / f"00000000000000000000.{kind}").unlink()
-    (summary,) = scan(together(wanted_of(directory)), staging)
+    (summary,) = scan(together(segment_tasks_of(directory)), staging)
     assert (
         summary.end_position,
         summary.content.batches,
@@ -195,28 +205,34 @@ def test_an_index_without_its_log_has_rows(tmp_path, staging):
 
 
 @pytest.mark.parametrize(
-    ("gone", "kept"),
+    ("vanished", "row_counts"),
     [("log", {"offset_entries", "time_entries"}), ("index", {"batches", "time_entries"})],
 )
-def test_a_file_that_vanished_is_a_problem_of_its_segment_alone(tmp_path, staging, gone, kept):
+def test_a_file_that_vanished_is_a_problem_of_its_segment_alone(
+    tmp_path, staging, vanished, row_counts
+):
     """Its neighbours are read; the rest of the segment too."""
     directory = write_broker(tmp_path / "made", {"a-0": [[100] * 5, [100] * 7, [100] * 9]})
-    wanted = wanted_of(directory)
-    os.unlink(getattr(wanted[1].segment, gone).path)
-    summaries = scan(together(wanted), staging)
-    assert [one.problems for one in summaries] == [
+    segment_tasks = segment_tasks_of(directory)
+    os.unlink(getattr(segment_tasks[1].segment, vanished).path)
+    summaries = scan(together(segment_tasks), staging)
+    assert [summary.problems for summary in summaries] == [
         (),
-        (Problem(getattr(wanted[1].segment, gone).path, message("errors.not_there")),),
+        (Problem(getattr(segment_tasks[1].segment, vanished).path, message("errors.not_there")),),
         (),
     ]
-    assert set(summaries[1].spans) == kept
-    assert [one.content.batches for one in summaries] == [5, 0 if gone == "log" else 7, 9]
+    assert set(summaries[1].spans) == row_counts
+    assert [summary.content.batches for summary in summaries] == [
+        5,
+        0 if vanished == "log" else 7,
+        9,
+    ]
 
 
 def test_a_log_that_cannot_be_read_to_its_end_keeps_what_was_read(tmp_path, staging, monkeypatch):
     """An error of the disk in the middle."""
     directory = write_broker(tmp_path / "made", {"a-0": [[100] * 30_000]})
-    (wanted,) = wanted_of(directory)
+    (segment_task,) = segment_tasks_of(directory)
     preadv = os.preadv
 
     def failing(number: int, buffers: list, position: int) -> int:
@@ -225,32 +241,34 @@ def test_a_log_that_cannot_be_read_to_its_end_keeps_what_was_read(tmp_path, stag
         return preadv(number, buffers, position)
 
     monkeypatch.setattr(os, "preadv", failing)
-    (summary,) = scan(together([wanted]), staging)
-    assert summary.problems == (Problem(wanted.segment.log.path, message("system.eio")),)
+    (summary,) = scan(together([segment_task]), staging)
+    assert summary.problems == (Problem(segment_task.segment.log.path, message("system.eio")),)
     assert 0 < summary.content.batches < 30_000
     assert (
         summary.end_position == 100 * summary.content.batches == 100 * summary.spans["batches"].rows
     )
 
 
-def test_every_file_is_told_once(tmp_path, staging):
+def test_every_file_is_reported_once(tmp_path, staging):
     """A segment read in two stretches, both of which miss its index and its log."""
     directory = write_broker(tmp_path / "made", {"a-0": [[100] * 50]})
-    (wanted,) = wanted_of(directory)
-    for gone in (wanted.segment.index, wanted.segment.log):
-        gone.path.unlink()
+    (segment_task,) = segment_tasks_of(directory)
+    for file in (segment_task.segment.index, segment_task.segment.log):
+        file.path.unlink()
     tasks = [
-        IngestTask(0, (SegmentRange(wanted, 0, 3000),)),
-        IngestTask(1, (SegmentRange(wanted, 3000, 5000),)),
+        IngestTask(0, (SegmentRange(segment_task, 0, 3000),)),
+        IngestTask(1, (SegmentRange(segment_task, 3000, 5000),)),
     ]
     summaries = [
-        replace(one, end_position=one.stop) for task in tasks for one in scan(task, staging)
+        replace(summary, end_position=summary.stop)
+        for task in tasks
+        for summary in scan(task, staging)
     ]
     both = (
-        Problem(wanted.segment.index.path, message("errors.not_there")),
-        Problem(wanted.segment.log.path, message("errors.not_there")),
+        Problem(segment_task.segment.index.path, message("errors.not_there")),
+        Problem(segment_task.segment.log.path, message("errors.not_there")),
     )
-    assert [one.problems for one in summaries] == [both, both] and merge_ranges(
+    assert [summary.problems for summary in summaries] == [both, both] and merge_ranges(
         summaries
     ).problems == both
 
@@ -258,9 +276,9 @@ def test_every_file_is_told_once(tmp_path, staging):
 def test_a_log_shorter_than_listed_ends_where_it_ends(tmp_path, staging):
     """Truncated meanwhile by its broker."""
     directory = write_broker(tmp_path / "made", {"a-0": [[100] * 50]})
-    (wanted,) = wanted_of(directory)
-    os.truncate(wanted.segment.log.path, 1234)
-    (summary,) = scan(together([wanted]), staging)
+    (segment_task,) = segment_tasks_of(directory)
+    os.truncate(segment_task.segment.log.path, 1234)
+    (summary,) = scan(together([segment_task]), staging)
     assert (summary.end_position, summary.content.batches, summary.problems) == (1200, 12, ())
 
 
@@ -271,7 +289,7 @@ def test_of_two_entries_for_a_batch_the_one_it_holds_counts(tmp_path, staging):
     entries = offset_index.parse(path.read_bytes()).astype(offset_index.ENTRY)
     entries["position"][3] = entries["position"][6]
     path.write_bytes(offset_index.build(entries))
-    summaries = scan(together(wanted_of(directory)), staging)
+    summaries = scan(together(segment_tasks_of(directory)), staging)
     assert [row["entry_slot"] for row in rows_of(summaries, "batches", staging)] == [
         None,
         0,
@@ -293,7 +311,9 @@ def test_bytes_changed_at_random_end_no_task(clean, staging, tmp_path):
     rng = np.random.default_rng(7)
     partition = tmp_path / "made" / "tiny-0"
     partition.mkdir(parents=True)
-    source = next(one for one in wanted_of(clean) if one.topic == "payments").segment
+    source = next(
+        segment_task for segment_task in segment_tasks_of(clean) if segment_task.topic == "payments"
+    ).segment
     for round_ in range(30):
         paths = {}
         for kind in ("log", "index", "timeindex"):
@@ -303,16 +323,16 @@ def test_bytes_changed_at_random_end_no_task(clean, staging, tmp_path):
             paths[kind] = partition / f"{source.base_offset + round_:020d}.{kind}"
             paths[kind].write_bytes(content)
     directory = tmp_path / "made"
-    summaries = scan(together(wanted_of(directory)), staging)
-    assert len(summaries) == 30 and not any(one.problems for one in summaries)
+    summaries = scan(together(segment_tasks_of(directory)), staging)
+    assert len(summaries) == 30 and not any(summary.problems for summary in summaries)
     expected = tables(open_broker(directory), "made")
     for table in ("offset_entries", "time_entries"):
         assert rows_of(summaries, table, staging) == expected[table]
-    found = [
+    summaries_ = [
         {key: row[key] for key in ("position", "size_bytes", "last_offset")}
         for row in rows_of(summaries, "batches", staging)
     ]
-    assert found == [
+    assert summaries_ == [
         {key: row[key] for key in ("position", "size_bytes", "last_offset")}
         for row in expected["batches"]
     ]

@@ -23,27 +23,27 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture(scope="module")
 def expected(clean) -> dict[str, dict]:
     """The same counts, of the rows that the reader gives without Spark."""
-    found = {}
+    answers_ = {}
     for name in FORMATS:
         topics = read(name, clean, columns=",".join(KEYS[name]), topics=TOPICS)["topic"].to_pylist()
-        whole, one, other = len(topics), topics.count("orders"), topics.count("clicks-gzip")
-        assert whole > one + other > one > 0 < other
-        found[name] = {
-            "one": one,
-            "whole": whole,
-            "union": {"orders": one, "clicks-gzip": other},
-            "joined": one,
-            "view": [one, whole],
+        every, orders, other = len(topics), topics.count("orders"), topics.count("clicks-gzip")
+        assert every > orders + other > orders > 0 < other
+        answers_[name] = {
+            "one": orders,
+            "whole": every,
+            "union": {"orders": orders, "clicks-gzip": other},
+            "joined": orders,
+            "view": [orders, every],
         }
-    return found
+    return answers_
 
 
 @pytest.fixture
 def pushing(spark):
     """The session of the test run, whose owner has pushed filters on for other sources."""
-    given = {pushdown_probe.ENABLED: "true", SHUFFLES: "1"}
-    before = {name: spark.conf.get(name) for name in given}
-    for name, value in given.items():
+    options = {pushdown_probe.ENABLED: "true", SHUFFLES: "1"}
+    before = {name: spark.conf.get(name) for name in options}
+    for name, value in options.items():
         spark.conf.set(name, value)
     yield spark
     for name, value in before.items():
@@ -68,8 +68,8 @@ def test_spark_connect_gives_the_same(clean, expected):
         command, capture_output=True, text=True, cwd=ROOT, env=environ, timeout=900
     )
     assert done.returncode == 0, done.stderr[-3000:]
-    told = json.loads(done.stdout.splitlines()[-1])
-    assert told["kind"] == "pyspark.sql.connect.session" and told["answers"] == expected
+    report = json.loads(done.stdout.splitlines()[-1])
+    assert report["kind"] == "pyspark.sql.connect.session" and report["answers"] == expected
 
 
 @pytest.mark.slow
@@ -97,17 +97,17 @@ def test_the_probe_tells_what_spark_does(pushing, clean, monkeypatch):
     """Two scans of a source that takes filters are right exactly where it says that Spark keeps
     them apart; it is asked once.
     """
-    asked = []
+    queries = []
     keeps_apart = pushdown_probe.isolates_filters
     monkeypatch.setattr(
         pushdown_probe,
         "isolates_filters",
-        lambda spark: asked.append(keeps_apart(spark)) or asked[-1],
+        lambda spark: queries.append(keeps_apart(spark)) or queries[-1],
     )
     pushdown_probe._CACHE.clear()
     assert (
-        pushdown_probe.is_safe(pushing) == pushdown_probe.is_safe(pushing) == asked[0]
-        and len(asked) == 1
+        pushdown_probe.is_safe(pushing) == pushdown_probe.is_safe(pushing) == queries[0]
+        and len(queries) == 1
     )
     pushing.dataSource.register(session_source(RecordsSource, pushes_filters=True, is_local=True))
     frame = (
@@ -116,12 +116,12 @@ def test_the_probe_tells_what_spark_does(pushing, clean, monkeypatch):
         .option("topics", "clicks-gzip,nulls")
         .load(str(clean))
     )
-    one, whole = frame.where("topic = 'nulls'").count(), frame.count()
-    assert (one < whole) == asked[0]
+    nulls, every = frame.where("topic = 'nulls'").count(), frame.count()
+    assert (nulls < every) == queries[0]
     register(pushing)
 
 
-def test_a_session_without_pushed_filters_is_not_asked():
+def test_a_session_without_pushed_filters_is_not_probed():
     """No query is run, and no setting is touched."""
 
     class Conf:
@@ -134,7 +134,7 @@ def test_a_session_without_pushed_filters_is_not_asked():
     assert not pushdown_probe.is_safe(Session())
 
 
-def test_a_reader_takes_filters_only_where_it_was_said(clean):
+def test_a_reader_takes_filters_only_where_they_are_enabled(clean):
     """Spark refuses one that does where they are off."""
     from pyspark.sql.datasource import DataSourceReader
 

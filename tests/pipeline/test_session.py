@@ -119,7 +119,7 @@ def test_on_a_cluster_people_know_better(tmp_path):
     assert environ["PYSPARK_PYTHON"] == "/other/python" and "SPARK_LOCAL_IP" not in environ
 
 
-def test_nothing_is_said_twice(tmp_path):
+def test_nothing_is_printed_twice(tmp_path):
     """A second session of the same process finds everything as the first left it."""
     environ = {"PATH": os.environ["PATH"]}
     prepare("local[2]", tmp_path, environ)
@@ -239,8 +239,12 @@ def test_a_session_of_somebody_else_is_used_as_it_is(tmp_path, damaged):
         timeout=400,
     )
     assert ended.returncode == 0, ended.stderr
-    told = [catalog.read(tmp_path / name).info.rows for name in ("found", "given")]
-    assert told[0] == told[1] and told[0]["batches"] > 0 and told[0]["findings"] > 0
+    row_counts = [catalog.read(tmp_path / name).info.rows for name in ("found", "given")]
+    assert (
+        row_counts[0] == row_counts[1]
+        and row_counts[0]["batches"] > 0
+        and row_counts[0]["findings"] > 0
+    )
 
 
 @pytest.mark.slow
@@ -252,7 +256,7 @@ def test_the_master_of_spark_submit_counts(tmp_path, damaged, cache):
         "PYSPARK_PYTHON": sys.executable,
     }
     prepare("local", cache, environ)
-    given = [
+    arguments = [
         "--master",
         "local[1,2]",
         "--conf",
@@ -260,7 +264,7 @@ def test_the_master_of_spark_submit_counts(tmp_path, damaged, cache):
         "--conf",
         "spark.ui.showConsoleProgress=true",
     ]
-    command = [SPARK_SUBMIT, *given, tmp_path / "script.py"]
+    command = [SPARK_SUBMIT, *arguments, tmp_path / "script.py"]
     ended = subprocess.run(
         command, cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=400
     )
@@ -270,7 +274,7 @@ def test_the_master_of_spark_submit_counts(tmp_path, damaged, cache):
 
 
 @pytest.mark.parametrize(
-    ("given", "master"),
+    ("arguments", "master"),
     [
         ("", "local[*]"),
         ("pyspark-shell", "local[*]"),
@@ -278,9 +282,9 @@ def test_the_master_of_spark_submit_counts(tmp_path, damaged, cache):
         ("--conf 'spark.a=b c' --master=yarn pyspark-shell", "yarn"),
     ],
 )
-def test_the_master_that_the_environment_names_counts(given, master):
+def test_the_master_that_the_environment_names_counts(arguments, master):
     """Where nothing was said to us, and no session runs."""
-    assert submitted_master({"PYSPARK_SUBMIT_ARGS": given} if given else {}) == master
+    assert submitted_master({"PYSPARK_SUBMIT_ARGS": arguments} if arguments else {}) == master
 
 
 def test_spark_connect_is_refused(tmp_path, damaged, monkeypatch):
@@ -315,7 +319,7 @@ def venv_without(folder: Path) -> Path:
 @pytest.mark.parametrize(
     "master", ["bogus://x", "", "localhost", "spark://", "local[2", "local[2]\nx"]
 )
-def test_what_is_no_master_is_said(master):
+def test_what_is_no_master_is_reported(master):
     """Before a Java starts, which would print a stack trace."""
     with pytest.raises(KafkavizError, match=r"is no Spark master; there are local\[2\]"):
         session(master)

@@ -14,7 +14,7 @@ START_MS = whole_logs.START_MS
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
+def broker_directory(tmp_path_factory):
     """Three partitions; each has three segments of 100 batches of ten records, a second a batch,
     which lies across each range below.
     """
@@ -47,30 +47,34 @@ def within(rows: list[dict], column: str, least: float, most: float) -> list[dic
     ],
 )
 @pytest.mark.parametrize("task_bytes", ["1000000000", "200000"])
-def test_a_range_of_offsets_has_its_rows_and_no_other(made, text, least, most, task_bytes):
+def test_a_range_of_offsets_has_its_rows_and_no_other(
+    broker_directory, text, least, most, task_bytes
+):
     """Both ends included, as all rows filtered have them; of batches those that hold one, of
     segments those that by their names may.
     """
-    given = {"task_bytes": task_bytes}
+    options = {"task_bytes": task_bytes}
     for name in ("kafka_records", "kafka_offset_index", "kafka_time_index"):
-        assert read(name, made, **given, offsets=text).to_pylist() == within(
-            read(name, made, **given).to_pylist(), "offset", least, most
+        assert read(name, broker_directory, **options, offsets=text).to_pylist() == within(
+            read(name, broker_directory, **options).to_pylist(), "offset", least, most
         )
-    rows = read("kafka_batches", made, **given).to_pylist()
+    rows = read("kafka_batches", broker_directory, **options).to_pylist()
     expected = [row for row in rows if row["last_offset"] >= least and row["base_offset"] <= most]
-    assert read("kafka_batches", made, **given, offsets=text).to_pylist() == expected
+    assert read("kafka_batches", broker_directory, **options, offsets=text).to_pylist() == expected
     segments = [
         row["base_offset"]
-        for row in read("kafka_segments", made, **given, offsets=text, partitions="0").to_pylist()
+        for row in read(
+            "kafka_segments", broker_directory, **options, offsets=text, partitions="0"
+        ).to_pylist()
     ]
     ends = {0: 999, 1000: 1999, 2000: inf}
     assert segments == [base for base, end in ends.items() if base <= most and end >= least]
 
 
 @pytest.mark.parametrize("late_ms", [None, "0"])
-def test_a_range_of_times_has_its_rows_and_no_other(made, late_ms):
+def test_a_range_of_times_has_its_rows_and_no_other(broker_directory, late_ms):
     """In milliseconds and as ISO 8601, with a zone and without; both ends included."""
-    given = {} if late_ms is None else {"late_ms": late_ms}
+    options = {} if late_ms is None else {"late_ms": late_ms}
     least, most = START_MS + 123_400, START_MS + 170_100
     start, stop = units.moment(least), units.moment(most)
     for text in (
@@ -81,44 +85,53 @@ def test_a_range_of_times_has_its_rows_and_no_other(made, late_ms):
     ):
         for name in ("kafka_records", "kafka_time_index", "kafka_batches"):
             column = "max_timestamp_ms" if name == "kafka_batches" else "timestamp_ms"
-            expected = within(read(name, made).to_pylist(), column, least, most)
+            expected = within(read(name, broker_directory).to_pylist(), column, least, most)
             assert (
-                read(name, made, **given, timestamps=text).to_pylist() == expected and expected
+                read(name, broker_directory, **options, timestamps=text).to_pylist() == expected
+                and expected
             ), (name, text)
-    found = read("kafka_records", made, **given, timestamps=f"{most}/", partitions="1")
-    assert found.to_pylist() == within(
-        read("kafka_records", made, partitions="1").to_pylist(), "timestamp_ms", most, inf
+    table = read(
+        "kafka_records", broker_directory, **options, timestamps=f"{most}/", partitions="1"
+    )
+    assert table.to_pylist() == within(
+        read("kafka_records", broker_directory, partitions="1").to_pylist(),
+        "timestamp_ms",
+        most,
+        inf,
     )
 
 
-def test_partitions_are_numbers_and_ranges(made):
+def test_partitions_are_numbers_and_ranges(broker_directory):
     """Separated by commas."""
-    for text, wanted in (
+    for text, numbers in (
         ("1", {1}),
         ("0,2", {0, 2}),
         ("1-", {1, 2}),
         ("7,-1", {0, 1}),
         ("9", set()),
     ):
-        assert set(read("kafka_segments", made, partitions=text)["partition"].to_pylist()) == wanted
+        assert (
+            set(read("kafka_segments", broker_directory, partitions=text)["partition"].to_pylist())
+            == numbers
+        )
 
 
-def test_options_skip_what_filters_skip(made, monkeypatch):
+def test_options_skip_what_filters_skip(broker_directory, monkeypatch):
     """The bytes of a range: less than a fiftieth, by offsets and by times, without any filter."""
-    size_bytes = sum(path.stat().st_size for path in made.rglob("*.log"))
-    for given in (
+    size_bytes = sum(path.stat().st_size for path in broker_directory.rglob("*.log"))
+    for options in (
         {"offsets": "1500-1549"},
         {"timestamps": f"{START_MS + 150_000}-{START_MS + 154_999}", "late_ms": "1000"},
     ):
-        with counted(monkeypatch) as told:
-            assert read("kafka_records", made, partitions="1", **given).num_rows == 50
-        assert told.bytes < 0.02 * size_bytes, given
-        assert {path for path in told.names if path.endswith(".log")} <= {
+        with counted(monkeypatch) as reads:
+            assert read("kafka_records", broker_directory, partitions="1", **options).num_rows == 50
+        assert reads.bytes < 0.02 * size_bytes, options
+        assert {path for path in reads.names if path.endswith(".log")} <= {
             f"{first:020d}.log" for first in (0, 1000, 2000)
         }
 
 
-def test_times_are_for_rows_that_have_one(made):
+def test_times_are_for_rows_that_have_one(broker_directory):
     """A segment and a slot of an .index have none: nothing is left out without a word."""
     for name in ("kafka_segments", "kafka_offset_index"):
         with pytest.raises(
@@ -128,20 +141,20 @@ def test_times_are_for_rows_that_have_one(made):
                 f"{name}"
             ),
         ):
-            read(name, made, timestamps="1-2")
+            read(name, broker_directory, timestamps="1-2")
 
 
 def test_ranges_are_read_as_they_are_written():
     """ISO 8601 in UTC where it has no zone."""
-    found = parse_options(
+    options = parse_options(
         {
             "timestamps": "2026-09-21T18:22:31.444/2026-09-21T20:22:31.500+02:00",
             "offsets": " 5-7 ",
             "partitions": "0, 3-4",
         }
     )
-    assert found.timestamps == NumberRange(1790014951444, 1790014951500)
-    assert (found.offsets, found.partitions) == (
+    assert options.timestamps == NumberRange(1790014951444, 1790014951500)
+    assert (options.offsets, options.partitions) == (
         NumberRange(5, 7),
         (NumberRange(0, 0), NumberRange(3, 4)),
     )

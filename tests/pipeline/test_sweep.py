@@ -10,16 +10,18 @@ from kafkaviz.analysis import sweep
 from kafkaviz.log.broker import open_broker
 from kafkaviz.pipeline.catalog import catalog
 from kafkaviz.pipeline.ingest import plan as plan_module
-from tests.pipeline.made import write_broker
+from tests.pipeline.small_logs import write_broker
 
 KEYS = ("topic", "partition", "segment_base_offset", "interval_bytes")
 
 
 def plainly(directory: Path) -> list[dict]:
     """Each segment swept in this process."""
-    found = []
+    segments = []
     for partition in open_broker(directory).partitions:
-        for segment in [one for one in partition.segments if one.is_in_use and one.log]:
+        for segment in [
+            segment_ for segment_ in partition.segments if segment_.is_in_use and segment_.log
+        ]:
             batches = segment.batches()
             owner = {
                 "broker": directory.name,
@@ -28,8 +30,10 @@ def plainly(directory: Path) -> list[dict]:
             }
             owner["segment_base_offset"] = segment.base_offset
             rows = sweep.sweep(batches) if len(batches) else []
-            found += [owner | dict(zip(row.dtype.names, row.tolist(), strict=True)) for row in rows]
-    return sorted(found, key=lambda row: [row[key] for key in KEYS])
+            segments += [
+                owner | dict(zip(row.dtype.names, row.tolist(), strict=True)) for row in rows
+            ]
+    return sorted(segments, key=lambda row: [row[key] for key in KEYS])
 
 
 def rows(out: Path) -> list[dict]:

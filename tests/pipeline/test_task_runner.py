@@ -25,9 +25,9 @@ from kafkaviz.pipeline.ingest import plan as plan_module
 from kafkaviz.pipeline.ingest.commit import CatalogTransaction
 from kafkaviz.pipeline.ingest.plan import IngestTask, SegmentTask, tasks_per_segment
 from tests.pipeline.catalog_rows import assert_catalog_holds, in_order, rows
-from tests.pipeline.dying import DiesOnce
-from tests.pipeline.made import write_broker
+from tests.pipeline.killer_segment import DiesOnce
 from tests.pipeline.plain_rows import tables
+from tests.pipeline.small_logs import write_broker
 
 KINDS = {
     "log": ("batches", "position"),
@@ -52,12 +52,12 @@ def tiny_tasks(monkeypatch) -> None:
 
 def content_of(folder: Path) -> dict[str, bytes]:
     """Every file of a catalog that readers go by."""
-    found = [
+    paths = [
         path
         for path in folder.rglob("*")
         if path.is_file() and path.name != "_catalog.lock" and ".staging" not in str(path)
     ]
-    return {str(path.relative_to(folder)): path.read_bytes() for path in found}
+    return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
 
 
 def test_a_catalog_is_what_the_in_process_reader_says(clean, damaged, on_spark, out, fingerprint):
@@ -81,20 +81,22 @@ def test_the_folders_of_tables_are_ordinary_parquet(clean, damaged, spark, on_sp
     for name in ("clean", "damaged"):
         on_spark(clean if name == "clean" else damaged, catalog=tmp_path / name, findings=True)
     on_spark(clean, damaged, catalog=tmp_path / "damaged", findings=True)
-    told = {name: catalog.read(tmp_path / name).info.rows for name in ("clean", "damaged")}
+    row_counts = {name: catalog.read(tmp_path / name).info.rows for name in ("clean", "damaged")}
     for table in ("batches", "sweep"):
         assert (
-            spark.read.parquet(str(tmp_path / "clean" / table)).count() == told["clean"][table] > 0
+            spark.read.parquet(str(tmp_path / "clean" / table)).count()
+            == row_counts["clean"][table]
+            > 0
         )
         assert (
             spark.read.parquet(f"{tmp_path}/*/{table}").count()
-            == told["clean"][table] + told["damaged"][table]
+            == row_counts["clean"][table] + row_counts["damaged"][table]
         )
         assert (
             spark.read.parquet(f"{tmp_path}/clean/{table}/*.parquet").count()
-            == told["clean"][table]
+            == row_counts["clean"][table]
         )
-        assert ds.dataset(tmp_path / "damaged" / table).count_rows() == told["damaged"][table]
+        assert ds.dataset(tmp_path / "damaged" / table).count_rows() == row_counts["damaged"][table]
 
 
 def test_counts_are_those_of_kafkas_own_dumps(clean, damaged, data, on_spark, out):
@@ -118,7 +120,7 @@ def test_eight_brokers_are_what_kafka_and_the_in_process_reader_say(shared, data
     twins = [
         tables(open_broker(archive), archive.name.removesuffix(".tar.gz")) for archive in archives
     ]
-    for table in [one for one in TABLES if one not in CHECK_TABLES]:
+    for table in [table_ for table_ in TABLES if table_ not in CHECK_TABLES]:
         assert rows(out, table) == in_order([row for twin in twins for row in twin[table]])
 
 
@@ -133,7 +135,9 @@ def assert_counts(out: Path, expected: dict, brokers: set[str]) -> None:
     }
     segments = dict(
         zip(
-            (one.key for one in read.info.segments), read.table("segments").to_pylist(), strict=True
+            (segment.key for segment in read.info.segments),
+            read.table("segments").to_pylist(),
+            strict=True,
         )
     )
     compared = 0
@@ -145,14 +149,16 @@ def assert_counts(out: Path, expected: dict, brokers: set[str]) -> None:
             if file in unsaid or counts is None or (broker, directory) not in directories:
                 continue
             row = segments[broker, directory, parsed.base_offset, ""]
-            told, dumped = (
+            ingested, dumped = (
                 row_counts(row, parsed.kind),
                 as_told(counts) if parsed.kind == "log" else counts,
             )
             # a dump does not tell what old wrappers hold
             if parsed.kind == "log" and counts["batches"]:
-                told |= {name: None for name in ("records", "first_offset") if dumped[name] is None}
-            assert told == dumped, file
+                ingested |= {
+                    name: None for name in ("records", "first_offset") if dumped[name] is None
+                }
+            assert ingested == dumped, file
             compared += 1
     assert compared > 100 * len(brokers)
 
@@ -177,18 +183,20 @@ def test_a_long_plan_reaches_the_workers(spark, tmp_path):
     """Twenty thousand segments without files, in twenty tasks: a summary each, in the order of the
     tasks.
     """
-    wanted = [
+    segment_tasks = [
         SegmentTask(number, "b", f"topic-{number}", number, Segment(number, "active"))
         for number in range(20_000)
     ]
-    pieces = tasks_per_segment(wanted)
+    pieces = tasks_per_segment(segment_tasks)
     tasks = [
         IngestTask(number, tuple(piece.ranges[0] for piece in pieces[number::20]))
         for number in range(20)
     ]
-    found = task_runner.run_tasks(spark, tasks, tmp_path)
-    assert [one.number for one in found] == [
-        number for task in tasks for number in (one.segment_task.number for one in task.ranges)
+    tasks_ = task_runner.run_tasks(spark, tasks, tmp_path)
+    assert [task_.number for task_ in tasks_] == [
+        number
+        for task in tasks
+        for number in (segment_range.segment_task.number for segment_range in task.ranges)
     ]
 
 
@@ -270,8 +278,8 @@ def test_a_worker_that_dies_does_not_double_rows(tmp_path, on_spark, out, monkey
     broker = write_broker(tmp_path / "made", {"a-0": [[61] * 70_000, [100] * 3]})
     plan, marker = job.plan, tmp_path / "died"
 
-    def dying(wanted: list[SegmentTask], cores: int) -> list[IngestTask]:
-        (task,) = plan(wanted, cores)
+    def dying(segment_tasks: list[SegmentTask], cores: int) -> list[IngestTask]:
+        (task,) = plan(segment_tasks, cores)
         last = task.ranges[-1]
         segment = DiesOnce(**vars(last.segment_task.segment), marker=marker)
         return [
@@ -288,9 +296,9 @@ def test_a_worker_that_dies_does_not_double_rows(tmp_path, on_spark, out, monkey
     staged: list[Path] = []
     put_together = job.collect_segments
 
-    def looking(place: CatalogTransaction, *given: object) -> tuple:
+    def looking(place: CatalogTransaction, *arguments: object) -> tuple:
         staged.extend((place.staging / "batches").iterdir())
-        return put_together(place, *given)
+        return put_together(place, *arguments)
 
     monkeypatch.setattr(job, "collect_segments", looking)
     on_spark(broker, catalog=out, master="local[2,3]")
@@ -309,7 +317,9 @@ def test_a_worker_that_dies_again_and_again_ends_the_run(tmp_path, on_spark, out
     log = broker / "a-0" / f"{0:020d}.log"
     dying = DiesOnce(0, "active", log=info(log), marker=tmp_path / "no" / "such" / "folder")
     monkeypatch.setattr(
-        job, "plan", lambda wanted, cores: tasks_per_segment([SegmentTask(0, "b", "t", 0, dying)])
+        job,
+        "plan",
+        lambda segment_tasks, cores: tasks_per_segment([SegmentTask(0, "b", "t", 0, dying)]),
     )
     with pytest.raises(job.IngestError, match="the run ended early: ") as raised:
         on_spark(broker, catalog=out, full=True)
@@ -320,12 +330,14 @@ def test_a_worker_that_dies_again_and_again_ends_the_run(tmp_path, on_spark, out
 def test_tasks_pickle_without_what_was_read(clean):
     """A worker gets names and stamps, not arrays."""
     broker = open_broker(clean)
-    segments = [(one, segment) for one in broker.partitions for segment in one.segments]
-    wanted = [
-        SegmentTask(number, broker.name, one.topic, one.partition, segment)
-        for number, (one, segment) in enumerate(segments)
+    segments = [
+        (partition, segment) for partition in broker.partitions for segment in partition.segments
     ]
-    tasks = plan_module.plan(wanted, 2)
+    segment_tasks = [
+        SegmentTask(number, broker.name, partition.topic, partition.partition, segment)
+        for number, (partition, segment) in enumerate(segments)
+    ]
+    tasks = plan_module.plan(segment_tasks, 2)
     assert len(pickle.dumps(tasks)) < 1000 * len(segments)
 
 

@@ -24,15 +24,15 @@ def counted(segments: Iterable[Segment]) -> list[int]:
     segments = list(segments)
     return [
         len(segments),
-        sum(len(one.batches()) for one in segments),
-        sum(len(one.offset_index) for one in segments),
-        sum(len(one.time_index) for one in segments),
+        sum(len(segment.batches()) for segment in segments),
+        sum(len(segment.offset_index) for segment in segments),
+        sum(len(segment.time_index) for segment in segments),
     ]
 
 
 def without(numbers: Sequence[int], *logs: Sequence[int]) -> list[int]:
     """What is left."""
-    return [whole - sum(parts) for whole, *parts in zip(numbers, *logs, strict=True)]
+    return [every - sum(parts) for every, *parts in zip(numbers, *logs, strict=True)]
 
 
 @pytest.fixture(params=SAMPLES)
@@ -53,22 +53,22 @@ def aside(broker) -> dict[str, list[int]]:
     .log, KRaft's own log.
     """
     parts = broker.partitions
-    usual = [one for one in parts if one.state == "current"]
+    usual = [part for part in parts if part.state == "current"]
     return {
         "files": counted(
-            segment for one in parts for segment in one.segments if not segment.is_in_use
+            segment for part in parts for segment in part.segments if not segment.is_in_use
         ),
         "directories": counted(
-            segment for one in parts if one.state != "current" for segment in one.live
+            segment for part in parts if part.state != "current" for segment in part.live
         ),
         "alone": counted(
             segment
-            for one in usual
-            for segment in one.segments
+            for part in usual
+            for segment in part.segments
             if segment.is_in_use and not segment.log
         ),
         "metadata": counted(
-            segment for one in usual if one.topic == "__cluster_metadata" for segment in one.live
+            segment for part in usual if part.topic == "__cluster_metadata" for segment in part.live
         ),
     }
 
@@ -100,26 +100,26 @@ def test_the_catalog_has_no_rows_of_files_with_a_suffix(
 def test_the_data_source_is_without_renamed_directories_too(broker, everything, aside):
     """Unless they are asked for; the segments of files with a suffix are rows."""
     files = [0, *aside["files"][1:]]
-    whole = {"mode": "DROPMALFORMED"}  # a tail that is no batch is counted nowhere
-    assert [read(name, broker.path, **whole).num_rows for name in FORMATS] == without(
+    options = {"mode": "DROPMALFORMED"}  # a tail that is no batch is counted nowhere
+    assert [read(name, broker.path, **options).num_rows for name in FORMATS] == without(
         everything, files, aside["directories"]
     )
     assert [
-        read(name, broker.path, **whole, renamed="true").num_rows for name in FORMATS
+        read(name, broker.path, **options, renamed="true").num_rows for name in FORMATS
     ] == without(everything, files)
 
 
 def test_tuning_is_without_what_is_not_in_use_and_without_metadata(broker, everything, aside):
     """And counts segments without a batch: they have files and maps."""
     source = open_source(broker.path)
-    found, held = (
+    health, totals = (
         source.total.measurement,
         [case.disk_entries for case in source.cases if case.disk_entries],
     )
     left = without(everything, *aside.values())
-    assert [found.segments, found.parts.batches] == left[:2]
-    if len(held) == len(source.cases):
-        assert [sum(one) for one in zip(*held, strict=True)] == left[2:]
+    assert [health.segments, health.parts.batches] == left[:2]
+    if len(totals) == len(source.cases):
+        assert [sum(column) for column in zip(*totals, strict=True)] == left[2:]
     assert (
         len(source.inactive_segments)
         == aside["files"][0] + aside["directories"][0] + aside["alone"][0]
@@ -145,7 +145,7 @@ def test_the_samples_numbers(clean):
         str(words)
         == "without 3 segments not in use (-delete, .deleted) and without __cluster_metadata"
     )
-    assert sorted(one.mark for one in source.inactive_segments) == [
+    assert sorted(segment.mark for segment in source.inactive_segments) == [
         "-delete",
         ".deleted",
         ".deleted",

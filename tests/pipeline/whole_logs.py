@@ -27,7 +27,7 @@ def batch(
     each third record.
     """
     random = np.random.default_rng(base_offset)
-    made = [
+    parts = [
         record.Record(
             delta,
             time_ms - times_ms[0],
@@ -37,7 +37,7 @@ def batch(
         )
         for delta, time_ms in enumerate(times_ms)
     ]
-    body = record.build(made)
+    body = record.build(parts)
     body = body if codec_name == "none" else codec.compress(codec_name, body)
     return framed(base_offset, body, times_ms, codec.CODECS.index(codec_name) | attributes)
 
@@ -91,7 +91,11 @@ def indexed(
             since = 0
         position, since = position + len(data), since + len(data)
     times.append((newest, newest_offset - base_offset))
-    times = [one for place, one in enumerate(times) if place == 0 or one[0] > times[place - 1][0]]
+    times = [
+        time_entry
+        for place, time_entry in enumerate(times)
+        if place == 0 or time_entry[0] > times[place - 1][0]
+    ]
     return np.array(offsets, offset_index.ENTRY), np.array(times, time_index.ENTRY)
 
 

@@ -27,7 +27,7 @@ DECODERS = {
 }
 
 
-class Told(NamedTuple):
+class DumpOutput(NamedTuple):
     """What a dump says; the directory it ran in is @DIR@."""
 
     out: bytes
@@ -35,7 +35,7 @@ class Told(NamedTuple):
     status: int
 
 
-def dumped(directory: Path, args: Sequence[str]) -> Told:
+def dumped(directory: Path, args: Sequence[str]) -> DumpOutput:
     """kafkaviz dump ARGS, run in a directory."""
     out, err = io.BytesIO(), io.BytesIO()
     with chdir(directory):
@@ -43,19 +43,19 @@ def dumped(directory: Path, args: Sequence[str]) -> Told:
         console = Console(out, err)
         status = (json_lines if args.json else text).dump(dump.options(args), console)
         console.flush()
-        here = os.getcwd()
-    return Told(
+        working_directory = os.getcwd()
+    return DumpOutput(
         out.getvalue(),
-        err.getvalue().decode("utf-8", "surrogateescape").replace(here, "@DIR@"),
+        err.getvalue().decode("utf-8", "surrogateescape").replace(working_directory, "@DIR@"),
         status,
     )
 
 
 def json_dumped(directory: Path, *args: str) -> list[dict]:
     """The objects of kafkaviz dump --json ARGS."""
-    told = dumped(directory, ["--json", *args])
-    assert (told.err, told.status) == ("", 0)
-    return [json.loads(line) for line in told.out.splitlines()]
+    dump = dumped(directory, ["--json", *args])
+    assert (dump.err, dump.status) == ("", 0)
+    return [json.loads(line) for line in dump.out.splitlines()]
 
 
 def mode_and_path(name: str) -> tuple[str, str]:

@@ -32,7 +32,7 @@ BATCHES = st.lists(
 )
 
 
-def made(batches: list[tuple]) -> bytes:
+def encode_log(batches: list[tuple]) -> bytes:
     """A log of (records, codec, other attributes, base sequence), base offsets a hundred apart."""
     log = b""
     for number, (records, codec_id, attributes, base_sequence) in enumerate(batches):
@@ -63,7 +63,7 @@ def test_both_ways_print_the_same(options, batches, tmp_path_factory):
     the offsets.
     """
     folder = tmp_path_factory.mktemp("log")
-    (folder / LOG).write_bytes(made(batches))
+    (folder / LOG).write_bytes(encode_log(batches))
     compiled = dumped(folder, [*options, LOG])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(record_lines.RecordLines, "_plain", lambda *any: None)
@@ -79,12 +79,12 @@ def test_little_room_is_used_again_and_again(monkeypatch, data):
     small = compiled_records.LineBuffer
     for room_bytes, room_gaps in ((10, 0), (3000, 3), (9000, 100)):
 
-        def made_small(room_bytes=room_bytes, room_gaps=room_gaps):
+        def shrink(room_bytes=room_bytes, room_gaps=room_gaps):
             return small(
                 room=np.empty(room_bytes, np.uint8), gaps=np.empty((room_gaps, 2), np.int64)
             )
 
-        monkeypatch.setattr(record_lines, "LineBuffer", made_small)
+        monkeypatch.setattr(record_lines, "LineBuffer", shrink)
         assert dumped(folder, ["--print-data-log", LOG]) == expected
     assert expected.out.count(b" headerKeys: [") >= 120
 
@@ -98,10 +98,10 @@ def test_little_room_is_used_again_and_again(monkeypatch, data):
 )
 def test_utf8_is_what_python_decodes(data):
     """Every sequence of bytes gets the same answer."""
-    assert judged(data) == decodes(data)
+    assert accepts(data) == decodes(data)
 
 
-def judged(data: bytes) -> bool:
+def accepts(data: bytes) -> bool:
     """What the compiled code says of bytes between others."""
     return is_utf8(np.frombuffer(b"x" + data + b"x", np.uint8), 1, 1 + len(data))
 
@@ -121,4 +121,4 @@ def test_utf8_at_its_edges(lead):
     for second in (0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0):
         for rest in (b"", b"\x80", b"\xbf\x80", b"\xc0"):
             data = bytes([lead, second]) + rest
-            assert judged(data) == decodes(data)
+            assert accepts(data) == decodes(data)

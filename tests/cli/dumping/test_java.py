@@ -25,15 +25,15 @@ def test_a_string_has_javas_hash(text, number):
 def test_the_order_is_that_of_a_hash_map(data):
     """Lists of 5 to 40 files as Kafka's tool was given them, and the order of its report."""
     cases = [line.split("|") for line in (data / "hash_orders.txt").read_text().splitlines()]
-    assert [len(given.split(",")) for given, _ in cases] == [5, 12, 13, 14, 20, 30, 40]
-    for given, listed in cases:
-        assert java.hash_order([f"/logs/{name}" for name in given.split(",")]) == [
-            f"/logs/{name}" for name in listed.split(",")
+    assert [len(names.split(",")) for names, _ in cases] == [5, 12, 13, 14, 20, 30, 40]
+    for names, ordered_names in cases:
+        assert java.hash_order([f"/logs/{name}" for name in names.split(",")]) == [
+            f"/logs/{name}" for name in ordered_names.split(",")
         ]
 
 
 @pytest.mark.parametrize(
-    ("typed", "shown"),
+    ("typed", "expected"),
     [
         ("a//b.log", "a/b.log"),
         ("a/", "a"),
@@ -44,9 +44,9 @@ def test_the_order_is_that_of_a_hash_map(data):
         ("a/../b", "a/../b"),
     ],
 )
-def test_a_path_loses_slashes_and_nothing_else(typed, shown):
+def test_a_path_loses_slashes_and_nothing_else(typed, expected):
     """As java.io.File."""
-    assert java.path(typed) == shown
+    assert java.path(typed) == expected
 
 
 def test_an_absolute_path_is_not_resolved(monkeypatch, tmp_path):
@@ -93,7 +93,7 @@ def test_what_is_no_long_ends_the_run(text):
 
 
 @pytest.mark.parametrize(
-    ("data", "shown"),
+    ("data", "expected"),
     [
         (b"plain", "plain"),
         ("é😀".encode(), "é😀"),
@@ -103,6 +103,6 @@ def test_what_is_no_long_ends_the_run(text):
         (b"\xf0\x9f\x98", "\ufffd"),
     ],
 )
-def test_text_is_decoded_as_java_decodes(data, shown):
+def test_text_is_decoded_as_java_decodes(data, expected):
     """Half a surrogate pair is one replacement character, where Python makes three."""
-    assert java.decode_utf8(data) == shown.encode()
+    assert java.decode_utf8(data) == expected.encode()

@@ -93,7 +93,7 @@ def test_a_batch_and_its_records(segment):
     assert len(kinds(lines, "record")) == 120
 
 
-def test_records_are_shown_when_asked_for(segment):
+def test_an_option_prints_records(segment):
     """Without the option, batches alone."""
     assert {line["kind"] for line in json_dumped(segment, f"{BASE}.log")} == {"file", "batch"}
 
@@ -101,9 +101,9 @@ def test_records_are_shown_when_asked_for(segment):
 def test_a_marker_says_what_it_ends(damaged):
     """The record of a control batch has its meaning beside its bytes."""
     lines = json_dumped(damaged, "--print-data-log", f"transfers-0/{BASE}.log")
-    told = [record["control"] for record in kinds(lines, "record") if record["control"]]
-    assert {"type": "COMMIT", "version": 0, "coordinatorEpoch": 0} in told
-    assert {"type": "ABORT", "version": 0, "coordinatorEpoch": 0} in told
+    controls = [record["control"] for record in kinds(lines, "record") if record["control"]]
+    assert {"type": "COMMIT", "version": 0, "coordinatorEpoch": 0} in controls
+    assert {"type": "ABORT", "version": 0, "coordinatorEpoch": 0} in controls
 
 
 @pytest.mark.parametrize("name", ["damaged", "clean"])
@@ -113,7 +113,7 @@ def test_batches_and_records_are_those_of_the_text(name, request):
     """
     directory = request.getfixturevalue(name)
     for path in sorted(directory.glob("__*/*.log")):
-        told = dumped(directory, ["--deep-iteration", str(path.relative_to(directory))]).out.decode(
+        text = dumped(directory, ["--deep-iteration", str(path.relative_to(directory))]).out.decode(
             "utf-8", "replace"
         )
         lines = json_dumped(directory, "--print-data-log", str(path.relative_to(directory)))
@@ -121,14 +121,14 @@ def test_batches_and_records_are_those_of_the_text(name, request):
             (b["base_offset"], b["position"], b["size_bytes"], b["crc"])
             for b in kinds(lines, "batch")
         ]
-        found = re.findall(
+        matches = re.findall(
             r"^baseOffset: (\d+) .* position: (\d+) .* size: (\d+) .* crc: (\d+) ",
-            told,
+            text,
             re.MULTILINE,
         )
-        assert batches == [tuple(map(int, numbers)) for numbers in found]
+        assert batches == [tuple(map(int, numbers)) for numbers in matches]
         assert [r["offset"] for r in kinds(lines, "record")] == [
-            int(n) for n in re.findall(r"^\| offset: (\d+)", told, re.MULTILINE)
+            int(n) for n in re.findall(r"^\| offset: (\d+)", text, re.MULTILINE)
         ]
 
 
@@ -143,8 +143,8 @@ def test_messages_of_old_magic_have_fewer_fields(data, tmp_path):
             if line["start"] == 0
         }
     (tmp_path / f"{BASE}.log").write_bytes(stretches["v0.gzip-0"])
-    found = json_dumped(tmp_path, "--print-data-log", f"{BASE}.log")
-    first = kinds(found, "batch")[0]
+    output = json_dumped(tmp_path, "--print-data-log", f"{BASE}.log")
+    first = kinds(output, "batch")[0]
     assert (first["base_offset"], first["magic"], first["codec"], first["timestamp_type"]) == (
         0,
         0,
@@ -161,7 +161,7 @@ def test_messages_of_old_magic_have_fewer_fields(data, tmp_path):
         "base_sequence",
     )
     assert {first[name] for name in names} == {None}
-    assert kinds(found, "record")[0]["timestamp_ms"] is None
+    assert kinds(output, "record")[0]["timestamp_ms"] is None
     (tmp_path / f"{BASE}.log").write_bytes(stretches["v1.none-0"])
     first = kinds(json_dumped(tmp_path, f"{BASE}.log"), "batch")[0]
     assert (first["base_offset"], first["last_offset"], first["timestamp_type"]) == (
@@ -183,12 +183,12 @@ def test_messages_of_old_magic_have_fewer_fields(data, tmp_path):
 def test_a_tail_is_a_problem_and_no_death(segment, tail, code):
     """Zeros are unwritten bytes too; a torn batch begins like the next one."""
     log = segment / f"{BASE}.log"
-    whole = log.read_bytes()
-    log.write_bytes(whole[:-10] if tail is None else whole + tail)
+    data = log.read_bytes()
+    log.write_bytes(data[:-10] if tail is None else data + tail)
     lines = json_dumped(segment, f"{BASE}.log")
-    [found] = kinds(lines, "problem")
+    [problem] = kinds(lines, "problem")
     end = max(batch["position"] + batch["size_bytes"] for batch in kinds(lines, "batch"))
-    assert (found["code"], found["position"], found["size_bytes"]) == (
+    assert (problem["code"], problem["position"], problem["size_bytes"]) == (
         code,
         end,
         log.stat().st_size - end,
@@ -210,11 +210,11 @@ def test_batches_behind_a_wrong_length_are_found_again(segment, length):
     )
     log.write_bytes(data)
     lines = json_dumped(segment, "--print-data-log", f"{BASE}.log")
-    found = [
+    problems = [
         (problem["code"], problem["position"], problem["size_bytes"])
         for problem in kinds(lines, "problem")
     ]
-    assert found == [("batch-bad-length", before[2]["position"], before[2]["size_bytes"])]
+    assert problems == [("batch-bad-length", before[2]["position"], before[2]["size_bytes"])]
     assert kinds(lines, "batch") == before[:2] + before[3:]
 
 
@@ -236,7 +236,8 @@ def test_a_batch_that_is_wrong_is_named_and_passed(segment, position, value, cod
     log.write_bytes(data)
     lines = json_dumped(segment, f"{BASE}.log")
     assert [
-        (found["code"], found["position"], found["size_bytes"]) for found in kinds(lines, "problem")
+        (problem["code"], problem["position"], problem["size_bytes"])
+        for problem in kinds(lines, "problem")
     ] == [(code, 0, 109)]
     assert len(kinds(lines, "batch")) == count
 
@@ -248,7 +249,7 @@ def test_a_record_that_cannot_be_read_is_named_and_passed(segment):
     data[61 + 24] = 0x60  # the length of the second record
     log.write_bytes(data)
     lines = json_dumped(segment, "--print-data-log", f"{BASE}.log")
-    assert [(found["code"], found["position"]) for found in kinds(lines, "problem")] == [
+    assert [(problem["code"], problem["position"]) for problem in kinds(lines, "problem")] == [
         ("batch-crc-mismatch", 0),
         ("batch-crc-mismatch", 85),
     ]
@@ -270,10 +271,12 @@ def test_entries_and_slots_never_written(damaged):
     )
     assert kinds(zeroed, "unwritten") == [{"position": 104, "size_bytes": 112}]
     assert [
-        (found["code"], found["position"], found["size_bytes"]) for found in kinds(cut, "problem")
+        (problem["code"], problem["position"], problem["size_bytes"])
+        for problem in kinds(cut, "problem")
     ] == [("index-size-not-multiple", 208, 5)]
     assert [
-        (found["code"], found["position"], found["message"]) for found in kinds(wrong, "problem")
+        (problem["code"], problem["position"], problem["message"])
+        for problem in kinds(wrong, "problem")
     ] == [
         (
             "index-offset-mismatch",
@@ -295,12 +298,12 @@ def test_time_entries_that_do_not_fit(damaged):
         "relative_offset": 66,
         "offset": 1787,
     }
-    assert [(found["code"], found["position"]) for found in kinds(lines, "problem")] == [
+    assert [(problem["code"], problem["position"]) for problem in kinds(lines, "problem")] == [
         ("timeindex-timestamp-mismatch", 24),
     ]
 
 
-def test_entries_of_older_versions_are_told_from_wrong_ones(segment):
+def test_entries_of_older_versions_differ_from_wrong_ones(segment):
     """An entry for an append of two batches leads to the first and has the key of the last; a time
     entry names an offset of its time.
     """
@@ -312,15 +315,15 @@ def test_entries_of_older_versions_are_told_from_wrong_ones(segment):
     (segment / f"{BASE}.index").write_bytes(
         b"".join(struct.pack(">ii", *entry) for entry in entries)
     )
-    found = kinds(json_dumped(segment, f"{BASE}.index"), "problem")
-    assert [problem["code"] for problem in found] == ["index-coarse", "index-offset-mismatch"]
+    problems = kinds(json_dumped(segment, f"{BASE}.index"), "problem")
+    assert [problem["code"] for problem in problems] == ["index-coarse", "index-offset-mismatch"]
     inside, last_ms = first["base_offset"] + 1, first["max_timestamp_ms"]
     entries = [(last_ms, inside), (last_ms + 100_000_000, inside + 1)]
     (segment / f"{BASE}.timeindex").write_bytes(
         b"".join(struct.pack(">qi", *entry) for entry in entries)
     )
-    found = kinds(json_dumped(segment, f"{BASE}.timeindex"), "problem")
-    assert [problem["code"] for problem in found] == [
+    problems = kinds(json_dumped(segment, f"{BASE}.timeindex"), "problem")
+    assert [problem["code"] for problem in problems] == [
         "timeindex-offset-mismatch",
         "timeindex-timestamp-mismatch",
     ]
@@ -330,7 +333,7 @@ def test_an_index_without_its_log_is_still_shown(segment):
     """Its entries, and that nothing can be checked."""
     (segment / f"{BASE}.log").unlink()
     lines = json_dumped(segment, f"{BASE}.index")
-    assert [found["code"] for found in kinds(lines, "problem")] == ["orphan-index"]
+    assert [problem["code"] for problem in kinds(lines, "problem")] == ["orphan-index"]
     assert kinds(lines, "offset_entry")
 
 
@@ -338,7 +341,7 @@ def test_an_index_beside_a_log_of_no_offset_is_still_shown(segment):
     """A .log whose name is beyond the largest offset is none of Kafka's, and no broker is there."""
     (segment / f"{BASE}.log").rename(segment / "09223372036854775808.log")
     lines = json_dumped(segment, f"{BASE}.index")
-    assert [found["code"] for found in kinds(lines, "problem")] == ["orphan-index"]
+    assert [problem["code"] for problem in kinds(lines, "problem")] == ["orphan-index"]
     assert kinds(lines, "offset_entry")
 
 
@@ -360,26 +363,27 @@ def test_producers_and_aborted_transactions(damaged):
     size_bytes = (damaged / f"transfers-0/{BASE[:-3]}320.txnindex").stat().st_size
     assert len(kinds(lines, "aborted_transaction")) == size_bytes // ABORTED.itemsize
     bad = kinds(json_dumped(damaged, f"transfers-0/{BASE[:-4]}3429.snapshot"), "problem")
-    assert [found["code"] for found in bad] == ["snapshot-bad-crc"]
+    assert [problem["code"] for problem in bad] == ["snapshot-bad-crc"]
 
 
 @pytest.mark.parametrize("name", ["3429.snapshot", "320.txnindex"])
-def test_a_small_file_is_judged_as_by_a_check(damaged, name):
+def test_a_small_file_has_the_findings_of_a_check(damaged, name):
     """The same code, place and words; what a .txnindex lacks takes its .log and those before it,
     which a dump does not read.
     """
     stem, _, suffix = name.partition(".")
     path = f"transfers-0/{int(stem):020d}.{suffix}"
-    told = [
-        (one.code, one.position, one.length, ungroup(str(one.message)))
-        for one in check(damaged).findings
-        if one.file == path
+    expected = [
+        (finding.code, finding.position, finding.length, ungroup(str(finding.message)))
+        for finding in check(damaged).findings
+        if finding.file == path
     ]
-    told = [one for one in told if not one[0].startswith("recovery-will-")]
+    expected = [finding for finding in expected if not finding[0].startswith("recovery-will-")]
     bad = kinds(json_dumped(damaged, path), "problem")
     assert [
-        (found["code"], found["position"], found["size_bytes"], found["message"]) for found in bad
-    ] == told and len(told) == 1
+        (problem["code"], problem["position"], problem["size_bytes"], problem["message"])
+        for problem in bad
+    ] == expected and len(expected) == 1
 
 
 def test_a_torn_and_refused_txnindex(damaged, tmp_path):
@@ -390,7 +394,8 @@ def test_a_torn_and_refused_txnindex(damaged, tmp_path):
     path.write_bytes(b"\1" + (damaged / f"transfers-0/{BASE[:-3]}320.txnindex").read_bytes()[1:50])
     lines = json_dumped(tmp_path, path.name)
     assert [
-        (found["code"], found["position"], found["size_bytes"]) for found in kinds(lines, "problem")
+        (problem["code"], problem["position"], problem["size_bytes"])
+        for problem in kinds(lines, "problem")
     ] == [
         ("txnindex-mismatch", 0, 34),
         ("txnindex-torn", 34, 16),
@@ -432,19 +437,21 @@ def test_what_cannot_be_read_is_one_line_and_2(segment, name, how, monkeypatch, 
 def refusing(path: Path):
     """open() as a user without the right to read this file meets it; root may read all."""
 
-    def opened(given, *how, **more):
-        if Path(given) == path:
-            raise PermissionError(13, "Permission denied", str(given))
-        return open(given, *how, **more)
+    def opened(target, *how, **more):
+        if Path(target) == path:
+            raise PermissionError(13, "Permission denied", str(target))
+        return open(target, *how, **more)
 
     return opened
 
 
 def test_the_fields_are_those_that_the_help_lists(damaged):
     """Of every kind of line, in its order; of each kind there is one in these files."""
-    told = re.findall(r"^  (\w+) {2,}(\S.*(?:\n {23}.*)*)", EPILOG, re.MULTILINE)
+    sections = re.findall(r"^  (\w+) {2,}(\S.*(?:\n {23}.*)*)", EPILOG, re.MULTILINE)
     aside = r"^with [^:]*: |^slots .*: | as \[\[.*?\]\]| of a finding|: what .*$"
-    listed = {kind: re.findall(r"[a-z][a-z_]+", re.sub(aside, "", fields)) for kind, fields in told}
+    documented = {
+        kind: re.findall(r"[a-z][a-z_]+", re.sub(aside, "", fields)) for kind, fields in sections
+    }
     names = (
         "transfers-0/*.log",
         "transfers-0/*.txnindex",
@@ -454,10 +461,10 @@ def test_the_fields_are_those_that_the_help_lists(damaged):
     paths = [
         str(path.relative_to(damaged)) for name in names for path in sorted(damaged.glob(name))
     ]
-    found = {}
+    fields_by_kind = {}
     for line in json_dumped(damaged, "--print-data-log", *paths):
-        found.setdefault(line.pop("kind"), set()).add(tuple(line))
-    assert found == {kind: {tuple(fields)} for kind, fields in listed.items()}
+        fields_by_kind.setdefault(line.pop("kind"), set()).add(tuple(line))
+    assert fields_by_kind == {kind: {tuple(fields)} for kind, fields in documented.items()}
 
 
 def test_the_last_sequence_goes_on_from_0_after_the_largest(segment):
@@ -476,30 +483,30 @@ def test_the_last_sequence_goes_on_from_0_after_the_largest(segment):
     ) == (0, 1, 2**31 - 1, 0)
 
 
-def problem_codes(told: bytes) -> set[str]:
+def problem_codes(out: bytes) -> set[str]:
     return {
         json.loads(line)["code"]
-        for line in told.splitlines()
+        for line in out.splitlines()
         if line.startswith(b'{"kind":"problem"')
     }
 
 
-def told_by_dump_alone(broker: Path) -> dict[str, set[str]]:
+def findings_of_dump_alone(broker: Path) -> dict[str, set[str]]:
     """By file, the codes that dump --json has and check has not."""
     known: dict[str, set[str]] = {}
-    for one in check(broker).findings:
-        known.setdefault(one.file, set()).add(one.code)
+    for finding in check(broker).findings:
+        known.setdefault(finding.file, set()).add(finding.code)
     files = [
         path.relative_to(broker)
         for path in sorted(broker.glob("*/*"))
         if path.suffix[1:] in FORMATS
     ]
-    found = {
+    unknown = {
         str(path): problem_codes(dumped(broker, ["--json", str(path)]).out)
         - known.get(str(path), set())
         for path in files
     }
-    return {path: codes for path, codes in found.items() if codes}
+    return {path: codes for path, codes in unknown.items() if codes}
 
 
 @pytest.mark.parametrize(
@@ -507,7 +514,7 @@ def told_by_dump_alone(broker: Path) -> dict[str, set[str]]:
 )
 def test_dump_finds_no_fault_that_check_does_not_find(request, name):
     """Every file of the samples; what the directory around it tells counts in both."""
-    assert told_by_dump_alone(request.getfixturevalue(name)) == {}
+    assert findings_of_dump_alone(request.getfixturevalue(name)) == {}
 
 
 @pytest.mark.slow
@@ -534,7 +541,7 @@ def test_dump_finds_no_fault_in_what_older_brokers_wrote(shared, name):
     """Entries for appends of several batches, first-offset keys and deep offsets are no errors in
     either.
     """
-    assert told_by_dump_alone(unpack_if_archive(shared / "data" / f"kafka-{name}.tar.gz")) == {}
+    assert findings_of_dump_alone(unpack_if_archive(shared / "data" / f"kafka-{name}.tar.gz")) == {}
 
 
 def test_an_index_beside_damage_is_not_called_wrong(damaged):
@@ -569,15 +576,15 @@ def test_dump_and_check_agree_on_damage(segment, seed):
         case "garbage":
             data += chance.randbytes(chance.choice((5, 8, 24, 100)))
     path.write_bytes(data)
-    known = {(one.file, one.code) for one in check(segment).findings}
+    known = {(finding.file, finding.code) for finding in check(segment).findings}
     for kind in ("log", "index", "timeindex"):
-        told = dumped(segment, ["--json", "--print-data-log", f"{BASE}.{kind}"]).out
-        assert {(f"nulls-0/{BASE}.{kind}", code) for code in problem_codes(told)} <= known
+        out = dumped(segment, ["--json", "--print-data-log", f"{BASE}.{kind}"]).out
+        assert {(f"nulls-0/{BASE}.{kind}", code) for code in problem_codes(out)} <= known
 
 
 def test_a_name_that_is_no_utf8_is_no_half_character(tmp_path):
     """JSON that every reader takes: U+FFFD, no lone surrogate."""
     path = os.fsencode(tmp_path) + b"/caf\xe9.txt"
     Path(os.fsdecode(path)).write_bytes(b"")
-    told = dumped(tmp_path, ["--json", os.fsdecode(path)]).out
-    assert rb"\udce9" not in told and told.count(rb"caf\ufffd.txt") == 2
+    out = dumped(tmp_path, ["--json", os.fsdecode(path)]).out
+    assert rb"\udce9" not in out and out.count(rb"caf\ufffd.txt") == 2

@@ -16,16 +16,16 @@ def test_each_line_is_what_an_f_string_makes(rows):
     """
     words = ("none", "", "größer")
     plain = [
-        f"a: {first} b: {second if shown else ''}{'true' if shown else 'false'}|{words[word]}\n".encode()
-        for first, second, shown, word in rows
+        f"a: {first} b: {second if is_shown else ''}{'true' if is_shown else 'false'}|{words[word]}\n".encode()
+        for first, second, is_shown, word in rows
     ]
-    first, second, shown, word = (np.array(column) for column in zip(*rows, strict=True))
+    first, second, is_shown, word = (np.array(column) for column in zip(*rows, strict=True))
     lines, ends = render_lines(
         "a: ",
         first,
         " b: ",
-        OptionalNumber(second, shown),
-        flag(shown),
+        OptionalNumber(second, is_shown),
+        flag(is_shown),
         "|",
         Word(word, words),
         "\n",

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from kafkaviz.log.archives.archive import unpack_if_archive
-from tests.cli.dumping.running import Told, dumped, mode_and_path, options_of, without_frames
+from tests.cli.dumping.running import DumpOutput, dumped, mode_and_path, options_of, without_frames
 from tests.conftest import DATA, SAMPLES
 
 GOLDEN = Path(__file__).parents[2] / "golden"
@@ -60,17 +60,19 @@ def test_a_sample_prints_what_kafka_printed(name):
     mode, path = mode_and_path(path_and_mode)
     answer = GOLDEN / f"{name}.out"
     err, status = answer.with_suffix(".err"), answer.with_suffix(".rc")
-    expected = Told(
+    expected = DumpOutput(
         answer.read_bytes(),
         err.read_bytes().decode() if err.exists() else "",
         int(status.read_text()) if status.exists() else 0,
     )
-    found = dumped(unpack_if_archive(SAMPLES / f"{broker}.tar.gz"), [*options_of(mode, path), path])
+    actual = dumped(
+        unpack_if_archive(SAMPLES / f"{broker}.tar.gz"), [*options_of(mode, path), path]
+    )
     assert (
-        found.out.decode("utf-8", "replace").splitlines()
+        actual.out.decode("utf-8", "replace").splitlines()
         == expected.out.decode("utf-8", "replace").splitlines()
     )
-    assert found == expected
+    assert actual == expected
 
 
 def test_damaged_files_print_what_kafka_printed(tmp_path):
@@ -84,20 +86,22 @@ def test_damaged_files_print_what_kafka_printed(tmp_path):
         folder.mkdir()
         for name, content in case["files"].items():
             (folder / name).write_bytes(base64.b64decode(content))
-        found = dumped(folder, case["args"])
-        expected = Told(case["out"].encode("utf-8", "surrogateescape"), case["err"], case["rc"])
-        if found != expected and not _inexact(found, expected):
-            different.append((number, case["args"], found, expected))
+        actual = dumped(folder, case["args"])
+        expected = DumpOutput(
+            case["out"].encode("utf-8", "surrogateescape"), case["err"], case["rc"]
+        )
+        if actual != expected and not _inexact(actual, expected):
+            different.append((number, case["args"], actual, expected))
     assert different == []
 
 
-def _inexact(found: Told, expected: Told) -> bool:
+def _inexact(actual: DumpOutput, expected: DumpOutput) -> bool:
     """Whether only the words of a death differ, of records that cannot be read: what lies below is
     another library.
     """
-    first, other = found.err.partition("\n")[0], expected.err.partition("\n")[0]
+    first, other = actual.err.partition("\n")[0], expected.err.partition("\n")[0]
     unreadable = "RecordException" in other or INEXACT in other or "IndexOutOfBounds" in other
-    return found[::2] == expected[::2] and (
+    return actual[::2] == expected[::2] and (
         first == other or (unreadable and first.startswith("Exception in thread"))
     )
 
@@ -120,7 +124,7 @@ def test_a_whole_directory_prints_what_kafka_printed(broker, shared, tmp_path):
     assert count > 100
 
 
-def answers(archive: Path) -> Iterator[tuple[str, Told]]:
+def answers(archive: Path) -> Iterator[tuple[str, DumpOutput]]:
     """(path and mode, what Kafka 4.3.1 printed) of an archive of its answers."""
     parts: dict[str, dict[str, bytes]] = {}
     with tarfile.open(archive) as members:
@@ -130,12 +134,12 @@ def answers(archive: Path) -> Iterator[tuple[str, Told]]:
             if folder in ("dump", "dump-4.3.1") and member.isfile():
                 stem, _, part = name.rpartition(".")
                 parts.setdefault(stem, {})[part] = members.extractfile(member).read()
-    for name, found in sorted(parts.items()):
+    for name, pieces in sorted(parts.items()):
         yield (
             name,
-            Told(
-                found["out"],
-                without_frames(found.get("err", b"").decode()),
-                int(found.get("rc", b"0")),
+            DumpOutput(
+                pieces["out"],
+                without_frames(pieces.get("err", b"").decode()),
+                int(pieces.get("rc", b"0")),
             ),
         )

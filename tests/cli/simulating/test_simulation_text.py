@@ -37,12 +37,12 @@ def test_a_batch_with_a_wrong_checksum_is_refused(orders, capsys, live):
     (orders / FIRST).write_bytes(log)
     crc = int.from_bytes(log[17:21], "big")
     assert replay(orders, *live) == 2
-    told = capsys.readouterr().err
+    err = capsys.readouterr().err
     assert (
         "orders-0, append 0: org.apache.kafka.common.errors.CorruptRecordException: Record is "
         "corrupt (stored crc = "
-    ) in told
-    assert f"(stored crc = {crc}) in topic partition orders-0." in told
+    ) in err
+    assert f"(stored crc = {crc}) in topic partition orders-0." in err
     assert live or not (orders.parents[1] / "out").exists()
 
 
@@ -59,14 +59,14 @@ def test_the_first_wrong_checksum_of_a_later_segment_counts(orders, capsys):
     )
 
 
-def test_bytes_behind_a_torn_batch_are_told(orders, capsys):
+def test_bytes_behind_a_torn_batch_are_reported(orders, capsys):
     """How many, of which .log, from which byte on and why; what differs is not laid on the settings
     then.
     """
     (orders / FIRST).write_bytes((orders / FIRST).read_bytes()[:500_000])
     assert replay(orders, "--json") == 0
-    told = json.loads(capsys.readouterr().out)
-    [left_out] = told["unread"]
+    summary = json.loads(capsys.readouterr().out)
+    [left_out] = summary["unread"]
     assert left_out == {
         "file": FIRST,
         "from_position": 498_204,

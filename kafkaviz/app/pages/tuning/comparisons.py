@@ -21,13 +21,13 @@ from kafkaviz.analysis.rebuild.what_if import WhatIf
 from kafkaviz.analysis.tuning import SETTING, IntervalPrice, reason_text
 from kafkaviz.analysis.tuning.source import ChunkFactory, TuningSource
 from kafkaviz.app.pages.tuning.curves import considered_config, own_value, render_setting
-from kafkaviz.app.pages.tuning.page import verdict_view
 from kafkaviz.app.pages.tuning.tuning_context import (
     CACHE_ENTRIES,
     TuningContext,
     subject_text,
     tuning_json,
 )
+from kafkaviz.app.pages.tuning.verdict import verdict_view
 from kafkaviz.app.state import page_state
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.tables import download, table, to_csv

@@ -32,18 +32,20 @@ def fine(at: AppTest) -> AppTest:
 def html(at: AppTest) -> str:
     """All HTML of the page but its stylesheet."""
     return "\n".join(
-        one.proto.body for one in at.get("html") if not one.proto.body.startswith("<style>")
+        element.proto.body
+        for element in at.get("html")
+        if not element.proto.body.startswith("<style>")
     )
 
 
 def slider(at: AppTest, label: str):
     """The slider of this name."""
-    return next(one for one in at.select_slider if one.label == label)
+    return next(slider for slider in at.select_slider if slider.label == label)
 
 
 def box(at: AppTest, label: str):
     """The selectbox of this name."""
-    return next(one for one in at.selectbox if one.label == label)
+    return next(selectbox for selectbox in at.selectbox if selectbox.label == label)
 
 
 def moved(at: AppTest, label: str, value: str) -> AppTest:
@@ -58,4 +60,4 @@ def chosen(at: AppTest, label: str, value: str) -> AppTest:
 
 def pressed(at: AppTest, key: str) -> AppTest:
     """A button pressed."""
-    return fine(next(one for one in at.button if one.key == key).click().run())
+    return fine(next(button for button in at.button if button.key == key).click().run())

@@ -16,9 +16,9 @@ class DiesOnce(Segment):
 
     marker: Path | None = None
 
-    def scan(self, *given: int, **more: bool) -> Iterator:
+    def scan(self, *arguments: int, **more: bool) -> Iterator:
         """The batches, the second time."""
         if not self.marker.exists():
             self.marker.touch()
             os._exit(1)
-        return super().scan(*given, **more)
+        return super().scan(*arguments, **more)

@@ -39,32 +39,32 @@ def speaks(call: ast.Call) -> bool:
     """Whether a sentence, or a list of some, is put into the join there."""
     inner = list(ast.walk(call))[1:]
     is_said = any(
-        isinstance(one, ast.Call) and getattr(one.func, "id", "") in SAYS for one in inner
+        isinstance(node, ast.Call) and getattr(node.func, "id", "") in SAYS for node in inner
     )
     return is_said or any(
-        isinstance(one, ast.Name) and one.id in {"told", "sentences"} for one in inner
+        isinstance(node, ast.Name) and node.id in {"told", "sentences"} for node in inner
     )
 
 
-def test_what_is_shown_is_joined_by_listed_alone():
+def test_sentences_are_joined_by_join_text_alone():
     """A comma, an and or a blank between two sentences is another one in another language."""
-    found = {
+    calls = {
         f"{file.relative_to(ROOT)}:{line}"
         for file in files()
         for line, between, call in joined(file)
         if between in BETWEEN or (between == " " and speaks(call))
     }
-    assert found == set()
+    assert calls == set()
 
 
 @pytest.mark.parametrize(
-    ("spoken", "said"),
+    ("spoken", "text"),
     [("en", "/数据/kafka: is not there."), ("zh", "/数据/kafka: is not there。")],
 )
-def test_a_full_stop_is_the_readers(spoken, said, monkeypatch):
+def test_a_full_stop_is_the_readers(spoken, text, monkeypatch):
     """Whatever letters a path has."""
     monkeypatch.setattr(messages, "_language_sources", [lambda: spoken])
-    assert end_sentence("/数据/kafka: is not there") == said
+    assert end_sentence("/数据/kafka: is not there") == text
 
 
 def test_a_name_in_chinese_takes_no_capital_away(monkeypatch):

@@ -9,8 +9,8 @@ import pytest
 
 from kafkaviz.errors import CannotOpen
 from kafkaviz.log import file
-from tests.cli import bounded
-from tests.cli.bounded import NAME, batch, broker, findings, run, sparse, tiny_batch, wrapper
+from tests.cli import hostile_files
+from tests.cli.hostile_files import NAME, batch, broker, findings, run, sparse, tiny_batch, wrapper
 
 SMALL_FILES = (
     "recovery-point-offset-checkpoint",
@@ -37,17 +37,17 @@ def test_millions_of_records_in_one_batch_are_no_objects(tmp_path):
     metadata.mkdir()
     (metadata / f"{NAME}.log").write_bytes(tiny_batch())
     (metadata / f"{0:020d}-{0:010d}.checkpoint").write_bytes(tiny_batch())
-    found = findings(root)
+    by_file = findings(root)
     assert (
         "unable to deserialize record at offset 0"
-        in found["checkpoint-unreadable", "bootstrap.checkpoint"]["message"]
+        in by_file["checkpoint-unreadable", "bootstrap.checkpoint"]["message"]
     )
-    assert "hanging-transaction" in {code for code, _ in found}
+    assert "hanging-transaction" in {code for code, _ in by_file}
 
 
 def test_a_wrapper_of_millions_of_old_messages(tmp_path):
     """All its entries of the time index are looked up in it, and its records never made."""
-    entry = bounded.struct.pack(">qi", bounded.TIME_MS, 1)
+    entry = hostile_files.struct.pack(">qi", hostile_files.TIME_MS, 1)
     root = broker(tmp_path / "b", wrapper(3_000_000), timeindex=entry)
     assert ("unclean-shutdown", ".kafka_cleanshutdown") in findings(root)
 
@@ -92,12 +92,12 @@ def test_large_files_that_take_no_room_on_disk(tmp_path):
     ):
         sparse(root / name, 6 << 30)
     sparse(root / "meta.properties", 1 << 30)
-    found = {
-        name: one["evidence"]["found"]
-        for (code, name), one in findings(root).items()
+    evidence = {
+        name: finding["evidence"]["found"]
+        for (code, name), finding in findings(root).items()
         if code == "unreadable-file"
     }
-    assert found == {
+    assert evidence == {
         "meta.properties": "holds 1073741824 bytes, more than the 1048576 that are read",
         "recovery-point-offset-checkpoint": "holds 6442450944 bytes, more than the 16777216 that are read",
         "bootstrap.checkpoint": "holds 6442450944 bytes, more than the 1048576 that are read",
@@ -110,11 +110,11 @@ def test_large_files_that_take_no_room_on_disk(tmp_path):
     }
 
 
-@pytest.mark.parametrize("made", [os.mkfifo, lambda path: os.symlink("/dev/zero", path)])
-def test_what_is_no_regular_file_is_not_waited_for(tmp_path, made):
+@pytest.mark.parametrize("make_file", [os.mkfifo, lambda path: os.symlink("/dev/zero", path)])
+def test_what_is_no_regular_file_is_not_waited_for(tmp_path, make_file):
     """By any of the readers."""
     path = tmp_path / "meta.properties"
-    made(path)
+    make_file(path)
     signal.signal(signal.SIGALRM, lambda *_: pytest.fail("it was waited for"))
     signal.alarm(30)
     try:
@@ -140,16 +140,16 @@ def test_pipes_among_a_brokers_files_are_findings(tmp_path):
     (root / "meta.properties").unlink()
     for name in ("meta.properties", *SMALL_FILES):
         os.mkfifo(root / name)
-    found = findings(root)
-    assert {name for code, name in found if code == "unreadable-file"} == {
+    by_file = findings(root)
+    assert {name for code, name in by_file if code == "unreadable-file"} == {
         "meta.properties",
         *SMALL_FILES,
     }
     assert (
-        found["unreadable-file", "meta.properties"]["next_step"]
+        by_file["unreadable-file", "meta.properties"]["next_step"]
         == "Move it away: a broker keeps regular files alone"
     )
-    assert ("timeindex-empty", f"t-0/{NAME}.timeindex") in found
+    assert ("timeindex-empty", f"t-0/{NAME}.timeindex") in by_file
 
 
 def test_links_that_cannot_be_followed_hide_nothing_but_themselves(tmp_path):
@@ -164,8 +164,8 @@ def test_links_that_cannot_be_followed_hide_nothing_but_themselves(tmp_path):
     )
     for name in names:
         (root / name).symlink_to(root / name)
-    found = findings(root)
-    assert {name: code for code, name in found if name in names} == {
+    by_file = findings(root)
+    assert {name: code for code, name in by_file if name in names} == {
         "x.txt": "unknown-file",
         "orders-1": "unknown-file",
         "recovery-point-offset-checkpoint": "unreadable-file",
@@ -173,12 +173,12 @@ def test_links_that_cannot_be_followed_hide_nothing_but_themselves(tmp_path):
         "t-0/notes": "unknown-file",
     }
     assert (
-        found["unreadable-file", f"t-0/{1:020d}.log"]["evidence"]["found"]
+        by_file["unreadable-file", f"t-0/{1:020d}.log"]["evidence"]["found"]
         == "too many levels of symbolic links"
     )
     assert (
-        "offset-gap-explained" in {code for code, _ in found},
-        ("timeindex-empty", f"t-0/{NAME}.timeindex") in found,
+        "offset-gap-explained" in {code for code, _ in by_file},
+        ("timeindex-empty", f"t-0/{NAME}.timeindex") in by_file,
     ) == (False, True)
 
 
@@ -193,7 +193,7 @@ def test_a_link_to_where_nobody_may_look_is_there(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("log", "told"),
+    ("log", "fault"),
     [
         (
             batch(attributes=0x10, producer_id=5, producer_epoch=0, base_sequence=0)
@@ -209,12 +209,16 @@ def test_a_link_to_where_nobody_may_look_is_there(tmp_path, monkeypatch):
         ),
     ],
 )
-def test_a_replay_that_kafka_would_end_is_one_line(tmp_path, log, told):
+def test_a_replay_that_kafka_would_end_is_one_line(tmp_path, log, fault):
     """Exit status 2, and nothing is written."""
     done = run(
         "simulate", "--replay", broker(tmp_path / "b", log) / "t-0", "--out", tmp_path / "out"
     )
-    assert (done.returncode, told in done.stderr.decode(), "Traceback" in done.stderr.decode()) == (
+    assert (
+        done.returncode,
+        fault in done.stderr.decode(),
+        "Traceback" in done.stderr.decode(),
+    ) == (
         2,
         True,
         False,
@@ -224,7 +228,7 @@ def test_a_replay_that_kafka_would_end_is_one_line(tmp_path, log, told):
 
 def test_a_clock_in_microseconds_is_written_as_java_dates_it(tmp_path):
     """In the year 58692, in the comment of meta.properties."""
-    log = batch(time_ms=bounded.TIME_MS * 1000)
+    log = batch(time_ms=hostile_files.TIME_MS * 1000)
     done = run(
         "simulate", "--replay", broker(tmp_path / "b", log) / "t-0", "--out", tmp_path / "out"
     )

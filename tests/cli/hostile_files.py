@@ -136,4 +136,7 @@ def findings(root: Path) -> dict[tuple[str, str | None], dict]:
     """What `check --json` says of a directory, by code and file."""
     done = run("check", root, "--json")
     assert (done.stderr, done.returncode in (0, 1)) == (b"", True)
-    return {(one["code"], one["file"]): one for one in json.loads(done.stdout)["findings"]}
+    return {
+        (finding["code"], finding["file"]): finding
+        for finding in json.loads(done.stdout)["findings"]
+    }
