@@ -15,7 +15,7 @@ from kafkaviz.analysis.tuning.source import open_source
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.pages.tuning import tuning_context
 from kafkaviz.app.pages.tuning.comparisons import compare_writers
-from kafkaviz.app.pages.tuning.verdict import report
+from kafkaviz.app.pages.tuning.page import report
 from kafkaviz.app.pages.tuning.scope import directory_request
 from kafkaviz.app.state import access
 from kafkaviz.app.workloads import OWN_TITLE

@@ -26,8 +26,8 @@ from kafkaviz.app.pages.tuning.tuning_context import (
     TuningContext,
     subject_text,
     tuning_json,
+    verdict_view,
 )
-from kafkaviz.app.pages.tuning.verdict import verdict_view
 from kafkaviz.app.state import page_state
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.tables import download, table, to_csv

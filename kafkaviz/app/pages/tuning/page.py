@@ -1,11 +1,18 @@
 """Tuning: what another interval would have cost this log."""
 
+import time
+from collections.abc import Callable
 from dataclasses import replace
-from typing import cast
+from typing import Any, cast
 
 import streamlit as st
 
-from kafkaviz.analysis.tuning.source import TuningSource
+from kafkaviz import units
+from kafkaviz.analysis import tuning
+from kafkaviz.analysis.tuning import Recommendation
+from kafkaviz.analysis.tuning.source import TuningCase, TuningSource
+from kafkaviz.app.cache import broker_cache
+from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.frame import frame
 from kafkaviz.app.pages.tuning import scope, tuning_context
 from kafkaviz.app.pages.tuning.comparisons import (
@@ -21,18 +28,25 @@ from kafkaviz.app.pages.tuning.curves import (
     render_limits,
     reset_interval,
 )
-from kafkaviz.app.pages.tuning.scope import MeasureRequest, Scope
+from kafkaviz.app.pages.tuning.scope import MeasureRequest, Scope, go_to, log_bytes
 from kafkaviz.app.pages.tuning.tuning_context import (
     TuningContext,
     build_context,
     render_p99,
     render_unfinished,
+    subject_text,
+    verdict_view,
 )
-from kafkaviz.app.pages.tuning.verdict import render_headline, render_topics, render_verdict
 from kafkaviz.app.state import choice, page_location, page_state
-from kafkaviz.app.state.page_location import Location
+from kafkaviz.app.state.page_location import BrokerLocation, Location
+from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.print_view import apply_print_style
-from kafkaviz.messages import say
+from kafkaviz.app.widgets.tables import download, report_name, to_csv
+from kafkaviz.figures.text import inactive_segment_text, tuning_terms
+from kafkaviz.figures.text.finding_text import end_sentence
+from kafkaviz.figures.text.join_text import join_semicolon, join_sentences
+from kafkaviz.figures.text.tuning_terms import micros
+from kafkaviz.messages import render, say, say_count
 
 BUDGETS = (
     page_state.P99,
@@ -47,6 +61,295 @@ BUDGETS = (
 )
 CURVES = (1, 0.4594)  # of the width; the verdict has the rest
 HALF = (1, 1)
+
+
+REPORTED_BYTES = 1 << 30  # of .log, in a report that a page makes
+
+
+MOST_TOPICS = 400
+
+
+TOPIC_HEADS = (
+    "topic",
+    "log",
+    "batch_mean",
+    "interval",
+    "index_share",
+    "headers_mean",
+    "warm_p99",
+    "answer",
+)
+
+
+TOPIC_COLUMNS = (
+    "topic",
+    "log_bytes",
+    "batch_bytes_mean",
+    "interval_bytes",
+    "index_bytes",
+    "headers_mean",
+    "headers_p99",
+    "answer",
+    "value",
+)
+
+
+def render_headline(context: TuningContext) -> None:
+    """What is tuned, in figures."""
+    with st.container(width="stretch"):
+        left_out_text = inactive_segment_text.left_out_text(
+            context.source.inactive_segments, is_metadata_left_out=context.source.metadata_left_out
+        )
+        elements.title(
+            say("common.page_tuning"), join_sentences([_lead(context), left_out_text]), gap=0
+        )
+    if context.location.snapshot and context.kind != "workload":
+        _render_report_button(context.location.snapshot)
+
+
+def _lead(context: TuningContext) -> str:
+    """2 167 batches of 78 to 2 903 B, 2.38 MiB of log in 3 segments."""
+    measurement = context.case.measurement
+    sums = measurement.parts
+    subject = subject_text(context)
+    sizes = [
+        segment_sizes["size_bytes"] for segment_sizes in measurement.sizes if len(segment_sizes)
+    ]
+    smallest, largest = (
+        min(int(segment_sizes.min()) for segment_sizes in sizes),
+        max(int(segment_sizes.max()) for segment_sizes in sizes),
+    )
+    low, high = units.group(smallest), f"{units.group(largest)} B"
+    bytes_text = high if smallest == largest else say("curves.between", low=low, high=high)
+    return say(
+        "tuning.lead",
+        of=subject,
+        batches=say_count("common.n_batches", sums.batches, n=units.group(sums.batches)),
+        bytes=bytes_text,
+        log=units.size(sums.log_bytes),
+        segments=say_count(
+            "common.n_segments", measurement.segments, n=units.group(measurement.segments)
+        ),
+    )
+
+
+def _render_report_button(snapshot: BrokerSnapshot) -> None:
+    """The report of the entire directory, unless it would take too long."""
+    widget_options: dict[str, Any] = {
+        "on_click": "ignore",
+        "icon": ":material/download:",
+        "key": "kv_tuning_report",
+    }
+    size_bytes = sum(map(log_bytes, snapshot.broker.partitions))
+    if size_bytes > REPORTED_BYTES:
+        text = say("tuning.report_large", size=units.size(size_bytes))
+        st.download_button(say("tuning.report"), "", disabled=True, help=text, **widget_options)
+        return
+    name = report_name(snapshot.broker)
+    st.download_button(
+        say("tuning.report"),
+        lambda: report(snapshot),
+        name,
+        "text/html",
+        help=say("tuning.report_help"),
+        **widget_options,
+    )
+
+
+def report(snapshot: BrokerSnapshot) -> str:
+    """The report of a broker directory, dated now.
+
+    Of its checkup what the catalog has, if it is fresh.
+    """
+    from kafkaviz import (
+        report as html_report,  # it takes Plotly's own text, which no page needs before
+    )
+
+    return html_report.report(
+        snapshot.broker, int(1000 * time.time()), checkup=broker_cache.catalog_health(snapshot)
+    )
+
+
+def render_verdict(context: TuningContext) -> None:
+    """One line, its reason, and below it what is sure and what is modelled."""
+    view = verdict_view(context)
+    boxes_html = "".join(
+        (
+            '<div class="f">'
+            f"<b>{say('tuning.box_head', word=elements.escape(word))}</b> "
+            f"{elements.escape(text)}</div>"
+        )
+        for word, text in view.boxes
+    )
+    st.html(
+        '<div class="kv-verdict" role="status"><div class="v">'
+        f'<div class="kv-lab">{say("tuning.recommendation")}</div>'
+        f'<h2 class="w">{elements.severity(view.mark)}{elements.escape(view.headline)}</h2>'
+        f"<p>{elements.escape(view.reason)}</p></div>{boxes_html}</div>"
+    )
+    with st.expander(say("tuning.every_reason")):
+        st.html(
+            "".join(
+                f'<p class="kv-sm kv-reason">{elements.escape(reason)}</p>'
+                for reason in tuning_terms.describe_all(context.recommendation)
+            )
+        )
+
+
+def render_topics(context: TuningContext) -> None:
+    """Every topic with its own answer, the densest index first; a click opens it."""
+    recommendations, cases = (
+        context.answer.recommendations,
+        sorted(context.source.cases, key=lambda case: -case.index_share),
+    )
+    changing = sum(
+        recommendation is not None and recommendation.verdict == tuning.TuningVerdict.CHANGE
+        for recommendation in recommendations.values()
+    )
+    elements.heading(say("tuning.topics"), _gain_text(changing, len(cases)))
+    st.space(10)
+    head = "".join(
+        f"<th{' class=r' if 0 < place < 7 else ''}>{say(f'tuning.head_{column}')}</th>"
+        for place, column in enumerate(TOPIC_HEADS)
+    )
+    with st.container(key="kv_topics"):
+        elements.table(
+            head,
+            (
+                _topic_row_html(context, case, recommendations.get(case.name))
+                for case in cases[:MOST_TOPICS]
+            ),
+        )
+    if len(cases) > MOST_TOPICS:
+        st.html(
+            '<p class="kv-sm kv-fnt">'
+            f"{say('common.more_in_csv', n=units.group(len(cases) - MOST_TOPICS))}</p>"
+        )
+    st.space(12)
+    with st.container(horizontal=True, vertical_alignment="center", gap=16, key="kv_topics_foot"):
+        names = {
+            _first_partition(cast(BrokerLocation, context.location), case.name): case.name
+            for case in cases
+        }
+        names.pop("", None)
+        text = say("tuning.open_topic")
+        widget_options: dict[str, Any] = {
+            "label_visibility": "collapsed",
+            "index": None,
+            "placeholder": text,
+            "width": 260,
+            "key": "kv_topic_open",
+        }
+        directory = st.selectbox(
+            text,
+            list(names),
+            format_func=lambda name: units.escape_controls(names.get(name, name)),
+            **widget_options,
+        )
+        if directory:
+            go_to(context.location, directory)
+        download(
+            say("tuning.topics_csv"),
+            lambda: to_csv(TOPIC_COLUMNS, map(_topic_values(recommendations), cases)),
+            "topics.csv",
+            "kv_topics_csv",
+        )
+        if context.source.metadata_left_out:
+            st.html(f'<span class="kv-sm kv-fnt">{say("tuning.metadata_left")}</span>')
+    _render_left_out(context)
+
+
+def _gain_text(gaining_count: int, count: int) -> str:
+    """How many of the topics gain."""
+    if not gaining_count:
+        return say("tuning.none_gains")
+    return (
+        say("tuning.one_gains")
+        if count == 1
+        else say("tuning.some_gain", n=gaining_count, count=count)
+    )
+
+
+def _topic_row_html(
+    context: TuningContext, case: TuningCase, recommendation: Recommendation | None
+) -> str:
+    """A topic, as a row; its name opens it."""
+    name = elements.escape(units.escape_controls(case.name))
+    if recommendation is None:
+        return (
+            f'<tr><td>{name}</td><td class="r">0 B</td>{"<td class=r>–</td>" * 5}<td '
+            f'class="kv-fnt">{say("tuning.no_batch")}</td></tr>'
+        )
+    row, is_kept = (
+        recommendation.current_price.row,
+        recommendation.verdict == tuning.TuningVerdict.KEEP,
+    )
+    answer_html = say("curves.keep") if is_kept else f"<b>{units.group(recommendation.value)}</b>"
+    return (
+        f'<tr><td>{name}</td><td class="r">{units.size(case.measurement.log_bytes)}</td>'
+        f'<td class="r">{units.size(case.measurement.batch_bytes)}</td>'
+        f'<td class="r">{units.group(recommendation.current_price.interval_bytes)}</td>'
+        f'<td class="r">{100 * recommendation.current_price.index_share:.2f} %</td>'
+        f'<td class="r">{row["headers_mean"]:.1f}</td>'
+        f'<td class="r">≈ {micros(recommendation.current_price.p99_us.typical)}</td>'
+        f'<td class="{"kv-fnt" if is_kept else ""}">{answer_html}</td></tr>'
+    )
+
+
+def _topic_values(recommendations: dict) -> Callable[[TuningCase], tuple]:
+    """A topic, as numbers."""
+
+    def values(case: TuningCase) -> tuple:
+        recommendation = recommendations.get(case.name)
+        if recommendation is None:
+            return (case.name, case.measurement.log_bytes, *[""] * 7)
+        row = recommendation.today.row
+        return (
+            case.name,
+            case.measurement.log_bytes,
+            round(case.measurement.batch_bytes, 1),
+            recommendation.today.interval_bytes,
+            int(row["index_bytes"]),
+            round(float(row["headers_mean"]), 3),
+            int(row["headers_p99"]),
+            str(recommendation.verdict),
+            recommendation.value,
+        )
+
+    return values
+
+
+def _first_partition(location: BrokerLocation, topic: str) -> str:
+    """A topic's partition with the longest log."""
+    partitions = [
+        partition
+        for partition in location.broker.partitions
+        if partition.topic == topic and partition.state == "current"
+    ]
+    return (
+        max(partitions, key=lambda partition: partition.log_bytes).directory if partitions else ""
+    )
+
+
+def _render_left_out(context: TuningContext) -> None:
+    """What could not be read."""
+    problems = context.source.problems
+    if problems:
+        reason = join_semicolon(
+            say(
+                "faults.of_path",
+                path=problem.path.name,
+                what=render(problem.what),
+            )
+            for problem in problems[:3]
+        )
+        with elements.state(
+            "left_out",
+            "warning",
+            say_count("tuning.left_out", len(problems), n=len(problems)),
+            end_sentence(reason),
+        ):
+            pass
 
 
 def render_page() -> None:

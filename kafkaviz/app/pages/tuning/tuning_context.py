@@ -8,7 +8,7 @@ this server.
 import json
 import math
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -30,6 +30,7 @@ from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import elements, progress_strip
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.text import error_text
+from kafkaviz.figures.tuning import tuning_verdict
 from kafkaviz.jobs import Job, JobCancelled, JobRegistry, ReadProgress
 from kafkaviz.messages import render, say, verbatim
 from kafkaviz.simulate.config import LogConfig
@@ -465,3 +466,33 @@ def _render_fault(job: MeasureJob, location: Location) -> None:
             "query_params": page_state.address(location.directory),
         }
         st.page_link("pages/health.py", label=say("common.show_wrong"), **widget_options)
+
+
+def verdict_view(context: TuningContext) -> tuning_verdict.VerdictView:
+    """The answer in words."""
+    case, cases = context.case, context.source.cases
+    existing_entries = (
+        None
+        if any(topic_case.disk_entries is None for topic_case in cases)
+        else _sum_pairs(cast(tuple[int, int], topic_case.disk_entries) for topic_case in cases)
+    )
+    entries = tuning_verdict.EntryCounts(
+        _sum_pairs(topic_case.replayed_entries for topic_case in cases),
+        existing_entries,
+        context.kind == "workload",
+        len(cases),
+    )
+    return tuning_verdict.view(
+        context.recommendation,
+        case.measurement,
+        case.today,
+        budgets=context.budgets,
+        costs=context.costs,
+        entries=entries,
+    )
+
+
+def _sum_pairs(pairs: Iterable[tuple[int, int]]) -> tuple[int, int]:
+    """The sums of both."""
+    offsets, times = zip(*pairs, strict=True)
+    return sum(offsets), sum(times)
