@@ -15,8 +15,8 @@ import streamlit as st
 
 from kafkaviz import messages
 
-COMPONENTS_FOLDER = Path(__file__).parent
-ART = COMPONENTS_FOLDER.parent / "art"
+FRONTEND_FOLDER = Path(__file__).parent
+ART = FRONTEND_FOLDER.parent / "art"
 
 
 def register_component(name: str, *shared_names: str) -> Callable[..., Any]:
@@ -29,12 +29,12 @@ def register_component(name: str, *shared_names: str) -> Callable[..., Any]:
         "".join(_text(f"{stem}.{kind}") for stem in ("kit", *shared_names, name))
         for kind in ("css", "html")
     )
-    script = (COMPONENTS_FOLDER / "bundles" / f"{name}.js").read_text(encoding="utf-8")
+    script = (FRONTEND_FOLDER / "bundles" / f"{name}.js").read_text(encoding="utf-8")
     return st.components.v2.component(f"kafkaviz.{name}", html=markup, css=style, js=script)
 
 
 def _text(file: str) -> str:
-    path = COMPONENTS_FOLDER / file
+    path = FRONTEND_FOLDER / file
     return path.read_text(encoding="utf-8") if path.exists() else ""
 
 

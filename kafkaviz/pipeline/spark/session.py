@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 LOG4J = Path(__file__).with_name("log4j2.properties")
-CHECKOUT = Path(__file__).resolve().parents[2]
+CHECKOUT = Path(__file__).resolve().parents[3]
 DRIVER_MEMORY = "512m"  # Spark refuses less than 450m; batch rows never reach the JVM
 # the JVM does little but start: half its processor time went into optimizing
 FRUGAL = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
