@@ -268,13 +268,8 @@ def test_a_segment_in_the_dark(browser, server):
         context.close()
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        "tp=dense-index-0&target=2247",
-        pytest.param("set=full&target=1234567", marks=pytest.mark.matrix),
-    ],
-)
+@pytest.mark.matrix  # what it measures is the machine's, too
+@pytest.mark.parametrize("query", ["tp=dense-index-0&target=2247", "set=full&target=1234567"])
 def test_a_step_is_one_frame(page, server, query):
     """Drawn within 16 ms, and painted not more than a frame later than nothing is, at any size of
     the index; half of the steps, as other work takes turns.

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from kafkaviz.log.segment import Segment
+from kafkaviz.log.segment import LogSegment
 
 
 @dataclass(frozen=True)
-class DiesOnce(Segment):
+class DiesOnce(LogSegment):
     """Reading it ends the process that reads, unless that has happened before."""
 
-    marker: Path | None = None
+    marker: Path = Path("/nonexistent")
 
     def scan(self, *arguments: int, **more: bool) -> Iterator:
         """The batches, the second time."""
