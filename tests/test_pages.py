@@ -129,16 +129,18 @@ def test_a_renamed_copy_of_a_partition_says_what_to_do(small):
 def test_the_ingest_is_watched_and_cancelled(small, starts):
     """The strip says how far it is; Cancel ends it; Start again starts another."""
     at = page(small)
-    assert "3 MiB of 20 MiB read" in html(at) and len(starts.asked) == 1
+    assert "3 MiB of 20 MiB read" in html(at) and len(starts.requests) == 1
     button(at, "Cancel").click().run()
-    assert "Spark was cancelled" in html(at) and len(starts.asked) == 1
+    assert "Spark was cancelled" in html(at) and len(starts.requests) == 1
     button(at, "Start again").click().run()
-    assert "3 MiB of 20 MiB read" in html(at) and len(starts.asked) == 2
+    assert "3 MiB of 20 MiB read" in html(at) and len(starts.requests) == 2
 
 
 def test_a_failed_ingest_says_why(small, starts):
     """One sentence, and a way to try again; the page stands."""
-    starts.progress = Progress(state="failed", error="no Java found; install Java 17 or newer")
+    starts.progress = Progress(
+        state="failed", error=verbatim("no Java found; install Java 17 or newer")
+    )
     at = page(small)
     assert "Spark stopped: no Java found; install Java 17 or newer" in html(
         at
@@ -146,7 +148,7 @@ def test_a_failed_ingest_says_why(small, starts):
     assert 'class="kv-metrics owed"' in html(at)  # of the first run, which did not know yet
     assert 'class="kv-metrics"' in html(at.run()) and "<i>–</i> batches" in html(at)
     button(at, "Try again").click().run()
-    assert len(starts.asked) == 2
+    assert len(starts.requests) == 2
 
 
 def test_the_strip_is_gone_when_all_is_read(small, starts):
