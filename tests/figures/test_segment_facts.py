@@ -80,7 +80,6 @@ def test_a_killed_segment(killed):
     [
         ("rides-0", 1811, ".index", "File", "missing"),
         ("rides-0", 607, ".timeindex", "File", "missing"),
-        ("rides-0", 999_999, ".log", "File", "missing"),
         ("bookings-0", 858, ".index", "Leads astray", "slot 3"),
         ("bookings-0", 1721, ".timeindex", "Not in the log", "slot 2"),
         ("metrics-0", 0, ".index", "After the last slot", "5 B"),
