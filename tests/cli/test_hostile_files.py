@@ -115,7 +115,7 @@ def test_what_is_no_regular_file_is_not_waited_for(tmp_path, make_file):
     """By any of the readers."""
     path = tmp_path / "meta.properties"
     make_file(path)
-    signal.signal(signal.SIGALRM, lambda *_: pytest.fail("it was waited for"))
+    before = signal.signal(signal.SIGALRM, lambda *_: pytest.fail("it was waited for"))
     signal.alarm(30)
     try:
         for read in (
@@ -132,6 +132,7 @@ def test_what_is_no_regular_file_is_not_waited_for(tmp_path, make_file):
             file.read(Path(tmp_path))
     finally:
         signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def test_pipes_among_a_brokers_files_are_findings(tmp_path):
