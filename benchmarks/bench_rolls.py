@@ -7,8 +7,8 @@ import time
 import numpy as np
 
 from benchmarks import row
+from kafkaviz.simulate.append_batches import INCOMING
 from kafkaviz.simulate.config import LogConfig
-from kafkaviz.simulate.incoming import INCOMING
 from kafkaviz.simulate.writer.writer import UnifiedLog
 
 BATCHES, PLAIN_BATCHES, BATCH_BYTES, RECORDS = 4_000_000, 200_000, 1000, 10

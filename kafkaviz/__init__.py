@@ -53,7 +53,7 @@ _MODULE_BY_NAME = {
     "open_broker": "log.broker",
     "Partition": "log.partition",
     "Segment": "log.segment",
-    "Finding": "analysis.health.finding",
+    "Finding": "analysis.findings.finding",
     "Health": "analysis.health.broker_health",
     "check": "analysis.health.broker_health",
     "lookup": "analysis.lookup.lookups",

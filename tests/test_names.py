@@ -53,7 +53,7 @@ SAYS_NOTHING = frozenset(
     ]
 )
 SERIALISED = {  # fields that --json, the catalog and the browser know by these names
-    "kafkaviz/analysis/health/finding.py": {"found"},
+    "kafkaviz/analysis/findings/finding.py": {"found"},
     "kafkaviz/figures/health/checkup.py": {"found"},
     "kafkaviz/figures/health/checkup_tables.py": {"shown"},
     "kafkaviz/figures/segment/segment_bytes.py": {"of"},

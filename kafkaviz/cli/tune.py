@@ -286,7 +286,7 @@ def _render(
     costs: "LookupPrices",
 ) -> Iterator[str | Message]:
     from kafkaviz.analysis import tuning
-    from kafkaviz.analysis.tuning import reason_text as tuning_text
+    from kafkaviz.analysis.tuning import tuning_text as tuning_text
     from kafkaviz.analysis.tuning.source import BROKER
     from kafkaviz.log.archives import archive
 
@@ -343,7 +343,7 @@ def _render_basis(
 ) -> Iterator[str]:
     """What is sure, what is modelled, and what else the setting touches."""
     from kafkaviz.analysis import tuning
-    from kafkaviz.analysis.tuning import reason_text as tuning_text
+    from kafkaviz.analysis.tuning import tuning_text as tuning_text
 
     yield from _wrap(
         say("cli_tune.label_today"),
@@ -420,7 +420,7 @@ def _render_table(
 ) -> Iterator[str]:
     """Today, what is considered, and round intervals around them."""
     from kafkaviz import units
-    from kafkaviz.analysis.tuning import reason_text as tuning_text
+    from kafkaviz.analysis.tuning import tuning_text as tuning_text
 
     heads = (
         ("interval", 12), ("entries", 12), ("index", 12), ("of_log", 9), ("headers", 10),
@@ -503,7 +503,7 @@ def _render_topics(
 ) -> Iterator[str]:
     """A line a topic, those to change first."""
     from kafkaviz import units
-    from kafkaviz.analysis.tuning import reason_text as tuning_text
+    from kafkaviz.analysis.tuning import tuning_text as tuning_text
 
     yield from ("", say("cli_tune.topics"))
     cases = sorted(source.cases, key=lambda case: (_is_keep(answers.get(case.name)), case.name))

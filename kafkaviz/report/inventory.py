@@ -10,7 +10,7 @@ import numpy as np
 from kafkaviz import units
 from kafkaviz.analysis.broker.inactive_segments import inactive_segments
 from kafkaviz.analysis.broker.overview import KINDS, UNKNOWN, PartitionRow
-from kafkaviz.analysis.health import partition_badges
+from kafkaviz.analysis.findings import partition_badges
 from kafkaviz.figures.broker import broker_map, map_rows
 from kafkaviz.figures.text import inactive_segment_text
 from kafkaviz.figures.text.join_text import join_comma

@@ -25,7 +25,7 @@ from kafkaviz.log.broker import Broker, Problem
 from kafkaviz.log.segment import Segment
 from kafkaviz.log.settings import open_settings
 from kafkaviz.messages import Message, message
-from kafkaviz.pipeline.ingest.content import Content, ContentBuilder
+from kafkaviz.pipeline.ingest.batch_statistics import BatchStatistics, BatchStatisticsBuilder
 from kafkaviz.pipeline.ingest.rows import codec_names
 from kafkaviz.report import inputs, records
 from kafkaviz.report.inputs import Digest
@@ -170,7 +170,9 @@ def _count_segments(
     ), tails
 
 
-def _count_segment(segment: Segment, row: np.void) -> tuple[np.ndarray, Content, Message | None]:
+def _count_segment(
+    segment: Segment, row: np.void
+) -> tuple[np.ndarray, BatchStatistics, Message | None]:
     """Fills the counts of a segment's row.
 
     Returns:
@@ -181,7 +183,7 @@ def _count_segment(segment: Segment, row: np.void) -> tuple[np.ndarray, Content,
     )  # a segment keeps the indexes that it read for as long as it lives
     positions, times = segment_copy.offset_index["position"], len(segment_copy.time_index)
     scan = segment_copy.scan() if segment_copy.log else None
-    builder = ContentBuilder()
+    builder = BatchStatisticsBuilder()
     observe_scan(scan or (), builder)
     segment_content = builder.result()
     valid_bytes = scan.end.position if scan else 0

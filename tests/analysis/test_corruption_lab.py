@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from kafkaviz.analysis.checks import settings
+from kafkaviz.analysis.findings.finding import CODES
 from kafkaviz.analysis.health.broker_health import Health, check
-from kafkaviz.analysis.health.finding import CODES
 from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.format import txn_index
 from kafkaviz.format.batch import CRC_START, HEADER_BYTES, is_control

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from kafkaviz.analysis import checks
-from kafkaviz.analysis.health import broker_health
-from kafkaviz.analysis.health.finding import (
+from kafkaviz.analysis.findings.finding import (
     CODES,
     FAMILIES,
     SEVERITIES,
@@ -17,6 +16,7 @@ from kafkaviz.analysis.health.finding import (
     finding,
     sort_findings,
 )
+from kafkaviz.analysis.health import broker_health
 from kafkaviz.format.deep_scan import FAULTS
 from kafkaviz.messages import message, verbatim
 

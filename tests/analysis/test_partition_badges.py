@@ -3,10 +3,10 @@
 import time
 
 from kafkaviz import messages
-from kafkaviz.analysis.health import partition_badges
+from kafkaviz.analysis.findings import partition_badges
+from kafkaviz.analysis.findings.finding import CODES, INFO
+from kafkaviz.analysis.findings.partition_badges import Badge
 from kafkaviz.analysis.health.broker_health import check
-from kafkaviz.analysis.health.finding import CODES, INFO
-from kafkaviz.analysis.health.partition_badges import Badge
 
 # never of a topic-partition
 OF_BROKER = {"checkpoint-unreadable", "meta-properties-bad", "unclean-shutdown", "maps-near-limit"}

@@ -8,7 +8,7 @@ import pytest
 
 from kafkaviz.analysis.broker import overview
 from kafkaviz.analysis.broker.overview import BrokerOverview
-from kafkaviz.analysis.health.partition_badges import Badge
+from kafkaviz.analysis.findings.partition_badges import Badge
 from kafkaviz.figures import theme
 from kafkaviz.figures.broker import broker_map, density_strip, map_rows
 from kafkaviz.log.broker import open_broker

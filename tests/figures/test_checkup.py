@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafkaviz.analysis.health.finding import Evidence, Finding, finding
+from kafkaviz.analysis.findings.finding import Evidence, Finding, finding
 from kafkaviz.figures.health import checkup
 from kafkaviz.simulate.startup.restart import Restart, StartupStep
 

@@ -14,8 +14,8 @@ from kafkaviz.figures.rolls import growth as growth_figure
 from kafkaviz.figures.rolls import roll_summary, roll_timeline
 from kafkaviz.figures.text import roll_text
 from kafkaviz.figures.tuning import limit_curves
+from kafkaviz.simulate.append_batches import INCOMING
 from kafkaviz.simulate.config import LogConfig
-from kafkaviz.simulate.incoming import INCOMING
 from kafkaviz.simulate.lessons import growth
 from kafkaviz.simulate.writer.roll_reason import Cause, RollReason
 from kafkaviz.simulate.writer.writer import UnifiedLog

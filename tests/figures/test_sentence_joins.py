@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kafkaviz import messages
-from kafkaviz.figures.text.finding_text import capitalize, end_sentence
+from kafkaviz.figures.text.sentence_text import capitalize, end_sentence
 
 ROOT = Path(messages.__file__).parents[2]
 ROOMS = ("app.py", "pages", "kafkaviz/figures", "kafkaviz/app")

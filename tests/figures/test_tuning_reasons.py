@@ -10,7 +10,7 @@ from kafkaviz.analysis import tuning
 from kafkaviz.analysis.cost import cost_model
 from kafkaviz.analysis.cost.cost_model import Range
 from kafkaviz.analysis.tuning import Budgets, Gain, Reason
-from kafkaviz.analysis.tuning import reason_text as tuning_text
+from kafkaviz.analysis.tuning import tuning_text as tuning_text
 from kafkaviz.figures.text import tuning_terms
 from tests.support.tuning import measured
 

@@ -21,7 +21,7 @@ from kafkaviz.analysis.checks.summary import (
     TransactionBegin,
     TransactionEnd,
 )
-from kafkaviz.analysis.health.finding import Evidence, Finding
+from kafkaviz.analysis.findings.finding import Evidence, Finding
 from kafkaviz.analysis.restart import next_start
 from kafkaviz.config_def import HOUR_MS
 from kafkaviz.log.broker import open_broker

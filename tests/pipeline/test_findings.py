@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from kafkaviz.analysis.checks import segment as checks
+from kafkaviz.analysis.findings.finding import Finding
 from kafkaviz.analysis.health import broker_health
-from kafkaviz.analysis.health.finding import Finding
 from kafkaviz.analysis.retention.policy import RetentionLimits
 from kafkaviz.errors import CannotOpen
 from kafkaviz.log import file

@@ -9,7 +9,7 @@ import pytest
 
 from kafkaviz.analysis.broker import overview
 from kafkaviz.analysis.broker.inactive_segments import inactive_segments
-from kafkaviz.analysis.tuning import reason_text as tuning_text
+from kafkaviz.analysis.tuning import tuning_text as tuning_text
 from kafkaviz.analysis.tuning.source import open_source
 from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.log.segment import Segment

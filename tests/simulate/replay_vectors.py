@@ -13,8 +13,8 @@ import numpy as np
 
 from kafkaviz import config_def, versions
 from kafkaviz.format.walk import walk
+from kafkaviz.simulate.append_batches import INCOMING
 from kafkaviz.simulate.config import log_config, release_behaviour
-from kafkaviz.simulate.incoming import INCOMING
 from kafkaviz.simulate.log_bytes import MemoryLogs
 from kafkaviz.simulate.writer.index_file import IndexFile
 from kafkaviz.simulate.writer.refusals import AppendFailed

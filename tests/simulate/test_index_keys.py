@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from kafkaviz.simulate.append_batches import INCOMING
 from kafkaviz.simulate.config import LogConfig
-from kafkaviz.simulate.incoming import INCOMING
 from kafkaviz.simulate.lessons import index_keys, practice
 from kafkaviz.simulate.lessons.index_keys import WORKLOADS, entry_rows, generate_keys
 from kafkaviz.simulate.writer.writer import UnifiedLog

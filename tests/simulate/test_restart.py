@@ -15,7 +15,7 @@ from kafkaviz.simulate.config import IndexConfig, release_behaviour
 from kafkaviz.simulate.startup.log_loader import LogLoader
 from kafkaviz.simulate.startup.own_files import OwnFiles, own_steps
 from kafkaviz.simulate.steps import ACTIONS, CAUSES, StartupStep
-from kafkaviz.simulate.stored import StoredLog
+from kafkaviz.simulate.stored_log import StoredLog
 
 ENTRY_BYTES = {".index": 8, ".timeindex": 12}
 KAFKA_4_3_1 = release_behaviour((4, 3, 1))

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kafkaviz import versions
-from kafkaviz.analysis.health.finding import Evidence, Finding, Version, finding
+from kafkaviz.analysis.findings.finding import Evidence, Finding, Version, finding
 from kafkaviz.config_def import DAY_MS
 from kafkaviz.messages import Message, message
 

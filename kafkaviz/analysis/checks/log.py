@@ -19,7 +19,7 @@ from kafkaviz.analysis.checks.facts import (
     with_more_places,
 )
 from kafkaviz.analysis.checks.log_scan import Break, MisplacedBatch, ScanState
-from kafkaviz.analysis.health.finding import Evidence, Finding
+from kafkaviz.analysis.findings.finding import Evidence, Finding
 from kafkaviz.analysis.segment.tail import Tail
 from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.binary.layouts import field_start
@@ -30,7 +30,7 @@ from kafkaviz.format.offset_index import MAX_RELATIVE_OFFSET
 from kafkaviz.log import file
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import Message, message
-from kafkaviz.simulate.stored import MOST_LOG_BYTES
+from kafkaviz.simulate.stored_log import MOST_LOG_BYTES
 
 MAGICS = (0, 1, 2)
 LENGTH_AT, MAGIC_AT = field_start(HEADER, "batch_length_bytes"), field_start(HEADER, "magic")

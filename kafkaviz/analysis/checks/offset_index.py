@@ -22,7 +22,7 @@ from kafkaviz.analysis.checks.facts import (
 from kafkaviz.analysis.checks.log_scan import ScanState
 from kafkaviz.analysis.checks.offset_index_spacing import EntrySpacing
 from kafkaviz.analysis.existing_file import existing_file
-from kafkaviz.analysis.health.finding import Evidence, Finding
+from kafkaviz.analysis.findings.finding import Evidence, Finding
 from kafkaviz.binary.layouts import field_names
 from kafkaviz.format import offset_index
 from kafkaviz.format.batch_observer import BatchObserver

@@ -27,7 +27,7 @@ import numpy as np
 
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.existing_file import existing_file
-from kafkaviz.analysis.health.finding import Evidence, Finding
+from kafkaviz.analysis.findings.finding import Evidence, Finding
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import offset_index
 from kafkaviz.format.batch_observer import BatchObserver

@@ -14,7 +14,7 @@ from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.log_scan import CheckScan
 from kafkaviz.analysis.checks.other_files import unknown_files, unreadable_files
 from kafkaviz.analysis.checks.summary import CheckSummary
-from kafkaviz.analysis.health.finding import Finding
+from kafkaviz.analysis.findings.finding import Finding
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.batch_observer import observe_scan
 from kafkaviz.log.segment import LogSegment, Segment

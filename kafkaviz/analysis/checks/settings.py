@@ -9,7 +9,7 @@ from kafkaviz import versions
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.summary import CheckSummary
 from kafkaviz.analysis.existing_file import existing_file
-from kafkaviz.analysis.health.finding import Evidence, Finding, Version, finding
+from kafkaviz.analysis.findings.finding import Evidence, Finding, Version, finding
 from kafkaviz.analysis.inference import roll_reasons
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.log.broker import Broker

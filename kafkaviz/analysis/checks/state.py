@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.summary import CheckSummary
-from kafkaviz.analysis.health.finding import Evidence, Finding, Version, finding
+from kafkaviz.analysis.findings.finding import Evidence, Finding, Version, finding
 from kafkaviz.analysis.restart.next_start import Restart, StartupStep
 from kafkaviz.config_def import MINUTE_MS
 from kafkaviz.format.open_transactions import OpenTransactions, TransactionBegin

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.summary import SECONDS, CheckSummary, TimeAnomaly
-from kafkaviz.analysis.health.finding import Evidence, Finding
+from kafkaviz.analysis.findings.finding import Evidence, Finding
 from kafkaviz.analysis.retention import policy
 from kafkaviz.analysis.retention.policy import RetentionLimits, SegmentAge
 from kafkaviz.config_def import DAY_MS, HOUR_MS

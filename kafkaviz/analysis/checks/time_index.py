@@ -18,7 +18,7 @@ from kafkaviz.analysis.checks.facts import (
 )
 from kafkaviz.analysis.checks.log_scan import ScanState
 from kafkaviz.analysis.existing_file import existing_file
-from kafkaviz.analysis.health.finding import Evidence, Finding
+from kafkaviz.analysis.findings.finding import Evidence, Finding
 from kafkaviz.binary.layouts import field_names
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import time_index

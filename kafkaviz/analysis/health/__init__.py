@@ -1,1 +1,1 @@
-"""What is wrong with a directory: findings, their codec, and the health that they make."""
+"""The health of a directory: all its checks together, and the objects of --json."""

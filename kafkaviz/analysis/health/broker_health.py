@@ -18,7 +18,7 @@ from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.other_files import broker_files, unreadable_files
 from kafkaviz.analysis.checks.other_files import partition as beside
 from kafkaviz.analysis.checks.segment import SegmentFindings
-from kafkaviz.analysis.health.finding import (
+from kafkaviz.analysis.findings.finding import (
     CODES,
     FAMILIES,
     SEVERITIES,

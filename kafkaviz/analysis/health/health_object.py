@@ -3,7 +3,7 @@
 What `kafkaviz check --json` prints and the Health page hands out.
 """
 
-from kafkaviz.analysis.health import finding_codec
+from kafkaviz.analysis.findings import finding_codec
 from kafkaviz.analysis.health.broker_health import Health
 from kafkaviz.analysis.retention.policy import LogRetention, SegmentRetention
 

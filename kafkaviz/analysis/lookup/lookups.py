@@ -28,7 +28,7 @@ from kafkaviz.search.lookup import Lookup
 from kafkaviz.search.profile import profile
 from kafkaviz.simulate.config import IndexConfig, ReleaseBehaviour
 from kafkaviz.simulate.config import release_behaviour as start_profile
-from kafkaviz.simulate.stored import MOST_LOG_BYTES, StoredLog
+from kafkaviz.simulate.stored_log import MOST_LOG_BYTES, StoredLog
 
 # room in an index: of a segment that no start gets open every entry can be read
 MOST_BYTES = 2**31 - 1

@@ -23,7 +23,7 @@ from kafkaviz.log.settings import Settings, SettingValue, open_settings
 from kafkaviz.messages import message, verbatim
 from kafkaviz.simulate.config import IndexConfig, release_behaviour
 from kafkaviz.simulate.startup.index_rebuild import RebuildRefusal, RebuiltSegment, rebuild
-from kafkaviz.simulate.stored import StoredLog
+from kafkaviz.simulate.stored_log import StoredLog
 
 SETTINGS = ("index.interval.bytes", "segment.index.bytes")
 

@@ -21,8 +21,8 @@ from kafkaviz.log.settings import Origin
 from kafkaviz.messages import message
 from kafkaviz.simulate.config import IndexConfig
 from kafkaviz.simulate.directory.simulation import Simulated
-from kafkaviz.simulate.startup.directory import INDEXES
-from kafkaviz.simulate.stored import StoredLog
+from kafkaviz.simulate.startup.partition_directory import INDEXES
+from kafkaviz.simulate.stored_log import StoredLog
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from kafkaviz.config_def import Value
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.messages import message
+from kafkaviz.simulate.append_batches import AppendChunk
 from kafkaviz.simulate.config import LogConfig, ReleaseBehaviour
-from kafkaviz.simulate.incoming import AppendChunk
 from kafkaviz.simulate.writer.refusals import AppendFailed
 from kafkaviz.simulate.writer.writer import CannotLoad, UnifiedLog
 

@@ -23,7 +23,7 @@ from kafkaviz.simulate.config import IndexConfig, release_behaviour
 from kafkaviz.simulate.startup.log_loader import RecoveryCallback
 from kafkaviz.simulate.startup.own_files import BOOTSTRAP_BYTES, QUORUM_FILE, OwnFiles, own_steps
 from kafkaviz.simulate.startup.restart import Restart, StartupStep, join_steps, restart, steps_of
-from kafkaviz.simulate.stored import StoredLog
+from kafkaviz.simulate.stored_log import StoredLog
 
 __all__ = [
     "ConfigLookup",
@@ -119,7 +119,7 @@ class RestartLog:
     Small enough to be sent to a process.
 
     Attributes:
-        recovery_point, log_start_offset, stray: as of simulate.stored.StoredLog.
+        recovery_point, log_start_offset, stray: as of simulate.stored_log.StoredLog.
     """
 
     partition: Partition

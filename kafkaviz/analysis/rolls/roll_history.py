@@ -24,8 +24,8 @@ from kafkaviz.analysis.rolls.roll_inference import segment_facts
 from kafkaviz.binary.layouts import field_names
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
+from kafkaviz.simulate.append_batches import INCOMING
 from kafkaviz.simulate.config import LogConfig
-from kafkaviz.simulate.incoming import INCOMING
 from kafkaviz.simulate.writer.roll_reason import Cause, RollReason
 
 POINTS = 48  # of a lane: a line of some hundred pixels has no room for more

@@ -16,10 +16,10 @@ from kafkaviz.analysis.tuning.consequences import footprint_at, limits_at, tiere
 from kafkaviz.analysis.tuning.gain import Gain
 from kafkaviz.analysis.tuning.interval_price import Budgets, IntervalPrice, by_target
 from kafkaviz.analysis.tuning.log_measurement import BROKER_SETTING, SETTING
-from kafkaviz.analysis.tuning.reason_text import alter_line, describe_reach, describe_reason
 from kafkaviz.analysis.tuning.reasons import Reason
 from kafkaviz.analysis.tuning.recommendation import Recommendation
 from kafkaviz.analysis.tuning.source import BROKER, TuningCase, TuningSource
+from kafkaviz.analysis.tuning.tuning_text import alter_line, describe_reach, describe_reason
 from kafkaviz.binary.layouts import field_names
 from kafkaviz.messages import message
 

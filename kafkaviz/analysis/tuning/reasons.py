@@ -18,7 +18,7 @@ MOSTLY_INDEXED = 0.8  # of the batches that can have an entry
 
 @dataclass(frozen=True)
 class Reason:
-    """Why, as values; reason_text.py has the words."""
+    """Why, as values; tuning_text.py has the words."""
 
     code: str
     values: Mapping[str, object]

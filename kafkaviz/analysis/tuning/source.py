@@ -44,6 +44,7 @@ from kafkaviz.log.settings import Origin, Settings, SettingValue, open_settings
 from kafkaviz.messages import message, verbatim
 from kafkaviz.search.profile import BASE_OFFSET
 from kafkaviz.search.profile import profile as search_profile
+from kafkaviz.simulate.append_batches import AppendChunk
 from kafkaviz.simulate.config import (
     IndexConfig,
     LogConfig,
@@ -53,7 +54,6 @@ from kafkaviz.simulate.config import (
 )
 from kafkaviz.simulate.directory import replay_stream, simulation
 from kafkaviz.simulate.directory.simulation import SimulationPlan
-from kafkaviz.simulate.incoming import AppendChunk
 from kafkaviz.simulate.producers.workload import PRESETS
 from kafkaviz.simulate.writer.refusals import AppendFailed
 from kafkaviz.simulate.writer.writer import CannotLoad

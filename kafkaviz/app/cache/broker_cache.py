@@ -29,8 +29,8 @@ from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.units import escape_controls
 
 if TYPE_CHECKING:
+    from kafkaviz.analysis.findings.partition_badges import Badge
     from kafkaviz.analysis.health.broker_health import Health
-    from kafkaviz.analysis.health.partition_badges import Badge
     from kafkaviz.figures.broker.broker_map import MapFigure
     from kafkaviz.pipeline.catalog.catalog import Catalog
     from kafkaviz.pipeline.catalog.catalog_info import CatalogInfo
@@ -199,7 +199,7 @@ def badges(snapshot: BrokerSnapshot) -> dict[str, tuple["Badge", ...]]:
 
 @st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False, hash_funcs=HASH_FUNCS)
 def _badges(snapshot: BrokerSnapshot, stamp: int) -> dict[str, tuple["Badge", ...]]:
-    from kafkaviz.analysis.health import partition_badges
+    from kafkaviz.analysis.findings import partition_badges
 
     catalog = (
         _catalog(os.fsencode(catalog_path(snapshot.broker)), stamp) if is_fresh(snapshot) else None

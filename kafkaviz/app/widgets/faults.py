@@ -17,8 +17,8 @@ from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.state import access, page_state
 from kafkaviz.app.widgets import elements
 from kafkaviz.errors import CannotOpen
-from kafkaviz.figures.text.finding_text import to_sentence
 from kafkaviz.figures.text.join_text import join_and, join_each_or, join_sentences
+from kafkaviz.figures.text.sentence_text import to_sentence
 from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import Problem
 from kafkaviz.messages import render, say, say_count

@@ -19,9 +19,9 @@ from kafkaviz.cli.text.simulation_text import render_segment
 from kafkaviz.errors import KafkavizError, translate_os_errors
 from kafkaviz.format import names
 from kafkaviz.messages import message
+from kafkaviz.simulate.append_batches import AppendChunk
 from kafkaviz.simulate.directory.folder import DiskLogs, refuse_taken, resolve_output, write
 from kafkaviz.simulate.directory.simulation import Run, Simulated, SimulationPlan
-from kafkaviz.simulate.incoming import AppendChunk
 
 TICK_S = 0.25  # between two looks at the clock
 MS = 1000

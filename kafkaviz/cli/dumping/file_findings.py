@@ -15,8 +15,8 @@ from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.log_scan import Break, CheckScan, ScanState
 from kafkaviz.analysis.checks.other_files import aborted_transactions, producer_snapshots
 from kafkaviz.analysis.checks.segment import SegmentFindings
+from kafkaviz.analysis.findings.finding import Finding
 from kafkaviz.analysis.health.broker_health import plan
-from kafkaviz.analysis.health.finding import Finding
 from kafkaviz.cli.dumping import java
 from kafkaviz.cli.dumping.json_parts import problem
 from kafkaviz.errors import CannotOpen

@@ -21,15 +21,15 @@ from kafkaviz.analysis.broker.overview import (
     PartitionRow,
     torn_mask,
 )
-from kafkaviz.analysis.health.partition_badges import Badge
+from kafkaviz.analysis.findings.partition_badges import Badge
 from kafkaviz.analysis.segment.tail import READ_BYTES, Tail
 from kafkaviz.figures import theme
 from kafkaviz.figures.broker import map_badges, map_rows
 from kafkaviz.figures.broker.density_strip import CELLS, build_strip
 from kafkaviz.figures.broker.map_badges import MARK_PX, RowBadge
 from kafkaviz.figures.broker.map_rows import LARGEST, ORDERS
-from kafkaviz.figures.text.finding_text import end_sentence
 from kafkaviz.figures.text.join_text import join_semicolon, join_sentences, number_word
+from kafkaviz.figures.text.sentence_text import end_sentence
 from kafkaviz.messages import say, say_count
 
 COUNT_COLUMNS = ("batches", "records", "offset_entries", "time_entries")  # of a segment

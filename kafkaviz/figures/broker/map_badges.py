@@ -14,8 +14,8 @@ from html import escape
 import plotly.graph_objects as go
 
 from kafkaviz import units
-from kafkaviz.analysis.health.finding import CODES, ERROR, WARNING
-from kafkaviz.analysis.health.partition_badges import Badge
+from kafkaviz.analysis.findings.finding import CODES, ERROR, WARNING
+from kafkaviz.analysis.findings.partition_badges import Badge
 from kafkaviz.messages import render, say, say_count
 
 MOST_LINES = 4  # findings under the pointer

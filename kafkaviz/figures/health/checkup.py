@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import NamedTuple, cast
 
 from kafkaviz import units, versions
-from kafkaviz.analysis.health.finding import CODES, ERROR, INFO, SEVERITIES, Finding
+from kafkaviz.analysis.findings.finding import CODES, ERROR, INFO, SEVERITIES, Finding
 from kafkaviz.analysis.restart import restart_forecast
 from kafkaviz.analysis.restart.restart_forecast import RestartForecast
 from kafkaviz.analysis.retention.policy import LogRetention
@@ -20,15 +20,15 @@ from kafkaviz.figures.health import checkup_tables
 from kafkaviz.figures.health.checkup_tables import HealthTable
 from kafkaviz.figures.segment import segment_bytes
 from kafkaviz.figures.text import restart_forecast_text
-from kafkaviz.figures.text.finding_text import (
-    end_sentence,
-    to_sentence,
-)
 from kafkaviz.figures.text.join_text import (
     join_comma,
     join_sentences,
     join_with_others,
     number_word,
+)
+from kafkaviz.figures.text.sentence_text import (
+    end_sentence,
+    to_sentence,
 )
 from kafkaviz.format import names
 from kafkaviz.messages import render, say, say_count, table

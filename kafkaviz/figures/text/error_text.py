@@ -1,6 +1,6 @@
 """What could not be done, in the reader's language: the one line of an error."""
 
-from kafkaviz.figures.text.finding_text import end_sentence
+from kafkaviz.figures.text.sentence_text import end_sentence
 from kafkaviz.log.archives.archive import display_path
 from kafkaviz.messages import Message, render
 

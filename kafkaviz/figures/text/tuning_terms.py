@@ -2,8 +2,8 @@
 
 from kafkaviz.analysis.cost.cost_model import Range
 from kafkaviz.analysis.tuning import Reason, Recommendation
-from kafkaviz.analysis.tuning.reason_text import describe_reason
-from kafkaviz.analysis.tuning.reason_text import format_us as micros
+from kafkaviz.analysis.tuning.tuning_text import describe_reason
+from kafkaviz.analysis.tuning.tuning_text import format_us as micros
 from kafkaviz.messages import language, say, say_count
 from kafkaviz.units import MISSING
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from kafkaviz.analysis.health.finding import SEVERITIES
+from kafkaviz.analysis.findings.finding import SEVERITIES
 from kafkaviz.errors import CannotOpen, KafkavizError, system_problem
 from kafkaviz.messages import message
 from kafkaviz.pipeline.catalog.catalog_info import FORMAT, CatalogInfo, from_json, pause_gc

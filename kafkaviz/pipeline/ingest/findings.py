@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from kafkaviz.analysis.health import finding_codec
+from kafkaviz.analysis.findings import finding_codec
+from kafkaviz.analysis.findings.finding import Finding
 from kafkaviz.analysis.health.broker_health import AssumedRelease, Health
-from kafkaviz.analysis.health.finding import Finding
 from kafkaviz.analysis.restart.next_start import Restart
 from kafkaviz.analysis.retention.policy import (
     COUNTED_BY,

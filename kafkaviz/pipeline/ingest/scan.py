@@ -27,7 +27,7 @@ from kafkaviz.log.segment import OFFSET_ENTRY, Index, Segment
 from kafkaviz.pipeline.catalog.catalog_info import RowRange
 from kafkaviz.pipeline.catalog.schema import TABLES, TASK_TABLES
 from kafkaviz.pipeline.ingest import check_cache
-from kafkaviz.pipeline.ingest.content import Content, ContentBuilder
+from kafkaviz.pipeline.ingest.batch_statistics import BatchStatistics, BatchStatisticsBuilder
 from kafkaviz.pipeline.ingest.plan import IngestTask, SegmentRange, SegmentTask
 from kafkaviz.pipeline.ingest.rows import batch_columns, entry_columns, entry_slots, table
 from kafkaviz.pipeline.ingest.summary import RangeSummary, SlotCounts
@@ -235,7 +235,7 @@ def _log(
     rows: RowFile | None,
     problems: list[Problem],
     sweeper: Sweeper | None,
-) -> tuple[int | None, Content, IntervalEvidence]:
+) -> tuple[int | None, BatchStatistics, IntervalEvidence]:
     """Reads the batches of a stretch.
 
     Args:
@@ -245,7 +245,7 @@ def _log(
         Where the scan ended (None: nothing could be read), what it found, and what that says of the
         interval.
     """
-    content, gaps = ContentBuilder(), ChunkedEvidence(entries)
+    content, gaps = BatchStatisticsBuilder(), ChunkedEvidence(entries)
     if segment.log is None:
         return None, content.result(), gaps.result()
     observers: list[BatchObserver[Any]] = [content, gaps]

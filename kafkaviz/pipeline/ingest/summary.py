@@ -11,7 +11,7 @@ from kafkaviz.analysis.inference import IntervalEvidence
 from kafkaviz.log.broker import Problem
 from kafkaviz.pipeline.catalog.catalog_info import RowRange
 from kafkaviz.pipeline.catalog.schema import TASK_TABLES
-from kafkaviz.pipeline.ingest.content import Content, merge
+from kafkaviz.pipeline.ingest.batch_statistics import BatchStatistics, merge
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class RangeSummary:
     start: int
     stop: int
     end_position: int | None
-    content: Content = field(default_factory=Content)
+    content: BatchStatistics = field(default_factory=BatchStatistics)
     evidence: IntervalEvidence = field(default_factory=IntervalEvidence)
     slots: SlotCounts = field(default_factory=SlotCounts)
     spans: Mapping[str, RowRange] = field(default_factory=dict)  # by table
@@ -62,7 +62,7 @@ class RangeSummary:
 class SegmentSummary:
     """What the stretches of one segment say together."""
 
-    content: Content
+    content: BatchStatistics
     evidence: IntervalEvidence
     slots: SlotCounts
     end_position: int | None

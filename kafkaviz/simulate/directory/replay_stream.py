@@ -18,11 +18,11 @@ from kafkaviz.format.names import SegmentName, parse_file
 from kafkaviz.format.open_transactions import TransactionFault, marker
 from kafkaviz.format.walk import Walk
 from kafkaviz.messages import message
+from kafkaviz.simulate.append_batches import INCOMING, NO_MARKER, AppendChunk
 from kafkaviz.simulate.config import ReleaseBehaviour
-from kafkaviz.simulate.incoming import INCOMING, NO_MARKER, AppendChunk
 from kafkaviz.simulate.recovery.batch_check import BatchCheck
 from kafkaviz.simulate.recovery.wrappers import resolve_first_offsets
-from kafkaviz.simulate.stored import StoredLog
+from kafkaviz.simulate.stored_log import StoredLog
 
 PIECE_BYTES = 8 << 20
 

@@ -21,14 +21,14 @@ from kafkaviz.config_def import Release, Value
 from kafkaviz.errors import KafkavizError, RefusedSetting
 from kafkaviz.format import names
 from kafkaviz.messages import message, verbatim
+from kafkaviz.simulate.append_batches import AppendChunk
 from kafkaviz.simulate.config import LogConfig, ReleaseBehaviour, log_config, release_behaviour
 from kafkaviz.simulate.directory import broker_files, packing, replay_stream
 from kafkaviz.simulate.directory.broker_files import BrokerState
-from kafkaviz.simulate.incoming import AppendChunk
 from kafkaviz.simulate.log_bytes import LogBytes, MemoryLogs
 from kafkaviz.simulate.producers import streams
 from kafkaviz.simulate.producers.workload import PRESETS, Workload, load, preset
-from kafkaviz.simulate.stored import StoredLog
+from kafkaviz.simulate.stored_log import StoredLog
 from kafkaviz.simulate.writer.refusals import AppendFailed
 from kafkaviz.simulate.writer.roll_reason import RollReason
 from kafkaviz.simulate.writer.writer import CannotLoad, Event, UnifiedLog

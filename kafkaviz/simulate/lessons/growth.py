@@ -16,8 +16,8 @@ from enum import StrEnum
 import numpy as np
 
 from kafkaviz.format import batch
+from kafkaviz.simulate.append_batches import INCOMING, NO_MARKER
 from kafkaviz.simulate.config import LogConfig
-from kafkaviz.simulate.incoming import INCOMING, NO_MARKER
 from kafkaviz.simulate.lessons import practice
 from kafkaviz.simulate.log_bytes import MemoryLogs
 from kafkaviz.simulate.writer.open_segment import OpenSegment

@@ -20,8 +20,8 @@ from kafkaviz.binary import codec
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.batch import CONTROL, HEADER_BYTES, LOG_APPEND_TIME, TRANSACTIONAL
 from kafkaviz.messages import Message, message
+from kafkaviz.simulate.append_batches import INCOMING, AppendChunk
 from kafkaviz.simulate.config import LogConfig, ReleaseBehaviour
-from kafkaviz.simulate.incoming import INCOMING, AppendChunk
 from kafkaviz.simulate.producers import batch_encoder, generator
 from kafkaviz.simulate.producers.distributions import (
     MOST,

@@ -19,7 +19,7 @@ from kafkaviz.messages import message
 from kafkaviz.simulate.recovery.recovery import BrokerException
 from kafkaviz.simulate.startup import way_outs
 from kafkaviz.simulate.steps import StartupStep
-from kafkaviz.simulate.stored import StoredLog
+from kafkaviz.simulate.stored_log import StoredLog
 
 
 def newest(file_names: Iterator[str]) -> str | None:

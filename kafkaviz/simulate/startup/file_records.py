@@ -1,7 +1,7 @@
 """Which .log a broker opens at all, before it reads it: FileRecords.open, Kafka 3.9.0 and 4.3.1."""
 
 from kafkaviz.simulate.recovery.recovery import BrokerException
-from kafkaviz.simulate.stored import MOST_LOG_BYTES
+from kafkaviz.simulate.stored_log import MOST_LOG_BYTES
 
 KAFKA = "org.apache.kafka.common.KafkaException"
 

@@ -22,10 +22,10 @@ from kafkaviz.simulate.recovery.recovery import (
     recover,
 )
 from kafkaviz.simulate.startup import file_records, way_outs
-from kafkaviz.simulate.startup.directory import Directory, LoadFailed
+from kafkaviz.simulate.startup.partition_directory import Directory, LoadFailed
 from kafkaviz.simulate.startup.producers import ProducerState, SnapshotFiles
 from kafkaviz.simulate.startup.segment_split import split
-from kafkaviz.simulate.stored import StoredLog
+from kafkaviz.simulate.stored_log import StoredLog
 from kafkaviz.units import file_stem
 
 BEFORE_ALL = -1  # a log start below every offset: no snapshot is passed over

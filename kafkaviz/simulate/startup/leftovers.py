@@ -9,8 +9,8 @@ from kafkaviz.binary.file_view import in_memory
 from kafkaviz.format import offset_index
 from kafkaviz.messages import message
 from kafkaviz.simulate.config import IndexConfig, ReleaseBehaviour
-from kafkaviz.simulate.startup.directory import Directory, leading_number
 from kafkaviz.simulate.startup.log_end import find_end_offset
+from kafkaviz.simulate.startup.partition_directory import Directory, leading_number
 from kafkaviz.units import file_stem
 
 SNAPSHOT_DELETED = ".checkpoint.deleted"  # of KRaft, which clears these away itself

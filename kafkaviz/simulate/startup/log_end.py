@@ -8,7 +8,7 @@ from kafkaviz.format.batch import CORRUPT_RECORD, LENGTH_END
 from kafkaviz.format.walk import Walk
 from kafkaviz.simulate.recovery.recovery import BrokerException
 from kafkaviz.simulate.startup import way_outs
-from kafkaviz.simulate.startup.directory import Directory
+from kafkaviz.simulate.startup.partition_directory import Directory
 
 LENGTH_BYTES = 4
 

@@ -23,13 +23,13 @@ from kafkaviz.simulate.recovery.epochs import Epoch, LeaderEpochs
 from kafkaviz.simulate.recovery.index_check import distrust, find_unflushed
 from kafkaviz.simulate.recovery.recovery import BrokerException, RecoveredSegment, recover
 from kafkaviz.simulate.startup import file_records, small_files, way_outs
-from kafkaviz.simulate.startup.directory import INDEXES, Directory, LoadFailed
 from kafkaviz.simulate.startup.leftovers import delete_unfinished, swap_in_segments
 from kafkaviz.simulate.startup.log_end import find_end_offset, refuse_corrupt
+from kafkaviz.simulate.startup.partition_directory import INDEXES, Directory, LoadFailed
 from kafkaviz.simulate.startup.producers import ProducerState, SnapshotFiles, remove_strays
 from kafkaviz.simulate.startup.segment_split import split
 from kafkaviz.simulate.steps import CAUSES, StartupStep
-from kafkaviz.simulate.stored import StoredLog
+from kafkaviz.simulate.stored_log import StoredLog
 from kafkaviz.units import file_stem
 
 # called for each recovered segment: directory, base offset

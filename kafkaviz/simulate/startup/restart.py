@@ -19,7 +19,7 @@ from kafkaviz.simulate.recovery.recovery import NEWEST, BrokerException
 from kafkaviz.simulate.startup import cluster_snapshot
 from kafkaviz.simulate.startup.log_loader import LogLoader, RecoveryCallback
 from kafkaviz.simulate.steps import ACTIONS, CAUSES, StartupStep
-from kafkaviz.simulate.stored import StoredLog
+from kafkaviz.simulate.stored_log import StoredLog
 
 __all__ = ["ACTIONS", "CAUSES", "Restart", "StartupStep", "join_steps", "restart", "steps_of"]
 

@@ -13,8 +13,8 @@ from kafkaviz.simulate.config import IndexConfig, ReleaseBehaviour
 from kafkaviz.simulate.recovery.recovery import ILLEGAL_ARGUMENT, BrokerException, recover
 from kafkaviz.simulate.recovery.wrappers import resolve_first_offsets
 from kafkaviz.simulate.startup import way_outs
-from kafkaviz.simulate.startup.directory import Directory
 from kafkaviz.simulate.startup.log_end import find_end_offset, refuse_corrupt
+from kafkaviz.simulate.startup.partition_directory import Directory
 from kafkaviz.units import file_stem
 
 Cut = tuple[int, int]  # (base offset, position) of a segment of a split

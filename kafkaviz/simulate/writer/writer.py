@@ -31,7 +31,7 @@ from kafkaviz.simulate.recovery.recovery import (
 )
 from kafkaviz.simulate.startup.log_loader import LogLoader
 from kafkaviz.simulate.steps import StartupStep
-from kafkaviz.simulate.stored import StoredLog
+from kafkaviz.simulate.stored_log import StoredLog
 from kafkaviz.simulate.writer import append_loop, refusals
 from kafkaviz.simulate.writer.open_segment import OpenSegment, append_rows
 from kafkaviz.simulate.writer.producer_table import ProducerTable

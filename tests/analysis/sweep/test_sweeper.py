@@ -14,9 +14,9 @@ from kafkaviz.format.batch import BATCH
 from kafkaviz.log.broker import open_broker
 from kafkaviz.search.log_view import view_partition
 from kafkaviz.search.profile import profile
+from kafkaviz.simulate.append_batches import INCOMING
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.config import release_behaviour as writing
-from kafkaviz.simulate.incoming import INCOMING
 from kafkaviz.simulate.writer.writer import UnifiedLog
 from tests.analysis import arrays
 from tests.analysis.sweep import plain_sweep

@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from kafkaviz.analysis import tuning
-from kafkaviz.analysis.tuning import reason_text as tuning_text
+from kafkaviz.analysis.tuning import tuning_text as tuning_text
 from kafkaviz.analysis.tuning.source import open_source
 from kafkaviz.figures.tuning import limit_map
 from kafkaviz.messages import message

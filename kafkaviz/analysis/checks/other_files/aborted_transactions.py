@@ -16,7 +16,7 @@ from kafkaviz.analysis.checks.other_files import unreadable_files
 from kafkaviz.analysis.checks.summary import CheckSummary
 from kafkaviz.analysis.checks.transactions import TransactionEnd
 from kafkaviz.analysis.existing_file import existing_file
-from kafkaviz.analysis.health.finding import Evidence, Finding
+from kafkaviz.analysis.findings.finding import Evidence, Finding
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import txn_index
 from kafkaviz.format.open_transactions import OpenTransactions, TransactionBegin

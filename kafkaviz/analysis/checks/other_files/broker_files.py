@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from kafkaviz.analysis.checks.other_files import kraft_files, unknown_files, unreadable_files
-from kafkaviz.analysis.health.finding import Evidence, Finding, Version, finding
+from kafkaviz.analysis.findings.finding import Evidence, Finding, Version, finding
 from kafkaviz.analysis.restart.next_start import NEWEST, own_file_steps
 from kafkaviz.errors import CannotOpen, CorruptBytes, KafkavizError
 from kafkaviz.format import checkpoint

@@ -9,7 +9,7 @@ from typing import cast
 
 from kafkaviz.analysis.checks.facts import PartitionFacts, with_more_places
 from kafkaviz.analysis.checks.other_files import unreadable_files
-from kafkaviz.analysis.health.finding import Evidence, Finding, Version, finding
+from kafkaviz.analysis.findings.finding import Evidence, Finding, Version, finding
 from kafkaviz.errors import CannotOpen, CorruptBytes
 from kafkaviz.format import checkpoint
 from kafkaviz.format.deep_scan import DeepScan

@@ -9,7 +9,7 @@ from itertools import pairwise
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.other_files import unreadable_files
 from kafkaviz.analysis.checks.summary import CheckSummary
-from kafkaviz.analysis.health.finding import Evidence, Finding
+from kafkaviz.analysis.findings.finding import Evidence, Finding
 from kafkaviz.errors import CorruptBytes, KafkavizError
 from kafkaviz.format import checkpoint
 from kafkaviz.format.names import LEADER_EPOCHS

@@ -11,7 +11,7 @@ from kafkaviz.analysis.checks.other_files import (
     unknown_files,
 )
 from kafkaviz.analysis.checks.summary import CheckSummary
-from kafkaviz.analysis.health.finding import Finding
+from kafkaviz.analysis.findings.finding import Finding
 from kafkaviz.log.partition import Partition
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.other_files import unreadable_files
-from kafkaviz.analysis.health.finding import Evidence, Finding
+from kafkaviz.analysis.findings.finding import Evidence, Finding
 from kafkaviz.errors import CorruptBytes, KafkavizError
 from kafkaviz.format import checkpoint
 from kafkaviz.format.names import PARTITION_METADATA

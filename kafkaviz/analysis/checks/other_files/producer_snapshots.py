@@ -10,7 +10,7 @@ import numpy as np
 from kafkaviz.analysis.checks.facts import MOST_RUNS, PartitionFacts
 from kafkaviz.analysis.checks.other_files import unreadable_files
 from kafkaviz.analysis.checks.summary import CheckSummary
-from kafkaviz.analysis.health.finding import Evidence, Finding
+from kafkaviz.analysis.findings.finding import Evidence, Finding
 from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.binary.layouts import field_start
 from kafkaviz.errors import CorruptBytes, KafkavizError

@@ -8,7 +8,7 @@ from typing import Any
 
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.other_files import kraft_files
-from kafkaviz.analysis.health.finding import Evidence, Finding, Version, finding
+from kafkaviz.analysis.findings.finding import Evidence, Finding, Version, finding
 from kafkaviz.format import names
 from kafkaviz.format.names import LEADER_EPOCHS, PARTITION_METADATA, QUORUM_STATE
 from kafkaviz.log.partition import Partition

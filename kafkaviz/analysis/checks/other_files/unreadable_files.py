@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from kafkaviz.analysis.checks.facts import PartitionFacts
-from kafkaviz.analysis.health.finding import ERROR, Evidence, Finding, Version, finding
+from kafkaviz.analysis.findings.finding import ERROR, Evidence, Finding, Version, finding
 from kafkaviz.errors import KafkavizError
 from kafkaviz.log.broker import Problem
 from kafkaviz.messages import Message, message

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import streamlit as st
 
-from kafkaviz.analysis.health.finding import Finding
+from kafkaviz.analysis.findings.finding import Finding
 from kafkaviz.app.cache.broker_cache import HASH_FUNCS, BrokerSnapshot
 from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
 from kafkaviz.app.lessons.live import block_location
 from kafkaviz.app.lessons.live.figure import Destination, LessonFigure
 from kafkaviz.app.state import page_state
 from kafkaviz.app.widgets import elements
-from kafkaviz.figures.text import finding_text
+from kafkaviz.figures.text import sentence_text
 from kafkaviz.messages import message, render, say
 
 WRAP = ' style="white-space:normal"'
@@ -55,7 +55,7 @@ def _draw(findings: Sequence[Finding], block: LessonBlock, key: str) -> None:
 def _row(finding: Finding) -> str:
     return (
         f'<tr><td class="kv-mono">{escape(Path(finding.file or "").name)}</td>'
-        f"<td{WRAP}>{escape(render(finding.message))}</td><td{WRAP}>{escape(finding_text.to_sentence(render(finding.consequence)))}</td></tr>"
+        f"<td{WRAP}>{escape(render(finding.message))}</td><td{WRAP}>{escape(sentence_text.to_sentence(render(finding.consequence)))}</td></tr>"
     )
 
 

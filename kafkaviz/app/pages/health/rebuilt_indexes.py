@@ -17,7 +17,7 @@ from typing import Any
 import streamlit as st
 
 from kafkaviz import units, versions
-from kafkaviz.analysis.health.finding import Finding
+from kafkaviz.analysis.findings.finding import Finding
 from kafkaviz.app.cache.broker_cache import HASH_FUNCS, MAX_BROKERS, BrokerSnapshot
 from kafkaviz.app.state import page_state
 from kafkaviz.app.widgets import elements

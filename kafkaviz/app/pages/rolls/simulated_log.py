@@ -25,10 +25,10 @@ from kafkaviz.app.workloads import OWN_TITLE, format_setting
 from kafkaviz.figures.rolls import roll_summary
 from kafkaviz.figures.rolls.roll_summary import RunSummary
 from kafkaviz.messages import say, say_count
+from kafkaviz.simulate.append_batches import INCOMING, AppendChunk
 from kafkaviz.simulate.config import LogConfig, release_behaviour
 from kafkaviz.simulate.directory import simulation
 from kafkaviz.simulate.directory.simulation import Run
-from kafkaviz.simulate.incoming import INCOMING, AppendChunk
 from kafkaviz.simulate.log_bytes import MemoryLogs
 from kafkaviz.simulate.producers import streams
 from kafkaviz.simulate.producers.workload import Workload

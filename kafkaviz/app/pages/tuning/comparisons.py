@@ -18,7 +18,7 @@ from kafkaviz.analysis import sweep, tuning
 from kafkaviz.analysis.cost.cost_model import JVM_MAPS, MAX_MAP_COUNT, LookupPrices
 from kafkaviz.analysis.rebuild import what_if
 from kafkaviz.analysis.rebuild.what_if import WhatIf
-from kafkaviz.analysis.tuning import SETTING, IntervalPrice, reason_text
+from kafkaviz.analysis.tuning import SETTING, IntervalPrice, tuning_text
 from kafkaviz.analysis.tuning.source import ChunkFactory, TuningSource
 from kafkaviz.app.pages.tuning.curves import considered_config, own_value, render_setting
 from kafkaviz.app.pages.tuning.tuning_context import (
@@ -171,13 +171,13 @@ def _render_commands(
         else:
             st.html(f'<p class="kv-sm" style="color:var(--kv-ink-2)">{elements.escape(text)}</p>')
             lines = "\n".join(
-                reason_text.alter_line(name, value, topic) for name, value in settings.items()
+                tuning_text.alter_line(name, value, topic) for name, value in settings.items()
             )
         st.code(units.escape_controls(lines), language=None, wrap_lines=True)
         notes = [
             say("tuning.at_once", name=setting_name)
             for setting_name in settings
-            if setting_name not in reason_text.NEW_SEGMENTS
+            if setting_name not in tuning_text.NEW_SEGMENTS
         ]
         st.html(
             '<p class="kv-sm kv-fnt">'

@@ -43,8 +43,8 @@ from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.print_view import apply_print_style
 from kafkaviz.app.widgets.tables import download, report_name, to_csv
 from kafkaviz.figures.text import inactive_segment_text, tuning_terms
-from kafkaviz.figures.text.finding_text import end_sentence
 from kafkaviz.figures.text.join_text import join_semicolon, join_sentences
+from kafkaviz.figures.text.sentence_text import end_sentence
 from kafkaviz.figures.text.tuning_terms import micros
 from kafkaviz.messages import render, say, say_count
 

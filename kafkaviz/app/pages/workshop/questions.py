@@ -17,7 +17,7 @@ from kafkaviz.app.state import page_state
 from kafkaviz.app.widgets import elements
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.text import error_text, roll_text
-from kafkaviz.figures.text.finding_text import capitalize
+from kafkaviz.figures.text.sentence_text import capitalize
 from kafkaviz.messages import say
 
 ANSWER_PX = 340  # a text field for a number

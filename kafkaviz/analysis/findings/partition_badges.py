@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from kafkaviz.analysis.health.finding import CODES, FAMILIES, INFO, SEVERITIES, Finding
+from kafkaviz.analysis.findings.finding import CODES, FAMILIES, INFO, SEVERITIES, Finding
 from kafkaviz.format import names
 
 FINDING_COLUMNS = ("directory", "file", "code", "severity")  # of a finding

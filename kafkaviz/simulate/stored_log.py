@@ -7,7 +7,7 @@ from kafkaviz.format.names import parse_directory
 from kafkaviz.messages import Message
 from kafkaviz.simulate.config import IndexConfig
 
-# of a .log that Kafka opens, starting.file_records: a position is a Java int
+# of a .log that Kafka opens, startup.file_records: a position is a Java int
 MOST_LOG_BYTES = 2**31 - 1
 
 

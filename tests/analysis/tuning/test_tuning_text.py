@@ -3,7 +3,7 @@
 import pytest
 
 from kafkaviz.analysis.cost import cost_model
-from kafkaviz.analysis.tuning import reason_text
+from kafkaviz.analysis.tuning import tuning_text
 from kafkaviz.analysis.tuning.recommendation import Reason
 
 
@@ -20,14 +20,14 @@ from kafkaviz.analysis.tuning.recommendation import Reason
 def test_the_line_that_changes_it(topic, line):
     """As kafka-configs.sh of 4.x takes it, for a topic or for all brokers."""
     start = "kafka-configs.sh --bootstrap-server <broker>:9092 --alter "
-    assert reason_text.alter_line("index.interval.bytes", 2048, topic) == start + line
+    assert tuning_text.alter_line("index.interval.bytes", 2048, topic) == start + line
 
 
 def test_a_broker_of_one_topic():
     """It is not counted out of one."""
     texts = [
         str(
-            reason_text.describe_reason(
+            tuning_text.describe_reason(
                 Reason("topic-by-topic", {"changing": settings, "topics": 1})
             )
         )
@@ -42,7 +42,7 @@ def test_a_broker_of_one_topic():
 def test_a_budget_is_never_printed_as_zero():
     """Of cores, as small as it was given: 0.00 would be no budget."""
     texts = [
-        reason_text.format_amount("cores", amount)
+        tuning_text.format_amount("cores", amount)
         for amount in (2, 0.5, 0.012, 0.004, 0.0001, 0.00001)
     ]
     assert texts == ["2.00", "0.50", "0.01", "0.004", "0.0001", "< 0.0001"]
@@ -50,13 +50,13 @@ def test_a_budget_is_never_printed_as_zero():
 
 def test_numbers_as_people_read_them():
     """Units that change on the way, and a range of which both ends have one."""
-    assert [reason_text.format_us(us) for us in (0.84, 42.3, 1400, 2.5e6)] == [
+    assert [tuning_text.format_us(us) for us in (0.84, 42.3, 1400, 2.5e6)] == [
         "0.8 µs",
         "42 µs",
         "1.4 ms",
         "2.5 s",
     ]
     assert [
-        str(reason_text.format_us_range(cost_model.Range(*ends)))
+        str(tuning_text.format_us_range(cost_model.Range(*ends)))
         for ends in ((34, 42, 92), (598, 719, 1596))
     ] == ["42 µs (34 to 92 µs)", "719 µs (598 µs to 1.6 ms)"]

@@ -13,7 +13,12 @@ from kafkaviz.format.batch import BATCH, LOG_APPEND_TIME
 from kafkaviz.format.batch_observer import observe_scan
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.segment import OFFSET_ENTRY
-from kafkaviz.pipeline.ingest.content import Content, ContentBuilder, content, merge
+from kafkaviz.pipeline.ingest.batch_statistics import (
+    BatchStatistics,
+    BatchStatisticsBuilder,
+    content,
+    merge,
+)
 from kafkaviz.pipeline.ingest.rows import codec_names
 
 CUTS = st.lists(st.integers(0, 400), max_size=6)
@@ -67,7 +72,7 @@ def test_parts_tell_together_what_the_whole_tells(times, cuts):
     batches = batches_of(
         [100] * len(times), base_timestamp_ms=times, max_timestamp_ms=times, attributes=codecs
     )
-    builder = ContentBuilder()
+    builder = BatchStatisticsBuilder()
     observe_scan(parts_of(batches, cuts), builder)
     assert merge(map(content, parts_of(batches, cuts))) == content(batches) == builder.result()
 
@@ -75,7 +80,10 @@ def test_parts_tell_together_what_the_whole_tells(times, cuts):
 def test_no_batch_tells_nothing():
     """An empty log has no first offset, and no timestamp."""
     assert (
-        content(batches_of([])) == merge([]) == merge([Content()]) == Content(batches=0, records=0)
+        content(batches_of([]))
+        == merge([])
+        == merge([BatchStatistics()])
+        == BatchStatistics(batches=0, records=0)
     )
 
 

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from kafkaviz.analysis.health.finding import CODES, SEVERITIES, Finding
+from kafkaviz.analysis.findings.finding import CODES, SEVERITIES, Finding
 from kafkaviz.analysis.serialization import from_plain, to_plain
 from kafkaviz.messages import ENGLISH
 from kafkaviz.simulate.steps import ACTIONS, CAUSES, StartupStep

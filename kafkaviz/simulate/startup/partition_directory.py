@@ -11,7 +11,7 @@ from kafkaviz.messages import Message, message
 from kafkaviz.simulate.recovery.recovery import BrokerException
 from kafkaviz.simulate.startup.small_files import STORAGE
 from kafkaviz.simulate.steps import StartupStep
-from kafkaviz.simulate.stored import StoredLog
+from kafkaviz.simulate.stored_log import StoredLog
 from kafkaviz.units import file_stem
 
 INDEXES = {"index": offset_index, "timeindex": time_index, "txnindex": txn_index}

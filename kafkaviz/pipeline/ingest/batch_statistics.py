@@ -19,7 +19,7 @@ from kafkaviz.pipeline.ingest.rows import no_timestamp
 
 
 @dataclass(frozen=True)
-class Content:
+class BatchStatistics:
     """What some batches of a segment say.
 
     None where there are none, or where their format does not say.
@@ -40,13 +40,13 @@ class Content:
     codecs: int = 0  # bit n is set where a batch has the codec of id n
 
 
-def content(batches: np.ndarray) -> Content:
+def content(batches: np.ndarray) -> BatchStatistics:
     """What an array of batches says (format.batch.BATCH)."""
     if not len(batches):
-        return Content()
+        return BatchStatistics()
     first, counts = batches[0], batches["record_count"]
     hidden = (counts == UNKNOWN) & (batches["magic"] < 2)
-    return Content(
+    return BatchStatistics(
         batches=len(batches),
         records=None if hidden.any() else int(counts.sum(dtype=np.int64)),
         first_offset=None if hidden[0] else int(first["base_offset"]),
@@ -60,7 +60,7 @@ def content(batches: np.ndarray) -> Content:
     )
 
 
-class ContentBuilder(BatchObserver[Content]):
+class BatchStatisticsBuilder(BatchObserver[BatchStatistics]):
     """What the batches of a stretch say together.
 
     Attributes:
@@ -68,7 +68,7 @@ class ContentBuilder(BatchObserver[Content]):
     """
 
     def __init__(self) -> None:
-        self._content = Content()
+        self._content = BatchStatistics()
         self.end_position: int | None = None
 
     def observe(self, batches: np.ndarray) -> None:
@@ -78,18 +78,18 @@ class ContentBuilder(BatchObserver[Content]):
         self._content = merge((self._content, content(batches)))
         self.end_position = int(batches["position"][-1] + batches["size_bytes"][-1])
 
-    def result(self) -> Content:
+    def result(self) -> BatchStatistics:
         """All of them."""
         return self._content
 
 
-def merge(parts: Iterable[Content]) -> Content:
+def merge(parts: Iterable[BatchStatistics]) -> BatchStatistics:
     """What the parts of a segment say together, given in its order."""
     parts = [part for part in parts if part.batches]
     if not parts:
-        return Content()
+        return BatchStatistics()
     first, counts = parts[0], [part.records for part in parts if part.records is not None]
-    return Content(
+    return BatchStatistics(
         sum(part.batches for part in parts),
         sum(counts) if len(counts) == len(parts) else None,
         first.first_offset,
