@@ -93,7 +93,7 @@ def entry_slots(batches: np.ndarray, entries: np.ndarray) -> np.ndarray:
 
 
 def codec_names(mask: int) -> tuple[str, ...]:
-    """The codecs of Content.codecs, as table batches names them."""
+    """The codecs of BatchStatistics.codecs, as table batches names them."""
     return tuple(
         name for codec_id, name in enumerate(CODEC_NAMES.to_pylist()) if mask >> codec_id & 1
     )
