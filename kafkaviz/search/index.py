@@ -10,8 +10,8 @@ from kafkaviz.format import offset_index, time_index
 from kafkaviz.messages import message
 from kafkaviz.search import slots
 from kafkaviz.search.log_view import NO_TIMESTAMP, KeyColumn, SegmentView
-from kafkaviz.search.profile import SearchProfile
 from kafkaviz.search.slots import SlotSearch
+from kafkaviz.versions import SearchProfile
 
 OFFSET, TIME = "offset", "time"
 ENTRY_BYTES = {OFFSET: offset_index.ENTRY.itemsize, TIME: time_index.ENTRY.itemsize}

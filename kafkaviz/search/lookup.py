@@ -21,14 +21,22 @@ from kafkaviz.format.batch import CORRUPT_RECORD, MAGIC_2
 from kafkaviz.messages import message, verbatim
 from kafkaviz.search import by_time, fetch
 from kafkaviz.search import fetch as fetching
-from kafkaviz.search.batches import Batch, FileBatch, LogReader
-from kafkaviz.search.bounds import READ_COMMITTED, READ_UNCOMMITTED, Bounds, find_bounds
 from kafkaviz.search.by_time import OffsetAndTimestamp, TimeSearch
-from kafkaviz.search.fetch import BEGINNINGS, Fetch, OffsetOutOfRange, SegmentChoice, SegmentReason
+from kafkaviz.search.fetch import (
+    BEGINNINGS,
+    READ_COMMITTED,
+    READ_UNCOMMITTED,
+    Bounds,
+    Fetch,
+    OffsetOutOfRange,
+    SegmentChoice,
+    SegmentReason,
+    find_bounds,
+)
 from kafkaviz.search.index import IndexSearch
 from kafkaviz.search.log_view import LogView
-from kafkaviz.search.profile import SearchProfile
-from kafkaviz.search.scan import ForwardScan
+from kafkaviz.search.scan import Batch, FileBatch, ForwardScan, LogReader, run_search
+from kafkaviz.versions import SearchProfile
 
 
 @dataclass(frozen=True)
@@ -89,8 +97,8 @@ def _first_record(
     segment = next(
         candidate for candidate in log.segments if candidate.base_offset == fetch.segment
     )
-    refusal = segment.run_search(
-        lambda reader: _wrong_checksum(_batch(reader, fetch).content, fetch)
+    refusal = run_search(
+        segment, lambda reader: _wrong_checksum(_batch(reader, fetch).content, fetch)
     )
     if refusal:
         what, offset, cause = refusal
@@ -103,7 +111,7 @@ def _first_record(
         return PassedOver.MARKER
     if isolation == READ_COMMITTED and _is_aborted(log, fetch, profile, bounds):
         return PassedOver.ABORTED
-    return segment.run_search(lambda reader: _record(_batch(reader, fetch).heads(), fetch))
+    return run_search(segment, lambda reader: _record(_batch(reader, fetch).heads(), fetch))
 
 
 def _batch(reader: LogReader, fetch: Fetch) -> FileBatch:
@@ -335,7 +343,7 @@ def by_timestamp(
             time_search.scan.batch.position,
         )
     scans = (time_search.scan,) if time_search.scan else ()
-    choices = fetch.explain_time_search(log, time_search, bounds)
+    choices = by_time.explain_choices(log, time_search, bounds)
     return Lookup(
         log.name,
         profile,

@@ -16,11 +16,10 @@ from typing import Any, NamedTuple, Protocol, cast
 import numpy as np
 
 from kafkaviz.binary.lazy_njit import njit
+from kafkaviz.versions import WARM_BYTES
 
 PAGE_BYTES = 4096
-WARM_BYTES = 8192  # of entries behind the first one of the warm section
 NONE = -1
-PLAIN, WARM = "plain", "warm"
 
 
 class Column(Protocol):
