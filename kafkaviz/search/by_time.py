@@ -163,12 +163,11 @@ def _largest(log: LogView, profile: SearchProfile) -> TimeSearch:
 
 
 def _answer(batch_scan: ForwardScan) -> OffsetAndTimestamp | None:
-    if batch_scan.offset is None:
+    batch, offset, timestamp_ms = batch_scan.batch, batch_scan.offset, batch_scan.timestamp_ms
+    if batch is None or offset is None or timestamp_ms is None:
         return None
-    epoch = batch_scan.batch.leader_epoch
-    return OffsetAndTimestamp(
-        batch_scan.offset, batch_scan.timestamp_ms, epoch if epoch >= 0 else None
-    )
+    epoch = batch.leader_epoch
+    return OffsetAndTimestamp(offset, timestamp_ms, epoch if epoch >= 0 else None)
 
 
 def _hide_behind_limit(time_search: TimeSearch, bounds: Bounds) -> TimeSearch:

@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum, auto
 from functools import partial
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -169,7 +169,7 @@ class Fetch:
     offset: int
     searches: tuple[IndexSearch, ...]
     scans: tuple[ForwardScan, ...]
-    batch: Batch | Any  # Any for None: where there are bytes there is a batch
+    batch: Batch | None
     segment: int
     position: int
     size_bytes: int
@@ -210,6 +210,7 @@ def fetch(
                 scans,
                 segment,
                 bounds,
+                batch=scan.batch,
                 profile=profile,
                 max_bytes=max_bytes,
                 at_least_one=at_least_one,
@@ -283,12 +284,12 @@ def _slice(
     segment: SegmentView,
     bounds: Bounds,
     *,
+    batch: Batch,
     profile: SearchProfile,
     max_bytes: int,
     at_least_one: bool,
 ) -> Fetch:
     """The range of a .log that is sent, with the batch found at its start."""
-    batch = scans[-1].batch
     most_bytes = max(max_bytes, batch.size_bytes) if at_least_one else max_bytes
     metadata_offset = batch.base_offset if profile.metadata_offset == BATCH_BASE else offset
     search_path = (tuple(searches), tuple(scans), batch, segment.base_offset, batch.position)

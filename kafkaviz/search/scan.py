@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum, StrEnum, auto
 from functools import cached_property
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -330,9 +330,9 @@ class ForwardScan:
     target: int
     reads: tuple[LogRead, ...]
     headers: tuple[HeaderDecision, ...]
-    batch: Batch | Any  # Any for None: whoever found an offset has its batch and time too
+    batch: Batch | None
     offset: int | None = None
-    timestamp_ms: int | Any = None
+    timestamp_ms: int | None = None
 
 
 def run_search(segment: SegmentView, search: Callable[[LogReader], SearchResult]) -> SearchResult:

@@ -295,12 +295,13 @@ def _outcome_text(context: LookupContext, outcome: LookupOutcome) -> str:
         case LookupOutcome.HIDDEN:
             offset, stable = group(scan.offset), group(result.bounds.limit_offset)
             return say("lookup_chain.hidden", offset=offset, stable=stable)
-    position, target = group(cast(Batch, scan.batch).position), group(context.target)
+    batch = cast(Batch, scan.batch)
+    position, target = group(batch.position), group(context.target)
     if outcome in (LookupOutcome.CORRUPT, LookupOutcome.NO_RECORD):
         return say(f"lookup_chain.{key}", position=position, error=result.error)
     record = cast(ConsumerRecord, result.record)
     if outcome is LookupOutcome.SKIPS:
-        skipped = record.offset - scan.batch.base_offset
+        skipped = record.offset - batch.base_offset
         return say_count(
             "lookup_chain.skips", skipped, n=group(skipped), position=position, target=target
         )
