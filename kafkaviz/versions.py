@@ -1,7 +1,7 @@
 """Kafka's releases: what each does differently with a log, and the traces that show a release."""
 
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Literal, Self
 
 from kafkaviz.errors import KafkavizError
 from kafkaviz.messages import message
@@ -285,10 +285,10 @@ class SearchProfile:
     """
 
     version: str
-    search: str
-    scan: str
-    metadata_offset: str
-    max_timestamp: str
+    search: Literal["plain", "warm"]
+    scan: Literal["last_offset", "base_offset"]
+    metadata_offset: Literal["requested", "batch_base"]
+    max_timestamp: Literal["shallow", "deep"]
     warm_bytes: int = WARM_BYTES
 
     @property

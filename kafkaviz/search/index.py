@@ -1,7 +1,7 @@
 """A search in an index of a segment: which file, every probe, and the entry that it found."""
 
 from dataclasses import dataclass
-from typing import cast
+from typing import Literal, cast
 
 from kafkaviz.binary.file_view import FileView
 from kafkaviz.binary.layouts import field_start
@@ -30,7 +30,7 @@ class IndexSearch:
 
     segment: int
     file: str
-    kind: str
+    kind: Literal["offset", "time"]
     slot_search: SlotSearch
     entry: tuple[int, int] | None
 

@@ -11,7 +11,7 @@ pages however large the index grows. Keys 6 14 22 26 31, target 23, all of them 
 
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Any, NamedTuple, Protocol, cast
+from typing import Any, Literal, NamedTuple, Protocol, cast
 
 import numpy as np
 
@@ -63,7 +63,7 @@ class Probe(NamedTuple):
     key: int
     lo: int
     hi: int
-    compare: str
+    compare: Literal["<", "=", ">"]
     branch: Branch
     remaining: tuple[int, int] | None
     page: int

@@ -9,7 +9,7 @@ read, "record" what comes of it.
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, cast
+from typing import Literal, NamedTuple, cast
 
 from kafkaviz import units
 from kafkaviz.figures.stepper import LookupContext, index_search, log_scan, records
@@ -43,6 +43,8 @@ VALUE_NAMES = (
 COUNT_VALUES = ("probes", "short", "long", "pages")
 NO_VALUE = "–"
 
+Phase = Literal["segment", "time", "offset", "log", "record"]
+
 
 class LookupStep(NamedTuple):
     """A step.
@@ -56,7 +58,7 @@ class LookupStep(NamedTuple):
         titles: of the figures of the index, the log and the records.
     """
 
-    phase: str
+    phase: Phase
     text: str
     search: int
     probes: int
@@ -64,7 +66,7 @@ class LookupStep(NamedTuple):
     scan: int
     readings: int
     ended: bool
-    line: tuple[str, int] | None
+    line: tuple[Literal["search", "scan"], int] | None
     values: tuple[tuple[str, bool], ...]
     titles: tuple[str, str, str]
 
@@ -133,7 +135,9 @@ class LookupSteps:
             self._is_ended = self._readings == len(steps)
             yield self._step("log", step.text, ("scan", step.line) if step.line >= 0 else None)
 
-    def _step(self, phase: str, text: str, line: tuple[str, int] | None = None) -> LookupStep:
+    def _step(
+        self, phase: Phase, text: str, line: tuple[Literal["search", "scan"], int] | None = None
+    ) -> LookupStep:
         values = self._values()
         values_changed = tuple(
             (value, phase not in ("segment", "record") and value not in (previous, NO_VALUE))
@@ -198,7 +202,7 @@ class LookupSteps:
             group(search_view.count_pages(self._probes)),
         )
 
-    def _figure_titles(self, phase: str) -> tuple[str, str, str]:
+    def _figure_titles(self, phase: Phase) -> tuple[str, str, str]:
         index = log = ""
         if self._searches:
             index = index_search.title(
