@@ -21,7 +21,7 @@ from kafkaviz.analysis.lookup import lookups, why_offset
 from kafkaviz.app.cache import segment_cache
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot, HashFuncs
 from kafkaviz.app.cache.segment_cache import HASH_FUNCS
-from kafkaviz.app.state.page_location import BrokerLocation, SegmentLocation
+from kafkaviz.app.state.page_location import SegmentLocation
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.lookup import why_offset as why_figure
 from kafkaviz.figures.lookup.why_offset import OffsetExplanationView
@@ -50,6 +50,12 @@ SLIDER_LIMIT = 1 << 53  # a slider of the browser counts no further
 READ_BYTES = 256 << 20  # of .log, read for the times of an entire partition
 MOST_LABEL = 14
 MOST_KEYS = 4096
+VERSIONS = {versions.NEWEST: "newest", "3.9": "middle", "2.0": "oldest"}
+# 2.0 goes neither way
+FIRST_BEHAVIOURS = {versions.NEWEST: versions.BASE_OFFSET_SCAN, "3.9": versions.WARM_SEARCH}
+KAFKAS_WARM = slots.warm_entries(ENTRY_BYTES[index.OFFSET])  # entries of the offset index
+WARM_ENTRIES = (2, 4, 8, 16, 64, 256, KAFKAS_WARM)  # to choose from for a lesson
+SMALL_PAGE_SLOTS, SMALL_WARM = 4, 64  # slots of a page where fewer entries than that are warm
 
 
 @dataclass(frozen=True)
@@ -358,21 +364,9 @@ def parse_keys(text: str) -> list[int]:
     return [int(part) for part in parts]
 
 
-VERSIONS = {versions.NEWEST: "newest", "3.9": "middle", "2.0": "oldest"}
-# 2.0 goes neither way
-FIRST_BEHAVIOURS = {versions.NEWEST: versions.BASE_OFFSET_SCAN, "3.9": versions.WARM_SEARCH}
-KAFKAS_WARM = slots.warm_entries(ENTRY_BYTES[index.OFFSET])  # entries of the offset index
-WARM_ENTRIES = (2, 4, 8, 16, 64, 256, KAFKAS_WARM)  # to choose from for a lesson
-SMALL_PAGE_SLOTS, SMALL_WARM = 4, 64  # slots of a page where fewer entries than that are warm
-
-
-def assumed_release(location: BrokerLocation) -> AssumedRelease:
-    """The release that the open directory looks like."""
-    return _assumed_release(location.snapshot)
-
-
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=HASH_FUNCS)
-def _assumed_release(snapshot: BrokerSnapshot) -> AssumedRelease:
+def assumed_release(snapshot: BrokerSnapshot) -> AssumedRelease:
+    """The release that the open directory looks like."""
     return assumed_version(snapshot.broker)
 
 

@@ -82,7 +82,9 @@ def _render_partition(location: Location, sets: dict[str, str]) -> None:
         source = lookup_source.open_partition(location_of_segment)
     except KafkavizError as fault:
         return _render_damage(fault)
-    _render_lookup(source, sets, lookup_source.assumed_release(location_of_segment).text, location)
+    _render_lookup(
+        source, sets, lookup_source.assumed_release(location_of_segment.snapshot).text, location
+    )
 
 
 def _render_lookup(
