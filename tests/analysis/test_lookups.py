@@ -24,9 +24,8 @@ from kafkaviz.log.archives.archive import unpack_if_archive
 from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.messages import message
 from kafkaviz.search import by_time
-from kafkaviz.search.bounds import READ_UNCOMMITTED, find_bounds
+from kafkaviz.search.fetch import READ_UNCOMMITTED, find_bounds
 from kafkaviz.search.lookup import Lookup, by_offset, by_timestamp
-from kafkaviz.search.profile import profile
 
 VERSIONS = {
     "kafka-2.8.2-legacy": "2.8.2",
@@ -87,7 +86,7 @@ class Judge:
             (self._broker.name, name), ()
         ):
             return False
-        search_profile = profile(self._version)
+        search_profile = versions.search_profile(self._version)
         if "query" in question:
             result = by_timestamp(
                 log,
@@ -125,7 +124,7 @@ class Judge:
             self._opened[name] = open_log_view(self._broker.partition(name), self._version)
         if (name, isolation) not in self._opened:
             self._opened[name, isolation] = find_bounds(
-                self._opened[name], profile(self._version), isolation
+                self._opened[name], versions.search_profile(self._version), isolation
             )
         return self._opened[name], self._opened[name, isolation]
 

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from kafkaviz import versions
 from kafkaviz.analysis.lookup import lookups as analysed
-from kafkaviz.app.pages.lookup import controls, lookup_source, release_lookup
+from kafkaviz.app.pages.lookup import controls, lookup_source
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.batch import HEADER_BYTES
 from kafkaviz.messages import verbatim
@@ -154,7 +154,7 @@ def test_a_choice_is_a_short_word_in_the_address():
     pick(at, "set", "20 entries")
     assert at.query_params["set"] == "twenty" and not {"search", "by"} & set(at.query_params)
     assert [
-        release_lookup.equivalent_version(release)
+        lookup_source.equivalent_version(release)
         for release in ("4.0", "4.1.0", "0.10.2", "plain", "warm", "soon")
     ] == [
         "3.9",
@@ -459,7 +459,7 @@ def test_a_wrong_question_is_no_damage(clean, monkeypatch):
     def refused(*arguments: object) -> None:
         raise KafkavizError(verbatim("Kafka has a time index from 0.10.1 on"))
 
-    monkeypatch.setattr(release_lookup, "lookup_context", refused)
+    monkeypatch.setattr(lookup_source, "lookup_context", refused)
     text = html(page(clean, tp="dense-index-0", by="offset", target="5"))
     assert "This cannot be looked up" in text and "damaged" not in text
 

@@ -8,7 +8,7 @@ from typing import cast
 
 from kafkaviz import versions
 from kafkaviz.errors import KafkavizError
-from kafkaviz.format import batch_records, metadata, record_heads
+from kafkaviz.format import batch_records, metadata
 from kafkaviz.format.batch import HEADER_BYTES
 from kafkaviz.format.names import (
     BOOTSTRAP,
@@ -371,7 +371,7 @@ def _features(path: Path) -> dict[str, int]:
         while METADATA_VERSION not in levels and len(data) > HEADER_BYTES:
             batch = bytes(batch_records.batch_bytes(data))
             features = (
-                metadata.feature_level(value or b"") for value in record_heads.values(batch)
+                metadata.feature_level(value or b"") for value in batch_records.values(batch)
             )
             levels |= {feature.name: feature.level for feature in features if feature}
             data = data[len(batch) :]

@@ -22,10 +22,9 @@ from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import Message, message
 from kafkaviz.search import log_view as serving
 from kafkaviz.search import lookup as searching
-from kafkaviz.search.bounds import READ_UNCOMMITTED
+from kafkaviz.search.fetch import READ_UNCOMMITTED
 from kafkaviz.search.log_view import LogView, SegmentView
 from kafkaviz.search.lookup import Lookup
-from kafkaviz.search.profile import profile
 from kafkaviz.simulate.config import IndexConfig, ReleaseBehaviour
 from kafkaviz.simulate.config import release_behaviour as start_profile
 from kafkaviz.simulate.stored_log import MOST_LOG_BYTES, StoredLog
@@ -58,7 +57,7 @@ def lookup(
         CorruptFile: the way leads into bytes that break their format.
     """
     version = version or assume_release(partition).text
-    search_profile = profile(version, search)
+    search_profile = versions.search_profile(version, search)
     return searching.lookup(
         open_log_view(partition, version, as_is=as_is),
         search_profile,

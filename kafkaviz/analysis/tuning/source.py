@@ -42,8 +42,6 @@ from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.log.settings import Origin, Settings, SettingValue, open_settings
 from kafkaviz.messages import message, verbatim
-from kafkaviz.search.profile import BASE_OFFSET
-from kafkaviz.search.profile import profile as search_profile
 from kafkaviz.simulate.append_batches import AppendChunk
 from kafkaviz.simulate.config import (
     IndexConfig,
@@ -58,6 +56,7 @@ from kafkaviz.simulate.producers.workload import PRESETS
 from kafkaviz.simulate.writer.refusals import AppendFailed
 from kafkaviz.simulate.writer.writer import CannotLoad
 from kafkaviz.simulate.writer.writer import UnifiedLog as Writer
+from kafkaviz.versions import BASE_OFFSET
 
 MeasureProgress = Callable[
     [str, float], None
@@ -155,7 +154,7 @@ class TuningSource:
     @property
     def by_base_offset(self) -> bool:
         """Whether its scan reads one stretch of a header, as from 4.1 on."""
-        return search_profile(self.version).scan == BASE_OFFSET
+        return versions.search_profile(self.version).scan == BASE_OFFSET
 
     @property
     def total(self) -> TuningCase:
@@ -476,7 +475,7 @@ def _measure_case(
     config = log_config(values, settings.release)
     if settings.overrides:
         _check_config(config, behaviour, logs[0][0].directory)
-    by_base_offset = search_profile(version).scan == BASE_OFFSET
+    by_base_offset = versions.search_profile(version).scan == BASE_OFFSET
     builder, estimator = (
         MeasurementBuilder(
             all_intervals,
@@ -625,7 +624,7 @@ def _open_workload(
             source=message("setting_source.default", release=text),
         )
     )
-    by_base_offset = search_profile(text).scan == BASE_OFFSET
+    by_base_offset = versions.search_profile(text).scan == BASE_OFFSET
     per_append = plan.behaviour.per_append
     builder = MeasurementBuilder(
         {plan.config.index_interval_bytes},

@@ -7,7 +7,7 @@ import streamlit as st
 from kafkaviz import units, versions
 from kafkaviz.app.frame import frame
 from kafkaviz.app.frontend import stepper as stepper_component
-from kafkaviz.app.pages.lookup import controls, lookup_source, release_lookup, result_sections
+from kafkaviz.app.pages.lookup import controls, lookup_source, result_sections
 from kafkaviz.app.pages.lookup.controls import LookupQuery
 from kafkaviz.app.pages.lookup.lookup_source import (
     OFFSET,
@@ -22,8 +22,7 @@ from kafkaviz.app.state.page_location import Location, PartitionLocation, Segmen
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.print_view import apply_print_style
 from kafkaviz.errors import CorruptFile, KafkavizError
-from kafkaviz.figures import stepper
-from kafkaviz.figures.stepper.context import LookupContext
+from kafkaviz.figures.stepper import LookupContext, stepper
 from kafkaviz.figures.text import error_text
 from kafkaviz.messages import say
 from kafkaviz.search.fetch import OffsetOutOfRange
@@ -83,7 +82,9 @@ def _render_partition(location: Location, sets: dict[str, str]) -> None:
         source = lookup_source.open_partition(location_of_segment)
     except KafkavizError as fault:
         return _render_damage(fault)
-    _render_lookup(source, sets, release_lookup.assumed_release(location_of_segment).text, location)
+    _render_lookup(
+        source, sets, lookup_source.assumed_release(location_of_segment.snapshot).text, location
+    )
 
 
 def _render_lookup(
@@ -100,7 +101,7 @@ def _render_lookup(
     if sought_target is None:
         return
     try:
-        context = release_lookup.lookup_context(
+        context = lookup_source.lookup_context(
             source, query.target_kind, sought_target, query.search_profile, query.isolation
         )
     except KafkavizError as fault:
