@@ -46,6 +46,7 @@ def test_of_offsets(build_log, version):
     assert [counted(costs.counts_of(what)) for what in ("probes", "pages", "headers")] == one_by_one
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("build_log", PRACTICE_LOGS)
 def test_of_timestamps(build_log):
     """Every millisecond that Kafka looks for in this log."""
@@ -112,6 +113,7 @@ def test_of_a_real_compacted_log(version, shared):
     ] == one_by_one_to(costs.last, log, search_profile)
 
 
+@pytest.mark.slow
 def test_of_a_full_index():
     """Five million targets, none left out; 21 probes or more for nearly all."""
     log_view = practice.full()

@@ -247,6 +247,7 @@ def test_what_a_read_committed_consumer_gets(clean):
     assert "this consumer is not given it. The answer is: none." in steps(hidden)
 
 
+@pytest.mark.slow
 def test_a_full_index():
     """1 310 720 entries: 27 steps, and the histogram of five million targets."""
     at = page(None, set="full")
@@ -360,6 +361,7 @@ def test_every_partition_and_every_segment(clean):
             assert "<h1>" in html(at), partition.directory
 
 
+@pytest.mark.slow
 def test_damage_is_reported(damaged):
     """A directory whose files were damaged by hand: a page each, never a traceback."""
     from kafkaviz.log.broker import open_broker
@@ -467,6 +469,7 @@ def test_a_wrong_question_is_no_damage(clean, monkeypatch):
 ENGLISH = re.compile(r"\b[a-z]{2,} [a-z]{2,} [a-z]{2,}\b")  # three words in a row are a sentence
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "query",
     [

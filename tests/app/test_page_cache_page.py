@@ -226,6 +226,7 @@ def test_the_faults_as_csv():
 ENGLISH = re.compile(r"\b[a-z]{2,} [a-z]{2,} [a-z]{2,}\b")  # three words in a row are a sentence
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "query",
     [

@@ -148,6 +148,7 @@ def test_a_batch_larger_than_its_segment_is_explained():
     assert "<h1>Rolls</h1>" in text and not at.get("plotly_chart")
 
 
+@pytest.mark.slow
 def test_every_workload_runs():
     """Each comes with its own settings and opens without an error."""
     at = page()

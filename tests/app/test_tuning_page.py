@@ -235,6 +235,7 @@ def test_followers_and_remote_storage():
     assert "if the topic had it" not in text
 
 
+@pytest.mark.slow
 def test_a_workload_that_comes_along_and_ones_own():
     """Measured like any log; what somebody wrote is checked first."""
     at = page(tune="Workload")
@@ -335,6 +336,7 @@ def test_a_cancelled_reading_can_be_begun_anew():
     assert tuning_context.get_or_start(request) is not second
 
 
+@pytest.mark.slow
 def test_what_the_downloads_give():
     """The object of kafkaviz tune --json, of what is on the page; the report of the whole
     directory.

@@ -191,6 +191,7 @@ def test_a_full_index_takes_few_bytes():
     assert view.steps[-2].titles[0] == f"21 probes on 13 pages found slot 308{T}640"
 
 
+@pytest.mark.slow
 def test_every_target_of_a_small_log_has_its_steps():
     """By offset and by time, each release; the last step names the answer, and the probes add
     up.

@@ -126,6 +126,7 @@ def test_uncommitted_tells_what_became_of_each(broker_directory, txnindex):
     assert [offset for offset, aborted in aborted_by_offset.items() if aborted is None] == [15, 16]
 
 
+@pytest.mark.slow
 def test_aborted_transactions_of_a_real_broker(clean):
     """As a consumer is given them, of the topics that have any: with .txnindex files, snapshots,
     and one transaction left open.

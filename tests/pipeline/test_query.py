@@ -928,6 +928,7 @@ def test_a_query_that_takes_too_long_is_ended(catalog_folder, monkeypatch):
         ask(catalog_folder, "SELECT 1")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [
@@ -964,6 +965,7 @@ def test_a_query_that_takes_too_much_memory_is_ended(text, catalog_folder, monke
     assert ask(catalog_folder, "SELECT 1 AS one") == [{"one": 1}]
 
 
+@pytest.mark.slow
 def test_a_cross_join_does_not_take_the_memory(catalog_folder):
     """All that joins one row is many million rows: the first are told, and that there are more."""
     answer = Query(

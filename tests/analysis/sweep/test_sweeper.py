@@ -46,6 +46,7 @@ def counted(counts: np.ndarray) -> dict[int, int]:
     return {number: int(targets) for number, targets in enumerate(counts) if targets}
 
 
+@pytest.mark.slow
 def test_equals_kafkas_counter_on_random_traces():
     """Entries, time entries, the headers of every lookup and the bytes skipped, each way of
     counting among them.
