@@ -14,7 +14,7 @@ from kafkaviz.analysis.tuning.source import TuningCase, TuningSource
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.frame import frame
-from kafkaviz.app.pages.tuning import scope, tuning_context
+from kafkaviz.app.pages.tuning import scope
 from kafkaviz.app.pages.tuning.comparisons import (
     render_comparison,
     render_remote_reads,
@@ -28,16 +28,15 @@ from kafkaviz.app.pages.tuning.curves import (
     render_limits,
     reset_interval,
 )
-from kafkaviz.app.pages.tuning.scope import MeasureRequest, Scope, go_to, log_bytes
+from kafkaviz.app.pages.tuning.scope import Scope, go_to, log_bytes
 from kafkaviz.app.pages.tuning.tuning_context import (
     TuningContext,
     build_context,
     render_p99,
-    render_unfinished,
     subject_text,
     verdict_view,
 )
-from kafkaviz.app.state import choice, page_location, page_state
+from kafkaviz.app.state import choice, measure_jobs, page_location, page_state
 from kafkaviz.app.state.page_location import BrokerLocation, Location
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.print_view import apply_print_style
@@ -61,6 +60,7 @@ BUDGETS = (
 )
 CURVES = (1, 0.4594)  # of the width; the verdict has the rest
 HALF = (1, 1)
+PATIENCE_S = 2.5  # that the page waits for a measuring before it shows how far it is
 
 
 REPORTED_BYTES = 1 << 30  # of .log, in a report that a page makes
@@ -374,16 +374,11 @@ def _render_body(location: Location) -> None:
         if tuning_scope.kind == "workload":
             tuning_scope = replace(tuning_scope, name=scope.choose_workload())
         measure_request = scope.measure_request(tuning_scope)
-        reading = tuning_context.get_or_start(measure_request) if measure_request else None
-        if (
-            reading
-            and reading.ends_within(tuning_context.PATIENCE_S)
-            and reading.result
-            and not reading.is_empty
-        ):
+        reading = measure_jobs.get_or_start(measure_request) if measure_request else None
+        if reading and reading.ends_within(PATIENCE_S) and reading.result and not reading.is_empty:
             _render_measured(
                 tuning_scope,
-                cast(MeasureRequest, measure_request).key,
+                reading.request.key,
                 reading.result,
                 head,
                 controls,
@@ -394,7 +389,7 @@ def _render_body(location: Location) -> None:
         with controls:
             scope.render_choice(tuning_scope)
         if reading:
-            render_unfinished(reading, tuning_scope)
+            scope.render_unfinished(reading, tuning_scope)
 
 
 def _render_measured(tuning_scope: Scope, key: str, source: TuningSource, head, controls) -> None:
