@@ -24,7 +24,7 @@ from kafkaviz.analysis.inference.version import (
     CALLER_DECIDES,
     WORKLOAD_DECIDES,
     AssumedRelease,
-    assumed_version,
+    assume_release,
 )
 from kafkaviz.analysis.lookup import paths
 from kafkaviz.analysis.restart.next_start import RestartLog, stored_log
@@ -366,7 +366,7 @@ def _open_broker(
     read_ahead_bytes: int,
     on_progress: MeasureProgress,
 ) -> TuningSource:
-    assumed_release = assumed_version(broker, version)
+    assumed_release = assume_release(broker, version)
     settings = open_settings(broker, assumed_release.version, overrides)
     by_topic: dict[str, list] = {}
     for partition in broker.partitions:

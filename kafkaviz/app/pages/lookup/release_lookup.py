@@ -9,7 +9,7 @@ from dataclasses import replace
 import streamlit as st
 
 from kafkaviz import versions
-from kafkaviz.analysis.inference.version import AssumedRelease, assumed_version
+from kafkaviz.analysis.inference.version import AssumedRelease, assume_release
 from kafkaviz.analysis.lookup import why_offset
 from kafkaviz.app.cache.broker_cache import HASH_FUNCS, BrokerSnapshot
 from kafkaviz.app.pages.lookup.lookup_source import SOURCE_HASH_FUNCS, TIMESTAMP, LookupSource
@@ -42,7 +42,7 @@ def assumed_release(location: BrokerLocation) -> AssumedRelease:
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=HASH_FUNCS)
 def _assumed_release(snapshot: BrokerSnapshot) -> AssumedRelease:
-    return assumed_version(snapshot.broker)
+    return assume_release(snapshot.broker)
 
 
 def equivalent_version(version: str) -> str | None:
