@@ -5,7 +5,6 @@ What memory holds; and who reads. A choice is called in the address as in the ta
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -21,6 +20,7 @@ from kafkaviz.analysis.page_cache.page_replay import (
     Memory,
     Readers,
 )
+from kafkaviz.app.cache.replay_cache import ReplaySettings
 from kafkaviz.app.cache.segment_cache import HASH_FUNCS
 from kafkaviz.app.state import choice, page_location, page_state
 from kafkaviz.app.state.page_location import BrokerLocation, Location
@@ -62,22 +62,6 @@ ENTRY_SIZE = {
 }
 DEFAULT_SEED, LARGEST_SEED = 6432, 999_999
 PRACTICE = "A practice log"
-
-
-@dataclass(frozen=True)
-class ReplaySettings:
-    """What the sliders say.
-
-    Attributes:
-        warm_bytes: None where the search has no warm section.
-        key: of a real index, "" for an invented one.
-    """
-
-    growth: IndexGrowth
-    memory: Memory
-    readers: Readers
-    warm_bytes: int | None
-    key: str = ""
 
 
 def render_controls(

@@ -11,6 +11,7 @@ import streamlit as st
 from kafkaviz import units
 from kafkaviz.analysis.rolls.limits import WriteLoad
 from kafkaviz.analysis.rolls.roll_history import RollHistory
+from kafkaviz.app.cache import simulation_cache
 from kafkaviz.app.frame import frame
 from kafkaviz.app.pages.rolls import disk_rolls, roll_figures, simulated_log
 from kafkaviz.app.pages.rolls.controls import render_controls
@@ -64,7 +65,7 @@ def _render_simulated_log() -> tuple[Workload, LogConfig] | None:
         return None
     workload, config = chosen
     try:
-        run = simulated_log.simulate(workload, config)
+        run = simulation_cache.simulate(workload, config)
     except KafkavizError as fault:
         with elements.state(
             "unmade", "error", say("rolls.unmade"), error_text.describe_sentence(fault)
