@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import streamlit as st
 
@@ -37,7 +37,7 @@ from kafkaviz.app.pages.tuning.tuning_context import (
     verdict_view,
 )
 from kafkaviz.app.state import choice, measure_jobs, page_location, page_state
-from kafkaviz.app.state.page_location import BrokerLocation, Location
+from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.print_view import apply_print_style
 from kafkaviz.app.widgets.tables import download, report_name, to_csv
@@ -45,6 +45,7 @@ from kafkaviz.figures.text import inactive_segment_text, tuning_terms
 from kafkaviz.figures.text.join_text import join_semicolon, join_sentences
 from kafkaviz.figures.text.sentence_text import end_sentence
 from kafkaviz.figures.text.tuning_terms import micros
+from kafkaviz.log.broker import Broker
 from kafkaviz.messages import render, say, say_count
 
 BUDGETS = (
@@ -227,10 +228,8 @@ def render_topics(context: TuningContext) -> None:
         )
     st.space(12)
     with st.container(horizontal=True, vertical_alignment="center", gap=16, key="kv_topics_foot"):
-        names = {
-            _first_partition(cast(BrokerLocation, context.location), case.name): case.name
-            for case in cases
-        }
+        broker = context.location.broker
+        names = {_first_partition(broker, case.name): case.name for case in cases if broker}
         names.pop("", None)
         text = say("tuning.open_topic")
         widget_options: dict[str, Any] = {
@@ -319,11 +318,11 @@ def _topic_values(recommendations: dict) -> Callable[[TuningCase], tuple]:
     return values
 
 
-def _first_partition(location: BrokerLocation, topic: str) -> str:
+def _first_partition(broker: Broker, topic: str) -> str:
     """A topic's partition with the longest log."""
     partitions = [
         partition
-        for partition in location.broker.partitions
+        for partition in broker.partitions
         if partition.topic == topic and partition.state == "current"
     ]
     return (
@@ -366,7 +365,7 @@ def _render_body(location: Location) -> None:
     with st.container(gap=None, key="kv_tuning"):
         tuning_scope = scope.current_scope(location)
         if tuning_scope.kind != "workload" and location.fault:
-            page_location.partition(location)
+            page_location.require_partition(location)
         head = st.container(key="kv_head", horizontal=True, vertical_alignment="bottom")
         controls = st.container(
             key="kv_tune_set", horizontal=True, vertical_alignment="bottom", gap=20
