@@ -13,8 +13,10 @@ from streamlit.testing.v1 import AppTest
 
 from kafkaviz.analysis.page_cache import index_layouts
 from kafkaviz.analysis.page_cache.page_replay import IndexGrowth, Memory, Readers
+from kafkaviz.app.cache import replay_cache
+from kafkaviz.app.cache.replay_cache import ReplaySettings
 from kafkaviz.app.lessons import exercise, exercise_text
-from kafkaviz.app.pages.page_cache import controls, growth
+from kafkaviz.app.pages.page_cache import controls
 from kafkaviz.figures.page_cache import layout_bars
 from kafkaviz.messages import message, say
 from tests.app import page_driver
@@ -211,8 +213,8 @@ def test_the_two_popular_answers_are_shown_where_they_fail():
 
 def test_the_faults_as_csv():
     """One a line, digits plain."""
-    expected = controls.ReplaySettings(IndexGrowth(20_480), Memory(), Readers(), 8192)
-    plain, _ = growth.images(expected)
+    expected = ReplaySettings(IndexGrowth(20_480), Memory(), Readers(), 8192)
+    plain, _ = replay_cache.replays(expected)
     rows = list(
         csv.reader(
             io.StringIO(

@@ -125,7 +125,7 @@ def infer_release(broker: Broker) -> InferredRelease:
     return InferredRelease(first.first if first else None, last.last if last else None, reasons)
 
 
-def assumed_version(broker: Broker, version: str | None = None) -> AssumedRelease:
+def assume_release(broker: Broker, version: str | None = None) -> AssumedRelease:
     """The release to go by.
 
     It is the release given, such as "3.9" or "4.3.1", else what the directory's own traces say,

@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from kafkaviz import versions
-from kafkaviz.analysis.inference.version import NOTHING_DECIDES, AssumedRelease, assumed_version
+from kafkaviz.analysis.inference.version import NOTHING_DECIDES, AssumedRelease
+from kafkaviz.analysis.inference.version import assume_release as assume_broker_release
 from kafkaviz.analysis.restart.recovery_scope import distrust_reason, recovered_bases
 from kafkaviz.binary.file_view import AFTER_RECOVERY, ON_DISK, FileView
 from kafkaviz.errors import CannotOpen, CorruptBytes
@@ -74,7 +75,7 @@ def assume_release(partition: Partition) -> AssumedRelease:
     """
     if not partition.live or not names.parse_directory(partition.directory):
         return AssumedRelease(versions.NEWEST_RELEASE, (NOTHING_DECIDES,))
-    return assumed_version(open_broker(partition.path))
+    return assume_broker_release(open_broker(partition.path))
 
 
 def open_log_view(

@@ -24,7 +24,7 @@ from kafkaviz.analysis.inference.version import (
     CALLER_DECIDES,
     WORKLOAD_DECIDES,
     AssumedRelease,
-    assumed_version,
+    assume_release,
 )
 from kafkaviz.analysis.lookup import paths
 from kafkaviz.analysis.restart.next_start import RestartLog, stored_log
@@ -122,6 +122,23 @@ class TuningCase:
 
 
 @dataclass(frozen=True)
+class EntryCounts:
+    """Of both indexes: replayed at today's interval, and of the directory.
+
+    None where an index is missing.
+
+    Attributes:
+        is_workload: a workload has no directory.
+        topics: how many, each replayed at its own interval.
+    """
+
+    replay_counts: tuple[int, int]
+    directory_counts: tuple[int, int] | None
+    is_workload: bool = False
+    topics: int = 1
+
+
+@dataclass(frozen=True)
 class TuningSource:
     """Everything that a path or a workload's name stands for.
 
@@ -200,6 +217,17 @@ class TuningSource:
             self.name, today, measurement, index_files=(sum(apparent_bytes), sum(allocated_bytes))
         )
 
+    @property
+    def entry_counts(self) -> EntryCounts:
+        """The entries of all cases."""
+        disk_entries = [case.disk_entries for case in self.cases if case.disk_entries is not None]
+        return EntryCounts(
+            _sum_pairs(case.replayed_entries for case in self.cases),
+            _sum_pairs(disk_entries) if len(disk_entries) == len(self.cases) else None,
+            self.kind == WORKLOAD,
+            len(self.cases),
+        )
+
     def _largest(self, name: str) -> int:
         """Of a setting over all topics.
 
@@ -209,6 +237,11 @@ class TuningSource:
             case.today for case in self.cases if name not in case.today.inferred_settings
         ] or [case.today for case in self.cases]
         return max(getattr(each_config.config, _field_name(name)) for each_config in configs)
+
+
+def _sum_pairs(pairs: Iterable[tuple[int, int]]) -> tuple[int, int]:
+    offsets, times = zip(*pairs, strict=True)
+    return sum(offsets), sum(times)
 
 
 def open_source(
@@ -332,7 +365,7 @@ def _open_broker(
     read_ahead_bytes: int,
     on_progress: MeasureProgress,
 ) -> TuningSource:
-    assumed_release = assumed_version(broker, version)
+    assumed_release = assume_release(broker, version)
     settings = open_settings(broker, assumed_release.version, overrides)
     by_topic: dict[str, list] = {}
     for partition in broker.partitions:

@@ -16,7 +16,8 @@ import streamlit as st
 
 from kafkaviz import units, versions
 from kafkaviz.analysis.inference.interval import IntervalBounds, interval_bounds
-from kafkaviz.analysis.inference.version import AssumedRelease, assumed_version
+from kafkaviz.analysis.inference import version
+from kafkaviz.analysis.inference.version import AssumedRelease
 from kafkaviz.analysis.lookup import lookups, why_offset
 from kafkaviz.app.cache import segment_cache
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot, HashFuncs
@@ -365,9 +366,9 @@ def parse_keys(text: str) -> list[int]:
 
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=HASH_FUNCS)
-def assumed_release(snapshot: BrokerSnapshot) -> AssumedRelease:
+def assume_release(snapshot: BrokerSnapshot) -> AssumedRelease:
     """The release that the open directory looks like."""
-    return assumed_version(snapshot.broker)
+    return version.assume_release(snapshot.broker)
 
 
 def equivalent_version(version: str) -> str | None:

@@ -34,15 +34,13 @@ def render_page() -> None:
     """The page, or the sentence that says why there is none."""
     location = frame("Lookup")
     apply_print_style()
-    has_log = location.segment is not None and location.segment.log is not None
     own = (
         {
             OWN_SET: elements.cut_middle(
-                units.escape_controls(cast(SegmentLocation, location).partition.directory),
-                LABEL_CHARACTERS,
+                units.escape_controls(location.partition.directory), LABEL_CHARACTERS
             )
         }
-        if has_log
+        if isinstance(location, SegmentLocation) and location.segment.log is not None
         else {}
     )
     sets = own | {name: say(f"lookup.set_{name}") for name in SETS}
@@ -65,9 +63,8 @@ def _asks_for_location(location: Location) -> bool:
 
 def _render_partition(location: Location, sets: dict[str, str]) -> None:
     """The open topic-partition."""
-    segment = page_location.segment(location)
-    location_of_segment = cast(SegmentLocation, location)
-    if segment.log is None:
+    location_of_segment = page_location.require_segment(location)
+    if location_of_segment.segment.log is None:
         with elements.state(
             "no_log", "warning", say("lookup.no_log"), say("lookup.no_log_below"), level=1
         ):
@@ -83,7 +80,7 @@ def _render_partition(location: Location, sets: dict[str, str]) -> None:
     except KafkavizError as fault:
         return _render_damage(fault)
     _render_lookup(
-        source, sets, lookup_source.assumed_release(location_of_segment.snapshot).text, location
+        source, sets, lookup_source.assume_release(location_of_segment.snapshot).text, location
     )
 
 
@@ -132,8 +129,8 @@ def _render_context(
         stepper.message(view, context, key),
         lambda: controls.set_from_slot(key, context, target_kind),
     )
-    if location and context.result.record:
-        result_sections.render_segment_link(cast(PartitionLocation, location), context)
+    if isinstance(location, PartitionLocation) and context.result.record:
+        result_sections.render_segment_link(location, context)
     if context.result.searches:
         result_sections.render_comparison(
             source,
