@@ -172,7 +172,9 @@ def test_a_segment_is_found_again_from_health(server, page):
     assert "tp=payments-0" in page.url and "segment=7975" in page.url and "pin=11612" in page.url
 
 
-@pytest.mark.parametrize(("language", "last"), [("en", "Go to"), pytest.param("zh", "前往", marks=pytest.mark.matrix)])
+@pytest.mark.parametrize(
+    ("language", "last"), [("en", "Go to"), pytest.param("zh", "前往", marks=pytest.mark.matrix)]
+)
 def test_the_bar_has_room_for_a_long_name(server, page, clean, tmp_path, language, last):
     """Copy link and Go to stay inside at 1280 px, with a long path in front and the name of a
     deleted topic behind it.

@@ -11,7 +11,8 @@ from streamlit.testing.v1 import AppTest
 
 from kafkaviz import versions
 from kafkaviz.analysis.lookup import lookups as analysed
-from kafkaviz.app.pages.lookup import controls, lookup_source
+from kafkaviz.app.cache import lookup_source
+from kafkaviz.app.pages.lookup import controls
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.batch import HEADER_BYTES
 from kafkaviz.messages import verbatim

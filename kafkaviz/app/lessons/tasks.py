@@ -11,11 +11,11 @@ from typing import cast
 
 import numpy as np
 
+from kafkaviz.app.cache import lookup_source
 from kafkaviz.app.lessons import exercise
 from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
 from kafkaviz.app.lessons.kinds import CAUSES, TASK_KEYS
 from kafkaviz.app.lessons.live import block_location, growth_story, roll_simulation
-from kafkaviz.app.pages.lookup import lookup_source
 from kafkaviz.binary import varint
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.figures.stepper import LookupContext

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import streamlit as st
 
 from kafkaviz import versions
+from kafkaviz.app.cache import lookup_source
 from kafkaviz.app.frontend.entries import entries
 from kafkaviz.app.lessons.grammar import LessonBlock
 from kafkaviz.app.lessons.live.figure import Destination, LessonFigure
-from kafkaviz.app.pages.lookup import lookup_source
 from kafkaviz.app.state import page_state
 from kafkaviz.figures.stepper import LookupContext
 from kafkaviz.messages import say

@@ -5,6 +5,8 @@ Step by step, as lanes beside the other search, and why a timestamp gave its off
 
 from typing import cast
 
+from kafkaviz.app.cache import lookup_source
+from kafkaviz.app.cache.lookup_source import LookupSource
 from kafkaviz.app.frontend import stepper as stepper_component
 from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
 from kafkaviz.app.lessons.live.block_location import locate
@@ -16,8 +18,6 @@ from kafkaviz.app.lessons.live.figure import (
     start_parameters,
     stepper_data,
 )
-from kafkaviz.app.pages.lookup import lookup_source
-from kafkaviz.app.pages.lookup.lookup_source import LookupSource
 from kafkaviz.app.state import page_state
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.tables import table

@@ -12,9 +12,8 @@ from typing import Any, cast
 import streamlit as st
 
 from kafkaviz import units
-from kafkaviz.app.frontend import stepper as stepper_component
-from kafkaviz.app.pages.lookup import lookup_source
-from kafkaviz.app.pages.lookup.lookup_source import (
+from kafkaviz.app.cache import lookup_source
+from kafkaviz.app.cache.lookup_source import (
     KAFKAS_WARM,
     OFFSET,
     OWN_SET,
@@ -23,6 +22,7 @@ from kafkaviz.app.pages.lookup.lookup_source import (
     VERSIONS,
     LookupSource,
 )
+from kafkaviz.app.frontend import stepper as stepper_component
 from kafkaviz.app.state import choice, page_state
 from kafkaviz.app.widgets import elements
 from kafkaviz.figures.stepper import LookupContext

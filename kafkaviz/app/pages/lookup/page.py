@@ -5,11 +5,8 @@ from typing import cast
 import streamlit as st
 
 from kafkaviz import units, versions
-from kafkaviz.app.frame import frame
-from kafkaviz.app.frontend import stepper as stepper_component
-from kafkaviz.app.pages.lookup import controls, lookup_source, result_sections
-from kafkaviz.app.pages.lookup.controls import LookupQuery
-from kafkaviz.app.pages.lookup.lookup_source import (
+from kafkaviz.app.cache import lookup_source
+from kafkaviz.app.cache.lookup_source import (
     OFFSET,
     OWN_SET,
     PRACTICE,
@@ -17,6 +14,10 @@ from kafkaviz.app.pages.lookup.lookup_source import (
     TIMESTAMP,
     LookupSource,
 )
+from kafkaviz.app.frame import frame
+from kafkaviz.app.frontend import stepper as stepper_component
+from kafkaviz.app.pages.lookup import controls, result_sections
+from kafkaviz.app.pages.lookup.controls import LookupQuery
 from kafkaviz.app.state import choice, page_location, page_state
 from kafkaviz.app.state.page_location import Location, PartitionLocation, SegmentLocation
 from kafkaviz.app.widgets import elements

@@ -15,8 +15,8 @@ import numpy as np
 import streamlit as st
 
 from kafkaviz import units, versions
-from kafkaviz.analysis.inference.interval import IntervalBounds, interval_bounds
 from kafkaviz.analysis.inference import version
+from kafkaviz.analysis.inference.interval import IntervalBounds, interval_bounds
 from kafkaviz.analysis.inference.version import AssumedRelease
 from kafkaviz.analysis.lookup import lookups, why_offset
 from kafkaviz.app.cache import segment_cache
