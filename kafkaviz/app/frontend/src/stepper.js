@@ -29,9 +29,9 @@ function drawnIn(state) {
 }
 
 function moved(state, { search, probes, over }) {
-  state.told = { key: state.key, search, probes, over };
-  document.__kvStep = state.told; // for who comes later
-  document.dispatchEvent(new CustomEvent('kv-step', { detail: state.told }));
+  const position = { key: state.key, search, probes, over };
+  document.__kvStep = position; // for who comes later
+  document.dispatchEvent(new CustomEvent('kv-step', { detail: position }));
 }
 
 // A dot a step, in groups: one a phase, and again where a phase comes again.
@@ -75,27 +75,27 @@ function draw(state, step) {
   mark(state);
   if (!data.searches.length) return;
   const search = data.searches[step.search],
-    view = seen(step, search);
+    view = searchProgress(step, search);
   code(state, step, search);
   [$('f1t').textContent, $('f2t').textContent, $('f3t').textContent] = step.titles;
   $('f1s').textContent = search.hint;
-  if (anew(state, 'index', step.search, step.probes, step.over, step.phase === search.kind)) {
+  if (hasChanged(state, 'index', step.search, step.probes, step.over, step.phase === search.kind)) {
     $('ix').replaceChildren((search.cells ? drawSmall : drawBig)(state, state.width, search, view));
     cursor(state, search);
   }
   const atLog = step.phase === 'log' || step.phase === 'record' ? step.phase : '';
   if (
     data.scans.length &&
-    anew(state, 'log', step.scan, step.readings, step.ended, atLog, step.over && step.search)
+    hasChanged(state, 'log', step.scan, step.readings, step.ended, atLog, step.over && step.search)
   )
     drawLog(state, step, data.scans[step.scan]);
-  if (anew(state, 'records', atLog === 'record')) drawRecords(state, step);
+  if (hasChanged(state, 'records', atLog === 'record')) drawRecords(state, step);
 }
 
 // Whether a figure shows something else than before: what stays as it is costs no layout and no paint.
-function anew(state, figure, ...shown) {
+function hasChanged(state, figure, ...parts) {
   const was = state.drawn[figure],
-    now = shown.join();
+    now = parts.join();
   state.drawn[figure] = now;
   return was !== now;
 }
@@ -123,17 +123,18 @@ function mark(state) {
 }
 
 // What of a search is known at a step: its probes so far, the last of them, the pages they touched.
-function seen(step, search) {
+function searchProgress(step, search) {
   const probes = search.rows.slice(0, step.probes),
     last = probes.at(-1),
     pages = new Set(probes.flatMap(p => p.pages));
-  const found = step.over && search.slot >= 0 ? search.slot : null;
-  const left = found !== null ? [found, found] : last ? last.after : [0, search.entries - 1];
+  const foundSlot = step.over && search.slot >= 0 ? search.slot : null;
+  const left =
+    foundSlot !== null ? [foundSlot, foundSlot] : last ? last.after : [0, search.entries - 1];
   return {
     probes,
     last,
     pages,
-    found,
+    foundSlot,
     left,
     over: step.over,
     now: !step.over && step.phase === search.kind ? last : null,
@@ -223,7 +224,7 @@ function cursor(state, search) {
   const move = to => {
     state.slot = Math.max(0, Math.min(last, to));
     const [left, top, width, height] = state.place(state.slot),
-      told =
+      sentence =
         search.cells?.[state.slot][2] ??
         fillTemplate(words.pick_slot, { slot: groupDigits(state.slot), last: groupDigits(last) });
     Object.assign(box.style, {
@@ -240,7 +241,7 @@ function cursor(state, search) {
         'aria-valuemin': 0,
         'aria-valuemax': last,
         'aria-valuenow': state.slot,
-        'aria-valuetext': fillTemplate(words.pick_at, { told }),
+        'aria-valuetext': fillTemplate(words.pick_at, { told: sentence }),
       },
       [],
     );
@@ -273,7 +274,7 @@ function cursor(state, search) {
 
 function drawSmall(state, w, search, view) {
   const { words } = state.data,
-    { probes, now, found, pages } = view,
+    { probes, now, foundSlot, pages } = view,
     N = search.entries,
     F = search.warm_from,
     col = colour(search);
@@ -361,10 +362,10 @@ function drawSmall(state, w, search, view) {
     );
   const probed = new Set(probes.map(p => p.slot)),
     [lo, hi] = view.left ?? [N, -1];
-  search.cells.forEach(([key, value, told], s) => {
+  search.cells.forEach(([key, value, sentence], s) => {
     const out = probes.length && (s < lo || s > hi),
-      hit = found === s,
-      here = now?.slot === s,
+      hit = foundSlot === s,
+      isCurrent = now?.slot === s,
       mid = x(s) + cw / 2;
     const cell = svg(
       'g',
@@ -376,8 +377,8 @@ function drawSmall(state, w, search, view) {
         height: H0,
         rx: 3,
         fill: color(hit ? 'hit-soft' : out ? 'panel' : `${col}-soft`),
-        stroke: hit ? color('hit') : here ? color('probe') : 'none',
-        'stroke-width': hit || here ? 2.4 : 0,
+        stroke: hit ? color('hit') : isCurrent ? color('probe') : 'none',
+        'stroke-width': hit || isCurrent ? 2.4 : 0,
       }),
     );
     if (!tiny)
@@ -425,14 +426,14 @@ function drawSmall(state, w, search, view) {
       clickable(
         state,
         search,
-        state.hover(cell, () => [told]),
+        state.hover(cell, () => [sentence]),
         () => s,
       ),
     );
   });
   probes.forEach((p, i) => {
     const y = y0 + i * rowH + rowH / 2,
-      here = p === now,
+      isCurrent = p === now,
       [a, b] = p.before;
     const cut = (l, r) => {
       if (r >= l)
@@ -461,21 +462,21 @@ function drawSmall(state, w, search, view) {
             height: 12,
             rx: 3,
             fill: color(col),
-            opacity: here ? 0.62 : 0.3,
+            opacity: isCurrent ? 0.62 : 0.3,
           }),
         );
     }
     const short = text => (time ? text.slice(6) : text);
     g.append(
-      svg('text', { x: 0, y: y + 4, class: here ? 'strong' : 'axt' }, words.probe),
-      disc(x(p.slot) + cw / 2, y, i + 1, color(here ? 'probe' : 'ink-2')),
+      svg('text', { x: 0, y: y + 4, class: isCurrent ? 'strong' : 'axt' }, words.probe),
+      disc(x(p.slot) + cw / 2, y, i + 1, color(isCurrent ? 'probe' : 'ink-2')),
       svg(
         'text',
         {
           x: w,
           y: y + 4,
           'text-anchor': 'end',
-          class: `${here ? 'strong ' : ''}mono`,
+          class: `${isCurrent ? 'strong ' : ''}mono`,
           style: 'font-size:12px',
         },
         `${short(p.key)} ${p.compare} ${short(search.target)}`,
@@ -487,7 +488,7 @@ function drawSmall(state, w, search, view) {
 
 function drawBig(state, w, search, view) {
   const { words } = state.data,
-    { probes, now, found, pages } = view,
+    { probes, now, foundSlot, pages } = view,
     N = search.entries,
     F = search.warm_from,
     per = search.page_slots,
@@ -578,12 +579,15 @@ function drawBig(state, w, search, view) {
         'stroke-width': now?.pages.includes(k) ? 2.6 : 1.4,
       }),
     );
-  const named = [...pages].slice(0, 13).map(groupDigits).join(', ') + (pages.size > 13 ? ' …' : '');
+  const pageNumbers =
+    [...pages].slice(0, 13).map(groupDigits).join(', ') + (pages.size > 13 ? ' …' : '');
   g.append(
     svg(
       'text',
       { x: 0, y: sy + sh + 15 },
-      pages.size ? countText(words, 'pages_touched', pages.size, { pages: named }) : words.no_page,
+      pages.size
+        ? countText(words, 'pages_touched', pages.size, { pages: pageNumbers })
+        : words.no_page,
     ),
   );
   if (NP <= 14)
@@ -595,13 +599,13 @@ function drawBig(state, w, search, view) {
           fillTemplate(words.page, { n: i }),
         ),
       );
-  if (found !== null) g.append(...tick(slotX(found + 0.5), sy + sh / 2, 8));
+  if (foundSlot !== null) g.append(...tick(slotX(foundSlot + 0.5), sy + sh / 2, 8));
   const fw = w - 220;
   g.append(svg('text', { x: 0, y: y0 - 16, class: 'axt' }, words.magnifies));
   probes.forEach((p, i) => {
     const y = y0 + i * rowH,
       [a, b] = p.before,
-      here = p === now,
+      isCurrent = p === now,
       x = scale(a, b + 1, 0, fw),
       [lo, hi] = p.after ?? [b + 1, b],
       xa = x(lo),
@@ -639,7 +643,7 @@ function drawBig(state, w, search, view) {
           height: bar,
           rx: 2,
           fill: color(col),
-          opacity: here ? 0.75 : 0.42,
+          opacity: isCurrent ? 0.75 : 0.42,
         }),
       );
       if (i < probes.length - 1 || !view.over)
@@ -667,18 +671,22 @@ function drawBig(state, w, search, view) {
       svg('circle', {
         cx: x(p.slot + 0.5),
         cy: y + bar / 2,
-        r: here ? 6.5 : 4.5,
-        fill: color(here ? 'probe' : 'ink-2'),
+        r: isCurrent ? 6.5 : 4.5,
+        fill: color(isCurrent ? 'probe' : 'ink-2'),
         stroke: color('raised'),
         'stroke-width': 1.5,
       }),
-      svg('text', { x: fw + 14, y: y + bar / 2 + 4, class: here ? 'strong' : '' }, String(i + 1)),
+      svg(
+        'text',
+        { x: fw + 14, y: y + bar / 2 + 4, class: isCurrent ? 'strong' : '' },
+        String(i + 1),
+      ),
       svg(
         'text',
         {
           x: fw + 34,
           y: y + bar / 2 + 4,
-          class: `${here ? 'strong ' : ''}mono`,
+          class: `${isCurrent ? 'strong ' : ''}mono`,
           style: 'font-size:11.5px',
         },
         `${search.kind === 'time' ? p.key.slice(3) : p.key} ${p.compare}`,
@@ -689,7 +697,7 @@ function drawBig(state, w, search, view) {
           x: w,
           y: y + bar / 2 + 4,
           'text-anchor': 'end',
-          class: here ? '' : 'axt',
+          class: isCurrent ? '' : 'axt',
           style: 'font-size:11.5px',
         },
         p.after ? fillTemplate(words.left, { n: groupDigits(hi - lo + 1) }) : words.none_left,
@@ -724,23 +732,23 @@ function drawLog(state, step, scan) {
   if (!scan.rows.length) return $('lg').replaceChildren(g);
   const reads = scan.reads.slice(0, step.readings),
     now = step.phase === 'log' ? reads.at(-1) : null,
-    list = window14(scan.rows, reads.at(-1)?.[0] ?? scan.start);
+    list = batchesAround(scan.rows, reads.at(-1)?.[0] ?? scan.start);
   const p0 = list[0][0],
     p1 = list.at(-1)[0] + list.at(-1)[1],
     x = scale(p0, p1, 0, w),
     read = new Map();
-  for (const one of reads)
-    if (one[0] >= p0 && one[0] < p1) {
-      if (!read.has(one[0])) read.set(one[0], []);
-      read.get(one[0]).push(...one[1].map(size => [size, one === now]));
+  for (const reading of reads)
+    if (reading[0] >= p0 && reading[0] < p1) {
+      if (!read.has(reading[0])) read.set(reading[0], []);
+      read.get(reading[0]).push(...reading[1].map(size => [size, reading === now]));
     }
-  const found = step.ended || step.phase === 'record' ? scan.found : null;
+  const foundPosition = step.ended || step.phase === 'record' ? scan.found : null;
   for (const [pos, size, base, last, newest, count] of list) {
     const xa = x(pos),
       xb = x(pos + size),
       rd = read.get(pos),
-      here = rd?.some(one => one[1]),
-      hit = found === pos,
+      isCurrent = rd?.some(([, isLast]) => isLast),
+      hit = foundPosition === pos,
       full = base === last ? groupDigits(base) : `${groupDigits(base)}–${groupDigits(last)}`;
     const box = svg(
       'g',
@@ -752,7 +760,7 @@ function drawLog(state, step, scan) {
         height: bh,
         rx: 3,
         fill: color(hit ? 'hit-soft' : rd ? 'scan-soft' : 'log-soft'),
-        stroke: hit ? color('hit') : here ? color('scan') : 'none',
+        stroke: hit ? color('hit') : isCurrent ? color('scan') : 'none',
         'stroke-width': 2,
       }),
     );
@@ -761,7 +769,7 @@ function drawLog(state, step, scan) {
             1,
             Math.min(
               xb - xa - 2,
-              Math.max(5, x(pos + Math.min(61, Math.max(...rd.map(one => one[0])))) - xa),
+              Math.max(5, x(pos + Math.min(61, Math.max(...rd.map(([bytes]) => bytes)))) - xa),
             ),
           )
         : 0,
@@ -775,7 +783,7 @@ function drawLog(state, step, scan) {
           height: low ? 6 : bh,
           rx: 2,
           fill: color('scan'),
-          opacity: here ? 1 : 0.5,
+          opacity: isCurrent ? 1 : 0.5,
         }),
       );
     const text = xb - xa > full.length * 7.4 + 14 ? full : groupDigits(base);
@@ -859,7 +867,7 @@ function drawLog(state, step, scan) {
       ),
     );
   let right = -99;
-  for (const p of [...list.map(one => one[0]), p1]) {
+  for (const p of [...list.map(([position]) => position), p1]) {
     const at = x(p),
       text = groupDigits(p);
     g.append(
@@ -886,7 +894,7 @@ function drawLog(state, step, scan) {
 }
 
 // Few batches are all drawn; of many those around the read, which then stays near the left.
-function window14(rows, position) {
+function batchesAround(rows, position) {
   if (rows.length <= BATCHES) return rows;
   const at = rows.findLastIndex(row => row[0] <= position),
     from = Math.max(0, Math.min(rows.length - BATCHES, at - 3));
@@ -896,7 +904,7 @@ function window14(rows, position) {
 function drawRecords(state, step) {
   const { $, data } = state,
     on = step.phase === 'record',
-    hit = data.records.findIndex(one => one[0] === data.hit);
+    hit = data.records.findIndex(([offset]) => offset === data.hit);
   $('fr').hidden = !data.records.length;
   if (!data.records.length) return;
   const boxes = data.records.map(([_offset, text, label, when], i) =>
