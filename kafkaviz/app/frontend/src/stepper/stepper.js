@@ -1,7 +1,7 @@
 // The stepper of a lookup: three figures, the pseudocode and its values. Other components on the page hear of each step by the event kv-step.
-import { addHatches, color, html, setContent, svg } from './dom.js';
-import { buildValues, goToStep, showValues, startStepper, stop } from './steps.js';
-import { countText, fillTemplate, formatBytes, groupDigits, scale } from './text.js';
+import { addHatches, color, html, setContent, svg } from '../dom.js';
+import { buildValues, goToStep, showValues, startStepper, stop } from '../steps.js';
+import { countText, fillTemplate, formatBytes, groupDigits, scale } from '../text.js';
 
 const BATCHES = 14; // drawn side by side; of a longer scan those around the read
 
