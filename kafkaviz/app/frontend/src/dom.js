@@ -29,7 +29,9 @@ export const renderMarkup = (text, values) =>
             : content;
     });
 export const drawingWidth = el => Math.max(300, el.clientWidth);
-export function addHatches(drawing) {
+export const hatchedDrawing = (w, h, label) =>
+  addHatches(svg('svg', { height: h, viewBox: `0 0 ${w} ${h}`, role: 'img', 'aria-label': label }));
+function addHatches(drawing) {
   const p = (id, size, turn, ...kids) =>
     svg(
       'pattern',

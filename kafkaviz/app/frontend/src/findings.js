@@ -1,6 +1,6 @@
 // Health: the verdict on the next start, what it reads, and the findings: a list, and the chosen one with its bytes.
 // Everything was sent; choosing happens here, and goes into the address as ?finding= and ?severity=.
-import { addHatches, color, drawingWidth, html, icon, svg, tooltip } from './dom.js';
+import { color, drawingWidth, hatchedDrawing, html, icon, svg, tooltip } from './dom.js';
 import { fillTemplate, groupDigits } from './text.js';
 
 const NAMES = { all: 'all', error: 'errors', warning: 'warnings', info: 'infos' }; // by severity, their words
@@ -83,14 +83,7 @@ function strip(state, root) {
   if (!s) return;
   const width = drawingWidth(state.$('verdict')),
     h = s.below || s.aside ? 66 : 48,
-    drawing = addHatches(
-      svg('svg', {
-        height: h,
-        viewBox: `0 0 ${width} ${h}`,
-        role: 'img',
-        'aria-label': `${s.title}. ${s.below}`,
-      }),
-    );
+    drawing = hatchedDrawing(width, h, `${s.title}. ${s.below}`);
   drawing.append(
     svg(
       'defs',

@@ -1,5 +1,5 @@
 // A log that grows, append by append: the .log to scale, the counter, and both indexes.
-import { addHatches, color, html, svg } from './dom.js';
+import { color, hatchedDrawing, html, svg } from './dom.js';
 import { buildValues, goToStep, showValues, startStepper, stop } from './steps.js';
 import { fillTemplate, groupDigits, scale, textWidth } from './text.js';
 
@@ -90,14 +90,7 @@ function way(state) {
 function picture(state, step, segment) {
   const { data } = state,
     w = state.width,
-    g = addHatches(
-      svg('svg', {
-        height: HEIGHT,
-        viewBox: `0 0 ${w} ${HEIGHT}`,
-        role: 'img',
-        'aria-label': fillTemplate(data.words.picture, step),
-      }),
-    );
+    g = hatchedDrawing(w, HEIGHT, fillTemplate(data.words.picture, step));
   log(state, g, w, step, segment);
   counter(g, w, step, data);
   index(

@@ -1,5 +1,5 @@
 // Plain beside warm on the same target: both searches, probe by probe in step with the stepper, and what they cost so far.
-import { addHatches, color, html, svg } from './dom.js';
+import { color, hatchedDrawing, html, svg } from './dom.js';
 import { countText, fillTemplate, scale } from './text.js';
 
 export default function ({ parentElement: root, data }) {
@@ -94,16 +94,13 @@ function path(data, lane, probeCount, w) {
   const slots = lane.slots.slice(0, probeCount),
     x = scale(0, Math.max(1, data.entries), 4, w - 4),
     col = data.kind === 'time' ? 'time' : 'offset';
-  const g = addHatches(
-    svg('svg', {
-      height: 36,
-      viewBox: `0 0 ${w} 36`,
-      role: 'img',
-      'aria-label': fillTemplate(data.words.drawn, {
-        title: lane.title,
-        made: slots.length,
-        n: lane.slots.length,
-      }),
+  const g = hatchedDrawing(
+    w,
+    36,
+    fillTemplate(data.words.drawn, {
+      title: lane.title,
+      made: slots.length,
+      n: lane.slots.length,
     }),
   );
   g.append(
