@@ -4,19 +4,18 @@ What is wrong in a broker directory or a partition, and what the next start will
 """
 
 import argparse
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from kafkaviz.cli.common import output
 from kafkaviz.cli.common.options import parse_setting
+from kafkaviz.cli.common.progress import ProgressLine
 from kafkaviz.messages import Message, message, say
 
 if TYPE_CHECKING:
     from kafkaviz.analysis.health.broker_health import Finding, Health
     from kafkaviz.analysis.restart.restart_forecast import RestartForecast
-    from kafkaviz.log.partition import Partition
 
 FINDINGS_STATUS = 1
 FAIL_ON = {"error": ("error",), "warning": ("error", "warning")}
@@ -101,13 +100,19 @@ def run(args: argparse.Namespace) -> int:
     from kafkaviz.analysis.lookup.paths import open_directory
     from kafkaviz.log.settings import open_settings
 
-    progress, broker = _CheckProgress(), open_directory(args.path)
+    broker = open_directory(args.path)
     settings = (
         open_settings(broker, assumed_version(broker, args.kafka_version).version, dict(args.typed))
         if args.typed
         else None
     )
-    health = check(broker, args.kafka_version, settings=settings, watch=progress.show)
+    progress = ProgressLine()
+    health = check(
+        broker,
+        args.kafka_version,
+        settings=settings,
+        watch=lambda partition: progress.show(say("cli.reading", what=partition.directory)),
+    )
     progress.clear()
     if args.json:
         output.say_json(as_object(health))
@@ -116,24 +121,6 @@ def run(args: argparse.Namespace) -> int:
     return (
         FINDINGS_STATUS if any(health.counts[severity] for severity in FAIL_ON[args.fail_on]) else 0
     )
-
-
-class _CheckProgress:
-    """The partition that is being read, on a terminal's last line."""
-
-    def __init__(self) -> None:
-        self._is_shown = False
-
-    def show(self, partition: "Partition") -> None:
-        if sys.stderr.isatty():
-            sys.stderr.write(
-                f"\r{output.to_one_line(say('cli.reading', what=partition.directory))}\x1b[K"
-            )
-            self._is_shown = True
-
-    def clear(self) -> None:
-        if self._is_shown:
-            sys.stderr.write("\r\x1b[K")
 
 
 # ---- as text

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NoReturn, cast
 
 from kafkaviz.cli import INTERRUPTED
 from kafkaviz.cli.common import output
+from kafkaviz.cli.common.progress import ProgressLine
 from kafkaviz.messages import message, say
 
 if TYPE_CHECKING:
@@ -127,20 +128,15 @@ def _watch(ingest: "Ingest") -> "CatalogInfo":
 
     One line that changes on a terminal, else a line now and then where there is something new.
     """
-    terminal, previous = sys.stderr.isatty(), ""
+    progress = ProgressLine()
+    interval_s = LINE_EVERY_S if progress.is_terminal else PLAIN_EVERY_S
     try:
-        while (info := ingest.wait(LINE_EVERY_S if terminal else PLAIN_EVERY_S)) is None:
+        while (info := ingest.wait(interval_s)) is None:
             text = _render_progress(ingest.progress())
-            if terminal:
-                sys.stderr.write(f"\r{text}\x1b[K")
-            elif text != previous:
-                sys.stderr.write(f"{text}\n")
-            previous = text
-            sys.stderr.flush()
+            progress.show(text, text)
         return info
     finally:
-        if terminal and previous:
-            sys.stderr.write("\r\x1b[K")
+        progress.clear()
 
 
 def _render_progress(progress: "Progress") -> str:

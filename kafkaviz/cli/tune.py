@@ -3,12 +3,12 @@
 import argparse
 import math
 import re
-import sys
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from kafkaviz.cli.common import output
 from kafkaviz.cli.common.options import parse_setting
+from kafkaviz.cli.common.progress import ProgressLine
 from kafkaviz.messages import Message, message, say
 
 if TYPE_CHECKING:
@@ -146,8 +146,14 @@ def run(args: argparse.Namespace) -> int:
     from kafkaviz.analysis.tuning.source import open_source
 
     budgets = _budgets(args)
-    source = open_source(args.source, args.kafka_version, dict(args.typed), on_progress=_show)
-    _clear()
+    progress = ProgressLine()
+    source = open_source(
+        args.source,
+        args.kafka_version,
+        dict(args.typed),
+        on_progress=lambda name, _share: progress.show(say("cli.reading", what=name)),
+    )
+    progress.show("")  # not clear(): a workload has shown nothing, and is given an empty line
     output.say_newer(source.assumed_release.newer_than_known)
     costs = cost_model.lookup_prices(
         by_base_offset=source.by_base_offset,
@@ -168,16 +174,6 @@ def run(args: argparse.Namespace) -> int:
         output.say(_render(source, answers, recommendation, costs))
         output.say(_render_what_if(comparison) if comparison else ())
     return 0
-
-
-def _show(name: str, _share: float) -> None:
-    if sys.stderr.isatty():
-        sys.stderr.write(f"\r{output.to_one_line(say('cli.reading', what=name))}\x1b[K")
-
-
-def _clear() -> None:
-    if sys.stderr.isatty():
-        sys.stderr.write("\r\x1b[K")
 
 
 def _parse_budget(text: str) -> tuple[str, float | None]:
