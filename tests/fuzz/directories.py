@@ -24,9 +24,9 @@ from kafkaviz.analysis.health.broker_health import check
 from kafkaviz.analysis.health.health_object import as_object
 from kafkaviz.analysis.lookup.lookups import open_log_view
 from kafkaviz.analysis.segment import anatomy
-from kafkaviz.cli import check as check_command
 from kafkaviz.cli.dumping import json_lines, options, text
 from kafkaviz.cli.dumping.console import Console
+from kafkaviz.cli.text import check_text
 from kafkaviz.errors import CannotOpen, CorruptFile
 from kafkaviz.format.walk import walk
 from kafkaviz.log import byte_ranges
@@ -181,7 +181,7 @@ def read_checked(seed: Tree, tree: Tree, draw: Random) -> None:
         if broker is not None:
             health = check(broker, draw.choice(VERSIONS))
             json.dumps(as_object(health), ensure_ascii=False).encode()
-            "\n".join(check_command._render(health)).encode()
+            "\n".join(check_text.render(health)).encode()
 
 
 def read_settings(seed: Tree, tree: Tree, draw: Random) -> None:
