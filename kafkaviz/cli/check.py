@@ -7,7 +7,7 @@ import argparse
 from pathlib import Path
 
 from kafkaviz.cli.common import output
-from kafkaviz.cli.common.options import parse_setting
+from kafkaviz.cli.common.options import add_setting_option
 from kafkaviz.cli.common.progress import ProgressLine
 from kafkaviz.messages import say
 
@@ -57,17 +57,9 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         metavar="V",
         help="the release that reads the directory, such as 4.3.1 (default: by its traces)",
     )
-    parser.add_argument(
-        "--set",
-        metavar="NAME=VALUE",
-        dest="typed",
-        action="append",
-        default=[],
-        type=parse_setting,
-        help=(
-            "a setting that the directory does not tell, such as log.retention.ms=-1; may be "
-            "repeated"
-        ),
+    add_setting_option(
+        parser,
+        "a setting that the directory does not tell, such as log.retention.ms=-1; may be repeated",
     )
     parser.add_argument(
         "--fail-on",
@@ -88,8 +80,10 @@ def run(args: argparse.Namespace) -> int:
 
     broker = open_directory(args.path)
     settings = (
-        open_settings(broker, assumed_version(broker, args.kafka_version).version, dict(args.typed))
-        if args.typed
+        open_settings(
+            broker, assumed_version(broker, args.kafka_version).version, dict(args.overrides)
+        )
+        if args.overrides
         else None
     )
     progress = ProgressLine()

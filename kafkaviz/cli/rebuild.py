@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafkaviz.cli.common import output
-from kafkaviz.cli.common.options import parse_folder, parse_setting, resolve_release
+from kafkaviz.cli.common.options import add_setting_option, parse_folder, resolve_release
 from kafkaviz.messages import message, say
 
 if TYPE_CHECKING:
@@ -59,15 +59,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         type=parse_folder,
         help="the folder to write into; made if it is not there",
     )
-    parser.add_argument(
-        "--set",
-        metavar="NAME=VALUE",
-        dest="typed",
-        action="append",
-        default=[],
-        type=parse_setting,
-        help="a setting; may be repeated",
-    )
+    add_setting_option(parser)
     parser.add_argument(
         "--kafka-version",
         metavar="V",
@@ -86,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
 
     version = resolve_release(args.kafka_version, args.path, paths.ADVICE_LOG)
     parsed = versions.parse(version)
-    source = open_rebuild_source(args.path, parsed, dict(args.typed))
+    source = open_rebuild_source(args.path, parsed, dict(args.overrides))
     out = file.absolute_path(args.out)
     rebuilt_segments, files = _write_indexes(source, parsed, out)
     if args.json:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafkaviz.cli.common import output
-from kafkaviz.cli.common.options import parse_setting
+from kafkaviz.cli.common.options import add_setting_option
 from kafkaviz.cli.common.progress import ProgressLine
 from kafkaviz.messages import Message, message, say
 
@@ -68,17 +68,9 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         metavar="V",
         help="the release that reads the directory (default: by its traces)",
     )
-    parser.add_argument(
-        "--set",
-        metavar="NAME=VALUE",
-        dest="typed",
-        action="append",
-        default=[],
-        type=parse_setting,
-        help=(
-            "a setting that the directory does not tell, such as log.retention.ms=-1; may be "
-            "repeated"
-        ),
+    add_setting_option(
+        parser,
+        "a setting that the directory does not tell, such as log.retention.ms=-1; may be repeated",
     )
     parser.add_argument(
         "--json", action="store_true", help="print what was written as one JSON object"
@@ -100,7 +92,7 @@ def run(args: argparse.Namespace) -> int:
     subject = gather(
         broker,
         args.kafka_version,
-        dict(args.typed),
+        dict(args.overrides),
         with_payload=args.payload,
         with_sha256=args.sha256,
         watch=lambda what: _show(progress, what),

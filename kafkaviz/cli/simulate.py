@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafkaviz.cli.common import output
-from kafkaviz.cli.common.options import parse_folder, parse_setting, resolve_release
+from kafkaviz.cli.common.options import add_setting_option, parse_folder, resolve_release
 from kafkaviz.messages import message, say
 
 if TYPE_CHECKING:
@@ -81,15 +81,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         type=parse_folder,
         help="the folder to write into; made if it is not there",
     )
-    parser.add_argument(
-        "--set",
-        metavar="NAME=VALUE",
-        dest="typed",
-        action="append",
-        default=[],
-        type=parse_setting,
-        help="a setting; may be repeated",
-    )
+    add_setting_option(parser)
     parser.add_argument(
         "--seed",
         metavar="N",
@@ -175,7 +167,7 @@ def _workload(args: argparse.Namespace) -> "SimulationPlan":
 
     from kafkaviz.simulate.directory import simulation
 
-    settings = dict(args.typed)
+    settings = dict(args.overrides)
     workload = simulation.open_workload(args.workload, args.kafka_version, settings)
     if args.live:
         workload = replace(workload, start_ms=int(time.time() * 1000))
@@ -196,7 +188,7 @@ def _replay(args: argparse.Namespace, source: "ReplaySource") -> "SimulationPlan
     return simulation.plan_log(
         source.log,
         source.settings,
-        dict(args.typed),
+        dict(args.overrides),
         1 if args.seed is None else args.seed,
         _release(args),
     )

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from kafkaviz.cli.common import output
-from kafkaviz.cli.common.options import parse_setting
+from kafkaviz.cli.common.options import add_setting_option, parse_setting
 from kafkaviz.cli.common.progress import ProgressLine
 from kafkaviz.messages import message, say
 
@@ -105,15 +105,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         choices=STORAGES,
         help="where cold reads go (default: as calibrated, else nvme)",
     )
-    parser.add_argument(
-        "--set",
-        metavar="NAME=VALUE",
-        dest="typed",
-        action="append",
-        default=[],
-        type=parse_setting,
-        help="a setting; may be repeated",
-    )
+    add_setting_option(parser)
     parser.add_argument(
         "--what-if",
         metavar="NAME=VALUE",
@@ -144,7 +136,7 @@ def run(args: argparse.Namespace) -> int:
     source = open_source(
         args.source,
         args.kafka_version,
-        dict(args.typed),
+        dict(args.overrides),
         on_progress=lambda name, _share: progress.show(say("cli.reading", what=name)),
     )
     progress.show("")  # not clear(): a workload has shown nothing, and is given an empty line
