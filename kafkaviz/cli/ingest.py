@@ -2,7 +2,6 @@
 
 import argparse
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, cast
 
@@ -119,7 +118,7 @@ def _leave(ingest: "Ingest", status: int) -> NoReturn:
     The JVM ends with this process.
     """
     ingest.settle(SETTLED_WITHIN_S)
-    print(f"kafkaviz: {say('cli.stopped')}", file=sys.stderr, flush=True)
+    output.note(f"kafkaviz: {say('cli.stopped')}")
     os._exit(status)
 
 
@@ -185,7 +184,6 @@ def _result(catalog: Path, info: "CatalogInfo", ingest: "Ingest", *, findings: b
 
 
 def _render(result: dict) -> list[str]:
-
     read_count, kept_count = result["read"]["segments"], result["kept"]["segments"]
     lines = [
         say(
@@ -206,13 +204,11 @@ def _render(result: dict) -> list[str]:
         )
         lines += [say("cli_ingest.found", counts=counts)]
     lines += [
-        (
-            say(
-                "cli_ingest.read",
-                segments=message("common.n_segments", n=read_count),
-                size=result["read"]["bytes"],
-                kept=kept_count,
-            )
+        say(
+            "cli_ingest.read",
+            segments=message("common.n_segments", n=read_count),
+            size=result["read"]["bytes"],
+            kept=kept_count,
         )
     ]
     lines += [

@@ -4,7 +4,6 @@ The indexes that Kafka's recovery would build from a .log alone, written somewhe
 """
 
 import argparse
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -84,13 +83,8 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         output.say_json(_as_object(source, rebuilt_segments, files))
     else:
-        print(
-            output.to_one_line(
-                say(
-                    "cli_rebuild.recovered_as", version=version, settings=_describe_settings(source)
-                )
-            ),
-            file=sys.stderr,
+        output.note(
+            say("cli_rebuild.recovered_as", version=version, settings=_describe_settings(source))
         )
         output.say(_render(source, rebuilt_segments, out))
     return 0
@@ -174,14 +168,12 @@ def _events(segment: "RebuiltSegment") -> Iterator[dict]:
 def _render(
     source: "RebuildSource", segments: "Sequence[RebuiltSegment]", out: Path
 ) -> Iterator[str]:
-
     for segment in segments:
         result, files = segment.recovered_segment, segment.files()
         counts = (
             message("cli.offset_entries", n=len(result.offset_entries)),
             message("cli.time_entries", n=len(result.time_entries)),
         )
-
         aborted = (message("cli_rebuild.aborted", n=len(result.aborted)),) if len(files) > 2 else ()
         yield say(
             "cli.segment_line",

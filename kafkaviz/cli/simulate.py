@@ -4,7 +4,6 @@ Real segments without a broker, of a workload or of a log that was there before.
 """
 
 import argparse
-import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +15,6 @@ from kafkaviz.messages import message, say
 
 if TYPE_CHECKING:
     from kafkaviz.analysis.rebuild.replay_source import ReplaySource
-    from kafkaviz.config_def import Release
     from kafkaviz.simulate.directory.simulation import Simulated, SimulationPlan
 
 EPILOG = """\
@@ -112,7 +110,6 @@ def run(args: argparse.Namespace) -> int:
     if args.list:
         _say_presets(as_json=args.json)
         return 0
-    from kafkaviz.analysis.lookup import paths
     from kafkaviz.cli.text import simulation_text
     from kafkaviz.errors import KafkavizError
     from kafkaviz.log import file
@@ -121,24 +118,16 @@ def run(args: argparse.Namespace) -> int:
     if args.out is None:
         raise KafkavizError(message("errors.name_out_folder"))
     out = file.absolute_path(args.out)
-    if args.replay:
-        args.kafka_version = resolve_release(
-            args.kafka_version, args.replay, paths.ADVICE_PARTITION
-        )
-    source = _source(args) if args.replay else None
-    plan = _replay(args, source) if source else _workload(args)
+    plan, source = _plan_replay(args) if args.replay else (_plan_workload(args), None)
     inputs = source.inputs if source else ()
     resolve_output(out, inputs)
     if not args.json:
-        print(
-            output.to_one_line(
-                say(
-                    "cli_simulate.writing_as",
-                    version=_version(plan),
-                    settings=_describe_settings(plan, source),
-                )
-            ),
-            file=sys.stderr,
+        output.note(
+            say(
+                "cli_simulate.writing_as",
+                version=_version(plan),
+                settings=_describe_settings(plan, source),
+            )
         )
     # its files are read where they were written
     with (_live if args.live else _write_files)(
@@ -160,7 +149,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _workload(args: argparse.Namespace) -> "SimulationPlan":
+def _plan_workload(args: argparse.Namespace) -> "SimulationPlan":
     """The plan of a workload; in --live it starts now."""
     import time
     from dataclasses import replace
@@ -174,30 +163,19 @@ def _workload(args: argparse.Namespace) -> "SimulationPlan":
     return simulation.plan_workload(workload, settings, args.seed, args.kafka_version)
 
 
-def _source(args: argparse.Namespace) -> "ReplaySource":
-    """The partition that is to be written once more."""
+def _plan_replay(args: argparse.Namespace) -> "tuple[SimulationPlan, ReplaySource]":
+    """The plan of a partition that is to be written once more, and that partition."""
+    from kafkaviz import versions
+    from kafkaviz.analysis.lookup import paths
     from kafkaviz.analysis.rebuild.replay_source import open_replay_source
-
-    return open_replay_source(args.replay, _release(args))
-
-
-def _replay(args: argparse.Namespace, source: "ReplaySource") -> "SimulationPlan":
-    """The plan for it."""
     from kafkaviz.simulate.directory import simulation
 
-    return simulation.plan_log(
-        source.log,
-        source.settings,
-        dict(args.overrides),
-        1 if args.seed is None else args.seed,
-        _release(args),
-    )
-
-
-def _release(args: argparse.Namespace) -> "Release":
-    from kafkaviz import versions
-
-    return versions.parse(args.kafka_version)
+    version = resolve_release(args.kafka_version, args.replay, paths.ADVICE_PARTITION)
+    release = versions.parse(version)
+    source = open_replay_source(args.replay, release)
+    seed = 1 if args.seed is None else args.seed
+    plan = simulation.plan_log(source.log, source.settings, dict(args.overrides), seed, release)
+    return plan, source
 
 
 @contextmanager

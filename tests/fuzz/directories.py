@@ -287,9 +287,9 @@ def _options(draw: Random, path: str) -> options.DumpOptions:
     decoder = draw.choice((None, None, *options.DECODERS))
     return options.DumpOptions(
         (path,),
-        draw.random() < 0.7,
-        True,
-        decoder,
+        prints=draw.random() < 0.7,
+        deep=True,
+        decoder=decoder,
         max_bytes=draw.choice((options.MAX_INT, options.MAX_INT, 100, 1000)),
         max_message_bytes=draw.choice((options.MAX_MESSAGE_BYTES, 17, 300)),
         verify_index_only=draw.random() < 0.3,
