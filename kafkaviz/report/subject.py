@@ -83,7 +83,7 @@ class Subject:
 def gather(
     broker: Broker,
     version: str | None = None,
-    typed: Mapping[str, str] | None = None,
+    overrides: Mapping[str, str] | None = None,
     checkup: Health | None = None,
     *,
     with_payload: bool = False,
@@ -94,7 +94,7 @@ def gather(
 
     Args:
         version: as for a checkup.
-        typed: as for a checkup.
+        overrides: as for a checkup.
         checkup: a checkup that there is already, by the same release.
 
     Raises:
@@ -102,7 +102,9 @@ def gather(
         CannotOpen: the directory cannot be read.
     """
     settings = (
-        open_settings(broker, assume_release(broker, version).version, typed) if typed else None
+        open_settings(broker, assume_release(broker, version).version, overrides)
+        if overrides
+        else None
     )
     checkup = checkup or broker_health.check(
         broker,
@@ -113,7 +115,7 @@ def gather(
         ),
     )
     inventory, tails = _count_segments(broker, watch)
-    report_tuning, why = _tune(broker, checkup.version.text, typed or {}, watch)
+    report_tuning, why = _tune(broker, checkup.version.text, overrides or {}, watch)
     samples = tuple(records.samples(broker, watch)) if with_payload else None
     digests = tuple(inputs.digests(broker, watch)) if with_sha256 else None
     return Subject(
@@ -209,7 +211,7 @@ def _count_segment(
 
 
 def _tune(
-    broker: Broker, version: str, typed: Mapping[str, str], watch: ProgressListener
+    broker: Broker, version: str, overrides: Mapping[str, str], watch: ProgressListener
 ) -> tuple[ReportTuning | None, str | Message]:
     """The tuning of the directory.
 
@@ -220,7 +222,7 @@ def _tune(
         source = open_source(
             broker.source,
             version,
-            typed,
+            overrides,
             on_progress=lambda name, _share: watch(message("report_progress.tuning", name=name)),
         )
         costs = cost_model.lookup_prices(
