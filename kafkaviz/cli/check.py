@@ -107,7 +107,7 @@ def run(args: argparse.Namespace) -> int:
         if args.typed
         else None
     )
-    health = check(broker, args.kafka_version, settings=settings, watch=progress.show)
+    health = check(broker, args.kafka_version, settings=settings, on_partition=progress.show)
     progress.clear()
     if args.json:
         output.say_json(as_object(health))

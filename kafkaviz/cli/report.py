@@ -100,7 +100,7 @@ def run(args: argparse.Namespace) -> int:
     options: dict[str, Any] = {
         "with_payload": args.payload,
         "with_sha256": args.sha256,
-        "watch": progress.show,
+        "on_progress": progress.show,
     }
     subject = gather(broker, args.kafka_version, dict(args.typed), **options)
     progress.show(message("report_progress.writing"))

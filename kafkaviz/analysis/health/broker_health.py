@@ -15,8 +15,7 @@ from pathlib import Path
 from kafkaviz import versions
 from kafkaviz.analysis.checks import log_gaps, segment, settings, state, time
 from kafkaviz.analysis.checks.facts import PartitionFacts
-from kafkaviz.analysis.checks.other_files import broker_files, unreadable_files
-from kafkaviz.analysis.checks.other_files import partition as beside
+from kafkaviz.analysis.checks.other_files import broker_files, partition_files, unreadable_files
 from kafkaviz.analysis.checks.segment import SegmentFindings
 from kafkaviz.analysis.findings.finding import (
     CODES,
@@ -240,7 +239,7 @@ class CheckPlan:
         ]
 
     def restart(self, log_steps: Iterable[tuple[str, Sequence[StartupStep]]]) -> Restart | None:
-        """The start, from the steps of each of these logs: (directory, analysis.restart.steps).
+        """The start, from the steps of each of these logs: (directory, next_start.restart_steps).
 
         A file that may not be read here may be readable to the broker.
 
@@ -273,7 +272,7 @@ def check(
     *,
     partition: str | None = None,
     settings: Settings | None = None,
-    watch: Callable[[Partition], None] | None = None,
+    on_partition: Callable[[Partition], None] | None = None,
 ) -> Health:
     """The health of a broker directory, or of one partition directory in it.
 
@@ -285,7 +284,7 @@ def check(
         now_ms: the time that counts as now, by default that of the newest .log or checkpoint.
         settings: what each partition's log is run with, by default as the metadata log and a
             server.properties beside it say.
-        watch: called with each partition before it is read.
+        on_partition: called with each partition before it is read.
     """
     check_plan = plan(
         broker if isinstance(broker, Broker) else paths.open_directory(broker),
@@ -296,15 +295,15 @@ def check(
     )
     findings, retentions = [], []
     for partition_log in check_plan.partitions:
-        if watch:
-            watch(partition_log)
+        if on_partition:
+            on_partition(partition_log)
         facts = check_plan.facts(partition_log)
         segment_checks = [
             segment.check(log_segment, facts) for log_segment in partition_log.segments
         ]
         findings += segment_findings(partition_log, facts, segment_checks)
         retentions += partition_retention(check_plan, partition_log, segment_checks)
-    return compose_health(check_plan, findings, _forecast_restart(check_plan), retentions)
+    return compose_health(check_plan, findings, _predict_restart(check_plan), retentions)
 
 
 def plan(
@@ -334,22 +333,22 @@ def plan(
 def compose_health(
     check_plan: CheckPlan,
     findings: Iterable[Finding],
-    forecast: Restart | None,
+    restart: Restart | None,
     retentions: Iterable[LogRetention] = (),
 ) -> Health:
     """The health, from the findings about each partition, and the start.
 
     Args:
         findings: of each partition, as from `segment_findings`.
-        forecast: the start; None where it cannot be predicted.
+        restart: the start; None where it cannot be predicted.
         retentions: of each partition, as from `partition_retention`.
     """
     findings = [*findings, *_broker_findings(check_plan)]
-    forecast = None if any(map(unreadable_files.hides_start, findings)) else forecast
-    if forecast is not None:
-        findings += state.check_restart(forecast, check_plan.version.version)
+    restart = None if any(map(unreadable_files.hides_start, findings)) else restart
+    if restart is not None:
+        findings += state.check_restart(restart, check_plan.version.version)
     return Health(
-        check_plan.broker, check_plan.version, sort_findings(findings), forecast, tuple(retentions)
+        check_plan.broker, check_plan.version, sort_findings(findings), restart, tuple(retentions)
     )
 
 
@@ -378,7 +377,7 @@ def segment_findings(
         if segment_check.summary is not None
     ]
     findings += log_gaps.check_partition(partition, summaries, facts)
-    findings += beside.check_partition(partition, summaries, facts)
+    findings += partition_files.check_partition(partition, summaries, facts)
     findings += state.check_partition(partition, summaries, facts)
     findings += time.check_partition(summaries, facts, partition.recovery_point)
     findings += settings.check_partition(summaries, facts)
@@ -463,7 +462,7 @@ def _broker_findings(check_plan: CheckPlan) -> Iterator[Finding]:
         yield from settings.check_broker(check_plan.broker, version)
 
 
-def _forecast_restart(check_plan: CheckPlan) -> Restart | None:
+def _predict_restart(check_plan: CheckPlan) -> Restart | None:
     """The start, as of now.
 
     Returns:

@@ -13,7 +13,7 @@ import streamlit as st
 
 from kafkaviz.analysis.health import broker_health
 from kafkaviz.analysis.health.broker_health import CheckPlan
-from kafkaviz.analysis.retention import segment_retention as segment_retention
+from kafkaviz.analysis.retention import segment_retention
 from kafkaviz.analysis.retention.policy import LogRetention, SegmentRetention
 from kafkaviz.analysis.rolls import roll_inference
 from kafkaviz.analysis.segment import anatomy

@@ -59,7 +59,7 @@ class Location:
 
 @dataclass(frozen=True)
 class BrokerLocation(Location):
-    """A place whose broker directory is open: what a page has behind listed(place)."""
+    """A place whose broker directory is open: what a page has behind snapshot(location)."""
 
     snapshot: BrokerSnapshot
 
@@ -71,14 +71,14 @@ class BrokerLocation(Location):
 
 @dataclass(frozen=True)
 class PartitionLocation(BrokerLocation):
-    """The same, and its topic-partition is there: what a page has behind partition(place)."""
+    """The same, and its topic-partition is there: what a page has behind partition(location)."""
 
     partition: Partition
 
 
 @dataclass(frozen=True)
 class SegmentLocation(PartitionLocation):
-    """The same, and its segment is there: what a page has behind segment(place)."""
+    """The same, and its segment is there: what a page has behind segment(location)."""
 
     segment: Segment
 
