@@ -92,7 +92,7 @@ def run(args: argparse.Namespace) -> int:
         broker,
         args.kafka_version,
         settings=settings,
-        watch=lambda partition: progress.show(say("cli.reading", what=partition.directory)),
+        on_partition=lambda partition: progress.show(say("cli.reading", what=partition.directory)),
     )
     progress.clear()
     if args.json:

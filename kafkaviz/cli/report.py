@@ -95,7 +95,7 @@ def run(args: argparse.Namespace) -> int:
         dict(args.overrides),
         with_payload=args.payload,
         with_sha256=args.sha256,
-        watch=lambda what: _show(progress, what),
+        on_progress=lambda what: _show(progress, what),
     )
     _show(progress, message("report_progress.writing"))
     text = report.page(subject, int(time.time() * 1000)).encode()

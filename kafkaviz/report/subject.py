@@ -61,7 +61,7 @@ class Subject:
     Attributes:
         tails: what stands behind the last complete batch, in words, by topic-partition directory
             and base offset.
-        tuning: None where nothing can be tuned, untuned says why.
+        tuning: None where nothing can be tuned; untuned_reason says why.
         samples, digests: None where nobody asked for records or checksums.
     """
 
@@ -88,7 +88,7 @@ def gather(
     *,
     with_payload: bool = False,
     with_sha256: bool = False,
-    watch: ProgressListener = lambda _what: None,
+    on_progress: ProgressListener = lambda _what: None,
 ) -> Subject:
     """Reads the directory; a broken segment is left out and named.
 
@@ -110,14 +110,14 @@ def gather(
         broker,
         version,
         settings=settings,
-        watch=lambda partition: watch(
+        on_partition=lambda partition: on_progress(
             message("report_progress.checking", name=partition.directory)
         ),
     )
-    inventory, tails = _count_segments(broker, watch)
-    report_tuning, why = _tune(broker, checkup.version.text, overrides or {}, watch)
-    samples = tuple(records.samples(broker, watch)) if with_payload else None
-    digests = tuple(inputs.digests(broker, watch)) if with_sha256 else None
+    inventory, tails = _count_segments(broker, on_progress)
+    report_tuning, why = _tune(broker, checkup.version.text, overrides or {}, on_progress)
+    samples = tuple(records.samples(broker, on_progress)) if with_payload else None
+    digests = tuple(inputs.digests(broker, on_progress)) if with_sha256 else None
     return Subject(
         inventory, infer_release(broker), tails, checkup, report_tuning, why, samples, digests
     )
@@ -127,7 +127,7 @@ def gather(
 
 
 def _count_segments(
-    broker: Broker, watch: ProgressListener
+    broker: Broker, on_progress: ProgressListener
 ) -> tuple[BrokerOverview, dict[tuple[str, int], Message]]:
     """The listing with what every header and every index says.
 
@@ -136,7 +136,7 @@ def _count_segments(
     inventory, problems, tails = overview.inventory(broker), list(broker.problems), {}
     rows, codecs, entries = inventory.segments.copy(), {}, []
     for place, partition in enumerate(broker.partitions):
-        watch(message("report_progress.counting", name=partition.directory))
+        on_progress(message("report_progress.counting", name=partition.directory))
         position_before, used_codecs = 0, 0
         for row, segment in zip(
             rows[inventory.starts[place] : inventory.starts[place + 1]],
@@ -211,7 +211,7 @@ def _count_segment(
 
 
 def _tune(
-    broker: Broker, version: str, overrides: Mapping[str, str], watch: ProgressListener
+    broker: Broker, version: str, overrides: Mapping[str, str], on_progress: ProgressListener
 ) -> tuple[ReportTuning | None, str | Message]:
     """The tuning of the directory.
 
@@ -223,7 +223,9 @@ def _tune(
             broker.source,
             version,
             overrides,
-            on_progress=lambda name, _share: watch(message("report_progress.tuning", name=name)),
+            on_progress=lambda name, _share: on_progress(
+                message("report_progress.tuning", name=name)
+            ),
         )
         costs = cost_model.lookup_prices(
             by_base_offset=source.by_base_offset,

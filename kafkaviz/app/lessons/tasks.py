@@ -189,10 +189,12 @@ def _time_entry(block: LessonBlock) -> LessonTask:
 
 
 def _cause(block: LessonBlock) -> LessonTask:
-    lanes = roll_simulation.simulate(block).history.segments
-    if block["segment"] >= len(lanes) or lanes[block["segment"]].reason is None:
-        raise NoValue(message("lesson.rolled_segment", most=len(lanes) - 2))
-    return LessonTask(CHOICE, (CAUSE_NAMES.get(lanes[block["segment"]].reason.cause, ""),), CAUSES)
+    segments = roll_simulation.simulate(block).history.segments
+    if block["segment"] >= len(segments) or segments[block["segment"]].reason is None:
+        raise NoValue(message("lesson.rolled_segment", most=len(segments) - 2))
+    return LessonTask(
+        CHOICE, (CAUSE_NAMES.get(segments[block["segment"]].reason.cause, ""),), CAUSES
+    )
 
 
 def _entries(block: LessonBlock) -> LessonTask:

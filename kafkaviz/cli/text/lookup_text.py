@@ -15,7 +15,6 @@ from kafkaviz.versions import SearchProfile
 
 MAX_NEIGHBOURS = 3  # segments shown on each side of a chosen one
 MAX_READS = 200  # reads shown of one scan; --json has all
-NAMES = {value: name for name, value in by_time.NAMES.items()}
 
 
 def render(lookup: Lookup) -> Iterator[str]:
@@ -92,9 +91,9 @@ def render_search(search: IndexSearch) -> Iterator[str]:
 def _describe_target(lookup: Lookup) -> str:
     if lookup.offset is not None:
         return say("cli_lookup.target_offset", offset=lookup.offset)
-    if lookup.timestamp_ms in NAMES:
-        return NAMES[lookup.timestamp_ms]
-    return say("cli_lookup.target_timestamp", ms=lookup.timestamp_ms)
+    return by_time.name_of(lookup.timestamp_ms) or say(
+        "cli_lookup.target_timestamp", ms=lookup.timestamp_ms
+    )
 
 
 def _is_limited(lookup: Lookup) -> bool:

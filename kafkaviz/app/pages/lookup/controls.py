@@ -225,7 +225,7 @@ def _target_label(source: LookupSource, target_kind: str) -> str:
             last=units.group(source.last_offset),
         )
     target = _typed_target(target_kind)
-    if target is None or _time_name(target):
+    if target is None or by_time.name_of(target):
         return say("lookup.target_none" if target is None else "lookup.target_named")
     return say("lookup.target_ms", time=units.clock(target))
 
@@ -427,9 +427,4 @@ def parse_target(text: str, target_kind: str) -> int:
 
 def format_target(target: int, target_kind: str) -> str:
     """A target as its field and the address have it: plain digits, or the name of a time."""
-    return (_time_name(target) if target_kind == TIMESTAMP else "") or str(target)
-
-
-def _time_name(timestamp_ms: int | None) -> str:
-    """earliest, latest or max; "" for a time."""
-    return next((name for name, value in by_time.NAMES.items() if value == timestamp_ms), "")
+    return (by_time.name_of(target) if target_kind == TIMESTAMP else "") or str(target)
