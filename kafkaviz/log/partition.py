@@ -86,6 +86,11 @@ class Partition:
         """The bytes of its logs together, deleted ones included."""
         return sum(segment.log.size_bytes for segment in self._with_log)
 
+    @cached_property
+    def live_log_bytes(self) -> int:
+        """The bytes of the logs that a broker serves."""
+        return sum(segment.log.size_bytes for segment in self.live)
+
     @property
     def active(self) -> LogSegment | None:
         """The segment that would be appended to: the last one."""

@@ -10,7 +10,7 @@ from kafkaviz.errors import CorruptFile
 from kafkaviz.format import txn_index
 from kafkaviz.format.batch import CRC_START, HEADER, TRANSACTIONAL
 from kafkaviz.log.broker import open_broker
-from kafkaviz.search import by_time, index
+from kafkaviz.search import by_time
 from kafkaviz.search.bounds import READ_COMMITTED, Bounds, find_bounds
 from kafkaviz.search.fetch import OffsetOutOfRange, fetch
 from kafkaviz.search.log_view import LogView, view_partition
@@ -222,28 +222,3 @@ def test_a_txnindex_that_kafka_refuses_is_reported(data, tmp_path):
         CorruptFile, match=r"txnindex, byte 0: Unexpected aborted transaction version 8"
     ):
         by_offset(log, 0, profile("4.3.1"), READ_COMMITTED, find_bounds(log, profile("4.3.1")))
-
-
-@pytest.mark.parametrize("kind", ["offset", "time"])
-def test_what_a_truncation_leaves(data, kind):
-    """As many entries as lie below the offset."""
-    for recorded in lines(data / "old_lookups.jsonl.gz"):
-        closed = recorded["closed"]
-        segment_view = segment(
-            recorded["base_offset"],
-            unpacked(recorded["log_gz"]),
-            closed["index"],
-            closed["timeindex"],
-        )
-        slots = segment_view.offset_slots if kind == "offset" else segment_view.time_slots
-        offsets = [
-            segment_view.base_offset + relative for relative in slots["relative_offset"].tolist()
-        ]
-        for offset in range(segment_view.base_offset - 1, offsets[-1] + 2):
-            _, kept_entries = index.find_truncation(
-                segment_view, offset, kind, profile(recorded["version"])
-            )
-            assert kept_entries == sum(known < offset for known in offsets), (
-                recorded["id"],
-                offset,
-            )

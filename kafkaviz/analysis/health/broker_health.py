@@ -110,10 +110,6 @@ class Health:
             return None
         return restart_forecast.forecast(self.restart, len(self.broker.partitions))
 
-    def findings_of(self, partition: str | None) -> tuple[Finding, ...]:
-        """The findings about one partition directory, or with None about the broker directory."""
-        return tuple(finding for finding in self.findings if finding.partition == partition)
-
 
 @dataclass(frozen=True)
 class CheckPlan:
