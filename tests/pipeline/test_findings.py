@@ -22,6 +22,7 @@ from kafkaviz.analysis.retention.policy import RetentionLimits
 from kafkaviz.errors import CannotOpen
 from kafkaviz.log import file
 from kafkaviz.log.broker import CLEAN_SHUTDOWN, open_broker
+from kafkaviz.log.partition import log_end_offset
 from kafkaviz.messages import message, verbatim
 from kafkaviz.pipeline.catalog import catalog
 from kafkaviz.pipeline.catalog.schema import CHECK_TABLES, FINDINGS, RESTART_STEPS
@@ -567,7 +568,7 @@ def test_another_recovery_point_makes_another_start(copied, in_process, out, mon
     in_process(copied, catalog=out, findings=True)
     before = catalog.read(out).health("killed").restart
     partition = max(open_broker(copied).partitions, key=lambda log: len(log.live))
-    text = f"0\n1\n{partition.topic} {partition.partition} {partition.log_end_offset()}\n"
+    text = f"0\n1\n{partition.topic} {partition.partition} {log_end_offset(partition.active)}\n"
     (copied / "recovery-point-offset-checkpoint").write_text(text)
     with monkeypatch.context() as patch:
         patch.setattr(
