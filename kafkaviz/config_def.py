@@ -16,7 +16,6 @@ text; None is not set.
 """
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -507,15 +506,6 @@ def parse(name: str, text: str, release: Release) -> tuple[str, Value]:
     return definition.name, definition.parse(
         text, release, None if name == definition.name else name
     )
-
-
-def effective_broker_name(setting_: Setting, properties: Iterable[str]) -> str | None:
-    """Which of a setting's broker names counts among those configured.
-
-    ms before minutes before hours.
-    """
-    property_names = set(properties)
-    return next((name for name, _ in setting_.broker_names if name in property_names), None)
 
 
 def _value_in(by_release: ByRelease, release: Release) -> Value:

@@ -168,6 +168,20 @@ def system_problem(error: OSError) -> Message:
     return problem if str(problem) == text else verbatim(text)
 
 
+def refuse_large(path: Path | str, size_bytes: int, limit_bytes: int) -> None:
+    """Refuses to read more bytes of a file than the limit.
+
+    Raises:
+        CannotOpen: they are more.
+    """
+    if size_bytes > limit_bytes:
+        raise CannotOpen(
+            path,
+            message("errors.file_too_large", size=size_bytes, limit=limit_bytes),
+            kind="large",
+        )
+
+
 @contextmanager
 def translate_os_errors(path: Path) -> Generator[None]:
     """Turns the system's error into CannotOpen, one line for the user."""

@@ -122,14 +122,3 @@ def test_settings_that_came_with_4_4():
     }
     patched = {"max.decompressed.message.bytes": 2_147_483_639}
     assert definitions == {(4, 2, 1): {}, (4, 2, 2): patched, (4, 3, 1): {}, (4, 4): brought}
-
-
-def test_the_strongest_of_a_brokers_names_counts():
-    """log.roll.ms before log.roll.hours, whatever their order in the file."""
-    segment_ms = config_def.setting("segment.ms")
-    assert (
-        config_def.effective_broker_name(segment_ms, ["log.roll.hours", "log.roll.ms"])
-        == "log.roll.ms"
-    )
-    assert config_def.effective_broker_name(segment_ms, ["log.roll.hours"]) == "log.roll.hours"
-    assert config_def.effective_broker_name(segment_ms, ["log.dirs"]) is None

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kafkaviz import units
 from kafkaviz.binary.layouts import field_names, field_start
 from kafkaviz.messages import Message, Text, message
 
@@ -56,6 +57,11 @@ class FieldDisplay(NamedTuple):
     kind: str
     value: Callable[[np.void], str] | None = None  # None: the number itself
     note: Callable[[np.void], Message] | None = None
+
+
+def group_field(name: str) -> Callable[[np.void], str]:
+    """The value of a FieldDisplay: this field of the row, its digits grouped."""
+    return lambda row: units.group(int(row[name]))
 
 
 def field_spans(

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -20,3 +21,23 @@ def template(mode: str) -> go.layout.Template:
         r"var\(--kv-([\w-]+)\)", lambda match: colours(mode)[match[1].replace("-", "_")], text
     )
     return go.layout.Template(json.loads(text))
+
+
+def axis_name(text: str, colours: Mapping[str, str], shift_px: int = -23) -> dict:
+    """The annotation that names the x axis, below its right end.
+
+    Args:
+        shift_px: upwards from the axis.
+    """
+    return {
+        "xref": "paper",
+        "x": 1,
+        "xanchor": "right",
+        "yref": "paper",
+        "y": 0,
+        "yanchor": "top",
+        "yshift": shift_px,
+        "showarrow": False,
+        "text": text,
+        "font": {"size": 12, "color": colours["ink_3"]},
+    }

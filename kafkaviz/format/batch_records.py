@@ -111,22 +111,6 @@ def iterate(
     )
 
 
-def records_until_fault(
-    data: bytes | memoryview, limit_bytes: int = codec.LIMIT_BYTES
-) -> tuple[list[BatchRecord], CorruptBytes | None]:
-    """The records that Kafka's iterator gives before it raises.
-
-    Returns:
-        The records, and what the iterator raises, or None.
-    """
-    records: list[BatchRecord] = []
-    try:
-        records.extend(iterate(data, limit_bytes))
-    except CorruptBytes as fault:
-        return records, fault
-    return records, None
-
-
 def offsets_and_times(
     data: bytes | memoryview, limit_bytes: int = codec.LIMIT_BYTES
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:

@@ -5,13 +5,15 @@ A header of 10 bytes, then 46 bytes a producer, in the order of a hash map. A pr
 duplicate. ProducerStateManager, Kafka 4.3.1.
 """
 
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
 from crc32c import crc32c  # binary.crc32c would load the compiler for its loops
 
 from kafkaviz.binary.layouts import field_names, field_start
-from kafkaviz.errors import CorruptBytes
+from kafkaviz.errors import CorruptBytes, KafkavizError
 from kafkaviz.messages import verbatim
 
 HEADER: np.dtype = np.dtype(
@@ -97,6 +99,27 @@ def parse(data: bytes | memoryview) -> ProducerSnapshot:
             ),
         )
     return ProducerSnapshot(version, crc, np.frombuffer(data, PRODUCER, count, HEADER.itemsize))
+
+
+def find_newest(
+    offsets: Iterable[int],
+    end_offset: int,
+    read: Callable[[int], ProducerSnapshot],
+    *,
+    passed_over: type[KafkavizError],
+) -> tuple[int, dict[int, int]] | None:
+    """The newest snapshot up to an offset that can be read (ProducerStateManager.loadFromSnapshot).
+
+    Args:
+        passed_over: what read raises where Kafka takes the one before it, too.
+
+    Returns:
+        Its offset and its open transactions; None where none can be read.
+    """
+    for offset in sorted((offset for offset in offsets if offset <= end_offset), reverse=True):
+        with suppress(passed_over):
+            return offset, read(offset).open_transactions
+    return None
 
 
 def build(producers: np.ndarray) -> bytes:

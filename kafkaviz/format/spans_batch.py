@@ -270,21 +270,17 @@ def _optional_note(field: str, absent_note: Message, present_note: Message):
     return lambda header: absent_note if header[field] == -1 else present_note
 
 
-def _group_field(field: str):
-    return lambda row: units.group(int(row[field]))
-
-
 FIELDS = {
     "base_offset": FieldDisplay(
         "baseOffset",
         OFFSET,
-        _group_field("base_offset"),
+        spans.group_field("base_offset"),
         lambda header: message("span.base_offset", offset=int(header["base_offset"])),
     ),
     "batch_length_bytes": FieldDisplay(
         "batchLength",
         SIZE,
-        _group_field("batch_length_bytes"),
+        spans.group_field("batch_length_bytes"),
         lambda header: message(
             "span.batch_length",
             n=int(header["batch_length_bytes"]),
@@ -493,7 +489,7 @@ LEGACY_FIELDS = {
     "offset": FieldDisplay(
         "offset",
         OFFSET,
-        _group_field("offset"),
+        spans.group_field("offset"),
         lambda header: (
             message("span.wrapper_offset")
             if header["attributes"] & CODEC_MASK
@@ -503,7 +499,7 @@ LEGACY_FIELDS = {
     "message_size_bytes": FieldDisplay(
         "messageSize",
         SIZE,
-        _group_field("message_size_bytes"),
+        spans.group_field("message_size_bytes"),
         lambda header: message("span.message_size", n=header["message_size_bytes"]),
     ),
     "crc": FieldDisplay(

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kafkaviz import units
 from kafkaviz.binary import spans
 from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.binary.spans import (
@@ -52,12 +51,15 @@ def offset_entries(base_offset: int) -> RowFormat:
         offset_index.ENTRY,
         {
             "relative_offset": FieldDisplay(
-                "relativeOffset", OFFSET, _group_field("relative_offset"), _offset_note(base_offset)
+                "relativeOffset",
+                OFFSET,
+                spans.group_field("relative_offset"),
+                _offset_note(base_offset),
             ),
             "position": FieldDisplay(
                 "position",
                 POSITION,
-                _group_field("position"),
+                spans.group_field("position"),
                 lambda _: message("span.index_position"),
             ),
         },
@@ -78,7 +80,10 @@ def time_entries(base_offset: int) -> RowFormat:
                 lambda entry: message("span.time_entry", time=entry["timestamp_ms"]),
             ),
             "relative_offset": FieldDisplay(
-                "relativeOffset", OFFSET, _group_field("relative_offset"), _offset_note(base_offset)
+                "relativeOffset",
+                OFFSET,
+                spans.group_field("relative_offset"),
+                _offset_note(base_offset),
             ),
         },
         "span.slot",
@@ -100,19 +105,19 @@ def txn_entries() -> RowFormat:
             "first_offset": FieldDisplay(
                 "firstOffset",
                 OFFSET,
-                _group_field("first_offset"),
+                spans.group_field("first_offset"),
                 lambda _entry: message("span.transaction_start"),
             ),
             "last_offset": FieldDisplay(
                 "lastOffset",
                 OFFSET,
-                _group_field("last_offset"),
+                spans.group_field("last_offset"),
                 lambda _entry: message("span.abort_marker_offset"),
             ),
             "last_stable_offset": FieldDisplay(
                 "lastStableOffset",
                 OFFSET,
-                _group_field("last_stable_offset"),
+                spans.group_field("last_stable_offset"),
                 lambda entry: message(
                     "span.last_stable_offset", offset=entry["last_stable_offset"]
                 ),
@@ -218,10 +223,6 @@ def _crc_note(data: bytes | memoryview, crc: Span) -> Message:
     )
 
 
-def _group_field(field: str) -> Callable[[np.void], str]:
-    return lambda row: units.group(int(row[field]))
-
-
 def _offset_note(base_offset: int) -> Callable[[np.void], Message]:
     return lambda entry: message(
         "span.index_offset", offset=base_offset + int(entry["relative_offset"])
@@ -258,7 +259,7 @@ PRODUCER_FIELDS = {
     "last_offset": FieldDisplay(
         "lastOffset",
         OFFSET,
-        _group_field("last_offset"),
+        spans.group_field("last_offset"),
         lambda producer: (
             message("span.last_batch_offset")
             if producer["last_offset"] >= 0
@@ -286,7 +287,7 @@ PRODUCER_FIELDS = {
     "current_txn_first_offset": FieldDisplay(
         "currentTxnFirstOffset",
         OFFSET,
-        _group_field("current_txn_first_offset"),
+        spans.group_field("current_txn_first_offset"),
         lambda producer: (
             message("span.open_transaction_start")
             if producer["current_txn_first_offset"] >= 0

@@ -242,7 +242,7 @@ def _read_properties(root: Path, problems: list[Problem]) -> dict[str, str]:
     path = root / META_PROPERTIES
     try:
         return (
-            checkpoint.parse_properties(file.read_all(path, file.PROPERTIES_BYTES))
+            checkpoint.parse_properties(file.read(path, limit_bytes=file.PROPERTIES_BYTES))
             if file.is_there(path)
             else {}
         )

@@ -20,7 +20,7 @@ from stat import S_ISLNK, S_ISREG
 import numpy as np
 
 from kafkaviz.binary.file_view import READ_LIMIT_BYTES, FileView, ReadInto
-from kafkaviz.errors import CannotOpen, translate_os_errors
+from kafkaviz.errors import CannotOpen, refuse_large, translate_os_errors
 from kafkaviz.messages import message
 
 BLOCK_BYTES = 512  # what st_blocks counts, whatever the filesystem's own blocks are
@@ -151,33 +151,27 @@ def _stat(entry: os.DirEntry) -> os.stat_result:
         raise
 
 
-def read(path: Path, position: int = 0, length: int | None = None) -> bytes:
+def read(
+    path: Path,
+    position: int = 0,
+    length: int | None = None,
+    *,
+    limit_bytes: int = READ_LIMIT_BYTES,
+) -> bytes:
     """A range of a file, shorter where the file ends; by default all that is left.
 
     Raises:
-        CannotOpen: all that is left is more than READ_LIMIT_BYTES.
+        CannotOpen: no length is given, and what is left is more than the limit.
     """
     with open_file(path) as file:
         remaining = max(0, os.fstat(file.fileno()).st_size - position)
         if length is None:
-            _refuse_large(path, remaining, READ_LIMIT_BYTES)
+            refuse_large(path, remaining, limit_bytes)
         return b"".join(
             _pieces(
                 file.fileno(), position, remaining if length is None else min(remaining, length)
             )
         )
-
-
-def read_all(path: Path, limit_bytes: int = READ_LIMIT_BYTES) -> bytes:
-    """All of a small file.
-
-    Raises:
-        CannotOpen: it is larger than the limit.
-    """
-    with open_file(path) as file:
-        size = os.fstat(file.fileno()).st_size
-        _refuse_large(path, size, limit_bytes)
-        return b"".join(_pieces(file.fileno(), 0, size))
 
 
 def read_text(path: Path, limit_bytes: int = TEXT_BYTES) -> str:
@@ -186,7 +180,7 @@ def read_text(path: Path, limit_bytes: int = TEXT_BYTES) -> str:
     Raises:
         CannotOpen: it is larger than the limit.
     """
-    return read_all(path, limit_bytes).decode("utf-8", "replace")
+    return read(path, limit_bytes=limit_bytes).decode("utf-8", "replace")
 
 
 def read_data(path: Path) -> tuple[bytes, int]:
@@ -200,9 +194,9 @@ def read_data(path: Path) -> tuple[bytes, int]:
     """
     with open_file(path) as file:
         size = os.fstat(file.fileno()).st_size
-        _refuse_large(path, size, INDEX_BYTES)
+        refuse_large(path, size, INDEX_BYTES)
         end = _data_end(file.fileno(), size)
-        _refuse_large(path, end, DATA_LIMIT_BYTES)
+        refuse_large(path, end, DATA_LIMIT_BYTES)
         return b"".join(_pieces(file.fileno(), 0, end)), size
 
 
@@ -234,15 +228,6 @@ def open_nonblocking(path: str, flags: int) -> int:
         os.close(descriptor)
         raise
     return descriptor
-
-
-def _refuse_large(path: Path, size_bytes: int, limit_bytes: int) -> None:
-    if size_bytes > limit_bytes:
-        raise CannotOpen(
-            path,
-            message("errors.file_too_large", size=size_bytes, limit=limit_bytes),
-            kind="large",
-        )
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from kafkaviz.errors import CannotOpen, CorruptBytes, KafkavizError
 from kafkaviz.format import checkpoint, names, producer_snapshot
+from kafkaviz.format.log_end import find_log_end
 from kafkaviz.format.names import PARTITION_METADATA, PartitionName
 from kafkaviz.format.producer_snapshot import ProducerSnapshot
 from kafkaviz.log import file
@@ -86,6 +87,11 @@ class Partition:
         """The bytes of its logs together, deleted ones included."""
         return sum(segment.log.size_bytes for segment in self._with_log)
 
+    @cached_property
+    def live_log_bytes(self) -> int:
+        """The bytes of the logs that a broker serves."""
+        return sum(segment.log.size_bytes for segment in self.live)
+
     @property
     def active(self) -> LogSegment | None:
         """The segment that would be appended to: the last one."""
@@ -150,24 +156,18 @@ class Partition:
         except CorruptBytes as fault:
             raise fault.in_file(path) from None
 
-    def log_end_offset(self) -> int | None:
-        """One past the last offset of the last segment (LogSegment.readNextOffset, 4.3.1).
 
-        It is looked for from the segment's last index entry on.
-        """
-        return log_end_offset(self.active) if self.active else None
-
-
-def log_end_offset(segment: Segment) -> int:
-    """One past the last complete batch of a segment; its base offset when it has none."""
-    entries = segment.offset_index
-    for start in [*entries["position"][-1:].tolist(), 0]:
-        last_offsets = (
-            [part["last_offset"][-1] for part in segment.scan(start)] if start >= 0 else []
-        )
-        if last_offsets:
-            return int(last_offsets[-1]) + 1
-    return segment.base_offset
+def log_end_offset(segment: LogSegment) -> int:
+    """One past the last offset of a segment, by its last index entry (format.log_end)."""
+    slots = segment.offset_slots
+    with file.reader(segment.log.path) as read:
+        return find_log_end(
+            read,
+            segment.log.size_bytes,
+            segment.base_offset,
+            slots.entries[["offset", "position"]][-1].item() if len(slots.entries) else None,
+            is_full=not slots.unwritten_slots,
+        ).offset
 
 
 def open_partition(

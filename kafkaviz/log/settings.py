@@ -248,7 +248,7 @@ def _belongs_to(broker: Broker, properties: Mapping[str, str]) -> bool:
 
 def _properties(path: Path) -> dict[str, str]:
     try:
-        return checkpoint.parse_properties(file.read_all(path, file.PROPERTIES_BYTES))
+        return checkpoint.parse_properties(file.read(path, limit_bytes=file.PROPERTIES_BYTES))
     except KafkavizError as fault:
         raise fault.in_file(path) if isinstance(fault, CorruptBytes) else fault from None
 

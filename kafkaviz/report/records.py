@@ -6,6 +6,7 @@ The last ones of its largest partition.
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import cast
 
 from kafkaviz import units
@@ -45,17 +46,13 @@ def samples(
     for partition in broker.partitions:
         if partition.state == "current" and not partition.topic.startswith("__"):
             largest[partition.topic] = max(
-                partition, largest.get(partition.topic, partition), key=_log_bytes
+                partition, largest.get(partition.topic, partition), key=attrgetter("live_log_bytes")
             )
     for topic in sorted(largest)[:TOPICS]:
         on_progress(message("report_progress.records", name=largest[topic].directory))
         sample = _sample(largest[topic])
         if sample.rows or sample.fault:
             yield sample
-
-
-def _log_bytes(partition: Partition) -> int:
-    return sum(segment.log.size_bytes for segment in partition.live)
 
 
 def _sample(partition: Partition) -> Sample:

@@ -12,10 +12,8 @@ by itself has no followers to wait for.
 """
 
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum, auto
-from functools import partial
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -23,13 +21,14 @@ import numpy as np
 from kafkaviz.binary.file_view import FileView
 from kafkaviz.errors import CorruptBytes, KafkavizError
 from kafkaviz.format import offset_index, producer_snapshot, txn_index
+from kafkaviz.format.log_end import find_log_end
 from kafkaviz.format.open_transactions import OpenTransactions
 from kafkaviz.format.walk import Walk
 from kafkaviz.messages import verbatim
 from kafkaviz.search import index
 from kafkaviz.search.index import IndexSearch
 from kafkaviz.search.log_view import NO_TIMESTAMP, LogView, SegmentView
-from kafkaviz.search.scan import Batch, ForwardScan, LogReader, run_search, translate
+from kafkaviz.search.scan import Batch, ForwardScan, translate
 from kafkaviz.versions import BATCH_BASE, SearchProfile
 
 MAX_BYTES = 1 << 20  # max.partition.fetch.bytes
@@ -80,26 +79,26 @@ def find_bounds(log: LogView, profile: SearchProfile, isolation: str = READ_UNCO
 
 
 def log_end_offset(segment: SegmentView, profile: SearchProfile) -> int:
-    """One past the last offset of a segment, or its base offset (LogSegment.readNextOffset).
+    """One past the last offset of a segment, by its last index entry (format.log_end).
 
-    Kafka begins at the last slot of the index. Where that was never written it begins at byte 0; at
-    the last written one the same batches end the log.
+    At a length that cannot be, Kafka's start ends; what lies before it can still be looked up.
+
+    Raises:
+        CorruptFile: the entry leads to no batch that can be read.
     """
     entries = segment.offset_slots[: offset_index.count_entries(segment.offset_slots)]
-    relative_offset, start = entries[-1].item() if len(entries) else (0, 0)
-    if len(entries) == len(segment.offset_slots):
-        batch = translate(segment, segment.base_offset + relative_offset, profile)[1].batch
-        return (
-            cast("int", run_search(segment, lambda log: _end(log, batch.position)))
-            if batch
-            else segment.base_offset
+    relative_offset, position = entries[-1].item() if len(entries) else (0, 0)
+    is_full = len(entries) == len(segment.offset_slots)
+    offset = segment.base_offset + relative_offset
+    if is_full:  # Kafka looks the entry up
+        position = index.position_of(index.find_offset(segment, offset, profile), segment)
+    with segment.log.open_reader() as read:
+        end = find_log_end(
+            read, segment.size_bytes, segment.base_offset, (offset, position), is_full=is_full
         )
-    ends = (
-        run_search(segment, partial(_end, position=position))
-        for position in (start, 0)
-        if position >= 0
-    )
-    return next(filter(None, ends), segment.base_offset)
+    if is_full and not end.is_reached:
+        translate(segment, offset, profile)  # raises where a length cannot be
+    return end.offset
 
 
 def last_stable_offset(log: LogView, end_offset: int) -> int:
@@ -108,42 +107,20 @@ def last_stable_offset(log: LogView, end_offset: int) -> int:
     From the newest producer snapshot that can be read, and the batches behind it, as
     ProducerStateManager takes them.
     """
-    since, transactions = _newest_snapshot(log, end_offset)
+    newest = producer_snapshot.find_newest(
+        log.snapshots,
+        end_offset,
+        lambda offset: producer_snapshot.parse(log.snapshots[offset].content()),
+        passed_over=CorruptBytes,
+    )
+    since, open_since = newest or (log.log_start_offset, {})
+    transactions = OpenTransactions(open_since)
     for segment in log.segments[log.floor(since) or 0 :] if since < end_offset else ():
         with segment.log.open_reader() as read:
             for batches in Walk(read, 0, segment.size_bytes):
                 transactions.take(None, batches[batches["last_offset"] >= since])
     first_offset = transactions.first_offset()
     return end_offset if first_offset is None else first_offset
-
-
-def _end(log: LogReader, position: int) -> int | None:
-    """One past the last batch.
-
-    At a length that cannot be, Kafka's start ends; what lies before it can still be looked up.
-    """
-    last = None
-    with suppress(CorruptBytes):
-        for batch in log.batches(position):
-            last = batch
-    return last.last_offset + 1 if last else None
-
-
-def _newest_snapshot(log: LogView, end_offset: int) -> tuple[int, OpenTransactions]:
-    """The transactions in the newest producer snapshot that can be read.
-
-    Returns:
-        The offset of the snapshot, the log's start without one; and the transactions open there.
-    """
-    for offset in sorted(
-        (offset for offset in log.snapshots if offset <= end_offset), reverse=True
-    ):
-        try:
-            snapshot = producer_snapshot.parse(log.snapshots[offset].content())
-        except CorruptBytes:
-            continue
-        return offset, OpenTransactions(snapshot.open_transactions)
-    return log.log_start_offset, OpenTransactions()
 
 
 class OffsetOutOfRange(KafkavizError):

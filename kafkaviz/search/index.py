@@ -84,26 +84,6 @@ def upper_bound(
     return _offset_search(segment, slot_search)
 
 
-def find_truncation(
-    segment: SegmentView, offset: int, kind: str, profile: SearchProfile
-) -> tuple[SlotSearch, int]:
-    """The search that truncateTo(offset) makes in an index, by the offsets of either index.
-
-    Returns:
-        The search, and how many entries are left: those below the offset.
-    """
-    index_slots, layout = (
-        (segment.offset_slots, offset_index) if kind == OFFSET else (segment.time_slots, time_index)
-    )
-    keys = KeyColumn(index_slots["relative_offset"], segment.base_offset)
-    slot_search = slots.floor(
-        keys, offset, layout.ENTRY.itemsize, warm=profile.is_warm, warm_bytes=profile.warm_bytes
-    )
-    return slot_search, slot_search.slot + (
-        slot_search.slot < 0 or keys[slot_search.slot] != offset
-    )
-
-
 def position_of(search: IndexSearch, segment: SegmentView) -> int:
     """The byte that a scan starts at: 0 where no entry was found.
 

@@ -15,6 +15,7 @@ from kafkaviz.format.batch import CRC_START, HEADER
 from kafkaviz.format.walk import walk
 from kafkaviz.simulate.config import IndexConfig
 from kafkaviz.simulate.recovery.recovery import recover
+from tests.support.bytes_reader import reader
 
 PARTITIONS = (
     "__cluster_metadata-0",
@@ -99,15 +100,9 @@ class Lab:
 
     def reindex(self, log: Path, interval_bytes: int = 4096) -> None:
         """Both indexes of a .log as recovery builds them."""
-        data = np.frombuffer(log.read_bytes(), np.uint8)
-
-        def read(position: int, buffer: np.ndarray) -> int:
-            part = data[position : position + len(buffer)]
-            buffer[: len(part)] = part
-            return len(part)
-
+        data = log.read_bytes()
         recovery = recover(
-            read, len(data), int(log.stem), IndexConfig(index_interval_bytes=interval_bytes)
+            reader(data), len(data), int(log.stem), IndexConfig(index_interval_bytes=interval_bytes)
         )
         self.write(log.with_suffix(".index"), recovery.index())
         self.write(log.with_suffix(".timeindex"), recovery.timeindex())

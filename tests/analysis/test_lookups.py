@@ -393,7 +393,7 @@ def test_the_release_is_the_one_that_the_directory_looks_like(clean, tmp_path):
         == "3.6"
     )
     assert paths.assume_release(partition.path / f"{0:020}.index").text == "3.6"
-    assert (paths.assume_release(clean / "orders-0").text, versions.NEWEST) == ("4.3.1", "4.4.0")
+    assert paths.assume_release(clean / "orders-0").text == "4.3.1" != versions.NEWEST == "4.4.0"
     shutil.copytree(clean / "orders-0", tmp_path / "copied")
     assert paths.assume_release(tmp_path / "copied" / f"{0:020}.log").text == versions.NEWEST
 

@@ -18,6 +18,7 @@ from kafkaviz.format.batch import CODECS, CONTROL
 from kafkaviz.format.batch_records import BatchRecord
 from kafkaviz.format.walk import walk
 from kafkaviz.log.broker import open_broker
+from tests.support.batch_reading import records_until_fault
 
 # the rest are words of codec libraries
 WORDS = ("InvalidRecordException", "IllegalArgumentException", "CorruptRecordException")
@@ -93,7 +94,7 @@ def test_what_kafka_refuses_is_refused_with_its_words():
         iterated, data = call(line, "iterator"), bytes.fromhex(line["hex"])
         if line["valid"] or not iterated:
             continue
-        records, fault = batch_records.records_until_fault(data)
+        records, fault = records_until_fault(data)
         counts["refused" if "class" in iterated else "read", fault is not None] += 1
         if "class" not in iterated:
             assert fault is None or str(fault.what).startswith(UNREADABLE), (line["name"], fault)
@@ -292,7 +293,7 @@ def test_records_before_the_fault_come_out():
     header = struct.pack(
         ">qiibIhiqqqhii", 7, 49 + len(body) - 1, 0, 2, 0, 0, 1, 5, 6, -1, -1, -1, 2
     )
-    records, fault = batch_records.records_until_fault(header + body[:-1])
+    records, fault = records_until_fault(header + body[:-1])
     assert [record.offset for record in records] == [7]
     assert (
         str(fault.what).startswith("Invalid record size: expected 8 bytes")
@@ -304,7 +305,7 @@ def test_records_before_the_fault_come_out():
         + bytes(1)
     )
     # the last record is held back while Kafka looks for bytes behind it
-    records, fault = batch_records.records_until_fault(longer)
+    records, fault = records_until_fault(longer)
     assert [record.offset for record in records] == [7] and str(fault.what).endswith(
         "records still remaining in file"
     )

@@ -6,7 +6,6 @@ import gzip
 import json
 import struct
 import zlib
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -17,13 +16,15 @@ from hypothesis import strategies as st
 
 from kafkaviz.binary import codec
 from kafkaviz.errors import CorruptBytes
-from kafkaviz.format import batch_records, legacy_messages, record
+from kafkaviz.format import legacy_messages, record
 from kafkaviz.format.batch import BATCH
 from kafkaviz.format.deep_scan import CHECKED_BATCH, FAULTS, RECORD, DeepScan, ScanChunk
 from kafkaviz.format.record import Record
 from kafkaviz.format.walk import WalkEnd, walk
 from kafkaviz.log.archives.archive import unpack_if_archive
 from tests.format import plain_record
+from tests.support.batch_reading import records_until_fault
+from tests.support.bytes_reader import reader
 
 DATA = Path(__file__).parents[1] / "data"
 LOGS = sorted(DATA.glob("kafka-*/*/*.log"))
@@ -100,17 +101,6 @@ def joined(parts: list[ScanChunk], dtype: np.dtype, name: str) -> np.ndarray:
     return np.concatenate([np.empty(0, dtype), *(getattr(part, name) for part in parts)])
 
 
-def reader(data: bytes) -> Callable[[int, np.ndarray], int]:
-    log = np.frombuffer(data, np.uint8)
-
-    def read(position: int, buffer: np.ndarray) -> int:
-        part = log[position : position + len(buffer)]
-        buffer[: len(part)] = part
-        return len(part)
-
-    return read
-
-
 def plain(data: bytes) -> tuple[list, list, list, WalkEnd]:
     """The twin: the header walk, and then one batch after another by the library's checksum and the
     plain reader of records.
@@ -144,7 +134,7 @@ def crc_of(batch: np.void, batch_data: bytes) -> int | None:
 def of_one(batch: np.void, batch_data: bytes) -> tuple[list[dict], CorruptBytes | None]:
     """The records that come out of one batch, and what stands behind them."""
     if batch["magic"] < 2 or len(batch_data) < 61:
-        records, fault = batch_records.records_until_fault(batch_data)
+        records, fault = records_until_fault(batch_data)
         return [fields(record, record.offset, record.timestamp_ms) for record in records], fault
     body, count, codec_id = (
         batch_data[61:],
@@ -159,7 +149,7 @@ def of_one(batch: np.void, batch_data: bytes) -> tuple[list[dict], CorruptBytes 
                     None,
                 )
             except CorruptBytes as inner:
-                raise batch_records.records_until_fault(batch_data)[1] from inner
+                raise records_until_fault(batch_data)[1] from inner
         else:
             records, fault = plainly(body, count)
     except CorruptBytes as raised:

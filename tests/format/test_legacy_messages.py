@@ -14,6 +14,7 @@ from kafkaviz.binary import codec
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import batch_records, legacy_messages
 from tests.format import plain_legacy
+from tests.support.batch_reading import records_until_fault
 
 SIZED = st.none() | st.binary(max_size=30)
 INT64 = st.integers(-(2**63), 2**63 - 1)
@@ -38,7 +39,7 @@ def wrapper(
 def answer(batch: bytes) -> tuple[list[tuple], str | None]:
     """What our reader gives, in the form of the plain one."""
     messages = legacy_messages.read(batch)
-    records, fault = batch_records.records_until_fault(batch)
+    records, fault = records_until_fault(batch)
     assert messages.fault == fault or messages.fault.what == fault.what
     kinds = [
         legacy_messages.TIMESTAMP_TYPES[kind] for kind in messages.rows["timestamp_type"].tolist()
@@ -199,7 +200,7 @@ def test_a_wrong_checksum_inside_is_reported_and_stops_nothing():
 )
 def test_what_kafka_refuses(batch, size_bytes, what):
     """With its words; the messages before it come out first."""
-    records, fault = batch_records.records_until_fault(batch)
+    records, fault = records_until_fault(batch)
     assert (
         len(records) == size_bytes and what in str(fault.what) and 0 <= fault.position <= len(batch)
     )
@@ -350,7 +351,7 @@ def test_cut_anywhere_or_with_any_bit_flipped_only_corrupt_bytes(magic, codec_id
     for bit in range(8 * len(batch)):
         flipped = bytearray(batch)
         flipped[bit // 8] ^= 1 << bit % 8
-        _, fault = batch_records.records_until_fault(bytes(flipped))
+        _, fault = records_until_fault(bytes(flipped))
         assert fault is None or 0 <= fault.position <= len(batch)
         # the offset is not part of the checksum
         assert batch_records.is_crc_valid(bytes(flipped)) == (bit < 64)
@@ -360,7 +361,7 @@ def test_cut_anywhere_or_with_any_bit_flipped_only_corrupt_bytes(magic, codec_id
 def test_any_bytes_give_messages_or_a_fault(data, magic):
     """Behind a size that fits them."""
     batch = bytes(8) + struct.pack(">i", len(data) + 5) + bytes(4) + bytes([magic]) + data
-    records, fault = batch_records.records_until_fault(batch)
+    records, fault = records_until_fault(batch)
     assert fault is None or (isinstance(fault, CorruptBytes) and 0 <= fault.position <= len(batch))
     assert fault is not None or records
 

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from kafkaviz.format.batch import BATCH, HEADER, is_control, is_log_append_time, is_transactional
 from kafkaviz.format.walk import Walk, WalkEnd, walk
 from tests.format.plain_walk import walk as plain_walk
+from tests.support.bytes_reader import reader
 
 DATA = Path(__file__).parents[1] / "data"
 NULLS = (DATA / "kafka-4.3.1" / "nulls-0" / "00000000000000000000.log").read_bytes()
@@ -89,14 +90,7 @@ def test_chunks_of_any_size_give_the_same(chunk_bytes):
 
 
 def in_chunks(data: bytes, chunk_bytes: int) -> tuple[list[dict], tuple[int, str]]:
-    log = np.frombuffer(data, np.uint8)
-
-    def read(position: int, buffer: np.ndarray) -> int:
-        part = log[position : position + len(buffer)]
-        buffer[: len(part)] = part
-        return len(part)
-
-    steps = Walk(read, 0, len(data), chunk_bytes)
+    steps = Walk(reader(data), 0, len(data), chunk_bytes)
     batches = [batch for part in steps for batch in as_dicts(part)]
     return batches, (steps.end.position, steps.end.reason)
 
@@ -114,13 +108,7 @@ def test_more_batches_than_one_array_holds():
 
 def test_a_file_that_shrinks_ends_the_walk():
     """A log cut by its broker while it is read stops where the bytes stop."""
-
-    def read(position: int, buffer: np.ndarray) -> int:
-        part = np.frombuffer(SMALL[:300], np.uint8)[position : position + len(buffer)]
-        buffer[: len(part)] = part
-        return len(part)
-
-    steps = Walk(read, 0, len(SMALL), 128)
+    steps = Walk(reader(SMALL[:300]), 0, len(SMALL), 128)
     assert sum(len(part) for part in steps) == 2 + (300 - 2 * 119 >= 61)
     assert steps.end.reason == "short"
 

@@ -34,6 +34,7 @@ from kafkaviz.log import byte_ranges
 from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.log.metadata_log import read_image
+from kafkaviz.log.partition import log_end_offset
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.log.settings import open_settings
 from kafkaviz.pipeline.catalog.schema import TASK_TABLES
@@ -97,7 +98,7 @@ def read_segments(seed: Tree, tree: Tree, draw: Random) -> None:
             return
         overview.with_entries(overview.inventory(broker))
         for partition in broker.partitions:
-            assert partition.log_end_offset() is None or partition.log_end_offset() >= -(1 << 63)
+            assert partition.active is None or log_end_offset(partition.active) >= -(1 << 63)
             for offset in partition.snapshots:
                 _standing(lambda: partition.snapshot(offset))  # noqa: B023  called at once
             for segment in partition.segments:

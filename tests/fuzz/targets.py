@@ -48,6 +48,8 @@ from kafkaviz.simulate.stored_log import StoredLog
 from tests.fuzz import seeds
 from tests.fuzz.mutators import mutated, mutated_log, mutated_snapshot, mutated_text, mutated_tree
 from tests.fuzz.seeds import Tree
+from tests.support.batch_reading import records_until_fault
+from tests.support.bytes_reader import reader
 
 LIMIT_BYTES = 1 << 20  # of decompressed records
 CHUNKS_BYTES = (61, 100, 4096, 1 << 20)
@@ -91,18 +93,6 @@ def ends_before(batches: np.ndarray, position: int) -> int:
     return len(ends) if (ends <= position).all() else int(np.argmax(ends > position))
 
 
-def reader_of(data: bytes) -> Callable[[int, np.ndarray], int]:
-    """read(position, buffer) of bytes in memory."""
-    array = np.frombuffer(data, np.uint8)
-
-    def read(position: int, buffer: np.ndarray) -> int:
-        piece = array[position : position + len(buffer)]
-        buffer[: len(piece)] = piece
-        return len(piece)
-
-    return read
-
-
 def of_bytes(
     decode: Callable[[], tuple[bytes, ...]], how: Callable[..., bytes]
 ) -> Callable[[Random], tuple[bytes, bytes]]:
@@ -121,7 +111,7 @@ def of_bytes(
 
 def read_batch(seed: bytes, data: bytes, draw: Random) -> None:
     """One batch: records, checksum, spans, what is inside."""
-    records, fault = batch_records.records_until_fault(data, LIMIT_BYTES)
+    records, fault = records_until_fault(data, LIMIT_BYTES)
     if fault is None:
         expect(
             batch_records.read_batch(data, LIMIT_BYTES) == records, "of_batch gives other records"
@@ -190,7 +180,7 @@ def _readable_plain(seed: bytes) -> bool:
 
 @lru_cache(2000)
 def _seed_records(seed: bytes) -> list:
-    return batch_records.records_until_fault(seed)[0]
+    return records_until_fault(seed)[0]
 
 
 def _tiled(tiles: list[spans.Span], start: int, stop: int) -> None:
@@ -226,7 +216,7 @@ def read_walk(seed: bytes, data: bytes, draw: Random) -> None:
     """The header walk: every batch before the damage, the same whatever the chunk."""
     batches, end = walk(data)
     expect_batches(seed, data, batches)
-    steps = Walk(reader_of(data), 0, len(data), draw.choice(CHUNKS_BYTES))
+    steps = Walk(reader(data), 0, len(data), draw.choice(CHUNKS_BYTES))
     parts = list(steps)
     again = np.concatenate(parts) if parts else np.empty(0, BATCH)
     expect(
@@ -246,7 +236,7 @@ def read_walk(seed: bytes, data: bytes, draw: Random) -> None:
 
 def _deep(data: bytes, chunk_bytes: int) -> tuple[list[ScanChunk], Any]:
     scan = DeepScan(
-        reader_of(data),
+        reader(data),
         0,
         len(data),
         include_records=True,
@@ -312,7 +302,7 @@ def read_recovery(seed: bytes, data: bytes, draw: Random) -> None:
         _config(draw),
         release_behaviour(draw.choice(RELEASES)),
     )
-    recovery = recover(reader_of(data), len(data), base_offset, config, behaviour)
+    recovery = recover(reader(data), len(data), base_offset, config, behaviour)
     expect(
         0 <= recovery.valid_bytes <= len(data), f"{recovery.valid_bytes} valid bytes of {len(data)}"
     )
@@ -329,9 +319,7 @@ def read_recovery(seed: bytes, data: bytes, draw: Random) -> None:
         )
     before = ends_before(_walked(seed), first_difference(seed, data))
     if before:
-        valid_bytes = recover(
-            reader_of(seed), len(seed), base_offset, config, behaviour
-        ).valid_bytes
+        valid_bytes = recover(reader(seed), len(seed), base_offset, config, behaviour).valid_bytes
         last = _walked(seed)[before - 1]
         expect(
             recovery.valid_bytes >= min(valid_bytes, int(last["position"] + last["size_bytes"])),

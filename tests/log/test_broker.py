@@ -14,7 +14,7 @@ from kafkaviz.errors import CannotOpen, CorruptFile
 from kafkaviz.format import names
 from kafkaviz.log.archives.archive import unpack_if_archive
 from kafkaviz.log.broker import Broker, open_broker
-from kafkaviz.log.partition import Partition, open_partition
+from kafkaviz.log.partition import Partition, log_end_offset, open_partition
 from kafkaviz.messages import message
 
 DATA = Path(__file__).parents[1] / "data"
@@ -105,12 +105,12 @@ def test_offsets_of_the_checkpoints(clean):
     moved = broker.partition("device-events.v2-0")
     assert (
         moved.log_start_offset,
-        moved.log_end_offset(),
+        log_end_offset(moved.active),
         moved.high_watermark,
         moved.recovery_point,
     ) == (9037, 12000, 12000, 12000)
     assert moved.topic_id and len(moved.topic_id) == 22
-    assert broker.partition("empty-room-1").log_end_offset() == 0
+    assert log_end_offset(broker.partition("empty-room-1").active) == 0
 
 
 def test_states_of_segments(clean):
@@ -313,7 +313,8 @@ def test_reading_changes_nothing(tmp_path, killed):
     broker = open_broker(killed)
     counted(broker)
     for partition in broker.partitions:
-        partition.log_end_offset()
+        if partition.active:
+            log_end_offset(partition.active)
     assert _snapshot(killed) == before
 
 
@@ -373,7 +374,7 @@ def test_a_broken_snapshot_is_reported_by_file_and_byte(tmp_path, clean):
 def test_an_entry_that_points_before_the_file_does_not_hide_the_end(data, tmp_path):
     """The log end offset is then found from byte 0 on."""
     directory = Path(shutil.copytree(data / "kafka-4.3.1" / "nulls-0", tmp_path / "nulls-0"))
-    before = open_broker(directory).partitions[0].log_end_offset()
+    before = log_end_offset(open_broker(directory).partitions[0].active)
     index = directory / "00000000000000000000.index"
     index.write_bytes(index.read_bytes() + (9).to_bytes(4, "big") + b"\xff\xff\xff\0")
-    assert open_broker(directory).partitions[0].log_end_offset() == before > 0
+    assert log_end_offset(open_broker(directory).partitions[0].active) == before > 0

@@ -50,8 +50,8 @@ def counted(monkeypatch) -> Iterator[SimpleNamespace]:
             yield count
 
     def counting_all(function):
-        def count(path, *arguments):
-            result = function(path, *arguments)
+        def count(path, *arguments, **limits):
+            result = function(path, *arguments, **limits)
             reads.names.add(path.name)
             reads.bytes += len(result[0] if function is written else result)
             return result
@@ -61,6 +61,5 @@ def counted(monkeypatch) -> Iterator[SimpleNamespace]:
     with monkeypatch.context() as patch:
         patch.setattr(file, "reader", counting)
         patch.setattr(file, "read", counting_all(read_file))
-        patch.setattr(file, "read_all", counting_all(file.read_all))
         patch.setattr(file, "read_data", counting_all(written))
         yield reads

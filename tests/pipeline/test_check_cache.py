@@ -21,14 +21,15 @@ from kafkaviz.analysis.checks.summary import (
     TransactionBegin,
     TransactionEnd,
 )
-from kafkaviz.analysis.findings.finding import Evidence, Finding
+from kafkaviz.analysis.findings import finding_codec
+from kafkaviz.analysis.findings.finding import CODES, SEVERITIES, Evidence, Finding
 from kafkaviz.analysis.restart import next_start
 from kafkaviz.config_def import HOUR_MS
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.segment import Segment
 from kafkaviz.messages import Message, message, verbatim
 from kafkaviz.pipeline.ingest import check_cache
-from kafkaviz.simulate.steps import StartupStep
+from kafkaviz.simulate.steps import ACTIONS, CAUSES, StartupStep
 
 NOW_MS = 1_790_000_000_000
 SEGMENT = Segment(0, "active")
@@ -60,7 +61,12 @@ def values(kind: type, **more: st.SearchStrategy) -> st.SearchStrategy:
     return st.builds(kind, **more)
 
 
-FINDINGS = values(Finding, evidence=values(Evidence))
+FINDINGS = values(
+    Finding,
+    code=st.sampled_from(sorted(CODES)),
+    severity=st.sampled_from(SEVERITIES),
+    evidence=values(Evidence),
+)
 STEPS = st.tuples(st.just("begin"), INTS, values(TransactionBegin)) | st.tuples(
     st.just("end"), INTS, values(TransactionEnd)
 )
@@ -98,17 +104,25 @@ def test_whatever_was_found_is_kept(checked):
     assert text.isascii()
 
 
-@given(st.lists(values(StartupStep), max_size=3).map(tuple))
+STARTUP_STEPS = values(
+    StartupStep, action=st.sampled_from(ACTIONS), cause=st.sampled_from(sorted(CAUSES))
+)
+
+
+@given(st.lists(STARTUP_STEPS, max_size=3).map(tuple))
 def test_the_steps_of_a_start_are_kept(steps):
     """The same of what a start does to a directory."""
-    assert check_cache.steps_from_json(check_cache.steps_to_json(steps)) == steps
+    assert finding_codec.steps_from_json(finding_codec.steps_to_json(steps)) == steps
 
 
 @pytest.mark.parametrize("sample", ["killed", "damaged"])
 def test_the_steps_of_real_directories_are_kept(sample, request):
     """Of directories with something to do."""
     steps = next_start.predict_restart(open_broker(request.getfixturevalue(sample))).steps
-    assert len(steps) > 3 and check_cache.steps_from_json(check_cache.steps_to_json(steps)) == steps
+    assert (
+        len(steps) > 3
+        and finding_codec.steps_from_json(finding_codec.steps_to_json(steps)) == steps
+    )
 
 
 def a_text() -> str:
@@ -184,11 +198,30 @@ def test_what_is_no_such_thing_is_refused(text):
         check_cache.from_json(SEGMENT, text)
 
 
+@pytest.mark.parametrize(
+    ("known", "unknown"), [("log-torn-tail", "no-such-code"), ("error", "no-such-severity")]
+)
+def test_a_finding_that_there_is_not_is_refused(known, unknown):
+    """What sorts and words findings looks them up by their code and severity."""
+    text = a_text().replace(f'"{known}"', f'"{unknown}"')
+    with pytest.raises(ValueError, match=rf"{unknown}.* is no finding"):
+        check_cache.from_json(SEGMENT, text)
+
+
+@pytest.mark.parametrize("name", ["action", "cause"])
+def test_a_step_that_there_is_not_is_refused(name):
+    """The same of a step's action and cause."""
+    step = StartupStep("a-0", 0, "truncate", "tail", verbatim("why"))
+    text = finding_codec.steps_to_json((replace(step, **{name: "no-such-word"}),))
+    with pytest.raises(ValueError, match=r"no-such-word.* is no step"):
+        finding_codec.steps_from_json(text)
+
+
 @pytest.mark.parametrize("text", ["", "{}", "[[]]", '[["a-0", 0, "cut", "tail"]]', "[" * 100_000])
 def test_steps_that_are_none_are_refused(text):
     """The same of the steps of a start."""
     with pytest.raises(ValueError):
-        check_cache.steps_from_json(text)
+        finding_codec.steps_from_json(text)
 
 
 def test_the_digest_tells_facts_apart_and_not_times():

@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,12 +14,15 @@ import pyarrow.parquet as pq
 import pytest
 
 from kafkaviz.analysis.checks import segment as checks
-from kafkaviz.analysis.findings.finding import Finding
+from kafkaviz.analysis.findings import finding as finding_table
+from kafkaviz.analysis.findings import finding_codec
+from kafkaviz.analysis.findings.finding import Evidence, Finding
 from kafkaviz.analysis.health import broker_health
 from kafkaviz.analysis.retention.policy import RetentionLimits
 from kafkaviz.errors import CannotOpen
 from kafkaviz.log import file
 from kafkaviz.log.broker import CLEAN_SHUTDOWN, open_broker
+from kafkaviz.log.partition import log_end_offset
 from kafkaviz.messages import message, verbatim
 from kafkaviz.pipeline.catalog import catalog
 from kafkaviz.pipeline.catalog.schema import CHECK_TABLES, FINDINGS, RESTART_STEPS
@@ -417,9 +420,16 @@ def test_what_the_catalog_has_lost_is_found_again(broker, in_process, out, table
 
 
 def test_what_was_kept_is_not_believed_blindly(broker, in_process, out, monkeypatch):
-    """A text that is none: that segment is checked again."""
+    """A text that is none, or has a code that there is not: that segment is checked again."""
     in_process(broker, catalog=out, findings=True)
     rows = catalog.Catalog.table
+    evidence = Evidence(verbatim("that"))
+    unknown = replace(
+        finding_table.finding("log-torn-tail", verbatim("it is so"), evidence), code="no-such-code"
+    )
+    unknown_text = json.dumps(
+        {"findings": finding_codec.findings_to_plain((unknown,)), "summary": None}
+    )
 
     def spoilt(self: catalog.Catalog, name: str, **more: object):
         table = rows(self, name, **more)
@@ -427,12 +437,14 @@ def test_what_was_kept_is_not_believed_blindly(broker, in_process, out, monkeypa
             return table
         texts = table["json"].to_pylist()
         return table.set_column(
-            table.column_names.index("json"), "json", [["{}", *texts[1:-1], "[[1]]"]]
+            table.column_names.index("json"),
+            "json",
+            [["{}", texts[1], unknown_text, *texts[3:-1], "[[1]]"]],
         )
 
     monkeypatch.setattr(catalog.Catalog, "table", spoilt)
     touch(broker / "b-1" / f"{16:020d}.index")
-    assert in_process(broker, catalog=out, findings=True).done.read_segments == 2
+    assert in_process(broker, catalog=out, findings=True).done.read_segments == 3
     assert_health(out, broker)
 
 
@@ -558,7 +570,7 @@ def test_another_recovery_point_makes_another_start(copied, in_process, out, mon
     in_process(copied, catalog=out, findings=True)
     before = catalog.read(out).health("killed").restart
     partition = max(open_broker(copied).partitions, key=lambda log: len(log.live))
-    text = f"0\n1\n{partition.topic} {partition.partition} {partition.log_end_offset()}\n"
+    text = f"0\n1\n{partition.topic} {partition.partition} {log_end_offset(partition.active)}\n"
     (copied / "recovery-point-offset-checkpoint").write_text(text)
     with monkeypatch.context() as patch:
         patch.setattr(

@@ -19,6 +19,8 @@ from kafkaviz.pipeline.datasource import records as records_module
 from kafkaviz.pipeline.datasource.pushdown import NumberRange
 from kafkaviz.pipeline.datasource.records import RecordSelection, UnreadableBatch, records
 from tests.pipeline import whole_logs
+from tests.support.batch_reading import records_until_fault
+from tests.support.bytes_reader import reader
 
 EVERYTHING = RecordSelection(payload=True)
 START_MS = whole_logs.START_MS
@@ -33,14 +35,7 @@ def rows_in(
     data: bytes, wish: RecordSelection = EVERYTHING, rows: Sequence[int] | None = None
 ) -> tuple[list[dict], list[UnreadableBatch]]:
     """The rows of a log in memory, and what could not be read."""
-    log = np.frombuffer(data, np.uint8)
-
-    def read(position: int, buffer: np.ndarray) -> int:
-        part = log[position : position + len(buffer)]
-        buffer[: len(part)] = part
-        return len(part)
-
-    batches, _ = walk(data)
+    read, (batches, _) = reader(data), walk(data)
     read_rows, troubles = [], []
     for columns in records(read, batches if rows is None else batches[list(rows)], wish):
         if isinstance(columns, UnreadableBatch):
@@ -60,7 +55,7 @@ def twin(data: bytes) -> tuple[list[dict], list[int]]:
     for row in walk(data)[0]:
         position = int(row["position"])
         batch_bytes = data[position : position + int(row["size_bytes"])]
-        parsed, fault = batch_records.records_until_fault(batch_bytes)
+        parsed, fault = records_until_fault(batch_bytes)
         if (
             fault
             or not batch_records.is_crc_valid(batch_bytes)

@@ -4,15 +4,14 @@ import base64
 import gzip
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
-
-import numpy as np
 
 from kafkaviz.binary.file_view import FileView
 from kafkaviz.search.log_view import LogView, SegmentView
 from kafkaviz.units import file_stem
+from tests.support.bytes_reader import reader
 
 
 def lines(path: Path) -> Iterator[dict]:
@@ -23,17 +22,7 @@ def lines(path: Path) -> Iterator[dict]:
 
 def in_memory(name: str, data: bytes, modified_ms: int = 0) -> FileView:
     """A file whose bytes are at hand."""
-    return FileView(name, len(data), partial(_opened, data), modified_ms)
-
-
-@contextmanager
-def _opened(data: bytes):
-    def read(position: int, buffer: np.ndarray) -> int:
-        part = np.frombuffer(data, np.uint8)[position : position + len(buffer)]
-        buffer[: len(part)] = part
-        return len(part)
-
-    yield read
+    return FileView(name, len(data), partial(nullcontext, reader(data)), modified_ms)
 
 
 def unpacked(packed: str) -> bytes:

@@ -11,7 +11,7 @@ from kafkaviz.errors import CorruptFile
 from kafkaviz.format import txn_index
 from kafkaviz.format.batch import CRC_START, HEADER, TRANSACTIONAL
 from kafkaviz.log.broker import open_broker
-from kafkaviz.search import by_time, index
+from kafkaviz.search import by_time
 from kafkaviz.search.fetch import READ_COMMITTED, Bounds, OffsetOutOfRange, fetch, find_bounds
 from kafkaviz.search.log_view import LogView, view_partition
 from kafkaviz.search.lookup import by_offset
@@ -231,28 +231,3 @@ def test_a_txnindex_that_kafka_refuses_is_reported(data, tmp_path):
             READ_COMMITTED,
             find_bounds(log, versions.search_profile("4.3.1")),
         )
-
-
-@pytest.mark.parametrize("kind", ["offset", "time"])
-def test_what_a_truncation_leaves(data, kind):
-    """As many entries as lie below the offset."""
-    for recorded in lines(data / "old_lookups.jsonl.gz"):
-        closed = recorded["closed"]
-        segment_view = segment(
-            recorded["base_offset"],
-            unpacked(recorded["log_gz"]),
-            closed["index"],
-            closed["timeindex"],
-        )
-        slots = segment_view.offset_slots if kind == "offset" else segment_view.time_slots
-        offsets = [
-            segment_view.base_offset + relative for relative in slots["relative_offset"].tolist()
-        ]
-        for offset in range(segment_view.base_offset - 1, offsets[-1] + 2):
-            _, kept_entries = index.find_truncation(
-                segment_view, offset, kind, versions.search_profile(recorded["version"])
-            )
-            assert kept_entries == sum(known < offset for known in offsets), (
-                recorded["id"],
-                offset,
-            )

@@ -5,10 +5,9 @@ import gzip
 import hashlib
 import re
 
-import numpy as np
-
 from kafkaviz.simulate.config import IndexConfig, release_behaviour
 from kafkaviz.simulate.recovery.recovery import RecoveredSegment, recover
+from tests.support.bytes_reader import reader
 
 STEM = "<DIR>/t-0/{:020d}"
 
@@ -21,18 +20,6 @@ def content(file: dict) -> bytes:
     """An index file of which the zeros at its end were left out."""
     written = bytes.fromhex(file["hex"]) if "hex" in file else unpacked(file["gz"])
     return written + bytes(file["file_len"] - len(written))
-
-
-def reader(log: bytes):
-    """read(position, buffer) over bytes in memory."""
-    data = np.frombuffer(log, np.uint8)
-
-    def read(position: int, buffer: np.ndarray) -> int:
-        part = data[position : position + len(buffer)]
-        buffer[: len(part)] = part
-        return len(part)
-
-    return read
 
 
 def run_recovery(line: dict, log: bytes) -> RecoveredSegment:

@@ -8,14 +8,23 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from kafkaviz.binary.file_view import in_memory
+from kafkaviz.binary.file_view import FileView, in_memory
+from kafkaviz.format import names, offset_index
+from kafkaviz.format.batch import HEADER, HEADER_BYTES, LENGTH_END, MAGIC_2
+from kafkaviz.log.partition import log_end_offset, open_partition
+from kafkaviz.search import fetch
+from kafkaviz.search.log_view import view_files
 from kafkaviz.simulate.config import IndexConfig, release_behaviour
+from kafkaviz.simulate.startup.log_end import find_end_offset
 from kafkaviz.simulate.startup.log_loader import LogLoader
 from kafkaviz.simulate.startup.own_files import OwnFiles, own_steps
+from kafkaviz.simulate.startup.partition_directory import LoadedDirectory
 from kafkaviz.simulate.steps import ACTIONS, CAUSES, StartupStep
 from kafkaviz.simulate.stored_log import StoredLog
+from kafkaviz.versions import search_profile
 
 ENTRY_BYTES = {".index": 8, ".timeindex": 12}
 KAFKA_4_3_1 = release_behaviour((4, 3, 1))
@@ -234,3 +243,60 @@ def test_a_quorum_state_that_ends_the_start(data, error):
         error,
     ) and step.way_out
     assert own_steps(OwnFiles(properties, None, False, data), release_behaviour((4, 3, 1))) == ()
+
+
+def log_ends(files: dict[str, FileView], folder: Path) -> set[int]:
+    """The end of a log by each of those that look for it: the lookups, the ingest, the loader."""
+    log = view_files("t-0", files)
+    base, name = log.active.base_offset, f"{log.active.base_offset:020d}"
+    for file in files.values():
+        if file.name in (f"{name}.log", f"{name}.index"):
+            (folder / file.name).write_bytes(file.content())
+    partition = open_partition(folder, names.parse_directory("t-0"))
+    directory = LoadedDirectory(StoredLog("t-0", tuple(files.values())))
+    return {
+        fetch.log_end_offset(log.active, search_profile("4.3.1")),
+        log_end_offset(partition.active),
+        find_end_offset(directory, log.active.log, log.active.index, base),
+    }
+
+
+@pytest.mark.parametrize("is_in_use", [False, True])
+@pytest.mark.parametrize(
+    "line", [line for line in RECORDED if "error" not in line], ids=lambda line: str(line["id"])
+)
+def test_the_end_of_a_log_is_where_kafka_has_it(line, is_in_use, request, tmp_path):
+    """By whoever looks for it, with the index at its entries and with zeros behind them."""
+    load = loading(line, request.getfixturevalue(line["source"][0]))
+    load.run()
+    files = load.files()
+    if is_in_use:
+        files |= {
+            name: file.pad(line["segment_index_bytes"])
+            for name, file in files.items()
+            if name.endswith(".index")
+        }
+    assert log_ends(files, tmp_path) == {line["log_end"]}
+
+
+@pytest.mark.parametrize(
+    ("cut_bytes", "zero_slots", "end_offset"),
+    [(0, 0, 60), (1, 0, 50), (100, 0, 0), (150, 0, 0), (0, 2, 60), (150, 2, 30)],
+)
+def test_the_last_slot_of_the_index_says_where_a_cut_log_ends(
+    cut_bytes, zero_slots, end_offset, tmp_path
+):
+    """Where it leads to no batch, at the base offset, whatever is left before; a slot that was
+    never written leads to byte 0.
+    """
+    headers = np.zeros(6, HEADER)
+    headers["base_offset"], headers["last_offset_delta"] = np.arange(6) * 10, 9
+    headers["batch_length_bytes"], headers["magic"] = HEADER_BYTES - LENGTH_END, MAGIC_2
+    log = headers.tobytes()
+    slots = [(29, 2 * HEADER_BYTES), (49, 4 * HEADER_BYTES), *[(0, 0)] * zero_slots]
+    contents = {
+        f"{0:020d}.log": log[: len(log) - cut_bytes],
+        f"{0:020d}.index": offset_index.build(np.array(slots, offset_index.ENTRY)),
+    }
+    files = {name: in_memory(name, content) for name, content in contents.items()}
+    assert log_ends(files, tmp_path) == {end_offset}

@@ -179,18 +179,6 @@ def test_an_index_is_made_as_long_as_it_may_grow(most, index, timeindex):
     assert (active.index.used_bytes(), active.timeindex.used_bytes()) == (b"", b"")
 
 
-def test_a_preallocated_log_is_cut_when_it_is_rolled_or_closed():
-    """segment.bytes long while it is written to; then as long as its batches."""
-    log = UnifiedLog(LogConfig(segment_bytes=1000, preallocate=True), now_ms=0)
-    log.append(batches([300] * 4))
-    assert [(segment.log_bytes, segment.log_file_bytes) for segment in log.segments] == [
-        (900, 900),
-        (300, 1000),
-    ]
-    log.close(0)
-    assert log.active.log_file_bytes == 300
-
-
 def test_jitter_brings_rolls_forward_by_the_seed():
     """Drawn for each segment: the same seed gives the same rolls, none later than segment.ms, none
     earlier than the jitter allows.

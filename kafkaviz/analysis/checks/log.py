@@ -18,7 +18,7 @@ from kafkaviz.analysis.checks.facts import (
     PartitionFacts,
     with_more_places,
 )
-from kafkaviz.analysis.checks.log_scan import Break, MisplacedBatch, ScanState
+from kafkaviz.analysis.checks.log_scan import MisplacedBatch, ScanState, UnreadRange
 from kafkaviz.analysis.findings.finding import Evidence, Finding
 from kafkaviz.analysis.segment.tail import Tail
 from kafkaviz.binary.crc32c import crc32c
@@ -102,7 +102,7 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
             self._overflow_finding(row, more) for row, more in self._first_with_more("overflow")
         )
         yield from map(self._order_finding, self._scan_state.misplaced_batches[:MOST_RUNS])
-        yield from map(self._break_finding, self._scan_state.breaks[:MOST_RUNS])
+        yield from map(self._unread_finding, self._scan_state.unread_ranges[:MOST_RUNS])
         if self._scan_state.tail is not None:
             yield self._tail_finding(self._scan_state.tail)
 
@@ -256,31 +256,31 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         text = message("finding.offsets_not_increasing", offset=misplaced.previous_offset)
         return self._batch_finding("offsets-not-increasing", row, text, evidence)
 
-    def _break_finding(self, log_break: Break) -> Finding:
-        length = log_break.resume_position - log_break.position
-        if log_break.expected_length is None:
+    def _unread_finding(self, unread_range: UnreadRange) -> Finding:
+        length = unread_range.stop - unread_range.start
+        if unread_range.expected_length is None:
             found_text, digits = message("evidence.size_no_batch", size=length), ("", "")
             text = message(
                 "finding.size_no_batch",
                 size=length,
-                byte=log_break.position,
-                next=log_break.resume_position,
+                byte=unread_range.start,
+                next=unread_range.stop,
             )
             expected = message("evidence.a_batch")
         else:
             found_text, expected = (
-                message("evidence.length", n=log_break.stored_length),
-                message("evidence.length_to_next", n=log_break.expected_length),
+                message("evidence.length", n=unread_range.stored_length),
+                message("evidence.length_to_next", n=unread_range.expected_length),
             )
             digits = (
-                f"{cast(int, log_break.stored_length) & 0xFFFFFFFF:08x}",
-                f"{log_break.expected_length:08x}",
+                f"{cast(int, unread_range.stored_length) & 0xFFFFFFFF:08x}",
+                f"{unread_range.expected_length:08x}",
             )
             text = message(
                 "finding.bad_length",
-                byte=log_break.position,
-                n=log_break.stored_length,
-                expected=log_break.expected_length,
+                byte=unread_range.start,
+                n=unread_range.stored_length,
+                expected=unread_range.expected_length,
             )
         evidence = Evidence(found_text, expected, *digits)
         return self._facts.make_finding(
@@ -288,7 +288,7 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
             self._segment.log.name,
             text,
             evidence,
-            (log_break.position, length),
+            (unread_range.start, length),
         )
 
     def _tail_finding(self, tail: Tail) -> Finding:

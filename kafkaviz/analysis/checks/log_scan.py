@@ -32,19 +32,20 @@ VALIDATED_BATCH: np.dtype = np.dtype([*CHECKED_BATCH.descr, ("is_sound", "?")])
 
 
 @dataclass(frozen=True)
-class Break:
-    """A place from which no batch can be stepped over.
+class UnreadRange:
+    """Bytes between batches, at whose start no batch can be stepped over.
 
     Attributes:
-        stored_length: what the header there says.
+        start: a byte of the .log.
+        stop: where the next batch starts.
+        stored_length: what the header at its start says.
         expected_length: what it should say, None where it is no header.
-        resume_position: where the next batch starts.
     """
 
-    position: int
+    start: int
+    stop: int
     stored_length: int | None
     expected_length: int | None
-    resume_position: int
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ class ScanState:
         unsound_offsets: (first, last) between the believed neighbours of what cannot be believed.
     """
 
-    breaks: list[Break] = field(default_factory=list)
+    unread_ranges: list[UnreadRange] = field(default_factory=list)
     misplaced_batches: list[MisplacedBatch] = field(default_factory=list)
     faults: dict[int, BatchFault] = field(default_factory=dict)
     unsound_offsets: list[tuple[int, int]] = field(default_factory=list)
@@ -116,29 +117,24 @@ class CheckScan:
             scan = CheckedScan(points, log.size_bytes, self._segment.base_offset, self._keep_faults)
             for part in scan:
                 if isinstance(part, Hole):
-                    self._record_break(part.start, part.stop)
+                    self._record_unread(part.start, part.stop)
                 else:
                     yield from self._validator.add(part)
         self._end_at(scan.end.position)
         yield from self._validator.flush_rest()
         self._finish()
 
-    def _record_break(self, position: int, resume_position: int) -> None:
-        """Remembers a break, and where the batches go on behind it."""
-        header = self._header(position)
+    def _record_unread(self, start: int, stop: int) -> None:
+        """Remembers a range without batches, and what the header at its start says."""
+        header = self._header(start)
         is_header = (
             header is not None
             and int(header["magic"]) in (0, 1, 2)
             and int(header["base_offset"]) >= self._validator.last_offset
         )
         length = int(header["batch_length_bytes"]) if header is not None else None
-        self.state.breaks.append(
-            Break(
-                position,
-                length,
-                resume_position - position - LENGTH_END if is_header else None,
-                resume_position,
-            )
+        self.state.unread_ranges.append(
+            UnreadRange(start, stop, length, stop - start - LENGTH_END if is_header else None)
         )
         self._validator.is_broken = True
 

@@ -298,7 +298,9 @@ class SummaryBuilder(BatchObserver[CheckSummary]):
         summary, entries, times = self.summary, self._segment.offset_slots, self._segment.time_slots
         summary.entries, summary.time_entries = len(entries.entries), len(times.entries)
         summary.steps, summary.stable_begins = self._transactions.result()
-        summary.is_unsound = bool(self._scan_state.unsound_offsets or self._scan_state.breaks)
+        summary.is_unsound = bool(
+            self._scan_state.unsound_offsets or self._scan_state.unread_ranges
+        )
         summary.end_bytes = self._scan_state.end_bytes
         summary.newest_offset = _newest_offset(self._segment, summary.newest)
         if self._segment.timeindex is not None and times.slots:

@@ -4,6 +4,10 @@ to_object(finding)      what `kafkaviz check --json`, the pages, lessons and the
 to_row(finding)         a row of the catalog's table findings: English words for whoever asks by
                         SQL, and in its column `json` the messages themselves
 from_row(row)           the finding again
+
+steps_to_json(steps) and findings_to_plain(findings) are what a run keeps of a directory and of a
+segment. Whatever comes back is looked at: a code, cause, severity or action that there is not is
+refused.
 """
 
 import json
@@ -11,7 +15,7 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from kafkaviz.analysis.findings.finding import CODES, SEVERITIES, Finding
-from kafkaviz.analysis.serialization import from_plain, to_plain
+from kafkaviz.analysis.serialization import Plain, from_plain, to_plain
 from kafkaviz.messages import ENGLISH
 from kafkaviz.simulate.steps import ACTIONS, CAUSES, StartupStep
 
@@ -57,10 +61,21 @@ def from_row(row: Mapping[str, Any]) -> Finding:
     Raises:
         ValueError: its json holds none.
     """
-    finding = _from_json(Finding, row["json"])
-    if finding.code not in CODES or finding.severity not in SEVERITIES:
-        raise ValueError(f"{finding.code}, {finding.severity} is no finding")
-    return finding
+    return _require_finding(_from_json(Finding, row["json"]))
+
+
+def findings_to_plain(findings: tuple[Finding, ...]) -> Plain:
+    """A list a finding, for what is kept of a segment."""
+    return to_plain(findings)
+
+
+def findings_from_plain(plain: object) -> tuple[Finding, ...]:
+    """What findings_to_plain was given.
+
+    Raises:
+        ValueError: it is no such thing.
+    """
+    return tuple(map(_require_finding, from_plain(tuple[Finding, ...], plain)))
 
 
 def step_to_object(step: StartupStep) -> dict[str, Any]:
@@ -95,7 +110,30 @@ def step_from_row(row: Mapping[str, Any]) -> StartupStep:
     Raises:
         ValueError: its json holds none.
     """
-    step = _from_json(StartupStep, row["json"])
+    return _require_step(_from_json(StartupStep, row["json"]))
+
+
+def steps_to_json(steps: tuple[StartupStep, ...]) -> str:
+    """What a start does to one partition directory, as text."""
+    return _to_json(steps)
+
+
+def steps_from_json(text: str) -> tuple[StartupStep, ...]:
+    """What steps_to_json was given.
+
+    Raises:
+        ValueError: the text is no such thing.
+    """
+    return tuple(map(_require_step, _from_json(tuple[StartupStep, ...], text)))
+
+
+def _require_finding(finding: Finding) -> Finding:
+    if finding.code not in CODES or finding.severity not in SEVERITIES:
+        raise ValueError(f"{finding.code}, {finding.severity} is no finding")
+    return finding
+
+
+def _require_step(step: StartupStep) -> StartupStep:
     if step.action not in ACTIONS or step.cause not in CAUSES:
         raise ValueError(f"{step.action}, {step.cause} is no step of a start")
     return step

@@ -88,10 +88,6 @@ class Health:
             return None
         return restart_forecast.forecast(self.restart, len(self.broker.partitions))
 
-    def findings_of(self, partition: str | None) -> tuple[Finding, ...]:
-        """The findings about one partition directory, or with None about the broker directory."""
-        return tuple(finding for finding in self.findings if finding.partition == partition)
-
 
 def check(
     broker: Broker | Path | str,

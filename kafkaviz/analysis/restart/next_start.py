@@ -152,7 +152,7 @@ def own_files(broker: Broker) -> OwnFiles:
     }
     paths_and_limits = ((broker.path / name, most_bytes) for name, most_bytes in limits.items())
     properties, bootstrap, quorum = (
-        file.read_all(path, limit) if os.path.lexists(path) else None
+        file.read(path, limit_bytes=limit) if os.path.lexists(path) else None
         for path, limit in paths_and_limits
     )
     return OwnFiles(

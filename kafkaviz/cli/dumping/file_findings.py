@@ -12,7 +12,7 @@ import numpy as np
 
 from kafkaviz.analysis.checks import segment as segment_checks
 from kafkaviz.analysis.checks.facts import PartitionFacts
-from kafkaviz.analysis.checks.log_scan import Break, CheckScan, ScanState
+from kafkaviz.analysis.checks.log_scan import CheckScan, ScanState, UnreadRange
 from kafkaviz.analysis.checks.other_files import aborted_transactions, producer_snapshots
 from kafkaviz.analysis.checks.plan import plan_check
 from kafkaviz.analysis.checks.segment import SegmentFindings
@@ -64,14 +64,14 @@ class FileChecker:
             self._last_reading = path, scan.state
         return self._last_reading[1]
 
-    def break_at(self, path: str, positions: np.ndarray) -> Break | None:
-        """The first break of a .log that is at one of these bytes."""
+    def unread_range_at(self, path: str, positions: np.ndarray) -> UnreadRange | None:
+        """The first unread range of a .log that starts at one of these bytes."""
         position_set = set(positions.tolist())
         return next(
             (
-                log_break
-                for log_break in self.reading(path).breaks
-                if log_break.position in position_set
+                unread_range
+                for unread_range in self.reading(path).unread_ranges
+                if unread_range.start in position_set
             ),
             None,
         )

@@ -4,10 +4,10 @@ import os
 import re
 from collections.abc import Iterable
 
+from kafkaviz.binary import java_text
 from kafkaviz.cli.dumping.java_exception import JavaException
 
 _LONG = re.compile(r"[+-]?[0-9]+")
-_HALF_SURROGATE = re.compile(b"\xed[\xa0-\xbf][\x80-\xbf]?")
 
 
 def string_hash(text: str) -> int:
@@ -77,12 +77,9 @@ def parse_long(text: str) -> int:
 
 
 def decode_utf8(data: bytes) -> bytes:
-    """UTF-8 read and written again by Java.
-
-    Malformed bytes become U+FFFD, half a surrogate pair one of them.
-    """
+    """UTF-8 read and written again by Java; what is well formed comes back as it is."""
     try:
         data.decode()
         return data
     except UnicodeDecodeError:
-        return _HALF_SURROGATE.sub(b"\xff", data).decode("utf-8", "replace").encode()
+        return java_text.decode_utf8(data).encode()

@@ -8,7 +8,7 @@ from typing import cast
 
 import numpy as np
 
-from kafkaviz.analysis.checks.log_scan import Break
+from kafkaviz.analysis.checks.log_scan import UnreadRange
 from kafkaviz.analysis.segment.tail import Tail
 from kafkaviz.binary.codec import CODECS
 from kafkaviz.cli.dumping import java_exception, records_file
@@ -61,40 +61,42 @@ def _dump_range(
     console: Console,
     checker: FileChecker,
 ) -> int | None:
-    """The batches from a byte on, up to a break; the byte behind that, None at the end."""
+    """The batches from a byte on, up to an unread range; its end, or None at the end of them."""
     batches = log.batches(start, stop)
     for chunk in batches:
         valid = records_file.are_valid(log, chunk)
-        log_break = None if valid.all() else checker.break_at(log.path, chunk["position"][~valid])
+        unread_range = (
+            None if valid.all() else checker.unread_range_at(log.path, chunk["position"][~valid])
+        )
         count = (
             len(chunk)
-            if log_break is None
-            else int(np.searchsorted(chunk["position"], log_break.position))
+            if unread_range is None
+            else int(np.searchsorted(chunk["position"], unread_range.start))
         )
         if count:
             _print(chunk[:count], valid[:count], log, options, console)
-        if log_break is not None:
-            return _pass_over(log_break, "the length of the batch is wrong", stop, console)
+        if unread_range is not None:
+            return _pass_over(unread_range, "the length of the batch is wrong", stop, console)
     end = batches.end.position
-    log_break = checker.break_at(log.path, np.array([end])) if end < stop else None
-    if log_break is not None:
-        return _pass_over(log_break, _end_reason(batches), stop, console)
+    unread_range = checker.unread_range_at(log.path, np.array([end])) if end < stop else None
+    if unread_range is not None:
+        return _pass_over(unread_range, _end_reason(batches), stop, console)
     if end < stop and options.max_bytes == MAX_INT:
         _print_tail(checker.reading(log.path).tail, batches, console)
     return None
 
 
-def _pass_over(log_break: Break, message: str, stop: int, console: Console) -> int | None:
-    """Tells of a break; where the batches go on."""
+def _pass_over(unread_range: UnreadRange, message: str, stop: int, console: Console) -> int | None:
+    """Tells of an unread range; where the batches go on."""
     console.write(
         problem(
             "batch-bad-length",
-            log_break.position,
-            log_break.resume_position - log_break.position,
+            unread_range.start,
+            unread_range.stop - unread_range.start,
             message,
         )
     )
-    return log_break.resume_position if log_break.resume_position < stop else None
+    return unread_range.stop if unread_range.stop < stop else None
 
 
 def _end_reason(batches: Batches) -> str:

@@ -60,7 +60,7 @@ def drawable_columns(rows: pa.Table, question: Question | None = None) -> list[s
     drawable = [
         field.name
         for field in rows.schema
-        if _is_number(field.type) and not field.name.endswith(KEY_SUFFIXES)
+        if is_number(field.type) and not field.name.endswith(KEY_SUFFIXES)
     ]
     x = _rising_column(rows)
     drawable = [name for name in drawable if name != x] if x else drawable
@@ -214,7 +214,8 @@ def _shorten(text: str, most_characters: int) -> str:
     )
 
 
-def _is_number(kind: pa.DataType) -> bool:
+def is_number(kind: pa.DataType) -> bool:
+    """Whether a column holds numbers."""
     return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
 
 

@@ -165,7 +165,7 @@ def figure(curves: LimitCurvesView, mode: str) -> go.Figure:
         },
         annotations=[
             *_name_annotations(curves, colours),
-            _axis_annotation(colours),
+            theme.axis_name(say("rolls.speed_axis"), colours, shift_px=-24),
             *_log_point_annotation(curves, colours),
         ],
         shapes=_log_point_line(curves, colours),
@@ -342,20 +342,3 @@ def _name_colour(cause: Cause) -> str:
         if roll_text.COLOUR_NAMES[cause] == "ink"
         else f"{roll_text.COLOUR_NAMES[cause]}_text"
     )
-
-
-def _axis_annotation(colours: dict[str, str]) -> dict:
-    position = {
-        "xref": "paper",
-        "x": 1,
-        "xanchor": "right",
-        "yref": "paper",
-        "y": 0,
-        "yanchor": "top",
-        "yshift": -24,
-        "showarrow": False,
-    }
-    return position | {
-        "text": say("rolls.speed_axis"),
-        "font": {"size": 12, "color": colours["ink_3"]},
-    }

@@ -258,7 +258,7 @@ def figure(limit_map: LimitMapView, mode: str) -> go.Figure:
         annotations=[
             *_region_annotations(limit_map, colours),
             *_point_annotations(limit_map, colours),
-            _axis_annotation(colours),
+            theme.axis_name("index.interval.bytes", colours),
         ],
     )
     return chart
@@ -402,20 +402,3 @@ def _region_annotations(limit_map: LimitMapView, colours: dict[str, str]) -> lis
         }
         for interval, index_bytes, cause in limit_map.regions
     ]
-
-
-def _axis_annotation(colours: dict[str, str]) -> dict:
-    position = {
-        "xref": "paper",
-        "x": 1,
-        "xanchor": "right",
-        "yref": "paper",
-        "y": 0,
-        "yanchor": "top",
-        "yshift": -23,
-        "showarrow": False,
-    }
-    return position | {
-        "text": "index.interval.bytes",
-        "font": {"size": 12, "color": colours["ink_3"]},
-    }

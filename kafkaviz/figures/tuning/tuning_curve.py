@@ -484,7 +484,7 @@ def _apply_layout(
             "automargin": False,
         },
         shapes=shapes,
-        annotations=[*annotations, _axis_annotation(colours)],
+        annotations=[*annotations, theme.axis_name("index.interval.bytes", colours)],
     )
     return chart
 
@@ -720,23 +720,6 @@ def _name_annotations(
         }
         for y_px, text, colour, is_bold in line_ends
     ]
-
-
-def _axis_annotation(colours: dict[str, str]) -> dict:
-    position = {
-        "xref": "paper",
-        "x": 1,
-        "xanchor": "right",
-        "yref": "paper",
-        "y": 0,
-        "yanchor": "top",
-        "yshift": -23,
-        "showarrow": False,
-    }
-    return position | {
-        "text": "index.interval.bytes",
-        "font": {"size": 12, "color": colours["ink_3"]},
-    }
 
 
 def _faint_colour(colour: str, opacity: float) -> str:

@@ -18,11 +18,10 @@ from typing import Any, cast, get_type_hints
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.segment import SegmentFindings
 from kafkaviz.analysis.checks.summary import CheckSummary, has_suspect_unit
-from kafkaviz.analysis.findings.finding import Finding
+from kafkaviz.analysis.findings import finding_codec
 from kafkaviz.analysis.serialization import from_plain, to_plain
 from kafkaviz.config_def import HOUR_MS
 from kafkaviz.log.segment import LogSegment, Segment
-from kafkaviz.simulate.steps import StartupStep
 
 DIGITS = 32  # of a digest
 
@@ -32,7 +31,8 @@ def to_json(result: SegmentFindings) -> str:
     summary = result.summary and [
         to_plain(getattr(result.summary, name)) for name, _ in _summary_fields()
     ]
-    return _text({"findings": to_plain(result.findings), "summary": summary})
+    findings = finding_codec.findings_to_plain(result.findings)
+    return json.dumps({"findings": findings, "summary": summary}, separators=(",", ":"))
 
 
 def from_json(segment: LogSegment, text: str) -> SegmentFindings:
@@ -40,7 +40,7 @@ def from_json(segment: LogSegment, text: str) -> SegmentFindings:
     try:
         document = json.loads(text)
         findings, summary = (
-            from_plain(tuple[Finding, ...], document["findings"]),
+            finding_codec.findings_from_plain(document["findings"]),
             document["summary"],
         )
         values = {
@@ -52,23 +52,6 @@ def from_json(segment: LogSegment, text: str) -> SegmentFindings:
     except (LookupError, TypeError, RecursionError) as fault:
         raise ValueError(f"no findings of a segment: {fault}") from None
     return SegmentFindings(findings, None if summary is None else CheckSummary(segment, **values))
-
-
-def steps_to_json(steps: tuple[StartupStep, ...]) -> str:
-    """What a start does to one partition directory, as text."""
-    return _text(to_plain(steps))
-
-
-def steps_from_json(text: str) -> tuple[StartupStep, ...]:
-    """What steps_to_json was given.
-
-    Raises:
-        ValueError: the text is no such thing.
-    """
-    try:
-        return from_plain(tuple[StartupStep, ...], json.loads(text))
-    except RecursionError:
-        raise ValueError("no steps of a start") from None
 
 
 def digest(segment: Segment, facts: PartitionFacts) -> str:
@@ -106,7 +89,3 @@ def _summary_fields() -> tuple[tuple[str, Any], ...]:
     return tuple(
         (field.name, hints[field.name]) for field in fields(CheckSummary) if field.name != "segment"
     )
-
-
-def _text(plain: Any) -> str:
-    return json.dumps(plain, separators=(",", ":"))

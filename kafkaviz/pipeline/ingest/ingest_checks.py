@@ -20,6 +20,7 @@ from kafkaviz.analysis.checks import segment
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.plan import plan_check
 from kafkaviz.analysis.checks.segment import SegmentFindings
+from kafkaviz.analysis.findings import finding_codec
 from kafkaviz.analysis.health import broker_health
 from kafkaviz.analysis.health.broker_health import Health
 from kafkaviz.analysis.restart import next_start
@@ -73,10 +74,7 @@ class LogLoad:
 
 @dataclass(frozen=True)
 class LoadResult:
-    """What it would do, as check_cache.steps_to_json has it.
-
-    None where a file of it may not be read.
-    """
+    """What it would do, by finding_codec.steps_to_json; None where a file may not be read."""
 
     key: Key
     text: str | None
@@ -87,7 +85,7 @@ def load_log(load: LogLoad) -> LoadResult:
     try:
         return LoadResult(
             load.key,
-            check_cache.steps_to_json(
+            finding_codec.steps_to_json(
                 next_start.restart_steps(load.log, clean=load.clean, release=load.release)
             ),
         )
@@ -218,7 +216,7 @@ class IngestChecks:
             [
                 (
                     load.log.partition.directory,
-                    check_cache.steps_from_json(self._texts[load.key][1]),
+                    finding_codec.steps_from_json(self._texts[load.key][1]),
                 )
                 for load in loads
             ]
@@ -250,7 +248,7 @@ def _is_read(entry: InventoryEntry) -> bool:
 
 def _steps(text: str) -> Sequence[StartupStep] | None:
     try:
-        return check_cache.steps_from_json(text)
+        return finding_codec.steps_from_json(text)
     except ValueError:
         return None
 

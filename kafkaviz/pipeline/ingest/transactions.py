@@ -14,7 +14,7 @@ import numpy as np
 
 from kafkaviz.binary.layouts import field_names
 from kafkaviz.errors import CannotOpen, CorruptBytes, KafkavizError
-from kafkaviz.format import txn_index
+from kafkaviz.format import producer_snapshot, txn_index
 from kafkaviz.format.batch import is_control, is_transactional
 from kafkaviz.format.open_transactions import OpenTransactions, TransactionFault
 from kafkaviz.log.broker import Problem
@@ -104,7 +104,8 @@ def read_transactions(
         except KafkavizError as fault:
             problems.append(Problem.from_fault(segment.txnindex.path, fault))
     # else the markers of the .log alone say it
-    since, open_since = (-1, {}) if problems else _newest_snapshot(partition)
+    newest = None if problems else _newest_snapshot(partition)
+    since, open_since = newest or (-1, {})
     open_transactions = OpenTransactions(open_since)
     for place, segment in enumerate(partition.live):
         following = partition.live[place + 1 : place + 2]
@@ -153,18 +154,12 @@ def _as_aborted(entries: np.ndarray) -> np.ndarray:
     return aborted
 
 
-def _newest_snapshot(partition: Partition) -> tuple[int, dict[int, int]]:
-    """The newest producer snapshot that can be read.
-
-    Returns:
-        Its offset, and the first offset of each open transaction by its producer; -1 and none where
-        there is none.
-    """
+def _newest_snapshot(partition: Partition) -> tuple[int, dict[int, int]] | None:
+    """The offset of the newest producer snapshot that can be read, and what was open there."""
     end = end_offset(partition) if partition.snapshots else -1
-    for offset in sorted((offset for offset in partition.snapshots if offset <= end), reverse=True):
-        with suppress(KafkavizError):  # Kafka takes the one before it, too
-            return offset, partition.snapshot(offset).open_transactions
-    return -1, {}
+    return producer_snapshot.find_newest(
+        partition.snapshots, end, partition.snapshot, passed_over=KafkavizError
+    )
 
 
 def end_offset(partition: Partition) -> int:

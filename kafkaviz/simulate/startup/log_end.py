@@ -5,7 +5,8 @@ import numpy as np
 from kafkaviz.binary.file_view import FileView
 from kafkaviz.format import offset_index
 from kafkaviz.format.batch import CORRUPT_RECORD, LENGTH_END
-from kafkaviz.format.walk import Walk
+from kafkaviz.format.log_end import find_log_end
+from kafkaviz.format.walk import WalkEnd
 from kafkaviz.simulate.recovery.recovery import BrokerException
 from kafkaviz.simulate.startup import way_outs
 from kafkaviz.simulate.startup.partition_directory import LoadedDirectory
@@ -21,24 +22,20 @@ def find_end_offset(
     An entry whose batch is not there any more leads to the base offset, however many batches are
     left before it.
     """
-    key, position = _last_slot(index)
-    end = None
+    relative_offset, position = _last_slot(index)
     with log.open_reader() as read:
-        walk = Walk(read, max(position, 0), log.size_bytes)
-        for batches in walk:
-            if end is not None or (batches["last_offset"] >= base + key).any():
-                end = int(batches["last_offset"][-1]) + 1
-    refuse_corrupt(directory, base, log, walk)
-    return base if end is None else end
+        end = find_log_end(read, log.size_bytes, base, (base + relative_offset, position))
+    refuse_corrupt(directory, base, log, end.walk_end)
+    return end.offset
 
 
-def refuse_corrupt(directory: LoadedDirectory, base: int, log: FileView, walk: Walk) -> None:
+def refuse_corrupt(directory: LoadedDirectory, base: int, log: FileView, end: WalkEnd) -> None:
     """Ends the load where a walk came to a length that no batch can have."""
-    if walk.end.reason != "bad-length":
+    if end.reason != "bad-length":
         return
     length = np.empty(LENGTH_BYTES, np.uint8)
     with log.open_reader() as read:
-        read(walk.end.position + LENGTH_END - LENGTH_BYTES, length)
+        read(end.position + LENGTH_END - LENGTH_BYTES, length)
     size = int.from_bytes(length.tobytes(), "big", signed=True)
     words = (
         f"Found record size {size} smaller than minimum record overhead (14) in file "

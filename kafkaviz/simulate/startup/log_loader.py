@@ -403,7 +403,7 @@ class LogLoader:
                 self._directory.fail(
                     base, "exception", exception, name=log.name, way_out=way_outs.PRODUCERS
                 )
-        refuse_corrupt(self._directory, base, log, walk)
+        refuse_corrupt(self._directory, base, log, walk.end)
 
     # ---- where the log starts and ends, and what goes with that
 

@@ -88,7 +88,7 @@ def _find_cuts(directory: LoadedDirectory, log: FileView, base: int) -> list[Cut
             ].tolist():
                 if not cuts or not 0 <= last - cuts[-1][0] <= MAX_RELATIVE_OFFSET:
                     cuts.append((first, position))
-    refuse_corrupt(directory, base, log, walk)
+    refuse_corrupt(directory, base, log, walk.end)
     if walk.end.reason != "end":
         exception = BrokerException(
             "java.util.NoSuchElementException",

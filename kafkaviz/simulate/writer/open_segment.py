@@ -52,7 +52,6 @@ class OpenSegment:
             IndexFile(time_index.ENTRY, timeindex),
         )
         self.txnindex: bytes | None = None  # the file is created with its first entry
-        self._preallocated_bytes = 0
         self.roll_reason: RollReason | None = None
         # whether the largest timestamp was looked up since the segment was opened
         self._is_time_known = False
@@ -73,18 +72,6 @@ class OpenSegment:
     def log_bytes(self) -> int:
         """The size of the .log, without what is preallocated."""
         return int(self.counters["log_bytes"][0])
-
-    @property
-    def log_file_bytes(self) -> int:
-        """The length of the .log on disk.
-
-        With preallocate, a new segment's is segment.bytes until it is closed or cut.
-        """
-        return max(self.log_bytes, self._preallocated_bytes)
-
-    def preallocate(self, size_bytes: int) -> None:
-        """Extends the .log of a new segment to that length (preallocate)."""
-        self._preallocated_bytes = size_bytes
 
     def max_timestamp(self) -> tuple[int, int]:
         """The largest timestamp and an offset that goes with it (readMaxTimestampAndOffsetSoFar).
@@ -152,7 +139,6 @@ class OpenSegment:
         """
         self.timeindex.open(self._room_bytes)
         self._put_last_time()
-        self._preallocated_bytes = 0
         for file in (self.index, self.timeindex):
             file.trim()
 
@@ -199,7 +185,7 @@ class OpenSegment:
         state = self.counters[0]
         state["bytes_since_last_index_entry"] = 0
         if position is not None:
-            state["log_bytes"], self._preallocated_bytes = position, 0
+            state["log_bytes"] = position
         if not state["log_bytes"]:
             state["created_ms"], state["reference_ms"] = now_ms, UNKNOWN
         if self.max_timestamp()[0] >= 0:

@@ -213,8 +213,6 @@ class UnifiedLog:
         """Starts a new segment, which becomes the active one."""
         segment = OpenSegment(base_offset, self.config, now_ms, jitter_ms=self._jitter_ms())
         segment.counters["log_end_offset"] = self.log_end_offset
-        if self.config.preallocate:
-            segment.preallocate(self.config.segment_bytes)
         self.segments.append(segment)
         return segment
 

@@ -117,7 +117,7 @@ def _check_properties(broker: Broker, *, is_fatal: bool, version: Version) -> It
     )
     fault = problem.what if problem else message("finding.no_file", file=META_PROPERTIES)
     if not problem and file.is_there(path):
-        fault = own_files.properties_fault(file.read_all(path, file.PROPERTIES_BYTES))
+        fault = own_files.properties_fault(file.read(path, limit_bytes=file.PROPERTIES_BYTES))
     if not fault and kind == "0" and missing_keys:
         fault = message("meta_properties.keys_missing", keys=tuple(missing_keys))
     if fault:

@@ -85,7 +85,7 @@ def check_bootstrap(
         else message("consequence.no_checksum_read")
     )
     try:
-        file.read_all(path, BOOTSTRAP_BYTES)
+        file.read(path, limit_bytes=BOOTSTRAP_BYTES)
         findings = list(_check_batches(path, None, version, consequence, BOOTSTRAP_STEP))
     except CannotOpen as fault:
         yield unreadable_files.path_finding(

@@ -20,7 +20,7 @@ def check_partition(partition: Partition, facts: PartitionFacts) -> Iterator[Fin
         return
     data = b""
     try:
-        data = file.read_all(partition.path / PARTITION_METADATA, file.TEXT_BYTES)
+        data = file.read(partition.path / PARTITION_METADATA, limit_bytes=file.TEXT_BYTES)
         checkpoint.parse_partition_metadata(data)
     except CorruptBytes as fault:
         text = message("finding.at_byte", byte=fault.position, problem=fault.what)

@@ -116,7 +116,7 @@ def _is_batch_start(summaries: Sequence[CheckSummary], offset: int) -> bool:
 def check_file(snapshot: FileInfo, facts: PartitionFacts) -> Iterator[Finding]:
     """One that Kafka does not read, whatever lies beside it."""
     try:
-        data = file.read_all(snapshot.path, SNAPSHOT_BYTES)
+        data = file.read(snapshot.path, limit_bytes=SNAPSHOT_BYTES)
         producer_snapshot.parse(data)
     except CorruptBytes as fault:
         position, evidence = (

@@ -97,3 +97,8 @@ def to_segment(block: LessonBlock) -> Destination:
     """The Segment page at the block's offset."""
     pin_parameter = {} if block["offset"] is None else {page_state.PIN: str(block["offset"])}
     return "Segment", locate(block).address | pin_parameter
+
+
+def to_health(block: LessonBlock) -> Destination:
+    """The Health page of the block's sample."""
+    return "Health", page_state.address(sample(block["data"]))

@@ -10,8 +10,7 @@ from kafkaviz.analysis.findings.finding import Finding
 from kafkaviz.app.cache.broker_cache import HASH_FUNCS, BrokerSnapshot
 from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
 from kafkaviz.app.lessons.live import block_location
-from kafkaviz.app.lessons.live.figure import Destination, LessonFigure
-from kafkaviz.app.state import page_state
+from kafkaviz.app.lessons.live.figure import LessonFigure
 from kafkaviz.app.widgets import elements
 from kafkaviz.figures.text import sentence_text
 from kafkaviz.messages import message, render, say
@@ -59,8 +58,4 @@ def _row(finding: Finding) -> str:
     )
 
 
-def _to_health(block: LessonBlock) -> Destination:
-    return "Health", page_state.address(block_location.sample(block["data"]))
-
-
-FINDINGS = LessonFigure(_make, _draw, _to_health)
+FINDINGS = LessonFigure(_make, _draw, block_location.to_health)

@@ -12,8 +12,7 @@ from kafkaviz.analysis.retention.policy import LogRetention, RetentionLimits, Se
 from kafkaviz.app.cache.broker_cache import HASH_FUNCS, BrokerSnapshot
 from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
 from kafkaviz.app.lessons.live import block_location
-from kafkaviz.app.lessons.live.figure import Destination, LessonFigure
-from kafkaviz.app.state import page_state
+from kafkaviz.app.lessons.live.figure import LessonFigure
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.tables import table
 from kafkaviz.config_def import DAY_MS
@@ -72,8 +71,4 @@ def _draw(log: LogRetention, block: LessonBlock, key: str) -> None:
     table(heads, rows, "rlw")
 
 
-def _to_health(block: LessonBlock) -> Destination:
-    return "Health", page_state.address(block_location.sample(block["data"]))
-
-
-RETENTION = LessonFigure(_make, _draw, _to_health)
+RETENTION = LessonFigure(_make, _draw, block_location.to_health)

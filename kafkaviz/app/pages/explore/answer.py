@@ -115,22 +115,20 @@ def _remember_column(key: str, default_column: str) -> None:
 
 def _render_rows(rows: pa.Table) -> None:
     """The answer, as text and numbers and nothing else."""
+    from kafkaviz.figures.explore import answer_chart as chart
+
     if rows.num_rows > SHORT_ROWS:
         st.dataframe(
             rows, hide_index=True, height=480, row_height=31, key="kv_answer", placeholder=MISSING
         )
         return
-    alignments = [_is_right_aligned(field.type) for field in rows.schema]
+    alignments = [chart.is_number(field.type) for field in rows.schema]
     heads = zip(rows.column_names, alignments, strict=True)
     head = "".join(
         f"<th{' class=r' if is_right else ''}>{elements.escape(name)}</th>"
         for name, is_right in heads
     )
     elements.table(head, (_row_html(row.values(), alignments) for row in rows.to_pylist()))
-
-
-def _is_right_aligned(kind: pa.DataType) -> bool:
-    return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
 
 
 def _row_html(values: Sequence[object], alignments: Sequence[bool]) -> str:

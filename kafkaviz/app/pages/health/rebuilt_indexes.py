@@ -82,9 +82,9 @@ def _is_requested(partition: Partition, request: tuple[str, str, str]) -> bool:
     Args:
         request: the listing, the directory, the release.
     """
-    log_bytes = sum(segment.log.size_bytes for segment in partition.live)
-    if log_bytes > MOST_LOG_BYTES:
-        st.html(f'<p class="kv-sm kv-fnt">{say("health.too_much", size=units.size(log_bytes))}</p>')
+    if partition.live_log_bytes > MOST_LOG_BYTES:
+        size = units.size(partition.live_log_bytes)
+        st.html(f'<p class="kv-sm kv-fnt">{say("health.too_much", size=size)}</p>')
         return False
     requests = st.session_state.setdefault(page_state.REBUILT_INDEXES, set())
     if st.button(say("health.build"), icon=":material/build:", key="kv_build"):

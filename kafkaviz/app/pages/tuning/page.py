@@ -29,7 +29,7 @@ from kafkaviz.app.pages.tuning.curves import (
     render_limits,
     reset_interval,
 )
-from kafkaviz.app.pages.tuning.scope import Scope, go_to, log_bytes
+from kafkaviz.app.pages.tuning.scope import Scope, go_to
 from kafkaviz.app.pages.tuning.tuning_context import (
     TuningContext,
     build_context,
@@ -141,7 +141,7 @@ def _render_report_button(snapshot: BrokerSnapshot) -> None:
         "icon": ":material/download:",
         "key": "kv_tuning_report",
     }
-    size_bytes = sum(map(log_bytes, snapshot.broker.partitions))
+    size_bytes = sum(partition.live_log_bytes for partition in snapshot.broker.partitions)
     if size_bytes > REPORTED_BYTES:
         text = say("tuning.report_large", size=units.size(size_bytes))
         st.download_button(say("tuning.report"), "", disabled=True, help=text, **widget_options)

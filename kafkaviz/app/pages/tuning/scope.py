@@ -6,6 +6,7 @@ The choice on the page, what is read of each, and how far that is while there is
 import hashlib
 import math
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, cast
 
 import streamlit as st
@@ -74,7 +75,8 @@ def _scope_choices(
     """
     choices = {}
     if broker and own_partition:
-        rivals = sorted(_rivals(broker, own_partition), key=log_bytes, reverse=True)[:rival_count]
+        by_size = attrgetter("live_log_bytes")
+        rivals = sorted(_rivals(broker, own_partition), key=by_size, reverse=True)[:rival_count]
         has_several = (
             sum(
                 partition.topic == own_partition.topic and partition.state == "current"
@@ -83,7 +85,7 @@ def _scope_choices(
             > 1
         )
         partitions = sorted(
-            [own_partition, *rivals[: rival_count - has_several]], key=log_bytes, reverse=True
+            [own_partition, *rivals[: rival_count - has_several]], key=by_size, reverse=True
         )
         choices |= {
             units.escape_controls(partition.directory): ("partition", partition.directory)
@@ -110,11 +112,6 @@ def _rivals(broker: Broker, own_partition: Partition) -> list[Partition]:
         for partition in candidates
         if partition.directory != own_partition.directory and partition.topic != own_partition.topic
     ]
-
-
-def log_bytes(partition: Partition) -> int:
-    """Of all .log files of a topic-partition."""
-    return sum(segment.log.size_bytes for segment in partition.live)
 
 
 def option_text(option: str) -> str:
