@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import best, row
+from kafkaviz import versions
 from kafkaviz.analysis.lookup import paths
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.format.batch import HEADER, HEADER_BYTES, LENGTH_END
@@ -17,7 +18,6 @@ from kafkaviz.format.walk import Walk
 from kafkaviz.search.log_view import SegmentView
 from kafkaviz.search.lookup import lookup
 from kafkaviz.search.lookup_object import as_object
-from kafkaviz.search.profile import profile
 
 LOG_BYTES, BATCH_BYTES, RECORDS = 1 << 30, 8192, 127
 BATCHES = LOG_BYTES // BATCH_BYTES
@@ -47,7 +47,7 @@ def run() -> list[str]:
         ):
             lookup_s = best(
                 lambda target=target: as_object(
-                    lookup(paths.open_log(directory, "4.3.1"), profile(), **target)
+                    lookup(paths.open_log(directory, "4.3.1"), versions.search_profile(), **target)
                 ),
                 RUNS,
             )

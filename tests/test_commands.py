@@ -313,6 +313,7 @@ def test_a_reader_that_has_had_enough_is_no_fault(data):
     assert done.stderr.split()[-1] in ("0", "141")  # as fast as head was
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device without room")
 @pytest.mark.parametrize(
     "command",

@@ -40,6 +40,20 @@ STRANGERS = {("simulate", "log"), ("figures", "pipeline"), ("app", "cli"), ("cli
 BUFFERS_ALONE = ("kafkaviz.binary", "kafkaviz.format", "kafkaviz.search.slots")
 # of simulate/: each uses those behind it in this list
 WINGS = ["lessons", "directory", "writer", "startup", "recovery", "producers"]
+# folders of one room: the first does not know the second
+FOLDER_STRANGERS = (
+    ("kafkaviz.analysis.checks", "kafkaviz.analysis.health"),
+    ("kafkaviz.analysis.retention", "kafkaviz.analysis.health"),
+    ("kafkaviz.app.cache", "kafkaviz.app.pages"),
+    ("kafkaviz.app.frontend", "kafkaviz.app.pages"),
+    ("kafkaviz.app.lessons", "kafkaviz.app.pages"),
+    ("kafkaviz.app.state", "kafkaviz.app.pages"),
+    ("kafkaviz.app.widgets", "kafkaviz.app.pages"),
+)
+# what lessons know all the same, and why
+LESSONS_KNOW = {
+    "kafkaviz.app.pages.page_cache.controls": "the choices of its sliders, for the links of lessons",
+}
 WORLD = {
     "datetime",
     "glob",
@@ -138,6 +152,18 @@ def neighbour_faults(module: str, imported: str) -> Iterator[str]:
     mine, its = wing(module), wing(imported)
     if mine in WINGS and its in WINGS and WINGS.index(its) < WINGS.index(mine):
         yield f"simulate/{mine} does not know simulate/{its}"
+    if is_in(module, "kafkaviz.app.lessons") and any(
+        is_in(imported, page) for page in LESSONS_KNOW
+    ):
+        return
+    for folder, stranger in FOLDER_STRANGERS:
+        if is_in(module, folder) and is_in(imported, stranger):
+            yield f"{folder} does not know {stranger}"
+
+
+def is_in(module: str, folder: str) -> bool:
+    """Whether a module, or a name of one, is that folder's or lies in it."""
+    return module == folder or module.startswith(f"{folder}.")
 
 
 def wing(module: str) -> str | None:
@@ -191,6 +217,14 @@ def test_no_line_climbs():
             "from kafkaviz.simulate.startup import restart",
             1,
         ),
+        (
+            "kafkaviz.analysis.retention.policy",
+            "from kafkaviz.analysis.health.broker_health import Health",
+            1,
+        ),
+        ("kafkaviz.analysis.checks.segment", "from kafkaviz.analysis import health", 1),
+        ("kafkaviz.app.lessons.tasks", "from kafkaviz.app.pages.rolls import page", 1),
+        ("kafkaviz.app.state.choice", "from kafkaviz.app.pages.lookup import lookup_source", 1),
         ("kafkaviz.figures.theme", "from kafkaviz.pipeline.catalog.catalog import read", 1),
         ("kafkaviz.app.state.page_location", "from kafkaviz.cli import app", 1),
         ("kafkaviz.cli.app", "import kafkaviz.app.frame", 1),
@@ -239,6 +273,12 @@ def test_a_line_that_climbs_is_reported(module, source, line):
             "pages.segment",
             "import streamlit as st\nimport kafkaviz as kv\nfrom kafkaviz.pipeline import catalog",
         ),
+        ("kafkaviz.app.pages.lookup.page", "from kafkaviz.app.pages.rolls import page"),
+        (
+            "kafkaviz.app.lessons.live.index_pages",
+            "from kafkaviz.app.pages.page_cache import controls",
+        ),
+        ("kafkaviz.analysis.health.broker_health", "from kafkaviz.analysis.checks import plan"),
         ("app", "import streamlit as st\nfrom kafkaviz.app.frame import frame"),
     ],
 )

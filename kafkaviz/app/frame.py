@@ -12,7 +12,7 @@ from html import escape
 from operator import attrgetter
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any
 from urllib.parse import quote, urlencode
 
 import streamlit as st
@@ -291,12 +291,12 @@ def _bar(page: Page, location: Location, crumbs: Render | None, tools: Render | 
     """The breadcrumbs, each a picker, and on the right what works on every page."""
     with st.container(key="kv_top", horizontal=True):
         (crumbs or partial(_directories, page, location))()
-        if page.depth > 1 and location.partition:
+        if page.depth > 1 and isinstance(location, PartitionLocation):
             _separator()
-            _partitions(page, cast(PartitionLocation, location))
-        if page.depth > 2 and location.segment:
+            _partitions(page, location)
+        if page.depth > 2 and isinstance(location, SegmentLocation):
             _separator()
-            _segments(page, cast(SegmentLocation, location))
+            _segments(page, location)
         with st.container(key="kv_top_right", horizontal=True, horizontal_alignment="right"):
             if tools:
                 tools()
@@ -439,19 +439,16 @@ def _listen(page: Page, location: Location) -> None:
     pressed = keys("?[]" if location.segment else "?")
     if pressed == "?":
         _open_dialog("keys")
-    elif pressed and location.segment:
-        segment_location = cast(SegmentLocation, location)
+    elif pressed and isinstance(location, SegmentLocation):
         base_offsets = sorted(
             {
-                segment_location.segment.base_offset,
-                *(segment.base_offset for segment in segment_location.partition.segments_with_log),
+                location.segment.base_offset,
+                *(segment.base_offset for segment in location.partition.segments_with_log),
             }
         )
-        index = base_offsets.index(segment_location.segment.base_offset) + (
-            1 if pressed == "]" else -1
-        )
+        index = base_offsets.index(location.segment.base_offset) + (1 if pressed == "]" else -1)
         if 0 <= index < len(base_offsets):
-            _to_segment(page, segment_location, base_offsets[index])
+            _to_segment(page, location, base_offsets[index])
 
 
 def _open_dialog(dialog: str, text: str = "") -> None:

@@ -3,9 +3,13 @@
 Those that come along, as both commands know them, and one of one's own.
 """
 
+from collections.abc import Mapping
+
 import streamlit as st
 
+from kafkaviz import config_def
 from kafkaviz.messages import say
+from kafkaviz.simulate.config import LogConfig, log_config
 from kafkaviz.simulate.producers import workload
 from kafkaviz.simulate.producers.workload import Workload
 from kafkaviz.units import duration, size
@@ -61,6 +65,11 @@ def parse_own(text: str) -> Workload:
         KafkavizError: a key is wrong; it says which.
     """
     return workload.load(text, "your workload")
+
+
+def config_of(preset: Workload, overrides: Mapping[str, int]) -> LogConfig:
+    """What the log is run with: the workload's settings, and what was chosen instead."""
+    return log_config({**config_def.defaults(preset.release), **dict(preset.settings), **overrides})
 
 
 def format_setting(name: str, value: int) -> str:

@@ -96,14 +96,15 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Checks the directory and prints what was found."""
-    from kafkaviz.analysis.health.broker_health import assumed_version, check
+    from kafkaviz.analysis.health.broker_health import check
     from kafkaviz.analysis.health.health_object import as_object
+    from kafkaviz.analysis.inference.version import assume_release
     from kafkaviz.analysis.lookup.paths import open_directory
     from kafkaviz.log.settings import open_settings
 
     progress, broker = _CheckProgress(), open_directory(args.path)
     settings = (
-        open_settings(broker, assumed_version(broker, args.kafka_version).version, dict(args.typed))
+        open_settings(broker, assume_release(broker, args.kafka_version).version, dict(args.typed))
         if args.typed
         else None
     )

@@ -98,7 +98,7 @@ def _say_newer(info: "CatalogInfo") -> None:
     """On stderr, which of the directories are newer than any release that is known."""
     from contextlib import suppress
 
-    from kafkaviz.analysis.inference.version import assumed_version
+    from kafkaviz.analysis.inference.version import assume_release
     from kafkaviz.errors import KafkavizError
     from kafkaviz.log.broker import open_broker
 
@@ -108,7 +108,7 @@ def _say_newer(info: "CatalogInfo") -> None:
         else:
             with suppress(KafkavizError):  # it may be gone by now
                 output.say_newer(
-                    assumed_version(open_broker(source.path)).newer_than_known, source.broker
+                    assume_release(open_broker(source.path)).newer_than_known, source.broker
                 )
 
 

@@ -94,11 +94,11 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _search_log(args: argparse.Namespace) -> int:
+    from kafkaviz import versions
     from kafkaviz.analysis.lookup import paths
     from kafkaviz.search.lookup import lookup
-    from kafkaviz.search.profile import profile
 
-    search_profile = profile(args.kafka_version, args.search)
+    search_profile = versions.search_profile(args.kafka_version, args.search)
     log = paths.open_log(args.path, args.kafka_version, as_is=args.as_is)
     _say_recovery(log.recovered_files, log.segments)
     result = lookup(log, search_profile, args.offset, args.timestamp, args.isolation)
@@ -114,10 +114,10 @@ def _search_log(args: argparse.Namespace) -> int:
 
 
 def _search_index(args: argparse.Namespace) -> int:
+    from kafkaviz import versions
     from kafkaviz.analysis.lookup import paths
     from kafkaviz.errors import KafkavizError
     from kafkaviz.search import index
-    from kafkaviz.search.profile import profile
 
     is_time = paths.index_kind(args.path) == "timeindex"
     target = args.timestamp if is_time else args.offset
@@ -128,7 +128,7 @@ def _search_index(args: argparse.Namespace) -> int:
                 name=args.path.name,
             )
         )
-    search_profile = profile(args.kafka_version, args.search)
+    search_profile = versions.search_profile(args.kafka_version, args.search)
     directory, segment = paths.open_index(args.path, args.kafka_version, as_is=args.as_is)
     _say_recovery([name for name in segment.recovered_files if name == args.path.name], [segment])
     search = (index.find_time if is_time else index.find_offset)(segment, target, search_profile)

@@ -153,7 +153,7 @@ def _check_destination(out: Path, broker: "Broker") -> Path:
     Raises:
         CannotOpen: it lies in an input, or in any directory of Kafka's.
     """
-    from kafkaviz.analysis.health.broker_health import is_lone
+    from kafkaviz.analysis.checks.plan import is_lone
     from kafkaviz.errors import CannotOpen, translate_os_errors
     from kafkaviz.format import names
     from kafkaviz.log import file

@@ -3,16 +3,21 @@
 What a batch keeps as deltas or relative offsets is resolved here, as Kafka's iterators do, 4.3.1:
 the second record of a batch at base offset 40 is (offset 41, ...), the last message of a wrapper at
 offset 12 is (offset 12, ...).
+
+Of a single batch, as a lookup reads it, the heads are taken one by one without any compiled code:
+it is done before a compiler's library is even loaded. Where a record cannot be read, the decoder of
+all its fields gives Kafka's words.
 """
 
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from crc32c import crc32c  # binary.crc32c would load the compiler for its loops
 
-from kafkaviz.binary import codec
+from kafkaviz.binary import codec, varint
 from kafkaviz.binary.file_view import ReadInto
 from kafkaviz.binary.layouts import field_start
 from kafkaviz.binary.lazy_njit import njit
@@ -40,6 +45,7 @@ RowSelector = Callable[[bytes | memoryview, np.ndarray], np.ndarray]
 _LENGTH = HEADER["batch_length_bytes"]
 _LENGTH_AT = field_start(HEADER, "batch_length_bytes")
 _MAGIC_AT = field_start(HEADER, "magic")
+_CRC_AT, _LEGACY_CRC_AT = field_start(HEADER, "crc"), field_start(LEGACY_HEADER, "crc")
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,8 +261,11 @@ def _checksums(batch: memoryview) -> tuple[int, int, int]:
     Returns:
         The stored one, the computed one, and the byte at which it is stored.
     """
-    header, start = (HEADER, CRC_START) if _is_magic_2(batch) else (LEGACY_HEADER, _MAGIC_AT)
-    position = field_start(header, "crc")
+    header, start, position = (
+        (HEADER, CRC_START, _CRC_AT)
+        if _is_magic_2(batch)
+        else (LEGACY_HEADER, _MAGIC_AT, _LEGACY_CRC_AT)
+    )
     if header is HEADER and len(batch) < HEADER_BYTES:
         raise _too_small_error(batch)
     stored_crc = int(np.frombuffer(batch, header["crc"], 1, position)[0])
@@ -401,3 +410,90 @@ def iterate_messages(messages: legacy_messages.Messages) -> Iterator[BatchRecord
             )
     if messages.fault:
         raise messages.fault
+
+
+class RecordHead(NamedTuple):
+    """A record's offset, and its timestamp in ms, -1 for none."""
+
+    offset: int
+    timestamp_ms: int
+
+
+def heads(data: bytes | memoryview, limit_bytes: int = codec.LIMIT_BYTES) -> Iterator[RecordHead]:
+    """The head of each record of a complete batch of any magic, in order.
+
+    Args:
+        data: the batch, its header included.
+        limit_bytes: of the decompressed records.
+
+    Raises:
+        CorruptBytes: a record cannot be read.
+    """
+    if not MAGIC_2 <= data[_MAGIC_AT] < 128:
+        for message_record in iterate(data, limit_bytes):
+            yield RecordHead(message_record.offset, message_record.timestamp_ms)
+        return
+    try:
+        yield from _heads(data, limit_bytes)
+    except CorruptBytes as fault:
+        raise find_fault(data, limit_bytes) or fault from None
+
+
+def _heads(data: bytes | memoryview, limit_bytes: int) -> Iterator[RecordHead]:
+    header, body = split_header(data)
+    codec_id = int(header["attributes"]) & CODEC_MASK
+    if codec_id and header["record_count"] > 0:
+        body = memoryview(codec.decompress(codec.name(codec_id), body, limit_bytes))
+    base_offset, base_ms = int(header["base_offset"]), int(header["base_timestamp_ms"])
+    append_ms = int(header["max_timestamp_ms"]) if header["attributes"] & LOG_APPEND_TIME else None
+    end = 0
+    for _ in range(int(header["record_count"])):
+        start, end = content_range(body, end)
+        timestamp_delta_ms, position = varint.read_varlong(body, start + 1)
+        offset_delta, _ = varint.read_varint(body, position)
+        yield RecordHead(
+            wrap_long(base_offset + offset_delta),
+            wrap_long(base_ms + timestamp_delta_ms) if append_ms is None else append_ms,
+        )
+
+
+def values(data: bytes | memoryview) -> Iterator[bytes | None]:
+    """The value of each record of a complete batch of magic 2 that is not compressed.
+
+    Raises:
+        CorruptBytes: a record cannot be read.
+    """
+    header, body = split_header(data)
+    end = 0
+    for _ in range(int(header["record_count"])):
+        start, end = content_range(body, end)
+        _, position = varint.read_varlong(body, start + 1)
+        _, position = varint.read_varint(body, position)
+        key_bytes, position = varint.read_varint(body, position)
+        value_bytes, position = varint.read_varint(body, position + max(0, key_bytes))
+        if position + max(0, value_bytes) > end:
+            raise CorruptBytes(
+                HEADER_BYTES + position, message("corrupt.value_beyond_record", size=value_bytes)
+            )
+        yield record.part(body, position, value_bytes)
+
+
+def content_range(records: memoryview, position: int) -> tuple[int, int]:
+    """The range of a record's content, behind its length.
+
+    Args:
+        position: the first byte of the record.
+
+    Returns:
+        The first byte of the content, and the byte behind it.
+
+    Raises:
+        CorruptBytes: the record says that it ends before its content begins, or behind the records.
+    """
+    size_bytes, start = varint.read_varint(records, position)
+    if size_bytes < 0 or start + size_bytes > len(records):
+        raise CorruptBytes(
+            start,
+            message("corrupt.record_too_long", size=size_bytes, available=len(records) - start),
+        )
+    return start, start + size_bytes

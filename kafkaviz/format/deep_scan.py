@@ -13,7 +13,7 @@ of two batches, the second with a flipped byte in the size of its first key:
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
@@ -128,6 +128,8 @@ class DeepScan:
     whichever is more, by what that decompresses to, and by its records if they are included.
     """
 
+    end: WalkEnd
+
     def __init__(
         self,
         read: ReadInto,
@@ -154,7 +156,6 @@ class DeepScan:
         )
         self._chunk_bytes = max(chunk_bytes, HEADER_BYTES)
         self._buffer, self._position, self._length = np.empty(self._chunk_bytes, np.uint8), start, 0
-        self.end: WalkEnd | Any = None  # Any for None: known once all were taken
 
     def __iter__(self) -> Iterator[ScanChunk]:
         """A ScanChunk for each chunk, or for a batch that is larger than a chunk."""

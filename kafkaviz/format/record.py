@@ -96,10 +96,10 @@ def runs(
     Raises:
         CorruptBytes: as records.
     """
-    if record_count <= 0 or (name := codec.name(codec_id)) == "none":
+    if record_count <= 0 or not codec_id:
         yield from ((data, table) for table in row_runs(data, record_count))
         return
-    body = codec.decompress(name, data, limit_bytes)
+    body = codec.decompress(codec.name(codec_id), data, limit_bytes)
     try:
         yield from ((body, table) for table in row_runs(body, record_count, is_compressed=True))
     except CorruptBytes as fault:
@@ -111,11 +111,10 @@ def find_fault(
 ) -> CorruptBytes | None:
     """What records raises, without building a record."""
     try:
-        if record_count <= 0 or (name := codec.name(codec_id)) == "none":
+        if record_count <= 0 or not codec_id:
             return first_fault(data, record_count)
-        fault = first_fault(
-            codec.decompress(name, data, limit_bytes), record_count, is_compressed=True
-        )
+        body = codec.decompress(codec.name(codec_id), data, limit_bytes)
+        fault = first_fault(body, record_count, is_compressed=True)
     except CorruptBytes as error:
         return error
     return fault and _wrap_fault(fault)

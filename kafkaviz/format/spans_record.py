@@ -12,7 +12,7 @@ from kafkaviz.binary import spans, varint
 from kafkaviz.binary.spans import OFFSET, PAYLOAD, SIZE, TIME, TORN, Span, torn_span
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import control
-from kafkaviz.format.record_heads import content_range
+from kafkaviz.format.batch_records import content_range
 from kafkaviz.messages import Message, Text, message, verbatim
 
 NOTE_CHARACTERS = 400  # of what a control record holds: a list of voters may be long

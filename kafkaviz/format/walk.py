@@ -7,7 +7,6 @@ and ends at 161, "short".
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -55,6 +54,8 @@ class Walk:
     reads the rest when an offset is needed: where that would fail, the walk ends.
     """
 
+    end: WalkEnd
+
     def __init__(
         self, read: ReadInto, start: int, stop: int, chunk_bytes: int = CHUNK_BYTES
     ) -> None:
@@ -66,7 +67,6 @@ class Walk:
         """
         self._read, self._start, self._stop = read, start, stop
         self._buffer = np.empty(max(chunk_bytes, HEADER_BYTES), np.uint8)
-        self.end: WalkEnd | Any = None  # Any for None: known once all were taken
 
     def __iter__(self) -> Iterator[np.ndarray]:
         """The batches, in the order of the log; memory is bounded by a chunk and 16 384 rows.

@@ -1,10 +1,18 @@
-"""One file on disk: its size and time, and its bytes, read forward in chunks and never mapped."""
+"""One file on disk: its size and time, and its bytes, read forward in chunks and never mapped.
+
+A process, and those that it starts, may be confined to the files below some directories: a server
+that several people use opens what its owner names. A path is judged before it is opened, but a link
+on the way may be changed in between, or lie where nobody looked: so each file is judged again once
+it is open, by where it really is.
+"""
 
 import io
+import json
 import os
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from operator import attrgetter
 from pathlib import Path
 from stat import S_ISLNK, S_ISREG
@@ -13,7 +21,6 @@ import numpy as np
 
 from kafkaviz.binary.file_view import READ_LIMIT_BYTES, FileView, ReadInto
 from kafkaviz.errors import CannotOpen, translate_os_errors
-from kafkaviz.log import confinement
 from kafkaviz.messages import message
 
 BLOCK_BYTES = 512  # what st_blocks counts, whatever the filesystem's own blocks are
@@ -22,6 +29,7 @@ INDEX_BYTES = 2**31 - 1  # of an index that a broker can map (FileChannel.map)
 DATA_LIMIT_BYTES = 1 << 27
 TEXT_BYTES = 16 << 20  # of a checkpoint of some hundred thousand partitions
 PROPERTIES_BYTES = 1 << 20
+CONFINEMENT = "KAFKAVIZ_CONFINED_TO"  # of the environment, which Spark's workers inherit
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +128,7 @@ def scan(directory: Path) -> Generator[Iterator[os.DirEntry]]:
     Of an entry's path only the name is available then.
     """
     with translate_os_errors(directory), ExitStack() as stack:
-        if not confinement.is_confined():
+        if not is_confined():
             yield stack.enter_context(os.scandir(directory))
             return
         descriptor = open_nonblocking(str(directory), os.O_RDONLY | os.O_DIRECTORY)
@@ -221,7 +229,7 @@ def open_nonblocking(path: str, flags: int) -> int:
     """As open() does it, without waiting, and if the file lies where this process may read."""
     descriptor = os.open(path, flags | os.O_NONBLOCK)
     try:
-        confinement.refuse_outside(descriptor, Path(path))
+        refuse_outside(descriptor, Path(path))
     except BaseException:
         os.close(descriptor)
         raise
@@ -300,3 +308,51 @@ def _size_unless_hole(descriptor: int, size: int) -> int:
     A file on a filesystem without holes has no data to seek to either.
     """
     return 0 if os.fstat(descriptor).st_blocks == 0 else size
+
+
+def confine(directories: Iterable[Path] | None) -> None:
+    """From now on nothing is opened outside these directories; None lifts it."""
+    if directories is None:
+        os.environ.pop(CONFINEMENT, None)
+    else:
+        os.environ[CONFINEMENT] = json.dumps(
+            [os.path.realpath(directory) for directory in directories]
+        )
+
+
+def is_confined() -> bool:
+    """Whether the process may open files in some directories alone."""
+    return CONFINEMENT in os.environ
+
+
+def refuse_outside(descriptor: int, path: Path) -> None:
+    """Checks that an open file or directory lies where this process may read.
+
+    Args:
+        descriptor: of the open file or directory.
+        path: by what it was opened.
+
+    Raises:
+        CannotOpen: it lies outside; of kind "outside".
+    """
+    allowed_json = os.environ.get(CONFINEMENT)
+    if allowed_json is not None and not _real_path(descriptor, path).startswith(
+        _prefixes(allowed_json)
+    ):
+        raise CannotOpen(path, message("errors.outside_server"), kind="outside")
+
+
+def _real_path(descriptor: int, path: Path) -> str:
+    """Where the open file is, with a separator at the end of a directory's path.
+
+    Without /proc, where its path leads now.
+    """
+    try:
+        return os.path.join(os.readlink(f"/proc/self/fd/{descriptor}"), "")
+    except OSError:
+        return os.path.join(os.path.realpath(path), "")
+
+
+@lru_cache(maxsize=8)
+def _prefixes(allowed_json: str) -> tuple[str, ...]:
+    return tuple(os.path.join(directory, "") for directory in json.loads(allowed_json))

@@ -16,7 +16,7 @@ batches do, one behind the other.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -45,7 +45,7 @@ class BatchWalk(Protocol):
     """Arrays of batches, one step behind the other; end is known once all were taken."""
 
     @property
-    def end(self) -> WalkEnd | Any: ...
+    def end(self) -> WalkEnd: ...
 
     def __iter__(self) -> Iterator[np.ndarray]: ...
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -246,7 +246,12 @@ def segment_of_files(base_offset: int, state: str, files: Mapping[str, FileInfo]
 
 
 class BatchScan:
-    """A pass over a range of a .log, which is open only while it is read."""
+    """A pass over a range of a .log, which is open only while it is read.
+
+    .end is known once all batches were taken.
+    """
+
+    end: WalkEnd
 
     def __init__(
         self, log: FileInfo, start: int, stop: int, chunk_bytes: int, *, look_inside: bool
@@ -258,7 +263,6 @@ class BatchScan:
             chunk_bytes,
             look_inside,
         )
-        self.end: WalkEnd | Any = None  # Any for None: known once all were taken
 
     def __iter__(self) -> Iterator[np.ndarray]:
         """Arrays of format.batch.BATCH, up to 16 384 rows each."""

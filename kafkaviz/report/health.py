@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from kafkaviz import units
+from kafkaviz.analysis.checks.plan import is_lone
 from kafkaviz.analysis.findings.finding import ERROR
-from kafkaviz.analysis.health.broker_health import is_lone
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.health import checkup, checkup_tables
 from kafkaviz.figures.health.checkup import FindingItem, FindingMember, HexDump, RecoveryStrip

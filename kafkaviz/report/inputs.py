@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kafkaviz.analysis.health.broker_health import is_lone
+from kafkaviz.analysis.checks.plan import is_lone
 from kafkaviz.errors import KafkavizError
 from kafkaviz.log import file
 from kafkaviz.log.archives import archive

@@ -15,7 +15,7 @@ from kafkaviz.analysis.cost import calibration, cost_model
 from kafkaviz.analysis.cost.cost_model import LookupPrices
 from kafkaviz.analysis.health import broker_health
 from kafkaviz.analysis.health.broker_health import Health
-from kafkaviz.analysis.inference.version import InferredRelease, infer_release
+from kafkaviz.analysis.inference.version import InferredRelease, assume_release, infer_release
 from kafkaviz.analysis.segment import tail
 from kafkaviz.analysis.tuning import Budgets, IntervalPrice, Recommendation
 from kafkaviz.analysis.tuning.source import TuningCase, TuningSource, open_source
@@ -102,9 +102,7 @@ def gather(
         CannotOpen: the directory cannot be read.
     """
     settings = (
-        open_settings(broker, broker_health.assumed_version(broker, version).version, typed)
-        if typed
-        else None
+        open_settings(broker, assume_release(broker, version).version, typed) if typed else None
     )
     checkup = checkup or broker_health.check(
         broker,

@@ -3,7 +3,7 @@
 Keep or change, with both curves, today beside another, limits and assumptions.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TypeGuard, cast
 
 from kafkaviz import units
@@ -70,25 +70,14 @@ def section(subject: Subject) -> ReportSection:
 
 def verdict_view(report_tuning: ReportTuning) -> tuning_verdict.VerdictView:
     """The answer in words, as on the Tuning page."""
-    cases = report_tuning.source.cases
-    existing = [case.disk_entries for case in cases if case.disk_entries is not None]
-    existing_entries = _sum_pairs(existing) if len(existing) == len(cases) else None
-    entries = tuning_verdict.EntryCounts(
-        _sum_pairs(case.replayed_entries for case in cases), existing_entries, topics=len(cases)
-    )
     return tuning_verdict.view(
         report_tuning.overall,
         report_tuning.case.measurement,
         report_tuning.case.today,
         budgets=report_tuning.budgets,
         costs=report_tuning.costs,
-        entries=entries,
+        entries=report_tuning.source.entry_counts,
     )
-
-
-def _sum_pairs(pairs: Iterable[tuple[int, int]]) -> tuple[int, int]:
-    offsets, times = zip(*pairs, strict=True)
-    return sum(offsets), sum(times)
 
 
 def describe_own_intervals(report_tuning: ReportTuning) -> str:

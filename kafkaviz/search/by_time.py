@@ -8,17 +8,24 @@ the first one in the order of offsets: neither the nearest in time, nor is a lat
 when this one has none.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kafkaviz import versions
 from kafkaviz.errors import KafkavizError
 from kafkaviz.messages import message
 from kafkaviz.search import index, scan
-from kafkaviz.search.bounds import Bounds
+from kafkaviz.search.fetch import (
+    Bounds,
+    SegmentChoice,
+    SegmentMiss,
+    SegmentReason,
+    explain_no_segment,
+)
 from kafkaviz.search.index import IndexSearch
 from kafkaviz.search.log_view import NO_TIMESTAMP, LogView, SegmentView
-from kafkaviz.search.profile import DEEP, SearchProfile
 from kafkaviz.search.scan import ForwardScan
+from kafkaviz.versions import DEEP, SearchProfile
 
 LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING_UPLOAD = (
     -1,
@@ -131,8 +138,9 @@ def find_in_segment(
         segment, max(index.time_entry_of(time_search, segment)[1], start_offset), profile
     )
     position, base_offset = index.position_of(offset_search, segment), segment.base_offset
-    batch_scan = segment.run_search(
-        lambda log: scan.find_timestamp(log, base_offset, timestamp_ms, position, start_offset)
+    batch_scan = scan.run_search(
+        segment,
+        lambda log: scan.find_timestamp(log, base_offset, timestamp_ms, position, start_offset),
     )
     return (time_search, offset_search), batch_scan
 
@@ -147,19 +155,19 @@ def _largest(log: LogView, profile: SearchProfile) -> TimeSearch:
         return TimeSearch(MAX_TIMESTAMP, place, (), None, answer)
     search = index.find_offset(segment, offset, profile)
     position = index.position_of(search, segment)
-    batch_scan = segment.run_search(
-        lambda log: scan.find_largest_timestamp(log, segment.base_offset, largest_ms, position)
+    batch_scan = scan.run_search(
+        segment,
+        lambda log: scan.find_largest_timestamp(log, segment.base_offset, largest_ms, position),
     )
     return TimeSearch(MAX_TIMESTAMP, place, (search,), batch_scan, _answer(batch_scan))
 
 
 def _answer(batch_scan: ForwardScan) -> OffsetAndTimestamp | None:
-    if batch_scan.offset is None:
+    batch, offset, timestamp_ms = batch_scan.batch, batch_scan.offset, batch_scan.timestamp_ms
+    if batch is None or offset is None or timestamp_ms is None:
         return None
-    epoch = batch_scan.batch.leader_epoch
-    return OffsetAndTimestamp(
-        batch_scan.offset, batch_scan.timestamp_ms, epoch if epoch >= 0 else None
-    )
+    epoch = batch.leader_epoch
+    return OffsetAndTimestamp(offset, timestamp_ms, epoch if epoch >= 0 else None)
 
 
 def _hide_behind_limit(time_search: TimeSearch, bounds: Bounds) -> TimeSearch:
@@ -194,4 +202,57 @@ def _refuse_unknown(timestamp_ms: int, profile: SearchProfile) -> None:
             else message(
                 "lookup_request.no_answer", asked=target_name, since=since, version=version
             )
+        )
+
+
+def explain_choices(
+    log: LogView, time_search: TimeSearch, bounds: Bounds
+) -> tuple[SegmentChoice, ...]:
+    """The choice of segments in a search for a timestamp."""
+    target_ms = time_search.timestamp_ms
+    if target_ms >= 0:
+        return tuple(_time_choices(log, time_search))
+    if target_ms == MAX_TIMESTAMP:
+        return tuple(_largest_choices(log, time_search))
+    is_cut = bounds.limit_offset < bounds.end_offset
+    reasons = {
+        LATEST: SegmentReason.STABLE_END if is_cut else SegmentReason.LOG_END,
+        EARLIEST: SegmentReason.LOG_START,
+        EARLIEST_LOCAL: SegmentReason.LOG_START,
+    }
+    return explain_no_segment(log, target_ms, reasons.get(target_ms, SegmentReason.NOTHING_TIERED))
+
+
+def _time_choices(log: LogView, time_search: TimeSearch) -> Iterator[SegmentChoice]:
+    chosen, miss = time_search.segment, None
+    if time_search.is_hidden:
+        miss = SegmentMiss.HIDDEN
+    elif time_search.answer is None:
+        miss = SegmentMiss.NO_RECORD
+    for place, segment in enumerate(log.segments):
+        base, target_ms = segment.base_offset, time_search.timestamp_ms
+        if chosen is not None and place > chosen:
+            yield SegmentChoice(base, SegmentReason.EARLIER_SEARCHED, target_ms)
+            continue
+        is_chosen = place == chosen
+        yield SegmentChoice(
+            base,
+            SegmentReason.FIRST_REACHING if is_chosen else SegmentReason.TOO_OLD,
+            target_ms,
+            is_chosen,
+            miss if is_chosen else None,
+            segment.largest_timestamp_ms,
+            segment.max_timestamp[0] < 0,
+        )
+
+
+def _largest_choices(log: LogView, time_search: TimeSearch) -> Iterator[SegmentChoice]:
+    for place, segment in enumerate(log.segments):
+        chosen = place == time_search.segment
+        yield SegmentChoice(
+            segment.base_offset,
+            SegmentReason.LARGEST if chosen else SegmentReason.NOT_LARGEST,
+            time_search.timestamp_ms,
+            chosen,
+            largest_ms=segment.max_timestamp[0],
         )

@@ -4,30 +4,146 @@ LocalLog.read and LogSegment.read of Kafka 1.1 to 4.3.1. Of segments 0, 100 and 
 greatest base offset not above it is 100; its index leads to a byte of the .log; from there the
 batches are gone through to the first that reaches 140. Where compaction left none, the search goes
 on in segment 200.
+
+A log's bounds say which offsets can be asked for and up to which one its records may be seen: a
+consumer with isolation read_committed sees nothing at or behind the last stable offset, the first
+one of a transaction that is still open; to any other the limit is the log's end, since a directory
+by itself has no followers to wait for.
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Any, NamedTuple, cast
+from functools import partial
+from typing import NamedTuple, cast
 
 import numpy as np
 
 from kafkaviz.binary.file_view import FileView
 from kafkaviz.errors import CorruptBytes, KafkavizError
-from kafkaviz.format import txn_index
+from kafkaviz.format import offset_index, producer_snapshot, txn_index
+from kafkaviz.format.open_transactions import OpenTransactions
+from kafkaviz.format.walk import Walk
 from kafkaviz.messages import verbatim
 from kafkaviz.search import index
-from kafkaviz.search.batches import Batch
-from kafkaviz.search.bounds import Bounds
-from kafkaviz.search.by_time import EARLIEST, EARLIEST_LOCAL, LATEST, MAX_TIMESTAMP, TimeSearch
 from kafkaviz.search.index import IndexSearch
 from kafkaviz.search.log_view import NO_TIMESTAMP, LogView, SegmentView
-from kafkaviz.search.profile import BATCH_BASE, SearchProfile
-from kafkaviz.search.scan import ForwardScan, translate
+from kafkaviz.search.scan import Batch, ForwardScan, LogReader, run_search, translate
+from kafkaviz.versions import BATCH_BASE, SearchProfile
 
 MAX_BYTES = 1 << 20  # max.partition.fetch.bytes
 OUT_OF_RANGE = "org.apache.kafka.common.errors.OffsetOutOfRangeException"
+READ_UNCOMMITTED, READ_COMMITTED = "read_uncommitted", "read_committed"
+ISOLATIONS = (READ_UNCOMMITTED, READ_COMMITTED)
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Where a log starts and ends, and the first offset that may not be seen.
+
+    Attributes:
+        start_offset: of the log.
+        end_offset: one past the last record.
+        limit_offset: the first offset that may not be seen.
+        limit_segment: the segment that the limit lies in, by its base offset.
+        limit_position: the byte of that segment's .log.
+    """
+
+    start_offset: int
+    end_offset: int
+    limit_offset: int
+    limit_segment: int
+    limit_position: int
+
+
+def find_bounds(log: LogView, profile: SearchProfile, isolation: str = READ_UNCOMMITTED) -> Bounds:
+    """The bounds of a log to a consumer of that isolation.
+
+    Raises:
+        CorruptFile: the last .index leads to no batch that can be read.
+    """
+    start, end = (
+        log.log_start_offset,
+        max(log_end_offset(log.active, profile), log.log_start_offset),
+    )
+    end_bounds = Bounds(start, end, end, log.active.base_offset, log.active.size_bytes)
+    if isolation == READ_UNCOMMITTED:
+        return end_bounds
+    stable_offset = last_stable_offset(log, end)
+    place = log.floor(stable_offset)
+    for segment in log.segments[place:] if stable_offset < end and place is not None else ():
+        batch = translate(segment, stable_offset, profile)[1].batch
+        if batch:
+            return Bounds(start, end, stable_offset, segment.base_offset, batch.position)
+    return end_bounds
+
+
+def log_end_offset(segment: SegmentView, profile: SearchProfile) -> int:
+    """One past the last offset of a segment, or its base offset (LogSegment.readNextOffset).
+
+    Kafka begins at the last slot of the index. Where that was never written it begins at byte 0; at
+    the last written one the same batches end the log.
+    """
+    entries = segment.offset_slots[: offset_index.count_entries(segment.offset_slots)]
+    relative_offset, start = entries[-1].item() if len(entries) else (0, 0)
+    if len(entries) == len(segment.offset_slots):
+        batch = translate(segment, segment.base_offset + relative_offset, profile)[1].batch
+        return (
+            cast("int", run_search(segment, lambda log: _end(log, batch.position)))
+            if batch
+            else segment.base_offset
+        )
+    ends = (
+        run_search(segment, partial(_end, position=position))
+        for position in (start, 0)
+        if position >= 0
+    )
+    return next(filter(None, ends), segment.base_offset)
+
+
+def last_stable_offset(log: LogView, end_offset: int) -> int:
+    """The first offset of the first transaction that is open at the end, or the end.
+
+    From the newest producer snapshot that can be read, and the batches behind it, as
+    ProducerStateManager takes them.
+    """
+    since, transactions = _newest_snapshot(log, end_offset)
+    for segment in log.segments[log.floor(since) or 0 :] if since < end_offset else ():
+        with segment.log.open_reader() as read:
+            for batches in Walk(read, 0, segment.size_bytes):
+                transactions.take(None, batches[batches["last_offset"] >= since])
+    first_offset = transactions.first_offset()
+    return end_offset if first_offset is None else first_offset
+
+
+def _end(log: LogReader, position: int) -> int | None:
+    """One past the last batch.
+
+    At a length that cannot be, Kafka's start ends; what lies before it can still be looked up.
+    """
+    last = None
+    with suppress(CorruptBytes):
+        for batch in log.batches(position):
+            last = batch
+    return last.last_offset + 1 if last else None
+
+
+def _newest_snapshot(log: LogView, end_offset: int) -> tuple[int, OpenTransactions]:
+    """The transactions in the newest producer snapshot that can be read.
+
+    Returns:
+        The offset of the snapshot, the log's start without one; and the transactions open there.
+    """
+    for offset in sorted(
+        (offset for offset in log.snapshots if offset <= end_offset), reverse=True
+    ):
+        try:
+            snapshot = producer_snapshot.parse(log.snapshots[offset].content())
+        except CorruptBytes:
+            continue
+        return offset, OpenTransactions(snapshot.open_transactions)
+    return log.log_start_offset, OpenTransactions()
 
 
 class OffsetOutOfRange(KafkavizError):
@@ -53,7 +169,7 @@ class Fetch:
     offset: int
     searches: tuple[IndexSearch, ...]
     scans: tuple[ForwardScan, ...]
-    batch: Batch | Any  # Any for None: where there are bytes there is a batch
+    batch: Batch | None
     segment: int
     position: int
     size_bytes: int
@@ -94,6 +210,7 @@ def fetch(
                 scans,
                 segment,
                 bounds,
+                batch=scan.batch,
                 profile=profile,
                 max_bytes=max_bytes,
                 at_least_one=at_least_one,
@@ -167,12 +284,12 @@ def _slice(
     segment: SegmentView,
     bounds: Bounds,
     *,
+    batch: Batch,
     profile: SearchProfile,
     max_bytes: int,
     at_least_one: bool,
 ) -> Fetch:
     """The range of a .log that is sent, with the batch found at its start."""
-    batch = scans[-1].batch
     most_bytes = max(max_bytes, batch.size_bytes) if at_least_one else max_bytes
     metadata_offset = batch.base_offset if profile.metadata_offset == BATCH_BASE else offset
     search_path = (tuple(searches), tuple(scans), batch, segment.base_offset, batch.position)
@@ -256,24 +373,6 @@ def explain_no_segment(
     return tuple(SegmentChoice(segment.base_offset, reason, target) for segment in log.segments)
 
 
-def explain_time_search(
-    log: LogView, time_search: TimeSearch, bounds: Bounds
-) -> tuple[SegmentChoice, ...]:
-    """The choice of segments in a search for a timestamp."""
-    target_ms = time_search.timestamp_ms
-    if target_ms >= 0:
-        return tuple(_time_choices(log, time_search))
-    if target_ms == MAX_TIMESTAMP:
-        return tuple(_largest_choices(log, time_search))
-    is_cut = bounds.limit_offset < bounds.end_offset
-    reasons = {
-        LATEST: SegmentReason.STABLE_END if is_cut else SegmentReason.LOG_END,
-        EARLIEST: SegmentReason.LOG_START,
-        EARLIEST_LOCAL: SegmentReason.LOG_START,
-    }
-    return explain_no_segment(log, target_ms, reasons.get(target_ms, SegmentReason.NOTHING_TIERED))
-
-
 def _fetch_choices(log: LogView, offset: int, fetch: Fetch) -> Iterator[SegmentChoice]:
     tried_offsets = [scan.segment for scan in fetch.scans]
     first, last = tried_offsets[0], tried_offsets[-1]
@@ -286,38 +385,3 @@ def _fetch_choices(log: LogView, offset: int, fetch: Fetch) -> Iterator[SegmentC
         reason = SegmentReason.GREATEST_BASE if base == first else SegmentReason.NEXT
         miss = None if base == last and fetch.batch else SegmentMiss.NOTHING_REACHES
         yield SegmentChoice(base, reason, offset, base == last, miss)
-
-
-def _time_choices(log: LogView, time_search: TimeSearch) -> Iterator[SegmentChoice]:
-    chosen, miss = time_search.segment, None
-    if time_search.is_hidden:
-        miss = SegmentMiss.HIDDEN
-    elif time_search.answer is None:
-        miss = SegmentMiss.NO_RECORD
-    for place, segment in enumerate(log.segments):
-        base, target_ms = segment.base_offset, time_search.timestamp_ms
-        if chosen is not None and place > chosen:
-            yield SegmentChoice(base, SegmentReason.EARLIER_SEARCHED, target_ms)
-            continue
-        is_chosen = place == chosen
-        yield SegmentChoice(
-            base,
-            SegmentReason.FIRST_REACHING if is_chosen else SegmentReason.TOO_OLD,
-            target_ms,
-            is_chosen,
-            miss if is_chosen else None,
-            segment.largest_timestamp_ms,
-            segment.max_timestamp[0] < 0,
-        )
-
-
-def _largest_choices(log: LogView, time_search: TimeSearch) -> Iterator[SegmentChoice]:
-    for place, segment in enumerate(log.segments):
-        chosen = place == time_search.segment
-        yield SegmentChoice(
-            segment.base_offset,
-            SegmentReason.LARGEST if chosen else SegmentReason.NOT_LARGEST,
-            time_search.timestamp_ms,
-            chosen,
-            largest_ms=segment.max_timestamp[0],
-        )

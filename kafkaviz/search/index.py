@@ -1,7 +1,7 @@
 """A search in an index of a segment: which file, every probe, and the entry that it found."""
 
 from dataclasses import dataclass
-from typing import cast
+from typing import Literal, cast
 
 from kafkaviz.binary.file_view import FileView
 from kafkaviz.binary.layouts import field_start
@@ -10,8 +10,8 @@ from kafkaviz.format import offset_index, time_index
 from kafkaviz.messages import message
 from kafkaviz.search import slots
 from kafkaviz.search.log_view import NO_TIMESTAMP, KeyColumn, SegmentView
-from kafkaviz.search.profile import SearchProfile
 from kafkaviz.search.slots import SlotSearch
+from kafkaviz.versions import SearchProfile
 
 OFFSET, TIME = "offset", "time"
 ENTRY_BYTES = {OFFSET: offset_index.ENTRY.itemsize, TIME: time_index.ENTRY.itemsize}
@@ -30,7 +30,7 @@ class IndexSearch:
 
     segment: int
     file: str
-    kind: str
+    kind: Literal["offset", "time"]
     slot_search: SlotSearch
     entry: tuple[int, int] | None
 

@@ -4,23 +4,18 @@ Built from the files as they are (view_partition), or, above this package, from 
 would leave of them.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeVar
 
 import numpy as np
 
 from kafkaviz.binary.file_view import AFTER_RECOVERY, FileView
-from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import names, offset_index, time_index, txn_index
 from kafkaviz.log import file
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import LogSegment
-from kafkaviz.search.batches import LogReader
 from kafkaviz.units import file_stem
-
-SearchResult = TypeVar("SearchResult")
 
 NO_TIMESTAMP = -1
 
@@ -131,18 +126,6 @@ class SegmentView:
         It decides whether this segment is searched for a timestamp.
         """
         return self.max_timestamp[0] if self.max_timestamp[0] >= 0 else self.log.modified_ms
-
-    def run_search(self, search: Callable[[LogReader], SearchResult]) -> SearchResult:
-        """The result of a search in the open .log.
-
-        Raises:
-            CorruptFile: the bytes break their format.
-        """
-        with self.log.open_reader() as read:
-            try:
-                return search(LogReader(read, self.log.size_bytes))
-            except CorruptBytes as fault:
-                raise fault.in_file(self.log.path or self.log.name) from None
 
 
 @dataclass(frozen=True)

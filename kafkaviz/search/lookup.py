@@ -15,20 +15,30 @@ from enum import Enum, StrEnum, auto
 from itertools import chain
 from typing import cast
 
+import numpy as np
+
 from kafkaviz.errors import CorruptBytes, KafkavizError
 from kafkaviz.format import batch_records
 from kafkaviz.format.batch import CORRUPT_RECORD, MAGIC_2
 from kafkaviz.messages import message, verbatim
 from kafkaviz.search import by_time, fetch
 from kafkaviz.search import fetch as fetching
-from kafkaviz.search.batches import Batch, FileBatch, LogReader
-from kafkaviz.search.bounds import READ_COMMITTED, READ_UNCOMMITTED, Bounds, find_bounds
 from kafkaviz.search.by_time import OffsetAndTimestamp, TimeSearch
-from kafkaviz.search.fetch import BEGINNINGS, Fetch, OffsetOutOfRange, SegmentChoice, SegmentReason
+from kafkaviz.search.fetch import (
+    BEGINNINGS,
+    READ_COMMITTED,
+    READ_UNCOMMITTED,
+    Bounds,
+    Fetch,
+    OffsetOutOfRange,
+    SegmentChoice,
+    SegmentReason,
+    find_bounds,
+)
 from kafkaviz.search.index import IndexSearch
 from kafkaviz.search.log_view import LogView
-from kafkaviz.search.profile import SearchProfile
-from kafkaviz.search.scan import ForwardScan
+from kafkaviz.search.scan import Batch, FileBatch, ForwardScan, LogReader, run_search
+from kafkaviz.versions import SearchProfile
 
 
 @dataclass(frozen=True)
@@ -75,22 +85,33 @@ def fetches(
     """
     while True:
         fetch = fetching.fetch(log, offset, profile, bounds, max_bytes=1)
-        result = _first_record(log, fetch, profile, bounds, isolation) if fetch.size_bytes else None
+        batch = fetch.batch
+        result = (
+            _first_record(log, fetch, batch, profile=profile, bounds=bounds, isolation=isolation)
+            if batch and fetch.size_bytes
+            else None
+        )
         yield fetch, result
-        if not isinstance(result, PassedOver) or fetch.batch.last_offset < offset:
+        if batch is None or not isinstance(result, PassedOver) or batch.last_offset < offset:
             return
-        offset = fetch.batch.last_offset + 1
+        offset = batch.last_offset + 1
 
 
 def _first_record(
-    log: LogView, fetch: Fetch, profile: SearchProfile, bounds: Bounds, isolation: str
+    log: LogView,
+    fetch: Fetch,
+    batch: Batch,
+    *,
+    profile: SearchProfile,
+    bounds: Bounds,
+    isolation: str,
 ) -> ConsumerRecord | CorruptRecord | PassedOver:
     """The first record of a fetch's batch for the consumer, what it throws, or why it goes on."""
     segment = next(
         candidate for candidate in log.segments if candidate.base_offset == fetch.segment
     )
-    refusal = segment.run_search(
-        lambda reader: _wrong_checksum(_batch(reader, fetch).content, fetch)
+    refusal = run_search(
+        segment, lambda reader: _wrong_checksum(_batch(reader, fetch).content, batch, fetch.offset)
     )
     if refusal:
         what, offset, cause = refusal
@@ -99,11 +120,13 @@ def _first_record(
                 f"{what} for partition {log.name} at offset {offset} is invalid, cause: {cause}"
             )
         )
-    if fetch.batch.is_control:
+    if batch.is_control:
         return PassedOver.MARKER
-    if isolation == READ_COMMITTED and _is_aborted(log, fetch, profile, bounds):
-        return PassedOver.ABORTED
-    return segment.run_search(lambda reader: _record(_batch(reader, fetch).heads(), fetch))
+    if isolation == READ_COMMITTED and batch.is_transactional:
+        aborted, _ = fetching.aborted_transactions(log, fetch, profile, bounds.end_offset)
+        if _is_aborted(batch, aborted):
+            return PassedOver.ABORTED
+    return run_search(segment, lambda reader: _record(_batch(reader, fetch).heads(), fetch))
 
 
 def _batch(reader: LogReader, fetch: Fetch) -> FileBatch:
@@ -114,20 +137,22 @@ def _batch(reader: LogReader, fetch: Fetch) -> FileBatch:
     return batch
 
 
-def _wrong_checksum(data: bytes, fetch: Fetch) -> tuple[str, int, str] | None:
+def _wrong_checksum(data: bytes, batch: Batch, offset: int) -> tuple[str, int, str] | None:
     """Why the consumer refuses a batch.
 
     Below magic 2 only the message that it would get is checked.
 
+    Args:
+        offset: of the fetch.
+
     Returns:
         What is wrong, its offset, and why; None where nothing is.
     """
-    batch = fetch.batch
     first = None
     if batch.magic < MAGIC_2:
         with suppress(CorruptBytes):  # reported by the reader of the records
             first = next(
-                (record for record in batch_records.iterate(data) if record.offset >= fetch.offset),
+                (record for record in batch_records.iterate(data) if record.offset >= offset),
                 None,
             )
         if first is None or first.is_valid:
@@ -153,15 +178,12 @@ def _record(heads: Iterator, fetch: Fetch) -> ConsumerRecord | PassedOver:
     return PassedOver.EMPTY
 
 
-def _is_aborted(log: LogView, fetch: Fetch, profile: SearchProfile, bounds: Bounds) -> bool:
-    """Whether the batch belongs to an aborted transaction.
+def _is_aborted(batch: Batch, aborted: np.ndarray) -> bool:
+    """Whether the batch belongs to one of the aborted transactions, which began before it ends.
 
-    One that the fetch names, and that began before the batch ends.
+    Args:
+        aborted: of its fetch.
     """
-    batch: Batch = fetch.batch
-    if not batch.is_transactional:
-        return False
-    aborted, _ = fetching.aborted_transactions(log, fetch, profile, bounds.end_offset)
     return bool(
         (
             (aborted["producer_id"] == batch.producer_id)
@@ -327,7 +349,7 @@ def by_timestamp(
     bounds = bounds or find_bounds(log, profile, isolation)
     time_search = by_time.list_offset(log, timestamp_ms, profile, bounds)
     record = None
-    if time_search.answer and time_search.scan:
+    if time_search.answer and time_search.scan and time_search.scan.batch:
         record = ConsumerRecord(
             time_search.answer.offset,
             time_search.answer.timestamp_ms,
@@ -335,7 +357,7 @@ def by_timestamp(
             time_search.scan.batch.position,
         )
     scans = (time_search.scan,) if time_search.scan else ()
-    choices = fetch.explain_time_search(log, time_search, bounds)
+    choices = by_time.explain_choices(log, time_search, bounds)
     return Lookup(
         log.name,
         profile,

@@ -1,22 +1,280 @@
 """Forward through the batches of a .log to an offset or timestamp, and what each header decides.
 
+As FileLogInputStream and FileChannelRecordBatch, 4.3.1: a step to the next batch reads 17 bytes;
+asking a batch for its last offset or largest timestamp reads its header, 61 bytes of magic 2;
+asking for its records reads all of it. What was read once is kept.
+
 FileRecords of Kafka 1.1 to 4.3.1. Three batches at 0, 324 and 700 hold the offsets 0 to 9, 10 to 24
-and 25 to 30; target 12:
+and 25 to 30; target 12, the reads as (position, bytes):
 
     last_offset, up to 4.0   (0, 17) (0, 61)  9 < 12   (324, 17) (324, 61)  24 >= 12: found
     base_offset, from 4.1    (0, 17)  0 < 12   (324, 17)  10 < 12   (700, 17)  25 > 12: the one
                              before, if  (324, 61)  24 >= 12
 """
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import Any, NamedTuple
+from enum import Enum, StrEnum, auto
+from functools import cached_property
+from typing import NamedTuple, TypeVar
 
+import numpy as np
+
+from kafkaviz.binary.codec import LIMIT_BYTES
+from kafkaviz.binary.file_view import ReadInto, read_bytes
+from kafkaviz.binary.layouts import field_start
+from kafkaviz.errors import CorruptBytes
+from kafkaviz.format import batch_records
+from kafkaviz.format.batch import (
+    CONTROL,
+    HEADER,
+    HEADER_BYTES,
+    LEGACY_HEADER,
+    LENGTH_END,
+    MAGIC_2,
+    MAGIC_END,
+    MIN_LENGTH,
+    TRANSACTIONAL,
+    UNKNOWN,
+)
+from kafkaviz.format.batch_records import RecordHead
+from kafkaviz.messages import message, verbatim
 from kafkaviz.search import index
-from kafkaviz.search.batches import Batch, FileBatch, LogRead, LogReader
 from kafkaviz.search.index import IndexSearch
 from kafkaviz.search.log_view import SegmentView
-from kafkaviz.search.profile import LAST_OFFSET, SearchProfile
+from kafkaviz.versions import LAST_OFFSET, SearchProfile
+
+SearchResult = TypeVar("SearchResult")
+
+WINDOW_BYTES = 1 << 14  # read at once: each step of Kafka's is a system call, few of these are
+# 18: where a message of magic 0 has no timestamp its header ends
+TIMESTAMP_START = field_start(LEGACY_HEADER, "timestamp_ms")
+
+
+class ReadPart(Enum):
+    """Which part of a batch a read is for."""
+
+    START = auto()  # offset, length and magic: 17 bytes
+    HEADER = auto()
+    BATCH = auto()
+
+
+class LogRead(NamedTuple):
+    """A read of a .log.
+
+    Attributes:
+        position: its first byte.
+        size: how many bytes it requests.
+    """
+
+    position: int
+    size: int
+    part: ReadPart
+
+
+@dataclass(frozen=True)
+class Batch:
+    """A batch that was found.
+
+    Attributes:
+        base_offset: of a compressed wrapper of magic 0 or 1 the offset of its first message.
+    """
+
+    base_offset: int
+    last_offset: int
+    position: int
+    size_bytes: int
+    magic: int
+    leader_epoch: int
+    producer_id: int
+    is_control: bool
+    is_transactional: bool
+
+    @property
+    def end(self) -> int:
+        """The byte behind it."""
+        return self.position + self.size_bytes
+
+
+class LogReader:
+    """The bytes of an open .log, and which of them Kafka would have read, in order."""
+
+    def __init__(self, read: ReadInto, size_bytes: int) -> None:
+        """Takes an open .log.
+
+        Args:
+            size_bytes: where the log ends for Kafka, whatever lies behind.
+        """
+        self._read, self.size_bytes, self.reads = read, size_bytes, []
+        self._window, self._start = b"", 0
+
+    def kafka_reads(self, position: int, size: int, part: ReadPart) -> bytes:
+        """Bytes that Kafka reads too; the read is noted."""
+        self.reads.append(LogRead(position, size, part))
+        return self.peek(position, size)
+
+    def peek(self, position: int, size: int) -> bytes:
+        """Bytes that Kafka does not read, without noting the read; fewer where the log ends."""
+        window_position = position - self._start
+        if window_position < 0 or window_position + size > len(self._window):
+            self._start, self._window, window_position = (
+                position,
+                self._read_window(position, max(size, WINDOW_BYTES)),
+                0,
+            )
+        return self._window[window_position : window_position + size]
+
+    def batches(self, position: int) -> Iterator["FileBatch"]:
+        """The complete batches from a position on, as nextBatch gives them.
+
+        Raises:
+            CorruptBytes: the position is before the file, which only a damaged index gives
+                (Utils.readFully).
+        """
+        if position < 0:
+            raise CorruptBytes(
+                position,
+                verbatim(f"The file channel position cannot be negative, but it is {position}"),
+            )
+        while position < self.size_bytes - MAGIC_END:
+            start = self.kafka_reads(position, MAGIC_END, ReadPart.START)
+            if len(start) < MAGIC_END:
+                return
+            header = np.frombuffer(start.ljust(HEADER_BYTES, b"\0"), HEADER)[0]
+            size_bytes = LENGTH_END + int(header["batch_length_bytes"])
+            if size_bytes < LENGTH_END + MIN_LENGTH:
+                raise CorruptBytes(
+                    position,
+                    verbatim(
+                        f"Found record size {size_bytes - LENGTH_END} smaller than minimum record "
+                        "overhead (14)"
+                    ),
+                )
+            if position > self.size_bytes - size_bytes:
+                return
+            yield FileBatch(
+                self, position, int(header["base_offset"]), size_bytes, int(header["magic"])
+            )
+            position += size_bytes
+
+    def _read_window(self, position: int, size: int) -> bytes:
+        return read_bytes(self._read, position, min(size, self.size_bytes - position))
+
+
+class FileBatch:
+    """A batch of which 17 bytes are read; each attribute that is read may take another read."""
+
+    def __init__(
+        self, log: LogReader, position: int, offset: int, size_bytes: int, magic: int
+    ) -> None:
+        """Takes the first 17 bytes of a batch.
+
+        Args:
+            offset: the field of that name, of a wrapper the offset of its last message.
+        """
+        self._log, self._offset = log, offset
+        self.position, self.size_bytes, self.magic = position, size_bytes, magic
+
+    @property
+    def is_legacy(self) -> bool:
+        """Whether it is a message or wrapper of magic 0 or 1."""
+        return self.magic < MAGIC_2
+
+    @property
+    def base_offset(self) -> int:
+        """The offset of the first record; a legacy batch is read completely for it."""
+        return self._first_offset(self.content) if self.is_legacy else self._offset
+
+    @property
+    def last_offset(self) -> int:
+        """The offset of the last record, or of the last that compaction removed."""
+        return (
+            self._offset
+            if self.is_legacy
+            else self._offset + int(self._header["last_offset_delta"])
+        )
+
+    @property
+    def max_timestamp_ms(self) -> int:
+        """The largest timestamp of its records, -1 for none."""
+        if self.magic == 0:
+            self._header  # noqa: B018  Kafka reads it, and finds no timestamp there
+            return UNKNOWN
+        return int(self._header["timestamp_ms" if self.is_legacy else "max_timestamp_ms"])
+
+    @cached_property
+    def content(self) -> bytes:
+        """All bytes of the batch."""
+        if self.size_bytes > LIMIT_BYTES:
+            raise CorruptBytes(
+                self.position,
+                message("corrupt.batch_too_large", size=self.size_bytes, limit=LIMIT_BYTES),
+            )
+        data = self._log.kafka_reads(self.position, self.size_bytes, ReadPart.BATCH)
+        if len(data) < self.size_bytes:  # the file has become shorter since it was listed
+            raise CorruptBytes(
+                self.position,
+                message("corrupt.batch_cut", size=self.size_bytes, available=len(data)),
+            )
+        return data
+
+    def heads(self) -> Iterator[RecordHead]:
+        """Offset and time of each record."""
+        try:
+            yield from batch_records.heads(self.content)
+        except CorruptBytes as fault:
+            raise CorruptBytes(self.position + fault.position, fault.what) from None
+
+    def to_batch(self) -> Batch:
+        """The batch as a value; reads for that are not Kafka's."""
+        if self.is_legacy:
+            first = self._first_offset(
+                self._log.peek(self.position, self.size_bytes).ljust(MAGIC_END, b"\0")
+            )
+            return Batch(
+                first,
+                self._offset,
+                self.position,
+                self.size_bytes,
+                self.magic,
+                leader_epoch=UNKNOWN,
+                producer_id=UNKNOWN,
+                is_control=False,
+                is_transactional=False,
+            )
+        header = np.frombuffer(
+            self._log.peek(self.position, HEADER_BYTES).ljust(HEADER_BYTES, b"\0"), HEADER
+        )[0]
+        attributes = int(header["attributes"])
+        return Batch(
+            self._offset,
+            self._offset + int(header["last_offset_delta"]),
+            self.position,
+            self.size_bytes,
+            self.magic,
+            int(header["leader_epoch"]),
+            int(header["producer_id"]),
+            bool(attributes & CONTROL),
+            bool(attributes & TRANSACTIONAL),
+        )
+
+    @cached_property
+    def _header(self) -> np.void:
+        """The header, read unless all of the batch was."""
+        layout = LEGACY_HEADER if self.is_legacy else HEADER
+        size = TIMESTAMP_START if self.magic == 0 else layout.itemsize
+        data = (
+            self.content
+            if "content" in self.__dict__
+            else self._log.kafka_reads(self.position, size, ReadPart.HEADER)
+        )
+        return np.frombuffer(data[: layout.itemsize].ljust(layout.itemsize, b"\0"), layout)[0]
+
+    def _first_offset(self, batch_bytes: bytes) -> int:
+        try:
+            return next(batch_records.heads(batch_bytes), RecordHead(self._offset, UNKNOWN)).offset
+        except CorruptBytes as fault:
+            raise CorruptBytes(self.position + fault.position, fault.what) from None
 
 
 class HeaderOutcome(StrEnum):
@@ -72,9 +330,22 @@ class ForwardScan:
     target: int
     reads: tuple[LogRead, ...]
     headers: tuple[HeaderDecision, ...]
-    batch: Batch | Any  # Any for None: whoever found an offset has its batch and time too
+    batch: Batch | None
     offset: int | None = None
-    timestamp_ms: int | Any = None
+    timestamp_ms: int | None = None
+
+
+def run_search(segment: SegmentView, search: Callable[[LogReader], SearchResult]) -> SearchResult:
+    """The result of a search in the .log of a segment.
+
+    Raises:
+        CorruptFile: the bytes break their format.
+    """
+    with segment.log.open_reader() as read:
+        try:
+            return search(LogReader(read, segment.log.size_bytes))
+        except CorruptBytes as fault:
+            raise fault.in_file(segment.log.path or segment.log.name) from None
 
 
 def translate(
@@ -89,8 +360,8 @@ def translate(
     """
     search = index.find_offset(segment, offset, profile)
     start = index.position_of(search, segment)
-    return search, segment.run_search(
-        lambda log: find_offset(log, segment.base_offset, offset, start, profile.scan)
+    return search, run_search(
+        segment, lambda log: find_offset(log, segment.base_offset, offset, start, profile.scan)
     )
 
 

@@ -11,16 +11,15 @@ pages however large the index grows. Keys 6 14 22 26 31, target 23, all of them 
 
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Any, NamedTuple, Protocol, cast
+from typing import Any, Literal, NamedTuple, Protocol, cast
 
 import numpy as np
 
 from kafkaviz.binary.lazy_njit import njit
+from kafkaviz.versions import WARM_BYTES
 
 PAGE_BYTES = 4096
-WARM_BYTES = 8192  # of entries behind the first one of the warm section
 NONE = -1
-PLAIN, WARM = "plain", "warm"
 
 
 class Column(Protocol):
@@ -64,7 +63,7 @@ class Probe(NamedTuple):
     key: int
     lo: int
     hi: int
-    compare: str
+    compare: Literal["<", "=", ">"]
     branch: Branch
     remaining: tuple[int, int] | None
     page: int

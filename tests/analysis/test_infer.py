@@ -19,7 +19,7 @@ from kafkaviz.analysis.inference import (
     interval_evidence,
     roll_reasons,
 )
-from kafkaviz.analysis.inference.version import assumed_version
+from kafkaviz.analysis.inference.version import assume_release
 from kafkaviz.format.batch import BATCH
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.segment import OFFSET_ENTRY
@@ -253,7 +253,7 @@ def test_a_level_that_was_raised_is_that_of_the_newest_snapshot(upgraded):
     """bootstrap.checkpoint is never written again, the features of a snapshot are those of
     today.
     """
-    assumed = assumed_version(open_broker(upgraded))
+    assumed = assume_release(open_broker(upgraded))
     snapshot = "__cluster_metadata-0/00000000000000000222-0000000001.checkpoint"
     assert (assumed.text, assumed.traces) == (
         "4.3.1",
@@ -265,7 +265,7 @@ def test_nothing_older_is_assumed_than_what_lies_there(upgraded):
     """Without a snapshot the level is of 3.3 still, and .kafka_cleanshutdown of 3.7 or later."""
     for snapshot in (upgraded / "__cluster_metadata-0").glob("*.checkpoint"):
         snapshot.unlink()
-    assumed = assumed_version(open_broker(upgraded))
+    assumed = assume_release(open_broker(upgraded))
     assert assumed.text == versions.NEWEST and not assumed.is_decided
     assert assumed.traces[0] == message("release.broker_epoch") and len(assumed.traces) > 1
 
@@ -276,13 +276,13 @@ def test_what_4_4_leaves_is_seen_before_its_level_is_raised(upgraded, restarted_
     """
     for kind, size_bytes in (("index", 10_485_760), ("timeindex", 10_485_756)):
         os.truncate(upgraded / "__cluster_metadata-0" / f"{0:020d}.{kind}", size_bytes)
-    assumed = assumed_version(open_broker(upgraded))
+    assumed = assume_release(open_broker(upgraded))
     assert assumed.text == versions.NEWEST
     assert assumed.traces[0] == message("release.untrimmed_indexes")
     for level in (33, 30):
         directory = raise_level(restarted_4_4, tmp_path / str(level), level)
         (directory / ".kafka_cleanshutdown").unlink()
-        assert assumed_version(open_broker(directory)).text == "4.4.0"
+        assert assume_release(open_broker(directory)).text == "4.4.0"
     assert infer_release(open_broker(directory)).traces == (message("release.first_snapshot"),)
 
 
@@ -291,7 +291,7 @@ def test_a_snapshot_that_cannot_be_read_tells_nothing(upgraded):
     (upgraded / "bootstrap.checkpoint").write_bytes(bootstrap((3, 9), 0))
     for snapshot in (upgraded / "__cluster_metadata-0").glob("*.checkpoint"):
         snapshot.write_bytes(snapshot.read_bytes()[:70])
-    assumed = assumed_version(open_broker(upgraded))
+    assumed = assume_release(open_broker(upgraded))
     assert (assumed.text, assumed.traces) == (
         "3.9",
         (

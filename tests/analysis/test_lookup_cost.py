@@ -5,15 +5,16 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from kafkaviz import versions
 from kafkaviz.analysis.cost import lookup_cost
 from kafkaviz.format import offset_index
 from kafkaviz.log.archives.archive import unpack_if_archive
 from kafkaviz.log.broker import open_broker
-from kafkaviz.search.bounds import find_bounds
+from kafkaviz.search.fetch import find_bounds
 from kafkaviz.search.log_view import LogView, view_partition
 from kafkaviz.search.lookup import by_offset, by_timestamp
-from kafkaviz.search.profile import SearchProfile, profile
 from kafkaviz.simulate.lessons import practice
+from kafkaviz.versions import SearchProfile
 
 PRACTICE_LOGS = (practice.five, practice.twenty)
 
@@ -38,17 +39,18 @@ def each(lookups: list) -> list[dict[int, int]]:
 @pytest.mark.parametrize("build_log", PRACTICE_LOGS)
 def test_of_offsets(build_log, version):
     """Every offset of the log is looked up, one after the other."""
-    log, search_profile = build_log().log, profile(version)
+    log, search_profile = build_log().log, versions.search_profile(version)
     costs = lookup_cost.offset_lookup_counts(log.segments[0], build_log().batches, search_profile)
     assert (costs.first, costs.last) == (0, build_log().batches["last_offset"][-1])
     one_by_one = each([by_offset(log, offset, search_profile) for offset in range(costs.targets)])
     assert [counted(costs.counts_of(what)) for what in ("probes", "pages", "headers")] == one_by_one
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("build_log", PRACTICE_LOGS)
 def test_of_timestamps(build_log):
     """Every millisecond that Kafka looks for in this log."""
-    log, search_profile = build_log().log, profile()
+    log, search_profile = build_log().log, versions.search_profile()
     costs = lookup_cost.timestamp_lookup_counts(
         log.segments[0], build_log().batches, search_profile
     )
@@ -87,7 +89,7 @@ def test_of_a_compacted_log(version, tmp_path):
     entries = np.array([(12, 300), (35, 600)], offset_index.ENTRY)
     (folder / f"{0:020}.index").write_bytes(offset_index.build(entries))
     partition = open_broker(folder).partitions[0]
-    log, search_profile = view_partition(partition), profile(version)
+    log, search_profile = view_partition(partition), versions.search_profile(version)
     costs = lookup_cost.offset_lookup_counts(
         log.segments[0], partition.live[0].batches(), search_profile
     )
@@ -102,7 +104,7 @@ def test_of_a_real_compacted_log(version, shared):
     partition = open_broker(
         unpack_if_archive(shared / "data" / "kafka-2.8.2-legacy.tar.gz")
     ).partition("v2.compacted-0")
-    log, search_profile = view_partition(partition), profile(version)
+    log, search_profile = view_partition(partition), versions.search_profile(version)
     costs = lookup_cost.offset_lookup_counts(
         log.segments[0], partition.live[0].batches(), search_profile
     )
@@ -111,10 +113,13 @@ def test_of_a_real_compacted_log(version, shared):
     ] == one_by_one_to(costs.last, log, search_profile)
 
 
+@pytest.mark.slow
 def test_of_a_full_index():
     """Five million targets, none left out; 21 probes or more for nearly all."""
     log_view = practice.full()
-    costs = lookup_cost.offset_lookup_counts(log_view.log.segments[0], log_view.batches, profile())
+    costs = lookup_cost.offset_lookup_counts(
+        log_view.log.segments[0], log_view.batches, versions.search_profile()
+    )
     assert (
         costs.targets == costs.probes.sum() == costs.pages.sum() == costs.headers.sum() == 5_242_884
     )
@@ -125,7 +130,7 @@ def test_small_pages():
     """Four slots a page, as a lesson draws them."""
     practice_log = practice.twenty()
     costs = lookup_cost.offset_lookup_counts(
-        practice_log.log.segments[0], practice_log.batches, profile(), page_bytes=32
+        practice_log.log.segments[0], practice_log.batches, versions.search_profile(), page_bytes=32
     )
     assert counted(costs.pages).keys() == {1, 2, 3, 4} and costs.pages.sum() == 141
 
@@ -134,7 +139,7 @@ def test_an_index_that_points_nowhere():
     """Targets whose scan starts at no batch have no headers; their probes count."""
     practice_log = practice.five()
     costs = lookup_cost.offset_lookup_counts(
-        practice_log.log.segments[0], practice_log.batches[2:], profile()
+        practice_log.log.segments[0], practice_log.batches[2:], versions.search_profile()
     )
     assert costs.headers.sum() < costs.probes.sum() == costs.targets
 
@@ -143,9 +148,11 @@ def test_no_entry_and_no_time():
     """An index of no keys; batches of no times."""
     segment, none = practice.log_of_keys([]).segments[0], practice.five().batches.copy()
     none["max_timestamp_ms"] = -1
-    costs = lookup_cost.offset_lookup_counts(segment, practice.five().batches, profile())
+    costs = lookup_cost.offset_lookup_counts(
+        segment, practice.five().batches, versions.search_profile()
+    )
     assert counted(costs.probes) == {0: 32}
-    assert lookup_cost.timestamp_lookup_counts(segment, none, profile()) is None
+    assert lookup_cost.timestamp_lookup_counts(segment, none, versions.search_profile()) is None
 
 
 def test_borders():

@@ -24,9 +24,8 @@ from kafkaviz.log.archives.archive import unpack_if_archive
 from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.messages import message
 from kafkaviz.search import by_time
-from kafkaviz.search.bounds import READ_UNCOMMITTED, find_bounds
+from kafkaviz.search.fetch import READ_UNCOMMITTED, find_bounds
 from kafkaviz.search.lookup import Lookup, by_offset, by_timestamp
-from kafkaviz.search.profile import profile
 
 VERSIONS = {
     "kafka-2.8.2-legacy": "2.8.2",
@@ -87,7 +86,7 @@ class Judge:
             (self._broker.name, name), ()
         ):
             return False
-        search_profile = profile(self._version)
+        search_profile = versions.search_profile(self._version)
         if "query" in question:
             result = by_timestamp(
                 log,
@@ -125,7 +124,7 @@ class Judge:
             self._opened[name] = open_log_view(self._broker.partition(name), self._version)
         if (name, isolation) not in self._opened:
             self._opened[name, isolation] = find_bounds(
-                self._opened[name], profile(self._version), isolation
+                self._opened[name], versions.search_profile(self._version), isolation
             )
         return self._opened[name], self._opened[name, isolation]
 
@@ -393,10 +392,10 @@ def test_the_release_is_the_one_that_the_directory_looks_like(clean, tmp_path):
         == check(tmp_path / "kafka").version.text
         == "3.6"
     )
-    assert paths.version(partition.path / f"{0:020}.index") == "3.6"
-    assert (paths.version(clean / "orders-0"), versions.NEWEST) == ("4.3.1", "4.4.0")
+    assert paths.assume_release(partition.path / f"{0:020}.index").text == "3.6"
+    assert (paths.assume_release(clean / "orders-0").text, versions.NEWEST) == ("4.3.1", "4.4.0")
     shutil.copytree(clean / "orders-0", tmp_path / "copied")
-    assert paths.version(tmp_path / "copied" / f"{0:020}.log") == versions.NEWEST
+    assert paths.assume_release(tmp_path / "copied" / f"{0:020}.log").text == versions.NEWEST
 
 
 def test_where_the_start_ends_early_each_segment_is_recovered_by_itself(killed, tmp_path):

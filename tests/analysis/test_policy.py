@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kafkaviz.analysis.checks.plan import plan_check
 from kafkaviz.analysis.health import broker_health
 from kafkaviz.analysis.retention.policy import (
     NO_LIMIT,
@@ -214,7 +215,7 @@ def test_a_segment_is_deleted_once_so_much_more_is_written(rows, most_bytes):
 
 def retention_of(directory, name: str, **given_limits):
     """The segments of a topic-partition on disk, under these limits."""
-    planned = broker_health.plan(open_broker(directory))
+    planned = plan_check(open_broker(directory))
     partition = planned.broker.partition(name)
     checked = [
         broker_health.segment.check(segment, planned.facts(partition))

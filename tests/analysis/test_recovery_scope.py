@@ -7,6 +7,7 @@ import shutil
 
 import pytest
 
+from kafkaviz.analysis.checks.plan import plan_check
 from kafkaviz.analysis.health import broker_health
 from kafkaviz.analysis.restart.recovery_scope import recovered_bases
 from kafkaviz.format.names import METADATA_TOPIC
@@ -19,7 +20,7 @@ IN_2035_S = 2_051_222_400
 @pytest.mark.parametrize("sample", ["clean", "damaged", "killed"])
 def test_they_are_those_that_the_steps_name(request, sample):
     """Of every partition of the samples; what is deleted behind a cut was to be read as well."""
-    planned = broker_health.plan(open_broker(request.getfixturevalue(sample)))
+    planned = plan_check(open_broker(request.getfixturevalue(sample)))
     steps = {
         log.partition.directory: broker_health.restart_steps(
             log, clean=planned.is_clean, release=planned.version.version

@@ -2,6 +2,7 @@
 
 import pytest
 
+from kafkaviz.analysis.checks.plan import plan_check
 from kafkaviz.analysis.health import broker_health
 from kafkaviz.analysis.retention.segment_retention import segment_retention
 from kafkaviz.analysis.segment import anatomy
@@ -13,7 +14,7 @@ def test_every_segment_is_kept_as_long_as_the_check_says(sample, request):
     """Until when, by which rule and for whom; and how much must be written."""
     directory = request.getfixturevalue(sample)
     checked = {log.partition: log for log in broker_health.check(directory).retention}
-    planned, segment_count = broker_health.plan(open_broker(directory)), 0
+    planned, segment_count = plan_check(open_broker(directory)), 0
     for partition in planned.broker.partitions:
         for at, segment in enumerate(partition.live):
             retention = segment_retention(planned, partition, anatomy.read(segment))
@@ -34,7 +35,7 @@ def test_every_segment_is_kept_as_long_as_the_check_says(sample, request):
 
 def test_what_no_limit_concerns(clean):
     """The metadata log has other rules, and a directory that waits for its deletion goes whole."""
-    planned = broker_health.plan(open_broker(clean))
+    planned = plan_check(open_broker(clean))
     deleted = next(
         partition for partition in planned.broker.partitions if partition.state == "delete"
     )

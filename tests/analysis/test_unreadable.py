@@ -54,6 +54,7 @@ def alarms(health: Health) -> set[tuple[str, str]]:
     }
 
 
+@pytest.mark.slow
 def test_any_file_that_may_not_be_read_is_reported_and_nothing_else(healthy, refuse, monkeypatch):
     """Whatever file it is: the check ends well, with one more finding and no false one, and a start
     is foretold without it or not.

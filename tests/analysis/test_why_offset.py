@@ -5,16 +5,16 @@ have been.
 import numpy as np
 import pytest
 
-from kafkaviz import units
+from kafkaviz import units, versions
 from kafkaviz.analysis.lookup import why_offset
 from kafkaviz.analysis.lookup.why_offset import RecordTime
 from kafkaviz.errors import CorruptFile
 from kafkaviz.figures.lookup import why_offset as figure
-from kafkaviz.format.record_heads import RecordHead
+from kafkaviz.format.batch_records import RecordHead
 from kafkaviz.messages import message, verbatim
 from kafkaviz.search.log_view import view_partition
 from kafkaviz.search.lookup import by_timestamp
-from kafkaviz.search.profile import profile
+from kafkaviz.search.scan import run_search
 from kafkaviz.simulate.lessons import practice
 
 
@@ -24,13 +24,13 @@ def of_practice(target_ms: int) -> why_offset.OffsetExplanation:
 
     def records(base_offset: int, position: int) -> list[RecordHead]:
         return list(
-            practice_log.log.segments[0].run_search(
-                lambda log: list(next(log.batches(position)).heads())
+            run_search(
+                practice_log.log.segments[0], lambda log: list(next(log.batches(position)).heads())
             )
         )
 
     return why_offset.explain_offset(
-        by_timestamp(practice_log.log, target_ms, profile()),
+        by_timestamp(practice_log.log, target_ms, versions.search_profile()),
         practice_log.log,
         lambda base_offset: practice_log.batches,
         records,
@@ -56,14 +56,14 @@ def test_a_damaged_batch_is_left_out_and_reported():
         if position == 656:
             raise CorruptFile("0.log", position, verbatim("no record"))
         return list(
-            practice_log.log.segments[0].run_search(
-                lambda log: list(next(log.batches(position)).heads())
+            run_search(
+                practice_log.log.segments[0], lambda log: list(next(log.batches(position)).heads())
             )
         )
 
     target_ms = practice.START_MS + 2601
     explanation = why_offset.explain_offset(
-        by_timestamp(practice_log.log, target_ms, profile()),
+        by_timestamp(practice_log.log, target_ms, versions.search_profile()),
         practice_log.log,
         lambda base_offset: practice_log.batches,
         records,
@@ -81,8 +81,9 @@ def test_every_target_has_its_closest_record():
     heads = [
         head
         for row in practice_log.batches
-        for head in practice_log.log.segments[0].run_search(
-            lambda log, at=int(row["position"]): list(next(log.batches(at)).heads())
+        for head in run_search(
+            practice_log.log.segments[0],
+            lambda log, at=int(row["position"]): list(next(log.batches(at)).heads()),
         )
     ]
     for target in range(practice.START_MS, practice.START_MS + 4200, 61):
@@ -99,7 +100,7 @@ def test_segments_of_a_real_partition(clean):
     partition = open_broker(clean).partition("heartbeat-0")
     log = view_partition(partition)
     target = log.segments[1].largest_timestamp_ms - 5
-    result = by_timestamp(log, target, profile())
+    result = by_timestamp(log, target, versions.search_profile())
     batches = {segment.base_offset: segment.batches() for segment in partition.live}
     explanation = why_offset.explain_offset(
         result, log, batches.get, lambda base, position: partition.segment(base).records(position)
@@ -122,7 +123,7 @@ def test_segments_of_a_real_partition(clean):
 def test_what_is_not_read_is_not_counted(clean):
     """A segment too large to be read still has its fate and its largest timestamp."""
     practice_log = practice.five()
-    result = by_timestamp(practice_log.log, practice.START_MS + 3000, profile())
+    result = by_timestamp(practice_log.log, practice.START_MS + 3000, versions.search_profile())
     explanation = why_offset.explain_offset(
         result, practice_log.log, lambda base_offset: None, lambda *place: ()
     )
@@ -138,7 +139,7 @@ def test_times_that_do_not_follow_offsets():
     practice_log = practice.five()
     late = practice_log.batches.copy()
     late["max_timestamp_ms"][-1] = practice.START_MS
-    result = by_timestamp(practice_log.log, practice.START_MS + 3000, profile())
+    result = by_timestamp(practice_log.log, practice.START_MS + 3000, versions.search_profile())
     explanation = why_offset.explain_offset(
         result, practice_log.log, lambda base_offset: late, lambda *place: ()
     )
@@ -169,7 +170,7 @@ def test_no_batches_no_dots():
     practice_log = practice.five()
     none = np.empty(0, practice.ROW)
     explanation = why_offset.explain_offset(
-        by_timestamp(practice_log.log, practice.START_MS, profile()),
+        by_timestamp(practice_log.log, practice.START_MS, versions.search_profile()),
         practice_log.log,
         lambda base_offset: none,
         lambda *place: (),

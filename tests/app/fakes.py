@@ -3,9 +3,9 @@
 import time
 
 from kafkaviz.app.pages.explore.queries import queries
-from kafkaviz.app.pages.tuning.tuning_context import measure_jobs
 from kafkaviz.app.state.checkups import checkups
 from kafkaviz.app.state.ingests import server_ingests
+from kafkaviz.app.state.measure_jobs import measure_jobs
 from kafkaviz.pipeline.ingest.job import Progress
 
 

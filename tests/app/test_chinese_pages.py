@@ -84,6 +84,7 @@ def strings(value: object) -> list[str]:
     return [value] if isinstance(value, str) else []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "sample", "query"), PAGES, ids=lambda part: part if isinstance(part, str) else ""
 )

@@ -67,6 +67,7 @@ def fallen(at: AppTest, most: int) -> list[str]:
     return faults
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "most", [FEW_STOPS, pytest.param(ALL_STOPS, marks=pytest.mark.matrix)], ids=["", "all"]
 )

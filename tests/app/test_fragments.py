@@ -29,6 +29,7 @@ def parents(monkeypatch: pytest.MonkeyPatch) -> list[str | None]:
     return parents_seen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_no_fragment_lies_in_another(starts: FakeStarts, parents: list[str | None], page: str):
     """On each page as it opens, of a topic-partition of the sample."""

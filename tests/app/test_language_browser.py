@@ -111,6 +111,7 @@ def test_a_reload_and_a_copied_link_speak_chinese(server, page, browser):
         assert "pin=11612" in other.url
 
 
+@pytest.mark.matrix
 def test_back_to_english_stays_english(server, page):
     """Somebody who chose English is not led back to Chinese by the pages they saw before; nor by
     their addresses.

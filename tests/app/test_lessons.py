@@ -235,6 +235,7 @@ def test_two_languages_of_a_lesson_have_the_same_blocks(tmp_path):
 # ---- those that come along
 
 
+@pytest.mark.slow
 def test_every_lesson_can_be_taught():
     """Eight lessons in two languages: each figure is made, each answer worked out, the blocks are
     the same.

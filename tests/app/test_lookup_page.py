@@ -11,7 +11,8 @@ from streamlit.testing.v1 import AppTest
 
 from kafkaviz import versions
 from kafkaviz.analysis.lookup import lookups as analysed
-from kafkaviz.app.pages.lookup import controls, lookup_source, release_lookup
+from kafkaviz.app.cache import lookup_source
+from kafkaviz.app.pages.lookup import controls
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.batch import HEADER_BYTES
 from kafkaviz.messages import verbatim
@@ -140,7 +141,7 @@ def test_a_choice_is_a_short_word_in_the_address():
     pick(at, "set", "20 entries")
     assert at.query_params["set"] == "twenty" and not {"search", "by"} & set(at.query_params)
     assert [
-        release_lookup.equivalent_version(release)
+        lookup_source.equivalent_version(release)
         for release in ("4.0", "4.1.0", "0.10.2", "plain", "warm", "soon")
     ] == [
         "3.9",
@@ -233,6 +234,7 @@ def test_what_a_read_committed_consumer_gets(clean):
     assert "this consumer is not given it. The answer is: none." in steps(hidden)
 
 
+@pytest.mark.slow
 def test_a_full_index():
     """1 310 720 entries: 27 steps, and the histogram of five million targets."""
     at = page(None, set="full")
@@ -346,6 +348,7 @@ def test_every_partition_and_every_segment(clean):
             assert "<h1>" in page_html(at), partition.directory
 
 
+@pytest.mark.slow
 def test_damage_is_reported(damaged):
     """A directory whose files were damaged by hand: a page each, never a traceback."""
     from kafkaviz.log.broker import open_broker
@@ -447,7 +450,7 @@ def test_a_wrong_question_is_no_damage(clean, monkeypatch):
     def refused(*arguments: object) -> None:
         raise KafkavizError(verbatim("Kafka has a time index from 0.10.1 on"))
 
-    monkeypatch.setattr(release_lookup, "lookup_context", refused)
+    monkeypatch.setattr(lookup_source, "lookup_context", refused)
     text = page_html(page(clean, tp="dense-index-0", by="offset", target="5"))
     assert "This cannot be looked up" in text and "damaged" not in text
 
@@ -455,6 +458,7 @@ def test_a_wrong_question_is_no_damage(clean, monkeypatch):
 ENGLISH = re.compile(r"\b[a-z]{2,} [a-z]{2,} [a-z]{2,}\b")  # three words in a row are a sentence
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "query",
     [

@@ -20,6 +20,7 @@ def newer(restarted_4_4, tmp_path_factory):
     return raise_level(restarted_4_4, tmp_path_factory.mktemp("newer") / "kafka", 99)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OF_A_DIRECTORY)
 def test_every_page_opens_and_says_how_it_reads(name, newer):
     """In the foot of the sidebar, with what shows it; on its way the Broker page was opened too."""

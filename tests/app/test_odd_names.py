@@ -52,6 +52,7 @@ def brokers(tmp_path_factory, clean) -> Iterator[dict[str, Path]]:
     st.cache_resource.clear()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_shows_names_that_are_no_text(brokers, monkeypatch, page):
     """Nothing of them reaches the browser as it is, which Streamlit would refuse; the catalog

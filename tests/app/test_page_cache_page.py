@@ -13,8 +13,10 @@ from streamlit.testing.v1 import AppTest
 
 from kafkaviz.analysis.page_cache import index_layouts
 from kafkaviz.analysis.page_cache.page_replay import IndexGrowth, Memory, Readers
+from kafkaviz.app.cache import replay_cache
+from kafkaviz.app.cache.replay_cache import ReplaySettings
 from kafkaviz.app.lessons import exercise, exercise_text
-from kafkaviz.app.pages.page_cache import controls, growth
+from kafkaviz.app.pages.page_cache import controls
 from kafkaviz.figures.page_cache import layout_bars
 from kafkaviz.messages import message, say
 from tests.support.pages import open_page, page_html
@@ -189,8 +191,8 @@ def test_the_two_popular_answers_are_shown_where_they_fail():
 
 def test_the_faults_as_csv():
     """One a line, digits plain."""
-    expected = controls.ReplaySettings(IndexGrowth(20_480), Memory(), Readers(), 8192)
-    plain, _ = growth.images(expected)
+    expected = ReplaySettings(IndexGrowth(20_480), Memory(), Readers(), 8192)
+    plain, _ = replay_cache.replays(expected)
     rows = list(
         csv.reader(
             io.StringIO(
@@ -204,6 +206,7 @@ def test_the_faults_as_csv():
 ENGLISH = re.compile(r"\b[a-z]{2,} [a-z]{2,} [a-z]{2,}\b")  # three words in a row are a sentence
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "query",
     [

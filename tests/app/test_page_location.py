@@ -70,6 +70,22 @@ def test_a_place_is_followed_as_far_as_it_goes(broker, address, query, depth, ex
     assert where(depth) == expected
 
 
+@pytest.mark.parametrize(
+    ("query", "depth", "expected"),
+    [
+        ({"dir": "/no/such/place"}, 3, page_location.Location),
+        ({"tp": "orders-9"}, 3, page_location.BrokerLocation),
+        ({}, 2, page_location.PartitionLocation),
+        ({"tp": "void-0"}, 3, page_location.PartitionLocation),
+        ({}, 3, page_location.SegmentLocation),
+    ],
+)
+def test_the_type_of_a_place_says_how_far_it_goes(broker, address, query, depth, expected):
+    """A page narrows by it, and casts nothing."""
+    address(**query)
+    assert type(page_location.parse_address(depth)) is expected
+
+
 def test_a_name_that_is_no_text_is_found_by_what_is_shown_of_it(broker, address, tmp_path):
     """Its address is that of the page's own link."""
     make_segment(

@@ -9,8 +9,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from kafkaviz.app import workloads
-from kafkaviz.app.cache import broker_cache
-from kafkaviz.app.pages.rolls import controls, disk_rolls, simulated_log
+from kafkaviz.app.cache import broker_cache, simulation_cache
+from kafkaviz.app.pages.rolls import controls, disk_rolls
+from kafkaviz.app.workloads import config_of
 from kafkaviz.log.broker import open_broker
 from kafkaviz.simulate.producers.workload import to_toml
 from tests.support.pages import assert_no_exception, chosen, moved, open_page, page_html, pressed
@@ -148,6 +149,7 @@ def test_a_batch_larger_than_its_segment_is_explained():
     assert "<h1>Rolls</h1>" in text and not at.get("plotly_chart")
 
 
+@pytest.mark.slow
 def test_every_workload_runs():
     """Each comes with its own settings and opens without an error."""
     at = page()
@@ -198,11 +200,11 @@ def test_a_directory_that_is_not_there():
 def test_the_archive_opens_like_any_directory(tmp_path):
     """The same segments and rolls as the page shows, with every record in them."""
     workload = workloads.parse_own(SMALL)
-    config = controls.config_of(workload, {})
-    data = simulated_log.archive(workload, config)
+    config = config_of(workload, {})
+    data = simulation_cache.archive(workload, config)
     (tmp_path / "small.tar.gz").write_bytes(data)
     partition = open_broker(tmp_path / "small.tar.gz").partition("small-0")
-    history = simulated_log.simulate(workload, config).history
+    history = simulation_cache.simulate(workload, config).history
     assert [segment.base_offset for segment in partition.live] == [
         lane.base_offset for lane in history.segments
     ]
@@ -237,14 +239,14 @@ def test_an_empty_segment_is_on_disk_too(tmp_path):
 def test_what_is_inferred_on_disk_is_what_was_simulated(name, tmp_path):
     """The causes told from an archive alone beside those that the writer gave."""
     workload = workloads.by_title()[name]
-    config = controls.config_of(workload, {})
-    (tmp_path / "made.tar.gz").write_bytes(simulated_log.archive(workload, config))
+    config = config_of(workload, {})
+    (tmp_path / "made.tar.gz").write_bytes(simulation_cache.archive(workload, config))
     snapshot = broker_cache.open_snapshot(tmp_path / "made.tar.gz")
     reasons = [
         lane.reason
         for lane in disk_rolls.rolls_on_disk(snapshot, workload.directory).history.segments
     ]
-    truth = [lane.reason for lane in simulated_log.simulate(workload, config).history.segments]
+    truth = [lane.reason for lane in simulation_cache.simulate(workload, config).history.segments]
     assert len(reasons) == len(truth) > 3
     assert [reason.cause if reason else None for reason in reasons] == [
         reason.cause if reason else None for reason in truth
@@ -254,14 +256,14 @@ def test_what_is_inferred_on_disk_is_what_was_simulated(name, tmp_path):
 def test_throughput_and_batch_size_change_the_stream():
     """Half the speed is half the bytes of the same time; one record a batch is many batches."""
     workload = workloads.parse_own(SMALL)
-    log = simulated_log.simulate(workload, controls.config_of(workload, {}))
-    half = simulated_log.simulate(
+    log = simulation_cache.simulate(workload, config_of(workload, {}))
+    half = simulation_cache.simulate(
         controls.scale_workload(workload, "half", controls.AS_IT_IS),
-        controls.config_of(workload, {}),
+        config_of(workload, {}),
     )
-    single = simulated_log.simulate(
+    single = simulation_cache.simulate(
         controls.scale_workload(workload, controls.AS_IT_IS, "one record"),
-        controls.config_of(workload, {}),
+        config_of(workload, {}),
     )
     assert half.history.log_bytes == pytest.approx(log.history.log_bytes / 2, rel=0.01)
     assert single.load.records_a_batch == 1 and len(single.appended_batches) > 10 * len(
@@ -276,10 +278,10 @@ def test_a_compressed_stream_is_not_generated_without_end():
     workload = workloads.parse_own(
         SMALL.replace('"30s"', '"365d"').replace("100000", "1000000") + 'codec = "lz4"\n'
     )
-    run = simulated_log.simulate(workload, controls.config_of(workload, {"segment.bytes": 1 << 26}))
+    run = simulation_cache.simulate(workload, config_of(workload, {"segment.bytes": 1 << 26}))
     assert (
         run.is_cut
-        and run.history.log_bytes < simulated_log.MOST_COMPRESSED_BYTES + (64 << 20)
+        and run.history.log_bytes < simulation_cache.MOST_COMPRESSED_BYTES + (64 << 20)
         and not run.error
     )
 

@@ -37,6 +37,7 @@ def test_a_press_holds_while_its_link_is_drawn_anew(server, page):
     assert page.locator(CURRENT).inner_text().endswith("Health")
 
 
+@pytest.mark.matrix
 def test_a_press_holds_while_there_is_no_sidebar(server, page):
     """It counts where the link was and will be."""
     page.goto(server)

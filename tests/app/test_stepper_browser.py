@@ -194,6 +194,7 @@ def test_another_language_keeps_the_step(page, server):
     page.get_by_role("heading", name="热区").first.wait_for()
 
 
+@pytest.mark.matrix
 def test_back_undoes_one_choice(page, server):
     """Though a choice of another index changes several parameters of the address."""
     opened(page, server, "set=five&target=23")
@@ -209,6 +210,7 @@ def test_back_undoes_one_choice(page, server):
     assert "set=five" in page.url and page.get_by_label("Target offset").input_value() == "23"
 
 
+@pytest.mark.matrix
 def test_surprise_me(page, server):
     """Another target, which a copied link brings back."""
     opened(page, server, "tp=dense-index-0&target=2247")
@@ -221,6 +223,7 @@ def test_surprise_me(page, server):
     assert sentence(page) == before and "target=2247" not in page.url
 
 
+@pytest.mark.matrix
 def test_from_the_segment_page(page, server):
     """Look up from here: the batch that is pinned there."""
     page.goto(f"{server}/segment?tp=payments-0&segment=7975&pin=11612")

@@ -83,6 +83,7 @@ def test_the_interval_by_key_and_by_a_click_on_the_curve(server, page):
     assert fits(page)
 
 
+@pytest.mark.matrix
 def test_another_topic_partition_and_a_workload(server, page):
     """The choice above; each comes with its own answer, dark as well."""
     page.emulate_media(color_scheme="dark")

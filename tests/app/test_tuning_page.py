@@ -13,11 +13,11 @@ from kafkaviz.analysis.rebuild import what_if
 from kafkaviz.analysis.tuning import Budgets
 from kafkaviz.analysis.tuning.source import open_source
 from kafkaviz.app.cache import broker_cache
+from kafkaviz.app.pages.tuning import page as tuning_page
 from kafkaviz.app.pages.tuning import tuning_context
 from kafkaviz.app.pages.tuning.comparisons import compare_writers
-from kafkaviz.app.pages.tuning.page import report
 from kafkaviz.app.pages.tuning.scope import directory_request
-from kafkaviz.app.state import access
+from kafkaviz.app.state import access, measure_jobs
 from kafkaviz.app.workloads import OWN_TITLE
 from kafkaviz.errors import CorruptFile, KafkavizError
 from kafkaviz.log.broker import open_broker
@@ -46,7 +46,7 @@ batch_bytes = 4096
 @pytest.fixture(autouse=True)
 def quiet(starts, monkeypatch) -> None:
     """No Spark, and no progress strip while a slow machine compiles."""
-    monkeypatch.setattr(tuning_context, "PATIENCE_S", PATIENCE_S)
+    monkeypatch.setattr(tuning_page, "PATIENCE_S", PATIENCE_S)
 
 
 def page(**query: str) -> AppTest:
@@ -244,6 +244,7 @@ def test_followers_and_remote_storage():
     assert "if the topic had it" not in text
 
 
+@pytest.mark.slow
 def test_a_workload_that_comes_along_and_ones_own():
     """Measured like any log; what somebody wrote is checked first."""
     at = page(tune="Workload")
@@ -283,7 +284,7 @@ def test_a_log_that_cannot_be_read_is_named(monkeypatch):
     def fails(*_, **__):
         raise CorruptFile("orders-0/00000000000000000000.log", 4, verbatim("batch length is -1"))
 
-    monkeypatch.setattr(tuning_context, "open_source", fails)
+    monkeypatch.setattr(measure_jobs, "open_source", fails)
     text = page_html(page(tp="payments-0"))
     assert "This cannot be tuned" in text and "byte 4: batch length is -1." in text
 
@@ -299,8 +300,8 @@ def test_what_takes_long_is_read_in_the_background(monkeypatch):
         on_progress("payments-0/last.log", 0.0)
         return right(*arguments, **more)
 
-    monkeypatch.setattr(tuning_context, "PATIENCE_S", 0.05)
-    monkeypatch.setattr(tuning_context, "open_source", slow)
+    monkeypatch.setattr(tuning_page, "PATIENCE_S", 0.05)
+    monkeypatch.setattr(measure_jobs, "open_source", slow)
     at = page(tp="payments-0")
     for _ in range(100):
         if "MiB of .log measured" in page_html(at.run()) and "B/s, about" in page_html(at):
@@ -317,12 +318,12 @@ def test_what_takes_long_is_read_in_the_background(monkeypatch):
         and "<h1>Tuning</h1>" in page_html(at)
     )
     at = pressed(at, "kv_tuning_cancel")
-    (reading,) = tuning_context.measure_jobs().jobs()
+    (reading,) = measure_jobs.measure_jobs().jobs()
     assert reading.state == "cancelled" and "Measuring was cancelled" in page_html(at.run())
     go.set()
     reading.settle(PATIENCE_S)
     assert reading.result is None and len(calls) == 1
-    monkeypatch.setattr(tuning_context, "PATIENCE_S", PATIENCE_S)
+    monkeypatch.setattr(tuning_page, "PATIENCE_S", PATIENCE_S)
     assert "Measuring was cancelled" not in page_html(pressed(at, "kv_tuning_again"))
     assert len(calls) == 2
 
@@ -332,20 +333,21 @@ def test_a_cancelled_reading_can_be_begun_anew():
     request = directory_request(
         broker_cache.open_snapshot(access.samples()[0]), "partition", "payments-0", None
     )
-    first = tuning_context.get_or_start(request)
+    first = measure_jobs.get_or_start(request)
     assert (
         first.wait(PATIENCE_S)
-        and tuning_context.get_or_start(request) is first
+        and measure_jobs.get_or_start(request) is first
         and first.result.total.measurement.parts.batches == 2167
     )
-    tuning_context.restart(request)
-    second = tuning_context.get_or_start(request)
+    measure_jobs.restart(request)
+    second = measure_jobs.get_or_start(request)
     second.cancel()
-    assert second is not first and tuning_context.get_or_start(request) is second
-    tuning_context.restart(request)
-    assert tuning_context.get_or_start(request) is not second
+    assert second is not first and measure_jobs.get_or_start(request) is second
+    measure_jobs.restart(request)
+    assert measure_jobs.get_or_start(request) is not second
 
 
+@pytest.mark.slow
 def test_what_the_downloads_give():
     """The object of kafkaviz tune --json, of what is on the page; the report of the whole
     directory.
@@ -355,7 +357,7 @@ def test_what_the_downloads_give():
     assert "Report" not in [
         element.proto.label for element in page(tune="Workload").get("download_button")
     ]
-    html_text = report(broker_cache.open_snapshot(access.samples()[0]))
+    html_text = tuning_page.report(broker_cache.open_snapshot(access.samples()[0]))
     assert html_text.startswith("<!doctype html>") and "index.interval.bytes" in html_text
     source = open_source(open_broker(access.samples()[0]).partition("payments-0").path)
     budgets, prices = Budgets(), tuning_context.costs(source, "nvme")

@@ -113,6 +113,7 @@ def test_an_answer_has_its_colour_under_the_pointer_that_chose_it(server, browse
             assert pointed == button.evaluate(SHADE) == SHADES[theme][kind]
 
 
+@pytest.mark.matrix
 def test_a_copied_link_keeps_what_its_reader_wrote_to_themselves(server, browser):
     """Lesson and step are in it; the answers, what is typed in the field, the teacher's notes and
     the server's path are not.
@@ -190,6 +191,7 @@ def test_a_stepper_begins_at_its_own_step(server, page, lesson, part, title, nex
     page.locator(".count", has_text="step 1 of").wait_for()
 
 
+@pytest.mark.matrix
 def test_a_stepper_that_was_moved_comes_back(server, page):
     """Its position is its own: a reload has it."""
     page.goto(f"{server}/workshop?lesson=time&at=2")

@@ -202,6 +202,7 @@ def test_chinese():
     assert "lang" not in at.query_params and "Five reasons" in page_html(at)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_every_step_draws(language):
     """All steps of all lessons, answered and solved, with notes."""

@@ -283,6 +283,7 @@ def test_the_header_checksum_of_magic_0_is_not_looked_at():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COMPRESSED)
 def test_refused_data_leaves_no_room_taken(name):
     """Not even for the piece it failed at, which may be a mebibyte: a log can hold a damaged batch

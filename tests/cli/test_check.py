@@ -381,6 +381,7 @@ def strange(clean, tmp_path) -> Path:
     return root
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["latin-1", "ascii", "utf-8"])
 @pytest.mark.parametrize("options", [[], ["--json"]])
 def test_no_name_and_no_encoding_ends_a_check(strange, encoding, options):

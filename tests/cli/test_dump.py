@@ -82,6 +82,7 @@ def test_wrong_usage_is_2(line, capsys):
     assert message.startswith("kafkaviz") and message.endswith(" --help")
 
 
+@pytest.mark.slow
 def test_nothing_is_written(damaged, tmp_path):
     """Kafka's tool cuts an .index that is no multiple of 8 and makes one that is missing: here the
     directory stays as it is.

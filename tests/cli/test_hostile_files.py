@@ -45,6 +45,7 @@ def test_millions_of_records_in_one_batch_are_no_objects(tmp_path):
     assert "hanging-transaction" in {code for code, _ in by_file}
 
 
+@pytest.mark.slow
 def test_a_wrapper_of_millions_of_old_messages(tmp_path):
     """All its entries of the time index are looked up in it, and its records never made."""
     entry = hostile_files.struct.pack(">qi", hostile_files.TIME_MS, 1)
@@ -52,6 +53,7 @@ def test_a_wrapper_of_millions_of_old_messages(tmp_path):
     assert ("unclean-shutdown", ".kafka_cleanshutdown") in findings(root)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [("--print-data-log",), ("--json", "--print-data-log"), ("--skip-record-metadata",)],

@@ -308,6 +308,7 @@ def test_ctrl_c_leaves_the_catalog(broker, out, cache, tmp_path, in_process, num
     assert content_of(out) == before and not list(out.glob(".staging-*"))
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 def test_kill_9_leaves_the_catalog(broker, out, cache, tmp_path, in_process):
     """Not one byte of it changes; no process stays behind; the next run sweeps what was left, and

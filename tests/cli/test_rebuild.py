@@ -56,6 +56,7 @@ def segment(data, tmp_path) -> Path:
     return tmp_path / "kafka" / "nulls-0"
 
 
+@pytest.mark.slow
 def test_the_indexes_of_a_clean_stop_are_built_to_the_byte(clean, tmp_path, capsys):
     """Every segment of every partition, whatever its settings: the per-batch rule leaves what a
     broker of 4.3.1 left.

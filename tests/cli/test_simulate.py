@@ -64,6 +64,7 @@ def digests(folder: Path) -> dict[str, str]:
     return {path.name: digest(path) for path in folder.iterdir() if path.suffix in INDEXES}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["orders", "heartbeat", "iot", "strimzi"])
 def test_what_is_simulated_is_what_a_rebuild_builds(name, tmp_path, capsys):
     """With the settings that are kept beside it: a 4.3.1 leader without a restart leaves the
@@ -632,6 +633,7 @@ def test_appends_come_when_their_time_has_come():
         at += count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "number"), [([], signal.SIGINT), (["--crash"], signal.SIGTERM)]
 )

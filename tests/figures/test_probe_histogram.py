@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from kafkaviz import versions
 from kafkaviz.analysis.cost import lookup_cost
 from kafkaviz.analysis.cost.lookup_cost import LookupCounts
 from kafkaviz.figures.page_cache import probe_histogram
-from kafkaviz.search.profile import profile
 from kafkaviz.simulate.lessons import practice
 
 
@@ -20,7 +20,9 @@ def test_shares_and_mark():
     """Probes of the article's index, warm and plain."""
     log = practice.five()
     warm, plain = (
-        lookup_cost.offset_lookup_counts(log.log.segments[0], log.batches, profile(version))
+        lookup_cost.offset_lookup_counts(
+            log.log.segments[0], log.batches, versions.search_profile(version)
+        )
         for version in ("4.3.1", "2.0")
     )
     view = probe_histogram.view(warm, plain, "probes", 3, "offset")

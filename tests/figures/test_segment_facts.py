@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from kafkaviz import units
-from kafkaviz.analysis.health import broker_health
+from kafkaviz.analysis.checks.plan import plan_check
 from kafkaviz.analysis.retention.segment_retention import segment_retention
 from kafkaviz.analysis.segment import anatomy
 from kafkaviz.figures.segment import segment_facts
@@ -212,7 +212,7 @@ def test_until_when_a_segment_is_kept(clean):
     """By the settings of its topic, and by which rule on hover; without a limit there is nothing to
     wait for.
     """
-    planned = broker_health.plan(open_broker(clean))
+    planned = plan_check(open_broker(clean))
     partition = planned.broker.partition("payments-0")
     segment_anatomy = anatomy.read(partition.segment(7975))
     retention = segment_retention(planned, partition, segment_anatomy)

@@ -9,18 +9,15 @@ import numpy as np
 import pytest
 
 from kafkaviz import messages as messages
+from kafkaviz import versions
 from kafkaviz.analysis.lookup import lookups
 from kafkaviz.errors import CorruptFile
-from kafkaviz.figures import stepper
-from kafkaviz.figures.stepper import lanes, log_scan
-from kafkaviz.figures.stepper.context import LookupContext, LookupRecord
-from kafkaviz.figures.stepper.steps import value_names
+from kafkaviz.figures.stepper import LookupContext, LookupRecord, lanes, log_scan, stepper
+from kafkaviz.figures.stepper.stepper import value_names
 from kafkaviz.format import batch_records
 from kafkaviz.log.broker import open_broker
-from kafkaviz.search.batches import LogRead, ReadPart
 from kafkaviz.search.lookup import CorruptRecord, LookupOutcome, by_offset, by_timestamp
-from kafkaviz.search.profile import profile
-from kafkaviz.search.scan import ForwardScan, HeaderDecision, HeaderOutcome
+from kafkaviz.search.scan import ForwardScan, HeaderDecision, HeaderOutcome, LogRead, ReadPart
 from kafkaviz.simulate.lessons import practice
 from kafkaviz.simulate.lessons.practice import PracticeLog
 
@@ -35,7 +32,7 @@ def looked_up(
     warm: int = 8192,
 ) -> LookupContext:
     """A lookup in a practice log."""
-    behaviour = replace(profile(version), warm_bytes=warm)
+    behaviour = replace(versions.search_profile(version), warm_bytes=warm)
     result = (
         by_timestamp(log.log, timestamp_ms, behaviour)
         if offset is None
@@ -194,6 +191,7 @@ def test_a_full_index_takes_few_bytes():
     assert view.steps[-2].titles[0] == f"21 probes on 13 pages found slot 308{T}640"
 
 
+@pytest.mark.slow
 def test_every_target_of_a_small_log_has_its_steps():
     """By offset and by time, each release; the last step names the answer, and the probes add
     up.
@@ -252,9 +250,9 @@ def test_typed_keys_have_no_log():
     from kafkaviz.search import index
 
     log = practice.log_of_keys([6, 14, 22, 26, 31])
-    search = index.find_offset(log.segments[0], 23, profile())
+    search = index.find_offset(log.segments[0], 23, versions.search_profile())
     result = replace(
-        by_offset(practice.five().log, 23, profile()),
+        by_offset(practice.five().log, 23, versions.search_profile()),
         searches=(search,),
         scans=(),
         record=None,
@@ -282,7 +280,7 @@ def test_a_long_scan_is_shortened():
         HeaderDecision(position, HeaderOutcome.BASE_BELOW, number, 100, number + 1)
         for number, position in enumerate(positions)
     )
-    batch = by_offset(practice.five().log, 23, profile()).scan.batch
+    batch = by_offset(practice.five().log, 23, versions.search_profile()).scan.batch
     steps = log_scan.describe_headers(ForwardScan(0, 0, 999, reads, headers, batch))
     assert len(steps) == 120 and steps[-1].reads_done == 1000
     assert (
@@ -348,7 +346,7 @@ def test_figures_name_the_segment_that_is_searched(damaged):
     """Where there are several, be the page open at another one; a single one needs no name."""
     partition = open_broker(damaged).partition("bookings-0")
     log = lookups.open_log_view(partition)
-    result = by_offset(log, 954, profile("4.3.1"))
+    result = by_offset(log, 954, versions.search_profile("4.3.1"))
     context = LookupContext(
         result,
         log,

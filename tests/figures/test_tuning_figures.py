@@ -13,10 +13,10 @@ from kafkaviz.analysis.cost.cost_model import Range
 from kafkaviz.analysis.rebuild.what_if import WhatIf
 from kafkaviz.analysis.rolls import limits
 from kafkaviz.analysis.tuning import Assumption, Budgets, CurrentConfig
+from kafkaviz.analysis.tuning.source import EntryCounts
 from kafkaviz.figures import theme
 from kafkaviz.figures.text.tuning_terms import change_text, headers_text, micros, range_text
 from kafkaviz.figures.tuning import before_after, limit_map, tornado, tuning_curve, tuning_verdict
-from kafkaviz.figures.tuning.tuning_verdict import EntryCounts
 from kafkaviz.messages import verbatim
 from kafkaviz.simulate.config import LogConfig
 from tests.support.tuning import NEW, OLD, compared, measured

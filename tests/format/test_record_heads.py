@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from kafkaviz.binary import codec
 from kafkaviz.errors import CorruptBytes
-from kafkaviz.format import batch_records, record, record_heads
+from kafkaviz.format import batch_records, record
 from kafkaviz.format.batch import HEADER, HEADER_BYTES
 from kafkaviz.format.record import Record
 
@@ -29,9 +29,9 @@ BODY = record.build([Record(0, 0, b"k", b"v" * 200), Record(1, 300, None, None, 
 def test_heads_and_values_are_those_of_the_records(codec_name):
     """Of a batch that is in order."""
     data = batch_of(BODY, 2, codec_name)
-    assert list(record_heads.heads(data)) == [(40, 1000), (41, 1300)]
+    assert list(batch_records.heads(data)) == [(40, 1000), (41, 1300)]
     if codec_name == "none":
-        assert list(record_heads.values(data)) == [b"v" * 200, None]
+        assert list(batch_records.values(data)) == [b"v" * 200, None]
 
 
 @given(st.integers(0, len(BODY) - 1), st.integers(1, 255), st.sampled_from(["none", "gzip"]))
@@ -41,7 +41,7 @@ def test_what_cannot_be_read_is_told_in_kafkas_words(place, flip, codec_name):
     body[place] ^= flip
     data = batch_of(bytes(body), 2, codec_name)
     try:
-        list(record_heads.heads(data))
+        list(batch_records.heads(data))
     except CorruptBytes as fault:
         expected = batch_records.find_fault(data)
         assert (fault.position, fault.what) == (expected.position, expected.what)
@@ -52,4 +52,4 @@ def test_a_batch_shorter_than_its_header_is_refused():
     data = bytearray(batch_of(b"", 0)[:40])
     data[8:12] = (28).to_bytes(4, "big")
     with pytest.raises(CorruptBytes, match="smaller than the minimum allowed overhead 61"):
-        list(record_heads.heads(bytes(data)))
+        list(batch_records.heads(bytes(data)))

@@ -19,6 +19,7 @@ from itertools import pairwise
 from pathlib import Path
 from random import Random
 
+from kafkaviz import versions
 from kafkaviz.analysis.broker import overview
 from kafkaviz.analysis.health.broker_health import check
 from kafkaviz.analysis.health.health_object import as_object
@@ -38,11 +39,10 @@ from kafkaviz.log.settings import open_settings
 from kafkaviz.pipeline.catalog.schema import TASK_TABLES
 from kafkaviz.pipeline.ingest.plan import IngestTask, SegmentRange, SegmentTask
 from kafkaviz.pipeline.ingest.scan import scan
-from kafkaviz.search.bounds import READ_COMMITTED, READ_UNCOMMITTED
 from kafkaviz.search.by_time import EARLIEST, LATEST, MAX_TIMESTAMP
+from kafkaviz.search.fetch import READ_COMMITTED, READ_UNCOMMITTED
 from kafkaviz.search.lookup import by_offset, by_timestamp
-from kafkaviz.search.profile import profile
-from kafkaviz.search.slots import PLAIN, WARM
+from kafkaviz.versions import PLAIN, WARM
 from tests.fuzz import seeds
 from tests.fuzz.mutators import mutated, mutated_log
 from tests.fuzz.seeds import Tree
@@ -207,7 +207,7 @@ def read_lookups(seed: Tree, tree: Tree, draw: Random) -> None:
             version = draw.choice(("4.3.1", "3.9", "2.0", "1.1"))
             log, search_profile = (
                 open_log_view(partition, version, as_is=draw.random() < 0.3),
-                profile(version, draw.choice((None, PLAIN, WARM))),
+                versions.search_profile(version, draw.choice((None, PLAIN, WARM))),
             )
             isolation = draw.choice((READ_UNCOMMITTED, READ_COMMITTED))
             for _ in range(3):

@@ -20,6 +20,7 @@ def test_nothing_escapes_a_short_soak():
     assert run.total >= LEAST_INPUTS and len(run.inputs) > len(TARGETS) // 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
 def test_every_target_damages_its_seeds_and_reads_them(target, tmp_path, monkeypatch):
     """Most cases read something else than the seed; none escapes.

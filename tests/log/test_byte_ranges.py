@@ -91,6 +91,7 @@ def test_files_kept_with_the_tests(file):
         assert names == {message("span.unknown_file")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sample", "met"),
     [

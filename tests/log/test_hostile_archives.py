@@ -175,6 +175,7 @@ IN_PROCESS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BY_COMMAND)
 def test_the_command_ends_with_one_line(tmp_path, cache, name):
     """`kafkaviz check` ends with status 2, long before a limit of the system does it, and leaves

@@ -5,7 +5,7 @@ in-process reader alone.
 from collections.abc import Iterator
 
 from kafkaviz.analysis.inference import SegmentFacts, inferred_limits, interval_bounds, roll_reasons
-from kafkaviz.analysis.inference.version import assumed_version
+from kafkaviz.analysis.inference.version import assume_release
 from kafkaviz.log.broker import Broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
@@ -79,7 +79,7 @@ def _segment_bytes(broker: Broker, partition: Partition) -> dict:
     """segment.bytes: as set; as the rolls of this topic-partition tell, or of the first of its
     topic that does; else the default.
     """
-    set_to = open_settings(broker, assumed_version(broker).version).find(
+    set_to = open_settings(broker, assume_release(broker).version).find(
         partition.topic, "segment.bytes"
     )
     of_topic = [log for log in broker.partitions if log.topic == partition.topic and log.live]

@@ -23,7 +23,7 @@ from kafkaviz.log.broker import CLEAN_SHUTDOWN, open_broker
 from kafkaviz.messages import message, verbatim
 from kafkaviz.pipeline.catalog import catalog
 from kafkaviz.pipeline.catalog.schema import CHECK_TABLES, FINDINGS, RESTART_STEPS
-from kafkaviz.pipeline.ingest import findings, job
+from kafkaviz.pipeline.ingest import findings, ingest_checks, job
 from kafkaviz.pipeline.ingest import plan as plan_module
 from kafkaviz.simulate.steps import StartupStep
 from tests.pipeline.catalog_rows import assert_catalog_holds
@@ -184,7 +184,9 @@ def test_an_unchanged_directory_is_not_read(broker, in_process, out, monkeypatch
     monkeypatch.setattr(
         "kafkaviz.pipeline.spark.session.session", lambda master: pytest.fail("Spark was started")
     )
-    monkeypatch.setattr(broker_health, "plan", lambda broker: pytest.fail("a check was planned"))
+    monkeypatch.setattr(
+        ingest_checks, "plan_check", lambda broker: pytest.fail("a check was planned")
+    )
     with opened_files(monkeypatch) as opened:
         run = in_process(broker, catalog=out, findings=True)
     assert run.progress().state == "fresh" and opened == []

@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kafkaviz import versions
 from kafkaviz.format import txn_index
 from kafkaviz.format.batch import CONTROL, HEADER, TRANSACTIONAL
 from kafkaviz.log.broker import open_broker
 from kafkaviz.pipeline.datasource.source_reader import Malformed
-from kafkaviz.search.bounds import find_bounds
+from kafkaviz.search.fetch import find_bounds
 from kafkaviz.search.log_view import view_partition
 from kafkaviz.search.lookup import ConsumerRecord, fetches
-from kafkaviz.search.profile import profile
 from tests.pipeline import whole_logs
 from tests.pipeline.source_reading import counted, read
 
@@ -53,7 +53,7 @@ def consumed(partition) -> list[int]:
     """The offsets that a consumer with isolation.level=read_committed is given, record by
     record.
     """
-    log, behaviour, offsets = view_partition(partition), profile("4.3.1"), []
+    log, behaviour, offsets = view_partition(partition), versions.search_profile("4.3.1"), []
     bounds = find_bounds(log, behaviour, "read_committed")
     offset = bounds.start_offset
     while offset < bounds.limit_offset:
@@ -126,6 +126,7 @@ def test_uncommitted_tells_what_became_of_each(broker_directory, txnindex):
     assert [offset for offset, aborted in aborted_by_offset.items() if aborted is None] == [15, 16]
 
 
+@pytest.mark.slow
 def test_aborted_transactions_of_a_real_broker(clean):
     """As a consumer is given them, of the topics that have any: with .txnindex files, snapshots,
     and one transaction left open.

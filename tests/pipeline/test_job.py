@@ -39,6 +39,7 @@ def out(tmp_path) -> Path:
     return tmp_path / "catalog"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sample", ["clean", "killed", "damaged"])
 def test_a_catalog_is_what_the_in_process_reader_says(sample, request, in_process, out):
     """Every table of three real brokers, row by row."""
@@ -47,6 +48,7 @@ def test_a_catalog_is_what_the_in_process_reader_says(sample, request, in_proces
     assert_catalog_holds(out, directory)
 
 
+@pytest.mark.slow
 def test_several_brokers_make_one_catalog(clean, killed, damaged, in_process, out):
     """Told apart by the names of their folders."""
     in_process(clean, killed, damaged, catalog=out)

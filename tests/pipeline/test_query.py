@@ -16,6 +16,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from kafkaviz import versions
 from kafkaviz.analysis import sweep
 from kafkaviz.analysis.health import broker_health
 from kafkaviz.analysis.lookup import paths
@@ -29,7 +30,6 @@ from kafkaviz.pipeline.sql.query import Query, QueryTooLarge, QueryTooLong, Work
 from kafkaviz.pipeline.sql.sql_worker import CELL_CHARACTERS
 from kafkaviz.pipeline.sql.worker_pool import MAX_QUERIES, WorkerPool
 from kafkaviz.search.lookup import lookup
-from kafkaviz.search.profile import profile
 from tests.pipeline import plain_rows
 from tests.support.ingest import ingest_in_process
 
@@ -402,7 +402,9 @@ def test_the_worst_lookup_is_what_the_search_reads(catalog_folder, plain, clean)
             return len(
                 {
                     read.position
-                    for read in lookup(log, profile("4.0", None), offset=offset).scan.reads
+                    for read in lookup(
+                        log, versions.search_profile("4.0", None), offset=offset
+                    ).scan.reads
                 }
             )
 
@@ -926,6 +928,7 @@ def test_a_query_that_takes_too_long_is_ended(catalog_folder, monkeypatch):
         ask(catalog_folder, "SELECT 1")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [
@@ -962,6 +965,7 @@ def test_a_query_that_takes_too_much_memory_is_ended(text, catalog_folder, monke
     assert ask(catalog_folder, "SELECT 1 AS one") == [{"one": 1}]
 
 
+@pytest.mark.slow
 def test_a_cross_join_does_not_take_the_memory(catalog_folder):
     """All that joins one row is many million rows: the first are told, and that there are more."""
     answer = Query(

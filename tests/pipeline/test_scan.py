@@ -60,6 +60,7 @@ def rows_of(summaries: list[RangeSummary], table: str, staging: Path) -> list[di
     return pa.concat_tables(parts).to_pylist() if parts else []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sample", ["clean", "killed", "damaged"])
 def test_rows_are_those_of_the_in_process_reader(sample, request, staging):
     """Three real brokers, row by row; a row group ends inside a segment."""

@@ -111,6 +111,7 @@ def size_of(directory: Path) -> int:
     return sum(path.stat().st_size for path in directory.rglob("*.log"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sample", SAMPLES)
 @pytest.mark.parametrize("name", TABLES)
 def test_rows_are_those_of_the_plain_reader(name, sample, request):
@@ -134,6 +135,7 @@ def test_rows_are_those_of_the_plain_reader(name, sample, request):
         assert table.to_pylist() == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sample", SAMPLES)
 def test_records_are_those_of_the_plain_reader(sample, request):
     """Of any codec, with keys, values and headers."""

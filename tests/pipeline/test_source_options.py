@@ -36,6 +36,7 @@ def within(rows: list[dict], column: str, least: float, most: float) -> list[dic
     return [row for row in rows if least <= row[column] <= most]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "least", "most"),
     [

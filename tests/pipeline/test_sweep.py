@@ -50,6 +50,7 @@ def test_each_segment_is_swept(sample, request, in_process, tmp_path):
     assert rows(tmp_path / "catalog") == plainly(directory)
 
 
+@pytest.mark.slow
 def test_a_segment_read_in_stretches_is_swept_once(clean, in_process, tmp_path, monkeypatch):
     """Its stretches lie in different tasks; the sweep needs it from its start on."""
     monkeypatch.setattr(plan_module, "MOST_BYTES", 100_000)

@@ -308,6 +308,7 @@ def test_a_worker_that_dies_does_not_double_rows(tmp_path, on_spark, out, monkey
     assert sum(pq.read_metadata(path).num_rows for path in (out / "batches").iterdir()) == 70_003
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 def test_a_worker_that_dies_again_and_again_ends_the_run(tmp_path, on_spark, out, monkeypatch):
     """local[2] does not try twice: the run fails in one line, and leaves the catalog."""

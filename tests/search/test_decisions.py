@@ -2,13 +2,12 @@
 
 import pytest
 
+from kafkaviz import versions
 from kafkaviz.format import legacy_messages
-from kafkaviz.search.batches import ReadPart
 from kafkaviz.search.fetch import SegmentMiss, SegmentReason
 from kafkaviz.search.log_view import LogView, SegmentView
 from kafkaviz.search.lookup import LookupOutcome, by_offset, by_timestamp
-from kafkaviz.search.profile import profile
-from kafkaviz.search.scan import HeaderOutcome
+from kafkaviz.search.scan import HeaderOutcome, ReadPart
 from kafkaviz.search.slots import Branch, floor
 from kafkaviz.simulate.lessons import practice
 from tests.search.recorded import in_memory
@@ -66,14 +65,16 @@ def test_what_remains_is_what_the_next_probe_is_of(warm_bytes):
 )
 def test_each_header_has_its_outcome(version, target, headers):
     """With what was compared, and the reads up to there."""
-    scan = by_offset(practice.five().log, target, profile(version)).scan
+    scan = by_offset(practice.five().log, target, versions.search_profile(version)).scan
     assert [(header.position, header.outcome, header.value) for header in scan.headers] == headers
     assert scan.headers[-1].reads == len(scan.reads) and scan.target == target
 
 
 def test_headers_of_a_time():
     """Too early, then the batch, whose records are read."""
-    scan = by_timestamp(practice.five().log, practice.START_MS + 3000, profile()).scan
+    scan = by_timestamp(
+        practice.five().log, practice.START_MS + 3000, versions.search_profile()
+    ).scan
     assert [header.outcome for header in scan.headers] == [
         HeaderOutcome.TIME_EARLY,
         HeaderOutcome.TIME_FOUND,
@@ -90,7 +91,7 @@ def old_log(torn_bytes: int = 0) -> LogView:
 
 def test_a_message_that_is_read_whole_is_one_header():
     """Its base offset takes all of its bytes; that is no look at the batch before."""
-    scan = by_offset(old_log(), 2, profile("4.3.1")).scan
+    scan = by_offset(old_log(), 2, versions.search_profile("4.3.1")).scan
     assert [header.outcome for header in scan.headers] == [
         HeaderOutcome.BASE_BELOW,
         HeaderOutcome.BASE_BELOW,
@@ -103,7 +104,7 @@ def test_a_message_that_is_read_whole_is_one_header():
 def test_a_header_that_is_cut_off_decides_nothing(version):
     """It is read, and the log ends there."""
     log = old_log(torn_bytes=20)
-    scan = by_timestamp(log, 0, profile(version)).scan
+    scan = by_timestamp(log, 0, versions.search_profile(version)).scan
     assert scan.batch is None and len(scan.headers) == 3
     assert scan.reads[-1].position > scan.headers[-1].position
 
@@ -131,14 +132,14 @@ def test_where_a_lookup_begins_and_what_comes_of_it(target, reason, miss, outcom
     """Of the one segment of the article."""
     log = practice.five().log
     by = by_offset if "offset" in target else by_timestamp
-    lookup = by(log, *target.values(), profile())
+    lookup = by(log, *target.values(), versions.search_profile())
     assert (lookup.beginning.reason, lookup.beginning.miss) == (reason, miss)
     assert lookup.outcome is outcome
 
 
 def test_a_segment_without_a_late_record_is_a_miss():
     """The time of the file promised one."""
-    lookup = by_timestamp(old_log(), 0, profile())
+    lookup = by_timestamp(old_log(), 0, versions.search_profile())
     assert lookup.beginning.reason is SegmentReason.FIRST_REACHING
     assert lookup.beginning.is_file_time and lookup.beginning.miss is SegmentMiss.NO_RECORD
     assert lookup.outcome is LookupOutcome.TOO_EARLY

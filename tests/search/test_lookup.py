@@ -5,18 +5,18 @@ from pathlib import Path
 
 import pytest
 
+from kafkaviz import versions
 from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.errors import CorruptFile
 from kafkaviz.format import txn_index
 from kafkaviz.format.batch import CRC_START, HEADER, TRANSACTIONAL
 from kafkaviz.log.broker import open_broker
 from kafkaviz.search import by_time, index
-from kafkaviz.search.bounds import READ_COMMITTED, Bounds, find_bounds
-from kafkaviz.search.fetch import OffsetOutOfRange, fetch
+from kafkaviz.search.fetch import READ_COMMITTED, Bounds, OffsetOutOfRange, fetch, find_bounds
 from kafkaviz.search.log_view import LogView, view_partition
 from kafkaviz.search.lookup import by_offset
-from kafkaviz.search.profile import LAST_OFFSET, SearchProfile, profile
 from kafkaviz.search.scan import translate
+from kafkaviz.versions import LAST_OFFSET, SearchProfile
 from tests.search.recorded import lines, log_of, segment, unpacked
 
 
@@ -95,7 +95,7 @@ def by_timestamp(log: LogView, query: dict, search_profile: SearchProfile, bound
 
 
 def assert_as_recorded(recorded: dict, log: LogView) -> int:
-    search_profile = profile(recorded["version"])
+    search_profile = versions.search_profile(recorded["version"])
     bounds = find_bounds(log, search_profile)
     assert (bounds.start_offset, bounds.end_offset) == (recorded["log_start"], recorded["log_end"])
     for query in recorded["queries"]:
@@ -134,7 +134,10 @@ def assert_segment_as_recorded(recorded: dict) -> int:
     segment_view = segment(
         recorded["base_offset"], unpacked(recorded["log_gz"]), closed["index"], closed["timeindex"]
     )
-    log, search_profile = LogView("t-0", (segment_view,)), profile(recorded["version"])
+    log, search_profile = (
+        LogView("t-0", (segment_view,)),
+        versions.search_profile(recorded["version"]),
+    )
     for query in recorded["queries"]:
         if query["m"] == "translateOffset":
             actual = translated(log, query, search_profile)
@@ -199,7 +202,7 @@ def test_an_entry_that_points_before_the_file_is_reported(data, tmp_path, positi
             rf"{position}"
         ),
     ):
-        by_offset(log, 2, profile("4.3.1"))
+        by_offset(log, 2, versions.search_profile("4.3.1"))
 
 
 def test_a_txnindex_that_kafka_refuses_is_reported(data, tmp_path):
@@ -217,11 +220,17 @@ def test_a_txnindex_that_kafka_refuses_is_reported(data, tmp_path):
         log=bytes(transactional),
         txnindex=b"\x08".ljust(txn_index.ENTRY.itemsize, b"\0"),
     )
-    assert by_offset(log, 0, profile("4.3.1")).record.offset == 0
+    assert by_offset(log, 0, versions.search_profile("4.3.1")).record.offset == 0
     with pytest.raises(
         CorruptFile, match=r"txnindex, byte 0: Unexpected aborted transaction version 8"
     ):
-        by_offset(log, 0, profile("4.3.1"), READ_COMMITTED, find_bounds(log, profile("4.3.1")))
+        by_offset(
+            log,
+            0,
+            versions.search_profile("4.3.1"),
+            READ_COMMITTED,
+            find_bounds(log, versions.search_profile("4.3.1")),
+        )
 
 
 @pytest.mark.parametrize("kind", ["offset", "time"])
@@ -241,7 +250,7 @@ def test_what_a_truncation_leaves(data, kind):
         ]
         for offset in range(segment_view.base_offset - 1, offsets[-1] + 2):
             _, kept_entries = index.find_truncation(
-                segment_view, offset, kind, profile(recorded["version"])
+                segment_view, offset, kind, versions.search_profile(recorded["version"])
             )
             assert kept_entries == sum(known < offset for known in offsets), (
                 recorded["id"],

@@ -5,15 +5,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kafkaviz import versions
 from kafkaviz.analysis.lookup.lookups import open_log_view
 from kafkaviz.log.broker import open_broker
 from kafkaviz.search import slots
 from kafkaviz.search.lookup import by_offset
-from kafkaviz.search.profile import profile
 from kafkaviz.search.scan import translate
 from tests.search import textbook
 
-BEHAVIOUR = profile()
+BEHAVIOUR = versions.search_profile()
 
 
 @given(st.lists(st.integers(0, 300), max_size=60, unique=True).map(sorted), st.integers(-5, 305))

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from kafkaviz import versions
 from kafkaviz.format import batch_records
 from kafkaviz.format.walk import walk
 from kafkaviz.search.lookup import by_offset, by_timestamp
-from kafkaviz.search.profile import profile
 from kafkaviz.simulate.lessons import practice
 
 SMALL = (practice.five, practice.twenty)
@@ -18,7 +18,7 @@ SMALL = (practice.five, practice.twenty)
 
 def test_the_index_of_the_article():
     """Keys, positions, and the three probes of target 23."""
-    lookup = by_offset(practice.five().log, 23, profile())
+    lookup = by_offset(practice.five().log, 23, versions.search_profile())
     assert practice.five().log.segments[0].offset_slots.tolist() == [
         (6, 156),
         (14, 459),
@@ -59,7 +59,7 @@ def test_the_bytes_are_whole_batches(build_log):
 def test_every_offset_is_found(build_log, version):
     """In the batch that holds it."""
     for offset in range(int(build_log().batches["last_offset"][-1]) + 1):
-        result = by_offset(build_log().log, offset, profile(version))
+        result = by_offset(build_log().log, offset, versions.search_profile(version))
         row = np.searchsorted(build_log().batches["last_offset"], offset)
         assert (result.record.offset, result.record.batch_position) == (
             offset,
@@ -70,7 +70,7 @@ def test_every_offset_is_found(build_log, version):
 def test_a_small_warm_section():
     """Of 32 bytes: four entries behind its first, so that twenty entries have a cold part."""
     slot_search = (
-        by_offset(practice.twenty().log, 66, replace(profile(), warm_bytes=32))
+        by_offset(practice.twenty().log, 66, replace(versions.search_profile(), warm_bytes=32))
         .searches[0]
         .slot_search
     )
@@ -82,7 +82,7 @@ def test_a_full_index_is_searched_to_the_record():
     """Bytes of a log of 500 MiB are made only where they are read."""
     practice_log = practice.full()
     assert practice_log.log.segments[0].index.size_bytes == 10 << 20
-    lookup = by_offset(practice_log.log, 1_234_567, profile())
+    lookup = by_offset(practice_log.log, 1_234_567, versions.search_profile())
     assert (
         lookup.searches[0].slot_search.slot == 308_640
         and len(lookup.searches[0].slot_search.probes) == 21
@@ -93,11 +93,13 @@ def test_a_full_index_is_searched_to_the_record():
         (123_456_400, 61),
     ]
     assert (
-        by_timestamp(practice_log.log, practice_log.timestamp_ms, profile()).answer.offset
+        by_timestamp(
+            practice_log.log, practice_log.timestamp_ms, versions.search_profile()
+        ).answer.offset
         == 2_469_128
     )
     last = int(practice_log.batches["last_offset"][-1])
-    assert by_offset(practice_log.log, last, profile()).record.offset == last
+    assert by_offset(practice_log.log, last, versions.search_profile()).record.offset == last
 
 
 def test_typed_keys():

@@ -47,6 +47,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("clean", [True, False])
 @pytest.mark.parametrize("name", PRESETS)
 def test_every_preset_is_a_directory_like_any_other(name, clean, tmp_path):
@@ -305,6 +306,7 @@ def test_nothing_is_written_over_files(short, tmp_path):
     assert sorted(path.name for path in (tmp_path / "other").iterdir()) == ["meta.txt", "short-0"]
 
 
+@pytest.mark.slow
 def test_the_library_has_it_by_the_name_of_its_package():
     """Whichever of the two is imported first."""
     for first in (

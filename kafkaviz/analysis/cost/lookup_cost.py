@@ -13,8 +13,8 @@ from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.search import slots
 from kafkaviz.search.index import ENTRY_BYTES, OFFSET, TIME
 from kafkaviz.search.log_view import SegmentView
-from kafkaviz.search.profile import BASE_OFFSET, SearchProfile
 from kafkaviz.search.slots import PAGE_BYTES
+from kafkaviz.versions import BASE_OFFSET, SearchProfile
 
 PROBES, PAGES, HEADERS = "probes", "pages", "headers"
 NO_BATCH = -1

@@ -8,7 +8,7 @@ from typing import cast
 
 from kafkaviz import versions
 from kafkaviz.errors import KafkavizError
-from kafkaviz.format import batch_records, metadata, record_heads
+from kafkaviz.format import batch_records, metadata
 from kafkaviz.format.batch import HEADER_BYTES
 from kafkaviz.format.names import (
     BOOTSTRAP,
@@ -125,7 +125,7 @@ def infer_release(broker: Broker) -> InferredRelease:
     return InferredRelease(first.first if first else None, last.last if last else None, reasons)
 
 
-def assumed_version(broker: Broker, version: str | None = None) -> AssumedRelease:
+def assume_release(broker: Broker, version: str | None = None) -> AssumedRelease:
     """The release to go by.
 
     It is the release given, such as "3.9" or "4.3.1", else what the directory's own traces say,
@@ -371,7 +371,7 @@ def _features(path: Path) -> dict[str, int]:
         while METADATA_VERSION not in levels and len(data) > HEADER_BYTES:
             batch = bytes(batch_records.batch_bytes(data))
             features = (
-                metadata.feature_level(value or b"") for value in record_heads.values(batch)
+                metadata.feature_level(value or b"") for value in batch_records.values(batch)
             )
             levels |= {feature.name: feature.level for feature in features if feature}
             data = data[len(batch) :]

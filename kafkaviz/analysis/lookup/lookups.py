@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from kafkaviz import versions
-from kafkaviz.analysis.inference.version import NOTHING_DECIDES, AssumedRelease, assumed_version
+from kafkaviz.analysis.inference.version import NOTHING_DECIDES, AssumedRelease
+from kafkaviz.analysis.inference.version import assume_release as assume_broker_release
 from kafkaviz.analysis.restart.recovery_scope import distrust_reason, recovered_bases
 from kafkaviz.binary.file_view import AFTER_RECOVERY, ON_DISK, FileView
 from kafkaviz.errors import CannotOpen, CorruptBytes
@@ -22,10 +23,9 @@ from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import Message, message
 from kafkaviz.search import log_view as serving
 from kafkaviz.search import lookup as searching
-from kafkaviz.search.bounds import READ_UNCOMMITTED
+from kafkaviz.search.fetch import READ_UNCOMMITTED
 from kafkaviz.search.log_view import LogView, SegmentView
 from kafkaviz.search.lookup import Lookup
-from kafkaviz.search.profile import profile
 from kafkaviz.simulate.config import IndexConfig, ReleaseBehaviour
 from kafkaviz.simulate.config import release_behaviour as start_profile
 from kafkaviz.simulate.stored_log import MOST_LOG_BYTES, StoredLog
@@ -58,7 +58,7 @@ def lookup(
         CorruptFile: the way leads into bytes that break their format.
     """
     version = version or assume_release(partition).text
-    search_profile = profile(version, search)
+    search_profile = versions.search_profile(version, search)
     return searching.lookup(
         open_log_view(partition, version, as_is=as_is),
         search_profile,
@@ -75,7 +75,7 @@ def assume_release(partition: Partition) -> AssumedRelease:
     """
     if not partition.live or not names.parse_directory(partition.directory):
         return AssumedRelease(versions.NEWEST_RELEASE, (NOTHING_DECIDES,))
-    return assumed_version(open_broker(partition.path))
+    return assume_broker_release(open_broker(partition.path))
 
 
 def open_log_view(

@@ -34,17 +34,11 @@ def index_kind(path: Path) -> str | None:
     return name.kind if name and name.kind in INDEXES else None
 
 
-def version(path: Path, advice: Message = ADVICE_ANY) -> str:
-    """The release that the directory around a path looks like.
+def assume_release(path: Path, advice: Message = ADVICE_ANY) -> AssumedRelease:
+    """The release that the directory around a path looks like, and why that one.
 
     Args:
         advice: what to give instead of a path that is none of it.
-    """
-    return assume_release(path, advice).text
-
-
-def assume_release(path: Path, advice: Message = ADVICE_ANY) -> AssumedRelease:
-    """The same, and why that one.
 
     Raises:
         CannotOpen: as open_log and open_index.

@@ -7,7 +7,7 @@ What a check finds by reading every .log is the same, but for logs whose time in
 there retention shows what the next start makes of it.
 """
 
-from kafkaviz.analysis.health.broker_health import CheckPlan
+from kafkaviz.analysis.checks.plan import CheckPlan
 from kafkaviz.analysis.retention import policy
 from kafkaviz.analysis.retention.policy import LogRetention, SegmentAge, SegmentRetention
 from kafkaviz.analysis.segment.anatomy import Anatomy

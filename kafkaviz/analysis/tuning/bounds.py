@@ -3,6 +3,8 @@
 And what bounds them, whatever a warm lookup allows.
 """
 
+from typing import Literal
+
 from kafkaviz.analysis.cost.cost_model import OBJECT_STORE, LookupPrices
 from kafkaviz.analysis.tuning.log_measurement import CurrentConfig, LogMeasurement
 
@@ -35,9 +37,9 @@ def candidates(measurement: LogMeasurement, today: CurrentConfig, costs: LookupP
 
 def upper_bounds(
     measurement: LogMeasurement, today: CurrentConfig, costs: LookupPrices
-) -> dict[str, float]:
+) -> dict[Literal["tiered", "hdd"], float]:
     """What an interval should not exceed, whatever a warm lookup allows: by the cause."""
-    bounds = {}
+    bounds: dict[Literal["tiered", "hdd"], float] = {}
     if today.is_tiered or costs.storage.name == OBJECT_STORE:
         bounds["tiered"] = TIERED_SHARE * today.fetch_bytes
     if costs.storage.seeks:

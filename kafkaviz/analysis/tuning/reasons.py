@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import cast
+from typing import Literal, cast
 
 from kafkaviz.analysis import sweep
 from kafkaviz.analysis.cost.cost_model import LookupPrices
@@ -15,12 +15,39 @@ from kafkaviz.simulate.config import LogConfig
 TINY_BATCH_BYTES = 300
 MOSTLY_INDEXED = 0.8  # of the batches that can have an entry
 
+ReasonCode = Literal[
+    "every-batch-indexed",
+    "most-batches-indexed",
+    "plateau",
+    "within-budget",
+    "over-budget",
+    "on-disk",
+    "coarser",
+    "denser",
+    "coarse",
+    "followers",
+    "too-little-data",
+    "unmeetable",
+    "bound-tiered",
+    "bound-hdd",
+    "faster",
+    "faster-too-little",
+    "smaller",
+    "smaller-too-little",
+    "smaller-for-tiered",
+    "topic-by-topic",
+    "tiny-batches",
+    "two-headers",
+    "cold",
+    "old-segments",
+]
+
 
 @dataclass(frozen=True)
 class Reason:
     """Why, as values; tuning_text.py has the words."""
 
-    code: str
+    code: ReasonCode
     values: Mapping[str, object]
 
 
@@ -90,7 +117,10 @@ def standing_reasons(
         reasons.append(Reason("coarse", {"append_bytes": sweep.FOLLOWER_APPEND_BYTES}))
     for cause, most in upper_bounds(measurement, today, costs).items():
         reasons.append(
-            Reason(f"bound-{cause}", {"most_bytes": most, "interval": current.interval_bytes})
+            Reason(
+                "bound-tiered" if cause == "tiered" else "bound-hdd",
+                {"most_bytes": most, "interval": current.interval_bytes},
+            )
         )
     return tuple(reasons)
 

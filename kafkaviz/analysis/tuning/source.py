@@ -24,7 +24,7 @@ from kafkaviz.analysis.inference.version import (
     CALLER_DECIDES,
     WORKLOAD_DECIDES,
     AssumedRelease,
-    assumed_version,
+    assume_release,
 )
 from kafkaviz.analysis.lookup import paths
 from kafkaviz.analysis.restart.next_start import RestartLog, stored_log
@@ -42,8 +42,6 @@ from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.log.settings import Origin, Settings, SettingValue, open_settings
 from kafkaviz.messages import message, verbatim
-from kafkaviz.search.profile import BASE_OFFSET
-from kafkaviz.search.profile import profile as search_profile
 from kafkaviz.simulate.append_batches import AppendChunk
 from kafkaviz.simulate.config import (
     IndexConfig,
@@ -58,6 +56,7 @@ from kafkaviz.simulate.producers.workload import PRESETS
 from kafkaviz.simulate.writer.refusals import AppendFailed
 from kafkaviz.simulate.writer.writer import CannotLoad
 from kafkaviz.simulate.writer.writer import UnifiedLog as Writer
+from kafkaviz.versions import BASE_OFFSET
 
 MeasureProgress = Callable[
     [str, float], None
@@ -123,6 +122,23 @@ class TuningCase:
 
 
 @dataclass(frozen=True)
+class EntryCounts:
+    """Of both indexes: replayed at today's interval, and of the directory.
+
+    None where an index is missing.
+
+    Attributes:
+        is_workload: a workload has no directory.
+        topics: how many, each replayed at its own interval.
+    """
+
+    replay_counts: tuple[int, int]
+    directory_counts: tuple[int, int] | None
+    is_workload: bool = False
+    topics: int = 1
+
+
+@dataclass(frozen=True)
 class TuningSource:
     """Everything that a path or a workload's name stands for.
 
@@ -155,7 +171,7 @@ class TuningSource:
     @property
     def by_base_offset(self) -> bool:
         """Whether its scan reads one stretch of a header, as from 4.1 on."""
-        return search_profile(self.version).scan == BASE_OFFSET
+        return versions.search_profile(self.version).scan == BASE_OFFSET
 
     @property
     def total(self) -> TuningCase:
@@ -201,6 +217,17 @@ class TuningSource:
             self.name, today, measurement, index_files=(sum(apparent_bytes), sum(allocated_bytes))
         )
 
+    @property
+    def entry_counts(self) -> EntryCounts:
+        """The entries of all cases."""
+        disk_entries = [case.disk_entries for case in self.cases if case.disk_entries is not None]
+        return EntryCounts(
+            _sum_pairs(case.replayed_entries for case in self.cases),
+            _sum_pairs(disk_entries) if len(disk_entries) == len(self.cases) else None,
+            self.kind == WORKLOAD,
+            len(self.cases),
+        )
+
     def _largest(self, name: str) -> int:
         """Of a setting over all topics.
 
@@ -210,6 +237,11 @@ class TuningSource:
             case.today for case in self.cases if name not in case.today.inferred_settings
         ] or [case.today for case in self.cases]
         return max(getattr(each_config.config, _field_name(name)) for each_config in configs)
+
+
+def _sum_pairs(pairs: Iterable[tuple[int, int]]) -> tuple[int, int]:
+    offsets, times = zip(*pairs, strict=True)
+    return sum(offsets), sum(times)
 
 
 def open_source(
@@ -333,7 +365,7 @@ def _open_broker(
     read_ahead_bytes: int,
     on_progress: MeasureProgress,
 ) -> TuningSource:
-    assumed_release = assumed_version(broker, version)
+    assumed_release = assume_release(broker, version)
     settings = open_settings(broker, assumed_release.version, overrides)
     by_topic: dict[str, list] = {}
     for partition in broker.partitions:
@@ -476,7 +508,7 @@ def _measure_case(
     config = log_config(values, settings.release)
     if settings.overrides:
         _check_config(config, behaviour, logs[0][0].directory)
-    by_base_offset = search_profile(version).scan == BASE_OFFSET
+    by_base_offset = versions.search_profile(version).scan == BASE_OFFSET
     builder, estimator = (
         MeasurementBuilder(
             all_intervals,
@@ -625,7 +657,7 @@ def _open_workload(
             source=message("setting_source.default", release=text),
         )
     )
-    by_base_offset = search_profile(text).scan == BASE_OFFSET
+    by_base_offset = versions.search_profile(text).scan == BASE_OFFSET
     per_append = plan.behaviour.per_append
     builder = MeasurementBuilder(
         {plan.config.index_interval_bytes},

@@ -13,7 +13,7 @@ from kafkaviz.analysis.tuning.consequences import SegmentLimits
 from kafkaviz.analysis.tuning.gain import Gain
 from kafkaviz.analysis.tuning.interval_price import IntervalPrice, budget_usage
 from kafkaviz.analysis.tuning.log_measurement import SETTING
-from kafkaviz.analysis.tuning.reasons import Reason
+from kafkaviz.analysis.tuning.reasons import Reason, ReasonCode
 from kafkaviz.analysis.tuning.recommendation import Recommendation, TuningVerdict
 from kafkaviz.config_def import TOPIC_SETTINGS
 from kafkaviz.messages import Message, message
@@ -318,7 +318,7 @@ def _describe_topics(values: Mapping) -> Message:
     )
 
 
-_DESCRIPTIONS: dict[str, Callable[[Mapping], Message]] = {
+_DESCRIPTIONS: dict[ReasonCode, Callable[[Mapping], Message]] = {
     "every-batch-indexed": _describe_every_batch,
     "most-batches-indexed": _describe_most_batches,
     "plateau": _describe_plateau,

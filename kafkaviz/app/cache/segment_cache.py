@@ -11,8 +11,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from kafkaviz.analysis.health import broker_health
-from kafkaviz.analysis.health.broker_health import CheckPlan
+from kafkaviz.analysis.checks.plan import CheckPlan, plan_check
 from kafkaviz.analysis.retention import segment_retention as segment_retention
 from kafkaviz.analysis.retention.policy import LogRetention, SegmentRetention
 from kafkaviz.analysis.rolls import roll_inference
@@ -169,7 +168,7 @@ def _retention(
 
 @st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=HASH_FUNCS)
 def _plan(snapshot: BrokerSnapshot) -> CheckPlan:
-    return broker_health.plan(snapshot.broker)
+    return plan_check(snapshot.broker)
 
 
 def roll_reason(snapshot: BrokerSnapshot, partition: Partition, segment: Segment) -> str | None:

@@ -20,7 +20,7 @@ def bar() -> dict[str, Any]:
 
 
 def stepper(data: dict[str, Any], on_slot: Callable[[], None] | None, key: str = "stepper") -> None:
-    """Draws what figures.stepper.message has packed.
+    """Draws what figures.stepper.stepper.message has packed.
 
     on_slot is called when a slot of the index is chosen, see `slot`; None: none can.
     """

@@ -11,14 +11,14 @@ from typing import cast
 
 import numpy as np
 
+from kafkaviz.app.cache import lookup_source
 from kafkaviz.app.lessons import exercise
 from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
 from kafkaviz.app.lessons.kinds import CAUSES, TASK_KEYS
 from kafkaviz.app.lessons.live import block_location, growth_story, roll_simulation
-from kafkaviz.app.pages.lookup import lookup_source, release_lookup
 from kafkaviz.binary import varint
 from kafkaviz.errors import CorruptBytes
-from kafkaviz.figures.stepper.context import LookupContext
+from kafkaviz.figures.stepper import LookupContext
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.messages import message
 from kafkaviz.simulate.lessons import index_keys
@@ -94,13 +94,13 @@ def numbers(text: str) -> tuple[int, ...]:
 def _lookup(block: LessonBlock) -> LookupContext:
     target_kind = "timestamp" if block["of"] == "time" else "offset"
     source = lookup_source.practice_source(block["set"])
-    warm = release_lookup.KAFKAS_WARM if block["warm"] is None else block["warm"]
-    return release_lookup.lookup_context(
+    warm = lookup_source.KAFKAS_WARM if block["warm"] is None else block["warm"]
+    return lookup_source.lookup_context(
         source,
         target_kind,
         block["target"],
-        release_lookup.release_profile(
-            cast(str, release_lookup.equivalent_version(block["search"])), warm, target_kind
+        lookup_source.release_profile(
+            cast(str, lookup_source.equivalent_version(block["search"])), warm, target_kind
         ),
     )
 

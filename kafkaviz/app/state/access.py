@@ -13,7 +13,7 @@ import streamlit as st
 
 from kafkaviz.app.state import upload_expiry
 from kafkaviz.errors import CannotOpen
-from kafkaviz.log import confinement, file
+from kafkaviz.log import file
 from kafkaviz.log.archives import archive
 from kafkaviz.log.file import translate_os_errors
 from kafkaviz.messages import message
@@ -71,7 +71,7 @@ def resolve_typed_path(text: str | Path) -> Path:
 def confine() -> None:
     """Limits every file that is opened from now on to what this server may open or keeps itself."""
     allowed_roots = roots()
-    confinement.confine(
+    file.confine(
         None if allowed_roots is None else [*allowed_roots, SAMPLES, archive.cache_folder()]
     )
 

@@ -6,7 +6,7 @@ And what else could be chosen.
 import os
 from bisect import bisect_right
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import attrgetter
 from pathlib import Path
 from typing import cast
@@ -59,7 +59,7 @@ class Location:
 
 @dataclass(frozen=True)
 class BrokerLocation(Location):
-    """A place whose broker directory is open: what a page has behind listed(place)."""
+    """A place whose broker directory is open."""
 
     snapshot: BrokerSnapshot
 
@@ -71,14 +71,14 @@ class BrokerLocation(Location):
 
 @dataclass(frozen=True)
 class PartitionLocation(BrokerLocation):
-    """The same, and its topic-partition is there: what a page has behind partition(place)."""
+    """The same, and its topic-partition is there: what a page has behind require_partition."""
 
     partition: Partition
 
 
 @dataclass(frozen=True)
 class SegmentLocation(PartitionLocation):
-    """The same, and its segment is there: what a page has behind segment(place)."""
+    """The same, and its segment is there: what a page has behind require_segment."""
 
     segment: Segment
 
@@ -88,23 +88,26 @@ def parse_address(depth: int) -> Location:
 
     Args:
         depth: 1 the broker, 2 the topic-partition, 3 the segment.
+
+    Returns:
+        A location of the type that says how far the address could be followed.
     """
     directory = st.query_params.get(page_state.DIRECTORY) or default_directory()
+    location = Location(directory)
     if not directory:
-        return Location("")
-    snapshot = partition = None
+        return location
     try:
         unpack_progress.unpack(directory)
         snapshot = broker_cache.open_snapshot(directory)
-        partition = _partition(snapshot.broker) if depth > 1 else None
-        return Location(
-            directory,
-            snapshot,
-            partition,
-            _segment(cast(Partition, partition)) if depth > 2 else None,
-        )
+        location = BrokerLocation(directory, snapshot)
+        if depth > 1:
+            partition = _partition(snapshot.broker)
+            location = PartitionLocation(directory, snapshot, partition)
+            if depth > 2:
+                location = SegmentLocation(directory, snapshot, partition, _segment(partition))
     except CannotOpen as fault:
-        return Location(directory, snapshot, partition, fault=fault)
+        return replace(location, fault=fault)
+    return location
 
 
 def _partition(broker: Broker) -> Partition:
@@ -203,13 +206,8 @@ def clean_path(text: str | None) -> str:
         return path
 
 
-def broker(location: Location) -> Broker:
-    """The open broker directory; where there is none the page says why and stops here."""
-    return snapshot(location).broker
-
-
 def snapshot(location: Location) -> BrokerSnapshot:
-    """The same, with the key of its listing for the cached functions."""
+    """The open broker directory; where there is none the page says why and stops here."""
     if location.snapshot is None:
         faults.cannot_open(location.fault) if location.fault else faults.nothing_open()
         st.stop()
@@ -217,25 +215,25 @@ def snapshot(location: Location) -> BrokerSnapshot:
     return location.snapshot
 
 
-def partition(location: Location) -> Partition:
-    """The chosen topic-partition; where there is none the page says why and stops here."""
-    parent_broker = broker(location)
-    if location.partition is None:
-        if parent_broker.partitions:
+def require_partition(location: Location) -> PartitionLocation:
+    """The same place, if its topic-partition is there; else the page says why and stops here."""
+    broker = snapshot(location).broker
+    if not isinstance(location, PartitionLocation):
+        if broker.partitions:
             faults.not_in_broker(cast(CannotOpen, location.fault), location.directory)
         else:
-            faults.no_partition(parent_broker.path, parent_broker.problems)
+            faults.no_partition(broker.path, broker.problems)
         st.stop()
-    return location.partition
+    return location
 
 
-def segment(location: Location) -> Segment:
-    """The chosen segment; where there is none the page says why and stops here."""
-    partition(location)
-    if location.segment is None:
+def require_segment(location: Location) -> SegmentLocation:
+    """The same place, if its segment is there; else the page says why and stops here."""
+    location = require_partition(location)
+    if not isinstance(location, SegmentLocation):
         faults.not_in_broker(cast(CannotOpen, location.fault), location.directory)
         st.stop()
-    return location.segment
+    return location
 
 
 def recent() -> list[str]:

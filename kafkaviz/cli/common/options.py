@@ -31,7 +31,7 @@ def resolve_release(version: str | None, path: Path, advice: Message) -> str:
     A later one than any known is said on stderr.
 
     Args:
-        advice: as of paths.assumed.
+        advice: as of paths.assume_release.
     """
     from kafkaviz.analysis.lookup import paths
 

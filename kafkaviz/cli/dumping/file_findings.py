@@ -14,9 +14,9 @@ from kafkaviz.analysis.checks import segment as segment_checks
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.log_scan import Break, CheckScan, ScanState
 from kafkaviz.analysis.checks.other_files import aborted_transactions, producer_snapshots
+from kafkaviz.analysis.checks.plan import plan_check
 from kafkaviz.analysis.checks.segment import SegmentFindings
 from kafkaviz.analysis.findings.finding import Finding
-from kafkaviz.analysis.health.broker_health import plan
 from kafkaviz.cli.dumping import java
 from kafkaviz.cli.dumping.json_parts import problem
 from kafkaviz.errors import CannotOpen
@@ -154,7 +154,7 @@ def _open_around(directory: Path) -> tuple[Partition, PartitionFacts]:
     if is_partition(directory):
         broker = open_broker(directory)
         if broker.partitions:  # none where it vanishes just now
-            return broker.partitions[0], plan(broker).facts(broker.partitions[0])
+            return broker.partitions[0], plan_check(broker).facts(broker.partitions[0])
     return open_partition(directory, PartitionName(directory.name, 0)), PartitionFacts(
         directory.name, clean=None
     )

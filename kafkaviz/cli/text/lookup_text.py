@@ -6,13 +6,12 @@ from kafkaviz import units
 from kafkaviz.cli.common import output
 from kafkaviz.messages import Message, language, message, say
 from kafkaviz.search import by_time
-from kafkaviz.search.bounds import Bounds
-from kafkaviz.search.fetch import SegmentChoice, SegmentReason
+from kafkaviz.search.fetch import Bounds, SegmentChoice, SegmentReason
 from kafkaviz.search.index import OFFSET, IndexSearch
 from kafkaviz.search.lookup import Lookup
 from kafkaviz.search.lookup_object import describe_choice
-from kafkaviz.search.profile import SearchProfile
 from kafkaviz.search.scan import ForwardScan
+from kafkaviz.versions import SearchProfile
 
 MAX_NEIGHBOURS = 3  # segments shown on each side of a chosen one
 MAX_READS = 200  # reads shown of one scan; --json has all

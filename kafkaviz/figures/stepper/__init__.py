@@ -1,118 +1,68 @@
 """A lookup step by step: what the stepper draws at each, all worked out here and sent once.
 
-context.py        the lookup, and what is drawn around it
-steps.py          what each step says, and how every value then stands
+stepper.py        what each step says, how every value then stands, and all of it for the browser
 index_search.py   the figure of an index
 log_scan.py       the figure of a .log
 records.py        the figure of the records
 lanes.py          the search beside the other one, plain and warm
+
+Each takes a LookupContext: a lookup that was made, and what is drawn around it.
 """
 
-import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple, cast
 
-from kafkaviz import units
-from kafkaviz.figures.stepper import index_search, log_scan, records
-from kafkaviz.figures.stepper.context import LookupContext
-from kafkaviz.figures.stepper.index_search import SearchView, code_lines
-from kafkaviz.figures.stepper.log_scan import ScanView
-from kafkaviz.figures.stepper.records import RecordsView
-from kafkaviz.figures.stepper.steps import LookupStep, LookupSteps, value_names
-from kafkaviz.figures.text.join_text import join_sentences
-from kafkaviz.messages import say, table
-from kafkaviz.search.index import OFFSET
-from kafkaviz.search.profile import BASE_OFFSET
-from kafkaviz.units import group
+import numpy as np
+
+from kafkaviz.search.log_view import LogView, SegmentView
+from kafkaviz.search.lookup import Lookup
+from kafkaviz.search.slots import PAGE_BYTES
+
+
+class LookupRecord(NamedTuple):
+    """A record of the batch that was found: label is a word of what is in it, "" for none."""
+
+    offset: int
+    timestamp_ms: int
+    label: str = ""
 
 
 @dataclass(frozen=True)
-class StepperView:
-    """All that the stepper draws."""
+class LookupContext:
+    """A lookup and what is drawn around it.
 
-    steps: tuple[LookupStep, ...]
-    searches: tuple[SearchView, ...]
-    scans: tuple[ScanView, ...]
-    records: RecordsView
-
-
-def view(context: LookupContext) -> StepperView:
-    """The steps of a lookup and their figures."""
-    searches = tuple(index_search.view(context, search) for search in context.result.searches)
-    scans = tuple(log_scan.view(context, scan) for scan in context.result.scans)
-    records_view = records.view(context)
-    steps = LookupSteps(context, searches, scans, records_view).build()
-    return StepperView(tuple(steps), searches, scans, records_view)
-
-
-def message(stepper: StepperView, context: LookupContext, key: str) -> dict:
-    """The view as plain values.
-
-    Args:
-        key: what distinguishes one lookup from another.
+    Attributes:
+        batches: of the segment with this base offset, all, at least with log_scan.COLUMNS.
+        records: of the batch at that byte of it.
+        page_bytes: of a lesson whose pages are small.
+        is_index_alone: there is an index and no log.
     """
-    return {
-        "key": key,
-        "by": "time" if context.is_by_time else "offset",
-        "words": table("stepper"),
-        "values": value_names(),
-        "steps": [step._asdict() for step in stepper.steps],
-        "searches": [
-            _with_segment_hint(
-                index_search.browser_object(search_view), context, search_view.search.segment
-            )
-            for search_view in stepper.searches
-        ],
-        "scans": [
-            _with_segment_hint(
-                log_scan.browser_object(scan_view)
-                | {"entry": _entry_text(context, scan_view.scan.segment)},
-                context,
-                scan_view.scan.segment,
-            )
-            for scan_view in stepper.scans
-        ],
-        "scan_code": _scan_code_object(context),
-        "records": records.browser_rows(stepper.records, is_by_time=context.is_by_time),
-        "hit": None if stepper.records.hit_offset is None else str(stepper.records.hit_offset),
-        "records_hint": records.hint_text(stepper.records),
-    }
 
+    result: Lookup
+    log: LogView
+    batches: Callable[[int], np.ndarray]
+    records: Callable[[int, int], Sequence[LookupRecord]]
+    page_bytes: int = PAGE_BYTES
+    is_index_alone: bool = False
 
-def _with_segment_hint(figure_object: dict, context: LookupContext, base_offset: int) -> dict:
-    """A figure whose hint names the segment, where the log has several.
+    @property
+    def is_by_time(self) -> bool:
+        """Whether a timestamp was looked up."""
+        return self.result.timestamp_ms is not None
 
-    The page can be open at another one.
-    """
-    segment_text = (
-        say("stepper_figures.of_segment", segment=units.file_stem(base_offset))
-        if len(context.log.segments) > 1
-        else ""
-    )
-    return figure_object | {"hint": join_sentences([segment_text, figure_object["hint"]])}
+    @property
+    def special_timestamp(self) -> int | None:
+        """EARLIEST, LATEST or another of Kafka's values below 0, in place of a time."""
+        timestamp_ms = self.result.timestamp_ms
+        return timestamp_ms if timestamp_ms is not None and timestamp_ms < 0 else None
 
+    @property
+    def target(self) -> int:
+        """The offset or the timestamp."""
+        # one of both was asked for
+        return cast(int, self.result.timestamp_ms if self.is_by_time else self.result.offset)
 
-def size_bytes(payload: dict) -> int:
-    """How much of a message goes over the wire."""
-    return len(json.dumps(payload, ensure_ascii=False).encode())
-
-
-def _scan_code_object(context: LookupContext) -> dict:
-    code_name = "base" if context.result.profile.scan == BASE_OFFSET else "last"
-    if context.is_by_time:
-        code_name = "largest" if context.special_timestamp else "time"
-    title = say("lookup_words.code_scan_time" if context.is_by_time else "lookup_words.code_scan")
-    return {"title": title, "code": () if context.is_index_alone else code_lines(code_name)}
-
-
-def _entry_text(context: LookupContext, segment: int) -> str:
-    """Where the scan of a segment starts."""
-    entry = next(
-        search.entry
-        for search in context.result.searches
-        if (search.kind, search.segment) == (OFFSET, segment)
-    )
-    return (
-        say("stepper_figures.entry", position=group(entry[1]))
-        if entry
-        else say("stepper_figures.log_start")
-    )
+    def find_segment(self, base_offset: int) -> SegmentView:
+        """One of the partition's segments."""
+        return next(segment for segment in self.log.segments if segment.base_offset == base_offset)

@@ -3,16 +3,16 @@
 The same index searched for the same target in both ways, and what each costs.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from kafkaviz.figures.stepper.context import LookupContext
+from kafkaviz.figures.stepper import LookupContext
 from kafkaviz.figures.stepper.index_search import count_text
 from kafkaviz.figures.text.join_text import join_each_and
 from kafkaviz.messages import say, table
 from kafkaviz.search import index, slots
 from kafkaviz.search.index import ENTRY_BYTES, TIME, IndexSearch
-from kafkaviz.search.slots import PLAIN, WARM
+from kafkaviz.versions import PLAIN, WARM
 
 
 class SearchLane(NamedTuple):
@@ -54,7 +54,7 @@ def view(context: LookupContext) -> SearchLanesView:
     other_search = find(
         context.find_segment(search.segment),
         search.slot_search.target,
-        replace(profile, search=PLAIN if profile.is_warm else WARM),
+        profile.other_search(),
     )
     searches = (search, other_search) if profile.is_warm else (other_search, search)
     warm, plain = (

@@ -6,12 +6,11 @@ from typing import NamedTuple
 import numpy as np
 
 from kafkaviz import units
-from kafkaviz.figures.stepper.context import LookupContext
+from kafkaviz.figures.stepper import LookupContext
 from kafkaviz.figures.stepper.index_search import count_text
 from kafkaviz.format.batch import HEADER_BYTES, MAGIC_END
 from kafkaviz.messages import say
-from kafkaviz.search.batches import ReadPart
-from kafkaviz.search.scan import ForwardScan, HeaderDecision, HeaderOutcome
+from kafkaviz.search.scan import ForwardScan, HeaderDecision, HeaderOutcome, ReadPart
 from kafkaviz.units import clock, group
 
 # steps of one scan; batches drawn before the first read, and at least

@@ -9,7 +9,7 @@ from typing import cast
 
 from kafkaviz import units
 from kafkaviz.errors import KafkavizError
-from kafkaviz.figures.stepper.context import LookupContext, LookupRecord
+from kafkaviz.figures.stepper import LookupContext, LookupRecord
 from kafkaviz.figures.text import error_text
 from kafkaviz.messages import say
 from kafkaviz.search.lookup import ConsumerRecord

@@ -15,6 +15,7 @@ from kafkaviz.analysis.tuning import (
     TuningVerdict,
     budget_usage,
 )
+from kafkaviz.analysis.tuning.source import EntryCounts
 from kafkaviz.figures.text import tuning_terms
 from kafkaviz.figures.text.join_text import join_comma, join_each_and, join_sentences
 from kafkaviz.figures.text.tuning_terms import micros, range_text
@@ -25,23 +26,6 @@ BATCH_FIRST, KEEP, LOWER, RAISE = "batch first", "keep", "lower", "raise"
 # reasons to keep an interval, whatever another would bring
 DECIDING_CODES = ("unmeetable", "on-disk", "coarser", "denser")
 MARK_BY_KIND = {KEEP: "ok", BATCH_FIRST: "info", LOWER: "warning", RAISE: "info"}
-
-
-@dataclass(frozen=True)
-class EntryCounts:
-    """Of both indexes: replayed at today's interval, and of the directory.
-
-    None where an index is missing.
-
-    Attributes:
-        is_workload: a workload has no directory.
-        topics: how many, each replayed at its own interval.
-    """
-
-    replay_counts: tuple[int, int]
-    directory_counts: tuple[int, int] | None
-    is_workload: bool = False
-    topics: int = 1
 
 
 @dataclass(frozen=True)

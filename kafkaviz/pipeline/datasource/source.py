@@ -52,7 +52,7 @@ from kafkaviz.pipeline.datasource.source_schema import (
 )
 from kafkaviz.pipeline.ingest.inventory import inventory
 from kafkaviz.pipeline.ingest.transactions import PartitionTransactions, read_transactions
-from kafkaviz.search.bounds import READ_COMMITTED
+from kafkaviz.search.fetch import READ_COMMITTED
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -22,7 +22,7 @@ from kafkaviz.pipeline.datasource.source_schema import ONE_REPLICA, SourceOption
 from kafkaviz.pipeline.ingest.inventory import Inventory, InventoryEntry
 from kafkaviz.pipeline.ingest.plan import SEGMENT_COST_BYTES, SegmentTask
 from kafkaviz.pipeline.ingest.transactions import NO_TRANSACTIONS, PartitionTransactions, end_offset
-from kafkaviz.search.bounds import READ_COMMITTED
+from kafkaviz.search.fetch import READ_COMMITTED
 
 CUT = ("kafka_batches", "kafka_records")
 INDEXES = ("kafka_offset_index", "kafka_time_index")

@@ -51,7 +51,7 @@ from kafkaviz.pipeline.ingest.segment_tables import (
 )
 from kafkaviz.pipeline.ingest.summary import SegmentSummary, merge_ranges
 from kafkaviz.pipeline.ingest.transactions import PartitionTransactions
-from kafkaviz.search.bounds import READ_COMMITTED
+from kafkaviz.search.fetch import READ_COMMITTED
 
 LOG = logging.getLogger("kafkaviz")
 Rows = Iterator[pa.RecordBatch]

@@ -19,7 +19,7 @@ from kafkaviz.pipeline.catalog import schema
 from kafkaviz.pipeline.catalog.schema import BOOL, INT, LONG, PARTITION, STRING
 from kafkaviz.pipeline.datasource.pushdown import ALL, NumberRange
 from kafkaviz.pipeline.datasource.records import HEADERS
-from kafkaviz.search.bounds import READ_COMMITTED, READ_UNCOMMITTED
+from kafkaviz.search.fetch import READ_COMMITTED, READ_UNCOMMITTED
 
 RECORDS = pa.schema(
     [

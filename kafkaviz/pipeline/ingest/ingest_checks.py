@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from kafkaviz.analysis.checks import segment
 from kafkaviz.analysis.checks.facts import PartitionFacts
+from kafkaviz.analysis.checks.plan import plan_check
 from kafkaviz.analysis.checks.segment import SegmentFindings
 from kafkaviz.analysis.health import broker_health
 from kafkaviz.analysis.health.broker_health import Health
@@ -105,7 +106,7 @@ class IngestChecks:
         """
         self._inventory, self._plans = (
             inventory,
-            {name: broker_health.plan(broker) for name, broker in inventory.brokers},
+            {name: plan_check(broker) for name, broker in inventory.brokers},
         )
         self._facts: dict[tuple[str, str], PartitionFacts] = {}
         self._earlier = _rows(old) if old is not None and old.info.kafkaviz == version() else {}

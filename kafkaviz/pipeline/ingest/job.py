@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from kafkaviz.analysis.inference.version import assumed_version
+from kafkaviz.analysis.inference.version import assume_release
 from kafkaviz.errors import CannotOpen
 from kafkaviz.jobs import JobCancelled
 from kafkaviz.log.broker import Broker, open_broker
@@ -331,9 +331,7 @@ def reused_stored_segment(entry: InventoryEntry, segment: StoredSegment) -> Stor
 
 def settings(brokers: Iterable[tuple[str, Broker]]) -> dict[str, Settings]:
     """What each broker was run with, as far as its directory says, by its name."""
-    return {
-        name: open_settings(broker, assumed_version(broker).version) for name, broker in brokers
-    }
+    return {name: open_settings(broker, assume_release(broker).version) for name, broker in brokers}
 
 
 def write_findings(

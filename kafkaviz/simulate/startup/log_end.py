@@ -32,7 +32,7 @@ def find_end_offset(directory: Directory, log: FileView, index: FileView | None,
 
 def refuse_corrupt(directory: Directory, base: int, log: FileView, walk: Walk) -> None:
     """Ends the load where a walk came to a length that no batch can have."""
-    if not walk.end or walk.end.reason != "bad-length":
+    if walk.end.reason != "bad-length":
         return
     length = np.empty(LENGTH_BYTES, np.uint8)
     with log.open_reader() as read:

@@ -8,12 +8,12 @@ import pickle
 import numpy as np
 import pytest
 
+from kafkaviz import versions
 from kafkaviz.analysis import sweep
 from kafkaviz.analysis.cost import lookup_cost
 from kafkaviz.format.batch import BATCH
 from kafkaviz.log.broker import open_broker
 from kafkaviz.search.log_view import view_partition
-from kafkaviz.search.profile import profile
 from kafkaviz.simulate.append_batches import INCOMING
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.config import release_behaviour as writing
@@ -46,6 +46,7 @@ def counted(counts: np.ndarray) -> dict[int, int]:
     return {number: int(targets) for number, targets in enumerate(counts) if targets}
 
 
+@pytest.mark.slow
 def test_equals_kafkas_counter_on_random_traces():
     """Entries, time entries, the headers of every lookup and the bytes skipped, each way of
     counting among them.
@@ -194,7 +195,10 @@ def test_every_offset_of_a_real_segment_as_the_lookup_has_it(clean, version):
     both count the same headers.
     """
     partition = open_broker(clean).partition("orders-0")
-    segment, search_profile = view_partition(partition).segments[0], profile(version)
+    segment, search_profile = (
+        view_partition(partition).segments[0],
+        versions.search_profile(version),
+    )
     batches = partition.live[0].batches()
     parts = sweep.parts(
         batches, [4096], targets=sweep.EVERY, by_base_offset=search_profile.scan == "base_offset"

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
+from kafkaviz import versions
 from kafkaviz.analysis import sweep
 from kafkaviz.analysis.sweep import sweep_times
 from kafkaviz.format.batch import DELETE_HORIZON
 from kafkaviz.log.broker import open_broker
 from kafkaviz.search.log_view import view_partition
 from kafkaviz.search.lookup import by_timestamp
-from kafkaviz.search.profile import profile
 from tests.analysis import arrays
 from tests.analysis.sweep import plain_sweep
 
@@ -45,7 +45,7 @@ def test_as_the_search_has_it_in_real_files(clean, directory):
     """Of a 4.3.1 broker: every batch's first timestamp looked up in the indexes that lie there, in
     the first segment.
     """
-    partition, search_profile = open_broker(clean).partition(directory), profile()
+    partition, search_profile = open_broker(clean).partition(directory), versions.search_profile()
     segment, batches = view_partition(partition).segments[0], partition.live[0].batches()
     log = view_partition(partition)
     headers = [

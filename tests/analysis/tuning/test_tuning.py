@@ -104,6 +104,7 @@ def test_who_asks_for_less_gets_a_change(costs, value):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mean", "budget", "interval"),
     [(200, 25, 1410), (1000, 25, 7766), (1000, 100, 42_779), (16_384, 50, 360_974)],

@@ -55,6 +55,7 @@ def encode_log(batches: list[tuple]) -> bytes:
     return log
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [("--print-data-log",), ("--deep-iteration",)])
 @settings(max_examples=60, deadline=None)
 @given(batches=BATCHES)

@@ -8,23 +8,23 @@ from collections.abc import Sequence
 import streamlit as st
 
 from kafkaviz import versions
+from kafkaviz.app.cache import lookup_source
 from kafkaviz.app.frontend.entries import entries
 from kafkaviz.app.lessons.grammar import LessonBlock
 from kafkaviz.app.lessons.live.figure import Destination, LessonFigure
-from kafkaviz.app.pages.lookup import lookup_source, release_lookup
 from kafkaviz.app.state import page_state
-from kafkaviz.figures.stepper.context import LookupContext
+from kafkaviz.figures.stepper import LookupContext
 from kafkaviz.messages import say
 
 
 def _make(block: LessonBlock) -> LookupContext:
     """A lookup by offset in a practice log."""
     source = lookup_source.practice_source(block["set"])
-    return release_lookup.lookup_context(
+    return lookup_source.lookup_context(
         source,
         "offset",
         block["target"],
-        release_lookup.release_profile(versions.NEWEST, release_lookup.KAFKAS_WARM, "offset"),
+        lookup_source.release_profile(versions.NEWEST, lookup_source.KAFKAS_WARM, "offset"),
     )
 
 

@@ -1,5 +1,6 @@
 """A log that grows, append by append."""
 
+from kafkaviz.app.cache import simulation_cache
 from kafkaviz.app.frontend.growth import growth
 from kafkaviz.app.lessons.grammar import LessonBlock
 from kafkaviz.app.lessons.live.figure import (
@@ -9,7 +10,6 @@ from kafkaviz.app.lessons.live.figure import (
     start_parameters,
     stepper_data,
 )
-from kafkaviz.app.pages.rolls import roll_figures
 from kafkaviz.app.state import page_state
 from kafkaviz.app.widgets.tables import table
 from kafkaviz.figures.rolls import growth as growth_figure
@@ -17,13 +17,13 @@ from kafkaviz.figures.rolls.growth import GrowthView
 from kafkaviz.messages import say
 
 # as the Rolls page names them
-STORIES = dict(zip(("first", "full-time-index"), roll_figures.STORIES, strict=True))
+STORIES = dict(zip(("first", "full-time-index"), simulation_cache.STORIES, strict=True))
 HEADS = ("step", "what_happens", "counter", "offset_entries", "time_entries")
 
 
 def view(block: LessonBlock) -> GrowthView:
     """The story of a block, in words."""
-    return roll_figures.lesson_story(STORIES[block["story"]])
+    return simulation_cache.lesson_story(STORIES[block["story"]])
 
 
 def _draw(growth_view: GrowthView, block: LessonBlock, key: str) -> None:

@@ -5,10 +5,11 @@ While the index grows and pages go cold, and of one lookup at its end.
 
 from kafkaviz.analysis.page_cache.index_layouts import ENTRIES_A_PAGE
 from kafkaviz.analysis.page_cache.page_replay import IndexGrowth, Memory, Readers
+from kafkaviz.app.cache import replay_cache
+from kafkaviz.app.cache.replay_cache import ReplaySettings
 from kafkaviz.app.lessons.grammar import LessonBlock
 from kafkaviz.app.lessons.live.figure import Destination, LessonFigure, render_framed
 from kafkaviz.app.pages.page_cache import controls
-from kafkaviz.app.pages.page_cache.growth import images
 from kafkaviz.app.state import page_state
 from kafkaviz.figures.page_cache import page_faults, tail_pages
 from kafkaviz.figures.page_cache.page_faults import PageFaultsView
@@ -22,7 +23,7 @@ def _make_page_faults(block: LessonBlock) -> PageFaultsView:
     growth = IndexGrowth(block["pages"] * ENTRIES_A_PAGE, block["gap"], ENTRY_BYTES[OFFSET])
     memory = Memory(PAGE_BYTES, block["cold"] * controls.MB, 0)
     readers = Readers(0.0, *controls.LAG["anywhere"], 1, controls.DEFAULT_SEED)
-    plain, warm = images(controls.ReplaySettings(growth, memory, readers, WARM_BYTES))
+    plain, warm = replay_cache.replays(ReplaySettings(growth, memory, readers, WARM_BYTES))
     return page_faults.view(
         plain if block["search"] == "plain" else warm, block["search"], WARM_BYTES
     )

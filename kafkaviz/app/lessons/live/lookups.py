@@ -5,6 +5,8 @@ Step by step, as lanes beside the other search, and why a timestamp gave its off
 
 from typing import cast
 
+from kafkaviz.app.cache import lookup_source
+from kafkaviz.app.cache.lookup_source import LookupSource
 from kafkaviz.app.frontend import stepper as stepper_component
 from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
 from kafkaviz.app.lessons.live.block_location import locate
@@ -16,33 +18,29 @@ from kafkaviz.app.lessons.live.figure import (
     start_parameters,
     stepper_data,
 )
-from kafkaviz.app.pages.lookup import lookup_source, release_lookup
-from kafkaviz.app.pages.lookup.lookup_source import LookupSource
 from kafkaviz.app.state import page_state
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.tables import table
-from kafkaviz.figures import stepper
 from kafkaviz.figures.lookup import why_offset as why_figure
 from kafkaviz.figures.lookup.why_offset import OffsetExplanationView
-from kafkaviz.figures.stepper import lanes
-from kafkaviz.figures.stepper.context import LookupContext
+from kafkaviz.figures.stepper import LookupContext, lanes, stepper
 from kafkaviz.messages import message, say
 
 
 def make_lookup(block: LessonBlock) -> LookupContext:
     """The lookup of a block."""
-    warm = release_lookup.KAFKAS_WARM if block["warm"] is None else block["warm"]
-    return release_lookup.lookup_context(
+    warm = lookup_source.KAFKAS_WARM if block["warm"] is None else block["warm"]
+    return lookup_source.lookup_context(
         _source(block),
         block["by"],
         block["target"],
-        release_lookup.release_profile(_like(block), warm, block["by"]),
+        lookup_source.release_profile(_like(block), warm, block["by"]),
     )
 
 
 def _like(block: LessonBlock) -> str:
     """The release that searches as the block's, which is one, does."""
-    return cast(str, release_lookup.equivalent_version(block["search"]))
+    return cast(str, lookup_source.equivalent_version(block["search"]))
 
 
 def _source(block: LessonBlock) -> LookupSource:
@@ -90,13 +88,11 @@ def _draw_lanes(context: LookupContext, block: LessonBlock, key: str) -> None:
 def _make_why(block: LessonBlock) -> OffsetExplanationView:
     if block["by"] != "timestamp":
         raise NoValue(message("lesson.why_needs_timestamp"))
-    behaviour = release_lookup.release_profile(
-        _like(block), release_lookup.KAFKAS_WARM, block["by"]
-    )
+    behaviour = lookup_source.release_profile(_like(block), lookup_source.KAFKAS_WARM, block["by"])
     source = _source(block)
-    return release_lookup.explain_offset(
+    return lookup_source.explain_offset(
         source,
-        release_lookup.lookup_context(source, block["by"], block["target"], behaviour),
+        lookup_source.lookup_context(source, block["by"], block["target"], behaviour),
         behaviour,
     )
 

@@ -5,15 +5,14 @@ And which limit binds at which speed.
 
 import streamlit as st
 
+from kafkaviz.app.cache import simulation_cache
+from kafkaviz.app.cache.simulation_cache import RollSimulation
 from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
 from kafkaviz.app.lessons.live.figure import Destination, LessonFigure, render_framed
-from kafkaviz.app.pages.rolls import simulated_log
-from kafkaviz.app.pages.rolls.controls import config_of
-from kafkaviz.app.pages.rolls.simulated_log import RollSimulation
 from kafkaviz.app.state import page_state
 from kafkaviz.app.widgets import charts, elements
 from kafkaviz.app.widgets.tables import table
-from kafkaviz.app.workloads import format_setting
+from kafkaviz.app.workloads import config_of, format_setting
 from kafkaviz.figures.rolls import roll_timeline
 from kafkaviz.figures.text import roll_text
 from kafkaviz.figures.tuning import limit_curves
@@ -32,7 +31,7 @@ CAUSES = {
 def simulate(block: LessonBlock) -> RollSimulation:
     """The log of a block's workload, with its settings changed as the block says."""
     preset = _workload(block["workload"])
-    return simulated_log.simulate(preset, config_of(preset, block.settings))
+    return simulation_cache.simulate(preset, config_of(preset, block.settings))
 
 
 def _workload(name: str) -> workload.Workload:

@@ -12,20 +12,26 @@ from typing import Any, cast
 import streamlit as st
 
 from kafkaviz import units
+from kafkaviz.app.cache import lookup_source
+from kafkaviz.app.cache.lookup_source import (
+    KAFKAS_WARM,
+    OFFSET,
+    OWN_SET,
+    SETS,
+    TIMESTAMP,
+    VERSIONS,
+    LookupSource,
+)
 from kafkaviz.app.frontend import stepper as stepper_component
-from kafkaviz.app.pages.lookup import lookup_source, release_lookup
-from kafkaviz.app.pages.lookup.lookup_source import OFFSET, OWN_SET, SETS, TIMESTAMP, LookupSource
-from kafkaviz.app.pages.lookup.release_lookup import KAFKAS_WARM, VERSIONS
 from kafkaviz.app.state import choice, page_state
 from kafkaviz.app.widgets import elements
-from kafkaviz.figures.stepper.context import LookupContext
+from kafkaviz.figures.stepper import LookupContext
 from kafkaviz.figures.text.join_text import join_sentences
 from kafkaviz.format import names
 from kafkaviz.messages import say, text_in
 from kafkaviz.search import by_time
-from kafkaviz.search.bounds import ISOLATIONS, READ_UNCOMMITTED
-from kafkaviz.search.fetch import OffsetOutOfRange
-from kafkaviz.search.profile import SearchProfile
+from kafkaviz.search.fetch import ISOLATIONS, READ_UNCOMMITTED, OffsetOutOfRange
+from kafkaviz.versions import SearchProfile
 
 TARGETS = (OFFSET, TIMESTAMP)  # short words, as they stand in the address
 TIME_NAMES = ("earliest", "latest", "max")  # times with a name
@@ -58,12 +64,12 @@ def render_controls(
     """
     kinds, own_version = (
         TARGETS[:1] if source.is_index_only else TARGETS,
-        cast(str, release_lookup.equivalent_version(default_version)),
+        cast(str, lookup_source.equivalent_version(default_version)),
     )
     target_kind = choice.settle(page_state.BY, kinds, OFFSET)
     name = choice.settle(page_state.SET, sets.keys(), OWN_SET, parse_set)
     version = choice.settle(
-        page_state.SEARCH, VERSIONS.keys(), own_version, release_lookup.equivalent_version
+        page_state.SEARCH, VERSIONS.keys(), own_version, lookup_source.equivalent_version
     )
     with st.container(horizontal=True, vertical_alignment="bottom", gap=16, key="kv_ctl"):
         widget_options: dict[str, Any] = {
@@ -94,7 +100,7 @@ def render_controls(
         _render_wrong_keys()
     return LookupQuery(
         target_kind,
-        release_lookup.release_profile(
+        lookup_source.release_profile(
             default_version if version == own_version else version, warm_entries, target_kind
         ),
         isolation,
@@ -165,7 +171,7 @@ def _choose_warm_entries(name: str) -> int:
         choice.ask(
             st.selectbox,
             say("lookup.warm"),
-            map(str, release_lookup.WARM_ENTRIES),
+            map(str, lookup_source.WARM_ENTRIES),
             default,
             page_state.WARM,
             width=172,
@@ -310,7 +316,7 @@ def _set_random(span: tuple[int, int], target_kind: str) -> None:
 
 def set_from_slot(key: str, context: LookupContext, target_kind: str) -> None:
     """A slot of the index was clicked: its key is the next target."""
-    slot, segment = stepper_component.slot(key), release_lookup.searched_segment(context)
+    slot, segment = stepper_component.slot(key), lookup_source.searched_segment(context)
     if slot is None or segment is None:
         return
     is_time = target_kind == TIMESTAMP

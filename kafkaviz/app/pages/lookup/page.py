@@ -5,11 +5,8 @@ from typing import cast
 import streamlit as st
 
 from kafkaviz import units, versions
-from kafkaviz.app.frame import frame
-from kafkaviz.app.frontend import stepper as stepper_component
-from kafkaviz.app.pages.lookup import controls, lookup_source, release_lookup, result_sections
-from kafkaviz.app.pages.lookup.controls import LookupQuery
-from kafkaviz.app.pages.lookup.lookup_source import (
+from kafkaviz.app.cache import lookup_source
+from kafkaviz.app.cache.lookup_source import (
     OFFSET,
     OWN_SET,
     PRACTICE,
@@ -17,13 +14,16 @@ from kafkaviz.app.pages.lookup.lookup_source import (
     TIMESTAMP,
     LookupSource,
 )
+from kafkaviz.app.frame import frame
+from kafkaviz.app.frontend import stepper as stepper_component
+from kafkaviz.app.pages.lookup import controls, result_sections
+from kafkaviz.app.pages.lookup.controls import LookupQuery
 from kafkaviz.app.state import choice, page_location, page_state
 from kafkaviz.app.state.page_location import Location, PartitionLocation, SegmentLocation
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.print_view import apply_print_style
 from kafkaviz.errors import CorruptFile, KafkavizError
-from kafkaviz.figures import stepper
-from kafkaviz.figures.stepper.context import LookupContext
+from kafkaviz.figures.stepper import LookupContext, stepper
 from kafkaviz.figures.text import error_text
 from kafkaviz.messages import say
 from kafkaviz.search.fetch import OffsetOutOfRange
@@ -35,15 +35,13 @@ def render_page() -> None:
     """The page, or the sentence that says why there is none."""
     location = frame("Lookup")
     apply_print_style()
-    has_log = location.segment is not None and location.segment.log is not None
     own = (
         {
             OWN_SET: elements.cut_middle(
-                units.escape_controls(cast(SegmentLocation, location).partition.directory),
-                LABEL_CHARACTERS,
+                units.escape_controls(location.partition.directory), LABEL_CHARACTERS
             )
         }
-        if has_log
+        if isinstance(location, SegmentLocation) and location.segment.log is not None
         else {}
     )
     sets = own | {name: say(f"lookup.set_{name}") for name in SETS}
@@ -66,9 +64,8 @@ def _asks_for_location(location: Location) -> bool:
 
 def _render_partition(location: Location, sets: dict[str, str]) -> None:
     """The open topic-partition."""
-    segment = page_location.segment(location)
-    location_of_segment = cast(SegmentLocation, location)
-    if segment.log is None:
+    location_of_segment = page_location.require_segment(location)
+    if location_of_segment.segment.log is None:
         with elements.state(
             "no_log", "warning", say("lookup.no_log"), say("lookup.no_log_below"), level=1
         ):
@@ -83,7 +80,9 @@ def _render_partition(location: Location, sets: dict[str, str]) -> None:
         source = lookup_source.open_partition(location_of_segment)
     except KafkavizError as fault:
         return _render_damage(fault)
-    _render_lookup(source, sets, release_lookup.assumed_release(location_of_segment).text, location)
+    _render_lookup(
+        source, sets, lookup_source.assume_release(location_of_segment.snapshot).text, location
+    )
 
 
 def _render_lookup(
@@ -100,7 +99,7 @@ def _render_lookup(
     if sought_target is None:
         return
     try:
-        context = release_lookup.lookup_context(
+        context = lookup_source.lookup_context(
             source, query.target_kind, sought_target, query.search_profile, query.isolation
         )
     except KafkavizError as fault:
@@ -131,8 +130,8 @@ def _render_context(
         stepper.message(view, context, key),
         lambda: controls.set_from_slot(key, context, target_kind),
     )
-    if location and context.result.record:
-        result_sections.render_segment_link(cast(PartitionLocation, location), context)
+    if isinstance(location, PartitionLocation) and context.result.record:
+        result_sections.render_segment_link(location, context)
     if context.result.searches:
         result_sections.render_comparison(
             source,

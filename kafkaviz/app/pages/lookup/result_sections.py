@@ -11,24 +11,22 @@ import streamlit as st
 from kafkaviz import units
 from kafkaviz.analysis.cost import lookup_cost
 from kafkaviz.analysis.cost.lookup_cost import HEADERS, PROBES, LookupCounts
+from kafkaviz.app.cache import lookup_source
+from kafkaviz.app.cache.lookup_source import SOURCE_HASH_FUNCS, TIMESTAMP, LookupSource
 from kafkaviz.app.frontend import stepper as stepper_component
-from kafkaviz.app.pages.lookup import release_lookup
-from kafkaviz.app.pages.lookup.lookup_source import SOURCE_HASH_FUNCS, TIMESTAMP, LookupSource
 from kafkaviz.app.state import choice, page_state
 from kafkaviz.app.state.page_location import PartitionLocation
 from kafkaviz.app.widgets import charts, elements
 from kafkaviz.app.widgets.tables import download, table, to_csv
-from kafkaviz.figures import stepper
 from kafkaviz.figures.lookup import why_offset as why_figure
 from kafkaviz.figures.page_cache import probe_histogram
-from kafkaviz.figures.stepper import lanes
-from kafkaviz.figures.stepper.context import LookupContext
+from kafkaviz.figures.stepper import LookupContext, lanes, stepper
 from kafkaviz.messages import say, say_count
 from kafkaviz.search import slots
 from kafkaviz.search.index import ENTRY_BYTES
 from kafkaviz.search.lookup import ConsumerRecord
 from kafkaviz.search.lookup_object import as_object
-from kafkaviz.search.profile import SearchProfile
+from kafkaviz.versions import SearchProfile
 
 WIDTHS = (0.555, 0.445)
 COUNTS = ("probes", "pages", "headers")
@@ -90,7 +88,7 @@ def _render_histogram(
     own_costs = _costs(source, context, target_kind, search_profile)
     if own_costs is None:
         return
-    other_costs = _costs(source, context, target_kind, release_lookup.other_search(search_profile))
+    other_costs = _costs(source, context, target_kind, search_profile.other_search())
     view = probe_histogram.view(
         own_costs,
         other_costs,
@@ -114,7 +112,7 @@ def _costs(
     source: LookupSource, context: LookupContext, target_kind: str, search_profile: SearchProfile
 ) -> LookupCounts | None:
     """Of all targets of the segment that was searched."""
-    segment = release_lookup.searched_segment(context)
+    segment = lookup_source.searched_segment(context)
     return (
         _segment_costs(source, segment.base_offset, target_kind, search_profile, context)
         if segment
@@ -163,7 +161,7 @@ def render_why_offset(
     source: LookupSource, context: LookupContext, search_profile: SearchProfile, key: str
 ) -> None:
     """The whole partition, and where the target meets it."""
-    view = release_lookup.explain_offset(source, context, search_profile)
+    view = lookup_source.explain_offset(source, context, search_profile)
     st.space(32)
     elements.heading(say("lookup.why"))
     st.space(10)

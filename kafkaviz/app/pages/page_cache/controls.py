@@ -5,8 +5,7 @@ What memory holds; and who reads. A choice is called in the address as in the ta
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -21,6 +20,7 @@ from kafkaviz.analysis.page_cache.page_replay import (
     Memory,
     Readers,
 )
+from kafkaviz.app.cache.replay_cache import ReplaySettings
 from kafkaviz.app.cache.segment_cache import HASH_FUNCS
 from kafkaviz.app.state import choice, page_location, page_state
 from kafkaviz.app.state.page_location import BrokerLocation, Location
@@ -64,22 +64,6 @@ DEFAULT_SEED, LARGEST_SEED = 6432, 999_999
 PRACTICE = "A practice log"
 
 
-@dataclass(frozen=True)
-class ReplaySettings:
-    """What the sliders say.
-
-    Attributes:
-        warm_bytes: None where the search has no warm section.
-        key: of a real index, "" for an invented one.
-    """
-
-    growth: IndexGrowth
-    memory: Memory
-    readers: Readers
-    warm_bytes: int | None
-    key: str = ""
-
-
 def render_controls(
     location: Location,
 ) -> tuple[ReplaySettings, np.ndarray | None, np.ndarray | None]:
@@ -119,7 +103,7 @@ def render_controls(
         read_around_bytes, appends_a_lookup, entry_bytes, lag, seed, index_name = _render_more(
             location
         )
-    key, offsets, clock = _open_index(cast(BrokerLocation, location), index_name)
+    key, offsets, clock = _open_index(location, index_name)
     if clock is not None:
         entries, gap, entry_bytes = (
             len(clock),
@@ -241,11 +225,11 @@ def _render_slider(
 
 
 def _open_index(
-    location: BrokerLocation, index_name: str
+    location: Location, index_name: str
 ) -> tuple[str, np.ndarray | None, np.ndarray | None]:
     """The index that was chosen, if it is a real one and can be read."""
     segment = _offset_indexes(location.broker).get(index_name)
-    if segment is None:
+    if segment is None or not isinstance(location, BrokerLocation):
         return "", None, None
     try:
         key = f"{location.snapshot.key} {index_name}"

@@ -1,4 +1,4 @@
-"""A growing index, replayed and kept between reruns.
+"""A growing index, replayed.
 
 Which pages its lookups touch, and which had gone cold; in a long growth the faults, by how soon
 pages go cold and by who reads.
@@ -6,7 +6,6 @@ pages go cold and by who reads.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,12 +21,14 @@ from kafkaviz.analysis.page_cache.page_replay import (
     Readers,
     Replay,
 )
-from kafkaviz.app.pages.page_cache.controls import LAGGARDS, MB, ReplaySettings, size_text
+from kafkaviz.app.cache import replay_cache
+from kafkaviz.app.cache.replay_cache import CACHE_ENTRIES, ReplaySettings
+from kafkaviz.app.pages.page_cache.controls import LAGGARDS, MB, size_text
 from kafkaviz.app.widgets import charts, elements
 from kafkaviz.app.widgets.tables import download, table, to_csv
 from kafkaviz.figures.page_cache import fault_bars, page_faults
 from kafkaviz.figures.page_cache.fault_bars import TurnoverFaults
-from kafkaviz.figures.page_cache.page_faults import COLUMNS, PLAIN, WARM
+from kafkaviz.figures.page_cache.page_faults import PLAIN, WARM
 from kafkaviz.messages import say, say_count
 from kafkaviz.search.index import ENTRY_BYTES, OFFSET
 
@@ -35,14 +36,13 @@ KEY = ("touched", "fault", "end")
 PAGE_COLUMNS = ("page", "lookups_plain", "faults_plain", "lookups_warm", "faults_warm")
 READER_COLUMNS = ("by_laggards", "tail_plain", "tail_warm", "laggards_plain", "laggards_warm")
 FAULT_RATE_COLUMNS = ("laggard_share", *READER_COLUMNS[1:])
-CACHE_ENTRIES = 128
 TURNOVERS_MB = (1, 4, 16, 64, 256)
 LONG_GROWTH = (20_000, 262_144)  # growths whose faults a page are listed
 
 
 def render_growth(settings: ReplaySettings, clock: np.ndarray | None) -> None:
     """Both images, and what is in them as a table."""
-    plain, warm = images(settings, clock)
+    plain, warm = replay_cache.replays(settings, clock)
     st.space(16)
     for column, replay, search in zip(
         st.columns(2, gap=20), (plain, warm), (PLAIN, WARM), strict=True
@@ -81,19 +81,6 @@ def render_growth(settings: ReplaySettings, clock: np.ndarray | None) -> None:
                 "faults-warm.csv",
                 "kv_faults_warm",
             )
-
-
-@st.cache_resource(max_entries=CACHE_ENTRIES, show_spinner=False)
-def images(settings: ReplaySettings, _clock: np.ndarray | None = None) -> tuple[Replay, Replay]:
-    """The growth replayed plain, and with the warm section first."""
-    options: dict[str, Any] = {"columns": COLUMNS, "clock": _clock}
-    plain, warm = (
-        page_replay.replay(
-            settings.growth, settings.memory, settings.readers, warm_bytes, **options
-        )
-        for warm_bytes in (None, settings.warm_bytes)
-    )
-    return plain, warm
 
 
 def _faults_csv(replay: Replay) -> str:

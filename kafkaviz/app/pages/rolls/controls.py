@@ -3,7 +3,7 @@
 Its workload, how fast and in which batches that is written, and the settings of its topic.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -13,12 +13,12 @@ from kafkaviz import config_def
 from kafkaviz.app import workloads
 from kafkaviz.app.state import choice, page_state
 from kafkaviz.app.widgets import elements
-from kafkaviz.app.workloads import NONE, format_setting
+from kafkaviz.app.workloads import NONE, config_of, format_setting
 from kafkaviz.config_def import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.text import error_text
 from kafkaviz.messages import say
-from kafkaviz.simulate.config import LogConfig, log_config
+from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.producers.distributions import Spread
 from kafkaviz.simulate.producers.traffic import MOST_RECORDS
 from kafkaviz.simulate.producers.workload import Workload
@@ -121,13 +121,6 @@ def _slider_values(workload: Workload, name: str) -> dict[str, int]:
     """What a slider offers, by name: the usual values, and the workload's own."""
     values = sorted({*SETTINGS[name], _default_value(workload, name)})
     return {format_setting(name, value): value for value in values}
-
-
-def config_of(workload: Workload, overrides: Mapping[str, int]) -> LogConfig:
-    """What the log is run with: the workload's settings, and what was chosen instead."""
-    return log_config(
-        {**config_def.defaults(workload.release), **dict(workload.settings), **overrides}
-    )
 
 
 def render_controls() -> tuple[Workload, LogConfig] | None:

@@ -14,8 +14,8 @@ from kafkaviz.analysis.rolls import roll_history
 from kafkaviz.analysis.rolls.limits import WriteLoad
 from kafkaviz.analysis.rolls.roll_history import RollHistory
 from kafkaviz.app.cache.broker_cache import HASH_FUNCS, BrokerSnapshot
+from kafkaviz.app.cache.simulation_cache import load_of
 from kafkaviz.app.pages.rolls.controls import MIB, PANEL_SETTINGS, SETTINGS
-from kafkaviz.app.pages.rolls.simulated_log import load_of
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.workloads import format_setting
 from kafkaviz.log import settings as log_settings

@@ -3,7 +3,7 @@
 Which limit binds where; a partition's real rolls.
 """
 
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -11,6 +11,7 @@ import streamlit as st
 from kafkaviz import units
 from kafkaviz.analysis.rolls.limits import WriteLoad
 from kafkaviz.analysis.rolls.roll_history import RollHistory
+from kafkaviz.app.cache import simulation_cache
 from kafkaviz.app.frame import frame
 from kafkaviz.app.pages.rolls import disk_rolls, roll_figures, simulated_log
 from kafkaviz.app.pages.rolls.controls import render_controls
@@ -64,7 +65,7 @@ def _render_simulated_log() -> tuple[Workload, LogConfig] | None:
         return None
     workload, config = chosen
     try:
-        run = simulated_log.simulate(workload, config)
+        run = simulation_cache.simulate(workload, config)
     except KafkavizError as fault:
         with elements.state(
             "unmade", "error", say("rolls.unmade"), error_text.describe_sentence(fault)
@@ -82,11 +83,9 @@ def _render_simulated_log() -> tuple[Workload, LogConfig] | None:
 
 def _render_partition(location: Location) -> None:
     """The rolls of the open topic-partition."""
-    opened = page_location.partition(location)
+    location = page_location.require_partition(location)
     try:
-        log_rolls = disk_rolls.rolls_on_disk(
-            cast(PartitionLocation, location).snapshot, opened.directory
-        )
+        log_rolls = disk_rolls.rolls_on_disk(location.snapshot, location.partition.directory)
     except KafkavizError as fault:
         with elements.state(
             "unread", "error", say("rolls.untold"), error_text.describe_sentence(fault)
@@ -97,7 +96,7 @@ def _render_partition(location: Location) -> None:
             }
             st.page_link("pages/health.py", label=say("common.show_wrong"), **look)
         return
-    disk_rolls.render_settings(log_rolls, len(opened.live))
+    disk_rolls.render_settings(log_rolls, len(location.partition.live))
     if not log_rolls.history.segments:
         with elements.empty("rolls", say("rolls.empty"), say("rolls.empty_below")):
             pass
@@ -154,9 +153,9 @@ def _render_head(location: Location) -> str:
     with lead:
         elements.title(
             say("common.page_rolls"),
-            say("rolls.lead")
-            if source_name == SIMULATED
-            else _disk_lead(cast(PartitionLocation, location)),
+            _disk_lead(location)
+            if source_name != SIMULATED and isinstance(location, PartitionLocation)
+            else say("rolls.lead"),
             gap=0,
         )
     return source_name
@@ -187,11 +186,11 @@ def _current_label(labels: list[str]) -> str:
 
 def _source_names(location: Location) -> list[str]:
     """The simulated log, the open topic-partition, and the two others that rolled most."""
-    if not location.partition:
+    if not isinstance(location, PartitionLocation):
         return [SIMULATED]
     own_directory = location.partition.directory
     other_partitions = sorted(
-        _segment_counts(cast(PartitionLocation, location).broker, own_directory),
+        _segment_counts(location.broker, own_directory),
         key=lambda pair: -pair[1],
     )[:OTHER_PARTITIONS]
     return [

@@ -9,23 +9,26 @@ from typing import Any, cast
 import numpy as np
 import streamlit as st
 
-from kafkaviz import messages, units
+from kafkaviz import units
 from kafkaviz.analysis.rolls import limits as closed_forms
 from kafkaviz.analysis.rolls.limits import WriteLoad, safe_index_bytes
 from kafkaviz.analysis.rolls.roll_history import RollHistory
+from kafkaviz.app.cache.simulation_cache import (
+    STORIES,
+    STORY_APPENDS,
+    lesson_story,
+    simulated_story,
+)
 from kafkaviz.app.frontend.growth import growth as growth_component
-from kafkaviz.app.pages.rolls.simulated_log import key_of, stream
 from kafkaviz.app.state import choice, page_state
 from kafkaviz.app.widgets import charts, elements
 from kafkaviz.app.widgets.tables import download, table, to_csv
 from kafkaviz.figures.rolls import growth as growth_figure
 from kafkaviz.figures.rolls import roll_timeline
-from kafkaviz.figures.rolls.growth import GrowthView
 from kafkaviz.figures.text import roll_text
 from kafkaviz.figures.tuning import limit_curves
 from kafkaviz.messages import say
 from kafkaviz.simulate.config import LogConfig
-from kafkaviz.simulate.lessons import growth
 from kafkaviz.simulate.producers.workload import Workload
 from kafkaviz.simulate.writer.roll_reason import Cause
 
@@ -37,12 +40,7 @@ KEY_CAUSES = {
 }
 ROLL_COLUMNS = ("segment", "cause", "because", "open_for")
 MOST_ROWS = 400
-STORY_APPENDS = 120  # of the log above, step by step
 SIMULATED_LOG = "The log above"
-STORIES = {
-    "From the first batch": growth.first_segments,
-    "A full time index": growth.full_time_index,
-}
 STORY_KEYS = {
     "From the first batch": "first_batch",
     "A full time index": "full_time_index",
@@ -211,7 +209,7 @@ def render_stories(simulated_log: tuple[Workload, LogConfig] | None) -> None:
         "</p>"
     )
     view = (
-        _simulated_story(*cast(tuple[Workload, LogConfig], simulated_log), messages.language())
+        simulated_story(*cast(tuple[Workload, LogConfig], simulated_log))
         if name == SIMULATED_LOG
         else lesson_story(name)
     )
@@ -229,25 +227,3 @@ def render_stories(simulated_log: tuple[Workload, LogConfig] | None) -> None:
             "growth.csv",
             "kv_growth_csv",
         )
-
-
-def lesson_story(name: str) -> GrowthView:
-    """One of the stories that come along."""
-    return _lesson_story(name, messages.language())
-
-
-@st.cache_resource(max_entries=8, show_spinner=False)
-def _lesson_story(name: str, language: str) -> GrowthView:
-    return growth_figure.view(STORIES[name](), name)
-
-
-@st.cache_resource(max_entries=8, show_spinner=False)
-def _simulated_story(workload: Workload, config: LogConfig, language: str) -> GrowthView:
-    """The beginning of a simulated log.
-
-    Raises:
-        CannotLoad: it cannot be opened.
-    """
-    rows, _ = stream(workload)
-    steps = growth.grow_by_rows(config, rows[:STORY_APPENDS].copy(), workload.start_ms)
-    return growth_figure.view(steps, key_of(workload, config))

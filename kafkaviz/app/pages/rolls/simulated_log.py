@@ -1,23 +1,20 @@
-"""A simulated log, kept between reruns.
+"""What stands around the figures of a simulated log.
 
-Its segments, the notes where its settings do not work, its comparison with the run before, and the
-directory to take along.
+The notes where its settings do not work, its comparison with the run before, and the directory to
+take along.
 """
 
-import hashlib
 import io
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import Any, cast
 
-import numpy as np
 import streamlit as st
 
 from kafkaviz import config_def, units
-from kafkaviz.analysis.rolls import roll_history
-from kafkaviz.analysis.rolls.limits import IndexRoom, WriteLoad, index_room
-from kafkaviz.analysis.rolls.roll_history import APPEND, RollHistory
-from kafkaviz.app.pages.rolls.controls import AS_IT_IS, GIB, MIB, config_of, option_text
+from kafkaviz.analysis.rolls.limits import IndexRoom, index_room
+from kafkaviz.analysis.rolls.roll_history import RollHistory
+from kafkaviz.app.cache import simulation_cache
+from kafkaviz.app.cache.simulation_cache import RollSimulation
+from kafkaviz.app.pages.rolls.controls import AS_IT_IS, MIB, option_text
 from kafkaviz.app.state import page_state
 from kafkaviz.app.widgets import elements, upload
 from kafkaviz.app.widgets.tables import table
@@ -25,157 +22,11 @@ from kafkaviz.app.workloads import OWN_TITLE, format_setting
 from kafkaviz.figures.rolls import roll_summary
 from kafkaviz.figures.rolls.roll_summary import RunSummary
 from kafkaviz.messages import say, say_count
-from kafkaviz.simulate.append_batches import INCOMING, AppendChunk
-from kafkaviz.simulate.config import LogConfig, release_behaviour
-from kafkaviz.simulate.directory import simulation
-from kafkaviz.simulate.directory.simulation import Run
-from kafkaviz.simulate.log_bytes import MemoryLogs
-from kafkaviz.simulate.producers import streams
+from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.producers.workload import Workload
-from kafkaviz.simulate.writer.refusals import AppendFailed
-from kafkaviz.simulate.writer.writer import CannotLoad, UnifiedLog
 
-MOST_BATCHES = 400_000  # of a workload, on this page
-# what is compressed must be made to know its size
-MOST_BYTES, MOST_COMPRESSED_BYTES = 64 * GIB, 64 * MIB
-MOST_SEGMENTS = 1000  # of a log
-PIECE_BATCHES, FEW_ROLLS = (
-    512,
-    16,
-)  # batches before the segments are counted; fewer rolls: more batches
 WORKLOAD_KEYS = ("workload", "throughput", "batches")
 MOST_ARCHIVE_BYTES = 256 * MIB  # of .log
-
-
-@dataclass(frozen=True)
-class RollSimulation:
-    """A simulated log.
-
-    Attributes:
-        error: Kafka's exception, where it refused an append or could not open the log.
-        is_cut: not all batches.
-    """
-
-    history: RollHistory
-    appended_batches: np.ndarray  # rows of roll_history.APPEND
-    load: WriteLoad
-    error: str = ""
-    is_cut: bool = False
-    key: str = ""
-
-
-@st.cache_resource(max_entries=8, show_spinner=False)
-def simulate(workload: Workload, config: LogConfig) -> RollSimulation:
-    """A workload written to a log with these settings."""
-    rows, is_cut = stream(workload)
-    load = load_of(rows["size_bytes"], rows["record_count"])
-    empty = np.empty(0, APPEND)
-    try:
-        log = UnifiedLog(
-            config,
-            release_behaviour(workload.release),
-            now_ms=workload.start_ms,
-            start_offset=workload.start_offset,
-            seed=workload.seed,
-            is_leader=workload.is_leader,
-        )
-    except CannotLoad as fault:
-        return RollSimulation(RollHistory((), config), empty, load, fault.exception, is_cut)
-    error = _write(log, rows)
-    appended_batches = roll_history.appended_rows(rows[rows["last_offset"] < log.log_end_offset])
-    is_cut = is_cut or (not error and len(appended_batches) < len(rows))
-    return RollSimulation(
-        roll_history.history_of_log(log.segments, appended_batches, config),
-        appended_batches,
-        load,
-        error,
-        is_cut,
-        key_of(workload, config),
-    )
-
-
-@st.cache_resource(max_entries=4, show_spinner=False)
-def stream(workload: Workload) -> tuple[np.ndarray, bool]:
-    """The batches of a workload, without their bytes; whether there are more."""
-    row_arrays, count, size_bytes, is_cut = [], 0, 0, False
-    most_bytes = (
-        MOST_COMPRESSED_BYTES
-        if any(phase.codec != "none" for phase in workload.phases)
-        else MOST_BYTES
-    )
-    for chunk in _chunks(workload, config_of(workload, {}), payload=False):
-        row_arrays.append(chunk.rows)
-        count += len(chunk.rows)
-        size_bytes += int(chunk.rows["size_bytes"].sum())
-        is_cut = count > MOST_BATCHES or size_bytes > most_bytes
-        if is_cut:
-            break
-    rows = np.concatenate(row_arrays) if row_arrays else np.empty(0, INCOMING)
-    return rows[:MOST_BATCHES], is_cut
-
-
-def _chunks(workload: Workload, config: LogConfig, *, payload: bool) -> Iterator:
-    return streams.chunks(
-        workload, config, release_behaviour(workload.release), workload.seed, payload=payload
-    )
-
-
-def key_of(workload: Workload, config: LogConfig) -> str:
-    """What distinguishes one run from another."""
-    return hashlib.sha256(repr((workload, config)).encode()).hexdigest()[:16]
-
-
-def _write(log: UnifiedLog, rows: np.ndarray) -> str:
-    """Appends in pieces until there are as many segments as a page takes.
-
-    Kafka's exception where it refuses one.
-    """
-    start, piece = 0, PIECE_BATCHES
-    while start < len(rows) and len(log.segments) < MOST_SEGMENTS:
-        end, segments_before = start + piece, len(log.segments)
-        while end < len(rows) and rows["append"][end] == rows["append"][end - 1]:
-            end += 1
-        try:
-            log.append(rows[start:end].copy())
-        except AppendFailed as fault:
-            return str(fault.exception)
-        start = end
-        piece = piece * 4 if len(log.segments) - segments_before < FEW_ROLLS else PIECE_BATCHES
-    return ""
-
-
-def load_of(sizes: np.ndarray, counts: np.ndarray) -> WriteLoad:
-    """What was written, in means."""
-    if not len(sizes):
-        return WriteLoad(1)
-    mean = float(sizes.mean())
-    return WriteLoad(mean, max(float(counts.mean()), 1e-9), float(sizes.std()) / mean)
-
-
-@st.cache_resource(max_entries=2, show_spinner=False)
-def archive(workload: Workload, config: LogConfig) -> bytes:
-    """The simulated directory as a .tar.gz, with every record.
-
-    Raises:
-        KafkavizError: Kafka does not take it all.
-    """
-    plan = replace(
-        simulation.plan_config(workload, config),
-        chunks=lambda: _first_batches(_chunks(workload, config, payload=True)),
-    )
-    return Run(plan, MemoryLogs()).carry_out().archive()
-
-
-def _first_batches(chunks: Iterator[AppendChunk]) -> Iterator[AppendChunk]:
-    """As many as the page shows."""
-    remaining = MOST_BATCHES
-    for chunk in chunks:
-        rows = chunk.rows[:remaining]
-        data = memoryview(cast(bytes, chunk.data))[: int(rows["size_bytes"].sum())]
-        yield AppendChunk(rows, cast(bytes, data))  # a view is written as its bytes are
-        remaining -= len(rows)
-        if remaining <= 0:
-            return
 
 
 def render_notes(workload: Workload, config: LogConfig, run: RollSimulation) -> None:
@@ -332,7 +183,7 @@ def render_download(workload: Workload, config: LogConfig, run: RollSimulation) 
             st.html(f'<p class="kv-sm kv-fnt">{say(text_key, size=units.size(size_bytes))}</p>')
             return
         name = f"{workload.topic}.tar.gz"
-        build_archive = lambda: archive(workload, config)  # noqa: E731 - made when it is asked for
+        build_archive = lambda: simulation_cache.archive(workload, config)  # noqa: E731 - made when it is asked for
         widget_options: dict[str, Any] = {
             "on_click": "ignore",
             "icon": ":material/download:",

@@ -30,23 +30,23 @@ def render_page() -> None:
     """The page, or the sentence that says why there is none."""
     location = frame("Segment")
     apply_print_style()
-    partition = page_location.partition(location)
-    partition_location = cast(PartitionLocation, location)
-    if location.segment is None:
-        return _render_missing_segment(partition_location, partition)
+    location = page_location.require_partition(location)
+    partition = location.partition
+    if not isinstance(location, SegmentLocation):
+        return _render_missing_segment(location, partition)
     if not isinstance(location.segment, LogSegment):
-        return _render_no_log(cast(SegmentLocation, location))
+        return _render_no_log(location)
     try:
         anatomy = segment_cache.read(location.segment)
     except CannotOpen as fault:
         return _render_unreadable(fault)
-    head.render_head(partition_location, partition, anatomy)
+    head.render_head(location, partition, anatomy)
     if anatomy.grown_bytes:
         _render_grown(anatomy)
-    groups = segment_cache.facts(partition_location.snapshot, partition, anatomy)
+    groups = segment_cache.facts(location.snapshot, partition, anatomy)
     if not len(anatomy.batches):
-        return _render_no_batch(partition_location, anatomy, groups)
-    _explore(partition_location, anatomy, groups)
+        return _render_no_batch(location, anatomy, groups)
+    _explore(location, anatomy, groups)
 
 
 @st.fragment

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import streamlit as st
 
@@ -14,7 +14,7 @@ from kafkaviz.analysis.tuning.source import TuningCase, TuningSource
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.frame import frame
-from kafkaviz.app.pages.tuning import scope, tuning_context
+from kafkaviz.app.pages.tuning import scope
 from kafkaviz.app.pages.tuning.comparisons import (
     render_comparison,
     render_remote_reads,
@@ -28,17 +28,16 @@ from kafkaviz.app.pages.tuning.curves import (
     render_limits,
     reset_interval,
 )
-from kafkaviz.app.pages.tuning.scope import MeasureRequest, Scope, go_to, log_bytes
+from kafkaviz.app.pages.tuning.scope import Scope, go_to, log_bytes
 from kafkaviz.app.pages.tuning.tuning_context import (
     TuningContext,
     build_context,
     render_p99,
-    render_unfinished,
     subject_text,
     verdict_view,
 )
-from kafkaviz.app.state import choice, page_location, page_state
-from kafkaviz.app.state.page_location import BrokerLocation, Location
+from kafkaviz.app.state import choice, measure_jobs, page_location, page_state
+from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.print_view import apply_print_style
 from kafkaviz.app.widgets.tables import download, report_name, to_csv
@@ -46,6 +45,7 @@ from kafkaviz.figures.text import inactive_segment_text, tuning_terms
 from kafkaviz.figures.text.join_text import join_semicolon, join_sentences
 from kafkaviz.figures.text.sentence_text import end_sentence
 from kafkaviz.figures.text.tuning_terms import micros
+from kafkaviz.log.broker import Broker
 from kafkaviz.messages import render, say, say_count
 
 BUDGETS = (
@@ -61,6 +61,7 @@ BUDGETS = (
 )
 CURVES = (1, 0.4594)  # of the width; the verdict has the rest
 HALF = (1, 1)
+PATIENCE_S = 2.5  # that the page waits for a measuring before it shows how far it is
 
 
 REPORTED_BYTES = 1 << 30  # of .log, in a report that a page makes
@@ -227,10 +228,8 @@ def render_topics(context: TuningContext) -> None:
         )
     st.space(12)
     with st.container(horizontal=True, vertical_alignment="center", gap=16, key="kv_topics_foot"):
-        names = {
-            _first_partition(cast(BrokerLocation, context.location), case.name): case.name
-            for case in cases
-        }
+        broker = context.location.broker
+        names = {_first_partition(broker, case.name): case.name for case in cases if broker}
         names.pop("", None)
         text = say("tuning.open_topic")
         widget_options: dict[str, Any] = {
@@ -319,11 +318,11 @@ def _topic_values(recommendations: dict) -> Callable[[TuningCase], tuple]:
     return values
 
 
-def _first_partition(location: BrokerLocation, topic: str) -> str:
+def _first_partition(broker: Broker, topic: str) -> str:
     """A topic's partition with the longest log."""
     partitions = [
         partition
-        for partition in location.broker.partitions
+        for partition in broker.partitions
         if partition.topic == topic and partition.state == "current"
     ]
     return (
@@ -366,7 +365,7 @@ def _render_body(location: Location) -> None:
     with st.container(gap=None, key="kv_tuning"):
         tuning_scope = scope.current_scope(location)
         if tuning_scope.kind != "workload" and location.fault:
-            page_location.partition(location)
+            page_location.require_partition(location)
         head = st.container(key="kv_head", horizontal=True, vertical_alignment="bottom")
         controls = st.container(
             key="kv_tune_set", horizontal=True, vertical_alignment="bottom", gap=20
@@ -374,16 +373,11 @@ def _render_body(location: Location) -> None:
         if tuning_scope.kind == "workload":
             tuning_scope = replace(tuning_scope, name=scope.choose_workload())
         measure_request = scope.measure_request(tuning_scope)
-        reading = tuning_context.get_or_start(measure_request) if measure_request else None
-        if (
-            reading
-            and reading.ends_within(tuning_context.PATIENCE_S)
-            and reading.result
-            and not reading.is_empty
-        ):
+        reading = measure_jobs.get_or_start(measure_request) if measure_request else None
+        if reading and reading.ends_within(PATIENCE_S) and reading.result and not reading.is_empty:
             _render_measured(
                 tuning_scope,
-                cast(MeasureRequest, measure_request).key,
+                reading.request.key,
                 reading.result,
                 head,
                 controls,
@@ -394,7 +388,7 @@ def _render_body(location: Location) -> None:
         with controls:
             scope.render_choice(tuning_scope)
         if reading:
-            render_unfinished(reading, tuning_scope)
+            scope.render_unfinished(reading, tuning_scope)
 
 
 def _render_measured(tuning_scope: Scope, key: str, source: TuningSource, head, controls) -> None:

@@ -1,22 +1,25 @@
 """What is tuned: a topic-partition, a topic, a broker directory or a workload.
 
-The choice on the page, and what is read of each.
+The choice on the page, what is read of each, and how far that is while there is no answer yet.
 """
 
 import hashlib
+import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import streamlit as st
 
 from kafkaviz import units, versions
 from kafkaviz.app import workloads
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
-from kafkaviz.app.state import choice, page_location, page_state
+from kafkaviz.app.state import choice, measure_jobs, page_location, page_state
+from kafkaviz.app.state.measure_jobs import MeasureJob, MeasureRequest
 from kafkaviz.app.state.page_location import Location
-from kafkaviz.app.widgets import elements
+from kafkaviz.app.widgets import elements, progress_strip
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.text import error_text
+from kafkaviz.jobs import JobCancelled
 from kafkaviz.log.broker import Broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.messages import say
@@ -42,28 +45,6 @@ class Scope:
     label: str
     kind: str
     name: str
-
-
-@dataclass(frozen=True)
-class MeasureRequest:
-    """What is to be measured.
-
-    Attributes:
-        path_or_text: as tuning.source.open_source takes it, or the text of a workload.
-        sizes: bytes by .log.
-    """
-
-    key: str
-    path_or_text: str
-    kind: str
-    sizes: tuple[tuple[str, int], ...] = ()
-    is_text: bool = False
-    version: str | None = None
-
-    @property
-    def total_bytes(self) -> int:
-        """Of .log, that are read."""
-        return sum(size for _, size in self.sizes)
 
 
 def current_scope(location: Location) -> Scope:
@@ -348,3 +329,76 @@ def _workload_request(name: str, text: str, version: str | None) -> MeasureReque
     return MeasureRequest(
         f"workload|{digest}|{version}", text, "workload", is_text=True, version=version
     )
+
+
+def render_unfinished(job: MeasureJob, tuning_scope: Scope) -> None:
+    """In place of the page: how far the measuring is, or why there is nothing to show."""
+    if job.error:
+        _render_fault(job, tuning_scope.location)
+    elif job.is_empty:
+        with elements.empty(
+            "tuning",
+            say("tuning.empty"),
+            say("tuning.empty_below", name=option_text(tuning_scope.label)),
+        ):
+            pass
+    else:
+        _render_progress(job)
+
+
+@st.fragment(run_every=0.5)
+def _render_progress(job: MeasureJob) -> None:
+    """How far the measuring is; the page is drawn when it has ended."""
+    job = measure_jobs.get_or_start(job.request)
+    if job.is_over:
+        st.rerun()
+    progress = job.progress()
+    done, total = progress.done_bytes, progress.total_bytes
+    text = (
+        say("tuning.measured", done=units.size(done), total=units.size(total))
+        if total
+        else say("tuning.being_written")
+    )
+    progress_strip.render_strip(
+        "kv_strip_tuning",
+        progress_strip.line_html(
+            text,
+            _speed(done, total, job.seconds) or progress.name,
+            progress.share if total else None,
+        ),
+        button_label=say("tuning.cancel"),
+        button_key="kv_tuning_cancel",
+        on_click=job.cancel,
+    )
+
+
+def _speed(done: int, total: int, seconds: float) -> str:
+    """How fast, and how long still; nothing before the first .log is done."""
+    if not done:
+        return ""
+    remaining = units.duration(1000 * math.ceil((total - done) * seconds / done))
+    return say("tuning.speed", speed=units.rate(done / seconds), left=remaining)
+
+
+def _render_fault(job: MeasureJob, location: Location) -> None:
+    """Why there is nothing to show, and a way on."""
+    if isinstance(job.error, JobCancelled):
+        with elements.state("stopped", "info", say("tuning.stopped"), say("tuning.stopped_below")):
+            st.button(
+                say("tuning.measure_again"),
+                key="kv_tuning_again",
+                on_click=measure_jobs.restart,
+                args=(job.request,),
+            )
+        return
+    with elements.state(
+        "unread",
+        "error",
+        say("tuning.cannot"),
+        error_text.describe_sentence(cast(Exception, job.error)),
+    ):
+        widget_options: dict[str, Any] = {
+            "icon": ":material/ecg_heart:",
+            "query_params": page_state.address(location.directory),
+        }
+        st.page_link("pages/health.py", label=say("common.show_wrong"), **widget_options)

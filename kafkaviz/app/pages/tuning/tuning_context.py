@@ -1,17 +1,11 @@
 """What a run of the page is about.
 
 What was measured, the budgets and prices that the controls say, and the answer under them, kept
-between reruns. Logs are measured in the background, one thread a source, shared by all visitors of
-this server.
+between reruns.
 """
 
 import json
-import math
-import tempfile
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from functools import partial
-from pathlib import Path
 from typing import Any, cast
 
 import streamlit as st
@@ -22,17 +16,14 @@ from kafkaviz.analysis.cost import calibration, cost_model
 from kafkaviz.analysis.cost.cost_model import LookupPrices
 from kafkaviz.analysis.tuning import Budgets, IntervalPrice, Recommendation
 from kafkaviz.analysis.tuning.json_object import tuning_object
-from kafkaviz.analysis.tuning.source import TuningCase, TuningSource, open_source
+from kafkaviz.analysis.tuning.source import TuningCase, TuningSource
 from kafkaviz.app import workloads
-from kafkaviz.app.pages.tuning.scope import AS_FOUND, RELEASES, MeasureRequest, Scope, option_text
+from kafkaviz.app.pages.tuning.scope import AS_FOUND, RELEASES, Scope, option_text
 from kafkaviz.app.state import choice, page_state
 from kafkaviz.app.state.page_location import Location
-from kafkaviz.app.widgets import elements, progress_strip
 from kafkaviz.errors import KafkavizError
-from kafkaviz.figures.text import error_text
 from kafkaviz.figures.tuning import tuning_verdict
-from kafkaviz.jobs import Job, JobCancelled, JobRegistry, ReadProgress
-from kafkaviz.messages import render, say, verbatim
+from kafkaviz.messages import render, say
 from kafkaviz.simulate.config import LogConfig
 
 CACHE_ENTRIES = 24
@@ -339,160 +330,13 @@ def tuning_json(
     return json.dumps(tuning_result, indent=1, ensure_ascii=False)
 
 
-PATIENCE_S = 2.5  # that a page waits for a reading before it shows how far it is
-MOST_JOBS = 12  # that are kept, the newest
-
-
-class MeasureJob(Job[TuningSource, ReadProgress]):
-    """One source that is being measured."""
-
-    def __init__(self, request: MeasureRequest) -> None:
-        self.request = request
-        super().__init__(partial(_measure, request), ReadProgress(0, request.total_bytes))
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether it ended, and there is no batch to tune."""
-        return self.result is not None and not any(
-            case.measurement.parts.batches for case in self.result.cases
-        )
-
-    def explain(self, error: Exception) -> Exception:
-        """A fault of ours is shown by its name."""
-        return KafkavizError(verbatim(f"{type(error).__name__}: {error}"))
-
-
-def _measure(request: MeasureRequest, report: Callable[[ReadProgress], None]) -> TuningSource:
-    sizes, log_name, done_bytes = dict(request.sizes), "", 0
-
-    def report_share(name: str, share: float) -> None:
-        """How much is read of a .log; of those that were read before, all."""
-        nonlocal log_name, done_bytes
-        if name != log_name:
-            log_name, done_bytes = name, done_bytes + sizes.get(log_name, 0)
-        read_bytes = done_bytes + int(share * sizes.get(name, 0))
-        report(ReadProgress(read_bytes, request.total_bytes, name))
-
-    if not request.is_text:
-        return open_source(request.path_or_text, request.version, on_progress=report_share)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "workload.toml"
-        path.write_text(request.path_or_text, encoding="utf-8")
-        return open_source(path, request.version)
-
-
-@st.cache_resource(show_spinner=False)
-def measure_jobs() -> JobRegistry[str, MeasureJob]:
-    """The jobs of this server by what they read: no log is measured twice at once."""
-    return JobRegistry(MOST_JOBS, forgets_running=True)
-
-
-def get_or_start(request: MeasureRequest) -> MeasureJob:
-    """The job of this request; it is begun where there is none."""
-    return measure_jobs().get_or_start(request.key, partial(MeasureJob, request))
-
-
-def restart(request: MeasureRequest) -> None:
-    """Begins it anew where it is over. For a button's on_click."""
-    measure_jobs().restart(request.key, partial(MeasureJob, request))
-
-
-def render_unfinished(job: MeasureJob, scope: Scope) -> None:
-    """In place of the page: how far the measuring is, or why there is nothing to show."""
-    if job.error:
-        _render_fault(job, scope.location)
-    elif job.is_empty:
-        with elements.empty(
-            "tuning", say("tuning.empty"), say("tuning.empty_below", name=option_text(scope.label))
-        ):
-            pass
-    else:
-        _render_progress(job)
-
-
-@st.fragment(run_every=0.5)
-def _render_progress(job: MeasureJob) -> None:
-    """How far the measuring is; the page is drawn when it has ended."""
-    job = get_or_start(job.request)
-    if job.is_over:
-        st.rerun()
-    progress = job.progress()
-    done, total = progress.done_bytes, progress.total_bytes
-    text = (
-        say("tuning.measured", done=units.size(done), total=units.size(total))
-        if total
-        else say("tuning.being_written")
-    )
-    progress_strip.render_strip(
-        "kv_strip_tuning",
-        progress_strip.line_html(
-            text,
-            _speed(done, total, job.seconds) or progress.name,
-            progress.share if total else None,
-        ),
-        button_label=say("tuning.cancel"),
-        button_key="kv_tuning_cancel",
-        on_click=job.cancel,
-    )
-
-
-def _speed(done: int, total: int, seconds: float) -> str:
-    """How fast, and how long still; nothing before the first .log is done."""
-    if not done:
-        return ""
-    remaining = units.duration(1000 * math.ceil((total - done) * seconds / done))
-    return say("tuning.speed", speed=units.rate(done / seconds), left=remaining)
-
-
-def _render_fault(job: MeasureJob, location: Location) -> None:
-    """Why there is nothing to show, and a way on."""
-    if isinstance(job.error, JobCancelled):
-        with elements.state("stopped", "info", say("tuning.stopped"), say("tuning.stopped_below")):
-            st.button(
-                say("tuning.measure_again"),
-                key="kv_tuning_again",
-                on_click=restart,
-                args=(job.request,),
-            )
-        return
-    with elements.state(
-        "unread",
-        "error",
-        say("tuning.cannot"),
-        error_text.describe_sentence(cast(Exception, job.error)),
-    ):
-        widget_options: dict[str, Any] = {
-            "icon": ":material/ecg_heart:",
-            "query_params": page_state.address(location.directory),
-        }
-        st.page_link("pages/health.py", label=say("common.show_wrong"), **widget_options)
-
-
 def verdict_view(context: TuningContext) -> tuning_verdict.VerdictView:
     """The answer in words."""
-    case, cases = context.case, context.source.cases
-    existing_entries = (
-        None
-        if any(topic_case.disk_entries is None for topic_case in cases)
-        else _sum_pairs(cast(tuple[int, int], topic_case.disk_entries) for topic_case in cases)
-    )
-    entries = tuning_verdict.EntryCounts(
-        _sum_pairs(topic_case.replayed_entries for topic_case in cases),
-        existing_entries,
-        context.kind == "workload",
-        len(cases),
-    )
     return tuning_verdict.view(
         context.recommendation,
-        case.measurement,
-        case.today,
+        context.case.measurement,
+        context.case.today,
         budgets=context.budgets,
         costs=context.costs,
-        entries=entries,
+        entries=context.source.entry_counts,
     )
-
-
-def _sum_pairs(pairs: Iterable[tuple[int, int]]) -> tuple[int, int]:
-    """The sums of both."""
-    offsets, times = zip(*pairs, strict=True)
-    return sum(offsets), sum(times)

@@ -1,37 +1,47 @@
-"""What a lookup looks things up in.
+"""What a lookup looks things up in, and the lookup there, both kept between reruns.
 
-The open topic-partition as a broker would serve it, a log made for lessons, or an index of keys
-that somebody typed.
+The source is the open topic-partition as a broker would serve it, a log made for lessons, or an
+index of keys that somebody typed. The lookup is that of one of the three releases of Kafka that
+differ, with Kafka's warm section or, of a lesson, a smaller one.
 """
 
 import os
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import attrgetter
 
 import numpy as np
 import streamlit as st
 
-from kafkaviz import units
+from kafkaviz import units, versions
+from kafkaviz.analysis.inference import version
 from kafkaviz.analysis.inference.interval import IntervalBounds, interval_bounds
-from kafkaviz.analysis.lookup import lookups
+from kafkaviz.analysis.inference.version import AssumedRelease
+from kafkaviz.analysis.lookup import lookups, why_offset
 from kafkaviz.app.cache import segment_cache
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot, HashFuncs
 from kafkaviz.app.cache.segment_cache import HASH_FUNCS
 from kafkaviz.app.state.page_location import SegmentLocation
-from kafkaviz.figures.stepper.context import LookupRecord
+from kafkaviz.errors import KafkavizError
+from kafkaviz.figures.lookup import why_offset as why_figure
+from kafkaviz.figures.lookup.why_offset import OffsetExplanationView
+from kafkaviz.figures.stepper import LookupContext, LookupRecord
 from kafkaviz.figures.text.join_text import join_and, join_sentences
 from kafkaviz.format import batch_records, offset_index
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import LogSegment
-from kafkaviz.messages import say, say_count
-from kafkaviz.search.bounds import find_bounds
+from kafkaviz.messages import language, say, say_count
+from kafkaviz.search import index, slots
+from kafkaviz.search.fetch import READ_UNCOMMITTED, Bounds, find_bounds
+from kafkaviz.search.index import ENTRY_BYTES
 from kafkaviz.search.log_view import LogView, SegmentView
-from kafkaviz.search.profile import profile
+from kafkaviz.search.lookup import Lookup, by_offset, by_timestamp
+from kafkaviz.search.slots import PAGE_BYTES
 from kafkaviz.simulate.lessons import practice
 from kafkaviz.simulate.lessons.practice import PracticeLog
 from kafkaviz.units import group
+from kafkaviz.versions import PLAIN, WARM, SearchProfile
 
 OFFSET, TIMESTAMP = "offset", "timestamp"
 OWN_SET, KEYS_SET = "real", "keys"
@@ -41,6 +51,12 @@ SLIDER_LIMIT = 1 << 53  # a slider of the browser counts no further
 READ_BYTES = 256 << 20  # of .log, read for the times of an entire partition
 MOST_LABEL = 14
 MOST_KEYS = 4096
+VERSIONS = {versions.NEWEST: "newest", "3.9": "middle", "2.0": "oldest"}
+# 2.0 goes neither way
+FIRST_BEHAVIOURS = {versions.NEWEST: versions.BASE_OFFSET_SCAN, "3.9": versions.WARM_SEARCH}
+KAFKAS_WARM = slots.warm_entries(ENTRY_BYTES[index.OFFSET])  # entries of the offset index
+WARM_ENTRIES = (2, 4, 8, 16, 64, 256, KAFKAS_WARM)  # to choose from for a lesson
+SMALL_PAGE_SLOTS, SMALL_WARM = 4, 64  # slots of a page where fewer entries than that are warm
 
 
 @dataclass(frozen=True)
@@ -52,7 +68,7 @@ class LookupSource:
         first_offset, last_offset: the offsets that can be asked for.
         first_ms, last_ms: the times, None without any.
         offset, timestamp_ms: a target to begin with.
-        batches, records: as of figures.stepper.context.LookupContext.
+        batches, records: as of figures.stepper.LookupContext.
         times: the batches of a segment as far as they may be read for a picture of the entire
             partition, else None.
     """
@@ -220,7 +236,7 @@ def _clip_batches(rows: np.ndarray, log: LogView, base_offset: int) -> np.ndarra
 
 
 def _last_offset(log: LogView) -> int:
-    return max(log.log_start_offset, find_bounds(log, profile()).end_offset - 1)
+    return max(log.log_start_offset, find_bounds(log, versions.search_profile()).end_offset - 1)
 
 
 def _earliest_ms(partition: Partition, low_ms: int) -> int:
@@ -347,3 +363,138 @@ def parse_keys(text: str) -> list[int]:
     if len(parts) > MOST_KEYS:
         raise ValueError(say("lookup.many_keys", n=group(len(parts)), most=group(MOST_KEYS)))
     return [int(part) for part in parts]
+
+
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=HASH_FUNCS)
+def assume_release(snapshot: BrokerSnapshot) -> AssumedRelease:
+    """The release that the open directory looks like."""
+    return version.assume_release(snapshot.broker)
+
+
+def equivalent_version(version: str) -> str | None:
+    """Which of VERSIONS searches as this one does: 3.9 for 3.6.
+
+    Also plain and warm are taken.
+
+    Returns:
+        None for what is no release.
+    """
+    if version in (PLAIN, WARM):
+        return "2.0" if version == PLAIN else versions.NEWEST
+    try:
+        release = versions.parse(version)
+        return next(
+            (name for name, behaviour in FIRST_BEHAVIOURS.items() if behaviour.applies_to(release)),
+            "2.0",
+        )
+    except KafkavizError:
+        return None
+
+
+def release_profile(version: str, warm_entries: int, target_kind: str) -> SearchProfile:
+    """What a release does.
+
+    Args:
+        warm_entries: of the index that is searched first, Kafka's are 8 KiB of them.
+    """
+    search_profile = versions.search_profile(version)
+    if warm_entries == KAFKAS_WARM:
+        return search_profile
+    return replace(search_profile, warm_bytes=warm_entries * _entry_bytes(target_kind))
+
+
+def _page_bytes(search: SearchProfile, target_kind: str) -> int:
+    """The pages that are drawn: 4 KiB, or of a lesson with a small warm section four slots."""
+    return (
+        SMALL_PAGE_SLOTS * _entry_bytes(target_kind)
+        if search.warm_bytes < SMALL_WARM * ENTRY_BYTES[index.OFFSET]
+        else PAGE_BYTES
+    )
+
+
+def _entry_bytes(target_kind: str) -> int:
+    """Of the index that is searched first."""
+    return ENTRY_BYTES[index.TIME if target_kind == TIMESTAMP else index.OFFSET]
+
+
+def lookup_context(
+    source: LookupSource,
+    target_kind: str,
+    target: int,
+    search_profile: SearchProfile,
+    isolation: str = READ_UNCOMMITTED,
+) -> LookupContext:
+    """The lookup and what is drawn around it.
+
+    Raises:
+        CorruptFile: the way leads into damage.
+    """
+    result = (
+        _search_keys(source.log, target, search_profile)
+        if source.is_index_only
+        else _look_up(source, target_kind, target, search_profile, isolation)
+    )
+    return LookupContext(
+        result,
+        source.log,
+        source.batches,
+        source.records,
+        _page_bytes(search_profile, target_kind),
+        source.is_index_only,
+    )
+
+
+def _search_keys(log: LogView, target: int, search_profile: SearchProfile) -> Lookup:
+    """A search in an index that has no log."""
+    searches = (index.find_offset(log.segments[0], target, search_profile),)
+    return Lookup(
+        log.name, search_profile, Bounds(0, 0, 0, 0, 0), (), searches, (), None, None, offset=target
+    )
+
+
+@st.cache_data(max_entries=64, show_spinner=False, hash_funcs=SOURCE_HASH_FUNCS)
+def _look_up(
+    source: LookupSource,
+    target_kind: str,
+    target: int,
+    search_profile: SearchProfile,
+    isolation: str,
+) -> Lookup:
+    bounds = _bounds(source, search_profile.version, isolation)
+    return (by_timestamp if target_kind == TIMESTAMP else by_offset)(
+        source.log, target, search_profile, isolation, bounds
+    )
+
+
+@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=SOURCE_HASH_FUNCS)
+def _bounds(source: LookupSource, version: str, isolation: str) -> Bounds:
+    return find_bounds(source.log, versions.search_profile(version), isolation)
+
+
+def searched_segment(context: LookupContext) -> SegmentView | None:
+    """The first segment that was searched."""
+    searches = context.result.searches
+    return context.find_segment(searches[0].segment) if searches else None
+
+
+def explain_offset(
+    source: LookupSource, context: LookupContext, search_profile: SearchProfile
+) -> OffsetExplanationView:
+    """Why a timestamp gave this offset."""
+    return _explain_offset(
+        source, context.target, search_profile, context.result.bounds, language(), context
+    )
+
+
+@st.cache_data(max_entries=32, show_spinner=False, hash_funcs=SOURCE_HASH_FUNCS)
+def _explain_offset(
+    source: LookupSource,
+    target_ms: int,
+    search_profile: SearchProfile,
+    bounds: Bounds,
+    language_code: str,
+    _context: LookupContext,
+) -> OffsetExplanationView:
+    return why_figure.view(
+        why_offset.explain_offset(_context.result, _context.log, source.times, source.records)
+    )

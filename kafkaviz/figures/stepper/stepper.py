@@ -1,4 +1,4 @@
-"""The steps of a lookup one by one.
+"""The steps of a lookup one by one, and with their figures as the browser is sent them.
 
 What each says, which line of the pseudocode it is, and how every value and figure then stands.
 
@@ -6,23 +6,25 @@ Phases: "segment" which .log, "time" and "offset" the searches in its indexes, "
 read, "record" what comes of it.
 """
 
+import json
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, cast
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, cast
 
 from kafkaviz import units
-from kafkaviz.figures.stepper import index_search, log_scan, records
-from kafkaviz.figures.stepper.context import LookupContext
-from kafkaviz.figures.stepper.index_search import MIDDLE_KEYS, SearchView, key_text
+from kafkaviz.figures.stepper import LookupContext, index_search, log_scan, records
+from kafkaviz.figures.stepper.index_search import MIDDLE_KEYS, SearchView, code_lines, key_text
 from kafkaviz.figures.stepper.log_scan import ScanView
 from kafkaviz.figures.stepper.records import RecordsView
-from kafkaviz.messages import say, say_count
-from kafkaviz.search.batches import Batch
+from kafkaviz.figures.text.join_text import join_sentences
+from kafkaviz.messages import say, say_count, table
 from kafkaviz.search.by_time import NAMES
 from kafkaviz.search.fetch import SegmentReason
-from kafkaviz.search.index import TIME, IndexSearch
+from kafkaviz.search.index import OFFSET, TIME, IndexSearch
 from kafkaviz.search.lookup import ConsumerRecord, LookupOutcome
-from kafkaviz.search.scan import ForwardScan
+from kafkaviz.search.scan import Batch, ForwardScan
 from kafkaviz.units import clock, group
+from kafkaviz.versions import BASE_OFFSET
 
 VALUE_NAMES = (
     "target",
@@ -41,6 +43,8 @@ VALUE_NAMES = (
 COUNT_VALUES = ("probes", "short", "long", "pages")
 NO_VALUE = "–"
 
+Phase = Literal["segment", "time", "offset", "log", "record"]
+
 
 class LookupStep(NamedTuple):
     """A step.
@@ -54,7 +58,7 @@ class LookupStep(NamedTuple):
         titles: of the figures of the index, the log and the records.
     """
 
-    phase: str
+    phase: Phase
     text: str
     search: int
     probes: int
@@ -62,7 +66,7 @@ class LookupStep(NamedTuple):
     scan: int
     readings: int
     ended: bool
-    line: tuple[str, int] | None
+    line: tuple[Literal["search", "scan"], int] | None
     values: tuple[tuple[str, bool], ...]
     titles: tuple[str, str, str]
 
@@ -131,7 +135,9 @@ class LookupSteps:
             self._is_ended = self._readings == len(steps)
             yield self._step("log", step.text, ("scan", step.line) if step.line >= 0 else None)
 
-    def _step(self, phase: str, text: str, line: tuple[str, int] | None = None) -> LookupStep:
+    def _step(
+        self, phase: Phase, text: str, line: tuple[Literal["search", "scan"], int] | None = None
+    ) -> LookupStep:
         values = self._values()
         values_changed = tuple(
             (value, phase not in ("segment", "record") and value not in (previous, NO_VALUE))
@@ -196,7 +202,7 @@ class LookupSteps:
             group(search_view.count_pages(self._probes)),
         )
 
-    def _figure_titles(self, phase: str) -> tuple[str, str, str]:
+    def _figure_titles(self, phase: Phase) -> tuple[str, str, str]:
         index = log = ""
         if self._searches:
             index = index_search.title(
@@ -293,12 +299,13 @@ def _outcome_text(context: LookupContext, outcome: LookupOutcome) -> str:
         case LookupOutcome.HIDDEN:
             offset, stable = group(scan.offset), group(result.bounds.limit_offset)
             return say("lookup_chain.hidden", offset=offset, stable=stable)
-    position, target = group(cast(Batch, scan.batch).position), group(context.target)
+    batch = cast(Batch, scan.batch)
+    position, target = group(batch.position), group(context.target)
     if outcome in (LookupOutcome.CORRUPT, LookupOutcome.NO_RECORD):
         return say(f"lookup_chain.{key}", position=position, error=result.error)
     record = cast(ConsumerRecord, result.record)
     if outcome is LookupOutcome.SKIPS:
-        skipped = record.offset - scan.batch.base_offset
+        skipped = record.offset - batch.base_offset
         return say_count(
             "lookup_chain.skips", skipped, n=group(skipped), position=position, target=target
         )
@@ -310,4 +317,97 @@ def _outcome_text(context: LookupContext, outcome: LookupOutcome) -> str:
         offset=group(record.offset),
         next=group(record.batch_position),
         segment=units.file_stem(record.segment),
+    )
+
+
+@dataclass(frozen=True)
+class StepperView:
+    """All that the stepper draws."""
+
+    steps: tuple[LookupStep, ...]
+    searches: tuple[SearchView, ...]
+    scans: tuple[ScanView, ...]
+    records: RecordsView
+
+
+def view(context: LookupContext) -> StepperView:
+    """The steps of a lookup and their figures."""
+    searches = tuple(index_search.view(context, search) for search in context.result.searches)
+    scans = tuple(log_scan.view(context, scan) for scan in context.result.scans)
+    records_view = records.view(context)
+    steps = LookupSteps(context, searches, scans, records_view).build()
+    return StepperView(tuple(steps), searches, scans, records_view)
+
+
+def message(stepper: StepperView, context: LookupContext, key: str) -> dict:
+    """The view as plain values.
+
+    Args:
+        key: what distinguishes one lookup from another.
+    """
+    return {
+        "key": key,
+        "by": "time" if context.is_by_time else "offset",
+        "words": table("stepper"),
+        "values": value_names(),
+        "steps": [step._asdict() for step in stepper.steps],
+        "searches": [
+            _with_segment_hint(
+                index_search.browser_object(search_view), context, search_view.search.segment
+            )
+            for search_view in stepper.searches
+        ],
+        "scans": [
+            _with_segment_hint(
+                log_scan.browser_object(scan_view)
+                | {"entry": _entry_text(context, scan_view.scan.segment)},
+                context,
+                scan_view.scan.segment,
+            )
+            for scan_view in stepper.scans
+        ],
+        "scan_code": _scan_code_object(context),
+        "records": records.browser_rows(stepper.records, is_by_time=context.is_by_time),
+        "hit": None if stepper.records.hit_offset is None else str(stepper.records.hit_offset),
+        "records_hint": records.hint_text(stepper.records),
+    }
+
+
+def _with_segment_hint(figure_object: dict, context: LookupContext, base_offset: int) -> dict:
+    """A figure whose hint names the segment, where the log has several.
+
+    The page can be open at another one.
+    """
+    segment_text = (
+        say("stepper_figures.of_segment", segment=units.file_stem(base_offset))
+        if len(context.log.segments) > 1
+        else ""
+    )
+    return figure_object | {"hint": join_sentences([segment_text, figure_object["hint"]])}
+
+
+def size_bytes(payload: dict) -> int:
+    """How much of a message goes over the wire."""
+    return len(json.dumps(payload, ensure_ascii=False).encode())
+
+
+def _scan_code_object(context: LookupContext) -> dict:
+    code_name = "base" if context.result.profile.scan == BASE_OFFSET else "last"
+    if context.is_by_time:
+        code_name = "largest" if context.special_timestamp else "time"
+    title = say("lookup_words.code_scan_time" if context.is_by_time else "lookup_words.code_scan")
+    return {"title": title, "code": () if context.is_index_alone else code_lines(code_name)}
+
+
+def _entry_text(context: LookupContext, segment: int) -> str:
+    """Where the scan of a segment starts."""
+    entry = next(
+        search.entry
+        for search in context.result.searches
+        if (search.kind, search.segment) == (OFFSET, segment)
+    )
+    return (
+        say("stepper_figures.entry", position=group(entry[1]))
+        if entry
+        else say("stepper_figures.log_start")
     )

@@ -1,0 +1,95 @@
+"""The measurings of this server: each source is measured once in a thread of its own.
+
+The page Tuning shows how far it is, and draws its answer from what was measured.
+"""
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import streamlit as st
+
+from kafkaviz.analysis.tuning.source import TuningSource, open_source
+from kafkaviz.errors import KafkavizError
+from kafkaviz.jobs import Job, JobRegistry, ReadProgress
+from kafkaviz.messages import verbatim
+
+MOST_JOBS = 12  # that are kept, the newest
+
+
+@dataclass(frozen=True)
+class MeasureRequest:
+    """What is to be measured.
+
+    Attributes:
+        path_or_text: as tuning.source.open_source takes it, or the text of a workload.
+        sizes: bytes by .log.
+    """
+
+    key: str
+    path_or_text: str
+    kind: str
+    sizes: tuple[tuple[str, int], ...] = ()
+    is_text: bool = False
+    version: str | None = None
+
+    @property
+    def total_bytes(self) -> int:
+        """Of .log, that are read."""
+        return sum(size for _, size in self.sizes)
+
+
+class MeasureJob(Job[TuningSource, ReadProgress]):
+    """One source that is being measured."""
+
+    def __init__(self, request: MeasureRequest) -> None:
+        self.request = request
+        super().__init__(partial(_measure, request), ReadProgress(0, request.total_bytes))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it ended, and there is no batch to tune."""
+        return self.result is not None and not any(
+            case.measurement.parts.batches for case in self.result.cases
+        )
+
+    def explain(self, error: Exception) -> Exception:
+        """A fault of ours is shown by its name."""
+        return KafkavizError(verbatim(f"{type(error).__name__}: {error}"))
+
+
+def _measure(request: MeasureRequest, report: Callable[[ReadProgress], None]) -> TuningSource:
+    sizes, log_name, done_bytes = dict(request.sizes), "", 0
+
+    def report_share(name: str, share: float) -> None:
+        """How much is read of a .log; of those that were read before, all."""
+        nonlocal log_name, done_bytes
+        if name != log_name:
+            log_name, done_bytes = name, done_bytes + sizes.get(log_name, 0)
+        read_bytes = done_bytes + int(share * sizes.get(name, 0))
+        report(ReadProgress(read_bytes, request.total_bytes, name))
+
+    if not request.is_text:
+        return open_source(request.path_or_text, request.version, on_progress=report_share)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "workload.toml"
+        path.write_text(request.path_or_text, encoding="utf-8")
+        return open_source(path, request.version)
+
+
+@st.cache_resource(show_spinner=False)
+def measure_jobs() -> JobRegistry[str, MeasureJob]:
+    """The jobs of this server by what they read: no log is measured twice at once."""
+    return JobRegistry(MOST_JOBS, forgets_running=True)
+
+
+def get_or_start(request: MeasureRequest) -> MeasureJob:
+    """The job of this request; it is begun where there is none."""
+    return measure_jobs().get_or_start(request.key, partial(MeasureJob, request))
+
+
+def restart(request: MeasureRequest) -> None:
+    """Begins it anew where it is over. For a button's on_click."""
+    measure_jobs().restart(request.key, partial(MeasureJob, request))

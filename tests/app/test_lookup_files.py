@@ -1,0 +1,64 @@
+"""How many files somebody opens who follows one lookup through the code."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest
+
+import kafkaviz
+from kafkaviz.app.frontend import stepper as stepper_component
+from kafkaviz.app.pages.lookup import controls
+from tests.support.pages import open_page
+
+PACKAGE = Path(kafkaviz.__file__).parent
+# tables of text and the language they are read in, and what runs when Python collects garbage
+EVERYWHERE = {"messages/__init__.py", "app/state/session_language.py", "app/gc_tuning.py"}
+
+
+@pytest.fixture
+def files(monkeypatch: pytest.MonkeyPatch, nothing_cached: None) -> set[str]:
+    """Fills while a lookup is on its way: from the target in the address to the stepper."""
+    called = set()
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        path = Path(frame.f_code.co_filename)
+        is_body = event == "call" and frame.f_code.co_name != "<module>"
+        if is_body and path.is_relative_to(PACKAGE):
+            called.add(path.relative_to(PACKAGE).as_posix())
+
+    def wrap(function: Callable, begins: bool) -> Callable:
+        def wrapped(*arguments: Any, **keywords: Any) -> Any:
+            if begins:
+                sys.setprofile(note)
+            result = function(*arguments, **keywords)
+            if not begins:
+                sys.setprofile(None)
+            return result
+
+        return wrapped
+
+    monkeypatch.setattr(controls, "require_target", wrap(controls.require_target, begins=True))
+    monkeypatch.setattr(stepper_component, "stepper", wrap(stepper_component.stepper, begins=False))
+    return called
+
+
+@pytest.mark.slow
+def test_a_lookup_passes_few_files(files, starts, clean):
+    """Counts each file of kafkaviz in which a function is called between the reading of the target
+    from the address and the end of the stepper's drawing, the first time that this is looked up,
+    but for those of EVERYWHERE.
+    """
+    open_page("lookup", dir=str(clean), set="full", target="1234567")
+    assert len(files - EVERYWHERE) <= 25
+
+
+@pytest.mark.slow
+def test_a_lookup_on_disk_passes_four_more(files, starts, clean):
+    """Counts in the same way; a practice log is one file, which on disk are those of log/ and the
+    cache of what was read.
+    """
+    open_page("lookup", dir=str(clean), tp="dense-index-0", by="offset", target="2247")
+    assert len(files - EVERYWHERE) <= 29
