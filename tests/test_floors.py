@@ -224,7 +224,7 @@ def test_no_line_climbs():
         ),
         ("kafkaviz.analysis.checks.segment", "from kafkaviz.analysis import health", 1),
         ("kafkaviz.app.lessons.tasks", "from kafkaviz.app.pages.rolls import page", 1),
-        ("kafkaviz.app.state.choice", "from kafkaviz.app.pages.lookup import lookup_source", 1),
+        ("kafkaviz.app.state.choice", "from kafkaviz.app.pages.lookup import controls", 1),
         ("kafkaviz.figures.theme", "from kafkaviz.pipeline.catalog.catalog import read", 1),
         ("kafkaviz.app.state.page_location", "from kafkaviz.cli import app", 1),
         ("kafkaviz.cli.app", "import kafkaviz.app.frame", 1),

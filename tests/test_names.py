@@ -4,6 +4,7 @@ CONTRIBUTING.md tells which names to choose.
 """
 
 import ast
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -59,6 +60,14 @@ SERIALISED = {  # fields that --json, the catalog and the browser know by these 
     "kafkaviz/figures/segment/segment_bytes.py": {"of"},
     "kafkaviz/pipeline/catalog/catalog_info.py": {"given"},
 }
+SCRIPTS = sorted((PACKAGE / "app" / "frontend" / "src").rglob("*.js"))
+STRING = r"'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\""
+NO_CODE = re.compile(rf"//[^\n]*|/\*.*?\*/|{STRING}", re.DOTALL)
+LOOP = re.compile(r"(\bfor \((?:const|let) [^;=]*?) of\b")  # the one place where `of` is a keyword
+IN_TEMPLATE = r"\$\{((?:[^{}`]|\{[^{}`]*\})*)\}"
+TEMPLATE = re.compile(rf"`(?:[^`\\$]|\\.|\$(?!\{{)|{IN_TEMPLATE})*`", re.DOTALL)
+PLAIN = r"(?:(?<=\.\.\.)|(?<![.\w$]))([A-Za-z_$][\w$]*)(?![\w$]|\s*:)"
+ASSIGNED = r"\.([A-Za-z_$][\w$]*)\s*(?:\?\?|\|\||&&|[-+*/])?=(?![=>])"
 
 
 @pytest.fixture(scope="module")
@@ -89,6 +98,19 @@ def names(tree: ast.Module) -> Iterator[tuple[str, int]]:
                 yield name, node.lineno
 
 
+def script_names(script: str) -> set[str]:
+    """Whatever JavaScript calls by a name of its own: variables, functions, parameters, what is
+    taken out of an object, properties that are assigned. A property that is only read, and the key
+    of an object, has its name from elsewhere.
+    """
+    code, more = LOOP.sub(r"\1,", NO_CODE.sub("''", script)), 1
+    while more:  # the innermost template first
+        code, more = TEMPLATE.subn(
+            lambda template: ", ".join(re.findall(IN_TEMPLATE, template[0])), code, count=1
+        )
+    return {plain or assigned for plain, assigned in re.findall(f"{PLAIN}|{ASSIGNED}", code)}
+
+
 def test_no_two_public_classes_share_a_name(trees):
     """A reader who searches for a class finds it."""
     homes = defaultdict(list)
@@ -108,6 +130,30 @@ def test_every_name_says_what_it_names(path, trees):
         for name, line in names(trees[path])
         if name.strip("_").lower() in SAYS_NOTHING and name not in SERIALISED.get(place, ())
     ] == []
+
+
+@pytest.mark.parametrize(
+    ("script", "expected"),
+    [
+        ("const told = 1, seen = p => p; // found", {"told", "seen", "p"}),
+        ("function list(state, ...held) {}", {"list", "state", "held"}),
+        ("for (const { found: batch, made } of rows) ;", {"batch", "made", "rows"}),
+        ("(['one', \"here\"], { whole: 1 })", set()),
+        ("a.asked(`kept ${b.map(one => `${one} gone`)}`)", {"a", "b", "one"}),
+        ("state.said ??= state.named", {"state", "said"}),
+    ],
+)
+def test_the_names_of_a_script_are_found(script, expected):
+    """Not those in its strings and comments."""
+    keywords = {"const", "function", "for"}
+    assert script_names(script) - keywords == expected
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_name_of_a_script_says_what_it_names(path):
+    """As those of Python; what Python sends keeps its name."""
+    names = script_names(path.read_text(encoding="utf-8"))
+    assert sorted(name for name in names if name.strip("_").lower() in SAYS_NOTHING) == []
 
 
 def test_modules_are_nouns_of_what_they_hold():

@@ -19,7 +19,7 @@ import streamlit as st
 
 from kafkaviz import versions
 from kafkaviz.app import gc_tuning
-from kafkaviz.app.cache import broker_cache as broker_cache
+from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.frontend import copy_link, keys, one_step, sidebar, theme_button
 from kafkaviz.app.state import (
     access,

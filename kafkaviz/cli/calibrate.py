@@ -62,14 +62,12 @@ def run(args: argparse.Namespace) -> int:
 
 def _render(measurement: dict, path: Path) -> Iterator[str]:
     machine = measurement["machine"]
-    yield (
-        say(
-            "cli_calibrate.machine",
-            processors=machine["processors"],
-            architecture=machine["architecture"],
-            system=machine["system"],
-            folder=measurement["folder"],
-        )
+    yield say(
+        "cli_calibrate.machine",
+        processors=machine["processors"],
+        architecture=machine["architecture"],
+        system=machine["system"],
+        folder=measurement["folder"],
     )
     labels = {
         "pread_17_us": say("cli_calibrate.page_cache_17"),
@@ -91,4 +89,4 @@ def _render(measurement: dict, path: Path) -> Iterator[str]:
         )
         yield f"  {output.pad(words, 32)}{text}"
     yield from ("  " + say("cli_calibrate.note", note=note) for note in measurement["notes"])
-    yield (say("cli_calibrate.kept", path=path))
+    yield say("cli_calibrate.kept", path=path)

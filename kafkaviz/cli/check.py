@@ -4,30 +4,15 @@ What is wrong in a broker directory or a partition, and what the next start will
 """
 
 import argparse
-import sys
-from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
 
 from kafkaviz.cli.common import output
-from kafkaviz.cli.common.options import parse_setting
-from kafkaviz.messages import Message, message, say
-
-if TYPE_CHECKING:
-    from kafkaviz.analysis.health.broker_health import Finding, Health
-    from kafkaviz.analysis.restart.restart_forecast import RestartForecast
-    from kafkaviz.log.partition import Partition
+from kafkaviz.cli.common.options import add_setting_option
+from kafkaviz.cli.common.progress import ProgressLine
+from kafkaviz.messages import say
 
 FINDINGS_STATUS = 1
 FAIL_ON = {"error": ("error",), "warning": ("error", "warning")}
-
-
-def _broker() -> str:
-    return say("health.broker_directory")
-
-
-MAX_SEPARATE = 5  # more findings of one code are reported together
-MAX_NAMES = 20  # of information that is alike
 EPILOG = """\
 Exit status: 0 nothing at or above --fail-on, 1 something, 2 wrong usage or a directory that cannot
 be read.
@@ -72,17 +57,9 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         metavar="V",
         help="the release that reads the directory, such as 4.3.1 (default: by its traces)",
     )
-    parser.add_argument(
-        "--set",
-        metavar="NAME=VALUE",
-        dest="typed",
-        action="append",
-        default=[],
-        type=parse_setting,
-        help=(
-            "a setting that the directory does not tell, such as log.retention.ms=-1; may be "
-            "repeated"
-        ),
+    add_setting_option(
+        parser,
+        "a setting that the directory does not tell, such as log.retention.ms=-1; may be repeated",
     )
     parser.add_argument(
         "--fail-on",
@@ -102,275 +79,28 @@ def run(args: argparse.Namespace) -> int:
     from kafkaviz.analysis.lookup.paths import open_directory
     from kafkaviz.log.settings import open_settings
 
-    progress, broker = _CheckProgress(), open_directory(args.path)
+    broker = open_directory(args.path)
     settings = (
-        open_settings(broker, assume_release(broker, args.kafka_version).version, dict(args.typed))
-        if args.typed
+        open_settings(
+            broker, assume_release(broker, args.kafka_version).version, dict(args.overrides)
+        )
+        if args.overrides
         else None
     )
-    health = check(broker, args.kafka_version, settings=settings, watch=progress.show)
+    progress = ProgressLine()
+    health = check(
+        broker,
+        args.kafka_version,
+        settings=settings,
+        on_partition=lambda partition: progress.show(say("cli.reading", what=partition.directory)),
+    )
     progress.clear()
     if args.json:
         output.say_json(as_object(health))
     else:
-        output.say(_render(health))
+        from kafkaviz.cli.text.check_text import render
+
+        output.say(render(health))
     return (
         FINDINGS_STATUS if any(health.counts[severity] for severity in FAIL_ON[args.fail_on]) else 0
     )
-
-
-class _CheckProgress:
-    """The partition that is being read, on a terminal's last line."""
-
-    def __init__(self) -> None:
-        self._is_shown = False
-
-    def show(self, partition: "Partition") -> None:
-        if sys.stderr.isatty():
-            sys.stderr.write(
-                f"\r{output.to_one_line(say('cli.reading', what=partition.directory))}\x1b[K"
-            )
-            self._is_shown = True
-
-    def clear(self) -> None:
-        if self._is_shown:
-            sys.stderr.write("\r\x1b[K")
-
-
-# ---- as text
-
-
-def _render(health: "Health") -> Iterator[str]:
-
-    counts = health.counts
-    yield say(
-        "cli_check.counts",
-        source=health.broker.source,
-        errors=message("finding_count.errors", n=counts["error"]),
-        warnings=message("finding_count.warnings", n=counts["warning"]),
-        info=counts["info"],
-    )
-    yield say("cli_check.read_as", release=health.version.text, why=health.version.reason)
-    yield from _render_start(health)
-    groups = _group_by(health.findings, lambda item: (item.severity, item.code))
-    large_groups = [findings for findings in groups.values() if len(findings) > MAX_SEPARATE]
-    grouped_ids = {id(item) for findings in large_groups for item in findings}
-    single = [item for item in health.findings if id(item) not in grouped_ids]
-    for partition in dict.fromkeys(item.partition for item in single):
-        yield from ("", partition or _broker())
-        for finding in single:
-            if finding.partition == partition:
-                yield from (
-                    _render_note(finding)
-                    if finding.severity == "info"
-                    else _render_finding(finding, _location(finding))
-                )
-    for group in large_groups:
-        yield from _render_notes(group) if group[0].severity == "info" else _render_findings(group)
-    yield from _render_retention(health)
-
-
-def _render_retention(health: "Health") -> Iterator[str]:
-    """What keeps the segments: how many go, by which settings, and those that go first or wait."""
-    from kafkaviz.analysis.retention.policy import sort_by_urgency
-    from kafkaviz.figures.health import checkup_tables
-    from kafkaviz.figures.text import retention_text
-
-    logs = [log for log in health.retention if log.segments]
-    if not any(item.gone_ms is not None or item.is_due for log in logs for item in log.segments):
-        return
-    yield from ("", say("cli_check.retention"))
-    yield from _wrap("", retention_text.headline_text(logs), "  ")
-    for note in checkup_tables.basis_notes(logs):
-        yield from _wrap("", note, "  ")
-    rows = sort_by_urgency(logs)
-    for log, segment in rows[:MAX_SEPARATE]:
-        what = say(
-            "common.labelled",
-            where=retention_text.newest_text(segment.age),
-            what=retention_text.reason_text(log, segment),
-        )
-        yield from _wrap(
-            "",
-            say(
-                "cli_check.segment_kept",
-                partition=log.partition,
-                segment=segment.age.base_offset,
-                what=what,
-            ),
-            "  ",
-        )
-    if len(rows) > MAX_SEPARATE:
-        yield f"  {say('cli_check.more_in_json', n=len(rows) - MAX_SEPARATE)}"
-
-
-def _render_start(health: "Health") -> Iterator[str]:
-    from kafkaviz.figures.text import restart_forecast_text
-    from kafkaviz.figures.text.join_text import number_word
-
-    restart = health.restart
-    if restart is None:
-        yield say("cli_check.start_unknown")
-        return
-    descriptions = {
-        state: say(f"cli_check.left_{state}") for state in ("clean", "unclean", "unknown")
-    }
-    how, source = (
-        descriptions[health.broker.shutdown_state],
-        restart_forecast_text.evidence_text(health.version.version),
-    )
-    if restart.starts:
-        outlook = cast("RestartForecast", health.forecast)
-        rest = restart_forecast_text.describe(outlook)
-        if outlook.stray_directories:
-            directories = message(
-                "cli_check.directories",
-                n=outlook.stray_directories,
-                word=number_word(outlook.stray_directories),
-            )
-            yield say("cli_check.start_without", how=how, directories=directories, rest=rest)
-        else:
-            yield say("cli_check.start_succeeds", how=how, rest=rest)
-        yield from _wrap("", restart_forecast_text.read_again_text(outlook), "  ")
-        yield from _wrap("", source, "  ")
-        return
-    yield say("cli_check.start_fails", how=how)
-    for step in restart.failures:
-        yield from _wrap(
-            "",
-            say("common.labelled", where=step.partition or _broker(), what=step.error or step.why),
-            "  ",
-        )
-        if step.way_out:
-            yield from _wrap("", step.way_out, "    ")
-    yield from _wrap("", source, "  ")
-
-
-def _render_findings(findings: "list[Finding]") -> Iterator[str]:
-    """Many findings of one code: the first in full, of the others where and what.
-
-    Once of those that differ by the partition alone.
-    """
-    first = findings[0]
-    yield from ("", say("cli_check.times", code=first.code, n=len(findings)))
-    yield from _render_finding(first, _full_location(first))
-    for group in _group_by(findings, _key_without_partition).values():
-        others = group if group[0] is not first else group[1:]
-        if group[0] is not first:
-            finding, *others = others
-            yield from _wrap(
-                say("cli_check.label_also"),
-                say("common.labelled", where=_full_location(finding), what=finding.message),
-            )
-        names = list(dict.fromkeys(item.partition or _broker() for item in others))
-        if names:
-            yield from _wrap(
-                say("cli_check.label_the_same"), say("cli_check.in_names", names=tuple(names))
-            )
-
-
-def _render_notes(findings: "list[Finding]") -> Iterator[str]:
-    """Much information of one code: the first, and what else it is about."""
-    yield from ("", say("cli_check.times", code=findings[0].code, n=len(findings)))
-    yield from _render_note(findings[0])
-    names = list(dict.fromkeys(finding.partition or _broker() for finding in findings[1:]))
-
-    first_names, more = tuple(names[:MAX_NAMES]), len(names) - MAX_NAMES
-    text = (
-        say("common.list_and_more", names=first_names, n=more)
-        if more > 0
-        else say("common.names", names=first_names)
-    )
-    yield from _wrap(say("cli_check.label_also"), text, "  ")
-
-
-def _key_without_partition(finding: "Finding") -> tuple:
-    """What is said of a finding, its partition's name left out."""
-    texts = (
-        finding.message,
-        finding.evidence.found,
-        finding.evidence.expected,
-        finding.consequence,
-        finding.next_step,
-        _location(finding),
-    )
-    texts = tuple(map(str, texts))
-    return (
-        tuple(text.replace(finding.partition, "") for text in texts) if finding.partition else texts
-    )
-
-
-def _group_by(
-    findings: "Iterable[Finding]", key: "Callable[[Finding], tuple]"
-) -> "dict[tuple, list[Finding]]":
-    """Those of the same key together, all in their order."""
-    groups: dict[tuple, list[Finding]] = {}
-    for finding in findings:
-        groups.setdefault(key(finding), []).append(finding)
-    return groups
-
-
-def _render_finding(finding: "Finding", location: str) -> Iterator[str]:
-    """A finding in full."""
-    severity = output.pad(say(f"common.severity_{finding.severity}").upper(), 7)
-    yield f"  {severity}  {finding.code}  {location}".rstrip()
-    yield from _wrap("", finding.message)
-    yield from _wrap(
-        say("cli_check.label_found"), _add_hex(finding.evidence.found, finding.evidence.found_hex)
-    )
-    yield from _wrap(
-        say("cli_check.label_expected"),
-        _add_hex(finding.evidence.expected, finding.evidence.expected_hex),
-    )
-    yield from _wrap(say("cli_check.label_kafka"), finding.consequence)
-    yield from _wrap(say("cli_check.label_do"), finding.next_step)
-    yield from _wrap(say("cli_check.label_see"), finding.reference or "")
-
-
-def _render_note(finding: "Finding") -> Iterator[str]:
-    """What is merely true, in short."""
-    yield from _wrap(
-        say("common.severity_info"),
-        say(
-            "cli_check.note_in" if _file(finding) else "cli_check.note",
-            code=finding.code,
-            text=finding.message,
-            file=_file(finding),
-        ),
-        "  ",
-    )
-
-
-def _full_location(finding: "Finding") -> str:
-    """The partition, and the place in it."""
-    return f"{finding.partition or _broker()}  {_location(finding)}".rstrip()
-
-
-def _location(finding: "Finding") -> str:
-    """The file, and which of its bytes."""
-    if finding.position is None:
-        return _file(finding)
-    if not finding.length:
-        return say("cli_check.at_byte", file=_file(finding), byte=finding.position)
-    return say(
-        "cli_check.at_bytes",
-        file=_file(finding),
-        first=finding.position,
-        last=finding.position + finding.length - 1,
-    )
-
-
-def _file(finding: "Finding") -> str:
-    """The file without its partition, under whose name it is listed."""
-    name = finding.file or ""
-    return "" if name == finding.partition else name.removeprefix(f"{finding.partition}/")
-
-
-def _add_hex(text: Message | None, digits: str) -> str:
-    line = "" if text is None else output.to_one_line(text)
-    return f"{line}  [{digits}]" if digits else line
-
-
-def _wrap(label: str, text: str | Message, indent: str = " " * 11) -> Iterator[str]:
-    """A text in lines, the label in front of the first."""
-    return output.wrap(text, f"{indent}{output.pad(label, 10)}" if label else indent)

@@ -51,7 +51,7 @@ FLAGS = {
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Adds `dump` to the command line, with the options of Kafka's tool.
 
-    There are none may be shortened, one dash does as well as two.
+    As there, none may be shortened, and one dash does as well as two.
     """
     parser = subparsers.add_parser(
         "dump",
@@ -168,13 +168,16 @@ def options(args: argparse.Namespace) -> "DumpOptions":
     prints = args.print_data_log or decoder is not None or any(name is not None for name in classes)
     return DumpOptions(
         files,
-        prints,
-        prints or args.deep_iteration,
-        decoder,
-        *(name or STRING_DECODER for name in classes),
-        args.skip_record_metadata,
-        MAX_INT if args.max_bytes is None else args.max_bytes,
-        MAX_MESSAGE_BYTES if args.max_message_size is None else args.max_message_size,
-        args.verify_index_only,
-        args.index_sanity_check,
+        prints=prints,
+        deep=prints or args.deep_iteration,
+        decoder=decoder,
+        key_decoder_class=args.key_decoder_class or STRING_DECODER,
+        value_decoder_class=args.value_decoder_class or STRING_DECODER,
+        skip_record_metadata=args.skip_record_metadata,
+        max_bytes=MAX_INT if args.max_bytes is None else args.max_bytes,
+        max_message_bytes=(
+            MAX_MESSAGE_BYTES if args.max_message_size is None else args.max_message_size
+        ),
+        verify_index_only=args.verify_index_only,
+        index_sanity_check=args.index_sanity_check,
     )

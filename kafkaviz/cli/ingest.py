@@ -2,12 +2,12 @@
 
 import argparse
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, cast
 
 from kafkaviz.cli import INTERRUPTED
 from kafkaviz.cli.common import output
+from kafkaviz.cli.common.progress import ProgressLine
 from kafkaviz.messages import message, say
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def _leave(ingest: "Ingest", status: int) -> NoReturn:
     The JVM ends with this process.
     """
     ingest.settle(SETTLED_WITHIN_S)
-    print(f"kafkaviz: {say('cli.stopped')}", file=sys.stderr, flush=True)
+    output.note(f"kafkaviz: {say('cli.stopped')}")
     os._exit(status)
 
 
@@ -127,20 +127,15 @@ def _watch(ingest: "Ingest") -> "CatalogInfo":
 
     One line that changes on a terminal, else a line now and then where there is something new.
     """
-    terminal, previous = sys.stderr.isatty(), ""
+    progress = ProgressLine()
+    interval_s = LINE_EVERY_S if progress.is_terminal else PLAIN_EVERY_S
     try:
-        while (info := ingest.wait(LINE_EVERY_S if terminal else PLAIN_EVERY_S)) is None:
+        while (info := ingest.wait(interval_s)) is None:
             text = _render_progress(ingest.progress())
-            if terminal:
-                sys.stderr.write(f"\r{text}\x1b[K")
-            elif text != previous:
-                sys.stderr.write(f"{text}\n")
-            previous = text
-            sys.stderr.flush()
+            progress.show(text, text)
         return info
     finally:
-        if terminal and previous:
-            sys.stderr.write("\r\x1b[K")
+        progress.clear()
 
 
 def _render_progress(progress: "Progress") -> str:
@@ -189,7 +184,6 @@ def _result(catalog: Path, info: "CatalogInfo", ingest: "Ingest", *, findings: b
 
 
 def _render(result: dict) -> list[str]:
-
     read_count, kept_count = result["read"]["segments"], result["kept"]["segments"]
     lines = [
         say(
@@ -210,13 +204,11 @@ def _render(result: dict) -> list[str]:
         )
         lines += [say("cli_ingest.found", counts=counts)]
     lines += [
-        (
-            say(
-                "cli_ingest.read",
-                segments=message("common.n_segments", n=read_count),
-                size=result["read"]["bytes"],
-                kept=kept_count,
-            )
+        say(
+            "cli_ingest.read",
+            segments=message("common.n_segments", n=read_count),
+            size=result["read"]["bytes"],
+            kept=kept_count,
         )
     ]
     lines += [

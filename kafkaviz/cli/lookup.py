@@ -1,14 +1,13 @@
 """kafkaviz lookup: how Kafka finds an offset or a timestamp in real files, every step of it."""
 
 import argparse
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from kafkaviz.cli.common import output
 from kafkaviz.cli.common.options import resolve_release
-from kafkaviz.messages import language, message, say
+from kafkaviz.messages import message, render, say
 
 if TYPE_CHECKING:
     from kafkaviz.search.log_view import SegmentView
@@ -86,20 +85,20 @@ def run(args: argparse.Namespace) -> int:
     """Looks up and prints the way; 0 whether Kafka has an answer or not."""
     from kafkaviz.analysis.lookup import paths
 
-    args.kafka_version = resolve_release(args.kafka_version, args.path, paths.ADVICE_ANY)
+    version = resolve_release(args.kafka_version, args.path, paths.ADVICE_ANY)
     hint = _unit_hint(args.timestamp)
     if hint:
-        print(f"kafkaviz: {hint}", file=sys.stderr)
-    return (_search_index if paths.index_kind(args.path) else _search_log)(args)
+        output.note(f"kafkaviz: {hint}")
+    return (_search_index if paths.index_kind(args.path) else _search_log)(args, version)
 
 
-def _search_log(args: argparse.Namespace) -> int:
+def _search_log(args: argparse.Namespace, version: str) -> int:
     from kafkaviz import versions
     from kafkaviz.analysis.lookup import paths
     from kafkaviz.search.lookup import lookup
 
-    search_profile = versions.search_profile(args.kafka_version, args.search)
-    log = paths.open_log(args.path, args.kafka_version, as_is=args.as_is)
+    search_profile = versions.search_profile(version, args.search)
+    log = paths.open_log(args.path, version, as_is=args.as_is)
     _say_recovery(log.recovered_files, log.segments)
     result = lookup(log, search_profile, args.offset, args.timestamp, args.isolation)
     if args.json:
@@ -107,13 +106,13 @@ def _search_log(args: argparse.Namespace) -> int:
 
         output.say_json(as_object(result, log.start_error))
     else:
-        from kafkaviz.cli.text.lookup_text import render
+        from kafkaviz.cli.text import lookup_text
 
-        output.say(render(result))
+        output.say(lookup_text.render(result))
     return 0
 
 
-def _search_index(args: argparse.Namespace) -> int:
+def _search_index(args: argparse.Namespace, version: str) -> int:
     from kafkaviz import versions
     from kafkaviz.analysis.lookup import paths
     from kafkaviz.errors import KafkavizError
@@ -128,8 +127,8 @@ def _search_index(args: argparse.Namespace) -> int:
                 name=args.path.name,
             )
         )
-    search_profile = versions.search_profile(args.kafka_version, args.search)
-    directory, segment = paths.open_index(args.path, args.kafka_version, as_is=args.as_is)
+    search_profile = versions.search_profile(version, args.search)
+    directory, segment = paths.open_index(args.path, version, as_is=args.as_is)
     _say_recovery([name for name in segment.recovered_files if name == args.path.name], [segment])
     search = (index.find_time if is_time else index.find_offset)(segment, target, search_profile)
     answer = (
@@ -144,16 +143,16 @@ def _search_index(args: argparse.Namespace) -> int:
             index_object(search, answer, search_profile.version, directory, segment.start_error)
         )
     else:
-        from kafkaviz.cli.text.lookup_text import render_index_search
+        from kafkaviz.cli.text import lookup_text
 
-        output.say(render_index_search(search, answer, search_profile))
+        output.say(lookup_text.render_index_search(search, answer, search_profile))
     return 0
 
 
 def _say_recovery(names: Sequence[str], segments: "Sequence[SegmentView]") -> None:
-    """Warns that no start gets so far.
+    """Says on stderr which files are shown as recovery would leave them.
 
-    It says on stderr that bytes are shown under the name of a file that holds others.
+    And that the next start fails, where it does.
     """
     from kafkaviz.analysis.lookup.lookups import (
         describe_failed_start,
@@ -162,22 +161,11 @@ def _say_recovery(names: Sequence[str], segments: "Sequence[SegmentView]") -> No
     )
 
     if error := segments[0].start_error:
-        print(
-            output.to_one_line(
-                "kafkaviz: "
-                + describe_failed_start(error, has_unopened=has_unopened_log(segments)).render(
-                    language()
-                )
-            ),
-            file=sys.stderr,
-        )
+        failed_start = describe_failed_start(error, has_unopened=has_unopened_log(segments))
+        output.note(f"kafkaviz: {render(failed_start)}")
     if names:
-        print(
-            output.to_one_line(
-                f"kafkaviz: {say('cli_lookup.read_as_recovered', what=describe_recovered(names))}"
-            ),
-            file=sys.stderr,
-        )
+        what = describe_recovered(names)
+        output.note(f"kafkaviz: {say('cli_lookup.read_as_recovered', what=what)}")
 
 
 def _parse_offset(text: str) -> int:
@@ -185,12 +173,17 @@ def _parse_offset(text: str) -> int:
     return _parse_long(text, "offset", say("cli_lookup.no_offset", text=text))
 
 
-def _parse_long(text: str, what: str, message: str) -> int:
-    """argparse's error, otherwise where the text is no whole number in digits, for what is none."""
+def _parse_long(text: str, what: str, refusal: str) -> int:
+    """A number of 64 bits, or argparse's error.
+
+    Args:
+        what: "offset" or "timestamp".
+        refusal: of a text that is no whole number in digits.
+    """
     import re
 
     if not re.fullmatch("[+-]?[0-9]+", text):
-        raise argparse.ArgumentTypeError(message)
+        raise argparse.ArgumentTypeError(refusal)
     number = int(text) if len(text) < 40 else 1 << 63  # Python refuses to read thousands of digits
     if not -(1 << 63) <= number < 1 << 63:
         raise argparse.ArgumentTypeError(say(f"cli_lookup.large_{what}"))
@@ -208,11 +201,7 @@ def _parse_timestamp(text: str) -> int | str:
     with suppress(ValueError):
         if not text.isdecimal():  # 20260921 would be a date too
             return units.timestamp_ms(text)
-    return _parse_long(
-        text,
-        "timestamp",
-        say("cli_lookup.no_timestamp", text=text),
-    )
+    return _parse_long(text, "timestamp", say("cli_lookup.no_timestamp", text=text))
 
 
 def _unit_hint(timestamp: int | str | None) -> str | None:

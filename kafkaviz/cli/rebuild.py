@@ -4,13 +4,12 @@ The indexes that Kafka's recovery would build from a .log alone, written somewhe
 """
 
 import argparse
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafkaviz.cli.common import output
-from kafkaviz.cli.common.options import parse_folder, parse_setting, resolve_release
+from kafkaviz.cli.common.options import add_setting_option, parse_folder, resolve_release
 from kafkaviz.messages import message, say
 
 if TYPE_CHECKING:
@@ -59,15 +58,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         type=parse_folder,
         help="the folder to write into; made if it is not there",
     )
-    parser.add_argument(
-        "--set",
-        metavar="NAME=VALUE",
-        dest="typed",
-        action="append",
-        default=[],
-        type=parse_setting,
-        help="a setting; may be repeated",
-    )
+    add_setting_option(parser)
     parser.add_argument(
         "--kafka-version",
         metavar="V",
@@ -86,19 +77,14 @@ def run(args: argparse.Namespace) -> int:
 
     version = resolve_release(args.kafka_version, args.path, paths.ADVICE_LOG)
     parsed = versions.parse(version)
-    source = open_rebuild_source(args.path, parsed, dict(args.typed))
+    source = open_rebuild_source(args.path, parsed, dict(args.overrides))
     out = file.absolute_path(args.out)
     rebuilt_segments, files = _write_indexes(source, parsed, out)
     if args.json:
         output.say_json(_as_object(source, rebuilt_segments, files))
     else:
-        print(
-            output.to_one_line(
-                say(
-                    "cli_rebuild.recovered_as", version=version, settings=_describe_settings(source)
-                )
-            ),
-            file=sys.stderr,
+        output.note(
+            say("cli_rebuild.recovered_as", version=version, settings=_describe_settings(source))
         )
         output.say(_render(source, rebuilt_segments, out))
     return 0
@@ -182,14 +168,12 @@ def _events(segment: "RebuiltSegment") -> Iterator[dict]:
 def _render(
     source: "RebuildSource", segments: "Sequence[RebuiltSegment]", out: Path
 ) -> Iterator[str]:
-
     for segment in segments:
         result, files = segment.recovered_segment, segment.files()
         counts = (
             message("cli.offset_entries", n=len(result.offset_entries)),
             message("cli.time_entries", n=len(result.time_entries)),
         )
-
         aborted = (message("cli_rebuild.aborted", n=len(result.aborted)),) if len(files) > 2 else ()
         yield say(
             "cli.segment_line",

@@ -4,13 +4,13 @@ One HTML file to hand on: what a broker directory holds, what is wrong, what to 
 """
 
 import argparse
-import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kafkaviz.cli.common import output
-from kafkaviz.cli.common.options import parse_setting
+from kafkaviz.cli.common.options import add_setting_option
+from kafkaviz.cli.common.progress import ProgressLine
 from kafkaviz.messages import Message, message, say
 
 if TYPE_CHECKING:
@@ -68,17 +68,9 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         metavar="V",
         help="the release that reads the directory (default: by its traces)",
     )
-    parser.add_argument(
-        "--set",
-        metavar="NAME=VALUE",
-        dest="typed",
-        action="append",
-        default=[],
-        type=parse_setting,
-        help=(
-            "a setting that the directory does not tell, such as log.retention.ms=-1; may be "
-            "repeated"
-        ),
+    add_setting_option(
+        parser,
+        "a setting that the directory does not tell, such as log.retention.ms=-1; may be repeated",
     )
     parser.add_argument(
         "--json", action="store_true", help="print what was written as one JSON object"
@@ -96,14 +88,16 @@ def run(args: argparse.Namespace) -> int:
 
     broker = open_broker(args.path)
     out = _check_destination(args.out, broker)
-    progress = _ReportProgress()
-    options: dict[str, Any] = {
-        "with_payload": args.payload,
-        "with_sha256": args.sha256,
-        "watch": progress.show,
-    }
-    subject = gather(broker, args.kafka_version, dict(args.typed), **options)
-    progress.show(message("report_progress.writing"))
+    progress = ProgressLine()
+    subject = gather(
+        broker,
+        args.kafka_version,
+        dict(args.overrides),
+        with_payload=args.payload,
+        with_sha256=args.sha256,
+        on_progress=lambda what: _show(progress, what),
+    )
+    _show(progress, message("report_progress.writing"))
     text = report.page(subject, int(time.time() * 1000)).encode()
     _write(out, text)
     progress.clear()
@@ -115,26 +109,9 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-class _ReportProgress:
-    """What is being done: on a terminal its last line, else a line for each kind of work."""
-
-    def __init__(self) -> None:
-        self._kind = ""
-
-    def show(self, what: Message) -> None:
-        kind = what.key.removeprefix("report_progress.")
-        if sys.stderr.isatty():
-            sys.stderr.write(f"\r{output.to_one_line(what)}\x1b[K")
-        elif kind != self._kind:
-            print(
-                output.to_one_line(f"kafkaviz: {say(f'report_progress.{kind}_alone')}"),
-                file=sys.stderr,
-            )
-        self._kind = kind
-
-    def clear(self) -> None:
-        if sys.stderr.isatty():
-            sys.stderr.write("\r\x1b[K")
+def _show(progress: ProgressLine, what: Message) -> None:
+    """What is being done; where no terminal is, its kind alone."""
+    progress.show(what, f"kafkaviz: {say(f'{what.key}_alone')}")
 
 
 # ---- the file

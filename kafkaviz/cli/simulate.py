@@ -4,19 +4,17 @@ Real segments without a broker, of a workload or of a log that was there before.
 """
 
 import argparse
-import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafkaviz.cli.common import output
-from kafkaviz.cli.common.options import parse_folder, parse_setting, resolve_release
+from kafkaviz.cli.common.options import add_setting_option, parse_folder, resolve_release
 from kafkaviz.messages import message, say
 
 if TYPE_CHECKING:
     from kafkaviz.analysis.rebuild.replay_source import ReplaySource
-    from kafkaviz.config_def import Release
     from kafkaviz.simulate.directory.simulation import Simulated, SimulationPlan
 
 EPILOG = """\
@@ -81,15 +79,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         type=parse_folder,
         help="the folder to write into; made if it is not there",
     )
-    parser.add_argument(
-        "--set",
-        metavar="NAME=VALUE",
-        dest="typed",
-        action="append",
-        default=[],
-        type=parse_setting,
-        help="a setting; may be repeated",
-    )
+    add_setting_option(parser)
     parser.add_argument(
         "--seed",
         metavar="N",
@@ -120,7 +110,6 @@ def run(args: argparse.Namespace) -> int:
     if args.list:
         _say_presets(as_json=args.json)
         return 0
-    from kafkaviz.analysis.lookup import paths
     from kafkaviz.cli.text import simulation_text
     from kafkaviz.errors import KafkavizError
     from kafkaviz.log import file
@@ -129,24 +118,16 @@ def run(args: argparse.Namespace) -> int:
     if args.out is None:
         raise KafkavizError(message("errors.name_out_folder"))
     out = file.absolute_path(args.out)
-    if args.replay:
-        args.kafka_version = resolve_release(
-            args.kafka_version, args.replay, paths.ADVICE_PARTITION
-        )
-    source = _source(args) if args.replay else None
-    plan = _replay(args, source) if source else _workload(args)
+    plan, source = _plan_replay(args) if args.replay else (_plan_workload(args), None)
     inputs = source.inputs if source else ()
     resolve_output(out, inputs)
     if not args.json:
-        print(
-            output.to_one_line(
-                say(
-                    "cli_simulate.writing_as",
-                    version=_version(plan),
-                    settings=_describe_settings(plan, source),
-                )
-            ),
-            file=sys.stderr,
+        output.note(
+            say(
+                "cli_simulate.writing_as",
+                version=_version(plan),
+                settings=_describe_settings(plan, source),
+            )
         )
     # its files are read where they were written
     with (_live if args.live else _write_files)(
@@ -168,44 +149,33 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _workload(args: argparse.Namespace) -> "SimulationPlan":
+def _plan_workload(args: argparse.Namespace) -> "SimulationPlan":
     """The plan of a workload; in --live it starts now."""
     import time
     from dataclasses import replace
 
     from kafkaviz.simulate.directory import simulation
 
-    settings = dict(args.typed)
+    settings = dict(args.overrides)
     workload = simulation.open_workload(args.workload, args.kafka_version, settings)
     if args.live:
         workload = replace(workload, start_ms=int(time.time() * 1000))
     return simulation.plan_workload(workload, settings, args.seed, args.kafka_version)
 
 
-def _source(args: argparse.Namespace) -> "ReplaySource":
-    """The partition that is to be written once more."""
+def _plan_replay(args: argparse.Namespace) -> "tuple[SimulationPlan, ReplaySource]":
+    """The plan of a partition that is to be written once more, and that partition."""
+    from kafkaviz import versions
+    from kafkaviz.analysis.lookup import paths
     from kafkaviz.analysis.rebuild.replay_source import open_replay_source
-
-    return open_replay_source(args.replay, _release(args))
-
-
-def _replay(args: argparse.Namespace, source: "ReplaySource") -> "SimulationPlan":
-    """The plan for it."""
     from kafkaviz.simulate.directory import simulation
 
-    return simulation.plan_log(
-        source.log,
-        source.settings,
-        dict(args.typed),
-        1 if args.seed is None else args.seed,
-        _release(args),
-    )
-
-
-def _release(args: argparse.Namespace) -> "Release":
-    from kafkaviz import versions
-
-    return versions.parse(args.kafka_version)
+    version = resolve_release(args.kafka_version, args.replay, paths.ADVICE_PARTITION)
+    release = versions.parse(version)
+    source = open_replay_source(args.replay, release)
+    seed = 1 if args.seed is None else args.seed
+    plan = simulation.plan_log(source.log, source.settings, dict(args.overrides), seed, release)
+    return plan, source
 
 
 @contextmanager

@@ -3,27 +3,21 @@
 import argparse
 import math
 import re
-import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from kafkaviz.cli.common import output
-from kafkaviz.cli.common.options import parse_setting
-from kafkaviz.messages import Message, message, say
+from kafkaviz.cli.common.options import add_setting_option, parse_setting
+from kafkaviz.cli.common.progress import ProgressLine
+from kafkaviz.messages import message, say
 
 if TYPE_CHECKING:
-    from kafkaviz.analysis.cost.cost_model import LookupPrices
     from kafkaviz.analysis.rebuild.what_if import WhatIf
-    from kafkaviz.analysis.tuning import Budgets, IntervalPrice, Recommendation
-    from kafkaviz.analysis.tuning.source import TuningCase, TuningSource
+    from kafkaviz.analysis.tuning import Budgets
+    from kafkaviz.analysis.tuning.source import TuningSource
 
 BUDGETS = {"p99": "p99_us", "cold-p99": "cold_p99_us", "cores": "cores", "index": "index_share"}
 UNITS_US = {"us": 1.0, "µs": 1.0, "ms": 1000.0, "s": 1e6}
-TARGETS = {
-    "base_offset": "cli_tune.target_base_offset",
-    "every_offset": "cli_tune.target_every_offset",
-    "timestamp": "cli_tune.target_timestamp",
-}
 STORAGES = ("memory", "nvme", "ssd", "hdd", "cloud-volume", "object-store")
 EPILOG = """\
 PATH is a partition directory, a broker directory, BROKER/TOPIC, an archive of one, or a .log;
@@ -111,15 +105,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         choices=STORAGES,
         help="where cold reads go (default: as calibrated, else nvme)",
     )
-    parser.add_argument(
-        "--set",
-        metavar="NAME=VALUE",
-        dest="typed",
-        action="append",
-        default=[],
-        type=parse_setting,
-        help="a setting; may be repeated",
-    )
+    add_setting_option(parser)
     parser.add_argument(
         "--what-if",
         metavar="NAME=VALUE",
@@ -146,8 +132,14 @@ def run(args: argparse.Namespace) -> int:
     from kafkaviz.analysis.tuning.source import open_source
 
     budgets = _budgets(args)
-    source = open_source(args.source, args.kafka_version, dict(args.typed), on_progress=_show)
-    _clear()
+    progress = ProgressLine()
+    source = open_source(
+        args.source,
+        args.kafka_version,
+        dict(args.overrides),
+        on_progress=lambda name, _share: progress.show(say("cli.reading", what=name)),
+    )
+    progress.show("")  # not clear(): a workload has shown nothing, and is given an empty line
     output.say_newer(source.assumed_release.newer_than_known)
     costs = cost_model.lookup_prices(
         by_base_offset=source.by_base_offset,
@@ -165,19 +157,11 @@ def run(args: argparse.Namespace) -> int:
             }
         output.say_json(document)
     else:
-        output.say(_render(source, answers, recommendation, costs))
-        output.say(_render_what_if(comparison) if comparison else ())
+        from kafkaviz.cli.text import tuning_text
+
+        output.say(tuning_text.render(source, answers, recommendation, costs))
+        output.say(tuning_text.render_what_if(comparison) if comparison else ())
     return 0
-
-
-def _show(name: str, _share: float) -> None:
-    if sys.stderr.isatty():
-        sys.stderr.write(f"\r{output.to_one_line(say('cli.reading', what=name))}\x1b[K")
-
-
-def _clear() -> None:
-    if sys.stderr.isatty():
-        sys.stderr.write("\r\x1b[K")
 
 
 def _parse_budget(text: str) -> tuple[str, float | None]:
@@ -225,9 +209,6 @@ def _budgets(args: argparse.Namespace) -> "Budgets":
     return budgets
 
 
-# ---- what if
-
-
 def _what_if(source: "TuningSource", changed: Mapping[str, str]) -> "tuple[WhatIf, WhatIf]":
     """The log once more, with its settings and with others; the sum over a topic's partitions."""
     from kafkaviz import config_def, versions
@@ -247,287 +228,3 @@ def _what_if(source: "TuningSource", changed: Mapping[str, str]) -> "tuple[WhatI
     return what_if.compare(
         case.logs, case.today.config, fields, source.behaviour, is_leader=case.is_leader
     )
-
-
-def _render_what_if(comparison: "tuple[WhatIf, WhatIf]") -> Iterator[str]:
-
-    yield from ("", say("cli_tune.once_more"))
-    for name, outcome in zip(
-        (say("cli_tune.as_set"), say("cli_tune.what_if")), comparison, strict=True
-    ):
-        rolls = tuple(
-            message("cli_tune.rolls_by", n=count, cause=message(f"roll_cause.{cause}"))
-            for cause, count in outcome.rolls.items()
-        ) or (message("cli_tune.no_rolls"),)
-        entries = message(
-            "cli_tune.index_entries",
-            offsets=outcome.offset_entries,
-            times=outcome.time_entries,
-            size=outcome.index_bytes,
-        )
-        yield "  " + say(
-            "cli_tune.outcome",
-            name=output.pad(name, 8),
-            segments=message("common.n_segments", n=outcome.segments),
-            rolls=rolls,
-            entries=entries,
-            maps=outcome.maps,
-            files=outcome.files,
-        )
-
-
-# ---- as text
-
-
-def _render(
-    source: "TuningSource",
-    answers: "Mapping[str, Recommendation | None]",
-    recommendation: "Recommendation | None",
-    costs: "LookupPrices",
-) -> Iterator[str | Message]:
-    from kafkaviz.analysis import tuning
-    from kafkaviz.analysis.tuning import tuning_text as tuning_text
-    from kafkaviz.analysis.tuning.source import BROKER
-    from kafkaviz.log.archives import archive
-
-    case = source.total
-    parts = case.measurement.parts
-    yield say(
-        f"cli_tune.measured_{source.kind}",
-        name=source.name,
-        batches=message("common.n_batches", n=parts.batches),
-        log=parts.log_bytes,
-        segments=message("common.n_segments", n=case.measurement.segments),
-        version=source.version,
-    )
-    yield from filter(
-        None,
-        [
-            tuning_text.describe_left_out(
-                source.inactive_segments, metadata_left_out=source.metadata_left_out
-            )
-        ],
-    )
-    if recommendation is None:
-        yield say("tuning_answer.no_batch")
-        return
-    name = tuning.BROKER_SETTING if source.kind == BROKER else tuning.SETTING
-    yield from ("", tuning_text.headline(recommendation, name))
-    yield from (
-        line
-        for reason in recommendation.reasons
-        for line in _wrap(say("cli_tune.label_because"), tuning_text.describe_reason(reason))
-    )
-    yield from (
-        line
-        for reason in recommendation.not_fixed
-        for line in _wrap(say("cli_tune.label_not_fixed"), tuning_text.describe_reason(reason))
-    )
-    if recommendation.verdict == "change":
-        topic = None if source.kind == BROKER else case.today.topic
-        yield from ("", f"  {tuning_text.alter_line(tuning.SETTING, recommendation.value, topic)}")
-        yield from _wrap(say("cli_tune.label_reaches"), tuning_text.describe_reach(tuning.SETTING))
-    yield from ("", *_render_basis(case, recommendation, costs))
-    yield from _render_table(case, recommendation, costs)
-    yield from _render_targets(recommendation)
-    if source.kind == BROKER:
-        yield from _render_topics(source, answers)
-    yield from (
-        say("cli_tune.left_out", path=archive.display_path(problem.path), what=problem.what)
-        for problem in source.problems
-    )
-
-
-def _render_basis(
-    case: "TuningCase", recommendation: "Recommendation", costs: "LookupPrices"
-) -> Iterator[str]:
-    """What is sure, what is modelled, and what else the setting touches."""
-    from kafkaviz.analysis import tuning
-    from kafkaviz.analysis.tuning import tuning_text as tuning_text
-
-    yield from _wrap(
-        say("cli_tune.label_today"),
-        say(
-            "cli_tune.setting_from",
-            name=tuning.SETTING,
-            value=case.today.interval_bytes,
-            source=case.today.interval_source,
-        ),
-    )
-    if case.today.inferred_settings:
-        inferred_settings = (
-            f"{name} = {getattr(case.today.config, name.replace('.', '_'))}"
-            for name in case.today.inferred_settings
-        )
-        yield from _wrap(
-            say("cli_tune.label_inferred"),
-            say("cli_tune.from_the_rolls", settings=tuple(inferred_settings)),
-        )
-    sure = "sure_as_replayed"
-    if case.disk_entries is not None:
-        sure = "sure_same" if case.disk_entries == case.replayed_entries else "sure_other"
-
-    yield from _wrap(
-        say("cli_tune.label_sure"),
-        say(
-            f"cli_tune.{sure}",
-            offsets=case.replayed_entries[0],
-            times=case.replayed_entries[1],
-            there_offsets=case.disk_entries[0] if case.disk_entries else None,
-            there_times=case.disk_entries[1] if case.disk_entries else None,
-        ),
-    )
-    how = (
-        message("cli_tune.calibrated", day=costs.calibrated)
-        if costs.calibrated
-        else message("cli_tune.presets")
-    )
-    each = costs.with_one_read_share(case.measurement.one_read_share).each_us
-    header_price = "header_price"
-    if costs.is_modelled:
-        header_price = "header_price_java" if costs.calibrated else "header_price_half"
-    elif case.measurement.one_read_share:
-        header_price = "header_price_old"
-
-    yield from _wrap(
-        say("cli_tune.label_modelled"),
-        say(
-            f"cli_tune.{header_price}",
-            typical=each.typical,
-            low=each.low,
-            high=each.high,
-            share=case.measurement.one_read_share,
-            how=how,
-        ),
-    )
-    yield from _wrap(
-        say("cli_tune.label_price"), tuning_text.describe_price(recommendation.current_price)
-    )
-    yield from _wrap(
-        say("cli_tune.label_limits"),
-        tuning_text.describe_limits(
-            tuning.limits_at(case.measurement, case.today.config, recommendation.value)
-        ),
-    )
-    footprint = tuning.footprint_at(case.measurement, case.today, recommendation.value)
-    yield from _wrap(
-        say("cli_tune.label_takes"), tuning_text.describe_footprint(footprint, case.index_files)
-    )
-
-
-def _render_table(
-    case: "TuningCase", recommendation: "Recommendation", costs: "LookupPrices"
-) -> Iterator[str]:
-    """Today, what is considered, and round intervals around them."""
-    from kafkaviz import units
-    from kafkaviz.analysis.tuning import tuning_text as tuning_text
-
-    heads = (
-        ("interval", 12), ("entries", 12), ("index", 12), ("of_log", 9), ("headers", 10),
-        ("p99", 7), ("max", 8),
-    )  # fmt: skip
-    cells = (output.pad(say(f"cli_tune.head_{name}"), width, ">") for name, width in heads)
-    yield from ("", f"{''.join(cells)}   {say('cli_tune.head_p99_warm')}")
-    for interval, mark in _rows(case, recommendation, costs):
-        row = interval.row
-        index = (
-            f"{units.size(int(row['index_bytes'])):>12}"
-            f"{tuning_text.format_share(interval.index_share):>9}"
-        )
-        headers = f"{row['headers_mean']:>10.1f}{row['headers_p99']:>7}{row['headers_max']:>8}"
-        range_text = output.to_one_line(tuning_text.format_us_range(interval.p99_us))
-        words = f"   {range_text}{'  ' if mark else ''}{mark}"
-        yield f"{interval.interval_bytes:>12}{row['entries']:>12}{index}{headers}{words}"
-
-
-def _rows(
-    case: "TuningCase", recommendation: "Recommendation", costs: "LookupPrices"
-) -> "Iterator[tuple[IntervalPrice, str]]":
-    """The rows of the table.
-
-    Today's interval as its index is on disk, and where the replay is another, that too.
-
-    Yields:
-        An interval with its prices, and a word that marks it.
-    """
-    from kafkaviz.analysis import tuning
-
-    today = recommendation.current_price
-    intervals = {1 << power for power in range(10, 21, 2)} | {recommendation.considered_bytes}
-    for interval in tuning.price_all(case.measurement, costs):
-        if interval.interval_bytes == today.interval_bytes:
-            yield today, say("cli_tune.mark_today")
-            if interval.row != today.row:
-                yield interval, say("cli_tune.mark_replayed")
-        elif interval.interval_bytes in intervals:
-            yield (
-                interval,
-                say("cli_tune.mark_considered")
-                if interval.interval_bytes == recommendation.considered_bytes
-                else "",
-            )
-
-
-def _render_targets(recommendation: "Recommendation") -> Iterator[str]:
-    """What lookups read by what they look for, today and with what is considered."""
-    from kafkaviz.analysis import tuning
-
-    intervals = [
-        recommendation.current_price,
-        *(
-            [recommendation.proposed_price]
-            if recommendation.considered_bytes != recommendation.current_price.interval_bytes
-            else []
-        ),
-    ]
-    yield from (
-        "",
-        output.pad(say("cli_tune.headers_by_target"), 24)
-        + "".join(
-            f"{interval.interval_bytes:>16}{'p99':>7}{output.pad(say('cli_tune.head_max'), 8, '>')}"
-            for interval in intervals
-        ),
-    )
-    for name, words in TARGETS.items():
-        rows = [tuning.by_target(interval)[name] for interval in intervals]
-        if not math.isnan(rows[0]["headers_mean"]):
-            cells = (
-                f"{row['headers_mean']:>16.1f}{row['headers_p99']:>7}{row['headers_max']:>8}"
-                for row in rows
-            )
-            yield f"  {output.pad(say(words), 22)}{''.join(cells)}"
-
-
-def _render_topics(
-    source: "TuningSource", answers: "Mapping[str, Recommendation | None]"
-) -> Iterator[str]:
-    """A line a topic, those to change first."""
-    from kafkaviz import units
-    from kafkaviz.analysis.tuning import tuning_text as tuning_text
-
-    yield from ("", say("cli_tune.topics"))
-    cases = sorted(source.cases, key=lambda case: (_is_keep(answers.get(case.name)), case.name))
-    for case in cases:
-        recommendation = answers.get(case.name)
-        text = output.to_one_line(
-            message("tuning.no_batch")
-            if recommendation is None
-            else tuning_text.headline(recommendation)
-        )
-        size = units.size(case.measurement.log_bytes)
-        batch = (
-            ""
-            if recommendation is None
-            else say("cli_tune.bytes_a_batch", batch=case.measurement.batch_bytes)
-        )
-        yield f"  {output.pad(case.name, 28)}{size:>10}{output.pad(batch, 19, '>')}   {text}"
-    if source.metadata_left_out:
-        yield f"  {say('cli_tune.metadata_left')}"
-
-
-def _is_keep(recommendation: "Recommendation | None") -> bool:
-    return recommendation is None or recommendation.verdict == "keep"
-
-
-def _wrap(label: str, text: str | Message) -> Iterator[str]:
-    return output.wrap(text, f"  {output.pad(label, 11)}", breaks_words=True)

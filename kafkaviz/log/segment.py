@@ -90,6 +90,14 @@ class Segment:
         """The files that exist."""
         return tuple(info for info in (self.log, self.index, self.timeindex, self.txnindex) if info)
 
+    def file_name(self, kind: str) -> str:
+        """The name of its "log", "index", "timeindex" or "txnindex".
+
+        Of a file that does not exist, the one that Kafka would give it.
+        """
+        info = getattr(self, kind)
+        return info.name if info else f"{self.name}.{kind}"
+
     def scan(
         self,
         start: int = 0,

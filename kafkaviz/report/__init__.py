@@ -76,7 +76,7 @@ def report(
             checkup,
             with_payload=include_payload,
             with_sha256=include_sha256,
-            watch=on_progress,
+            on_progress=on_progress,
         ),
         created_ms,
     )

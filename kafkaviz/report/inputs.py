@@ -37,19 +37,19 @@ class Digest:
 
 
 def digests(
-    broker: Broker, watch: Callable[[Message], None] = lambda _what: None
+    broker: Broker, on_progress: Callable[[Message], None] = lambda _what: None
 ) -> Iterator[Digest]:
     """The archive first, if there is one.
 
     Then each file of the directory, or of the one partition that was opened, by name.
     """
     if archive.is_archive(broker.source):
-        watch(message("report_progress.sha256", name=broker.source.name))
+        on_progress(message("report_progress.sha256", name=broker.source.name))
         yield replace(_digest(broker.source, broker.source.name), is_archive=True)
     root = broker.partitions[0].path if is_lone(broker) else broker.path
     for folder, subfolders, names in os.walk(root):
         subfolders.sort()
-        watch(message("report_progress.sha256", name=Path(folder).name))
+        on_progress(message("report_progress.sha256", name=Path(folder).name))
         for name in sorted(names):
             path = Path(folder) / name
             if path.is_file() and not path.is_symlink():

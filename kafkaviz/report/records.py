@@ -38,7 +38,7 @@ class Sample:
 
 
 def samples(
-    broker: Broker, watch: Callable[[Message], None] = lambda _what: None
+    broker: Broker, on_progress: Callable[[Message], None] = lambda _what: None
 ) -> Iterator[Sample]:
     """Of each topic but Kafka's own, by name; of one without a record nothing."""
     largest: dict[str, Partition] = {}
@@ -48,7 +48,7 @@ def samples(
                 partition, largest.get(partition.topic, partition), key=_log_bytes
             )
     for topic in sorted(largest)[:TOPICS]:
-        watch(message("report_progress.records", name=largest[topic].directory))
+        on_progress(message("report_progress.records", name=largest[topic].directory))
         sample = _sample(largest[topic])
         if sample.rows or sample.fault:
             yield sample

@@ -61,7 +61,7 @@ class Subject:
     Attributes:
         tails: what stands behind the last complete batch, in words, by topic-partition directory
             and base offset.
-        tuning: None where nothing can be tuned, untuned says why.
+        tuning: None where nothing can be tuned; untuned_reason says why.
         samples, digests: None where nobody asked for records or checksums.
     """
 
@@ -83,18 +83,18 @@ class Subject:
 def gather(
     broker: Broker,
     version: str | None = None,
-    typed: Mapping[str, str] | None = None,
+    overrides: Mapping[str, str] | None = None,
     checkup: Health | None = None,
     *,
     with_payload: bool = False,
     with_sha256: bool = False,
-    watch: ProgressListener = lambda _what: None,
+    on_progress: ProgressListener = lambda _what: None,
 ) -> Subject:
     """Reads the directory; a broken segment is left out and named.
 
     Args:
         version: as for a checkup.
-        typed: as for a checkup.
+        overrides: as for a checkup.
         checkup: a checkup that there is already, by the same release.
 
     Raises:
@@ -102,20 +102,22 @@ def gather(
         CannotOpen: the directory cannot be read.
     """
     settings = (
-        open_settings(broker, assume_release(broker, version).version, typed) if typed else None
+        open_settings(broker, assume_release(broker, version).version, overrides)
+        if overrides
+        else None
     )
     checkup = checkup or broker_health.check(
         broker,
         version,
         settings=settings,
-        watch=lambda partition: watch(
+        on_partition=lambda partition: on_progress(
             message("report_progress.checking", name=partition.directory)
         ),
     )
-    inventory, tails = _count_segments(broker, watch)
-    report_tuning, why = _tune(broker, checkup.version.text, typed or {}, watch)
-    samples = tuple(records.samples(broker, watch)) if with_payload else None
-    digests = tuple(inputs.digests(broker, watch)) if with_sha256 else None
+    inventory, tails = _count_segments(broker, on_progress)
+    report_tuning, why = _tune(broker, checkup.version.text, overrides or {}, on_progress)
+    samples = tuple(records.samples(broker, on_progress)) if with_payload else None
+    digests = tuple(inputs.digests(broker, on_progress)) if with_sha256 else None
     return Subject(
         inventory, infer_release(broker), tails, checkup, report_tuning, why, samples, digests
     )
@@ -125,7 +127,7 @@ def gather(
 
 
 def _count_segments(
-    broker: Broker, watch: ProgressListener
+    broker: Broker, on_progress: ProgressListener
 ) -> tuple[BrokerOverview, dict[tuple[str, int], Message]]:
     """The listing with what every header and every index says.
 
@@ -134,7 +136,7 @@ def _count_segments(
     inventory, problems, tails = overview.inventory(broker), list(broker.problems), {}
     rows, codecs, entries = inventory.segments.copy(), {}, []
     for place, partition in enumerate(broker.partitions):
-        watch(message("report_progress.counting", name=partition.directory))
+        on_progress(message("report_progress.counting", name=partition.directory))
         position_before, used_codecs = 0, 0
         for row, segment in zip(
             rows[inventory.starts[place] : inventory.starts[place + 1]],
@@ -209,7 +211,7 @@ def _count_segment(
 
 
 def _tune(
-    broker: Broker, version: str, typed: Mapping[str, str], watch: ProgressListener
+    broker: Broker, version: str, overrides: Mapping[str, str], on_progress: ProgressListener
 ) -> tuple[ReportTuning | None, str | Message]:
     """The tuning of the directory.
 
@@ -220,8 +222,10 @@ def _tune(
         source = open_source(
             broker.source,
             version,
-            typed,
-            on_progress=lambda name, _share: watch(message("report_progress.tuning", name=name)),
+            overrides,
+            on_progress=lambda name, _share: on_progress(
+                message("report_progress.tuning", name=name)
+            ),
         )
         costs = cost_model.lookup_prices(
             by_base_offset=source.by_base_offset,

@@ -8,12 +8,12 @@ from typing import TypeGuard, cast
 
 from kafkaviz import units
 from kafkaviz.analysis import tuning
-from kafkaviz.analysis.tuning import SETTING, IntervalPrice, Recommendation
-from kafkaviz.analysis.tuning import tuning_text as tuning_text
+from kafkaviz.analysis.tuning import SETTING, IntervalPrice, Recommendation, tuning_text
 from kafkaviz.analysis.tuning.source import BROKER, TuningCase
+from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.figures.text import inactive_segment_text
 from kafkaviz.figures.text.join_text import join_sentences
-from kafkaviz.figures.text.tuning_terms import micros, range_text
+from kafkaviz.figures.text.tuning_terms import range_text
 from kafkaviz.figures.tuning import before_after, limit_map, tornado, tuning_curve, tuning_verdict
 from kafkaviz.messages import language, message, say
 from kafkaviz.report.html import (
@@ -234,7 +234,7 @@ def _topic(report_tuning: ReportTuning, case: TuningCase) -> tuple:
         units.group(answer.current_price.interval_bytes),
         units.share(answer.current_price.index_share, 1),
         f"{answer.current_price.row['headers_mean']:.1f}",
-        f"≈ {micros(answer.current_price.p99_us.typical)}",
+        f"≈ {format_us(answer.current_price.p99_us.typical)}",
         says,
     )
 

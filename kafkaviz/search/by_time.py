@@ -44,6 +44,11 @@ SPECIAL_TIMESTAMPS = {
 }
 
 
+def name_of(timestamp_ms: int | None) -> str:
+    """latest, earliest or max; "" for a time."""
+    return next((name for name, value in NAMES.items() if value == timestamp_ms), "")
+
+
 @dataclass(frozen=True)
 class OffsetAndTimestamp:
     """What a client gets.
@@ -191,9 +196,11 @@ def _refuse_unknown(timestamp_ms: int, profile: SearchProfile) -> None:
         timestamp_ms, versions.TIME_INDEX if timestamp_ms >= 0 else None
     )
     if behaviour and not behaviour.applies_to(profile.release):
-        target_name = next(
-            (f'"{name}"' for name, value in NAMES.items() if value == timestamp_ms),
-            message("lookup_request.timestamp", timestamp=timestamp_ms),
+        time_name = name_of(timestamp_ms)
+        target_name = (
+            f'"{time_name}"'
+            if time_name
+            else message("lookup_request.timestamp", timestamp=timestamp_ms)
         )
         since, version = ".".join(map(str, behaviour.first_release)), profile.version
         raise KafkavizError(

@@ -133,12 +133,8 @@ def search_object(search: IndexSearch) -> dict:
 def _target(offset: int | None, timestamp_ms: int | None) -> dict:
     if offset is not None:
         return {"offset": offset}
-    names = {value: name for name, value in by_time.NAMES.items()}
-    return (
-        {"timestamp": names[timestamp_ms]}
-        if timestamp_ms in names
-        else {"timestamp_ms": timestamp_ms}
-    )
+    time_name = by_time.name_of(timestamp_ms)
+    return {"timestamp": time_name} if time_name else {"timestamp_ms": timestamp_ms}
 
 
 def _record(record: ConsumerRecord) -> dict:

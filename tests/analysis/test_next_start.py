@@ -15,8 +15,8 @@ from kafkaviz.analysis.restart.next_start import (
     Restart,
     all_logs,
     config_lookup,
-    foretell,
-    foretell_partition,
+    predict_partition_restart,
+    predict_restart,
 )
 from kafkaviz.log.archives.archive import unpack_if_archive
 from kafkaviz.log.broker import Broker, open_broker
@@ -44,9 +44,9 @@ class Foretold:
 
     def __init__(self, broker: Broker, settings=lambda _: IndexConfig()) -> None:
         self.broker, self.recovered_segments = broker, {}
-        self.restart: Restart = foretell(broker, settings, watch=self._watch)
+        self.restart: Restart = predict_restart(broker, settings, on_recovered=self._on_recovered)
 
-    def _watch(self, directory: str, base: int, recovered_segment: RecoveredSegment) -> None:
+    def _on_recovered(self, directory: str, base: int, recovered_segment: RecoveredSegment) -> None:
         self.recovered_segments[directory, base] = recovered_segment
 
     def sizes(self) -> dict[str, int | None]:
@@ -274,7 +274,7 @@ def test_a_partition_that_no_broker_loads(unstartable, data):
     """The exception is the one that Kafka ended with; the directory's own metadata log tells the
     setting that brings it about.
     """
-    restart = foretell(open_broker(unstartable))
+    restart = predict_restart(open_broker(unstartable))
     (failure,) = restart.failures
     lines = (data / "kafka-4.3.1-unstartable.start-error.txt").read_text().splitlines()
     assert not restart.starts and failure.error in lines
@@ -309,7 +309,7 @@ def test_which_settings_get_past_the_exception(unstartable, setting, starts):
     """
     broker = open_broker(unstartable)
     settings = open_settings(broker, NEWEST, {setting: "10485760"})
-    assert foretell(broker, config_lookup(settings)).starts is starts
+    assert predict_restart(broker, config_lookup(settings)).starts is starts
 
 
 def test_a_directory_that_no_broker_starts_on(shared):
@@ -322,7 +322,9 @@ def test_a_directory_that_no_broker_starts_on(shared):
 
     broker = open_broker(shared / "data" / "kafka-4.3.1-unstartable.tar.gz")
     restart = Foretold(broker, settings).restart
-    assert foretell(broker).failures == restart.failures  # its own metadata log tells the setting
+    assert (
+        predict_restart(broker).failures == restart.failures
+    )  # its own metadata log tells the setting
     (failure,) = restart.failures
     lines = (
         (expected(shared, "kafka-4.3.1-unstartable") / "start-error.txt").read_text().splitlines()
@@ -366,7 +368,7 @@ def test_a_damaged_directory_becomes_what_the_start_made_of_it(damaged, shared):
     }
     steps = {
         step.file
-        for step in foretell(open_broker(damaged)).steps
+        for step in predict_restart(open_broker(damaged)).steps
         if step.action == "rebuild" and step.partition != METADATA
     }
     assert changed - {"metrics-0/00000000000000000000.index"} <= steps
@@ -428,7 +430,7 @@ def test_a_clean_directory_is_left_as_it_is(clean):
 
 def test_some_partitions_of_a_killed_directory(killed):
     """The three tails that were torn by hand are cut where a real start cut them."""
-    restart = foretell(open_broker(killed), killed_settings)
+    restart = predict_restart(open_broker(killed), killed_settings)
     cut = {
         (step.partition, step.from_position, step.size_bytes)
         for step in restart.steps
@@ -445,8 +447,8 @@ def test_some_partitions_of_a_killed_directory(killed):
 def test_one_partition_speaks_for_itself(damaged):
     """The steps of a partition alone are its steps among all."""
     broker = open_broker(damaged)
-    alone = foretell_partition(broker, broker.partition("rides-0"))
-    assert alone.steps == foretell(broker).steps_of_partition("rides-0") and alone.starts
+    alone = predict_partition_restart(broker, broker.partition("rides-0"))
+    assert alone.steps == predict_restart(broker).steps_of_partition("rides-0") and alone.starts
 
 
 @pytest.fixture
@@ -467,7 +469,7 @@ def test_a_directory_with_another_name_stops_the_start(copied, name):
     """Before the first log is loaded, with Kafka's words; the cache of tiered storage does not."""
     (copied / name).mkdir()
     (copied / "remote-log-index-cache").mkdir()
-    restart = foretell(open_broker(copied))
+    restart = predict_restart(open_broker(copied))
     assert not restart.starts and [(step.partition, step.cause) for step in restart.steps] == [
         (name, "directory-name")
     ]
@@ -479,7 +481,7 @@ def test_a_directory_with_another_name_stops_the_start(copied, name):
 def test_two_directories_of_one_partition_stop_the_start(copied):
     """Kafka reads the number: orders-00 is orders-0 again."""
     shutil.copytree(copied / "orders-0", copied / "orders-00")
-    restart = foretell(open_broker(copied))
+    restart = predict_restart(open_broker(copied))
     assert [failure.cause for failure in restart.failures] == ["directory-twice"]
     assert "Duplicate log directories for orders-0" in restart.failures[0].error
 
@@ -488,7 +490,7 @@ def test_the_files_stay_as_they_are(copied):
     """Nothing in the directory is written, made or removed by telling what would be."""
     (copied / ".kafka_cleanshutdown").unlink()
     stamps = {path: (path.stat().st_mtime_ns, path.stat().st_size) for path in copied.rglob("*")}
-    assert foretell(open_broker(copied)).steps
+    assert predict_restart(open_broker(copied)).steps
     assert {
         path: (path.stat().st_mtime_ns, path.stat().st_size) for path in copied.rglob("*")
     } == stamps
@@ -506,7 +508,7 @@ def some(clean, tmp_path) -> Path:
 
 def strays(directory: Path, release: tuple[int, ...] = (4, 3, 1)) -> dict[str, Message]:
     """Why each directory becomes stray, by its name; none of them ends the start."""
-    restart = foretell(open_broker(directory), release=release)
+    restart = predict_restart(open_broker(directory), release=release)
     assert restart.starts
     return {
         step.partition: step.why["because"]
@@ -633,11 +635,11 @@ def test_meta_properties_that_kafka_does_not_take_end_the_start(copied, data, er
     """It is read before anything else, by MetaPropertiesEnsemble; the logs are told all the
     same.
     """
-    logs = foretell(open_broker(copied)).steps
+    logs = predict_restart(open_broker(copied)).steps
     (copied / "meta.properties").unlink()
     if data is not None:
         (copied / "meta.properties").write_bytes(data)
-    restart = foretell(open_broker(copied))
+    restart = predict_restart(open_broker(copied))
     assert [failure.error for failure in restart.failures] == (
         [error] if error else []
     ) and restart.starts == (error is None)
@@ -652,9 +654,9 @@ def test_meta_properties_that_kafka_does_not_take_end_the_start(copied, data, er
 def test_a_broker_of_zookeepers_times_writes_its_meta_properties_anew(copied):
     """Before 4.0 there may be none, unless KRaft's own log lies there."""
     (copied / "meta.properties").unlink()
-    assert foretell(open_broker(copied), release=(3, 6)).starts
+    assert predict_restart(open_broker(copied), release=(3, 6)).starts
     (copied / METADATA).mkdir()
-    assert not foretell(open_broker(copied), release=(3, 6)).starts
+    assert not predict_restart(open_broker(copied), release=(3, 6)).starts
 
 
 @pytest.mark.parametrize(
@@ -672,16 +674,16 @@ def test_a_bootstrap_checkpoint_that_kafka_cannot_read_ends_the_start(copied, cl
     """
     sound = (clean / "bootstrap.checkpoint").read_bytes()
     (copied / "bootstrap.checkpoint").write_bytes(sound)
-    assert foretell(open_broker(copied)).starts
+    assert predict_restart(open_broker(copied)).starts
     (copied / "bootstrap.checkpoint").write_bytes(change(sound))
-    (failure,) = foretell(open_broker(copied)).failures
+    (failure,) = predict_restart(open_broker(copied)).failures
     assert (failure.partition, failure.file, failure.cause) == (
         None,
         "bootstrap.checkpoint",
         "bootstrap",
     ) and failure.error
     (copied / "bootstrap.checkpoint").write_bytes(sound[:17] + bytes([sound[17] ^ 1]) + sound[18:])
-    assert foretell(open_broker(copied)).starts  # its checksum is wrong
+    assert predict_restart(open_broker(copied)).starts  # its checksum is wrong
 
 
 def test_a_damaged_snapshot_of_the_cluster_ends_the_start(copied, clean):
@@ -692,14 +694,14 @@ def test_a_damaged_snapshot_of_the_cluster_ends_the_start(copied, clean):
     newest.with_name("00000000000000000000-0000000000.checkpoint").write_bytes(
         b"older, and not read"
     )
-    assert foretell(open_broker(copied)).starts
+    assert predict_restart(open_broker(copied)).starts
     newest.chmod(0o600)
     newest.write_bytes(sound[:-1] + bytes([sound[-1] ^ 1]))
-    (failure,) = foretell(open_broker(copied)).failures
+    (failure,) = predict_restart(open_broker(copied)).failures
     assert (
         failure.cause == "snapshot-corrupt" and "Record is corrupt (stored crc = " in failure.error
     )
     newest.write_bytes(sound + b"more")
-    assert [failure.cause for failure in foretell(open_broker(copied)).failures] == [
+    assert [failure.cause for failure in predict_restart(open_broker(copied)).failures] == [
         "snapshot-corrupt"
     ]

@@ -13,7 +13,7 @@ OF_BROKER = {"checkpoint-unreadable", "meta-properties-bad", "unclean-shutdown",
 
 
 def test_the_worst_stands_first():
-    """Errors before warnings, the log before its indexes; findings of one code are one mark; what
+    """Errors before warnings, the log before its indexes; findings of one code are one badge; what
     is information is none.
     """
     rows = [
@@ -35,7 +35,7 @@ def test_the_worst_stands_first():
     }
 
 
-def test_what_the_next_start_does_is_no_mark(killed):
+def test_what_the_next_start_does_is_no_badge(killed):
     """After a kill that is true of every topic-partition; what is torn is."""
     badges = partition_badges.badges_from_findings(check(killed).findings)
     assert {
@@ -54,21 +54,21 @@ def test_what_the_next_start_does_is_no_mark(killed):
     } > set(badges)
 
 
-def test_every_code_that_marks_has_words():
+def test_every_code_with_a_badge_has_words():
     """And no other has: words that nothing shows are left over."""
-    marking = (
+    badge_codes = (
         {code.name for code in CODES.values() if code.severity != INFO}
         - set(partition_badges.RECOVERY_CODES)
         - OF_BROKER
     )
     assert {
         key.removeprefix("marks.") for key in messages.catalogue("en") if key.startswith("marks.")
-    } == marking
+    } == badge_codes
 
 
 def test_a_hundred_thousand_findings_take_a_moment():
     """One a segment: the map of a large directory waits for them."""
     rows = [("a-0", f"a-0/{n:020d}.index", "index-zero-tail", "warning") for n in range(100_000)]
     start = time.process_time()
-    (mark,) = partition_badges.badges_from_rows(rows)["a-0"]
-    assert len(mark.base_offsets) == 100_000 and time.process_time() - start < 2
+    (badge,) = partition_badges.badges_from_rows(rows)["a-0"]
+    assert len(badge.base_offsets) == 100_000 and time.process_time() - start < 2

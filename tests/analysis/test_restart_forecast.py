@@ -5,7 +5,7 @@ import pytest
 from kafkaviz.analysis.findings.finding import Finding
 from kafkaviz.analysis.health.broker_health import check
 from kafkaviz.analysis.restart import restart_forecast
-from kafkaviz.cli.check import _render
+from kafkaviz.cli.text.check_text import render
 from kafkaviz.figures.health import checkup
 from kafkaviz.figures.text import restart_forecast_text
 from kafkaviz.messages import verbatim
@@ -72,7 +72,7 @@ def test_a_start_that_does_what_every_start_may_changes_nothing():
 def test_the_page_and_the_command_say_the_same(sample, request):
     """Of one start, in the same words; as a JSON has thousands grouped or not."""
     health = check(request.getfixturevalue(sample))
-    lines = list(_render(health))
+    lines = list(render(health))
     title = checkup.start_verdict(
         health.findings, health.restart, len(health.broker.partitions)
     ).title

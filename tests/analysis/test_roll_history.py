@@ -1,4 +1,4 @@
-"""Lanes: how a simulated log's segments fill, beside a log that is asked after every append; and
+"""Histories: how a simulated log's segments fill, beside a log that is asked after every append; and
 those of real partitions.
 """
 
@@ -30,7 +30,7 @@ def stream(sizes, apart_ms=10, timestamps=None) -> np.ndarray:
 
 
 def written(config: LogConfig, rows: np.ndarray) -> roll_history.RollHistory:
-    """The lanes of these batches in a log."""
+    """The history of these batches in a log."""
     log = UnifiedLog(config, now_ms=START_MS)
     log.append(rows.copy())
     return roll_history.history_of_log(log.segments, roll_history.appended_rows(rows), config)
@@ -62,30 +62,30 @@ def plainly(config: LogConfig, rows: np.ndarray) -> dict[int, tuple[int, int, in
 )
 @pytest.mark.parametrize("seed", [1, 2])
 def test_fills_are_what_the_log_had(config, seed):
-    """At every point of every lane, whatever rolls it, and where timestamps go back."""
+    """At every point of every segment, whatever rolls it, and where timestamps go back."""
     random = np.random.default_rng(seed)
     stamps = START_MS + np.arange(400) * 10 - random.integers(0, 60, 400) // 30 * 40
     rows = stream(random.integers(70, 400, 400), timestamps=stamps)
     history, truth = written(config, rows), plainly(config, rows)
-    points = [point for lane in history.segments for point in lane.fills]
+    points = [point for segment_history in history.segments for point in segment_history.fills]
     assert len(points) > 40
     for point in points:
         assert (point["log_bytes"], point["offset_entries"], point["time_entries"]) == truth[
             int(point["at_ms"])
         ]
     assert (
-        sum(lane.log_bytes for lane in history.segments)
+        sum(segment_history.log_bytes for segment_history in history.segments)
         == rows["size_bytes"].sum()
         == history.log_bytes
     )
 
 
-def test_a_lane_ends_with_its_roll():
+def test_a_segment_ends_with_its_roll():
     """Full at 1000 B: the eleventh batch of 100 starts the next segment, and that moment ends this
     one.
     """
     history = written(LogConfig(segment_bytes=1000), stream([100] * 25))
-    assert [lane.base_offset for lane in history.segments] == [0, 10, 20]
+    assert [segment_history.base_offset for segment_history in history.segments] == [0, 10, 20]
     first, _, last = history.segments
     assert first.reason == RollReason(Cause.SIZE, 1000, 1000, 100) and (
         first.opened_ms,
@@ -104,7 +104,7 @@ def test_without_timestamps_the_clock_counts():
 
 
 def test_a_log_without_a_batch():
-    """No lane, no speed."""
+    """No segment, no speed."""
     history = written(LogConfig(), stream([]))
     assert (
         history.segments == ()
@@ -133,7 +133,7 @@ def test_a_time_index_that_is_full(clean):
     """28 rolls at 24 entries, 49 batches a segment, no .log read."""
     history = on_disk(clean, "tiny-index-0")
     assert history.rolls() == {Cause.TIME_INDEX_FULL: 28} and not history.inferred_limits
-    assert {str(lane.reason.numbers()) for lane in history.segments[:-1]} == {
+    assert {str(segment_history.reason.numbers()) for segment_history in history.segments[:-1]} == {
         "24 of 24 usable slots"
     }
     first = history.segments[0]
@@ -157,7 +157,10 @@ def test_a_limit_that_only_the_rolls_tell(clean):
         1_048_587,
         1 << 20,
     ) and history.config.segment_bytes == 1 << 20
-    assert all(roll_history.exceeds_limit(lane.reason) for lane in history.segments[:-1])
+    assert all(
+        roll_history.exceeds_limit(segment_history.reason)
+        for segment_history in history.segments[:-1]
+    )
 
 
 def test_what_lies_in_a_log_with_batches_is_what_its_indexes_say(clean):
@@ -166,15 +169,19 @@ def test_what_lies_in_a_log_with_batches_is_what_its_indexes_say(clean):
         on_disk(clean, "rolls-by-time-0"),
         open_broker(clean).partition("rolls-by-time-0"),
     )
-    for lane in history.segments[:4]:
-        batches = partition.segment(lane.base_offset).batches()
-        for point in lane.fills[:-1]:
+    for segment_history in history.segments[:4]:
+        batches = partition.segment(segment_history.base_offset).batches()
+        for point in segment_history.fills[:-1]:
             at = int(np.searchsorted(batches["position"], point["log_bytes"]))
             assert batches["position"][at] == point["log_bytes"]
-            assert batches["max_timestamp_ms"][: at + 1].max() >= point["at_ms"] >= lane.opened_ms
+            assert (
+                batches["max_timestamp_ms"][: at + 1].max()
+                >= point["at_ms"]
+                >= segment_history.opened_ms
+            )
 
 
-def test_an_empty_partition_has_no_lane(clean):
+def test_an_empty_partition_has_no_segment(clean):
     """Nothing was written, nothing fails."""
     assert on_disk(clean, "empty-room-1").segments == ()
 

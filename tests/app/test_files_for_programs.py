@@ -66,7 +66,7 @@ FILES: dict[str, tuple[Callable[[], Iterable[tuple]], tuple]] = {
     ),
     "replayed": (lambda: before_after.file_cells(replay_rows()), ("segments", 3, 6, "")),
     "rolls": (
-        lambda: roll_text.lane_values(roll_history.RollHistory(LANES, LogConfig())),
+        lambda: roll_text.history_values(roll_history.RollHistory(LANES, LogConfig())),
         (1000, "unseen", "", "", 61_000),
     ),
     "turnover": (lambda: fault_bars.file_values(BARS), (16_000_000, 2.5, "", 0.0)),

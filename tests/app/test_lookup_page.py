@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from kafkaviz import versions
 from kafkaviz.analysis.lookup import lookups as analysed
-from kafkaviz.app.cache import lookup_source
+from kafkaviz.app.cache import lookup_cache
 from kafkaviz.app.pages.lookup import controls
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.batch import HEADER_BYTES
@@ -141,7 +141,7 @@ def test_a_choice_is_a_short_word_in_the_address():
     pick(at, "set", "20 entries")
     assert at.query_params["set"] == "twenty" and not {"search", "by"} & set(at.query_params)
     assert [
-        lookup_source.equivalent_version(release)
+        lookup_cache.equivalent_version(release)
         for release in ("4.0", "4.1.0", "0.10.2", "plain", "warm", "soon")
     ] == [
         "3.9",
@@ -389,10 +389,10 @@ def test_what_is_no_target():
 
 def test_what_is_no_key():
     """Words, and numbers that an index cannot keep."""
-    assert lookup_source.parse_keys(" 1, 2;3 ") == [1, 2, 3] and lookup_source.parse_keys("") == []
+    assert lookup_cache.parse_keys(" 1, 2;3 ") == [1, 2, 3] and lookup_cache.parse_keys("") == []
     for text in ("a", "2147483648", " ".join("1" for _ in range(5000))):
         with pytest.raises(ValueError):
-            lookup_source.parse_keys(text)
+            lookup_cache.parse_keys(text)
 
 
 def test_an_unclean_directory_is_read_as_its_next_start_leaves_it(killed):
@@ -450,7 +450,7 @@ def test_a_wrong_question_is_no_damage(clean, monkeypatch):
     def refused(*arguments: object) -> None:
         raise KafkavizError(verbatim("Kafka has a time index from 0.10.1 on"))
 
-    monkeypatch.setattr(lookup_source, "lookup_context", refused)
+    monkeypatch.setattr(lookup_cache, "lookup_context", refused)
     text = page_html(page(clean, tp="dense-index-0", by="offset", target="5"))
     assert "This cannot be looked up" in text and "damaged" not in text
 
@@ -507,7 +507,7 @@ def test_a_download_beside_each_table(clean):
 def test_what_is_recovered_reads_as_on_the_command_line(names):
     """In a sentence of its own."""
     description = str(analysed.describe_recovered(names) or "")
-    assert lookup_source.recovery_notes(names) == (
+    assert lookup_cache.recovery_notes(names) == (
         [f"{description[0].upper()}{description[1:]}."] if description else []
     )
 

@@ -206,13 +206,13 @@ def test_the_archive_opens_like_any_directory(tmp_path):
     partition = open_broker(tmp_path / "small.tar.gz").partition("small-0")
     history = simulation_cache.simulate(workload, config).history
     assert [segment.base_offset for segment in partition.live] == [
-        lane.base_offset for lane in history.segments
+        segment_history.base_offset for segment_history in history.segments
     ]
-    for segment, lane in zip(partition.live, history.segments, strict=True):
+    for segment, segment_history in zip(partition.live, history.segments, strict=True):
         batches = segment.batches()
         assert (
-            batches["size_bytes"].sum() == lane.log_bytes
-            and len(segment.offset_index) == lane.offset_entries
+            batches["size_bytes"].sum() == segment_history.log_bytes
+            and len(segment.offset_index) == segment_history.offset_entries
         )
         assert len(segment.records(int(batches["position"][-1]))) == batches["record_count"][-1]
     with tarfile.open(fileobj=io.BytesIO(data)) as packed:
@@ -243,10 +243,15 @@ def test_what_is_inferred_on_disk_is_what_was_simulated(name, tmp_path):
     (tmp_path / "made.tar.gz").write_bytes(simulation_cache.archive(workload, config))
     snapshot = broker_cache.open_snapshot(tmp_path / "made.tar.gz")
     reasons = [
-        lane.reason
-        for lane in disk_rolls.rolls_on_disk(snapshot, workload.directory).history.segments
+        segment_history.reason
+        for segment_history in disk_rolls.rolls_on_disk(
+            snapshot, workload.directory
+        ).history.segments
     ]
-    truth = [lane.reason for lane in simulation_cache.simulate(workload, config).history.segments]
+    truth = [
+        segment_history.reason
+        for segment_history in simulation_cache.simulate(workload, config).history.segments
+    ]
     assert len(reasons) == len(truth) > 3
     assert [reason.cause if reason else None for reason in reasons] == [
         reason.cause if reason else None for reason in truth

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from kafkaviz.__main__ import main
-from kafkaviz.cli import check as commands_check
+from kafkaviz.cli.text import check_text
 
 
 def test_the_json_is_as_documented(damaged, capsys):
@@ -119,7 +119,7 @@ def test_the_exit_status_tells_whether_there_was_anything(clean, capsys, options
 
 def test_a_killed_broker_reports_what_will_be_cut(killed, capsys, monkeypatch):
     """The start that is foretold comes first; what many partitions have in common is told once."""
-    monkeypatch.setattr(commands_check, "MAX_SEPARATE", 1)
+    monkeypatch.setattr(check_text, "MAX_SEPARATE", 1)
     assert main(["check", str(killed)]) == 1
     lines = capsys.readouterr().out.splitlines()
     assert (

@@ -13,7 +13,7 @@ import pytest
 
 from kafkaviz.__main__ import main, parser
 from kafkaviz.cli import dump
-from kafkaviz.cli.dumping.options import MAX_INT, STRING_DECODER, DumpOptions
+from kafkaviz.cli.dumping.options import MAX_INT, DumpOptions
 from tests.cli.dumping.running import dumped
 
 ROOT = Path(__file__).parents[2]
@@ -34,12 +34,15 @@ def options(line: str) -> DumpOptions:
         ("a.log --print-data-log", DumpOptions(("a.log",), prints=True, deep=True)),
         (
             "a.log --cluster-metadata-decoder --offsets-decoder",
-            DumpOptions(("a.log",), True, True, "offsets"),
+            DumpOptions(("a.log",), prints=True, deep=True, decoder="offsets"),
         ),
-        ("--files a.log --key-decoder-class", DumpOptions(("a.log",), True, True)),
+        (
+            "--files a.log --key-decoder-class",
+            DumpOptions(("a.log",), prints=True, deep=True),
+        ),
         (
             "a.log --value-decoder-class x.Y",
-            DumpOptions(("a.log",), True, True, None, STRING_DECODER, "x.Y"),
+            DumpOptions(("a.log",), prints=True, deep=True, value_decoder_class="x.Y"),
         ),
         (
             "a.log --max-bytes 7 --skip-record-metadata",

@@ -346,8 +346,8 @@ def test_a_row_is_marked_with_the_worst_that_was_found(known):
     view = broker_map.view(
         known, badges={"orders-0": (MISSING, FUTURE), "logs-0": (FUTURE._replace(base_offsets=()),)}
     )
-    marks = {row.name: row.badge for row in view.rows}
-    orders, logs = marks["orders-0"], marks["logs-0"]
+    badges = {row.name: row.badge for row in view.rows}
+    orders, logs = badges["orders-0"], badges["logs-0"]
     assert (orders.severity, orders.text, orders.base_offset) == (
         "error",
         ".timeindex missing, 1 other",
@@ -363,7 +363,7 @@ def test_a_row_is_marked_with_the_worst_that_was_found(known):
         "records from the future",
         9,
     )
-    assert marks["old-0 (deleted)"] is None
+    assert badges["old-0 (deleted)"] is None
     drawn = "Segments of 4 topic-partitions, to scale."
     assert view.alt.endswith(
         f"{drawn} orders-0: .timeindex missing, 1 other; logs-0: records from the future."
@@ -386,11 +386,11 @@ def test_a_torn_end_is_worse_than_all(known):
 
 def test_a_torn_end_needs_no_pin(known):
     """Its patch says where; the segment before it has its own."""
-    tails, marks = (
+    tails, badges = (
         {("orders-0", 30): "45 bytes that do not belong"},
         {"orders-0": (MISSING, FUTURE)},
     )
-    view = broker_map.view(torn(known, "orders-0", 45), tails=tails, badges=marks)
+    view = broker_map.view(torn(known, "orders-0", 45), tails=tails, badges=badges)
     assert [
         list(trace.x) for trace in broker_map.figure(view, "dark").data if "pins" in trace.name
     ] == [[800]]

@@ -36,7 +36,7 @@ def stream(count: int, size_bytes: int = 1000, apart_ms: int = 100) -> np.ndarra
 
 
 def written(config: LogConfig, rows: np.ndarray) -> tuple[RollHistory, np.ndarray]:
-    """The lanes of these batches, and what was appended."""
+    """The history of these batches, and what was appended."""
     log = UnifiedLog(config, now_ms=START_MS)
     log.append(rows.copy())
     thin = roll_history.appended_rows(rows)
@@ -48,11 +48,11 @@ def trace(figure, name: str):
     return next(trace for trace in figure.data if trace.name == name)
 
 
-# ---- lanes
+# ---- the timeline
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_lanes_run_to_the_limit_that_trips(mode):
+def test_rows_run_to_the_limit_that_trips(mode):
     """Ten batches of 1000 B fill a segment of 10 000 B; its size is at the top where the dot is."""
     history, appended = written(LogConfig(segment_bytes=10_000), stream(35))
     view = roll_timeline.view(history, 0, appended)
@@ -97,7 +97,7 @@ def test_lanes_run_to_the_limit_that_trips(mode):
 
 
 def test_the_limit_that_trips_is_reached_between_two_appends():
-    """900 ms waited is all that an append saw; the one after 1000 ms, above 950, ends the lane at
+    """900 ms waited is all that an append saw; the one after 1000 ms, above 950, ends the row at
     the top.
     """
     view = roll_timeline.view(written(LogConfig(segment_ms=950), stream(15))[0])
@@ -134,7 +134,7 @@ def test_what_was_written_is_described_in_spans():
     slow["now_ms"] += 12_000
     slow["base_offset"] += 600
     appended = roll_history.appended_rows(np.concatenate([fast, slow]))
-    lane = roll_history.SegmentHistory(
+    segment_history = roll_history.SegmentHistory(
         0,
         START_MS,
         int(appended["now_ms"][-1]),
@@ -145,7 +145,7 @@ def test_what_was_written_is_described_in_spans():
         True,
         np.zeros(1, roll_history.FILL),
     )
-    view = roll_timeline.view(RollHistory((lane,), LogConfig()), 0, appended)
+    view = roll_timeline.view(RollHistory((segment_history,), LogConfig()), 0, appended)
     assert len(view.write_spans) == 2
     first, two = view.write_spans
     assert first.bytes_per_s == pytest.approx(400_000, rel=0.02) and first.batch_bytes == 8000
@@ -217,12 +217,15 @@ def test_nothing_to_draw():
 )
 def test_causes_in_words(reason, cause, because, ink):
     """Name, numbers and colour of each; where the settings do not explain it, the numbers alone."""
-    lane = roll_history.SegmentHistory(
+    segment_history = roll_history.SegmentHistory(
         0, 0, 60_000, 500, 1, 1, reason, False, np.zeros(1, roll_history.FILL)
     )
-    assert (roll_text.lane_cause(lane), roll_text.text_colour(lane)) == (cause, ink)
-    assert because is None or roll_text.lane_reason(lane) == because
-    assert roll_text.rows(RollHistory((lane,), LogConfig()))[0][3] == "1 min"
+    assert (roll_text.history_cause(segment_history), roll_text.text_colour(segment_history)) == (
+        cause,
+        ink,
+    )
+    assert because is None or roll_text.history_reason(segment_history) == because
+    assert roll_text.rows(RollHistory((segment_history,), LogConfig()))[0][3] == "1 min"
 
 
 # ---- curves

@@ -14,8 +14,9 @@ from kafkaviz.analysis.rebuild.what_if import WhatIf
 from kafkaviz.analysis.rolls import limits
 from kafkaviz.analysis.tuning import Assumption, Budgets, CurrentConfig
 from kafkaviz.analysis.tuning.source import EntryCounts
+from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.figures import theme
-from kafkaviz.figures.text.tuning_terms import change_text, headers_text, micros, range_text
+from kafkaviz.figures.text.tuning_terms import change_text, headers_text, range_text
 from kafkaviz.figures.tuning import before_after, limit_map, tornado, tuning_curve, tuning_verdict
 from kafkaviz.messages import verbatim
 from kafkaviz.simulate.config import LogConfig
@@ -58,7 +59,7 @@ def notes(figure) -> list[str]:
 
 def test_times_and_changes_in_words():
     """µs and ms with one place below ten; a factor from two on, a share below."""
-    assert [micros(cost_us) for cost_us in (5.5, 42.2, 1400.0)] == ["5.5 µs", "42 µs", "1.4 ms"]
+    assert [format_us(cost_us) for cost_us in (5.5, 42.2, 1400.0)] == ["5.5 µs", "42 µs", "1.4 ms"]
     assert (
         range_text(Range(7.75, 10, 21.6)) == "7.8 to 22 µs"
         and range_text(Range(500, 700, 1400)) == "500 µs to 1.4 ms"

@@ -114,10 +114,10 @@ def test_english_is_that_of_the_command_line(code, values, monkeypatch):
     text = str(tuning_text.describe_reason(reason))
     assert (
         tuning_terms.describe(reason) == text
-        and tuning_terms.to_sentence(reason) == f"{text[0].upper()}{text[1:]}."
+        and tuning_terms.reason_sentence(reason) == f"{text[0].upper()}{text[1:]}."
     )
     monkeypatch.setattr(messages, "_language_sources", [lambda: "zh"])
-    chinese = tuning_terms.to_sentence(reason)
+    chinese = tuning_terms.reason_sentence(reason)
     assert chinese.endswith("。") and " takes " not in chinese and " of " not in chinese
 
 

@@ -25,9 +25,9 @@ from kafkaviz.analysis.health.broker_health import check
 from kafkaviz.analysis.health.health_object import as_object
 from kafkaviz.analysis.lookup.lookups import open_log_view
 from kafkaviz.analysis.segment import anatomy
-from kafkaviz.cli import check as check_command
 from kafkaviz.cli.dumping import json_lines, options, text
 from kafkaviz.cli.dumping.console import Console
+from kafkaviz.cli.text import check_text
 from kafkaviz.errors import CannotOpen, CorruptFile
 from kafkaviz.format.walk import walk
 from kafkaviz.log import byte_ranges
@@ -181,7 +181,7 @@ def read_checked(seed: Tree, tree: Tree, draw: Random) -> None:
         if broker is not None:
             health = check(broker, draw.choice(VERSIONS))
             json.dumps(as_object(health), ensure_ascii=False).encode()
-            "\n".join(check_command._render(health)).encode()
+            "\n".join(check_text.render(health)).encode()
 
 
 def read_settings(seed: Tree, tree: Tree, draw: Random) -> None:
@@ -287,9 +287,9 @@ def _options(draw: Random, path: str) -> options.DumpOptions:
     decoder = draw.choice((None, None, *options.DECODERS))
     return options.DumpOptions(
         (path,),
-        draw.random() < 0.7,
-        True,
-        decoder,
+        prints=draw.random() < 0.7,
+        deep=True,
+        decoder=decoder,
         max_bytes=draw.choice((options.MAX_INT, options.MAX_INT, 100, 1000)),
         max_message_bytes=draw.choice((options.MAX_MESSAGE_BYTES, 17, 300)),
         verify_index_only=draw.random() < 0.3,

@@ -107,7 +107,7 @@ def test_the_steps_of_a_start_are_kept(steps):
 @pytest.mark.parametrize("sample", ["killed", "damaged"])
 def test_the_steps_of_real_directories_are_kept(sample, request):
     """Of directories with something to do."""
-    steps = next_start.foretell(open_broker(request.getfixturevalue(sample))).steps
+    steps = next_start.predict_restart(open_broker(request.getfixturevalue(sample))).steps
     assert len(steps) > 3 and check_cache.steps_from_json(check_cache.steps_to_json(steps)) == steps
 
 

@@ -20,8 +20,7 @@ from kafkaviz.analysis.checks.facts import (
     with_more_places,
 )
 from kafkaviz.analysis.checks.log_scan import ScanState
-from kafkaviz.analysis.checks.offset_index_spacing import EntrySpacing
-from kafkaviz.analysis.existing_file import existing_file
+from kafkaviz.analysis.checks.offset_index_spacing import EntrySpacingCheck
 from kafkaviz.analysis.findings.finding import Evidence, Finding
 from kafkaviz.binary.layouts import field_names
 from kafkaviz.format import offset_index
@@ -57,7 +56,7 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
         self._by_position = np.argsort(self._entries["position"], kind="stable")
         self._by_key = np.argsort(self._entries["offset"], kind="stable")
         self._last_offset = segment.base_offset - 1
-        self._spacing = EntrySpacing(segment, facts)
+        self._spacing = EntrySpacingCheck(segment, facts)
 
     def observe(self, batches: np.ndarray) -> None:
         """The next batches: log_scan.VALIDATED_BATCH."""
@@ -114,7 +113,7 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
     def _missing_finding(self) -> Iterator[Finding]:
         if not self._segment.log.size_bytes:
             return  # LazyIndex: a segment gets its index files with its first append
-        name = f"{self._segment.name}.index"
+        name = self._segment.file_name("index")
         yield self._facts.make_finding(
             "index-missing",
             name,
@@ -123,7 +122,7 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
         )
 
     def _length_findings(self) -> Iterator[Finding]:
-        index, name = self._index, existing_file(self._segment.index).name
+        index, name = self._index, self._segment.file_name("index")
         if index.trailing_bytes:
             position = index.slots * ENTRY_BYTES
             found_text = message("evidence.trailing_bytes", n=index.trailing_bytes)
@@ -263,7 +262,7 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
         byte_range = first * ENTRY_BYTES, (last - first + 1) * ENTRY_BYTES
         return self._facts.make_finding(
             code,
-            existing_file(self._segment.index).name,
+            self._segment.file_name("index"),
             text,
             evidence,
             byte_range,
@@ -321,7 +320,7 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
         byte_range = first * ENTRY_BYTES, (last - first + 1) * ENTRY_BYTES
         return self._facts.make_finding(
             "index-not-monotonic",
-            existing_file(self._segment.index).name,
+            self._segment.file_name("index"),
             text,
             evidence,
             byte_range,
@@ -361,7 +360,7 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
                 byte_range = int(slots[0]) * ENTRY_BYTES, ENTRY_BYTES
                 yield self._facts.make_finding(
                     CODES[verdict],
-                    existing_file(self._segment.index).name,
+                    self._segment.file_name("index"),
                     text,
                     evidence,
                     byte_range,

@@ -26,7 +26,6 @@ from collections.abc import Iterator
 import numpy as np
 
 from kafkaviz.analysis.checks.facts import PartitionFacts
-from kafkaviz.analysis.existing_file import existing_file
 from kafkaviz.analysis.findings.finding import Evidence, Finding
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import offset_index
@@ -42,7 +41,7 @@ ENTRY_BYTES = offset_index.ENTRY.itemsize
 MOST_EPOCH = np.iinfo(np.int64).max
 
 
-class EntrySpacing(BatchObserver[Iterator[Finding]]):
+class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
     """Keeps of the batches of a segment what lies in each stretch.
 
     Behind entry n - 1, stretch 0 before the first.
@@ -215,7 +214,7 @@ class EntrySpacing(BatchObserver[Iterator[Finding]]):
         )
         return self._facts.make_finding(
             "index-differs-from-rebuild",
-            existing_file(self._segment.index).name,
+            self._segment.file_name("index"),
             text,
             evidence,
             (stretch * ENTRY_BYTES, 0),

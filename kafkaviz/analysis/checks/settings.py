@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from kafkaviz import versions
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.summary import CheckSummary
-from kafkaviz.analysis.existing_file import existing_file
 from kafkaviz.analysis.findings.finding import Evidence, Finding, Version, finding
 from kafkaviz.analysis.inference import roll_reasons
 from kafkaviz.format import offset_index, time_index
@@ -74,8 +73,7 @@ def _full_index_findings(
                 count
                 * (offset_index if reason == "offset-index-full" else time_index).ENTRY.itemsize
             )
-            segment = summary.segment
-            index_file = segment.index if reason == "offset-index-full" else segment.timeindex
+            index_kind = "index" if reason == "offset-index-full" else "timeindex"
             text = message(
                 "finding.index_full",
                 n=len(full_summaries),
@@ -85,7 +83,7 @@ def _full_index_findings(
             )
             yield facts.make_finding(
                 code,
-                existing_file(index_file).name,
+                summary.segment.file_name(index_kind),
                 text,
                 Evidence(
                     message("evidence.entries_in_each", n=count), message("evidence.room_for_more")

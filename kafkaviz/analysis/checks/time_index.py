@@ -17,7 +17,6 @@ from kafkaviz.analysis.checks.facts import (
     with_more_places,
 )
 from kafkaviz.analysis.checks.log_scan import ScanState
-from kafkaviz.analysis.existing_file import existing_file
 from kafkaviz.analysis.findings.finding import Evidence, Finding
 from kafkaviz.binary.layouts import field_names
 from kafkaviz.errors import KafkavizError
@@ -110,7 +109,7 @@ class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
     def _missing_finding(self) -> Iterator[Finding]:
         if not self._segment.log.size_bytes or self._segment.index is None:
             return  # made with the first append; or rebuilt together with the missing .index
-        name, log = f"{self._segment.name}.timeindex", self._segment.log
+        name, log = self._segment.file_name("timeindex"), self._segment.log
         written_ms = log.mtime_ns // 1_000_000
         text = message(
             "finding.no_timeindex", file=log.name, moment=self._newest_ms, written=written_ms
@@ -125,7 +124,7 @@ class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
         )
 
     def _length_findings(self) -> Iterator[Finding]:
-        index, name = self._index, existing_file(self._segment.timeindex).name
+        index, name = self._index, self._segment.file_name("timeindex")
         if index.trailing_bytes:
             position = index.slots * ENTRY_BYTES
             found_text = message("evidence.trailing_bytes", n=index.trailing_bytes)
@@ -265,7 +264,7 @@ class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
         byte_range = first * ENTRY_BYTES, (last - first + 1) * ENTRY_BYTES
         return self._facts.make_finding(
             code,
-            existing_file(self._segment.timeindex).name,
+            self._segment.file_name("timeindex"),
             text,
             Evidence(found_text, expected, found_digits, digits),
             byte_range,
@@ -319,7 +318,7 @@ class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
         byte_range = first * ENTRY_BYTES, (last - first + 1) * ENTRY_BYTES
         return self._facts.make_finding(
             "timeindex-not-monotonic",
-            existing_file(self._segment.timeindex).name,
+            self._segment.file_name("timeindex"),
             text,
             evidence,
             byte_range,
@@ -341,7 +340,7 @@ class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
             position = int(slots[0]) * ENTRY_BYTES
             yield self._facts.make_finding(
                 "timeindex-deep-offset",
-                existing_file(self._segment.timeindex).name,
+                self._segment.file_name("timeindex"),
                 text,
                 evidence,
                 (position, ENTRY_BYTES),
@@ -351,7 +350,7 @@ class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
         """Whether the last entry reaches the newest record, as it must in a closed segment."""
         if self._newest is None:
             return
-        name = existing_file(self._segment.timeindex).name
+        name = self._segment.file_name("timeindex")
         is_closed = self._segment.state != "active" or (
             self._facts.clean and not self._facts.active_is_untrimmed
         )

@@ -69,7 +69,7 @@ class Finding:
 
     @property
     def family(self) -> str:
-        """The place of its code in FAMILIES."""
+        """The family of its code, one of FAMILIES."""
         return CODES[self.code].family
 
 

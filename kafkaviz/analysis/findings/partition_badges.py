@@ -32,12 +32,12 @@ class Badge(NamedTuple):
 def badges_from_rows(
     rows: Iterable[tuple[str | None, str | None, str, str]],
 ) -> dict[str, tuple[Badge, ...]]:
-    """The marks by topic-partition directory.
+    """The badges by topic-partition directory.
 
-    What is mere information is no mark.
+    What is mere information is no badge.
 
     Args:
-        rows: READS of each finding.
+        rows: FINDING_COLUMNS of each finding.
     """
     offsets_by_code: dict[str, dict[tuple[str, str], set[int]]] = defaultdict(
         lambda: defaultdict(set)

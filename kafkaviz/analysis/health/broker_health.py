@@ -14,8 +14,7 @@ from pathlib import Path
 
 from kafkaviz.analysis.checks import log_gaps, segment, settings, state, time
 from kafkaviz.analysis.checks.facts import PartitionFacts
-from kafkaviz.analysis.checks.other_files import broker_files, unreadable_files
-from kafkaviz.analysis.checks.other_files import partition as beside
+from kafkaviz.analysis.checks.other_files import broker_files, partition_files, unreadable_files
 from kafkaviz.analysis.checks.plan import CheckPlan, plan_check
 from kafkaviz.analysis.checks.segment import SegmentFindings
 from kafkaviz.analysis.findings.finding import (
@@ -101,7 +100,7 @@ def check(
     *,
     partition: str | None = None,
     settings: Settings | None = None,
-    watch: Callable[[Partition], None] | None = None,
+    on_partition: Callable[[Partition], None] | None = None,
 ) -> Health:
     """The health of a broker directory, or of one partition directory in it.
 
@@ -113,7 +112,7 @@ def check(
         now_ms: the time that counts as now, by default that of the newest .log or checkpoint.
         settings: what each partition's log is run with, by default as the metadata log and a
             server.properties beside it say.
-        watch: called with each partition before it is read.
+        on_partition: called with each partition before it is read.
     """
     check_plan = plan_check(
         broker if isinstance(broker, Broker) else paths.open_directory(broker),
@@ -124,36 +123,36 @@ def check(
     )
     findings, retentions = [], []
     for partition_log in check_plan.partitions:
-        if watch:
-            watch(partition_log)
+        if on_partition:
+            on_partition(partition_log)
         facts = check_plan.facts(partition_log)
         segment_checks = [
             segment.check(log_segment, facts) for log_segment in partition_log.segments
         ]
         findings += segment_findings(partition_log, facts, segment_checks)
         retentions += partition_retention(check_plan, partition_log, segment_checks)
-    return compose_health(check_plan, findings, _forecast_restart(check_plan), retentions)
+    return compose_health(check_plan, findings, _predict_restart(check_plan), retentions)
 
 
 def compose_health(
     check_plan: CheckPlan,
     findings: Iterable[Finding],
-    forecast: Restart | None,
+    restart: Restart | None,
     retentions: Iterable[LogRetention] = (),
 ) -> Health:
     """The health, from the findings about each partition, and the start.
 
     Args:
         findings: of each partition, as from `segment_findings`.
-        forecast: the start; None where it cannot be predicted.
+        restart: the start; None where it cannot be predicted.
         retentions: of each partition, as from `partition_retention`.
     """
     findings = [*findings, *_broker_findings(check_plan)]
-    forecast = None if any(map(unreadable_files.hides_start, findings)) else forecast
-    if forecast is not None:
-        findings += state.check_restart(forecast, check_plan.version.version)
+    restart = None if any(map(unreadable_files.hides_start, findings)) else restart
+    if restart is not None:
+        findings += state.check_restart(restart, check_plan.version.version)
     return Health(
-        check_plan.broker, check_plan.version, sort_findings(findings), forecast, tuple(retentions)
+        check_plan.broker, check_plan.version, sort_findings(findings), restart, tuple(retentions)
     )
 
 
@@ -182,7 +181,7 @@ def segment_findings(
         if segment_check.summary is not None
     ]
     findings += log_gaps.check_partition(partition, summaries, facts)
-    findings += beside.check_partition(partition, summaries, facts)
+    findings += partition_files.check_partition(partition, summaries, facts)
     findings += state.check_partition(partition, summaries, facts)
     findings += time.check_partition(summaries, facts, partition.recovery_point)
     findings += settings.check_partition(summaries, facts)
@@ -231,7 +230,7 @@ def _broker_findings(check_plan: CheckPlan) -> Iterator[Finding]:
         yield from settings.check_broker(check_plan.broker, version)
 
 
-def _forecast_restart(check_plan: CheckPlan) -> Restart | None:
+def _predict_restart(check_plan: CheckPlan) -> Restart | None:
     """The start, as of now.
 
     Returns:

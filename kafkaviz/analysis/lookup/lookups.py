@@ -21,13 +21,11 @@ from kafkaviz.log.broker import CHECKPOINTS, CLEAN_SHUTDOWN, META_PROPERTIES, op
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import Message, message
-from kafkaviz.search import log_view as serving
-from kafkaviz.search import lookup as searching
 from kafkaviz.search.fetch import READ_UNCOMMITTED
-from kafkaviz.search.log_view import LogView, SegmentView
+from kafkaviz.search.log_view import LogView, SegmentView, view_files, view_partition
 from kafkaviz.search.lookup import Lookup
-from kafkaviz.simulate.config import IndexConfig, ReleaseBehaviour
-from kafkaviz.simulate.config import release_behaviour as start_profile
+from kafkaviz.search.lookup import lookup as lookup_in_view
+from kafkaviz.simulate.config import IndexConfig, ReleaseBehaviour, release_behaviour
 from kafkaviz.simulate.stored_log import MOST_LOG_BYTES, StoredLog
 
 # room in an index: of a segment that no start gets open every entry can be read
@@ -59,7 +57,7 @@ def lookup(
     """
     version = version or assume_release(partition).text
     search_profile = versions.search_profile(version, search)
-    return searching.lookup(
+    return lookup_in_view(
         open_log_view(partition, version, as_is=as_is),
         search_profile,
         offset,
@@ -89,12 +87,12 @@ def open_log_view(
     if not partition.live:
         raise CannotOpen(partition.path, message("errors.holds_no_log"), kind="missing")
     if as_is:
-        return serving.view_partition(partition)
+        return view_partition(partition)
     release = versions.parse(version) if version else assume_release(partition).version
     return (
         _recovered_log_view(partition, release)
         if needs_recovery(partition, release)
-        else serving.view_partition(partition)
+        else view_partition(partition)
     )
 
 
@@ -110,12 +108,12 @@ def needs_recovery(partition: Partition, release: tuple[int, ...] | None = None)
     broker_files = (META_PROPERTIES, CLEAN_SHUTDOWN, *CHECKPOINTS.values())
     if not any(file.is_there(root / name) for name in broker_files):
         return False
-    start_behaviour = start_profile(release or assume_release(partition).version)
+    behaviour = release_behaviour(release or assume_release(partition).version)
     is_clean = file.is_there(root / CLEAN_SHUTDOWN) and (
-        start_behaviour.close_trims or partition.topic != names.METADATA_TOPIC
+        behaviour.close_trims or partition.topic != names.METADATA_TOPIC
     )
     return not is_clean or any(
-        _has_distrusted_index(segment, start_behaviour) for segment in partition.live
+        _has_distrusted_index(segment, behaviour) for segment in partition.live
     )
 
 
@@ -165,6 +163,7 @@ def has_unopened_log(segments: Sequence[SegmentView]) -> bool:
 def _recovered_log_view(partition: Partition, release: versions.Release) -> LogView:
     from kafkaviz.analysis.restart.next_start import RestartLog, config_lookup, stored_log
     from kafkaviz.log.settings import open_settings
+    from kafkaviz.simulate.recovery.recovery import RecoveredSegment
     from kafkaviz.simulate.startup.log_loader import LogLoader
 
     broker, checkpoints, finished_bases = open_broker(partition.path), partition.checkpoints, set()
@@ -173,12 +172,18 @@ def _recovered_log_view(partition: Partition, release: versions.Release) -> LogV
         RestartLog(partition, config, checkpoints.recovery_point or 0, checkpoints.log_start or 0)
     )
     on_disk = {stored_file.name: stored_file for stored_file in log.files}
-    watch = lambda _, base, recovery: finished_bases.add(base) if not recovery.exception else None  # noqa: E731 - an RecoveryCallback
+
+    def on_recovered(_directory: str, base: int, recovered_segment: RecoveredSegment) -> None:
+        if not recovered_segment.exception:
+            finished_bases.add(base)
+
     clean = broker.is_clean
     if partition.topic == names.METADATA_TOPIC:
         # KafkaRaftLog opens it so
         log, clean = replace(log, config=IndexConfig(), recovery_point=0, log_start_offset=0), False
-    loading = LogLoader(log, clean=clean, behaviour=start_profile(release), watch=watch)
+    loading = LogLoader(
+        log, clean=clean, behaviour=release_behaviour(release), on_recovered=on_recovered
+    )
     failed_step = next((step for step in loading.run() if step.action == "fail"), None)
     files_after = loading.files()
     if failed_step:
@@ -191,7 +196,7 @@ def _recovered_log_view(partition: Partition, release: versions.Release) -> LogV
             )
             - finished_bases
         ):
-            files_after = _recover_alone(files_after, log, base, start_profile(release))
+            files_after = _recover_alone(files_after, log, base, release_behaviour(release))
     snapshots = {snapshot.name: file.view(snapshot) for snapshot in partition.snapshots.values()}
     files = {}
     for name, stored_file in files_after.items():
@@ -199,7 +204,7 @@ def _recovered_log_view(partition: Partition, release: versions.Release) -> LogV
         files[name] = replace(
             stored_file, name=name, path=str(partition.path / name), source=source
         )
-    log_view = serving.view_files(partition.directory, files | snapshots, checkpoints.log_start)
+    log_view = view_files(partition.directory, files | snapshots, checkpoints.log_start)
     return (
         replace(
             log_view,

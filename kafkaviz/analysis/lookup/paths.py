@@ -19,8 +19,7 @@ from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import Broker, open_broker, own_files
 from kafkaviz.log.partition import Partition, open_partition
 from kafkaviz.messages import Message, message
-from kafkaviz.search import log_view as serving
-from kafkaviz.search.log_view import LogView, SegmentView
+from kafkaviz.search.log_view import LogView, SegmentView, view_partition, view_segment
 
 INDEXES = ("index", "timeindex")
 ADVICE_ANY = message("errors.give_any")
@@ -66,7 +65,7 @@ def open_log(path: Path, version: str, *, as_is: bool = False) -> LogView:
     if name.suffix:  # a broker serves none of these
         return LogView(
             partition.directory,
-            (serving.view_segment(partition.segment(name.base_offset, name.suffix).with_log()),),
+            (view_segment(partition.segment(name.base_offset, name.suffix).with_log()),),
         )
     return _open_alone(partition, name.base_offset, version, as_is=as_is)
 
@@ -159,7 +158,7 @@ def _open_alone(partition: Partition, base_offset: int, version: str, *, as_is: 
                 kind="missing",
             )
         return replace(log, segments=own_segments)
-    return replace(serving.view_partition(partition), segments=(serving.view_segment(segment),))
+    return replace(view_partition(partition), segments=(view_segment(segment),))
 
 
 def _plain_state(partition: Partition, base_offset: int) -> str | None:

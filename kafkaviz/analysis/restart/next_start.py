@@ -32,12 +32,12 @@ __all__ = [
     "StartupStep",
     "all_logs",
     "config_lookup",
-    "foretell",
-    "foretell_partition",
     "join_steps",
     "misnamed_directories",
     "own_file_steps",
     "own_files",
+    "predict_partition_restart",
+    "predict_restart",
     "restart_log",
     "restart_steps",
 ]
@@ -60,11 +60,11 @@ def config_lookup(settings: Settings) -> ConfigLookup:
     return find_partition_config
 
 
-def foretell(
+def predict_restart(
     broker: Broker,
     find_config: ConfigLookup | None = None,
     release: Release = NEWEST,
-    watch: RecoveryCallback | None = None,
+    on_recovered: RecoveryCallback | None = None,
     image: MetadataImage | None = None,
 ) -> Restart:
     """What a start does to a broker directory; nothing in it is changed.
@@ -74,7 +74,8 @@ def foretell(
     Args:
         find_config: what each partition's log is run with; by default what the directory itself
             says.
-        watch: called with directory, base offset and RecoveredSegment of each recovered segment.
+        on_recovered: called with directory, base offset and RecoveredSegment of each recovered
+            segment.
         image: what its metadata log says, where that was read already.
 
     Raises:
@@ -91,24 +92,24 @@ def foretell(
         clean=broker.is_clean,
         behaviour=release_behaviour(release),
         strange_names=strange_names,
-        watch=watch,
+        on_recovered=on_recovered,
         own_steps=own_file_steps(broker, release),
     )
 
 
-def foretell_partition(
+def predict_partition_restart(
     broker: Broker,
     partition: Partition,
     config: IndexConfig | None = None,
     release: Release = NEWEST,
-    watch: RecoveryCallback | None = None,
+    on_recovered: RecoveryCallback | None = None,
 ) -> Restart:
     """The same of one partition directory: starts speaks for it alone."""
     return restart(
         [stored_log(restart_log(broker, partition, config or IndexConfig()))],
         clean=broker.is_clean,
         behaviour=release_behaviour(release),
-        watch=watch,
+        on_recovered=on_recovered,
     )
 
 

@@ -2,7 +2,7 @@
 
 Those that were not flushed, and those whose indexes it does not believe.
 
-By the rules of simulate.startup.loading itself, without the reading: a check asks for what
+By the rules of simulate.startup.log_loader itself, without the reading: a check asks for what
 retention will see, a lookup for what it may read.
 """
 

@@ -1,7 +1,7 @@
 """What a start will do to a directory, counted once, for the page and the command alike.
 
-outlook.of(restart, logs=30)    Outlook(logs=30, cut_logs=3, cut_bytes=1021,
-rebuilt_segments=24, ...)
+forecast(restart, logs=30)      RestartForecast(logs=30, cut_logs=3, cut_bytes=1021,
+                                rebuilt_segments=24, ...)
 """
 
 from collections.abc import Iterable

@@ -2,9 +2,8 @@
 
 Bytes, time and both indexes, against the limit of each.
 
-A lane is a segment. Of a simulated log it is taken from the batches that were appended; of a
-partition on disk from its index files, whose entries say how far the .log was at which time, so
-that no log needs to be read:
+Of a simulated log it is taken from the batches that were appended; of a partition on disk from its
+index files, whose entries say how far the .log was at which time, so that no log needs to be read:
 
     .index       (99, 4500) (199, 9000)        .timeindex  (..:00.450, 99) (..:00.900, 199)
     (..:01.000, 219)
@@ -28,7 +27,7 @@ from kafkaviz.simulate.append_batches import INCOMING
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.writer.roll_reason import Cause, RollReason
 
-POINTS = 48  # of a lane: a line of some hundred pixels has no room for more
+POINTS = 48  # of a segment: a line of some hundred pixels has no room for more
 FILL: np.dtype = np.dtype(
     [  # how far a segment was, after an append
         ("at_ms", "i8"),
@@ -114,7 +113,7 @@ class RollHistory:
 
 
 def appended_rows(rows: np.ndarray) -> np.ndarray:
-    """Of INCOMING rows what a lane needs of them, as APPENDED."""
+    """Of INCOMING rows what a segment's history needs of them, as APPEND."""
     thinned = np.empty(len(rows), APPEND)
     for name in field_names(APPEND):
         thinned[name] = rows[name]
@@ -122,9 +121,9 @@ def appended_rows(rows: np.ndarray) -> np.ndarray:
 
 
 def history_of_log(segments: Sequence, appends: np.ndarray, config: LogConfig) -> RollHistory:
-    """The lanes of a simulated log (simulate.writer.writer).
+    """The history of a simulated log (simulate.writer.writer).
 
-    Its segments, and all that was appended to it, as APPENDED rows.
+    Its segments, and all that was appended to it, as APPEND rows.
     """
     bases = [segment.base_offset for segment in segments]
     first = np.searchsorted(appends["base_offset"], bases)
@@ -191,7 +190,7 @@ def _fills(rows: np.ndarray, offset_entries: np.ndarray, time_entries: np.ndarra
 def history_of_partition(
     partition: Partition, config: LogConfig, known_settings: Collection[str] = ()
 ) -> RollHistory:
-    """The lanes of what lies on disk.
+    """The history of what lies on disk.
 
     Args:
         known_settings: the settings of config that were found, by the topic's name; any other that

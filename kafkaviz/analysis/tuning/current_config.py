@@ -9,7 +9,6 @@ from itertools import islice
 
 import numpy as np
 
-from kafkaviz.analysis.existing_file import existing_file
 from kafkaviz.analysis.inference import (
     ChunkedEvidence,
     IntervalBounds,
@@ -136,15 +135,12 @@ def infer_limits(logs: Sequence[TunedSegments]) -> dict[str, Value]:
 
 def _untrimmed_bytes(segment: Segment) -> int | None:
     """The length of an index that was made as long as it may grow, None of one that was trimmed."""
-    is_untrimmed = (
-        segment.index
+    return (
+        max(segment.index.size_bytes, segment.timeindex.size_bytes)
+        if segment.index
         and segment.timeindex
         and segment.offset_slots.unwritten_slots
         and segment.time_slots.unwritten_slots
-    )
-    return (
-        max(existing_file(segment.index).size_bytes, existing_file(segment.timeindex).size_bytes)
-        if is_untrimmed
         else None
     )
 

@@ -16,7 +16,7 @@ from kafkaviz.analysis.cost.cold_reads import ColdReads
 from kafkaviz.analysis.cost.cost_model import READ_AHEAD_BYTES
 from kafkaviz.analysis.segment.existing_index import ExistingIndexSweeper
 from kafkaviz.analysis.tuning.log_measurement import LogMeasurement
-from kafkaviz.analysis.tuning.segment_measurement import SegmentMeasurement
+from kafkaviz.analysis.tuning.segment_measurement import SegmentMeasurementBuilder
 from kafkaviz.format.batch_observer import BatchObserver, observe_scan
 
 KEPT_BATCHES = 8_000_000  # of a case, for its ranges; 5 bytes each
@@ -68,7 +68,7 @@ class MeasurementBuilder:
                 *indexes, self.current_interval_bytes, by_base_offset=self.by_base_offset
             )
         followers = self.extra_intervals if self.per_append else ()
-        segment = SegmentMeasurement(
+        segment = SegmentMeasurementBuilder(
             self._intervals,
             followers,
             by_base_offset=self.by_base_offset,

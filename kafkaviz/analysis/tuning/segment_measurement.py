@@ -18,7 +18,7 @@ from kafkaviz.format.batch import MAGIC_2, is_control
 from kafkaviz.format.batch_observer import BatchObserver
 
 
-class SegmentMeasurement(BatchObserver[LogMeasurement | None]):
+class SegmentMeasurementBuilder(BatchObserver[LogMeasurement | None]):
     """The sweeps of one segment, each shown every chunk."""
 
     def __init__(

@@ -54,8 +54,7 @@ from kafkaviz.simulate.directory import replay_stream, simulation
 from kafkaviz.simulate.directory.simulation import SimulationPlan
 from kafkaviz.simulate.producers.workload import PRESETS
 from kafkaviz.simulate.writer.refusals import AppendFailed
-from kafkaviz.simulate.writer.writer import CannotLoad
-from kafkaviz.simulate.writer.writer import UnifiedLog as Writer
+from kafkaviz.simulate.writer.writer import CannotLoad, UnifiedLog
 from kafkaviz.versions import BASE_OFFSET
 
 MeasureProgress = Callable[
@@ -585,7 +584,7 @@ def _check_config(config: LogConfig, behaviour: ReleaseBehaviour, directory: str
             exception.
     """
     try:
-        Writer(config, behaviour, now_ms=0)
+        UnifiedLog(config, behaviour, now_ms=0)
     except CannotLoad as fault:
         raise KafkavizError(
             message("errors.of_path", path=directory, what=verbatim(str(fault.exception)))
@@ -708,7 +707,7 @@ def _segment_rows(plan: SimulationPlan) -> Iterator[tuple[int, np.ndarray]]:
         The number of the segment, and some of its batches.
     """
     try:
-        log = Writer(
+        log = UnifiedLog(
             plan.config,
             plan.behaviour,
             now_ms=plan.start_ms,

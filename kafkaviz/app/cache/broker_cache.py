@@ -1,7 +1,7 @@
 """Access to the floors below, kept between reruns and shared by all tabs.
 
 A broker directory is listed once and again when it changes. What takes reading is done by the
-pipeline, see ingests beside this, and read here from the catalog that it keeps in the user's cache
+pipeline, see state/ingests.py, and read here from the catalog that it keeps in the user's cache
 folder.
 """
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import streamlit as st
 
 from kafkaviz.analysis.checks.plan import CheckPlan, plan_check
-from kafkaviz.analysis.retention import segment_retention as segment_retention
+from kafkaviz.analysis.retention import segment_retention
 from kafkaviz.analysis.retention.policy import LogRetention, SegmentRetention
 from kafkaviz.analysis.rolls import roll_inference
 from kafkaviz.analysis.segment import anatomy

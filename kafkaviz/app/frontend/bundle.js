@@ -22,7 +22,7 @@ const ENTRY_POINTS = Object.fromEntries(
     .filter(([, path]) => existsSync(path) && /^export default /m.test(readFileSync(path, 'utf8'))),
 );
 
-// Of each source its path and its text, by path; tests/app/test_bundles.py computes the same without node.
+// Of each source its path and its text, by path; tests/app/test_scripts.py computes the same without node.
 function digest() {
   const hash = createHash('sha256');
   const paths = readdirSync(SOURCES, { recursive: true })

@@ -66,7 +66,7 @@ def parse_hex(text: str) -> bytes:
 
 
 def parse_rule(text: str) -> str:
-    """A rule as search.exercise reads it."""
+    """A rule as lessons.exercise reads it."""
     try:
         exercise.parse(text)
     except exercise.RuleSyntaxError as fault:

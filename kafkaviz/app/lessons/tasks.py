@@ -11,7 +11,7 @@ from typing import cast
 
 import numpy as np
 
-from kafkaviz.app.cache import lookup_source
+from kafkaviz.app.cache import lookup_cache
 from kafkaviz.app.lessons import exercise
 from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
 from kafkaviz.app.lessons.kinds import CAUSES, TASK_KEYS
@@ -93,14 +93,14 @@ def numbers(text: str) -> tuple[int, ...]:
 
 def _lookup(block: LessonBlock) -> LookupContext:
     target_kind = "timestamp" if block["of"] == "time" else "offset"
-    source = lookup_source.practice_source(block["set"])
-    warm = lookup_source.KAFKAS_WARM if block["warm"] is None else block["warm"]
-    return lookup_source.lookup_context(
+    source = lookup_cache.practice_source(block["set"])
+    warm = lookup_cache.KAFKAS_WARM if block["warm"] is None else block["warm"]
+    return lookup_cache.lookup_context(
         source,
         target_kind,
         block["target"],
-        lookup_source.release_profile(
-            cast(str, lookup_source.equivalent_version(block["search"])), warm, target_kind
+        lookup_cache.release_profile(
+            cast(str, lookup_cache.equivalent_version(block["search"])), warm, target_kind
         ),
     )
 
@@ -189,10 +189,12 @@ def _time_entry(block: LessonBlock) -> LessonTask:
 
 
 def _cause(block: LessonBlock) -> LessonTask:
-    lanes = roll_simulation.simulate(block).history.segments
-    if block["segment"] >= len(lanes) or lanes[block["segment"]].reason is None:
-        raise NoValue(message("lesson.rolled_segment", most=len(lanes) - 2))
-    return LessonTask(CHOICE, (CAUSE_NAMES.get(lanes[block["segment"]].reason.cause, ""),), CAUSES)
+    segments = roll_simulation.simulate(block).history.segments
+    if block["segment"] >= len(segments) or segments[block["segment"]].reason is None:
+        raise NoValue(message("lesson.rolled_segment", most=len(segments) - 2))
+    return LessonTask(
+        CHOICE, (CAUSE_NAMES.get(segments[block["segment"]].reason.cause, ""),), CAUSES
+    )
 
 
 def _entries(block: LessonBlock) -> LessonTask:

@@ -117,9 +117,9 @@ def _check(
 
     done_bytes, total_bytes = 0, log_bytes(snapshot)
 
-    def watch(partition: "Partition") -> None:
+    def on_partition(partition: "Partition") -> None:
         nonlocal done_bytes
         report(ReadProgress(done_bytes, total_bytes, partition.directory))
         done_bytes += sum(segment.log.size_bytes for segment in partition.segments if segment.log)
 
-    return check(snapshot.broker, release or None, watch=watch)
+    return check(snapshot.broker, release or None, on_partition=on_partition)

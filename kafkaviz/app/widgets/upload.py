@@ -43,7 +43,7 @@ def _upload_form() -> None:
 
 
 def upload_hint() -> str:
-    """What may be given: the formats that log.archive opens, and how large the server takes one."""
+    """What may be given: the formats of log.archives.archive, and how many bytes of one."""
     largest = units.size(int(st.get_option("server.maxUploadSize")) << 20)
     return say("broker.upload_words", formats=join_or(archive.SUFFIXES), size=largest)
 

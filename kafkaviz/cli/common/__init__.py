@@ -1,1 +1,1 @@
-"""What every command prints with."""
+"""What several commands share: options, what they print with, and `simulate --live`."""

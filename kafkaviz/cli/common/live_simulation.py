@@ -4,7 +4,6 @@ A plan at the speed of the clock on the wall, into a directory that can be looke
 """
 
 import signal
-import sys
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
@@ -67,11 +66,8 @@ def pace(
         wait: called with seconds; returns True where it is to end.
     """
     for chunk in chunks:
-        rows, position, ends = (
-            chunk.rows,
-            0,
-            np.concatenate([[0], np.cumsum(chunk.rows["size_bytes"])]),
-        )
+        rows, position = chunk.rows, 0
+        ends = np.concatenate([[0], np.cumsum(rows["size_bytes"])])
         while position < len(rows):
             due = int(np.searchsorted(rows["now_ms"], now_ms(), "right"))
             if due > position:
@@ -90,13 +86,8 @@ class _LiveDirectory:
     """A run whose directory is kept up to date beside it."""
 
     def __init__(self, run: Run, logs: DiskLogs, out: Path) -> None:
-        self._run, self._logs, self._out, self._event_count, self._last_base_offset = (
-            run,
-            logs,
-            out,
-            0,
-            0,
-        )
+        self._run, self._logs, self._out = run, logs, out
+        self._event_count = self._last_base_offset = 0
 
     def bring_up_to_date(self) -> None:
         """Writes what has changed, and reports new rolls."""
@@ -105,15 +96,9 @@ class _LiveDirectory:
         segments = {segment.base_offset: segment for segment in simulated.segments}
         for event in simulated.events[self._event_count :]:
             if event.kind == "roll" and event.segment in segments:
-                print(
-                    output.to_one_line(render_segment(segments[event.segment])),
-                    file=sys.stderr,
-                    flush=True,
-                )
-        self._event_count, self._last_base_offset = (
-            len(simulated.events),
-            simulated.segments[-1].base_offset,
-        )
+                output.note(render_segment(segments[event.segment]))
+        self._event_count = len(simulated.events)
+        self._last_base_offset = simulated.segments[-1].base_offset
 
     def end(self, *, clean: bool) -> Simulated:
         """What the broker leaves."""

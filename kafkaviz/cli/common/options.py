@@ -7,6 +7,21 @@ from kafkaviz.cli.common import output
 from kafkaviz.messages import Message, say
 
 
+def add_setting_option(
+    parser: argparse.ArgumentParser, help_text: str = "a setting; may be repeated"
+) -> None:
+    """Adds --set; `overrides` of the arguments is then a list of (name, value)."""
+    parser.add_argument(
+        "--set",
+        metavar="NAME=VALUE",
+        dest="overrides",
+        action="append",
+        default=[],
+        type=parse_setting,
+        help=help_text,
+    )
+
+
 def parse_setting(text: str) -> tuple[str, str]:
     """NAME=VALUE in two."""
     name, equals, value = text.partition("=")

@@ -13,7 +13,7 @@ from typing import Any
 from unicodedata import east_asian_width
 
 from kafkaviz import units
-from kafkaviz.messages import Message, language, render
+from kafkaviz.messages import Message, Text, language, render
 
 WIDTH = 118  # of a line, in columns of a terminal
 _WIDE = re.compile(r"[\u2e80-\uffef]")
@@ -34,7 +34,7 @@ def set_up() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def to_one_line(text: str | Message) -> str:
+def to_one_line(text: Text) -> str:
     """Words for one line.
 
     Names in them cannot drive the terminal, and digits stand without spaces between.
@@ -44,9 +44,14 @@ def to_one_line(text: str | Message) -> str:
     )
 
 
-def say(lines: Iterable[str | Message]) -> None:
+def say(lines: Iterable[Text]) -> None:
     """Prints lines."""
     print("\n".join(map(to_one_line, lines)))
+
+
+def note(text: Text) -> None:
+    """Prints a line beside the result, on stderr."""
+    print(to_one_line(text), file=sys.stderr, flush=True)
 
 
 def pad(text: str, width: int, align: str = "<") -> str:
@@ -56,7 +61,7 @@ def pad(text: str, width: int, align: str = "<") -> str:
 
 
 def wrap(
-    text: str | Message, start: str = "", *, breaks_words: bool = False, width: int = WIDTH
+    text: Text, start: str = "", *, breaks_words: bool = False, width: int = WIDTH
 ) -> Iterator[str]:
     """A text in lines, start in front of the first; none of an empty text.
 
@@ -109,10 +114,7 @@ def say_newer(warning: Message | None, directory: str = "") -> None:
     It says on stderr that the directory is read as the newest.
     """
     if warning:
-        print(
-            to_one_line(f"kafkaviz: {directory}{': ' if directory else ''}{render(warning)}"),
-            file=sys.stderr,
-        )
+        note(f"kafkaviz: {directory}{': ' if directory else ''}{render(warning)}")
 
 
 def _legible(value):

@@ -1,6 +1,6 @@
 """What a dump was asked for."""
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 STRING_DECODER = "org.apache.kafka.tools.api.StringDecoder"
 # the first one given decides
@@ -27,6 +27,7 @@ class DumpOptions:
     """
 
     files: tuple[str, ...] = ()
+    _: KW_ONLY
     prints: bool = False
     deep: bool = False
     decoder: str | None = None

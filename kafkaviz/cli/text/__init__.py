@@ -1,1 +1,1 @@
-"""What the commands print of a lookup and of a simulation."""
+"""What the commands print of a checkup, a lookup, a simulation and a tuning."""

@@ -15,18 +15,15 @@ from kafkaviz.versions import SearchProfile
 
 MAX_NEIGHBOURS = 3  # segments shown on each side of a chosen one
 MAX_READS = 200  # reads shown of one scan; --json has all
-NAMES = {value: name for name, value in by_time.NAMES.items()}
 
 
 def render(lookup: Lookup) -> Iterator[str]:
     """Of a lookup in a partition or a segment."""
-    yield (
-        say(
-            "cli_lookup.found_as",
-            partition=lookup.partition,
-            target=_describe_target(lookup),
-            version=lookup.profile.version,
-        )
+    yield say(
+        "cli_lookup.found_as",
+        partition=lookup.partition,
+        target=_describe_target(lookup),
+        version=lookup.profile.version,
     )
     yield say(
         "cli_lookup.bounds_stable" if _is_limited(lookup) else "cli_lookup.bounds",
@@ -67,30 +64,21 @@ def render_search(search: IndexSearch) -> Iterator[str]:
     )
     wide = max((len(str(probe.key)) for probe in result.probes), default=0)
     for probe in result.probes:
-        yield (
-            "  "
-            + say(
-                "cli_lookup.probe",
-                slot=f"{probe.slot:<8}",
-                key=f"{probe.key:>{wide}}",
-                compare=probe.compare,
-                target=result.target,
-                low=probe.lo,
-                high=probe.hi,
-                page=probe.page,
-            )
+        yield "  " + say(
+            "cli_lookup.probe",
+            slot=f"{probe.slot:<8}",
+            key=f"{probe.key:>{wide}}",
+            compare=probe.compare,
+            target=result.target,
+            low=probe.lo,
+            high=probe.hi,
+            page=probe.page,
         )
-
     if result.probes:
-        yield (
-            "  "
-            + say(
-                "cli_lookup.probes_on_page"
-                if len(result.pages) == 1
-                else "cli_lookup.probes_on_pages",
-                probes=message("lookup_words.n_probes", n=len(result.probes)),
-                pages=tuple(result.pages),
-            )
+        yield "  " + say(
+            "cli_lookup.probes_on_page" if len(result.pages) == 1 else "cli_lookup.probes_on_pages",
+            probes=message("lookup_words.n_probes", n=len(result.probes)),
+            pages=tuple(result.pages),
         )
     yield (
         "  "
@@ -103,9 +91,9 @@ def render_search(search: IndexSearch) -> Iterator[str]:
 def _describe_target(lookup: Lookup) -> str:
     if lookup.offset is not None:
         return say("cli_lookup.target_offset", offset=lookup.offset)
-    if lookup.timestamp_ms in NAMES:
-        return NAMES[lookup.timestamp_ms]
-    return say("cli_lookup.target_timestamp", ms=lookup.timestamp_ms)
+    return by_time.name_of(lookup.timestamp_ms) or say(
+        "cli_lookup.target_timestamp", ms=lookup.timestamp_ms
+    )
 
 
 def _is_limited(lookup: Lookup) -> bool:
@@ -161,7 +149,6 @@ def _render_scan(scan: ForwardScan) -> Iterator[str]:
     if len(scan.reads) > MAX_READS:
         yield "  " + say("cli_lookup.more_reads", n=len(scan.reads) - MAX_READS)
     batch = scan.batch
-
     what = (
         message(
             "cli_lookup.batch_found",
@@ -191,7 +178,7 @@ def _render_answer(lookup: Lookup) -> Iterator[str]:
             if fetch.batch
             else message("cli_lookup.nothing_there")
         )
-        yield (say("cli_lookup.next_fetch", offset=fetch.offset, where=location))
+        yield say("cli_lookup.next_fetch", offset=fetch.offset, where=location)
     if lookup.error:
         yield say(
             "cli_lookup.error",
@@ -202,7 +189,6 @@ def _render_answer(lookup: Lookup) -> Iterator[str]:
         yield _describe_absence(lookup)
     else:
         record, answer = lookup.record, lookup.answer
-
         text = (
             message("cli_lookup.answer_offset", offset=answer.offset)
             if answer.timestamp_ms < 0

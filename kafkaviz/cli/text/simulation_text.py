@@ -62,12 +62,10 @@ def render_comparison(source: ReplaySource | None, simulated: Simulated) -> Iter
     yield from map(_render_unread, unread_parts)
     comparisons = diff_indexes(source, simulated)
     differences = [comparison for comparison in comparisons if comparison.from_position is not None]
-    yield (
-        say(
-            "cli_simulate.came_out_same",
-            same=len(comparisons) - len(differences),
-            count=len(comparisons),
-        )
+    yield say(
+        "cli_simulate.came_out_same",
+        same=len(comparisons) - len(differences),
+        count=len(comparisons),
     )
     yield from (
         "  " + say("cli_simulate.differs", file=comparison.name, byte=comparison.from_position)

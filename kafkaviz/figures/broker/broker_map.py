@@ -26,7 +26,7 @@ from kafkaviz.analysis.segment.tail import READ_BYTES, Tail
 from kafkaviz.figures import theme
 from kafkaviz.figures.broker import map_badges, map_rows
 from kafkaviz.figures.broker.density_strip import CELLS, build_strip
-from kafkaviz.figures.broker.map_badges import MARK_PX, RowBadge
+from kafkaviz.figures.broker.map_badges import BADGE_PX, RowBadge
 from kafkaviz.figures.broker.map_rows import LARGEST, ORDERS
 from kafkaviz.figures.text.join_text import join_semicolon, join_sentences, number_word
 from kafkaviz.figures.text.sentence_text import end_sentence
@@ -43,9 +43,9 @@ NARROW_PX = 550
 BARS_SHARE = 0.88  # of the axis: words stand behind the bars
 # of the axis, about a pixel and a half: what a bar leaves free before the next one
 GAP_SHARE = 0.0018
-# from the end of a row to the middle of its mark, and from the mark to its words
-MARK_AT_PX, WORDS_AFTER_PX = 12.5, 6
-WORDS_PX = MARK_AT_PX + MARK_PX / 2 + WORDS_AFTER_PX  # from the end of a row to those words
+# from the end of a row to the middle of its badge, and from the badge to its words
+BADGE_AT_PX, WORDS_AFTER_PX = 12.5, 6
+WORDS_PX = BADGE_AT_PX + BADGE_PX / 2 + WORDS_AFTER_PX  # from the end of a row to those words
 CHARACTER_PX, WIDE_PX = 5.8, 12.5  # of each character of them, Latin or Chinese
 PIN_AT_PX = 1  # from the top of a row to the middle of a pin
 EMPTY_PX = 6  # from where a bar would be to the word that there is none
@@ -560,7 +560,7 @@ def _badge_traces(map_view: BrokerMapView, colours: Mapping[str, str]) -> list[g
         (bar.start_byte + bar.size_bytes / 2, bar.row + PIN_AT_PX / ROW_PX, bar.severity)
         for bar in pinned_bars
     ]
-    badge_x_bytes = map_view.axis_bytes * MARK_AT_PX / PLOT_PX
+    badge_x_bytes = map_view.axis_bytes * BADGE_AT_PX / PLOT_PX
     badge_places = [
         (row.log_bytes + badge_x_bytes, _row_middle(number), row.directory, row.badge)
         for number, row in enumerate(map_view.rows)
@@ -647,8 +647,8 @@ def _row_annotations(
         ]
     if row.badge:
         position = {
-            "x": row.log_bytes + axis_bytes * MARK_AT_PX / PLOT_PX,
-            "xshift": MARK_PX / 2 + WORDS_AFTER_PX,
+            "x": row.log_bytes + axis_bytes * BADGE_AT_PX / PLOT_PX,
+            "xshift": BADGE_PX / 2 + WORDS_AFTER_PX,
         }
         return [
             name,

@@ -20,7 +20,7 @@ def build_strip(
     """The darkness of each cell of a row, 0 to 1 (float32); NaN where there is no entry or no bar.
 
     Args:
-        segments: analysis.overview's rows of one topic-partition.
+        segments: analysis.broker.overview's rows of one topic-partition.
         positions: of its entries, in bytes of the row; None where only their number is known, then
             a segment has one shade.
         gap_bytes: what a bar leaves free before the next one.

@@ -1,4 +1,4 @@
-"""The marks of the broker map.
+"""The badges of the broker map.
 
 Behind a row the worst that was found about it, and a small one above each segment it is about.
 
@@ -19,7 +19,7 @@ from kafkaviz.analysis.findings.partition_badges import Badge
 from kafkaviz.messages import render, say, say_count
 
 MOST_LINES = 4  # findings under the pointer
-MARK_PX, PIN_PX = 13, 6
+BADGE_PX, PIN_PX = 13, 6
 SYMBOLS = {ERROR: "octagon", WARNING: "triangle-up"}
 COLOUR_NAMES = {
     ERROR: "torn",
@@ -40,7 +40,7 @@ class RowBadge:
 def find_row_badge(
     label: str, badges: Sequence[Badge], tail: str, base_offsets: Sequence[int]
 ) -> RowBadge | None:
-    """The mark of a row whose segments have these base offsets.
+    """The badge of a row whose segments have these base offsets.
 
     Args:
         tail: what its log ends in, if torn.
@@ -108,7 +108,7 @@ def group_by_segment(badges: Iterable[Badge]) -> dict[int, list[Badge]]:
 def badge_traces(
     rows: Iterable[tuple[float, float, str, RowBadge]], colours: Mapping[str, str]
 ) -> list[go.Scatter]:
-    """The signs behind the rows: x, y, the directory and the mark of each."""
+    """The signs behind the rows: x, y, the directory and the badge of each."""
     rows = list(rows)
     scatter_traces = []
     for severity in (ERROR, WARNING):
@@ -130,7 +130,7 @@ def _sign_trace(
         mode="markers",
         marker={
             "symbol": SYMBOLS[severity],
-            "size": MARK_PX + 1,
+            "size": BADGE_PX + 1,
             "color": colours[COLOUR_NAMES[severity]],
             "line": {"width": 0},
             "opacity": 1,

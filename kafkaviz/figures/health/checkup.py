@@ -3,8 +3,7 @@
 Will the broker start and what will that do, all findings with their bytes, and what keeps each
 segment.
 
-One value for the entire page: figures.checkup.view works it out, message packs it for
-app/frontend/findings.
+One value for the entire page: view works it out, message packs it for app/frontend/findings.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

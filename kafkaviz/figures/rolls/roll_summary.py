@@ -46,15 +46,21 @@ class RunSummary:
 
 def summarize(history: RollHistory, settings: dict[str, str]) -> RunSummary:
     """What there is to compare of a run."""
-    closed_lanes = [lane for lane in history.segments if not lane.is_active]
+    closed_segments = [
+        segment_history for segment_history in history.segments if not segment_history.is_active
+    ]
     open_ms = (
-        sum(lane.ended_ms - lane.opened_ms for lane in closed_lanes) / len(closed_lanes)
-        if closed_lanes
+        sum(
+            segment_history.ended_ms - segment_history.opened_ms
+            for segment_history in closed_segments
+        )
+        / len(closed_segments)
+        if closed_segments
         else None
     )
     roll_counts = tuple((cause, count) for cause, count in history.rolls().items() if cause)
     entries = [
-        sum(getattr(lane, name) for lane in history.segments)
+        sum(getattr(segment_history, name) for segment_history in history.segments)
         for name in ("offset_entries", "time_entries")
     ]
     return RunSummary(

@@ -68,7 +68,7 @@ class WriteSpan:
 
 @dataclass(frozen=True)
 class RollRow:
-    """A segment's lane.
+    """A segment's row.
 
     Times in ms since the log's first batch.
 
@@ -114,12 +114,14 @@ def view(
         appended: roll_history.APPEND of a simulated log, for the strip above.
     """
     first_row = max(0, min(first_row, len(history.segments) - 1))
-    page_lanes = history.segments[first_row : first_row + ROWS_A_PAGE]
+    page_segments = history.segments[first_row : first_row + ROWS_A_PAGE]
     begin_ms = history.segments[0].opened_ms if history.segments else 0
-    start_ms = page_lanes[0].opened_ms - begin_ms if page_lanes else 0
-    end_ms = max([lane.ended_ms - begin_ms for lane in page_lanes], default=0)
-    rows = tuple(_row(lane, history, begin_ms) for lane in page_lanes)
-    is_last_page = len(page_lanes) == len(history.segments)
+    start_ms = page_segments[0].opened_ms - begin_ms if page_segments else 0
+    end_ms = max(
+        [segment_history.ended_ms - begin_ms for segment_history in page_segments], default=0
+    )
+    rows = tuple(_row(segment_history, history, begin_ms) for segment_history in page_segments)
+    is_last_page = len(page_segments) == len(history.segments)
     end_ms = max(
         end_ms if is_last_page else start_ms + round((end_ms - start_ms) * 1.02), start_ms + 1
     )
@@ -130,7 +132,7 @@ def view(
     )
     return RollTimelineView(
         roll_text.title(history),
-        _caption(first_row, len(page_lanes), len(history.segments)),
+        _caption(first_row, len(page_segments), len(history.segments)),
         rows,
         first_row,
         len(history.segments),
@@ -153,60 +155,76 @@ def _caption(first_row: int, row_count: int, count: int) -> str:
     )
 
 
-def _row(lane: SegmentHistory, history: RollHistory, begin_ms: int) -> RollRow:
-    colour = roll_text.COLOUR_NAMES[lane.reason.cause] if lane.reason else None
-    reason = size(lane.log_bytes) if lane.is_active else roll_text.lane_reason(lane)
-    opened_ms, ended_ms = lane.opened_ms - begin_ms, lane.ended_ms - begin_ms
+def _row(segment_history: SegmentHistory, history: RollHistory, begin_ms: int) -> RollRow:
+    colour = (
+        roll_text.COLOUR_NAMES[segment_history.reason.cause] if segment_history.reason else None
+    )
+    reason = (
+        size(segment_history.log_bytes)
+        if segment_history.is_active
+        else roll_text.history_reason(segment_history)
+    )
+    opened_ms, ended_ms = segment_history.opened_ms - begin_ms, segment_history.ended_ms - begin_ms
     return RollRow(
-        group(lane.base_offset),
+        group(segment_history.base_offset),
         opened_ms,
         ended_ms,
-        _fill_lines(lane, history, begin_ms),
-        roll_text.lane_cause(lane),
+        _fill_lines(segment_history, history, begin_ms),
+        roll_text.history_cause(segment_history),
         reason,
         colour,
-        roll_text.text_colour(lane),
-        _hover_lines(lane, history),
+        roll_text.text_colour(segment_history),
+        _hover_lines(segment_history, history),
     )
 
 
-def _fill_lines(lane: SegmentHistory, history: RollHistory, begin_ms: int) -> np.ndarray:
+def _fill_lines(segment_history: SegmentHistory, history: RollHistory, begin_ms: int) -> np.ndarray:
     """From nothing, by what is known on the way, to the moment of the roll.
 
     There the limit that caused it is reached.
     """
     limit_by_column = fill_limits(history.config)
-    lines = np.zeros((len(lane.fills) + 2, 1 + len(COLUMNS)))
-    lines[:, 0] = [lane.opened_ms, *lane.fills["at_ms"], lane.ended_ms]
-    lines[:, 0] = np.clip(lines[:, 0], lane.opened_ms, lane.ended_ms) - begin_ms
+    lines = np.zeros((len(segment_history.fills) + 2, 1 + len(COLUMNS)))
+    lines[:, 0] = [
+        segment_history.opened_ms,
+        *segment_history.fills["at_ms"],
+        segment_history.ended_ms,
+    ]
+    lines[:, 0] = (
+        np.clip(lines[:, 0], segment_history.opened_ms, segment_history.ended_ms) - begin_ms
+    )
     for line, column in enumerate(COLUMNS, start=1):
         lines[1:-1, line] = (
-            lane.fills[column] / limit_by_column[column] if limit_by_column[column] else 1
+            segment_history.fills[column] / limit_by_column[column]
+            if limit_by_column[column]
+            else 1
         )
         lines[-1, line] = lines[-2, line]
-        if lane.reason and COLUMN_BY_CAUSE.get(lane.reason.cause) == column:
+        if segment_history.reason and COLUMN_BY_CAUSE.get(segment_history.reason.cause) == column:
             lines[-1, line] = 1
     return np.minimum(lines, [[np.inf, 1, 1, 1, 1]])
 
 
-def _hover_lines(lane: SegmentHistory, history: RollHistory) -> tuple[str, ...]:
+def _hover_lines(segment_history: SegmentHistory, history: RollHistory) -> tuple[str, ...]:
     """What a hover says."""
     config = history.config
     return (
-        f"<b>{file_stem(lane.base_offset)}</b>",
+        f"<b>{file_stem(segment_history.base_offset)}</b>",
         say(
             "rolls.hover_bytes",
-            bytes=group(lane.log_bytes),
-            share=share(lane.log_bytes, config.segment_bytes),
+            bytes=group(segment_history.log_bytes),
+            share=share(segment_history.log_bytes, config.segment_bytes),
         ),
         say(
             "rolls.hover_slots",
-            offsets=group(lane.offset_entries),
+            offsets=group(segment_history.offset_entries),
             offset_slots=group(config.offset_slots),
-            times=group(lane.time_entries),
+            times=group(segment_history.time_entries),
             time_slots=group(config.time_slots),
         ),
-        say("rolls.hover_open", span=duration(lane.ended_ms - lane.opened_ms)),
+        say(
+            "rolls.hover_open", span=duration(segment_history.ended_ms - segment_history.opened_ms)
+        ),
     )
 
 
@@ -508,7 +526,7 @@ def _row_boxes(timeline: RollTimelineView, top: int, colours: dict[str, str]) ->
 
 
 def _row_end(row: RollRow, timeline: RollTimelineView) -> float:
-    """Where a lane ends: wide enough to be seen."""
+    """Where a segment's row ends: wide enough to be seen."""
     return max(row.ended_ms, row.opened_ms + 2 * (timeline.end_ms - timeline.start_ms) / WIDTH_PX)
 
 
@@ -616,7 +634,7 @@ def _name_annotations(timeline: RollTimelineView, top: int, colours: dict[str, s
 
 
 def _cause_annotations(timeline: RollTimelineView, top: int, colours: dict[str, str]) -> list[dict]:
-    """The cause behind the lane, or before it where the room ends."""
+    """The cause behind the row, or before it where the room ends."""
     pixels = (WIDTH_PX - LEFT_PX - RIGHT_PX) / (timeline.end_ms - timeline.start_ms)
     annotations = []
     for row_number, row in enumerate(timeline.rows):
@@ -629,7 +647,7 @@ def _cause_annotations(timeline: RollTimelineView, top: int, colours: dict[str, 
                 _row_end(row, timeline),
                 "right",
                 -9,
-            )  # a lane over the entire width: inside
+            )  # a row over the entire width: inside
         text = (
             f'<span style="color:{colours[row.text_colour]}">'
             f"<b>{row.cause}</b></span>  {row.reason}"

@@ -51,7 +51,7 @@ def file_facts(
     Args:
         roll_reason: of a closed segment, as analysis.inference has it.
         partition_state: of its directory.
-        retention: as analysis.kept has it.
+        retention: as analysis.retention.segment_retention has it.
     """
     return [
         (

@@ -54,9 +54,8 @@ class RulerView:
     end_position: int  # behind the last batch
     log_bytes: int
     tail: Tail | None
-    closing_event: (
-        str  # when a time entry without an offset entry was written: render_segment.closing
-    )
+    # when a time entry without an offset entry was written: segment_text.closing_event
+    closing_event: str
     index: IndexLane
     times: IndexLane
     slice: Slice

@@ -228,7 +228,7 @@ def time_rows(anatomy: Anatomy, pinned: PinnedRow, closing_event: str) -> list[T
     """The slots of .timeindex around the one that goes with the pin.
 
     Args:
-        closing_event: as render_segment.closing.
+        closing_event: as segment_text.closing_event says.
     """
     return [
         _time_row(anatomy, slot, is_pinned=slot == pinned.time_slot, closing_event=closing_event)

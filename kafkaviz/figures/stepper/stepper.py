@@ -54,7 +54,7 @@ class LookupStep(NamedTuple):
             result is known.
         scan, readings, ended: the same of the scan.
         line: (of "search" or "scan", its number), None for none.
-        values: of VALUES, and whether this step changed each.
+        values: of VALUE_NAMES, and whether this step changed each.
         titles: of the figures of the index, the log and the records.
     """
 
@@ -72,7 +72,7 @@ class LookupStep(NamedTuple):
 
 
 def value_names() -> list[str]:
-    """VALUES as they are named on the page."""
+    """VALUE_NAMES as they are named on the page."""
     return [
         say(f"stepper_figures.value_{name}") if name in COUNT_VALUES else name
         for name in VALUE_NAMES

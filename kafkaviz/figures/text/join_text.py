@@ -1,7 +1,7 @@
 """Several things as one text, as each language joins them, and a small number as a word.
 
-listed(["a", "b", "c"])     a, b, c         clauses(["a", "b"])     a; b
-named(["a", "b", "c"])      a, b and c      sentences(["A.", "", "B."])     A. B.
+join_comma(["a", "b", "c"])     a, b, c         join_semicolon(["a", "b"])          a; b
+join_and(["a", "b", "c"])       a, b and c      join_sentences(["A.", "", "B."])    A. B.
 """
 
 import re

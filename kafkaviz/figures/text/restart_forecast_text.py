@@ -1,8 +1,8 @@
 """What a start will do to a directory, in words: the page and the command say it in the same ones.
 
-Outlook(logs=30, cut_logs=3, cut_bytes=1021, rebuilt_segments=24, ...)
-doings      ("cut 1 021 bytes off three logs", "rebuild indexes of 24 segments")
-sentence    cut 1 021 bytes off three logs, and rebuild indexes of 24 segments
+RestartForecast(logs=30, cut_logs=3, cut_bytes=1021, rebuilt_segments=24, ...)
+change_texts    ("cut 1 021 bytes off three logs", "rebuild indexes of 24 segments")
+describe        cut 1 021 bytes off three logs, and rebuild indexes of 24 segments
 """
 
 from collections.abc import Iterator

@@ -24,32 +24,36 @@ def cause_name(cause: Cause) -> str:
     return say(f"rolls.cause_{cause}")
 
 
-def lane_cause(lane: SegmentHistory) -> str:
-    """What ended a lane, in one or two words."""
-    if lane.is_active:
+def history_cause(segment_history: SegmentHistory) -> str:
+    """What ended a segment, in one or two words."""
+    if segment_history.is_active:
         return say("rolls.still_open")
-    return cause_name(lane.reason.cause) if lane.reason else say("rolls.not_seen")
+    return (
+        cause_name(segment_history.reason.cause)
+        if segment_history.reason
+        else say("rolls.not_seen")
+    )
 
 
-def lane_reason(lane: SegmentHistory) -> str:
+def history_reason(segment_history: SegmentHistory) -> str:
     """The numbers that tripped it.
 
     Of an inferred cause that today's settings do not explain, the numbers alone.
     """
-    if lane.is_active:
+    if segment_history.is_active:
         return say("rolls.active_segment")
-    if lane.reason is None:
+    if segment_history.reason is None:
         return say("rolls.no_limit_fits")
-    if exceeds_limit(lane.reason):
-        return render(lane.reason.numbers())
-    return say("rolls.other_settings", found=lane.reason.tripping_number())
+    if exceeds_limit(segment_history.reason):
+        return render(segment_history.reason.numbers())
+    return say("rolls.other_settings", found=segment_history.reason.tripping_number())
 
 
-def text_colour(lane: SegmentHistory) -> str:
+def text_colour(segment_history: SegmentHistory) -> str:
     """The name of the colour of a cause's words."""
-    if lane.is_active or lane.reason is None:
+    if segment_history.is_active or segment_history.reason is None:
         return "ink_3"
-    colour = COLOUR_NAMES[lane.reason.cause]
+    colour = COLOUR_NAMES[segment_history.reason.cause]
     return colour if colour == "ink" else f"{colour}_text"
 
 
@@ -71,33 +75,41 @@ def _cause_texts(rolls: Mapping[Cause | None, int]) -> list[str]:
     ]
 
 
-def lane_values(history: RollHistory) -> list[tuple[int | str, ...]]:
+def history_values(history: RollHistory) -> list[tuple[int | str, ...]]:
     """COLUMNS of each segment.
 
     Cause is "active" or "unseen" where none is known, found and limit are in the unit of the cause.
     """
     return [
-        (lane.base_offset, *_reason_values(lane), lane.ended_ms - lane.opened_ms)
-        for lane in history.segments
+        (
+            segment_history.base_offset,
+            *_reason_values(segment_history),
+            segment_history.ended_ms - segment_history.opened_ms,
+        )
+        for segment_history in history.segments
     ]
 
 
-def _reason_values(lane: SegmentHistory) -> tuple[int | str, ...]:
-    if lane.is_active or lane.reason is None:
-        return "active" if lane.is_active else "unseen", "", ""
-    return str(lane.reason.cause), lane.reason.actual, lane.reason.limit
+def _reason_values(segment_history: SegmentHistory) -> tuple[int | str, ...]:
+    if segment_history.is_active or segment_history.reason is None:
+        return "active" if segment_history.is_active else "unseen", "", ""
+    return (
+        str(segment_history.reason.cause),
+        segment_history.reason.actual,
+        segment_history.reason.limit,
+    )
 
 
 def rows(
-    history: RollHistory, first_lane: int = 0, last_lane: int | None = None
+    history: RollHistory, first_segment: int = 0, last_segment: int | None = None
 ) -> list[tuple[str, str, str, str]]:
     """The table: segment, cause, because, open for."""
     return [
         (
-            group(lane.base_offset),
-            lane_cause(lane),
-            lane_reason(lane),
-            duration(lane.ended_ms - lane.opened_ms),
+            group(segment_history.base_offset),
+            history_cause(segment_history),
+            history_reason(segment_history),
+            duration(segment_history.ended_ms - segment_history.opened_ms),
         )
-        for lane in history.segments[first_lane:last_lane]
+        for segment_history in history.segments[first_segment:last_segment]
     ]

@@ -2,19 +2,17 @@
 
 from kafkaviz.analysis.cost.cost_model import Range
 from kafkaviz.analysis.tuning import Reason, Recommendation
-from kafkaviz.analysis.tuning.tuning_text import describe_reason
-from kafkaviz.analysis.tuning.tuning_text import format_us as micros
+from kafkaviz.analysis.tuning.tuning_text import describe_reason, format_us
+from kafkaviz.figures.text.sentence_text import to_sentence
 from kafkaviz.messages import language, say, say_count
 from kafkaviz.units import MISSING
-
-__all__ = ["SAME_SHARE", "change_text", "headers_text", "is_same", "micros", "range_text"]
 
 SAME_SHARE = 0.005  # of what was before: less is no change to speak of
 
 
 def range_text(us: Range) -> str:
     """From the low to the high end: 7.8 to 22 µs."""
-    low, high = micros(us.low), micros(us.high)
+    low, high = format_us(us.low), format_us(us.high)
     if low == high:
         return low
     number, _, unit = low.partition(" ")
@@ -47,13 +45,14 @@ def change_text(before: float | None, after: float | None) -> str:
 
 def describe_all(recommendation: Recommendation) -> list[str]:
     """Each reason of an answer, then what no interval changes, a sentence each."""
-    return [to_sentence(reason) for reason in (*recommendation.reasons, *recommendation.not_fixed)]
+    return [
+        reason_sentence(reason) for reason in (*recommendation.reasons, *recommendation.not_fixed)
+    ]
 
 
-def to_sentence(reason: Reason) -> str:
-    """One reason with its full stop."""
-    text = describe(reason)
-    return say("tuning_reason.sentence", words=f"{text[0].upper()}{text[1:]}")
+def reason_sentence(reason: Reason) -> str:
+    """One reason as a sentence."""
+    return to_sentence(describe(reason))
 
 
 def describe(reason: Reason) -> str:

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from kafkaviz.analysis.cost.cost_model import LookupPrices, Range
 from kafkaviz.analysis.rebuild.what_if import WhatIf
 from kafkaviz.analysis.tuning import Budgets, IntervalPrice
+from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.figures.text import roll_text
-from kafkaviz.figures.text.tuning_terms import change_text, is_same, micros, range_text
+from kafkaviz.figures.text.tuning_terms import change_text, is_same, range_text
 from kafkaviz.messages import say
 from kafkaviz.simulate.writer.roll_reason import Cause
 from kafkaviz.units import group, size
@@ -192,7 +193,7 @@ def _headers_text(headers: float) -> str:
 
 
 def _time_text(us: float) -> str:
-    return f"≈ {micros(us)}"
+    return f"≈ {format_us(us)}"
 
 
 def _ranges_basis(current: Range, considered: Range) -> str:

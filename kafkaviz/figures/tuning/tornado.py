@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from kafkaviz.analysis.tuning import Assumption
+from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.figures import theme
-from kafkaviz.figures.text.tuning_terms import micros
 from kafkaviz.messages import language, say, say_count
 from kafkaviz.units import group
 
@@ -91,7 +91,11 @@ def _answer_text(answer: tuple[str, int]) -> str:
 def _title(bars: Sequence[AssumptionBar]) -> str:
     if not bars:
         return say("curves.no_assumption")
-    values = {"name": bars[0].name, "low": micros(bars[0].low_us), "high": micros(bars[0].high_us)}
+    values = {
+        "name": bars[0].name,
+        "low": format_us(bars[0].low_us),
+        "high": format_us(bars[0].high_us),
+    }
     turning_bars = sum(any(bar.answers) for bar in bars)
     if not turning_bars:
         return say("curves.answer_stays", **values)
@@ -112,8 +116,8 @@ def rows(tornado: TornadoView) -> list[tuple[str, ...]]:
         (
             bar.name,
             *bar.ends,
-            micros(bar.low_us),
-            micros(bar.high_us),
+            format_us(bar.low_us),
+            format_us(bar.high_us),
             *(answer or say("curves.same") for answer in bar.answers),
         )
         for bar in tornado.bars
@@ -215,7 +219,7 @@ def _line_shapes(tornado: TornadoView, most_us: float, colours: dict[str, str]) 
 
 def _line_annotations(tornado: TornadoView, most_us: float, colours: dict[str, str]) -> list[dict]:
     style = {"yref": "paper", "y": 0, "yanchor": "top", "yshift": -21, "showarrow": False}
-    text = say("curves.as_it_is", us=micros(tornado.typical_us))
+    text = say("curves.as_it_is", us=format_us(tornado.typical_us))
     annotations = [
         style
         | {"x": tornado.typical_us, "text": text, "font": {"size": 12, "color": colours["ink"]}}

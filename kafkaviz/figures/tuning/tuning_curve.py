@@ -15,8 +15,9 @@ import plotly.graph_objects as go
 
 from kafkaviz.analysis.cost.cost_model import LookupPrices
 from kafkaviz.analysis.tuning import Budgets, IntervalPrice
+from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.figures import theme
-from kafkaviz.figures.text.tuning_terms import headers_text, micros
+from kafkaviz.figures.text.tuning_terms import headers_text
 from kafkaviz.messages import say
 from kafkaviz.units import group, size
 
@@ -253,8 +254,8 @@ def _hover_text(interval_cost: IntervalPrice) -> str:
             ),
             say(
                 "curves.told_time",
-                mean=micros(interval_cost.mean_us.typical),
-                p99=micros(interval_cost.p99_us.typical),
+                mean=format_us(interval_cost.mean_us.typical),
+                p99=format_us(interval_cost.p99_us.typical),
             ),
         )
     )

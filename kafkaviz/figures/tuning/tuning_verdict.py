@@ -16,9 +16,10 @@ from kafkaviz.analysis.tuning import (
     budget_usage,
 )
 from kafkaviz.analysis.tuning.source import EntryCounts
+from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.figures.text import tuning_terms
 from kafkaviz.figures.text.join_text import join_comma, join_each_and, join_sentences
-from kafkaviz.figures.text.tuning_terms import micros, range_text
+from kafkaviz.figures.text.tuning_terms import range_text
 from kafkaviz.messages import say
 from kafkaviz.units import group, share, size
 
@@ -133,7 +134,7 @@ def _keep_text(recommendation: Recommendation, measured: LogMeasurement, budgets
     texts.append(_budget_text(recommendation, budgets))
     topics = _find_reason(recommendation, "topic-by-topic")
     texts.append(
-        tuning_terms.to_sentence(topics) if topics else _not_worth_text(recommendation, budgets)
+        tuning_terms.reason_sentence(topics) if topics else _not_worth_text(recommendation, budgets)
     )
     return join_sentences(texts)
 
@@ -145,7 +146,7 @@ def _not_worth_text(recommendation: Recommendation, budgets: Budgets) -> str:
         (reason for reason in recommendation.reasons if reason.code in DECIDING_CODES), None
     )
     if deciding:
-        return tuning_terms.to_sentence(deciding)
+        return tuning_terms.reason_sentence(deciding)
     if _find_reason(recommendation, "smaller-too-little"):
         saved_bytes = int(current.row["index_bytes"]) * (
             recommendation.gain.index_share.typical / current.index_share
@@ -163,7 +164,7 @@ def _not_worth_text(recommendation: Recommendation, budgets: Budgets) -> str:
         return say(
             "verdict.down_too_little",
             interval=group(considered),
-            saved=micros(max(recommendation.gain.p99_us.low, 0.0)),
+            saved=format_us(max(recommendation.gain.p99_us.low, 0.0)),
         )
     if considered != current.interval_bytes:
         return ""
@@ -185,7 +186,7 @@ def _budget_text(recommendation: Recommendation, budgets: Budgets) -> str:
         recommendation.current_price,
         _find_reason(recommendation, "over-budget"),
     )
-    values = {"p99": micros(current.p99_us.typical), "range": range_text(current.p99_us)}
+    values = {"p99": format_us(current.p99_us.typical), "range": range_text(current.p99_us)}
     if missed_reason:
         return say(
             "verdict.over",
@@ -208,7 +209,7 @@ def _batch_first_text(
         batch=group(round(measured.batch_bytes)),
         interval=group(current.interval_bytes),
         headers=f"{current.row['headers_mean']:.0f}",
-        p99=micros(current.p99_us.typical),
+        p99=format_us(current.p99_us.typical),
         range=range_text(current.p99_us),
         other=group(recommendation.considered_bytes),
     )
@@ -221,7 +222,7 @@ def _change_text(
     if recommendation.value < recommendation.current_price.interval_bytes:
         growth = share(max(-gain.index_share.typical, 0.0), 1)
         less_values = {
-            "less": micros(max(gain.p99_us.typical, 0.0)),
+            "less": format_us(max(gain.p99_us.typical, 0.0)),
             "range": range_text(gain.p99_us),
         }
         return join_sentences(
@@ -233,7 +234,9 @@ def _change_text(
             ]
         )
     saved_share = share(max(gain.index_share.typical, 0.0), 1)
-    texts = [say("verdict.raise", saved=saved_share, slower=micros(max(-gain.p99_us.typical, 0.0)))]
+    texts = [
+        say("verdict.raise", saved=saved_share, slower=format_us(max(-gain.p99_us.typical, 0.0)))
+    ]
     return join_sentences(
         [
             *texts,

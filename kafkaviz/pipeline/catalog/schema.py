@@ -131,7 +131,7 @@ FINDINGS = pa.schema(
         ("evidence_expected", STRING),
         ("found_hex", STRING),
         ("expected_hex", STRING),
-        ("json", STRING),  # the finding itself, for kafkaviz: analysis.finding_codec
+        ("json", STRING),  # the finding itself, for kafkaviz: findings.finding_codec
     ]
 )
 # what each index.interval.bytes would cost a segment: analysis.sweep; a segment without a batch has

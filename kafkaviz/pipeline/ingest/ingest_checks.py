@@ -73,7 +73,10 @@ class LogLoad:
 
 @dataclass(frozen=True)
 class LoadResult:
-    """What it would do, as kept.steps_to_json has it; None where a file of it may not be read."""
+    """What it would do, as check_cache.steps_to_json has it.
+
+    None where a file of it may not be read.
+    """
 
     key: Key
     text: str | None

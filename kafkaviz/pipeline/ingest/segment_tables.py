@@ -115,7 +115,7 @@ def segments_table(
     statistics: Sequence[SegmentStatistics],
     settings: Mapping[str, Settings],
 ) -> pa.Table:
-    """A row a segment, in the order given; facts[n] is what reading the n-th gave.
+    """A row a segment, in the order given; statistics[n] is what reading the n-th gave.
 
     Args:
         settings: of each broker, by its name.

@@ -161,18 +161,18 @@ def simulate(
 
 
 def open_workload(
-    workload: Workload | Path | str, version: str | None = None, typed: Iterable[str] = ()
+    workload: Workload | Path | str, version: str | None = None, overrides: Iterable[str] = ()
 ) -> Workload:
     """A workload by the name of a preset, or by the path of its file.
 
     Args:
         version: as for workload.load.
-        typed: as for workload.load.
+        overrides: as for workload.load.
     """
     if isinstance(workload, Workload):
         return workload
     if workload in PRESETS:
-        return preset(workload, version, typed)
+        return preset(workload, version, overrides)
     path = Path(workload)
     if (
         isinstance(workload, str)
@@ -181,7 +181,7 @@ def open_workload(
         and not path.exists()
     ):
         refuse_name(workload)
-    return load(path, version=version, typed=typed)
+    return load(path, version=version, overrides=overrides)
 
 
 def refuse_name(name: str) -> NoReturn:
@@ -496,7 +496,7 @@ def digest(file: FileView) -> str:
 
 
 def _settings(
-    own_settings: dict[str, Value], typed: Mapping[str, Value], release: Release
+    own_settings: dict[str, Value], overrides: Mapping[str, Value], release: Release
 ) -> dict[str, Value]:
     """The settings in force, by topic name.
 
@@ -504,7 +504,7 @@ def _settings(
         RefusedSetting: the release does not take one.
     """
     parsed_settings = {}
-    for name, value in typed.items():
+    for name, value in overrides.items():
         topic_name, parsed_value = config_def.parse(
             name, str(value).lower() if isinstance(value, bool) else str(value), release
         )
@@ -512,5 +512,5 @@ def _settings(
             raise RefusedSetting(name, None, message("errors.is_no_topic_setting", name=name))
         parsed_settings[topic_name] = parsed_value
     if "segment.bytes" in parsed_settings and "internal.segment.bytes" not in parsed_settings:
-        own_settings.pop("internal.segment.bytes", None)  # else what was typed would have no effect
+        own_settings.pop("internal.segment.bytes", None)  # else the override would have no effect
     return own_settings | parsed_settings

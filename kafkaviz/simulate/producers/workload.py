@@ -103,7 +103,7 @@ def load(
     source: str | Path,
     name: str = "workload",
     version: str | None = None,
-    typed: Iterable[str] = (),
+    overrides: Iterable[str] = (),
 ) -> Workload:
     """A workload of a TOML text, or of a file.
 
@@ -111,14 +111,14 @@ def load(
         name: stands for the file in errors about a text.
         version: the release that is to run it, in place of its own; its settings are checked
             against that one.
-        typed: names of settings that are given in place of the workload's, whose values are then
-            not checked.
+        overrides: names of settings that are given in place of the workload's, whose values are
+            then not checked.
 
     Raises:
         KafkavizError: in one line that names the file (or name) and the key.
     """
     if isinstance(source, Path):
-        return load(_file_text(source), source.name, version, typed)
+        return load(_file_text(source), source.name, version, overrides)
     try:
         table = tomllib.loads(source)
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as fault:
@@ -142,7 +142,7 @@ def load(
     return _check(
         replace(
             workload,
-            settings=_settings(settings, workload, message("toml.settings", name=name), typed),
+            settings=_settings(settings, workload, message("toml.settings", name=name), overrides),
         ),
         name,
     )
@@ -166,13 +166,13 @@ def presets() -> dict[str, Workload]:
     return {name: preset(name) for name in PRESETS}
 
 
-def preset(name: str, version: str | None = None, typed: Iterable[str] = ()) -> Workload:
+def preset(name: str, version: str | None = None, overrides: Iterable[str] = ()) -> Workload:
     """A preset, as load reads it.
 
     Raises:
         KafkavizError: there is none of that name.
     """
-    return load(preset_text(name), f"{name}.toml", version, typed)
+    return load(preset_text(name), f"{name}.toml", version, overrides)
 
 
 def preset_text(name: str) -> str:
@@ -268,9 +268,9 @@ def _phase_lines(phase: Phase) -> list[str]:
 
 
 def _settings(
-    table: object, workload: Workload, where: Message, typed: Iterable[str]
+    table: object, workload: Workload, where: Message, overrides: Iterable[str]
 ) -> tuple[tuple[str, Value], ...]:
-    """The settings by topic name, as the release of the workload takes them, without typed ones."""
+    """The settings by topic name, as the release of the workload takes them, less the overrides."""
     if not isinstance(table, dict):
         raise toml_error(where, message("toml.is_no_table", given=value_text(table)))
     try:
@@ -280,7 +280,7 @@ def _settings(
             message("toml.key_of_file", where=verbatim(where["name"]), key="kafka_version"),
             fault.message,
         ) from None
-    replaced_names = {_topic_name(name) for name in typed}
+    replaced_names = {_topic_name(name) for name in overrides}
     parsed_settings = []
     for name, value in table.items():
         if _topic_name(name) in replaced_names:

@@ -22,7 +22,7 @@ from kafkaviz.simulate.recovery.recovery import (
     recover,
 )
 from kafkaviz.simulate.startup import file_records, way_outs
-from kafkaviz.simulate.startup.partition_directory import Directory, LoadFailed
+from kafkaviz.simulate.startup.partition_directory import LoadedDirectory, LoadFailed
 from kafkaviz.simulate.startup.producers import ProducerState, SnapshotFiles
 from kafkaviz.simulate.startup.segment_split import split
 from kafkaviz.simulate.stored_log import StoredLog
@@ -77,7 +77,7 @@ def rebuild(
     Raises:
         RebuildRefusal: recovery does not get through a segment.
     """
-    directory, open_transactions = Directory(log), None
+    directory, open_transactions = LoadedDirectory(log), None
     for base in sorted(base_offsets):
         log_file = directory.require_file(base, "log")
         if exception := file_records.find_exception(
@@ -111,7 +111,7 @@ def rebuild(
         yield RebuiltSegment(base, recovered_segment, directory.get(base, "txnindex") is not None)
 
 
-def _open_at(directory: Directory, base: int) -> dict[int, int]:
+def _open_at(directory: LoadedDirectory, base: int) -> dict[int, int]:
     """The open transactions at the start of a segment.
 
     Returns:
@@ -150,7 +150,7 @@ def _describe_consequence(
 ) -> Message:
     """What the loader does next (LogLoader, 4.3.1)."""
     if exception.class_name == OFFSET_OVERFLOW:
-        directory = Directory(log)
+        directory = LoadedDirectory(log)
         try:
             base_offsets = split(directory, base, log.config, behaviour)
         except LoadFailed:

@@ -10,13 +10,13 @@ from kafkaviz.format import offset_index
 from kafkaviz.messages import message
 from kafkaviz.simulate.config import IndexConfig, ReleaseBehaviour
 from kafkaviz.simulate.startup.log_end import find_end_offset
-from kafkaviz.simulate.startup.partition_directory import Directory, leading_number
+from kafkaviz.simulate.startup.partition_directory import LoadedDirectory, leading_number
 from kafkaviz.units import file_stem
 
 SNAPSHOT_DELETED = ".checkpoint.deleted"  # of KRaft, which clears these away itself
 
 
-def delete_unfinished(directory: Directory) -> None:
+def delete_unfinished(directory: LoadedDirectory) -> None:
     """Deletes what was not finished, and what was to be deleted."""
     cleaned = dict(directory.files_with_suffix("cleaned"))
     least = min(cleaned.values(), default=None)
@@ -43,7 +43,7 @@ def delete_unfinished(directory: Directory) -> None:
 
 
 def swap_in_segments(
-    directory: Directory, config: IndexConfig, behaviour: ReleaseBehaviour
+    directory: LoadedDirectory, config: IndexConfig, behaviour: ReleaseBehaviour
 ) -> None:
     """Deletes what finished segments replace, and gives those their names."""
     logs = [
@@ -66,7 +66,7 @@ def swap_in_segments(
             directory.delete(name, "leftover-swap", message("start.swapped_index_rebuilt"))
 
 
-def _delete_replaced(directory: Directory, low: int, high: int) -> None:
+def _delete_replaced(directory: LoadedDirectory, low: int, high: int) -> None:
     for name in list(directory.files):
         offset = leading_number(name)
         if not name.endswith(".swap") and offset is not None and low <= offset < high:
@@ -77,7 +77,7 @@ def _delete_replaced(directory: Directory, low: int, high: int) -> None:
             )
 
 
-def _swap_end(directory: Directory, base: int) -> int:
+def _swap_end(directory: LoadedDirectory, base: int) -> int:
     stem = file_stem(base)
     return find_end_offset(
         directory,
@@ -88,7 +88,7 @@ def _swap_end(directory: Directory, base: int) -> int:
 
 
 def _blank_index(
-    directory: Directory, base: int, config: IndexConfig, behaviour: ReleaseBehaviour
+    directory: LoadedDirectory, base: int, config: IndexConfig, behaviour: ReleaseBehaviour
 ) -> None:
     """Gives a finished segment without an index one of zeros: looking for its end creates it."""
     name = f"{file_stem(base)}.index.swap"

@@ -8,12 +8,14 @@ from kafkaviz.format.batch import CORRUPT_RECORD, LENGTH_END
 from kafkaviz.format.walk import Walk
 from kafkaviz.simulate.recovery.recovery import BrokerException
 from kafkaviz.simulate.startup import way_outs
-from kafkaviz.simulate.startup.partition_directory import Directory
+from kafkaviz.simulate.startup.partition_directory import LoadedDirectory
 
 LENGTH_BYTES = 4
 
 
-def find_end_offset(directory: Directory, log: FileView, index: FileView | None, base: int) -> int:
+def find_end_offset(
+    directory: LoadedDirectory, log: FileView, index: FileView | None, base: int
+) -> int:
     """One past the last offset of a .log (LogSegment.readNextOffset, 4.3.1).
 
     An entry whose batch is not there any more leads to the base offset, however many batches are
@@ -30,7 +32,7 @@ def find_end_offset(directory: Directory, log: FileView, index: FileView | None,
     return base if end is None else end
 
 
-def refuse_corrupt(directory: Directory, base: int, log: FileView, walk: Walk) -> None:
+def refuse_corrupt(directory: LoadedDirectory, base: int, log: FileView, walk: Walk) -> None:
     """Ends the load where a walk came to a length that no batch can have."""
     if walk.end.reason != "bad-length":
         return

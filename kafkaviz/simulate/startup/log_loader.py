@@ -2,7 +2,7 @@
 
 As LogLoader of Kafka 4.3.1, in its order, with what differed before (config.ReleaseBehaviour). The
 files stay as they are: each change is a StartupStep, and what the loader would find afterwards is
-kept beside them (directory.Directory).
+kept beside them (LoadedDirectory).
 """
 
 from collections.abc import Callable, Iterator
@@ -25,7 +25,7 @@ from kafkaviz.simulate.recovery.recovery import BrokerException, RecoveredSegmen
 from kafkaviz.simulate.startup import file_records, small_files, way_outs
 from kafkaviz.simulate.startup.leftovers import delete_unfinished, swap_in_segments
 from kafkaviz.simulate.startup.log_end import find_end_offset, refuse_corrupt
-from kafkaviz.simulate.startup.partition_directory import INDEXES, Directory, LoadFailed
+from kafkaviz.simulate.startup.partition_directory import INDEXES, LoadedDirectory, LoadFailed
 from kafkaviz.simulate.startup.producers import ProducerState, SnapshotFiles, remove_strays
 from kafkaviz.simulate.startup.segment_split import split
 from kafkaviz.simulate.steps import CAUSES, StartupStep
@@ -57,16 +57,21 @@ class LogLoader:
         clean: bool,
         behaviour: ReleaseBehaviour,
         why: str | None = None,
-        watch: RecoveryCallback | None = None,
+        on_recovered: RecoveryCallback | None = None,
     ) -> None:
         """Sets up the load.
 
         Args:
             why: a cause in place of "unflushed" in every step of the recovery.
         """
-        self._log, self._clean, self._behaviour, self._watch = log, clean, behaviour, watch
+        self._log, self._clean, self._behaviour, self._on_recovered = (
+            log,
+            clean,
+            behaviour,
+            on_recovered,
+        )
         self._recovery_cause = why or "unflushed"
-        self._directory = Directory(log)
+        self._directory = LoadedDirectory(log)
         self._bases: list[int] = []
         self._next_offsets: dict[int, int] = {}  # of the segments whose end is known
         self._snapshots, self._epochs = SnapshotFiles({}), LeaderEpochs()
@@ -316,8 +321,8 @@ class LogLoader:
                 leader_epochs=self._epochs.entries,
                 open_transactions=dict(state.transactions.open()),
             )
-        if self._watch:
-            self._watch(self._log.directory, base, recovered_segment)
+        if self._on_recovered:
+            self._on_recovered(self._log.directory, base, recovered_segment)
         return recovered_segment
 
     def _handle_exception(

@@ -23,7 +23,7 @@ class LoadFailed(Exception):
     """The end of this log's load, and of the broker's start with it; the step says how."""
 
 
-class Directory:
+class LoadedDirectory:
     """The files of one partition directory, by name, and the steps that led to them."""
 
     def __init__(self, log: StoredLog) -> None:

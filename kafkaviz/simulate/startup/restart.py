@@ -58,7 +58,7 @@ def restart(
     clean: bool,
     behaviour: ReleaseBehaviour = NEWEST,
     strange_names: Iterable[str] = (),
-    watch: RecoveryCallback | None = None,
+    on_recovered: RecoveryCallback | None = None,
     own_steps: Iterable[StartupStep] = (),
 ) -> Restart:
     """The steps of a start on these partition directories, in this order, the metadata log first.
@@ -68,8 +68,8 @@ def restart(
     Args:
         clean: the marker of a clean stop is there.
         strange_names: directories whose names are no topic-partition.
-        watch: watch(directory, base offset, RecoveredSegment) is called for each segment that is
-            recovered.
+        on_recovered: called with directory, base offset and RecoveredSegment of each segment that
+            is recovered.
         own_steps: own_files.own_steps.
     """
     logs, refused_names = (
@@ -79,7 +79,10 @@ def restart(
     loaded_logs = [log for log in logs if is_metadata(log.directory) or not refused_names]
     return join_steps(
         [
-            (log.directory, steps_of(log, clean=clean, behaviour=behaviour, watch=watch))
+            (
+                log.directory,
+                steps_of(log, clean=clean, behaviour=behaviour, on_recovered=on_recovered),
+            )
             for log in loaded_logs
         ],
         clean=clean,
@@ -93,13 +96,13 @@ def steps_of(
     *,
     clean: bool,
     behaviour: ReleaseBehaviour = NEWEST,
-    watch: RecoveryCallback | None = None,
+    on_recovered: RecoveryCallback | None = None,
 ) -> tuple[StartupStep, ...]:
     """What a start does to one partition directory, whatever lies beside it."""
     return (
-        _metadata_steps(log, behaviour, watch)
+        _metadata_steps(log, behaviour, on_recovered)
         if is_metadata(log.directory)
-        else tuple(_log_steps(log, clean=clean, behaviour=behaviour, watch=watch))
+        else tuple(_log_steps(log, clean=clean, behaviour=behaviour, on_recovered=on_recovered))
     )
 
 
@@ -150,7 +153,7 @@ def is_metadata(directory: str) -> bool:
 
 
 def _metadata_steps(
-    log: StoredLog, behaviour: ReleaseBehaviour, watch: RecoveryCallback | None
+    log: StoredLog, behaviour: ReleaseBehaviour, on_recovered: RecoveryCallback | None
 ) -> tuple[StartupStep, ...]:
     """The steps of the metadata log, then of its snapshot.
 
@@ -162,16 +165,22 @@ def _metadata_steps(
         clean=False,
         behaviour=behaviour,
         why="metadata-log",
-        watch=watch,
+        on_recovered=on_recovered,
     ).run()
     return (*steps, *cluster_snapshot.steps(log))
 
 
 def _log_steps(
-    log: StoredLog, *, clean: bool, behaviour: ReleaseBehaviour, watch: RecoveryCallback | None
+    log: StoredLog,
+    *,
+    clean: bool,
+    behaviour: ReleaseBehaviour,
+    on_recovered: RecoveryCallback | None,
 ) -> list[StartupStep]:
     name = names.parse_directory(log.directory)
-    steps = LogLoader(log, clean=clean, behaviour=behaviour, why=None, watch=watch).run()
+    steps = LogLoader(
+        log, clean=clean, behaviour=behaviour, why=None, on_recovered=on_recovered
+    ).run()
     if name and name.state == "delete":
         size_bytes = sum(file.size_bytes for file in log.files)
         why = message("start.topic_deleted")

@@ -14,14 +14,14 @@ from kafkaviz.simulate.recovery.recovery import ILLEGAL_ARGUMENT, BrokerExceptio
 from kafkaviz.simulate.recovery.wrappers import resolve_first_offsets
 from kafkaviz.simulate.startup import way_outs
 from kafkaviz.simulate.startup.log_end import find_end_offset, refuse_corrupt
-from kafkaviz.simulate.startup.partition_directory import Directory
+from kafkaviz.simulate.startup.partition_directory import LoadedDirectory
 from kafkaviz.units import file_stem
 
 Cut = tuple[int, int]  # (base offset, position) of a segment of a split
 
 
 def split(
-    directory: Directory, base: int, config: IndexConfig, behaviour: ReleaseBehaviour
+    directory: LoadedDirectory, base: int, config: IndexConfig, behaviour: ReleaseBehaviour
 ) -> list[int]:
     """Replaces a segment by several.
 
@@ -56,7 +56,7 @@ def split(
 
 
 def _add(
-    directory: Directory,
+    directory: LoadedDirectory,
     part: FileView,
     base: int,
     *,
@@ -77,7 +77,7 @@ def _add(
     )
 
 
-def _find_cuts(directory: Directory, log: FileView, base: int) -> list[Cut]:
+def _find_cuts(directory: LoadedDirectory, log: FileView, base: int) -> list[Cut]:
     """Where the split cuts: at the first batch, and at each that does not fit the last part."""
     cuts: list[Cut] = []
     with log.open_reader() as read:

@@ -397,7 +397,7 @@ class UnifiedLog:
             stored_log,
             clean=recovery_point is None,
             behaviour=self.behaviour,
-            watch=lambda _, base, recovered_segment: recovered_segments.update(
+            on_recovered=lambda _, base, recovered_segment: recovered_segments.update(
                 {base: recovered_segment}
             ),
         )

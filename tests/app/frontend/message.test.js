@@ -27,9 +27,9 @@ test('the JSON comes first, behind its length', () => {
   message.set([5, 6, 7], 8 + text.length);
   message.set([9], 8 + text.length + 8);
   // as it comes from the server: a view into a larger buffer
-  const held = new Uint8Array(message.length + 8);
-  held.set(message, 8);
-  const data = parseMessage(held.subarray(8));
+  const buffer = new Uint8Array(message.length + 8);
+  buffer.set(message, 8);
+  const data = parseMessage(buffer.subarray(8));
   assert.deepEqual([...data.overview], [5, 6, 7]);
   assert.deepEqual([...new BigInt64Array(data.section('batch').buffer)], [9n]);
 });

@@ -33,7 +33,7 @@ function segment(next) {
   const tail = next() < 0.3 ? Math.floor(next() * 5000) : 0;
   return {
     batches,
-    whole: true,
+    isComplete: true,
     end: position,
     bytesFrom: 0,
     bytesTo: Infinity,

@@ -15,7 +15,6 @@ from kafkaviz.analysis.checks.facts import PartitionFacts, findings_by_run, with
 from kafkaviz.analysis.checks.other_files import unreadable_files
 from kafkaviz.analysis.checks.summary import CheckSummary
 from kafkaviz.analysis.checks.transactions import TransactionEnd
-from kafkaviz.analysis.existing_file import existing_file
 from kafkaviz.analysis.findings.finding import Evidence, Finding
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import txn_index
@@ -74,10 +73,8 @@ def check_file(segment: Segment, facts: PartitionFacts) -> Iterator[Finding]:
 
     An end that is torn, and entries that Kafka does not take.
     """
-    entries, torn_bytes = (
-        segment.txn_index,
-        existing_file(segment.txnindex).size_bytes % ENTRY_BYTES,
-    )
+    entries = segment.txn_index
+    torn_bytes = segment.txnindex.size_bytes % ENTRY_BYTES if segment.txnindex else 0
     # TransactionIndex.sanityCheck, 4.3.1
     is_refused = _is_refused(entries) | (entries["last_offset"] < segment.base_offset)
     yield from findings_by_run(
@@ -149,7 +146,7 @@ def aborts(summary: CheckSummary, transactions: OpenTransactions) -> Iterator[_A
 def _missing_finding(
     known_aborts: list[_Abort], segment: Segment, facts: PartitionFacts
 ) -> Finding:
-    name = f"{segment.name}.txnindex"
+    name = segment.file_name("txnindex")
     text = message(
         "finding.no_txnindex",
         n=len(known_aborts),
@@ -174,7 +171,7 @@ def _torn_finding(
     )
     return facts.make_finding(
         "txnindex-torn",
-        existing_file(segment.txnindex).name,
+        segment.file_name("txnindex"),
         text,
         evidence,
         (position, torn_bytes),
@@ -222,7 +219,7 @@ def _compare_entries(
         evidence = Evidence(message("evidence.entries_without_it", n=len(entries)), expected_text)
         yield facts.make_finding(
             "txnindex-mismatch",
-            existing_file(segment.txnindex).name,
+            segment.file_name("txnindex"),
             with_more_places(text, len(missing_aborts) - 1),
             evidence,
             (position, 0),
@@ -275,7 +272,7 @@ def _entry_finding(
     byte_range = first * ENTRY_BYTES, (last - first + 1) * ENTRY_BYTES
     return facts.make_finding(
         "txnindex-mismatch",
-        existing_file(segment.txnindex).name,
+        segment.file_name("txnindex"),
         with_more_places(text, more),
         evidence,
         byte_range,

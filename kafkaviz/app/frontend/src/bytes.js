@@ -1,5 +1,5 @@
 // Bytes as hexadecimal and text, sixteen a row, each field in the colour of its kind; the fields beside them, and what the chosen one means.
-// Only the rows on screen are drawn, and only a stretch of the bytes is here: m.panes[i] has those from `first` on, as figures/segment/segment_bytes.py sent them.
+// Only the rows on screen are drawn, and only a stretch of the bytes is here: state.panes[i] has those from `first` on, as figures/segment/segment_bytes.py sent them.
 import { html, renderMarkup } from './dom.js';
 import { fillTemplate, groupDigits, pluralText } from './text.js';
 
@@ -64,7 +64,7 @@ function take(state, data) {
       );
     state.enter = null;
   }
-  data.panes.forEach((p, i) => refresh(state, state.panes[i], p));
+  data.panes.forEach((p, i) => refresh(state.panes[i], p));
   const outer = state.panes[0];
   if (!other && outer.chosen !== was && outer.chosen !== state.own)
     state.stepping = { pane: outer, byte: outer.chosen };
@@ -107,8 +107,8 @@ function build(state, sent, i) {
   return p;
 }
 
-function refresh(_m, p, sent) {
-  Object.assign(p, sent, { asked: null, drawn: '' });
+function refresh(p, sent) {
+  Object.assign(p, sent, { requestedByte: null, drawn: '' });
   p.last = p.first + p.bytes.length;
   p.room.style.height = `${Math.max(1, Math.ceil((p.end - p.start) / ROW)) * ROW_PX}px`;
   p.room.style.setProperty('--digits', `${groupDigits(p.end).length}ch`);
@@ -167,24 +167,32 @@ function row(p, n) {
     );
   const cell = (byte, kind, text) => {
     const s = at(p, byte),
-      here = byte >= p.first && byte < p.last && s,
-      c = html('span', { class: here ? `${kind} k-${s.kind}` : `${kind} gone` }, here ? text : '·');
-    if (here) {
+      isLoaded = byte >= p.first && byte < p.last && s,
+      c = html(
+        'span',
+        { class: isLoaded ? `${kind} k-${s.kind}` : `${kind} gone` },
+        isLoaded ? text : '·',
+      );
+    if (isLoaded) {
       c.dataset.b = byte;
       c.style.cssText = edges(s, byte, from);
       p.cells.set(s, [...(p.cells.get(s) ?? []), c]);
     }
     return c;
   };
-  const found = byte => p.bytes[byte - p.first];
+  const valueAt = byte => p.bytes[byte - p.first];
   for (let b = from; b < from + ROW; b++)
     el.append(
       b < to
-        ? cell(b, 'h', found(b)?.toString(16).padStart(2, '0'))
+        ? cell(b, 'h', valueAt(b)?.toString(16).padStart(2, '0'))
         : html('span', { class: 'h' }, '  '),
     );
   for (let b = from; b < to; b++) {
-    const c = cell(b, 'x', found(b) > 31 && found(b) < 127 ? String.fromCharCode(found(b)) : '·');
+    const c = cell(
+      b,
+      'x',
+      valueAt(b) > 31 && valueAt(b) < 127 ? String.fromCharCode(valueAt(b)) : '·',
+    );
     c.classList.remove(...[...c.classList].filter(name => name.startsWith('k-')));
     if (b === from) c.classList.add('x1');
     el.append(c);
@@ -249,8 +257,8 @@ function mark(state) {
 }
 
 function say(state, p, s) {
-  const of = p.of === 'batch' && BEHIND.includes(s.kind) ? 'file' : p.of,
-    begin = of === 'file' ? 0 : origin(p),
+  const subject = p.of === 'batch' && BEHIND.includes(s.kind) ? 'file' : p.of,
+    begin = subject === 'file' ? 0 : origin(p),
     from = s.start - begin,
     to = s.end - 1 - begin;
   const at = {
@@ -262,19 +270,19 @@ function say(state, p, s) {
     },
     { words } = state.data;
   const where = renderMarkup(
-      pluralText(words, s.start < p.start ? 'at_none' : `at_${of}`, to > from ? 2 : 1),
+      pluralText(words, s.start < p.start ? 'at_none' : `at_${subject}`, to > from ? 2 : 1),
       at,
     ),
     { gap } = words;
   const value =
     s.kind === 'payload' && s.value ? [' ', html('span', { class: 'val' }, s.value)] : [];
-  const told = [...where, gap, s.note, ...value].map(one =>
-    typeof one === 'string' ? document.createTextNode(one) : one,
+  const sentence = [...where, gap, s.note, ...value].map(part =>
+    typeof part === 'string' ? document.createTextNode(part) : part,
   );
-  const said = told.map(one => one.textContent).join('');
-  if (state.said !== said) {
-    state.said = said;
-    state.$('mean').replaceChildren(...told);
+  const text = sentence.map(part => part.textContent).join('');
+  if (state.sentence !== text) {
+    state.sentence = text;
+    state.$('mean').replaceChildren(...sentence);
   }
 }
 
@@ -387,8 +395,8 @@ function rest(state, p) {
 }
 
 function ask(state, p, byte) {
-  if (p.asked === byte) return;
-  p.asked = byte;
+  if (p.requestedByte === byte) return;
+  p.requestedByte = byte;
   const want = {
     ...(state.want?.key === state.key ? state.want : {}),
     key: state.key,

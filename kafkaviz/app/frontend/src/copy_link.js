@@ -12,8 +12,8 @@ export default function ({ parentElement: root, data }) {
   }
   const text = (own.__text = html('span', {}, words.copy_link)),
     button = html('button', { class: 'btn q', type: 'button' }, icon('link'), text);
-  const say = said => {
-    text.textContent = said;
+  const say = message => {
+    text.textContent = message;
     setTimeout(() => {
       text.textContent = own.__words.copy_link;
     }, 1400);

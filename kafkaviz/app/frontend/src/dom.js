@@ -19,17 +19,19 @@ export const renderMarkup = (text, values) =>
     .filter(part => part)
     .map(part => {
       const [, mark] = /^(\*\*|\*|~)/.exec(part) ?? [],
-        said = fillTemplate(mark ? part.slice(mark.length, -mark.length) : part, values);
+        content = fillTemplate(mark ? part.slice(mark.length, -mark.length) : part, values);
       return mark === '**'
-        ? html('b', {}, said)
+        ? html('b', {}, content)
         : mark === '*'
-          ? html('i', {}, said)
+          ? html('i', {}, content)
           : mark
-            ? html('span', { class: 'bad' }, said)
-            : said;
+            ? html('span', { class: 'bad' }, content)
+            : content;
     });
 export const drawingWidth = el => Math.max(300, el.clientWidth);
-export function addHatches(drawing) {
+export const hatchedDrawing = (w, h, label) =>
+  addHatches(svg('svg', { height: h, viewBox: `0 0 ${w} ${h}`, role: 'img', 'aria-label': label }));
+function addHatches(drawing) {
   const p = (id, size, turn, ...kids) =>
     svg(
       'pattern',

@@ -1,13 +1,13 @@
 // Health: the verdict on the next start, what it reads, and the findings: a list, and the chosen one with its bytes.
 // Everything was sent; choosing happens here, and goes into the address as ?finding= and ?severity=.
-import { addHatches, color, drawingWidth, html, icon, svg, tooltip } from './dom.js';
+import { color, drawingWidth, hatchedDrawing, html, icon, svg, tooltip } from './dom.js';
 import { fillTemplate, groupDigits } from './text.js';
 
 const NAMES = { all: 'all', error: 'errors', warning: 'warnings', info: 'infos' }; // by severity, their words
 const BAR = { gap: 2, top: 20, height: 24, tail: 7, letter: 6.4 };
 const sev = (state, kind) =>
   html('span', { class: `sev ${kind}`, role: 'img', 'aria-label': state.data.words[kind] });
-const asked = name => new URLSearchParams(location.search).get(name);
+const addressParameter = name => new URLSearchParams(location.search).get(name);
 
 export default function ({ parentElement: root, data }) {
   const state = (root.host.__findings ??= {});
@@ -16,21 +16,21 @@ export default function ({ parentElement: root, data }) {
   if (state.key !== data.key)
     Object.assign(state, {
       key: data.key,
-      only: asked('severity') in NAMES ? asked('severity') : 'all',
-      ...named(data, asked('finding') ?? ''),
+      only: addressParameter('severity') in NAMES ? addressParameter('severity') : 'all',
+      ...selectionOfAddress(data, addressParameter('finding') ?? ''),
     });
   state.data = data;
-  if (!listed(state).some(one => one.key === state.chosen))
-    Object.assign(state, { chosen: listed(state)[0]?.key, member: 0 });
+  if (!filteredItems(state).some(({ key }) => key === state.chosen))
+    Object.assign(state, { chosen: filteredItems(state)[0]?.key, member: 0 });
   state.$('flt').setAttribute('aria-label', data.words.which);
   state.$('fl').setAttribute('aria-label', data.words.findings);
-  const shown = () => {
+  const redraw = () => {
     verdict(state);
     strip(state, root);
   };
-  const watch = new ResizeObserver(shown);
+  const watch = new ResizeObserver(redraw);
   watch.observe(root.host);
-  shown();
+  redraw();
   filters(state);
   list(state);
   detail(state);
@@ -40,15 +40,15 @@ export default function ({ parentElement: root, data }) {
   return (state.release = () => watch.disconnect());
 }
 
-const within = (part, whole) => whole.toLowerCase().includes(part.toLowerCase().replace(/\.$/, ''));
-const listed = state =>
-  state.data.items.filter(one => state.only === 'all' || one.severity === state.only);
+const within = (part, text) => text.toLowerCase().includes(part.toLowerCase().replace(/\.$/, ''));
+const filteredItems = state =>
+  state.data.items.filter(item => state.only === 'all' || item.severity === state.only);
 
 // What an address names: an item, and behind a ~ which of its findings, if not the first.
-function named(data, text) {
+function selectionOfAddress(data, text) {
   const [, key, nth] = /^(.*)~([0-9]{1,9})$/.exec(text) ?? [],
-    item = data.items.find(one => one.key === key);
-  return item?.members[nth] && !data.items.some(one => one.key === text)
+    item = data.items.find(other => other.key === key);
+  return item?.members[nth] && !data.items.some(other => other.key === text)
     ? { chosen: key, member: Number(nth) }
     : { chosen: text, member: 0 };
 }
@@ -83,14 +83,7 @@ function strip(state, root) {
   if (!s) return;
   const width = drawingWidth(state.$('verdict')),
     h = s.below || s.aside ? 66 : 48,
-    drawing = addHatches(
-      svg('svg', {
-        height: h,
-        viewBox: `0 0 ${width} ${h}`,
-        role: 'img',
-        'aria-label': `${s.title}. ${s.below}`,
-      }),
-    );
+    drawing = hatchedDrawing(width, h, `${s.title}. ${s.below}`);
   drawing.append(
     svg(
       'defs',
@@ -237,9 +230,7 @@ function table(state, place, t, all = false) {
 function filters(state) {
   const counts = state.data.counts,
     count = kind =>
-      kind === 'all'
-        ? Object.values(counts).reduce((sum, one) => sum + one, 0)
-        : (counts[kind] ?? 0);
+      kind === 'all' ? Object.values(counts).reduce((sum, n) => sum + n, 0) : (counts[kind] ?? 0);
   if (!state.data.items.length)
     return state
       .$('flt')
@@ -258,8 +249,8 @@ function filters(state) {
         button.onclick = () => {
           state.only = kind;
           state.member = 0;
-          if (!listed(state).some(one => one.key === state.chosen))
-            state.chosen = listed(state)[0]?.key;
+          if (!filteredItems(state).some(({ key }) => key === state.chosen))
+            state.chosen = filteredItems(state)[0]?.key;
           write(state);
           filters(state);
           list(state);
@@ -272,24 +263,24 @@ function filters(state) {
 
 function list(state) {
   state.$('fl').replaceChildren(
-    ...listed(state).map(one => {
+    ...filteredItems(state).map(item => {
       const row = html(
         'div',
         {
           class: 'fi',
           role: 'option',
-          'aria-selected': String(one.key === state.chosen),
-          id: `f-${state.data.items.indexOf(one)}`,
+          'aria-selected': String(item.key === state.chosen),
+          id: `f-${state.data.items.indexOf(item)}`,
         },
-        sev(state, one.severity),
-        html('span', { class: 't' }, one.title),
-        html('span', { class: 'w', title: one.where }, one.where),
+        sev(state, item.severity),
+        html('span', { class: 't' }, item.title),
+        html('span', { class: 'w', title: item.where }, item.where),
       );
-      row.onclick = () => choose(state, one.key);
+      row.onclick = () => choose(state, item.key);
       return row;
     }),
   );
-  const at = state.data.items.findIndex(one => one.key === state.chosen);
+  const at = state.data.items.findIndex(({ key }) => key === state.chosen);
   if (at >= 0) state.$('fl').setAttribute('aria-activedescendant', `f-${at}`);
 }
 
@@ -302,8 +293,8 @@ function choose(state, key) {
 }
 
 function step(state, event) {
-  const rows = listed(state),
-    at = rows.findIndex(one => one.key === state.chosen);
+  const rows = filteredItems(state),
+    at = rows.findIndex(({ key }) => key === state.chosen);
   const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: rows.length - 1 }[event.key];
   if (to === undefined) return;
   event.preventDefault();
@@ -311,10 +302,10 @@ function step(state, event) {
 }
 
 function detail(state) {
-  const item = state.data.items.find(one => one.key === state.chosen),
+  const item = state.data.items.find(({ key }) => key === state.chosen),
     box = state.$('det');
-  if (!item || !listed(state).includes(item)) return box.replaceChildren();
-  const one = item.members[state.member],
+  if (!item || !filteredItems(state).includes(item)) return box.replaceChildren();
+  const member = item.members[state.member],
     w = state.data.words;
   const block = (name, ...lines) =>
     lines.some(Boolean)
@@ -337,21 +328,26 @@ function detail(state) {
           html('h3', {}, item.title),
           html('span', { class: 'code' }, item.code),
         ),
-        html('div', { class: 'where' }, one.where),
+        html('div', { class: 'where' }, member.where),
       ),
       members(state, item),
-      block(w.there, one.message, !within(one.found, one.message) && one.found, one.expected),
-      one.dump || one.link.file
+      block(
+        w.there,
+        member.message,
+        !within(member.found, member.message) && member.found,
+        member.expected,
+      ),
+      member.dump || member.link.file
         ? html(
             'div',
             { class: 'blk' },
-            one.dump ? dump(one.dump, item.severity) : null,
-            link(state, one),
+            member.dump ? dump(member.dump, item.severity) : null,
+            link(state, member),
           )
         : null,
-      block(w.kafka, one.consequence),
-      block(w.next, one.next_step),
-      block(w.reference, one.reference),
+      block(w.kafka, member.consequence),
+      block(w.next, member.next_step),
+      block(w.reference, member.reference),
     ].filter(Boolean),
   );
 }
@@ -379,7 +375,7 @@ const link = (state, { link }) =>
     : null;
 
 function address(link) {
-  const directory = asked('dir');
+  const directory = addressParameter('dir');
   return `segment?${new URLSearchParams({ ...(directory === null ? {} : { dir: directory }), ...link })}`;
 }
 
@@ -388,11 +384,11 @@ function members(state, item) {
   const box = html(
     'div',
     { class: 'mem', role: 'group', 'aria-label': state.data.words.where },
-    ...item.members.map((one, i) => {
+    ...item.members.map((member, i) => {
       const button = html(
         'button',
-        { type: 'button', 'aria-current': String(i === state.member), title: one.message },
-        one.where,
+        { type: 'button', 'aria-current': String(i === state.member), title: member.message },
+        member.where,
       );
       button.onclick = () => {
         state.member = i;

@@ -11,7 +11,7 @@ interface Window {
 // one_step.js: how the browser's history stands.
 interface HistoryState {
   between: string | null; // the address between the two steps of a change of page
-  pushed: number; // when a step was last taken, by performance.now()
+  pushedAt: number; // when a step was last taken, by performance.now()
   known?: string; // the query that the last run of the page was given
   push?: History['pushState']; // the browser's own
 }
@@ -21,8 +21,8 @@ interface SidebarState {
   places: [string, DOMRect][];
   measure?: () => void;
   listens?: boolean;
-  wanted?: string | null;
-  meant?: boolean;
+  target?: string | null;
+  isConfirmed?: boolean;
   again?: boolean;
   sent?: string | null;
   pressed?: string | null;

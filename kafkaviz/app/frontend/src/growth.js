@@ -1,5 +1,5 @@
 // A log that grows, append by append: the .log to scale, the counter, and both indexes.
-import { addHatches, color, html, svg } from './dom.js';
+import { color, hatchedDrawing, html, svg } from './dom.js';
 import { buildValues, goToStep, showValues, startStepper, stop } from './steps.js';
 import { fillTemplate, groupDigits, scale, textWidth } from './text.js';
 
@@ -40,7 +40,7 @@ function way(state) {
     });
   let right = -99;
   data.steps.forEach((step, i) => {
-    const here = i === state.step,
+    const isCurrent = i === state.step,
       entry = step.new[0] && step.what === 'append',
       other = step.what !== 'append',
       mark = Math.max(1.5, x(1) - 1.5);
@@ -52,7 +52,15 @@ function way(state) {
         height: other ? 12 : entry ? 10 : 6,
         rx: 1,
         fill: color(
-          here ? 'probe' : other ? 'ink-3' : entry ? 'offset' : i < state.step ? 'log' : 'line-2',
+          isCurrent
+            ? 'probe'
+            : other
+              ? 'ink-3'
+              : entry
+                ? 'offset'
+                : i < state.step
+                  ? 'log'
+                  : 'line-2',
         ),
       }),
     );
@@ -60,7 +68,7 @@ function way(state) {
       g.append(
         svg(
           'text',
-          { x: x(i), y: 11, class: here ? 'strong' : 'axt', style: 'font-size:11px' },
+          { x: x(i), y: 11, class: isCurrent ? 'strong' : 'axt', style: 'font-size:11px' },
           step.phase,
         ),
       );
@@ -82,14 +90,7 @@ function way(state) {
 function picture(state, step, segment) {
   const { data } = state,
     w = state.width,
-    g = addHatches(
-      svg('svg', {
-        height: HEIGHT,
-        viewBox: `0 0 ${w} ${HEIGHT}`,
-        role: 'img',
-        'aria-label': fillTemplate(data.words.picture, step),
-      }),
-    );
+    g = hatchedDrawing(w, HEIGHT, fillTemplate(data.words.picture, step));
   log(state, g, w, step, segment);
   counter(g, w, step, data);
   index(
@@ -124,10 +125,13 @@ function picture(state, step, segment) {
 function log(state, g, w, step, segment) {
   const y = 22,
     h = 40,
-    whole = segment.batches.reduce((sum, one) => Math.max(sum, one[0] + one[1]), 1),
-    end = Math.min(Math.max(state.data.segment_bytes, whole), whole * 1.25),
+    logBytes = segment.batches.reduce(
+      (most, [position, size]) => Math.max(most, position + size),
+      1,
+    ),
+    end = Math.min(Math.max(state.data.segment_bytes, logBytes), logBytes * 1.25),
     x = scale(0, end, 0, w);
-  const marked = new Set(segment.offsets.slice(0, step.offsets).map(one => one[2]));
+  const marked = new Set(segment.offsets.slice(0, step.offsets).map(([, , position]) => position));
   g.append(
     svg('text', { x: 0, y: 12, class: 'axt' }, '.log'),
     svg(
@@ -147,11 +151,11 @@ function log(state, g, w, step, segment) {
       rx: 2,
     }),
   );
-  const shown = segment.batches.slice(0, step.batches);
-  shown.forEach(([position, size], i) => {
+  const batches = segment.batches.slice(0, step.batches);
+  batches.forEach(([position, size], i) => {
     const a = x(position),
       wide = Math.max(1, x(position + size) - a - 1),
-      now = i === shown.length - 1 && step.what === 'append',
+      now = i === batches.length - 1 && step.what === 'append',
       entry = marked.has(position);
     const box = svg(
       'g',
@@ -191,7 +195,7 @@ function log(state, g, w, step, segment) {
   if (step.what === 'roll' || step.what === 'fail')
     g.append(
       svg('rect', {
-        x: Math.min(x(shown.length ? shown.at(-1)[0] + shown.at(-1)[1] : 0), w - 4),
+        x: Math.min(x(batches.length ? batches.at(-1)[0] + batches.at(-1)[1] : 0), w - 4),
         y: y - 3,
         width: 4,
         height: h + 6,
@@ -279,12 +283,12 @@ function counter(g, w, step, data) {
       `index.interval.bytes ${groupDigits(data.interval)}`,
     ),
   );
-  const judged = step.what === 'append' || step.what === 'fail';
+  const isChecked = step.what === 'append' || step.what === 'fail';
   g.append(
     svg(
       'text',
       { x: left ? 0 : w - R, y: y + h + 17, 'text-anchor': left ? 'start' : 'end', class: 'axt' },
-      judged
+      isChecked
         ? fillTemplate(data.words.counter_then, {
             since: above ? 0 : groupDigits(step.since),
             adds: groupDigits(step.adds),
@@ -295,18 +299,18 @@ function counter(g, w, step, data) {
 }
 
 function index(state, g, w, y, kind, step, entries, isNew, slots, fileBytes, name) {
-  const said = (key, values) => fillTemplate(state.data.words[key], values),
+  const phrase = (key, values) => fillTemplate(state.data.words[key], values),
     top = y + 10,
     h = 48,
     most = Math.max(4, Math.floor((w - 150) / 86)),
-    shown = entries.slice(-most),
-    hidden = entries.length - shown.length,
+    visible = entries.slice(-most),
+    hidden = entries.length - visible.length,
     cw = 84;
   g.append(
     svg(
       'text',
       { x: 0, y, style: `font-weight:600;fill:${color(`${kind}-text`)}` },
-      said(entries.length === 1 ? 'one_entry' : 'entries', {
+      phrase(entries.length === 1 ? 'one_entry' : 'entries', {
         name,
         n: groupDigits(entries.length),
       }),
@@ -314,7 +318,7 @@ function index(state, g, w, y, kind, step, entries, isNew, slots, fileBytes, nam
     svg(
       'text',
       { x: w, y, 'text-anchor': 'end', class: 'axt' },
-      said(`${kind}_room`, {
+      phrase(`${kind}_room`, {
         bytes: groupDigits(fileBytes),
         n: groupDigits(kind === 'time' ? Math.max(0, slots - 1) : slots),
       }),
@@ -327,13 +331,13 @@ function index(state, g, w, y, kind, step, entries, isNew, slots, fileBytes, nam
       svg(
         'text',
         { x: x + 28, y: top + 29, 'text-anchor': 'middle', class: 'axt' },
-        said('more', { n: groupDigits(hidden) }),
+        phrase('more', { n: groupDigits(hidden) }),
       ),
     );
     x += 59;
   }
-  shown.forEach(([key, value], i) => {
-    const last = i === shown.length - 1,
+  visible.forEach(([key, value], i) => {
+    const last = i === visible.length - 1,
       fresh = isNew && last;
     const box = svg(
       'g',
@@ -373,8 +377,8 @@ function index(state, g, w, y, kind, step, entries, isNew, slots, fileBytes, nam
     );
     g.append(
       state.hover(box, () => [
-        said('slot', { n: groupDigits(hidden + i) }),
-        said(`${kind}_entry`, { key, value }),
+        phrase('slot', { n: groupDigits(hidden + i) }),
+        phrase(`${kind}_entry`, { key, value }),
       ]),
     );
     x += cw;
@@ -401,11 +405,11 @@ function index(state, g, w, y, kind, step, entries, isNew, slots, fileBytes, nam
           style: `fill:${color(refused ? 'time-text' : 'ink-3')}${refused ? ';font-weight:600' : ''}`,
         },
         refused
-          ? said('refused_time')
+          ? phrase('refused_time')
           : w - x > 150
-            ? said('not_written', { bytes: groupDigits(free) })
+            ? phrase('not_written', { bytes: groupDigits(free) })
             : '',
       ),
     );
-  else g.append(svg('text', { x: x + 8, y: top + 29, class: 'axt' }, said('cut')));
+  else g.append(svg('text', { x: x + 8, y: top + 29, class: 'axt' }, phrase('cut')));
 }

@@ -13,12 +13,12 @@ export default function ({ data, setTriggerValue }) {
       document.querySelectorAll('[role="dialog"] .st-key-kv_found :is(a, button)')
     ),
   ];
-  const walk = (e, found) => {
-    const at = found.indexOf(document.activeElement),
+  const walk = (e, results) => {
+    const at = results.indexOf(document.activeElement),
       step = e.key === 'ArrowDown' ? 1 : -1;
     const next =
-      found[at + step] ??
-      (at < 0 ? found[0] : step < 0 ? document.querySelector('[role="dialog"] input') : null);
+      results[at + step] ??
+      (at < 0 ? results[0] : step < 0 ? document.querySelector('[role="dialog"] input') : null);
     if (next) {
       next.focus();
       e.preventDefault();
@@ -37,8 +37,8 @@ export default function ({ data, setTriggerValue }) {
   };
   const press = e => {
     if (e.ctrlKey || e.metaKey || e.altKey) return;
-    const found = links();
-    if (found.length && (e.key === 'ArrowDown' || e.key === 'ArrowUp')) return walk(e, found);
+    const results = links();
+    if (results.length && (e.key === 'ArrowDown' || e.key === 'ArrowUp')) return walk(e, results);
     if (e.key === 'Enter' && e.target.matches?.('[role="dialog"] .st-key-kv_goto_text input'))
       return enter(e.target, e.target.value, 60);
     if (inField(e) || document.querySelector('[role="dialog"]')) return;

@@ -1,5 +1,5 @@
 // Plain beside warm on the same target: both searches, probe by probe in step with the stepper, and what they cost so far.
-import { addHatches, color, html, svg } from './dom.js';
+import { color, hatchedDrawing, html, svg } from './dom.js';
 import { countText, fillTemplate, scale } from './text.js';
 
 export default function ({ parentElement: root, data }) {
@@ -24,12 +24,12 @@ export default function ({ parentElement: root, data }) {
 }
 
 function build(state) {
-  const number = one =>
+  const number = text =>
     html(
       'div',
       { class: 'n' },
       html('b', {}, html('span', {}), html('small', {})),
-      html('span', { class: 'ty fnt' }, one),
+      html('span', { class: 'ty fnt' }, text),
     );
   const { words } = state.data;
   state.rows = state.data.lanes.map(lane => {
@@ -56,7 +56,7 @@ function build(state) {
       ),
     };
   });
-  state.$('lanes').replaceChildren(...state.rows.map(one => one.row));
+  state.$('lanes').replaceChildren(...state.rows.map(({ row }) => row));
   measure(state);
 }
 
@@ -69,16 +69,16 @@ function show(state, at) {
   state.at = at;
   const { data } = state,
     known = at?.key === data.key ? at : { search: Infinity, over: true };
-  const made =
+  const probeCount =
     known.search < data.search
       ? 0
       : known.search > data.search || known.over
         ? Infinity
         : known.probes;
   for (const { lane, box, probes, pages } of state.rows) {
-    const n = Math.min(made, lane.slots.length);
-    if (box.dataset.shown === `${n} ${state.width}`) continue;
-    box.dataset.shown = `${n} ${state.width}`;
+    const n = Math.min(probeCount, lane.slots.length);
+    if (box.dataset.drawn === `${n} ${state.width}`) continue;
+    box.dataset.drawn = `${n} ${state.width}`;
     const say = (cell, count, all) => {
       cell.firstChild.firstChild.textContent = count;
       cell.firstChild.lastChild.textContent =
@@ -86,24 +86,21 @@ function show(state, at) {
     };
     say(probes, n, lane.slots.length);
     say(pages, n ? lane.pages[n - 1] : 0, lane.pages.at(-1) ?? 0);
-    box.replaceChildren(path(data, lane, made, state.width));
+    box.replaceChildren(path(data, lane, probeCount, state.width));
   }
 }
 
-function path(data, lane, made, w) {
-  const slots = lane.slots.slice(0, made),
+function path(data, lane, probeCount, w) {
+  const slots = lane.slots.slice(0, probeCount),
     x = scale(0, Math.max(1, data.entries), 4, w - 4),
     col = data.kind === 'time' ? 'time' : 'offset';
-  const g = addHatches(
-    svg('svg', {
-      height: 36,
-      viewBox: `0 0 ${w} 36`,
-      role: 'img',
-      'aria-label': fillTemplate(data.words.drawn, {
-        title: lane.title,
-        made: slots.length,
-        n: lane.slots.length,
-      }),
+  const g = hatchedDrawing(
+    w,
+    36,
+    fillTemplate(data.words.drawn, {
+      title: lane.title,
+      made: slots.length,
+      n: lane.slots.length,
     }),
   );
   g.append(

@@ -5,12 +5,12 @@
 // Another language is no step: it is put into the address that is shown, with all that the browser wrote there itself.
 const TOGETHER_MS = 300;
 export default function ({ data }) {
-  const own = (window.__kafkaviz_history ??= { between: null, pushed: -Infinity });
+  const own = (window.__kafkaviz_history ??= { between: null, pushedAt: -Infinity });
   const plain = query => new URLSearchParams(query).toString();
   const place = query => {
-    const said = new URLSearchParams(query);
-    said.delete('lang');
-    return said.toString();
+    const parameters = new URLSearchParams(query);
+    parameters.delete('lang');
+    return parameters.toString();
   };
   if (own.between && plain(new URL(own.between).search) === plain(data.query)) own.between = null;
   own.known = data.query;
@@ -19,20 +19,20 @@ export default function ({ data }) {
   history.pushState = (state, title, to) => {
     const next = new URL(to ?? '', location.href),
       same = next.pathname === location.pathname;
-    const shown = new URL(location.href),
+    const current = new URL(location.href),
       spoken = next.searchParams.get('lang');
     if (
       same &&
-      spoken !== shown.searchParams.get('lang') &&
-      [own.known, shown.search].some(query => place(query) === place(next.search))
+      spoken !== current.searchParams.get('lang') &&
+      [own.known, current.search].some(query => place(query) === place(next.search))
     ) {
-      if (spoken === null) shown.searchParams.delete('lang');
-      else shown.searchParams.set('lang', spoken);
-      return history.replaceState(state, title, shown);
+      if (spoken === null) current.searchParams.delete('lang');
+      else current.searchParams.set('lang', spoken);
+      return history.replaceState(state, title, current);
     }
     const second = !same && own.between === location.href && next.search === location.search;
-    const together = same && performance.now() - own.pushed < TOGETHER_MS;
-    if (!second && !together) own.pushed = performance.now();
+    const together = same && performance.now() - own.pushedAt < TOGETHER_MS;
+    if (!second && !together) own.pushedAt = performance.now();
     if (second || together) history.replaceState(state, title, to);
     else own.push(state, title, to);
     own.between = same ? location.href : null;

@@ -17,17 +17,17 @@ export default function () {
     'running';
   const old = a =>
     directory(location.href) !== null && directory(a.href) !== directory(location.href);
-  const seen = () => links().filter(a => a.getClientRects().length); // those that are drawn: a sidebar that comes may be there before it shows
+  const visibleLinks = () => links().filter(a => a.getClientRects().length); // those that are drawn: a sidebar that comes may be there before it shows
   own.measure = () => {
-    const all = seen();
+    const all = visibleLinks();
     if (all.length) own.places = all.map(a => [path(a), a.getBoundingClientRect()]);
   };
   own.measure();
   if (own.listens) return;
   own.listens = true;
   const under = e => {
-    const found = e.target.closest?.('.st-key-kv_nav a');
-    if (found || seen().length) return found && path(found);
+    const link = e.target.closest?.('.st-key-kv_nav a');
+    if (link || visibleLinks().length) return link && path(link);
     return own.places.find(
       ([, box]) =>
         e.clientX >= box.left &&
@@ -37,16 +37,16 @@ export default function () {
     )?.[0];
   };
   // Between two runs nothing runs for a moment: only where all has been still for a while is a link of another directory meant as it is.
-  const go = (wanted, still, until) => {
-    const found = links().find(a => path(a) === wanted),
+  const go = (target, still, until) => {
+    const link = links().find(a => path(a) === target),
       rests = running() ? 0 : still + 1;
-    if (wanted !== own.wanted) return;
-    if (!found || (old(found) && rests < STILL))
-      return performance.now() < until && setTimeout(go, STEP_MS, wanted, rests, until);
-    own.wanted = null;
-    own.meant = true; // once
-    found.click();
-    own.meant = false;
+    if (target !== own.target) return;
+    if (!link || (old(link) && rests < STILL))
+      return performance.now() < until && setTimeout(go, STEP_MS, target, rests, until);
+    own.target = null;
+    own.isConfirmed = true; // once
+    link.click();
+    own.isConfirmed = false;
   };
   // A page that is being drawn may not hear of it either: where all is at rest elsewhere it was lost, and is said again, up to three times.
   const arrive = (sent, rested, until, left = 3) => {
@@ -67,12 +67,12 @@ export default function () {
     own.sent = left > 1 ? sent : null;
     setTimeout(arrive, 2 * STEP_MS, sent, 0, until, left - 1);
   };
-  const soon = wanted => {
-    own.wanted = wanted;
-    setTimeout(go, STEP_MS, wanted, 0, performance.now() + PATIENCE_MS);
+  const soon = target => {
+    own.target = target;
+    setTimeout(go, STEP_MS, target, 0, performance.now() + PATIENCE_MS);
   };
   const other = () => {
-    own.wanted = own.sent = null;
+    own.target = own.sent = null;
   };
   addEventListener('popstate', other);
   document.addEventListener('keydown', other, true);
@@ -104,17 +104,17 @@ export default function () {
   document.addEventListener(
     'click',
     e => {
-      const found = /** @type {Element} */ (e.target).closest?.('.st-key-kv_nav a');
-      if (!found || e.ctrlKey || e.metaKey || e.shiftKey || e.altKey) return;
-      own.wanted = null;
-      if (own.meant || !old(found)) {
+      const link = /** @type {Element} */ (e.target).closest?.('.st-key-kv_nav a');
+      if (!link || e.ctrlKey || e.metaKey || e.shiftKey || e.altKey) return;
+      own.target = null;
+      if (own.isConfirmed || !old(link)) {
         if (own.again) return;
-        own.sent = path(found);
+        own.sent = path(link);
         return setTimeout(arrive, RESTED * STEP_MS, own.sent, 0, performance.now() + PATIENCE_MS);
       }
       e.preventDefault();
       e.stopImmediatePropagation();
-      soon(path(found));
+      soon(path(link));
     },
     true,
   );

@@ -25,17 +25,17 @@ const COLUMN = new Set([
 export default function ({ parentElement: root, data, setTriggerValue }) {
   const state = (root.host.__sql ??= {}),
     text = root.querySelector('textarea'),
-    seen = root.querySelector('pre');
+    highlight = root.querySelector('pre');
   state.release?.();
   const draw = () =>
-    seen.replaceChildren(
+    highlight.replaceChildren(
       ...coloured(text.value, text.value === data.text ? data.wrong : null),
       '\n',
     );
   const run = () => setTriggerValue('asked', text.value);
-  if (state.told !== data.text) {
+  if (state.text !== data.text) {
     text.value = data.text;
-    state.told = data.text;
+    state.text = data.text;
   } // what is being typed stays over a rerun
   text.maxLength = data.longest;
   text.oninput = draw;
@@ -65,7 +65,7 @@ export default function ({ parentElement: root, data, setTriggerValue }) {
 function coloured(text, wrong) {
   const out = [];
   let at = 0;
-  const put = (from, to, kind) => {
+  const add = (from, to, kind) => {
     const cuts = [from, ...(wrong ?? []).filter(c => c > from && c < to), to];
     for (let i = 0; i + 1 < cuts.length; i++) {
       const bad = wrong && cuts[i] >= wrong[0] && cuts[i + 1] <= wrong[1],
@@ -74,12 +74,12 @@ function coloured(text, wrong) {
       out.push(names ? html('span', { class: names }, part) : part);
     }
   };
-  for (const found of text.matchAll(TOKEN)) {
-    if (found.index > at) put(at, found.index, '');
-    at = found.index + found[0].length;
-    put(found.index, at, kindOf(found, text, at));
+  for (const match of text.matchAll(TOKEN)) {
+    if (match.index > at) add(at, match.index, '');
+    at = match.index + match[0].length;
+    add(match.index, at, kindOf(match, text, at));
   }
-  if (at < text.length) put(at, text.length, '');
+  if (at < text.length) add(at, text.length, '');
   return out;
 }
 

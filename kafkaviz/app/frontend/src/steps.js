@@ -1,6 +1,6 @@
 // What every stepper shares: its bar, its keys, Play, and the step in the address as ?step=, counted from 1. Python sends all steps at
-// once: a step here costs one drawing and no server. A stepper's own part is an object of functions: build(m) when other data came,
-// draw(m, step), wide(m) the element whose width it draws for, and, if it likes, moved(m, step). A stepper of a lesson has a name: its
+// once: a step here costs one drawing and no server. A stepper's own part is an object of functions: build(state) when other data came,
+// draw(state, step), wide(state) the element whose width it draws for, and, if it likes, moved(state, step). A stepper of a lesson has a name: its
 // step stands there as ?step=NAME.7, and what another one left in the address is nothing to it. data.begin: where it begins, from 0.
 import { drawingWidth, html, icon, setContent, tooltip } from './dom.js';
 import { fillTemplate } from './text.js';
@@ -51,8 +51,8 @@ function update(state, before) {
 function renderWords(state) {
   const { bar } = state.data;
   state.$('bar').setAttribute('aria-label', bar.steps);
-  for (const one of ['first', 'prev', 'next', 'last'])
-    setContent(state.$(one), { 'aria-label': bar[one], title: bar[`${one}_key`] }, []);
+  for (const name of ['first', 'prev', 'next', 'last'])
+    setContent(state.$(name), { 'aria-label': bar[name], title: bar[`${name}_key`] }, []);
   state.$('play').title = bar.play_key;
   setContent(state.$('speed'), { 'aria-label': bar.speed, title: bar.speed_about }, []);
   [...state.$('speed').options].forEach((option, i) => {

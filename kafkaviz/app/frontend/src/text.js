@@ -22,4 +22,4 @@ export const pluralText = (words, key, n) => (n === 1 && words[`${key}_1`]) || w
 export const textWidth = text =>
   [...text].reduce((sum, letter) => sum + (letter > '\u2e7f' ? 12 : 5.7), 0);
 export const countText = (words, key, n, values = {}) =>
-  fillTemplate((n === 1 && words[`${key}_1`]) || words[key], { n: groupDigits(n), ...values });
+  fillTemplate(pluralText(words, key, n), { n: groupDigits(n), ...values });

@@ -25,9 +25,10 @@ Destination = tuple[str, dict[str, str]]
 class LessonFigure:
     """A kind of figure, made once and drawn from that.
 
-    Draw, paper and asked take (made, block, key).
+    Draw, paper and question take (view, block, key).
 
-    make(block) -> what is drawn. onward(block) -> the page it goes on in, and the address there.
+    make(block) -> the view that is drawn. destination(block) -> the page it goes on in, and the
+    address there.
 
     Attributes:
         paper: what is printed instead.

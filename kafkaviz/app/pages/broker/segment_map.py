@@ -74,7 +74,7 @@ def _choose_order(head: DeltaGenerator) -> str:
 
 
 def _legend_html(overview: BrokerOverview, view: "BrokerMapView") -> str:
-    """What the colours and marks of the map mean, as HTML.
+    """What the colours and badges of the map mean, as HTML.
 
     Of the rare ones those that are there.
     """
@@ -83,7 +83,7 @@ def _legend_html(overview: BrokerOverview, view: "BrokerMapView") -> str:
     swatches |= (
         {"torn": "broker.key_torn"} if overview_table.torn_mask(overview.segments).any() else {}
     ) | {"dense": "broker.key_dense"}
-    severities = {mark.severity for row in view.rows if (mark := row.badge)}
+    severities = {badge.severity for row in view.rows if (badge := row.badge)}
     swatches |= {
         severity: f"broker.key_{severity}"
         for severity in ("error", "warning")

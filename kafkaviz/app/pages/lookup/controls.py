@@ -12,8 +12,8 @@ from typing import Any, cast
 import streamlit as st
 
 from kafkaviz import units
-from kafkaviz.app.cache import lookup_source
-from kafkaviz.app.cache.lookup_source import (
+from kafkaviz.app.cache import lookup_cache
+from kafkaviz.app.cache.lookup_cache import (
     KAFKAS_WARM,
     OFFSET,
     OWN_SET,
@@ -64,12 +64,12 @@ def render_controls(
     """
     kinds, own_version = (
         TARGETS[:1] if source.is_index_only else TARGETS,
-        cast(str, lookup_source.equivalent_version(default_version)),
+        cast(str, lookup_cache.equivalent_version(default_version)),
     )
     target_kind = choice.settle(page_state.BY, kinds, OFFSET)
     name = choice.settle(page_state.SET, sets.keys(), OWN_SET, parse_set)
     version = choice.settle(
-        page_state.SEARCH, VERSIONS.keys(), own_version, lookup_source.equivalent_version
+        page_state.SEARCH, VERSIONS.keys(), own_version, lookup_cache.equivalent_version
     )
     with st.container(horizontal=True, vertical_alignment="bottom", gap=16, key="kv_ctl"):
         widget_options: dict[str, Any] = {
@@ -100,7 +100,7 @@ def render_controls(
         _render_wrong_keys()
     return LookupQuery(
         target_kind,
-        lookup_source.release_profile(
+        lookup_cache.release_profile(
             default_version if version == own_version else version, warm_entries, target_kind
         ),
         isolation,
@@ -171,7 +171,7 @@ def _choose_warm_entries(name: str) -> int:
         choice.ask(
             st.selectbox,
             say("lookup.warm"),
-            map(str, lookup_source.WARM_ENTRIES),
+            map(str, lookup_cache.WARM_ENTRIES),
             default,
             page_state.WARM,
             width=172,
@@ -187,15 +187,15 @@ def typed_keys_source() -> LookupSource:
         or DEFAULT_KEYS
     )
     try:
-        return lookup_source.keys_source(lookup_source.parse_keys(text))
+        return lookup_cache.keys_source(lookup_cache.parse_keys(text))
     except ValueError:
-        return lookup_source.keys_source(lookup_source.parse_keys(DEFAULT_KEYS))
+        return lookup_cache.keys_source(lookup_cache.parse_keys(DEFAULT_KEYS))
 
 
 def _render_wrong_keys() -> None:
     """What the field of the keys holds, where it holds none; the page then shows others."""
     try:
-        lookup_source.parse_keys(st.session_state.get(page_state.KEYS) or "")
+        lookup_cache.parse_keys(st.session_state.get(page_state.KEYS) or "")
     except ValueError as fault:
         with elements.state(
             "keys", "info", str(fault), say("lookup.keys_below", keys=DEFAULT_KEYS)
@@ -225,7 +225,7 @@ def _target_label(source: LookupSource, target_kind: str) -> str:
             last=units.group(source.last_offset),
         )
     target = _typed_target(target_kind)
-    if target is None or _time_name(target):
+    if target is None or by_time.name_of(target):
         return say("lookup.target_none" if target is None else "lookup.target_named")
     return say("lookup.target_ms", time=units.clock(target))
 
@@ -316,7 +316,7 @@ def _set_random(span: tuple[int, int], target_kind: str) -> None:
 
 def set_from_slot(key: str, context: LookupContext, target_kind: str) -> None:
     """A slot of the index was clicked: its key is the next target."""
-    slot, segment = stepper_component.slot(key), lookup_source.searched_segment(context)
+    slot, segment = stepper_component.slot(key), lookup_cache.searched_segment(context)
     if slot is None or segment is None:
         return
     is_time = target_kind == TIMESTAMP
@@ -427,9 +427,4 @@ def parse_target(text: str, target_kind: str) -> int:
 
 def format_target(target: int, target_kind: str) -> str:
     """A target as its field and the address have it: plain digits, or the name of a time."""
-    return (_time_name(target) if target_kind == TIMESTAMP else "") or str(target)
-
-
-def _time_name(timestamp_ms: int | None) -> str:
-    """earliest, latest or max; "" for a time."""
-    return next((name for name, value in by_time.NAMES.items() if value == timestamp_ms), "")
+    return (by_time.name_of(target) if target_kind == TIMESTAMP else "") or str(target)

@@ -5,8 +5,8 @@ from typing import cast
 import streamlit as st
 
 from kafkaviz import units, versions
-from kafkaviz.app.cache import lookup_source
-from kafkaviz.app.cache.lookup_source import (
+from kafkaviz.app.cache import lookup_cache
+from kafkaviz.app.cache.lookup_cache import (
     OFFSET,
     OWN_SET,
     PRACTICE,
@@ -49,7 +49,7 @@ def render_page() -> None:
     if chosen_set == OWN_SET or (not own and _asks_for_location(location)):
         return _render_partition(location, sets)
     _render_lookup(
-        lookup_source.practice_source(chosen_set)
+        lookup_cache.practice_source(chosen_set)
         if chosen_set in PRACTICE
         else controls.typed_keys_source(),
         sets,
@@ -77,11 +77,11 @@ def _render_partition(location: Location, sets: dict[str, str]) -> None:
             )
         return
     try:
-        source = lookup_source.open_partition(location_of_segment)
+        source = lookup_cache.open_partition(location_of_segment)
     except KafkavizError as fault:
         return _render_damage(fault)
     _render_lookup(
-        source, sets, lookup_source.assume_release(location_of_segment.snapshot).text, location
+        source, sets, lookup_cache.assume_release(location_of_segment.snapshot).text, location
     )
 
 
@@ -99,7 +99,7 @@ def _render_lookup(
     if sought_target is None:
         return
     try:
-        context = lookup_source.lookup_context(
+        context = lookup_cache.lookup_context(
             source, query.target_kind, sought_target, query.search_profile, query.isolation
         )
     except KafkavizError as fault:

@@ -11,8 +11,8 @@ import streamlit as st
 from kafkaviz import units
 from kafkaviz.analysis.cost import lookup_cost
 from kafkaviz.analysis.cost.lookup_cost import HEADERS, PROBES, LookupCounts
-from kafkaviz.app.cache import lookup_source
-from kafkaviz.app.cache.lookup_source import SOURCE_HASH_FUNCS, TIMESTAMP, LookupSource
+from kafkaviz.app.cache import lookup_cache
+from kafkaviz.app.cache.lookup_cache import SOURCE_HASH_FUNCS, TIMESTAMP, LookupSource
 from kafkaviz.app.frontend import stepper as stepper_component
 from kafkaviz.app.state import choice, page_state
 from kafkaviz.app.state.page_location import PartitionLocation
@@ -112,7 +112,7 @@ def _costs(
     source: LookupSource, context: LookupContext, target_kind: str, search_profile: SearchProfile
 ) -> LookupCounts | None:
     """Of all targets of the segment that was searched."""
-    segment = lookup_source.searched_segment(context)
+    segment = lookup_cache.searched_segment(context)
     return (
         _segment_costs(source, segment.base_offset, target_kind, search_profile, context)
         if segment
@@ -161,7 +161,7 @@ def render_why_offset(
     source: LookupSource, context: LookupContext, search_profile: SearchProfile, key: str
 ) -> None:
     """The whole partition, and where the target meets it."""
-    view = lookup_source.explain_offset(source, context, search_profile)
+    view = lookup_cache.explain_offset(source, context, search_profile)
     st.space(32)
     elements.heading(say("lookup.why"))
     st.space(10)

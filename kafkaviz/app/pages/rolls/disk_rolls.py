@@ -1,6 +1,6 @@
 """The rolls of a topic-partition on disk.
 
-Its lanes, the settings it ran with, and where each of them was found.
+Its history, the settings it ran with, and where each of them was found.
 """
 
 import os
@@ -30,9 +30,9 @@ CACHE_ENTRIES = 24
 
 @dataclass(frozen=True)
 class RollsOnDisk:
-    """The lanes of a partition on disk, and where each of its settings came from, by its name.
+    """The history of a partition on disk, and where each of its settings came from, by its name.
 
-    lanes.inferred has those of its rolls.
+    history.inferred_limits has those of its rolls.
     """
 
     history: RollHistory
@@ -42,7 +42,7 @@ class RollsOnDisk:
 
 
 def rolls_on_disk(snapshot: BrokerSnapshot, directory: str) -> RollsOnDisk:
-    """The lanes of a topic-partition. Raises KafkavizError as reading it does."""
+    """The history of a topic-partition. Raises KafkavizError as reading it does."""
     return _rolls_on_disk(snapshot, os.fsencode(directory))
 
 

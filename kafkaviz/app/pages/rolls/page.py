@@ -56,7 +56,7 @@ def _render_body(location: Location, subject: str) -> None:
 
 
 def _render_simulated_log() -> tuple[Workload, LogConfig] | None:
-    """Controls, lanes, curves, table, comparison, and what to take along.
+    """Controls, timeline, curves, table, comparison, and what to take along.
 
     The workload and settings, where a log could be made.
     """
@@ -108,7 +108,7 @@ def _render_figures(
     history: RollHistory, load: WriteLoad, key: str, appended: np.ndarray | None
 ) -> None:
     """The segments as they fill; which limit binds where; every roll."""
-    roll_figures.render_lanes(history, key, appended)
+    roll_figures.render_timeline(history, key, appended)
     st.space(16)
     left, right = st.columns(WIDTHS, gap=20)
     with left, st.container(key="kv_fig_limits"):

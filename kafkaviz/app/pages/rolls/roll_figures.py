@@ -1,6 +1,6 @@
 """The figures of a log, simulated or on disk.
 
-A lane for each segment as it fills, every roll in a table, which limit ends a segment first, and a
+A row for each segment as it fills, every roll in a table, which limit ends a segment first, and a
 log that grows append by append.
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 import streamlit as st
 
 from kafkaviz import units
-from kafkaviz.analysis.rolls import limits as closed_forms
+from kafkaviz.analysis.rolls import limits
 from kafkaviz.analysis.rolls.limits import WriteLoad, safe_index_bytes
 from kafkaviz.analysis.rolls.roll_history import RollHistory
 from kafkaviz.app.cache.simulation_cache import (
@@ -49,7 +49,7 @@ STORY_KEYS = {
 STEP_COLUMNS = ("step", "what_happens", "counter", "offset_entries", "time_entries")
 
 
-def render_lanes(history: RollHistory, key: str, appended_batches: np.ndarray | None) -> None:
+def render_timeline(history: RollHistory, key: str, appended_batches: np.ndarray | None) -> None:
     """Every segment until its roll.
 
     Args:
@@ -114,7 +114,7 @@ def render_rolls(history: RollHistory) -> None:
         )
     download(
         say("rolls.every_roll_csv"),
-        lambda: to_csv(roll_text.COLUMNS, roll_text.lane_values(history)),
+        lambda: to_csv(roll_text.COLUMNS, roll_text.history_values(history)),
         "rolls.csv",
         "kv_rolls_csv",
     )
@@ -132,9 +132,9 @@ def _roll_html(roll: tuple | None, count: int) -> str:
             '<td colspan="4" class="kv-fnt">'
             f"{say('common.more_in_csv', n=units.group(count - MOST_ROWS))}</td></tr>"
         )
-    (segment, cause, because, span), lane = roll
-    ink = roll_text.text_colour(lane).replace("_", "-")
-    quiet = ' class="kv-fnt"' if lane.is_active else ""
+    (segment, cause, because, span), segment_history = roll
+    ink = roll_text.text_colour(segment_history).replace("_", "-")
+    quiet = ' class="kv-fnt"' if segment_history.is_active else ""
     return (
         f'<tr><td class="kv-mono kv-tight">{segment}</td>'
         f'<td style="font-weight:600;color:var(--kv-{ink})">{elements.escape(cause)}</td>'
@@ -168,8 +168,8 @@ def render_limits(history: RollHistory, load: WriteLoad, key: str) -> None:
 
 def _safe_size_text(config: LogConfig, load: WriteLoad, bytes_per_s: float) -> str:
     """How large segment.index.bytes must be for no index to fill first."""
-    gap = closed_forms.gap_bytes(config.index_interval_bytes, load.batch_bytes)
-    share = float(closed_forms.time_share(gap, bytes_per_s)) if bytes_per_s > 0 else 1.0
+    gap = limits.gap_bytes(config.index_interval_bytes, load.batch_bytes)
+    share = float(limits.time_share(gap, bytes_per_s)) if bytes_per_s > 0 else 1.0
     safe = safe_index_bytes(config.segment_bytes, gap, share)
     return say(
         "rolls.safe" if config.segment_index_bytes >= safe else "rolls.unsafe",

@@ -20,6 +20,7 @@ from kafkaviz.analysis.rebuild import what_if
 from kafkaviz.analysis.rebuild.what_if import WhatIf
 from kafkaviz.analysis.tuning import SETTING, IntervalPrice, tuning_text
 from kafkaviz.analysis.tuning.source import ChunkFactory, TuningSource
+from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.app.pages.tuning.curves import considered_config, own_value, render_setting
 from kafkaviz.app.pages.tuning.tuning_context import (
     CACHE_ENTRIES,
@@ -34,7 +35,7 @@ from kafkaviz.app.widgets.tables import download, table, to_csv
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.text import error_text
 from kafkaviz.figures.text.join_text import join_sentences
-from kafkaviz.figures.text.tuning_terms import change_text, micros
+from kafkaviz.figures.text.tuning_terms import change_text
 from kafkaviz.figures.tuning import before_after
 from kafkaviz.messages import say, say_count
 from kafkaviz.simulate.config import LogConfig
@@ -304,7 +305,7 @@ def render_writers(context: TuningContext) -> None:
             units.group(writer.entries),
             f"{writer.headers_mean:.1f}",
             units.group(writer.headers_p99),
-            f"≈ {micros(context.costs.warm_us(writer.headers_p99).typical)}",
+            f"≈ {format_us(context.costs.warm_us(writer.headers_p99).typical)}",
         )
         for writer in index_writers
     ]

@@ -11,6 +11,7 @@ from kafkaviz import units
 from kafkaviz.analysis import tuning
 from kafkaviz.analysis.tuning import Recommendation
 from kafkaviz.analysis.tuning.source import TuningCase, TuningSource
+from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.frame import frame
@@ -44,7 +45,6 @@ from kafkaviz.app.widgets.tables import download, report_name, to_csv
 from kafkaviz.figures.text import inactive_segment_text, tuning_terms
 from kafkaviz.figures.text.join_text import join_semicolon, join_sentences
 from kafkaviz.figures.text.sentence_text import end_sentence
-from kafkaviz.figures.text.tuning_terms import micros
 from kafkaviz.log.broker import Broker
 from kafkaviz.messages import render, say, say_count
 
@@ -290,7 +290,7 @@ def _topic_row_html(
         f'<td class="r">{units.group(recommendation.current_price.interval_bytes)}</td>'
         f'<td class="r">{100 * recommendation.current_price.index_share:.2f} %</td>'
         f'<td class="r">{row["headers_mean"]:.1f}</td>'
-        f'<td class="r">≈ {micros(recommendation.current_price.p99_us.typical)}</td>'
+        f'<td class="r">≈ {format_us(recommendation.current_price.p99_us.typical)}</td>'
         f'<td class="{"kv-fnt" if is_kept else ""}">{answer_html}</td></tr>'
     )
 

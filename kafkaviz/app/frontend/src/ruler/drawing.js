@@ -5,8 +5,8 @@ import { overview } from './overview.js';
 import { renderSentence } from './sentence.js';
 import { isLoaded } from './window.js';
 
-export function render(state, whole = true) {
-  if (whole) overview(state);
+export function render(state, withOverview = true) {
+  if (withOverview) overview(state);
   const stale = !isLoaded(state, state.window);
   state.$('dt').classList.toggle('stale', stale);
   if (!stale || !state.layout) drawDetail(state);

@@ -17,7 +17,7 @@ export function addListeners(state, host) {
   const sizes = new ResizeObserver(resized),
     key = e => onKey(state, e),
     turn = e => onWheel(state, e),
-    asked = e => selectOffset(state, e.detail);
+    pin = e => selectOffset(state, e.detail);
   state.$('go').onsubmit = e => {
     e.preventDefault();
     goToOffset(state, state.$('of').value);
@@ -27,9 +27,9 @@ export function addListeners(state, host) {
   dt.onpointermove = e => onPointerMove(state, e);
   dt.onpointerleave = () => hover(state, null);
   dt.onclick = e => {
-    const found = selectionAt(state, e);
-    if (found) {
-      select(state, found);
+    const selection = selectionAt(state, e);
+    if (selection) {
+      select(state, selection);
       render(state);
     }
   };
@@ -37,12 +37,12 @@ export function addListeners(state, host) {
   sizes.observe(host);
   dt.addEventListener('wheel', turn, { passive: false });
   document.addEventListener('keydown', key);
-  document.addEventListener('kafkaviz-pin', asked); // an offset chosen elsewhere on the page: in the bytes
+  document.addEventListener('kafkaviz-pin', pin); // an offset chosen elsewhere on the page: in the bytes
   return () => {
     sizes.disconnect();
     dt.removeEventListener('wheel', turn);
     document.removeEventListener('keydown', key);
-    document.removeEventListener('kafkaviz-pin', asked);
+    document.removeEventListener('kafkaviz-pin', pin);
   };
 }
 
@@ -81,13 +81,13 @@ function onDrag(state, e) {
   const ended = new AbortController();
   const drop = () => {
     ended.abort();
-    state.held = false;
+    state.isDragging = false;
     settle(state);
   };
   addEventListener('pointermove', move, ended);
   addEventListener('pointerup', drop, ended);
   addEventListener('pointercancel', drop, ended);
-  state.held = true;
+  state.isDragging = true;
   move(e);
   e.preventDefault();
 }
@@ -97,9 +97,9 @@ function onKey(state, e) {
     isField = n =>
       n instanceof HTMLElement &&
       (/^(INPUT|SELECT|TEXTAREA)$/.test(n.tagName) || n.isContentEditable);
-  const here = path.includes(state.$('dt')) || e.target === document.body;
+  const isOnRuler = path.includes(state.$('dt')) || e.target === document.body;
   if (
-    !here ||
+    !isOnRuler ||
     path.some(isField) ||
     e.ctrlKey ||
     e.metaKey ||
@@ -123,19 +123,19 @@ function onKey(state, e) {
   act();
 }
 
-export function hover(state, found) {
+export function hover(state, selection) {
   const was = state.hover;
-  state.$('dt').style.cursor = found ? 'pointer' : '';
+  state.$('dt').style.cursor = selection ? 'pointer' : '';
   if (
-    found === was ||
-    (found &&
+    selection === was ||
+    (selection &&
       was &&
-      found.batch === was.batch &&
-      found.entry === was.entry &&
-      found.time === was.time)
+      selection.batch === was.batch &&
+      selection.entry === was.entry &&
+      selection.time === was.time)
   )
     return;
-  state.hover = found;
+  state.hover = selection;
   render(state, false);
 }
 

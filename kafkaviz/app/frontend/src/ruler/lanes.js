@@ -84,7 +84,7 @@ function drawNames(state, g) {
   g.append(svg('text', { x: 0, y: TIME.y + TIME.h / 2 + 32, class: 'axt day' }, timeCut(state)));
 }
 
-// How the times of this window are written, m.layout.cut of 2026-11-21T09:29:44.123Z: whole, else without what they have in common, which
+// How the times of this window are written, state.layout.cut of 2026-11-21T09:29:44.123Z: whole, else without what they have in common, which
 // stands beside the lane, else without the milliseconds, so that neighbours that differ look so. A character is 7.2 px wide.
 function timeCut(state) {
   const { stations, cw } = state.layout,
@@ -113,36 +113,37 @@ function stationsIn(state) {
     span = p1 - p0,
     first = p0 - span * 0.0127,
     last = p1 >= state.end ? p1 : p1 - span * 0.0085;
-  const seen = p => p >= first && p <= last,
-    found = [],
+  const isInWindow = p => p >= first && p <= last,
+    stations = [],
     { index, time } = state.data.lanes;
   for (const e of state.entries) {
     const at = e.aim >= PAST ? e.homePos : e.pos;
-    if (seen(at) || (e.aim >= PAST && seen(e.pos)))
-      found.push({ at: seen(at) ? at : e.pos, entry: e, time: state.time(e.time) });
+    if (isInWindow(at) || (e.aim >= PAST && isInWindow(e.pos)))
+      stations.push({ at: isInWindow(at) ? at : e.pos, entry: e, time: state.time(e.time) });
   }
   for (const t of state.times)
-    if (t.entry < 0 && seen(Math.min(t.pos, state.end - 1))) found.push({ at: t.pos, time: t });
-  found.sort((a, b) => a.at - b.at || (a.entry?.slot ?? Infinity) - (b.entry?.slot ?? Infinity));
+    if (t.entry < 0 && isInWindow(Math.min(t.pos, state.end - 1)))
+      stations.push({ at: t.pos, time: t });
+  stations.sort((a, b) => a.at - b.at || (a.entry?.slot ?? Infinity) - (b.entry?.slot ?? Infinity));
   const lastEntry = state.last ? (state.entries.at(-1)?.pos ?? -1) : Infinity;
   if ((hasRoom(index) && p1 > lastEntry) || (hasRoom(time) && !hasRoom(index) && p1 >= state.end))
-    found.push({ after: true });
-  return found;
+    stations.push({ after: true });
+  return stations;
 }
 
 // A lane without any entry in this window still says so.
 function drawLanes(state, k) {
   const { w, stations } = state.layout,
     { time, index } = state.data.lanes;
-  for (const [lane, told, has] of [
+  for (const [lane, file, has] of [
     [TIME, time, s => s.time],
     [INDEX, index, s => s.entry],
   ]) {
     if (
-      !told.missing &&
+      !file.missing &&
       (stations.some(has) ||
-        (told.written && stations.length) ||
-        (hasRoom(told) && stations.some(s => s.after)))
+        (file.written && stations.length) ||
+        (hasRoom(file) && stations.some(s => s.after)))
     )
       continue;
     const box = {
@@ -155,10 +156,10 @@ function drawLanes(state, k) {
       'stroke-dasharray': '3 3',
     };
     const text = { x: (LEFT + w) / 2, y: lane.y + 21, 'text-anchor': 'middle' };
-    if (told.missing)
+    if (file.missing)
       k.append(
         svg('rect', { ...box, stroke: color('torn') }),
-        svg('text', { ...text, style: `fill:${color('torn-text')}` }, told.words),
+        svg('text', { ...text, style: `fill:${color('torn-text')}` }, file.words),
       );
     else
       k.append(
@@ -166,7 +167,7 @@ function drawLanes(state, k) {
         svg(
           'text',
           { ...text, class: 'axt' },
-          told.written ? state.data.words.no_entry_here : told.words,
+          file.written ? state.data.words.no_entry_here : file.words,
         ),
       );
   }
@@ -177,15 +178,15 @@ function drawAfter(state, k, i) {
   const { room, cw } = state.layout,
     X = LEFT + (i + 0.5) * room,
     { index, time } = state.data.lanes;
-  for (const [lane, told] of [
+  for (const [lane, file] of [
     [TIME, time],
     [INDEX, index],
   ]) {
-    if (told.cut_bytes) k.append(...tornSlot(state, X, lane, cw, told));
-    else if (told.slots > told.written)
+    if (file.cut_bytes) k.append(...tornSlot(state, X, lane, cw, file));
+    else if (file.slots > file.written)
       k.append(
-        ...unwrittenSlot(X, lane, cw, state.data.words[told.unwritten]),
-        label(X - cw / 2, lane.y - 5, whichSlots(state, told, room)),
+        ...unwrittenSlot(X, lane, cw, state.data.words[file.unwritten]),
+        label(X - cw / 2, lane.y - 5, whichSlots(state, file, room)),
       );
   }
 }
@@ -203,14 +204,14 @@ function drawBands(state, k, lit) {
       drawDrop(state, k, s, LEFT + (i + 0.5) * room, on);
   });
   if (!stations.at(-1)?.after) return;
-  for (const [lane, told] of [
+  for (const [lane, file] of [
     [TIME, time],
     [INDEX, index],
   ])
-    if (hasRoom(told))
+    if (hasRoom(file))
       k.append(
-        ...(told.cut_bytes
-          ? tornSlot(state, w - 24, lane, 46, told)
+        ...(file.cut_bytes
+          ? tornSlot(state, w - 24, lane, 46, file)
           : unwrittenSlot(w - 24, lane, 46, '')),
       );
 }

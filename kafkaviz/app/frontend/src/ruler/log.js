@@ -51,7 +51,7 @@ function batchBox(state, k, b, on, bright) {
     xa = x(b.pos) + 0.6,
     width = Math.max(1, x(b.pos + b.size) - xa - 0.6),
     look = { x: xa, y: LOG.y, width };
-  const whole = svg('rect', {
+  const box = svg('rect', {
     ...look,
     height: LOG.h,
     rx: Math.min(2, width / 3),
@@ -59,7 +59,7 @@ function batchBox(state, k, b, on, bright) {
     ...ring(on, false, 'ink'),
   });
   const mark = b.slot >= 0 ? svg('rect', { ...look, height: 4, fill: color('offset') }) : null;
-  k.append(svg('g', { class: `it${bright ? ' on' : ''}${on ? ' chosen' : ''}` }, whole, mark));
+  k.append(svg('g', { class: `it${bright ? ' on' : ''}${on ? ' chosen' : ''}` }, box, mark));
 }
 
 // The rest of an append whose only entry points at its first batch.

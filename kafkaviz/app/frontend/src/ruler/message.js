@@ -11,10 +11,10 @@ export function parseMessage(sent) {
 
 export function readTables(state) {
   const { slice: s, columns } = state.data,
-    of = name => table(state.data.section(name), columns[name]);
-  const [rows, batchCount] = of('batch'),
-    [slots, entryCount] = of('entry'),
-    [times, timeCount] = of('time');
+    readTable = name => table(state.data.section(name), columns[name]);
+  const [rows, batchCount] = readTable('batch'),
+    [slots, entryCount] = readTable('entry'),
+    [times, timeCount] = readTable('time');
   const at = rel => BigInt.asIntN(64, state.base + rel); // offsets stay BigInt: a double is exact to 2^53 only
   state.batches = list(batchCount, i => ({
     i: s.from_row + i,
@@ -55,7 +55,7 @@ export function readTables(state) {
   Object.assign(state, {
     from: s.from_row,
     rows: s.rows,
-    whole: s.to_row - s.from_row === s.rows,
+    isComplete: s.to_row - s.from_row === s.rows,
     last: s.to_row === s.rows,
     end: state.data.end,
   });

@@ -21,7 +21,7 @@ export function overview(state) {
     from = Math.min(x(a), w - 8),
     to = Math.min(w, Math.max(x(b), from + 8));
   setContent(box, { x: from, width: to - from }, []);
-  box.classList.toggle('held', !!state.held);
+  box.classList.toggle('held', !!state.isDragging);
 }
 
 function wholeSegment(state, w, x) {

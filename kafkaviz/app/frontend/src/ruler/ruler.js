@@ -44,18 +44,18 @@ function take(state, data) {
       hover: null,
       address: undefined,
       waiting: null,
-      wanted: null,
+      pendingRow: null,
     });
   Object.assign(state, { data, base: BigInt(data.base), asking: false, cover: null });
   readTables(state);
-  const shown = address();
-  if (shown !== state.address) Object.assign(state, { waiting: shown, address: shown });
+  const offset = address();
+  if (offset !== state.address) Object.assign(state, { waiting: offset, address: offset });
   if (state.waiting !== null && state.waiting === data.asked.offset) applyAnswer(state, other);
   else if (state.waiting !== null) requestSlice(state, { offset: state.waiting });
-  const wanted = state.wanted === null ? null : state.batch(state.wanted);
-  if (wanted) {
-    state.wanted = null;
-    select(state, { batch: wanted });
+  const batch = state.pendingRow === null ? null : state.batch(state.pendingRow);
+  if (batch) {
+    state.pendingRow = null;
+    select(state, { batch });
   }
   state.pin = renewSelection(state, state.pin) ?? defaultSelection(state);
   state.window ??= windowOfAddress(state) ?? centredWindow(state, state.pin);

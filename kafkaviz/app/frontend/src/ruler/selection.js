@@ -13,14 +13,14 @@ export const address = () => addressParameter('pin');
 // The offset that the address or the reader asked for was looked up.
 export function applyAnswer(state, other) {
   const { row, why, offset } = state.data.asked,
-    found = row === null ? null : state.batch(row);
+    batch = row === null ? null : state.batch(row);
   state.$('of').value = state.waiting;
   showRefusal(state, why);
   state.waiting = null;
-  if (!found) return;
+  if (!batch) return;
   state.window = windowOfAddress(state);
   if (other) state.pin = defaultSelection(state);
-  else select(state, { batch: found }, offset);
+  else select(state, { batch }, offset);
 }
 
 // What Python would look at first: a batch, or a slot that is wrong.
@@ -88,7 +88,7 @@ export function selectRow(state, row) {
     select(state, { batch });
     render(state);
   } else {
-    state.wanted = to;
+    state.pendingRow = to;
     requestSlice(state, { row: to });
   }
 }
@@ -96,35 +96,35 @@ export function selectRow(state, row) {
 export function goToOffset(state, text) {
   const digits = text.replace(/[\s\u202f]/g, '');
   if (!digits) return;
-  const found = /^\d+$/.test(digits) ? loadedBatch(state, BigInt(digits)) : null;
-  if (!found) {
+  const batch = /^\d+$/.test(digits) ? loadedBatch(state, BigInt(digits)) : null;
+  if (!batch) {
     state.waiting = digits;
     requestSlice(state, { offset: digits });
     return;
   }
   state.window = null;
-  select(state, { batch: found }, digits);
+  select(state, { batch }, digits);
   state.window = centredWindow(state, state.pin);
   render(state);
 }
 
 // An offset that was chosen elsewhere on the page; the window moves only as far as it must.
 export function selectOffset(state, offset) {
-  const found = loadedBatch(state, BigInt(offset));
-  if (!found) {
+  const batch = loadedBatch(state, BigInt(offset));
+  if (!batch) {
     goToOffset(state, offset);
     return;
   }
-  select(state, { batch: found }, offset);
+  select(state, { batch }, offset);
   render(state);
 }
 
 // The batch of the slice that holds an offset, if the slice surely has it.
 function loadedBatch(state, offset) {
-  const found = state.batches.find(b => b.last >= offset),
+  const batch = state.batches.find(b => b.last >= offset),
     first = state.batches[0];
-  return found && (found.i > first.i || (first.first >= 0n && first.first <= offset))
-    ? found
+  return batch && (batch.i > first.i || (first.first >= 0n && first.first <= offset))
+    ? batch
     : null;
 }
 

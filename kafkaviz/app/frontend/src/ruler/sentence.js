@@ -26,9 +26,9 @@ const range = (state, b) =>
     : fillTemplate(state.data.words.up_to, { last: groupDigits(b.last) });
 
 // Two sentences of the words that were sent, or one of them.
-function sentences(state, ...told) {
+function sentences(state, ...texts) {
   const { gap } = state.data.words;
-  return told.filter(one => one.length).flatMap((one, i) => (i ? [gap, ...one] : one));
+  return texts.filter(text => text.length).flatMap((text, i) => (i ? [gap, ...text] : text));
 }
 
 // A sentence; of a number of things where there is one.
@@ -107,7 +107,7 @@ function describeOwnEntry(state, b, e) {
 }
 
 function describeSlot(state, e) {
-  const told = phrase(state, 'entry', {
+  const sentence = phrase(state, 'entry', {
     slot: groupDigits(e.slot),
     key: groupDigits(e.key),
     position: groupDigits(e.pos),
@@ -119,7 +119,7 @@ function describeSlot(state, e) {
         (e.aim > BEYOND ? 'unordered' : ''));
   return sentences(
     state,
-    told,
+    sentence,
     typeof fault === 'string' ? (fault ? badPhrase(state, fault) : []) : fault,
   );
 }
@@ -146,24 +146,24 @@ function describeMiss(state, e, target) {
 
 function describeTime(state, t) {
   const b = state.batch(t.batch),
-    told = phrase(state, 'time_entry', {
+    sentence = phrase(state, 'time_entry', {
       slot: groupDigits(t.slot),
       moment: dateTimeText(t.ts),
       offset: groupDigits(t.offset),
     });
-  if (t.batch < 0) return sentences(state, told, badPhrase(state, 'no_holder'));
+  if (t.batch < 0) return sentences(state, sentence, badPhrase(state, 'no_holder'));
   if (!t.true)
     return sentences(
       state,
-      told,
+      sentence,
       b
         ? badPhrase(state, 'time_other', { range: range(state, b), moment: dateTimeText(b.ts) })
         : badPhrase(state, 'time_other_away'),
     );
-  if (state.data.lanes.index.missing) return sentences(state, told, phrase(state, 'time_scan'));
+  if (state.data.lanes.index.missing) return sentences(state, sentence, phrase(state, 'time_scan'));
   return sentences(
     state,
-    told,
+    sentence,
     phrase(state, state.data.closing ? `time_${state.data.closing}` : 'time_alone'),
   );
 }

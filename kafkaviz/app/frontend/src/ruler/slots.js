@@ -155,8 +155,8 @@ function timeSlot(state, k, X, t, e, on) {
 function slotName(state, slot, x, y, more = '') {
   const room = state.layout.room / 7.5,
     digits = String(slot).length,
-    whole = `${slotWords(state, slot)} · ${more}`;
-  if (more && textWidth(whole) < state.layout.room) return label(x, y, whole);
+    withDay = `${slotWords(state, slot)} · ${more}`;
+  if (more && textWidth(withDay) < state.layout.room) return label(x, y, withDay);
   return room > 5 + digits
     ? label(x, y, slotWords(state, slot))
     : room > digits

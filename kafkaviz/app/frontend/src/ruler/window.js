@@ -9,9 +9,9 @@ export const addressParameter = name => new URLSearchParams(location.search).get
 // Into the address goes what its reader sees; of the window only what the pin alone would not bring back.
 export function writeAddress(state, more = {}) {
   const url = new URL(location.href),
-    shown = state.window?.map(Math.round).join('-');
-  const own = state.window && shown !== centredWindow(state, state.pin).map(Math.round).join('-'),
-    keep = { ...state.data.address, ...more, ...(own ? { window: shown } : {}) };
+    range = state.window?.map(Math.round).join('-');
+  const own = state.window && range !== centredWindow(state, state.pin).map(Math.round).join('-'),
+    keep = { ...state.data.address, ...more, ...(own ? { window: range } : {}) };
   for (const name in keep)
     if (keep[name] === null) url.searchParams.delete(name);
     else url.searchParams.set(name, keep[name]);
@@ -44,7 +44,7 @@ const axisEnd = (state, span) =>
   Math.max(state.data.size, state.end + (hasTail(state) ? span * TAIL_ROOM : 0));
 
 function widestSpan(state) {
-  if (state.whole)
+  if (state.isComplete)
     return Math.max(state.data.size, hasTail(state) ? state.end / (1 - TAIL_ROOM) : state.end);
   return (
     state.batches[Math.min(SLICE_WINDOW_ROWS, state.batches.length) - 1].pos - state.batches[0].pos

@@ -1,0 +1,515 @@
+// The figure of the index: each slot as a cell, or, of many, the whole index as a strip; below it what each probe left.
+import { color, hatchedDrawing, svg } from '../dom.js';
+import { countText, fillTemplate, groupDigits, scale } from '../text.js';
+
+export function drawIndex(state, step, search) {
+  const draw = search.cells ? drawSlots : drawIndexStrip;
+  state.$('ix').replaceChildren(draw(state, state.width, search, searchProgress(step, search)));
+}
+
+// What of a search is known at a step: its probes so far, the last of them, the pages they touched.
+function searchProgress(step, search) {
+  const probes = search.rows.slice(0, step.probes),
+    last = probes.at(-1),
+    pages = new Set(probes.flatMap(p => p.pages));
+  const foundSlot = step.over && search.slot >= 0 ? search.slot : null;
+  const left =
+    foundSlot !== null ? [foundSlot, foundSlot] : last ? last.after : [0, search.entries - 1];
+  return {
+    probes,
+    pages,
+    foundSlot,
+    left,
+    over: step.over,
+    now: !step.over && step.phase === search.kind ? last : null,
+  };
+}
+
+const tick = (x, y, r) => [
+  svg('circle', {
+    cx: x,
+    cy: y,
+    r,
+    fill: color('hit'),
+    stroke: color('raised'),
+    'stroke-width': 2,
+  }),
+  svg('path', {
+    d: `M${x - 3.6} ${y}l2.6 3 4.6-5.6`,
+    fill: 'none',
+    stroke: color('bg'),
+    'stroke-width': 1.8,
+  }),
+];
+const disc = (x, y, n, fill) =>
+  svg(
+    'g',
+    {},
+    svg('circle', { cx: x, cy: y, r: 9, fill }),
+    svg(
+      'text',
+      {
+        x,
+        y: y + 4,
+        'text-anchor': 'middle',
+        style: `fill:${color('bg')};font-size:11.5px;font-weight:650`,
+      },
+      String(n),
+    ),
+  );
+const colour = search => (search.kind === 'time' ? 'time' : 'offset');
+
+function clickable(state, search, box, slotAt) {
+  if (!state.data.picks || search.kind !== state.data.by) return box;
+  box.classList.add('pick');
+  box.addEventListener('click', event => state.own.ask({ key: state.key, slot: slotAt(event) }));
+  return box;
+}
+
+function drawSlots(state, w, search, view) {
+  const { words } = state.data,
+    { probes, now, foundSlot, pages } = view,
+    N = search.entries,
+    F = search.warm_from,
+    col = colour(search);
+  const time = search.kind === 'time',
+    L = 44,
+    R = time ? 124 : 104,
+    cw = N ? Math.min(150, (w - L - R) / N) : 0,
+    x = s => L + s * cw,
+    tiny = cw < (time ? 42 : 25),
+    H0 = tiny ? 30 : 52,
+    top = 30,
+    rowH = 24,
+    y0 = top + H0 + 34;
+  const g = hatchedDrawing(
+      w,
+      y0 + Math.max(search.rows.length, 1) * rowH + 6,
+      state.$('f1t').textContent,
+    ),
+    page = s => Math.floor(s / search.page_slots);
+  state.place = s => [x(s) + 1, top, Math.max(3, cw - 2), H0];
+  for (let s = 1, a = 0; s <= N; s++)
+    if (s === N || page(s) !== page(a)) {
+      const p = page(a),
+        on = pages.has(p),
+        word =
+          x(s) - x(a) > 96 && on
+            ? fillTemplate(words.page_touched, { n: p })
+            : x(s) - x(a) > 44
+              ? fillTemplate(words.page, { n: p })
+              : String(p);
+      g.append(
+        svg('path', {
+          d: `M${x(a) + 2} ${top - 4}v-5h${x(s) - x(a) - 4}v5`,
+          fill: 'none',
+          stroke: color(on ? 'ink' : 'line-2'),
+          'stroke-width': on ? 1.8 : 1,
+        }),
+        svg(
+          'text',
+          {
+            x: (x(a) + x(s)) / 2,
+            y: top - 14,
+            'text-anchor': 'middle',
+            class: on ? 'strong' : 'axt',
+          },
+          word,
+        ),
+      );
+      a = s;
+    }
+  if (F !== null) {
+    g.append(
+      svg('rect', { x: x(F), y: top + H0 + 5, width: x(N) - x(F), height: 9, fill: 'url(#hWarm)' }),
+      svg(
+        'text',
+        {
+          x: x(N),
+          y: top + H0 + 26,
+          'text-anchor': 'end',
+          style: `fill:${color('warm-text')};font-weight:600`,
+        },
+        F === 0 ? words.warm_all : words.warm,
+      ),
+    );
+    if (F > 0)
+      g.append(
+        svg('rect', {
+          x: x(0),
+          y: top + H0 + 5,
+          width: x(F) - x(0) - 2,
+          height: 9,
+          fill: color('cold-soft'),
+        }),
+        svg('text', { x: x(0), y: top + H0 + 26, style: `fill:${color('cold-text')}` }, words.cold),
+      );
+  }
+  if (tiny)
+    g.append(
+      svg('text', { x: 0, y: top + 19, class: 'axt' }, words.slots),
+      svg(
+        'text',
+        { x: x(N) + 10, y: top + 19, class: 'axt' },
+        N ? fillTemplate(words.slots_to, { last: N - 1 }) : '',
+      ),
+    );
+  else
+    [words.slot, words.key, time ? words.offset : search.cells[0]?.[1] ? words.byte : ''].forEach(
+      (t, i) => g.append(svg('text', { x: 0, y: top + [15, 32, 46][i], class: 'axt' }, t)),
+    );
+  const probed = new Set(probes.map(p => p.slot)),
+    [lo, hi] = view.left ?? [N, -1];
+  search.cells.forEach(([key, value, sentence], s) => {
+    const out = probes.length && (s < lo || s > hi),
+      hit = foundSlot === s,
+      isCurrent = now?.slot === s,
+      mid = x(s) + cw / 2;
+    const cell = svg(
+      'g',
+      { opacity: out && !probed.has(s) ? 0.42 : 1 },
+      svg('rect', {
+        x: x(s) + 1,
+        y: top,
+        width: Math.max(1, cw - 2),
+        height: H0,
+        rx: 3,
+        fill: color(hit ? 'hit-soft' : out ? 'panel' : `${col}-soft`),
+        stroke: hit ? color('hit') : isCurrent ? color('probe') : 'none',
+        'stroke-width': hit || isCurrent ? 2.4 : 0,
+      }),
+    );
+    if (!tiny)
+      cell.append(
+        svg(
+          'text',
+          { x: mid, y: top + 15, 'text-anchor': 'middle', class: 'axt', style: 'font-size:11px' },
+          s + (hit ? ' ✓' : ''),
+        ),
+        svg(
+          'text',
+          {
+            x: mid,
+            y: top + 32,
+            'text-anchor': 'middle',
+            class: 'mono',
+            style: `font-size:${cw < 44 ? 11 : 13}px;font-weight:600;fill:${color('ink')}`,
+          },
+          time ? key.slice(cw < 60 ? 9 : 6) : cw < 44 ? key.replace(/\s/g, '') : key,
+        ),
+        svg(
+          'text',
+          {
+            x: mid,
+            y: top + 46,
+            'text-anchor': 'middle',
+            class: 'mono',
+            style: `font-size:${cw < 44 ? 9.5 : 11}px;fill:${color('ink-3')}`,
+          },
+          cw < 44 ? value.replace(/\s/g, '') : value,
+        ),
+      );
+    else if (hit)
+      cell.append(
+        svg('path', {
+          d: `M${mid - 4} ${top + 15}l3 3.4 5.4-7`,
+          fill: 'none',
+          stroke: color('hit'),
+          'stroke-width': 2,
+        }),
+      );
+    else if (probed.has(s))
+      cell.append(svg('circle', { cx: mid, cy: top + 15, r: 2.6, fill: color('ink') }));
+    g.append(
+      clickable(
+        state,
+        search,
+        state.hover(cell, () => [sentence]),
+        () => s,
+      ),
+    );
+  });
+  probes.forEach((p, i) => {
+    const y = y0 + i * rowH + rowH / 2,
+      isCurrent = p === now,
+      [a, b] = p.before;
+    const cut = (l, r) => {
+      if (r >= l)
+        g.append(
+          svg('rect', {
+            x: x(l) + 1,
+            y: y - 6,
+            width: (r - l + 1) * cw - 2,
+            height: 12,
+            rx: 3,
+            fill: 'url(#hOut)',
+            stroke: color('line'),
+          }),
+        );
+    };
+    if (!p.after) cut(a, b);
+    else {
+      cut(a, p.after[0] - 1);
+      cut(p.after[1] + 1, b);
+      if (p.after[1] >= p.after[0])
+        g.append(
+          svg('rect', {
+            x: x(p.after[0]) + 1,
+            y: y - 6,
+            width: Math.max(1, (p.after[1] - p.after[0] + 1) * cw - 2),
+            height: 12,
+            rx: 3,
+            fill: color(col),
+            opacity: isCurrent ? 0.62 : 0.3,
+          }),
+        );
+    }
+    const short = text => (time ? text.slice(6) : text);
+    g.append(
+      svg('text', { x: 0, y: y + 4, class: isCurrent ? 'strong' : 'axt' }, words.probe),
+      disc(x(p.slot) + cw / 2, y, i + 1, color(isCurrent ? 'probe' : 'ink-2')),
+      svg(
+        'text',
+        {
+          x: w,
+          y: y + 4,
+          'text-anchor': 'end',
+          class: `${isCurrent ? 'strong ' : ''}mono`,
+          style: 'font-size:12px',
+        },
+        `${short(p.key)} ${p.compare} ${short(search.target)}`,
+      ),
+    );
+  });
+  return g;
+}
+
+function drawIndexStrip(state, w, search, view) {
+  const { words } = state.data,
+    { probes, now, foundSlot, pages } = view,
+    N = search.entries,
+    F = search.warm_from,
+    per = search.page_slots,
+    NP = search.pages,
+    all = search.rows.length,
+    col = colour(search);
+  const tight = all > 14,
+    rowH = tight ? 19 : 23,
+    bar = tight ? 9 : 11,
+    sy = 40,
+    sh = 26,
+    y0 = sy + sh + 54,
+    px = scale(0, NP, 0, w);
+  const g = hatchedDrawing(w, y0 + Math.max(1, all) * rowH + 8, state.$('f1t').textContent),
+    slotX = slot => px(slot / per);
+  state.place = s => [Math.min(slotX(s), w - 6), sy, Math.max(6, slotX(s + 1) - slotX(s)), sh];
+  const strip = svg(
+    'g',
+    {},
+    svg('rect', { x: 0, y: sy, width: w, height: sh, fill: color(`${col}-soft`), rx: 3 }),
+  );
+  g.append(svg('text', { x: 0, y: 12, class: 'axt' }, search.strip), strip);
+  if (NP <= w / 5)
+    for (let i = 1; i < NP; i++)
+      strip.append(svg('line', { x1: px(i), x2: px(i), y1: sy, y2: sy + sh, stroke: color('bg') }));
+  if (F !== null) {
+    const ww = Math.max(4, w - slotX(F)),
+      part = ((N - F) * 100) / N;
+    strip.append(
+      svg('rect', {
+        x: w - ww,
+        y: sy,
+        width: ww,
+        height: sh,
+        fill: ww < 9 ? color('warm') : 'url(#hWarm)',
+      }),
+    );
+    g.append(
+      svg(
+        'text',
+        {
+          x: w,
+          y: sy + sh + 15,
+          'text-anchor': 'end',
+          style: `fill:${color('warm-text')};font-weight:600`,
+        },
+        F === 0
+          ? words.warm_all
+          : fillTemplate(words.warm_share, { share: part.toFixed(part < 1 ? 2 : 0) }),
+      ),
+    );
+  }
+  clickable(
+    state,
+    search,
+    state.data.picks ? state.hover(strip, () => [words.click]) : strip,
+    event => {
+      const box = strip.getBoundingClientRect();
+      return Math.max(
+        0,
+        Math.min(N - 1, Math.floor(((event.clientX - box.left) / box.width) * NP * per)),
+      );
+    },
+  );
+  if (probes.length && view.left) {
+    const xa = slotX(view.left[0]),
+      xb = slotX(view.left[1] + 1);
+    g.append(
+      svg('rect', {
+        x: Math.min(xa, w - 3),
+        y: sy,
+        width: Math.max(3, xb - xa),
+        height: sh,
+        fill: color(col),
+        opacity: 0.34,
+        'pointer-events': 'none',
+      }),
+    );
+  }
+  for (const k of pages)
+    g.append(
+      svg('line', {
+        x1: px(k + 0.5),
+        x2: px(k + 0.5),
+        y1: sy - 4,
+        y2: sy + sh + 4,
+        stroke: color('probe'),
+        'stroke-width': now?.pages.includes(k) ? 2.6 : 1.4,
+      }),
+    );
+  const pageNumbers =
+    [...pages].slice(0, 13).map(groupDigits).join(', ') + (pages.size > 13 ? ' …' : '');
+  g.append(
+    svg(
+      'text',
+      { x: 0, y: sy + sh + 15 },
+      pages.size
+        ? countText(words, 'pages_touched', pages.size, { pages: pageNumbers })
+        : words.no_page,
+    ),
+  );
+  if (NP <= 14)
+    for (let i = 0; i < NP; i++)
+      g.append(
+        svg(
+          'text',
+          { x: px(i) + 5, y: sy - 6, class: 'axt', style: 'font-size:11px' },
+          fillTemplate(words.page, { n: i }),
+        ),
+      );
+  if (foundSlot !== null) g.append(...tick(slotX(foundSlot + 0.5), sy + sh / 2, 8));
+  const fw = w - 220;
+  g.append(svg('text', { x: 0, y: y0 - 16, class: 'axt' }, words.magnifies));
+  probes.forEach((p, i) => {
+    const y = y0 + i * rowH,
+      [a, b] = p.before,
+      isCurrent = p === now,
+      x = scale(a, b + 1, 0, fw),
+      [lo, hi] = p.after ?? [b + 1, b],
+      xa = x(lo),
+      xb = x(hi + 1);
+    if (lo > a)
+      g.append(
+        svg('rect', {
+          x: 0,
+          y,
+          width: Math.max(0, xa),
+          height: bar,
+          rx: 2,
+          fill: 'url(#hOut)',
+          stroke: color('line'),
+        }),
+      );
+    if (hi < b && p.after)
+      g.append(
+        svg('rect', {
+          x: xb,
+          y,
+          width: Math.max(0, fw - xb),
+          height: bar,
+          rx: 2,
+          fill: 'url(#hOut)',
+          stroke: color('line'),
+        }),
+      );
+    if (p.after) {
+      g.append(
+        svg('rect', {
+          x: xa,
+          y,
+          width: Math.max(2, xb - xa),
+          height: bar,
+          rx: 2,
+          fill: color(col),
+          opacity: isCurrent ? 0.75 : 0.42,
+        }),
+      );
+      if (i < probes.length - 1 || !view.over)
+        g.append(
+          svg('path', {
+            d: `M${xa} ${y + bar}L0 ${y + rowH}H${fw}L${Math.max(xb, xa + 2)} ${y + bar}Z`,
+            fill: color(col),
+            opacity: 0.13,
+          }),
+        );
+    }
+    if (i === 0 && F > 0) {
+      const xf = Math.min(x(F), fw - 4);
+      g.append(
+        svg('rect', {
+          x: xf,
+          y,
+          width: fw - xf,
+          height: bar,
+          fill: fw - xf < 9 ? color('warm') : 'url(#hWarm)',
+        }),
+      );
+    }
+    g.append(
+      svg('circle', {
+        cx: x(p.slot + 0.5),
+        cy: y + bar / 2,
+        r: isCurrent ? 6.5 : 4.5,
+        fill: color(isCurrent ? 'probe' : 'ink-2'),
+        stroke: color('raised'),
+        'stroke-width': 1.5,
+      }),
+      svg(
+        'text',
+        { x: fw + 14, y: y + bar / 2 + 4, class: isCurrent ? 'strong' : '' },
+        String(i + 1),
+      ),
+      svg(
+        'text',
+        {
+          x: fw + 34,
+          y: y + bar / 2 + 4,
+          class: `${isCurrent ? 'strong ' : ''}mono`,
+          style: 'font-size:11.5px',
+        },
+        `${search.kind === 'time' ? p.key.slice(3) : p.key} ${p.compare}`,
+      ),
+      svg(
+        'text',
+        {
+          x: w,
+          y: y + bar / 2 + 4,
+          'text-anchor': 'end',
+          class: isCurrent ? '' : 'axt',
+          style: 'font-size:11.5px',
+        },
+        p.after ? fillTemplate(words.left, { n: groupDigits(hi - lo + 1) }) : words.none_left,
+      ),
+    );
+  });
+  if (!probes.length)
+    g.append(
+      svg('rect', { x: 0, y: y0, width: fw, height: bar, rx: 2, fill: color(`${col}-soft`) }),
+      svg(
+        'text',
+        { x: fw + 14, y: y0 + bar / 2 + 4, class: 'axt' },
+        fillTemplate(words.n_slots, { n: groupDigits(N) }),
+      ),
+    );
+  return g;
+}

@@ -1,0 +1,188 @@
+// The figure of the log: its batches to scale, those whose header was read, and the one that was found.
+import { color, hatchedDrawing, svg } from '../dom.js';
+import { countText, fillTemplate, formatBytes, groupDigits, scale } from '../text.js';
+
+const BATCHES = 14; // drawn side by side; of a longer scan those around the read
+
+export function drawLog(state, step, scan) {
+  const {
+      $,
+      data: { words },
+    } = state,
+    w = state.width,
+    y = 34,
+    bh = 36,
+    h = 112,
+    g = hatchedDrawing(w, h, $('f2t').textContent);
+  $('f2s').textContent = scan.hint;
+  if (!scan.rows.length) return $('lg').replaceChildren(g);
+  const reads = scan.reads.slice(0, step.readings),
+    now = step.phase === 'log' ? reads.at(-1) : null,
+    list = batchesAround(scan.rows, reads.at(-1)?.[0] ?? scan.start);
+  const p0 = list[0][0],
+    p1 = list.at(-1)[0] + list.at(-1)[1],
+    x = scale(p0, p1, 0, w),
+    read = new Map();
+  for (const reading of reads)
+    if (reading[0] >= p0 && reading[0] < p1) {
+      if (!read.has(reading[0])) read.set(reading[0], []);
+      read.get(reading[0]).push(...reading[1].map(size => [size, reading === now]));
+    }
+  const foundPosition = step.ended || step.phase === 'record' ? scan.found : null;
+  for (const [pos, size, base, last, newest, count] of list) {
+    const xa = x(pos),
+      xb = x(pos + size),
+      rd = read.get(pos),
+      isCurrent = rd?.some(([, isLast]) => isLast),
+      hit = foundPosition === pos,
+      full = base === last ? groupDigits(base) : `${groupDigits(base)}–${groupDigits(last)}`;
+    const box = svg(
+      'g',
+      {},
+      svg('rect', {
+        x: xa + 1,
+        y,
+        width: Math.max(1, xb - xa - 2),
+        height: bh,
+        rx: 3,
+        fill: color(hit ? 'hit-soft' : rd ? 'scan-soft' : 'log-soft'),
+        stroke: hit ? color('hit') : isCurrent ? color('scan') : 'none',
+        'stroke-width': 2,
+      }),
+    );
+    const head = rd
+        ? Math.max(
+            1,
+            Math.min(
+              xb - xa - 2,
+              Math.max(5, x(pos + Math.min(61, Math.max(...rd.map(([bytes]) => bytes)))) - xa),
+            ),
+          )
+        : 0,
+      low = head > (xb - xa) * 0.3; // a wide read lies below the words
+    if (rd)
+      box.append(
+        svg('rect', {
+          x: xa + 1,
+          y: low ? y + bh - 6 : y,
+          width: head,
+          height: low ? 6 : bh,
+          rx: 2,
+          fill: color('scan'),
+          opacity: isCurrent ? 1 : 0.5,
+        }),
+      );
+    const text = xb - xa > full.length * 7.4 + 14 ? full : groupDigits(base);
+    if (xb - xa > text.length * 7.4 + 12)
+      box.append(
+        svg(
+          'text',
+          {
+            x: (xa + xb) / 2 + (rd && !low ? 4 : 0),
+            y: y + (low ? 14 : 16),
+            'text-anchor': 'middle',
+            class: 'mono',
+            style: `font-size:12px;fill:${color('ink')};font-weight:${hit ? 650 : 500}`,
+          },
+          text,
+        ),
+        svg(
+          'text',
+          {
+            x: (xa + xb) / 2 + (rd && !low ? 5 : 0),
+            y: y + (low ? 26 : 30),
+            'text-anchor': 'middle',
+            style: 'font-size:11px',
+            class: 'axt',
+          },
+          formatBytes(size),
+        ),
+      );
+    g.append(
+      state.hover(box, () => [
+        fillTemplate(words.batch, { first: groupDigits(base), last: groupDigits(last) }),
+        countText(words, 'batch_bytes', count, {
+          first: groupDigits(pos),
+          last: groupDigits(pos + size - 1),
+          size: groupDigits(size),
+        }),
+        fillTemplate(words.newest, { at: newest }),
+      ]),
+    );
+  }
+  if (p0 > 0) g.append(svg('text', { x: 0, y: y - 10, class: 'axt' }, '…'));
+  [...read.keys()].forEach((q, i, all) => {
+    const a = x(all[i - 1]),
+      b = x(q);
+    if (i && b > a)
+      g.append(
+        svg('path', {
+          d: `M${a + 4} ${y - 4}C${a + 8} ${y - 20} ${b - 6} ${y - 20} ${b + 2} ${y - 5}`,
+          fill: 'none',
+          stroke: color('scan'),
+          'stroke-width': 1.6,
+        }),
+        svg('path', { d: `M${b - 4} ${y - 11}l6 6 1 -8z`, fill: color('scan') }),
+      );
+  });
+  const X = x(scan.start),
+    known =
+      step.readings ||
+      step.phase === 'record' ||
+      (step.over && step.search === state.data.searches.length - 1) ||
+      (step.over && state.data.by === 'offset');
+  if (known && X >= 0 && X <= w)
+    g.append(
+      svg('line', {
+        x1: X,
+        x2: X,
+        y1: 8,
+        y2: y + bh + 4,
+        stroke: color('offset'),
+        'stroke-width': 2,
+      }),
+      svg(
+        'text',
+        {
+          x: X > w - 170 ? X - 6 : X + 6,
+          y: 13,
+          'text-anchor': X > w - 170 ? 'end' : 'start',
+          style: `fill:${color('offset-text')};font-weight:600`,
+        },
+        scan.entry,
+      ),
+    );
+  let right = -99;
+  for (const p of [...list.map(([position]) => position), p1]) {
+    const at = x(p),
+      text = groupDigits(p);
+    g.append(
+      svg('line', { x1: at, x2: at, y1: y + bh + 3, y2: y + bh + 8, stroke: color('line-2') }),
+    );
+    if (at - right > text.length * 7 + 14) {
+      g.append(
+        svg(
+          'text',
+          {
+            x: at,
+            y: y + bh + 21,
+            'text-anchor': at < 10 ? 'start' : at > w - 34 ? 'end' : 'middle',
+            class: 'axt',
+          },
+          text,
+        ),
+      );
+      right = at;
+    }
+  }
+  g.append(svg('text', { x: w, y: h - 4, 'text-anchor': 'end', class: 'axt' }, words.byte_of_log));
+  $('lg').replaceChildren(g);
+}
+
+// Few batches are all drawn; of many those around the read, which then stays near the left.
+function batchesAround(rows, position) {
+  if (rows.length <= BATCHES) return rows;
+  const at = rows.findLastIndex(row => row[0] <= position),
+    from = Math.max(0, Math.min(rows.length - BATCHES, at - 3));
+  return rows.slice(from, from + BATCHES);
+}

@@ -1,0 +1,209 @@
+// The stepper of a lookup: three figures, the pseudocode and its values. Other components on the page hear of each step by the event kv-step.
+import { html, setContent } from '../dom.js';
+import { buildValues, goToStep, showValues, startStepper, stop } from '../steps.js';
+import { fillTemplate, groupDigits } from '../text.js';
+import { drawIndex } from './index_figure.js';
+import { drawLog } from './log_figure.js';
+import { drawRecords } from './records_figure.js';
+
+export default function ({ parentElement: root, data, setTriggerValue }) {
+  return startStepper(root, data, {
+    build,
+    draw,
+    wide: drawnIn,
+    moved,
+    ask: slot => setTriggerValue('slot', slot),
+  });
+}
+
+function build(state) {
+  const { data } = state;
+  state.search = null;
+  if (!state.$('cursor').matches(':focus')) state.slot = null;
+  state.$('fl').hidden = !data.scans.length;
+  state.$('fx').hidden = state.$('two').hidden = !data.searches.length;
+  dots(state);
+}
+
+function drawnIn(state) {
+  return state.$('fx').hidden ? state.$('say') : state.$('ix');
+}
+
+function moved(state, { search, probes, over }) {
+  const position = { key: state.key, search, probes, over };
+  document.__kvStep = position; // for who comes later
+  document.dispatchEvent(new CustomEvent('kv-step', { detail: position }));
+}
+
+// A dot a step, in groups: one a phase, and again where a phase comes again.
+function dots(state) {
+  const groups = [],
+    { words } = state.data;
+  state.data.steps.forEach((step, i) => {
+    if (groups.at(-1)?.phase !== step.phase) groups.push({ phase: step.phase, own: [] });
+    groups.at(-1).own.push([step, i]);
+  });
+  state.dots = [];
+  state.groups = groups.map(({ phase, own }) => {
+    const buttons = own.map(([step, i]) => {
+      const dot = html('button', {
+        'aria-label': fillTemplate(words.step_text, { n: i + 1, text: step.text }),
+        class: step.over && step.phase === state.data.searches[step.search]?.kind ? 'dn' : '',
+      });
+      dot.onclick = () => {
+        stop(state);
+        goToStep(state, i);
+      };
+      return (state.dots[i] = state.hover(dot, () => [
+        fillTemplate(words.step, { n: i + 1 }),
+        step.text,
+      ]));
+    });
+    const box = html(
+      'div',
+      { class: 'dg' },
+      html('span', { class: 'lab' }, words[`phase_${phase}`]),
+      html('div', { class: 'dd' }, buttons),
+    );
+    return { box, from: own[0][1], to: own.at(-1)[1] };
+  });
+  state.$('way').replaceChildren(...state.groups.map(group => group.box));
+  state.marked = -1;
+}
+
+function draw(state, step) {
+  const { $, data } = state;
+  mark(state);
+  if (!data.searches.length) return;
+  const search = data.searches[step.search];
+  code(state, step, search);
+  [$('f1t').textContent, $('f2t').textContent, $('f3t').textContent] = step.titles;
+  $('f1s').textContent = search.hint;
+  if (hasChanged(state, 'index', step.search, step.probes, step.over, step.phase === search.kind)) {
+    drawIndex(state, step, search);
+    cursor(state, search);
+  }
+  const atLog = step.phase === 'log' || step.phase === 'record' ? step.phase : '';
+  if (
+    data.scans.length &&
+    hasChanged(state, 'log', step.scan, step.readings, step.ended, atLog, step.over && step.search)
+  )
+    drawLog(state, step, data.scans[step.scan]);
+  if (hasChanged(state, 'records', atLog === 'record')) drawRecords(state, step);
+}
+
+// Whether a figure shows something else than before: what stays as it is costs no layout and no paint.
+function hasChanged(state, figure, ...parts) {
+  const was = state.drawn[figure],
+    now = parts.join();
+  state.drawn[figure] = now;
+  return was !== now;
+}
+
+// The dots of the steps: only those between the step before and this one change.
+function mark(state) {
+  const was = state.marked ?? -1,
+    changed =
+      was < 0
+        ? state.dots.keys()
+        : Array.from(
+            { length: Math.abs(was - state.step) + 1 },
+            (_, i) => Math.min(was, state.step) + i,
+          );
+  for (const i of changed) {
+    const dot = state.dots[i];
+    dot?.classList.toggle('on', i === state.step);
+    dot?.classList.toggle('past', i < state.step);
+    dot?.setAttribute('aria-current', i === state.step ? 'step' : 'false');
+  }
+  state.groups.forEach(group =>
+    group.box.classList.toggle('on', group.from <= state.step && state.step <= group.to),
+  );
+  state.marked = state.step;
+}
+
+function code(state, step, search) {
+  const { $, data } = state,
+    scan = data.scan_code,
+    id = `${step.search}`;
+  if (state.search !== id || !state.lines) {
+    state.search = id;
+    const line = (text, n) =>
+        html('div', { class: 'l' }, html('i', {}, String(n + 1)), html('span', {}, text)),
+      title = text => html('div', { class: 'g' }, text);
+    state.lines = {
+      search: search.code.map(line),
+      scan: scan.code.map((text, n) => line(text, search.code.length + n)),
+    };
+    $('code').replaceChildren(
+      title(search.code_title),
+      ...state.lines.search,
+      ...(scan.code.length ? [title(scan.title)] : []),
+      ...state.lines.scan,
+    );
+    buildValues(state, data.values);
+  }
+  for (const [part, lines] of Object.entries(state.lines))
+    lines.forEach((line, n) =>
+      line.classList.toggle('on', step.line?.[0] === part && step.line[1] === n),
+    );
+  showValues(state, step);
+}
+
+// A click on a slot looks up its key; by keyboard the same: a cursor on one slot, which arrows, Page keys, Home and End move and Enter looks up.
+function cursor(state, search) {
+  const { words, by, picks } = state.data,
+    box = state.$('cursor'),
+    last = search.entries - 1;
+  box.hidden = !picks || search.kind !== by || last < 0;
+  if (box.hidden) return;
+  const move = to => {
+    state.slot = Math.max(0, Math.min(last, to));
+    const [left, top, width, height] = state.place(state.slot),
+      sentence =
+        search.cells?.[state.slot][2] ??
+        fillTemplate(words.pick_slot, { slot: groupDigits(state.slot), last: groupDigits(last) });
+    Object.assign(box.style, {
+      left: `${left}px`,
+      top: `${top}px`,
+      width: `${width}px`,
+      height: `${height}px`,
+    });
+    box.classList.toggle('right', left > state.width / 2);
+    setContent(
+      box,
+      {
+        'aria-label': words.pick,
+        'aria-valuemin': 0,
+        'aria-valuemax': last,
+        'aria-valuenow': state.slot,
+        'aria-valuetext': fillTemplate(words.pick_at, { told: sentence }),
+      },
+      [],
+    );
+  };
+  move(state.slot ?? Math.max(0, search.slot));
+  box.onkeydown = event => {
+    const page = Math.ceil(search.page_slots),
+      to = {
+        ArrowRight: state.slot + 1,
+        ArrowUp: state.slot + 1,
+        ArrowLeft: state.slot - 1,
+        ArrowDown: state.slot - 1,
+        PageUp: state.slot + page,
+        PageDown: state.slot - page,
+        Home: 0,
+        End: last,
+      }[event.key];
+    if (
+      event.metaKey ||
+      event.ctrlKey ||
+      event.altKey ||
+      (to === undefined && event.key !== 'Enter')
+    )
+      return;
+    event.preventDefault();
+    if (to === undefined) state.own.ask({ key: state.key, slot: state.slot });
+    else move(to);
+  };
+}

@@ -1,0 +1,302 @@
+"""The answer of tune in words: the verdict, its reasons, and the table of intervals."""
+
+import math
+from collections.abc import Iterator, Mapping
+
+from kafkaviz import units
+from kafkaviz.analysis import tuning
+from kafkaviz.analysis.cost.cost_model import LookupPrices
+from kafkaviz.analysis.rebuild.what_if import WhatIf
+from kafkaviz.analysis.tuning import IntervalPrice, Recommendation
+from kafkaviz.analysis.tuning.source import BROKER, TuningCase, TuningSource
+from kafkaviz.analysis.tuning.tuning_text import (
+    alter_line,
+    describe_footprint,
+    describe_left_out,
+    describe_limits,
+    describe_price,
+    describe_reach,
+    describe_reason,
+    format_share,
+    format_us_range,
+    headline,
+)
+from kafkaviz.cli.common import output
+from kafkaviz.log.archives import archive
+from kafkaviz.messages import Message, message, say
+
+TARGETS = {
+    "base_offset": "cli_tune.target_base_offset",
+    "every_offset": "cli_tune.target_every_offset",
+    "timestamp": "cli_tune.target_timestamp",
+}
+
+
+def render(
+    source: TuningSource,
+    answers: Mapping[str, Recommendation | None],
+    recommendation: Recommendation | None,
+    costs: LookupPrices,
+) -> Iterator[str | Message]:
+    """Of a measured source: the answer, what it rests on, and a broker's topics.
+
+    Args:
+        answers: of each case of the source, by its name.
+        recommendation: of all of it, None where there is no batch.
+    """
+    case = source.total
+    parts = case.measurement.parts
+    yield say(
+        f"cli_tune.measured_{source.kind}",
+        name=source.name,
+        batches=message("common.n_batches", n=parts.batches),
+        log=parts.log_bytes,
+        segments=message("common.n_segments", n=case.measurement.segments),
+        version=source.version,
+    )
+    left_out = describe_left_out(
+        source.inactive_segments, metadata_left_out=source.metadata_left_out
+    )
+    if left_out:
+        yield left_out
+    if recommendation is None:
+        yield say("tuning_answer.no_batch")
+        return
+    name = tuning.BROKER_SETTING if source.kind == BROKER else tuning.SETTING
+    yield from ("", headline(recommendation, name))
+    yield from (
+        line
+        for reason in recommendation.reasons
+        for line in _wrap(say("cli_tune.label_because"), describe_reason(reason))
+    )
+    yield from (
+        line
+        for reason in recommendation.not_fixed
+        for line in _wrap(say("cli_tune.label_not_fixed"), describe_reason(reason))
+    )
+    if recommendation.verdict == "change":
+        topic = None if source.kind == BROKER else case.today.topic
+        yield from ("", f"  {alter_line(tuning.SETTING, recommendation.value, topic)}")
+        yield from _wrap(say("cli_tune.label_reaches"), describe_reach(tuning.SETTING))
+    yield from ("", *_render_basis(case, recommendation, costs))
+    yield from _render_table(case, recommendation, costs)
+    yield from _render_targets(recommendation)
+    if source.kind == BROKER:
+        yield from _render_topics(source, answers)
+    yield from (
+        say("cli_tune.left_out", path=archive.display_path(problem.path), what=problem.what)
+        for problem in source.problems
+    )
+
+
+def render_what_if(comparison: tuple[WhatIf, WhatIf]) -> Iterator[str]:
+    """Of a log that was written twice more: as it is set, and with other settings."""
+    yield from ("", say("cli_tune.once_more"))
+    for name, outcome in zip(
+        (say("cli_tune.as_set"), say("cli_tune.what_if")), comparison, strict=True
+    ):
+        rolls = tuple(
+            message("cli_tune.rolls_by", n=count, cause=message(f"roll_cause.{cause}"))
+            for cause, count in outcome.rolls.items()
+        ) or (message("cli_tune.no_rolls"),)
+        entries = message(
+            "cli_tune.index_entries",
+            offsets=outcome.offset_entries,
+            times=outcome.time_entries,
+            size=outcome.index_bytes,
+        )
+        yield "  " + say(
+            "cli_tune.outcome",
+            name=output.pad(name, 8),
+            segments=message("common.n_segments", n=outcome.segments),
+            rolls=rolls,
+            entries=entries,
+            maps=outcome.maps,
+            files=outcome.files,
+        )
+
+
+def _render_basis(
+    case: TuningCase, recommendation: Recommendation, costs: LookupPrices
+) -> Iterator[str]:
+    """What is sure, what is modelled, and what else the setting touches."""
+    yield from _render_current(case)
+    yield from _render_entries(case)
+    yield from _render_header_price(case, costs)
+    yield from _wrap(say("cli_tune.label_price"), describe_price(recommendation.current_price))
+    yield from _wrap(
+        say("cli_tune.label_limits"),
+        describe_limits(
+            tuning.limits_at(case.measurement, case.today.config, recommendation.value)
+        ),
+    )
+    footprint = tuning.footprint_at(case.measurement, case.today, recommendation.value)
+    yield from _wrap(say("cli_tune.label_takes"), describe_footprint(footprint, case.index_files))
+
+
+def _render_current(case: TuningCase) -> Iterator[str]:
+    """Today's interval, and the settings that were inferred."""
+    yield from _wrap(
+        say("cli_tune.label_today"),
+        say(
+            "cli_tune.setting_from",
+            name=tuning.SETTING,
+            value=case.today.interval_bytes,
+            source=case.today.interval_source,
+        ),
+    )
+    if case.today.inferred_settings:
+        inferred_settings = (
+            f"{name} = {getattr(case.today.config, name.replace('.', '_'))}"
+            for name in case.today.inferred_settings
+        )
+        yield from _wrap(
+            say("cli_tune.label_inferred"),
+            say("cli_tune.from_the_rolls", settings=tuple(inferred_settings)),
+        )
+
+
+def _render_entries(case: TuningCase) -> Iterator[str]:
+    """The entries of the replay, beside those on disk."""
+    sure = "sure_as_replayed"
+    if case.disk_entries is not None:
+        sure = "sure_same" if case.disk_entries == case.replayed_entries else "sure_other"
+    yield from _wrap(
+        say("cli_tune.label_sure"),
+        say(
+            f"cli_tune.{sure}",
+            offsets=case.replayed_entries[0],
+            times=case.replayed_entries[1],
+            there_offsets=case.disk_entries[0] if case.disk_entries else None,
+            there_times=case.disk_entries[1] if case.disk_entries else None,
+        ),
+    )
+
+
+def _render_header_price(case: TuningCase, costs: LookupPrices) -> Iterator[str]:
+    """What a header is taken to cost, and after what."""
+    how = (
+        message("cli_tune.calibrated", day=costs.calibrated)
+        if costs.calibrated
+        else message("cli_tune.presets")
+    )
+    each = costs.with_one_read_share(case.measurement.one_read_share).each_us
+    header_price = "header_price"
+    if costs.is_modelled:
+        header_price = "header_price_java" if costs.calibrated else "header_price_half"
+    elif case.measurement.one_read_share:
+        header_price = "header_price_old"
+    yield from _wrap(
+        say("cli_tune.label_modelled"),
+        say(
+            f"cli_tune.{header_price}",
+            typical=each.typical,
+            low=each.low,
+            high=each.high,
+            share=case.measurement.one_read_share,
+            how=how,
+        ),
+    )
+
+
+def _render_table(
+    case: TuningCase, recommendation: Recommendation, costs: LookupPrices
+) -> Iterator[str]:
+    """Today, what is considered, and round intervals around them."""
+    heads = (
+        ("interval", 12), ("entries", 12), ("index", 12), ("of_log", 9), ("headers", 10),
+        ("p99", 7), ("max", 8),
+    )  # fmt: skip
+    cells = (output.pad(say(f"cli_tune.head_{name}"), width, ">") for name, width in heads)
+    yield from ("", f"{''.join(cells)}   {say('cli_tune.head_p99_warm')}")
+    for interval, mark in _rows(case, recommendation, costs):
+        row = interval.row
+        index = f"{units.size(int(row['index_bytes'])):>12}{format_share(interval.index_share):>9}"
+        headers = f"{row['headers_mean']:>10.1f}{row['headers_p99']:>7}{row['headers_max']:>8}"
+        range_text = output.to_one_line(format_us_range(interval.p99_us))
+        words = f"   {range_text}{'  ' if mark else ''}{mark}"
+        yield f"{interval.interval_bytes:>12}{row['entries']:>12}{index}{headers}{words}"
+
+
+def _rows(
+    case: TuningCase, recommendation: Recommendation, costs: LookupPrices
+) -> Iterator[tuple[IntervalPrice, str]]:
+    """The rows of the table.
+
+    Today's interval as its index is on disk, and where the replay is another, that too.
+
+    Yields:
+        An interval with its prices, and a word that marks it.
+    """
+    today = recommendation.current_price
+    intervals = {1 << power for power in range(10, 21, 2)} | {recommendation.considered_bytes}
+    for interval in tuning.price_all(case.measurement, costs):
+        if interval.interval_bytes == today.interval_bytes:
+            yield today, say("cli_tune.mark_today")
+            if interval.row != today.row:
+                yield interval, say("cli_tune.mark_replayed")
+        elif interval.interval_bytes in intervals:
+            yield (
+                interval,
+                say("cli_tune.mark_considered")
+                if interval.interval_bytes == recommendation.considered_bytes
+                else "",
+            )
+
+
+def _render_targets(recommendation: Recommendation) -> Iterator[str]:
+    """What lookups read by what they look for, today and with what is considered."""
+    intervals = [
+        recommendation.current_price,
+        *(
+            [recommendation.proposed_price]
+            if recommendation.considered_bytes != recommendation.current_price.interval_bytes
+            else []
+        ),
+    ]
+    yield from (
+        "",
+        output.pad(say("cli_tune.headers_by_target"), 24)
+        + "".join(
+            f"{interval.interval_bytes:>16}{'p99':>7}{output.pad(say('cli_tune.head_max'), 8, '>')}"
+            for interval in intervals
+        ),
+    )
+    for name, words in TARGETS.items():
+        rows = [tuning.by_target(interval)[name] for interval in intervals]
+        if not math.isnan(rows[0]["headers_mean"]):
+            cells = (
+                f"{row['headers_mean']:>16.1f}{row['headers_p99']:>7}{row['headers_max']:>8}"
+                for row in rows
+            )
+            yield f"  {output.pad(say(words), 22)}{''.join(cells)}"
+
+
+def _render_topics(
+    source: TuningSource, answers: Mapping[str, Recommendation | None]
+) -> Iterator[str]:
+    """A line a topic, those to change first."""
+    yield from ("", say("cli_tune.topics"))
+    cases = sorted(source.cases, key=lambda case: (_is_keep(answers.get(case.name)), case.name))
+    for case in cases:
+        recommendation = answers.get(case.name)
+        text = output.to_one_line(
+            message("tuning.no_batch") if recommendation is None else headline(recommendation)
+        )
+        size = units.size(case.measurement.log_bytes)
+        batch = (
+            ""
+            if recommendation is None
+            else say("cli_tune.bytes_a_batch", batch=case.measurement.batch_bytes)
+        )
+        yield f"  {output.pad(case.name, 28)}{size:>10}{output.pad(batch, 19, '>')}   {text}"
+    if source.metadata_left_out:
+        yield f"  {say('cli_tune.metadata_left')}"
+
+
+def _is_keep(recommendation: Recommendation | None) -> bool:
+    return recommendation is None or recommendation.verdict == "keep"
+
+
+def _wrap(label: str, text: str | Message) -> Iterator[str]:
+    return output.wrap(text, f"  {output.pad(label, 11)}", breaks_words=True)

@@ -1,0 +1,148 @@
+"""Docstrings and comments name modules, functions and files that exist."""
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from kafkaviz import messages
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "kafkaviz"
+# not the end of a path, nor a part of a longer name, nor a call in an example
+DOTTED_NAME = re.compile(
+    r"(?<![\w./\\'\"-])([a-z_][a-z0-9_]*(?:\.[a-z_][a-z0-9_]*)+)(?![\w/(\"-]|'(?!s\b)|\.\w)"
+)
+FOREIGN = ("java.nio", "log.dirs", "spark.read")  # whose first part is a module of ours as well
+
+
+class Package:
+    """What can be named: each module by its place below kafkaviz, with the names at its top."""
+
+    def __init__(self, trees: dict[Path, ast.Module]) -> None:
+        self.modules = {module_place(path): top_names(tree) for path, tree in trees.items()}
+        self.parts = {part for place in self.modules for part in place}
+        self.functions = {
+            statement.name
+            for tree in trees.values()
+            for statement in tree.body
+            if isinstance(statement, ast.FunctionDef)
+        }
+        nodes = [node for tree in trees.values() for node in ast.walk(tree)]
+        self.strings = {  # Kafka's settings and files among them
+            node.value
+            for node in nodes
+            if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        }
+        self.libraries = {name.split(".")[0] for name in imported_modules(nodes)} - {"kafkaviz"}
+        self.message_keys = messages.catalogue("en").keys()
+
+    def has(self, parts: tuple[str, ...]) -> bool:
+        """Whether the parts of a name lead to a module, or to what it has at its top.
+
+        Of a name that begins with no module, whether none of our functions and modules ends as it
+        does: then it is a setting or an attribute, not what a module that is gone had.
+        """
+        if parts[0] not in self.parts:
+            return "_" not in parts[-1] or parts[-1] not in self.functions | self.parts
+        return any(
+            place[-count:] == parts[:count] and (not parts[count:] or parts[count] in top)
+            for place, top in self.modules.items()
+            for count in range(1, len(parts) + 1)
+        )
+
+    def knows(self, name: str, variables: set[str], text: str) -> bool:
+        """Whether a dotted name in a text is ours and exists, or is none of ours: a setting, a file
+        or key, what a variable has, or of another library.
+        """
+        parts = tuple(name.split("."))
+        if (
+            name in self.strings
+            or name in self.message_keys
+            or name.startswith(FOREIGN)
+            or parts[0] in variables
+            or parts[0] in self.libraries
+            or re.search(rf"\b{parts[0]} = ", text)
+        ):
+            return True
+        if parts[-1] in ("py", "js", "css", "toml"):
+            return any(ROOT.glob(f".streamlit/{name}")) or any(PACKAGE.rglob(name))
+        return self.has(parts[parts[0] == "kafkaviz" :])
+
+
+def module_place(path: Path) -> tuple[str, ...]:
+    """Of kafkaviz/figures/rolls/growth.py: ("figures", "rolls", "growth")."""
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    return parts[:-1] if parts[-1] == "__init__" else parts
+
+
+def imported_modules(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """The modules of import statements."""
+    for node in nodes:
+        match node:
+            case ast.ImportFrom(module=str(module)):
+                yield module
+            case ast.Import(names=names):
+                yield from (alias.name for alias in names)
+
+
+def top_names(tree: ast.Module) -> set[str]:
+    """What a module defines or imports at its top."""
+    defined = {
+        statement.name
+        for statement in tree.body
+        if isinstance(statement, ast.FunctionDef | ast.ClassDef)
+    }
+    assigned = {
+        node.id
+        for statement in tree.body
+        if isinstance(statement, ast.Assign | ast.AnnAssign)
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Name)
+    }
+    imported = {
+        alias.asname or alias.name
+        for statement in tree.body
+        if isinstance(statement, ast.Import | ast.ImportFrom)
+        for alias in statement.names
+    }
+    return defined | assigned | imported
+
+
+def local_variables(tree: ast.Module) -> set[str]:
+    """The parameters, fields and variables of a module."""
+    return {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)} | {
+        node.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
+
+
+def texts(source: str, tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """The docstrings and comments of a file, and the line of each."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Module() | ast.ClassDef() | ast.FunctionDef() if text := ast.get_docstring(
+                node
+            ):
+                yield node.body[0].lineno, text
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.start[0], token.string
+
+
+def test_what_docstrings_name_exists():
+    """A module that gets another name gets it where it is spoken of."""
+    sources = {path: path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rglob("*.py"))}
+    trees = {path: ast.parse(source) for path, source in sources.items()}
+    package = Package(trees)
+    assert [
+        f"{path.relative_to(ROOT)}:{line} {name}"
+        for path, source in sources.items()
+        for variables in [local_variables(trees[path])]
+        for line, text in texts(source, trees[path])
+        for name in DOTTED_NAME.findall(text)
+        if not package.knows(name, variables, text)
+    ] == []
