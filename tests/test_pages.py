@@ -21,11 +21,8 @@ from kafkaviz.messages import message, verbatim
 from kafkaviz.pipeline.ingest import job
 from kafkaviz.pipeline.ingest.job import Progress
 from tests.app.fakes import FakeStarts, forget_runs
-from tests.app.page_driver import html
+from tests.support.pages import open_page, page_html
 from tests.support.segment_files import make_segment
-
-APP = Path(__file__).parents[1] / "app.py"
-PATIENCE_S = 60
 
 
 @pytest.fixture(autouse=True)
@@ -50,12 +47,7 @@ def small(tmp_path: Path) -> Path:
 
 def page(directory: Path | str | None = None, **query: str) -> AppTest:
     """The page at this address, run once."""
-    at = AppTest.from_file(str(APP), default_timeout=PATIENCE_S)
-    for name, value in (({"dir": str(directory)} if directory else {}) | query).items():
-        at.query_params[name] = value
-    at.run()
-    assert [error.message for error in at.exception] == []
-    return at
+    return open_page(**({"dir": directory} if directory else {}), **query)
 
 
 def button(at: AppTest, label: str):
@@ -77,7 +69,7 @@ def figure(at: AppTest) -> dict:
 def test_the_sample_opens_without_a_word():
     """Title, chips, figures, map and table, from the listing and the index files alone."""
     at = page()
-    text = html(at)
+    text = page_html(at)
     assert "<h1>37 topic-partitions, 20.5 MiB of log, found by 95.4 KiB of index</h1>" in text
     assert (
         "stopped cleanly" in text
@@ -98,10 +90,10 @@ def test_the_sample_opens_without_a_word():
 
 def test_what_kafkaviz_wrote_passes_for_no_broker(small):
     """In the title and in a chip; a real directory says nothing of it."""
-    assert "imulated" not in html(page(small))
+    assert "imulated" not in page_html(page(small))
     (small / "server.properties").write_text(f"#{names.SIMULATED_COMMENT}\nnode.id=7\n")
     st.cache_resource.clear()
-    text = html(page(small))
+    text = page_html(page(small))
     assert (
         "<h1>Simulated: 2 topic-partitions" in text
         and "simulated by kafkaviz, no broker wrote it" in text
@@ -111,8 +103,8 @@ def test_what_kafkaviz_wrote_passes_for_no_broker(small):
 def test_a_started_server_opens_its_directory(small, monkeypatch):
     """What `kafkaviz app DIR` was given stands in for the address; an address still wins."""
     monkeypatch.setenv("KAFKAVIZ_DIR", str(small))
-    assert "<h1>2 topic-partitions, 1000 B of log" in html(page())
-    assert "<h1>37 topic-partitions" in html(page(access.samples()[0]))
+    assert "<h1>2 topic-partitions, 1000 B of log" in page_html(page())
+    assert "<h1>37 topic-partitions" in page_html(page(access.samples()[0]))
 
 
 def test_a_renamed_copy_of_a_partition_says_what_to_do(small):
@@ -121,19 +113,19 @@ def test_a_renamed_copy_of_a_partition_says_what_to_do(small):
     (small / "copy" / "00000000000000000000.log").touch()
     assert (
         "Holds a .log, but has no name of a topic-partition. Rename it TOPIC-N, such as orders-0."
-        in html(page(small / "copy"))
+        in page_html(page(small / "copy"))
     )
-    assert "请按“主题-编号”重命名，例如 orders-0" in html(page(small / "copy", lang="zh"))
+    assert "请按“主题-编号”重命名，例如 orders-0" in page_html(page(small / "copy", lang="zh"))
 
 
 def test_the_ingest_is_watched_and_cancelled(small, starts):
     """The strip says how far it is; Cancel ends it; Start again starts another."""
     at = page(small)
-    assert "3 MiB of 20 MiB read" in html(at) and len(starts.requests) == 1
+    assert "3 MiB of 20 MiB read" in page_html(at) and len(starts.requests) == 1
     button(at, "Cancel").click().run()
-    assert "Spark was cancelled" in html(at) and len(starts.requests) == 1
+    assert "Spark was cancelled" in page_html(at) and len(starts.requests) == 1
     button(at, "Start again").click().run()
-    assert "3 MiB of 20 MiB read" in html(at) and len(starts.requests) == 2
+    assert "3 MiB of 20 MiB read" in page_html(at) and len(starts.requests) == 2
 
 
 def test_a_failed_ingest_says_why(small, starts):
@@ -142,11 +134,11 @@ def test_a_failed_ingest_says_why(small, starts):
         state="failed", error=verbatim("no Java found; install Java 17 or newer")
     )
     at = page(small)
-    assert "Spark stopped: no Java found; install Java 17 or newer" in html(
+    assert "Spark stopped: no Java found; install Java 17 or newer" in page_html(
         at
-    ) and "<h1>2 topic-partitions" in html(at)
-    assert 'class="kv-metrics owed"' in html(at)  # of the first run, which did not know yet
-    assert 'class="kv-metrics"' in html(at.run()) and "<i>–</i> batches" in html(at)
+    ) and "<h1>2 topic-partitions" in page_html(at)
+    assert 'class="kv-metrics owed"' in page_html(at)  # of the first run, which did not know yet
+    assert 'class="kv-metrics"' in page_html(at.run()) and "<i>–</i> batches" in page_html(at)
     button(at, "Try again").click().run()
     assert len(starts.requests) == 2
 
@@ -154,7 +146,7 @@ def test_a_failed_ingest_says_why(small, starts):
 def test_the_strip_is_gone_when_all_is_read(small, starts):
     """Nothing is watched, nothing is said; its place is kept only for those who saw it."""
     starts.progress = Progress(state="done")
-    assert "kv-work" not in html(page(small)) and "every figure" not in html(page(small))
+    assert "kv-work" not in page_html(page(small)) and "every figure" not in page_html(page(small))
 
 
 def test_the_order_is_in_the_address(small):
@@ -176,7 +168,7 @@ def test_many_topic_partitions_have_pages(tmp_path):
     for number in range(70):
         make_segment(tmp_path / f"topic-{number}", 0, 100 + number, [])
     at = page(tmp_path, rows="2")
-    assert "rows 61–70 of 70" in html(at)
+    assert "rows 61–70 of 70" in page_html(at)
     rows = [
         note["text"] for note in figure(at)["layout"]["annotations"] if note.get("xshift", 0) < 0
     ]
@@ -218,8 +210,8 @@ def test_what_cannot_be_opened_is_answered(tmp_path, name, words, actions):
     (tmp_path / "bare").mkdir()
     (tmp_path / "bare" / "meta.properties").write_text("version=1\n")
     at = page(tmp_path / name)
-    assert words in html(at) and len(at.get("plotly_chart")) == 0
-    assert html(at).count("<h1>") == 1
+    assert words in page_html(at) and len(at.get("plotly_chart")) == 0
+    assert page_html(at).count("<h1>") == 1
     labels = [button.label for button in at.button]
     for action in actions:
         assert any(label.startswith(action) for label in labels), labels
@@ -231,12 +223,12 @@ def test_the_way_on_leads_on(tmp_path):
     (tmp_path / "kafka" / "meta.properties").write_text("version=1\n")
     at = page(tmp_path)
     next(button for button in at.button if button.key == "kv_nearby_0").click().run()
-    assert "<h1>1 topic-partition, 10 B of log" in html(at) and field_value(at, "dir") == str(
+    assert "<h1>1 topic-partition, 10 B of log" in page_html(at) and field_value(at, "dir") == str(
         tmp_path / "kafka"
     )
     at = page(tmp_path / "nowhere")
     button(at, "Use a sample").click().run()
-    assert "<h1>37 topic-partitions" in html(at)
+    assert "<h1>37 topic-partitions" in page_html(at)
 
 
 def test_a_directory_without_permission(small, monkeypatch):
@@ -248,7 +240,7 @@ def test_a_directory_without_permission(small, monkeypatch):
     )
     monkeypatch.setattr(broker_cache, "open_broker", lambda path: (_ for _ in ()).throw(refused))
     small.chmod(0o700)
-    text = html(page(small))
+    text = page_html(page(small))
     assert f"{small} may not be read" in text and "its mode is 0700" in text
 
 
@@ -256,9 +248,11 @@ def test_outside_the_allowed_root(small, tmp_path, monkeypatch):
     """The page says where it may look, and still offers a sample."""
     monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", str(tmp_path / "elsewhere"))
     at = page(small)
-    assert "may not be opened here" in html(at) and str(tmp_path / "elsewhere") in html(at)
+    assert "may not be opened here" in page_html(at) and str(tmp_path / "elsewhere") in page_html(
+        at
+    )
     button(at, "Use a sample").click().run()
-    assert "<h1>37 topic-partitions" in html(at)
+    assert "<h1>37 topic-partitions" in page_html(at)
 
 
 def test_an_archive_with_two_brokers_on_a_shared_server(tmp_path, monkeypatch):
@@ -273,14 +267,14 @@ def test_an_archive_with_two_brokers_on_a_shared_server(tmp_path, monkeypatch):
             out.writestr(f"broker-{number}/orders-0/00000000000000000000.log", b"")
     monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", str(root))
     at = page(root / "two.zip")
-    assert "One level down" in html(at)
+    assert "One level down" in page_html(at)
     next(button for button in at.button if button.key == "kv_nearby_1").click().run()
-    assert "<h1>1 topic-partition" in html(at) and "may not be opened" not in html(at)
+    assert "<h1>1 topic-partition" in page_html(at) and "may not be opened" not in page_html(at)
     assert at.query_params["dir"] == str(root / "two.zip" / "broker-2")
     home = archive.unpack_target(root / "two.zip")
     for path in (root / "two.zip" / ".." / ".." / "x", home, home / "two" / "broker-1"):
-        assert "may not be opened here" in html(page(path))
-    assert "is not there" in html(page(root / "two.zip" / "broker-3"))
+        assert "may not be opened here" in page_html(page(path))
+    assert "is not there" in page_html(page(root / "two.zip" / "broker-3"))
 
 
 def test_an_archive_that_takes_long_can_be_cancelled(tmp_path, monkeypatch):
@@ -299,12 +293,12 @@ def test_an_archive_that_takes_long_can_be_cancelled(tmp_path, monkeypatch):
     monkeypatch.setattr(archive, "unpack_if_archive", waiting)
     at = page(tmp_path / "long.zip")
     assert (
-        "<h1>long.zip is being unpacked" in html(at)
-        and "7 MiB read so far" in html(at)
-        and "5 MiB" not in html(at)
+        "<h1>long.zip is being unpacked" in page_html(at)
+        and "7 MiB read so far" in page_html(at)
+        and "5 MiB" not in page_html(at)
     )
     button(at, "Cancel").click().run()
-    assert "<h1>37 topic-partitions" in html(at) and "being unpacked" not in html(at)
+    assert "<h1>37 topic-partitions" in page_html(at) and "being unpacked" not in page_html(at)
 
 
 def test_what_was_shown_while_unpacking_goes(tmp_path, monkeypatch):
@@ -315,19 +309,19 @@ def test_what_was_shown_while_unpacking_goes(tmp_path, monkeypatch):
         for number in range(4):
             out.writestr(f"orders-{number}/00000000000000000000.log", b"")
     at = page(tmp_path / "long.zip")
-    assert "long.zip could not be unpacked" in html(
+    assert "long.zip could not be unpacked" in page_html(
         at
-    ) and "holds more than 3 files and folders. Unpack it yourself" in html(at)
-    assert "being unpacked" not in html(at)
+    ) and "holds more than 3 files and folders. Unpack it yourself" in page_html(at)
+    assert "being unpacked" not in page_html(at)
     monkeypatch.setattr(unpack_budget, "LIMIT_FILES", 30)
     button(at, "Try again").click().run()
-    assert "<h1>4 topic-partitions" in html(at) and "being unpacked" not in html(at)
+    assert "<h1>4 topic-partitions" in page_html(at) and "being unpacked" not in page_html(at)
 
 
 def test_no_sample_and_no_directory(monkeypatch, tmp_path):
     """The empty state: what to give."""
     monkeypatch.setattr(access, "SAMPLES", tmp_path / "none")
-    assert "No broker directory open" in html(page())
+    assert "No broker directory open" in page_html(page())
 
 
 def test_part_of_a_directory(small, monkeypatch):
@@ -343,14 +337,14 @@ def test_part_of_a_directory(small, monkeypatch):
 
     monkeypatch.setattr(file, "read_data", refusing)
     at = page(small)
-    assert "1 of 2 segments are shown" in html(
+    assert "1 of 2 segments are shown" in page_html(
         at
-    ) and "orders-0/00000000000000000000.index" in html(at)
-    assert "<h1>2 topic-partitions" in html(at) and "1 file not read" in html(at)
+    ) and "orders-0/00000000000000000000.index" in page_html(at)
+    assert "<h1>2 topic-partitions" in page_html(at) and "1 file not read" in page_html(at)
     monkeypatch.setattr(file, "read_data", real)
-    assert "segments are shown" in html(at.run())
+    assert "segments are shown" in page_html(at.run())
     button(at, "Try again").click().run()
-    assert "segments are shown" not in html(at)
+    assert "segments are shown" not in page_html(at)
 
 
 def test_names_from_disk_become_no_markup(tmp_path):
@@ -361,7 +355,7 @@ def test_names_from_disk_become_no_markup(tmp_path):
         "version=1\nnode.id=<script>x</script>\ncluster.id=<b>c</b>\n"
     )
     at = page(evil)
-    text = html(at)
+    text = page_html(at)
     assert "<img" not in text and "<script>" not in text and "<b>c" not in text
     assert "<b>c-0" not in json.dumps(
         [note["text"] for note in figure(at)["layout"]["annotations"]]
@@ -381,14 +375,14 @@ def test_a_path_as_it_is_pasted(small):
     at = page(small)
     at.text_input[0].set_value(f" '{access.samples()[0]}' ").run()
     assert field_value(at, "dir") == str(access.samples()[0])
-    assert "<h1>37 topic-partitions" in html(at)
+    assert "<h1>37 topic-partitions" in page_html(at)
 
 
 def test_an_address_may_hold_anything():
     """No traceback for a path that is none, nor for parameters of another page."""
-    assert "is not there" in html(page("/data\0/kafka"))
-    assert "is not there" in html(page("~nobody-of-this-name"))
-    assert "<h1>37 topic-partitions" in html(
+    assert "is not there" in page_html(page("/data\0/kafka"))
+    assert "is not there" in page_html(page("~nobody-of-this-name"))
+    assert "<h1>37 topic-partitions" in page_html(
         page(access.samples()[0], tp="<b>", segment="-1", pin="x", order="Backwards", rows="99")
     )
 
@@ -403,9 +397,9 @@ def test_the_table_is_filtered(small):
 def test_a_filter_that_fits_nothing(small):
     """It comes with the address; what is there is said, and one button brings it back."""
     at = page(small, filter="<b>")
-    assert "No topic-partition has “&lt;b&gt;” in its name" in html(
+    assert "No topic-partition has “&lt;b&gt;” in its name" in page_html(
         at
-    ) and "2 topic-partitions are here." in html(at)
+    ) and "2 topic-partitions are here." in page_html(at)
     assert not at.dataframe
     button(at, "Clear the filter").click().run()
     assert len(at.dataframe[0].value) == 2 and "Clear the filter" not in [
@@ -415,14 +409,14 @@ def test_a_filter_that_fits_nothing(small):
 
 def test_a_long_table_says_that_it_goes_on(small):
     """How many rows lie below the ones that are seen; a short one says nothing."""
-    assert "23 more; scroll" in html(page(access.samples()[0])) and "more; scroll" not in html(
-        page(small)
-    )
+    assert "23 more; scroll" in page_html(
+        page(access.samples()[0])
+    ) and "more; scroll" not in page_html(page(small))
 
 
 def test_a_wrong_path_is_an_error():
     """Its mark says so, not that of a mere notice."""
-    text = html(page("/data/nowhere/kafka"))
+    text = page_html(page("/data/nowhere/kafka"))
     assert (
         'class="kv-sev error"' in text
         and 'class="kv-sev info"' not in text
@@ -433,12 +427,12 @@ def test_a_wrong_path_is_an_error():
 def test_the_keys_are_listed_until_dismissed(small):
     """Those of pages that exist; a rerun alone does not close the list."""
     at = page(small)
-    assert "kv-kb" not in html(at)
+    assert "kv-kb" not in page_html(at)
     button(at, "`?` Keys").click().run()
-    assert "go to a page, topic-partition, segment or offset" in html(
+    assert "go to a page, topic-partition, segment or offset" in page_html(
         at
-    ) and "segment before, segment after" in html(at)
-    assert "kv-kb" in html(at.run())
+    ) and "segment before, segment after" in page_html(at)
+    assert "kv-kb" in page_html(at.run())
 
 
 def test_go_to_finds_an_offset(small):

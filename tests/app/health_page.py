@@ -6,29 +6,15 @@ from pathlib import Path
 from streamlit.testing.v1 import AppTest
 
 from kafkaviz.app.state.checkups import checkups
-
-ROOT = Path(__file__).parents[2]
-PATIENCE_S = 120
-
-
-def opened(directory: Path, **query: str) -> AppTest:
-    """The page at this address, as it is at first."""
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE_S)
-    at.query_params["dir"] = str(directory)
-    at.run()
-    for name, value in query.items():
-        at.query_params[name] = value
-    return at.switch_page(str(ROOT / "pages" / "health.py")).run()
+from tests.support.pages import PATIENCE_S, assert_no_exception, open_page
 
 
 def page(directory: Path, **query: str) -> AppTest:
-    """The same, once its checkup is over."""
-    at = opened(directory, **query)
+    """The page at this address, once its checkup is over."""
+    at = open_page("health", dir=directory, **query)
     for known in checkups().jobs():
         assert known.ends_within(PATIENCE_S)
-    at.run()
-    assert [error.message for error in at.exception] == []
-    return at
+    return assert_no_exception(at.run())
 
 
 def sent(at: AppTest) -> dict | None:

@@ -6,36 +6,22 @@ from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
+from tests.support.pages import open_page, page_html
 from tests.support.ruler_message import unpacked
-
-ROOT = Path(__file__).parents[2]
-PATIENCE_S = 60
 
 
 def page(
     directory: Path, partition: str | None = None, segment: int | str | None = None, **query: str
 ) -> AppTest:
     """The page at this address, run once."""
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE_S)
-    at.query_params["dir"] = str(directory)
-    # the session keeps the one that it began with
-    at.query_params["lang"] = query.pop("lang", "en")
-    at.run()
-    query_fields = {"tp": partition, "segment": segment, **query}
-    for name, value in query_fields.items():
-        if value is not None:
-            at.query_params[name] = str(value)
-    at.switch_page(str(ROOT / "pages" / "segment.py")).run()
-    assert [error.message for error in at.exception] == []
-    return at
+    place = {"tp": partition, "segment": segment}
+    given = {name: value for name, value in place.items() if value is not None}
+    return open_page("segment", dir=directory, **given, **query)
 
 
-def html(at: AppTest) -> str:
+def spaced_html(at: AppTest) -> str:
     """All HTML of the page but its stylesheet, thin spaces as spaces."""
-    bodies = (element.proto.body for element in at.get("html"))
-    return "\n".join(body for body in bodies if not body.startswith("<style>")).replace(
-        "\u202f", " "
-    )
+    return page_html(at).replace("\u202f", " ")
 
 
 def sent(at: AppTest) -> tuple[dict, dict]:

@@ -10,7 +10,7 @@ import pytest
 import streamlit as st
 
 from kafkaviz.app.pages.segment.bytes_tab import file_label
-from tests.app.segment_page import bytes_sent, html, page
+from tests.app.segment_page import bytes_sent, page, spaced_html
 
 pytestmark = pytest.mark.usefixtures("starts")
 
@@ -96,7 +96,7 @@ def test_a_byte_of_the_log_pins_its_batch(clean):
     at = page(clean, "payments-0", 7975, tab="Bytes", file=".index", byte="764")
     assert (
         bytes_sent(at)["panes"][0]["chosen"] == 764
-        and ">479 997<" in html(at).split('<tr class="on"')[1]
+        and ">479 997<" in spaced_html(at).split('<tr class="on"')[1]
     )
     pinned = bytes_sent(page(clean, "payments-0", 7975, tab="Bytes", byte="480000", pin="7975"))
     assert pinned["panes"][0]["start"] == 0
@@ -117,7 +117,7 @@ def test_what_lies_outside_what_the_server_may_open(copied, tmp_path, monkeypatc
     """
     monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", str(copied / "payments-0"))
     at = page(copied / "payments-0", "payments-0", 7975, **META)
-    assert bytes_sent(at) is None and "lies outside what this server may open" in html(at)
+    assert bytes_sent(at) is None and "lies outside what this server may open" in spaced_html(at)
     assert bytes_sent(
         page(copied / "payments-0", "payments-0", 7975, tab="Bytes", file="partition.metadata")
     )
@@ -146,7 +146,7 @@ def test_renamed_files_and_empty_ones(copied):
     words = bytes_sent(page(copied, "payments-0", 7975, tab="Bytes", file=odd))
     assert words["panes"][0]["spans"][0][2] == "unknown file" and "\\_" in odd
     at = page(copied, "payments-0", 7975, tab="Bytes", file=".lock")
-    assert bytes_sent(at) is None and ".lock has 0 bytes." in html(at)
+    assert bytes_sent(at) is None and ".lock has 0 bytes." in spaced_html(at)
 
 
 @pytest.mark.parametrize(
@@ -165,14 +165,14 @@ def test_a_log_without_a_whole_batch_has_its_bytes(copied, data, name):
     pane = bytes_sent(at)["panes"][0]
     assert (pane["of"], pane["end"], pane["data"]) == ("file", len(data), len(data))
     assert name in [span[2] for span in pane["spans"]]
-    assert pane["spans"][-1][1] == len(data) and "No whole batch in this log" in html(at)
+    assert pane["spans"][-1][1] == len(data) and "No whole batch in this log" in spaced_html(at)
 
 
 def test_an_empty_log_has_its_indexes(copied):
     """The .log has no byte, which is said; the other files are there."""
     (copied / "payments-0" / "00000000000000007975.log").write_bytes(b"")
     at = page(copied, "payments-0", 7975)
-    assert bytes_sent(at) is None and "00000000000000007975.log has 0 bytes." in html(at)
+    assert bytes_sent(at) is None and "00000000000000007975.log has 0 bytes." in spaced_html(at)
     assert bytes_sent(page(copied, "payments-0", 7975, file=".index"))["panes"][0]["end"] == 209 * 8
 
 
@@ -180,7 +180,9 @@ def test_indexes_without_a_log_have_their_bytes(copied):
     """The first that is there."""
     (copied / "payments-0" / "00000000000000007975.log").unlink()
     at = page(copied, "payments-0", 7975)
-    assert bytes_sent(at)["file"] == ".index" and "There is no .log of this base offset" in html(at)
+    assert bytes_sent(at)[
+        "file"
+    ] == ".index" and "There is no .log of this base offset" in spaced_html(at)
 
 
 def test_a_directory_without_a_segment(copied):
@@ -191,7 +193,7 @@ def test_a_directory_without_a_segment(copied):
     at = page(copied, "payments-0")
     assert bytes_sent(at)[
         "file"
-    ] == "partition.metadata" and "There is no segment in this directory" in html(at)
+    ] == "partition.metadata" and "There is no segment in this directory" in spaced_html(at)
 
 
 def test_few_of_many_snapshots_are_offered(copied):

@@ -4,7 +4,7 @@ tab is open.
 
 import pytest
 
-from tests.app.segment_page import bytes_sent, html, page
+from tests.app.segment_page import bytes_sent, page, spaced_html
 
 pytestmark = pytest.mark.usefixtures("starts")
 
@@ -20,7 +20,9 @@ def test_the_pinned_batch_of_the_address(clean):
     words = bytes_sent(at)
     assert (words["file"], words["before"], words["after"]) == (".log", "11592", "11626")
     assert (words["panes"][0]["start"], words["panes"][0]["data"]) == (479997, 1861)
-    assert "lengths, counts, positions" in html(at) and "never written" not in html(at)
+    assert "lengths, counts, positions" in spaced_html(at) and "never written" not in spaced_html(
+        at
+    )
 
 
 def test_the_file_of_the_address(killed):
@@ -32,7 +34,7 @@ def test_the_file_of_the_address(killed):
         "file",
         65536,
     )
-    assert "format and checksum" not in html(at)
+    assert "format and checksum" not in spaced_html(at)
     assert (
         ".txnindex" not in next(group for group in at.button_group if group.label == "File").options
     )
@@ -42,7 +44,7 @@ def test_damage_is_reported(damaged):
     """A torn slot at the end of an index; every file of every segment has bytes to show."""
     at = page(damaged, "metrics-0", 0, tab="Bytes", file=".index")
     assert "torn slot" in [span[2] for span in bytes_sent(at)["panes"][0]["spans"]]
-    assert "torn, or no field" in html(at)
+    assert "torn, or no field" in spaced_html(at)
 
 
 def test_bytes_in_chinese(killed):

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from kafkaviz.app.state.checkups import checkups
-from tests.app.page_driver import PATIENCE_S, ROOT, fine, html
+from tests.support.pages import BROKER, PATIENCE_S, assert_no_exception, open_page, page_html
 
 pytestmark = pytest.mark.usefixtures("starts", "chinese")
 CLEAN, DAMAGED, KILLED, UNSTARTABLE = "clean", "damaged", "killed", "unstartable"
@@ -53,25 +53,19 @@ AS_THEY_ARE = re.compile(  # what Kafka writes itself; what the address calls a 
 
 def chinese(name: str, directory: Path, query: dict[str, str]) -> AppTest:
     """The page at this address, once nothing is checked any more."""
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE_S)
-    for key, value in ({"dir": str(directory), "lang": "zh"} | query).items():
-        at.query_params[key] = value
-    fine(at.run())
-    if name == "broker":
+    at = open_page(name, dir=directory, lang="zh", **query)
+    if name == BROKER:
         return at
-    for key, value in query.items():
-        at.query_params[key] = value
-    fine(at.switch_page(str(ROOT / "pages" / f"{name}.py")).run())
     for checkup in checkups().jobs():
         assert checkup.ends_within(PATIENCE_S)
-    return fine(at.run())
+    return assert_no_exception(at.run())
 
 
 def texts(at: AppTest) -> list[str]:
     """What is read on it: HTML, alt texts, labels, and what its components are sent."""
     components = [json.loads(element.proto.json or "{}") for element in at.get("bidi_component")]
     return [
-        *re.sub(r"<[^>]+>", "\n", CODE.sub("", html(at))).splitlines(),
+        *re.sub(r"<[^>]+>", "\n", CODE.sub("", page_html(at))).splitlines(),
         *(element.proto.alt for element in at.get("plotly_chart")),
         *(
             element.label

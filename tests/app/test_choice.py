@@ -7,6 +7,7 @@ from streamlit.runtime.state.query_params import QueryParams
 from streamlit.testing.v1 import AppTest
 
 from kafkaviz.app.state import choice
+from tests.support.pages import assert_no_exception
 
 
 def tabs() -> None:
@@ -70,8 +71,7 @@ def page(script=tabs, **query: str) -> AppTest:
 
 def page_text(at: AppTest) -> str:
     """The word, and the name that the tab has."""
-    assert not at.exception
-    return at.text[0].value
+    return assert_no_exception(at).text[0].value
 
 
 def query_value(at: AppTest, name: str) -> str | None:

@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from kafkaviz.app import workloads
-from tests.app.page_driver import ROOT, opened
+from tests.support.pages import ROOT, open_page
 
 ADDRESSES = [
     *(
@@ -74,7 +74,7 @@ def fallen(at: AppTest, most: int) -> list[str]:
 @pytest.mark.parametrize("address", ADDRESSES, ids=lambda address: " ".join(address.values()))
 def test_every_stop_of_every_slider(address, most):
     """Of each page, as it opens and where it has others."""
-    at = opened(
+    at = open_page(
         address["page"], **{name: value for name, value in address.items() if name != "page"}
     )
     assert fallen(at, most) == []
@@ -93,4 +93,4 @@ def test_stops_of_every_workload(workload, most):
     """Each workload of Rolls comes with other settings, and other refusals: the ends of each slider
     and its middle, and most of its stops.
     """
-    assert fallen(opened("rolls", workload=workload), most) == []
+    assert fallen(open_page("rolls", workload=workload), most) == []

@@ -35,8 +35,8 @@ from kafkaviz.pipeline.sql.query import (
     WorkerLost,
 )
 from kafkaviz.pipeline.sql.sql import QueryError
+from tests.support.pages import assert_no_exception, open_page, page_html
 
-ROOT = Path(__file__).parents[2]
 CODECS = pa.table(
     {
         "codec": ["zstd", "none"],
@@ -105,21 +105,7 @@ def ingested_broker(damaged, in_process, monkeypatch) -> Path:
 
 
 def page(directory: Path, **query: str) -> AppTest:
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-    at.query_params["dir"] = str(directory)
-    at.run()
-    for name, value in query.items():
-        at.query_params[name] = value
-    return checked(at.switch_page(str(ROOT / "pages" / "explore.py")).run())
-
-
-def checked(at: AppTest) -> AppTest:
-    assert [error.message for error in at.exception] == []
-    return at
-
-
-def words(at: AppTest) -> str:
-    return "\n".join(element.proto.body for element in at.get("html"))
+    return open_page("explore", dir=directory, **query)
 
 
 def field(at: AppTest) -> dict:
@@ -131,7 +117,9 @@ def field(at: AppTest) -> dict:
 
 
 def press(at: AppTest, label: str) -> AppTest:
-    return checked(next(button for button in at.button if button.label == label).click().run())
+    return assert_no_exception(
+        next(button for button in at.button if button.label == label).click().run()
+    )
 
 
 def test_the_first_question_runs_by_itself(ingested_broker, fake):
@@ -140,15 +128,15 @@ def test_the_first_question_runs_by_itself(ingested_broker, fake):
     assert field(at)["text"] == QUESTION_BY_NAME["codecs"].sql and fake.queries == [
         QUESTION_BY_NAME["codecs"].sql
     ]
-    assert "2 rows, 0.4 s" in words(
+    assert "2 rows, 0.4 s" in page_html(
         at
-    ) and "A record takes 32 B with zstd, 100 B with none" in words(at)
+    ) and "A record takes 32 B with zstd, 100 B with none" in page_html(at)
     assert (
-        '<td class="kv-mono r kv-tight">12\u202f415</td>' in words(at)
+        '<td class="kv-mono r kv-tight">12\u202f415</td>' in page_html(at)
         and len(at.get("plotly_chart")) == 1
     )
     assert field(page(ingested_broker))["text"] == QUESTIONS[0].sql
-    assert "1 segment (.cleaned) is in segments alone" in words(at)
+    assert "1 segment (.cleaned) is in segments alone" in page_html(at)
 
 
 def test_a_question_is_chosen(ingested_broker, fake):
@@ -172,21 +160,21 @@ def test_another_column_is_drawn(ingested_broker, fake):
     passed over.
     """
     at = page(ingested_broker, ask="codecs", draw="log_bytes")
-    assert "log_bytes: 87.9 KiB to 381 KiB" in words(at)
+    assert "log_bytes: 87.9 KiB to 381 KiB" in page_html(at)
     (choice,) = at.selectbox
-    at = checked(choice.select("records").run())
-    assert at.query_params["draw"] == "records" and "records: 900 to 12\u202f415" in words(at)
-    at = checked(at.selectbox[0].select("bytes_a_record").run())
-    assert "draw" not in at.query_params and "A record takes 32 B" in words(at)
+    at = assert_no_exception(choice.select("records").run())
+    assert at.query_params["draw"] == "records" and "records: 900 to 12\u202f415" in page_html(at)
+    at = assert_no_exception(at.selectbox[0].select("bytes_a_record").run())
+    assert "draw" not in at.query_params and "A record takes 32 B" in page_html(at)
     at = press(page(ingested_broker, ask="codecs", draw="log_bytes"), "Where is the index densest?")
     assert "draw" not in at.query_params and at.query_params["ask"] == "densest"
-    assert "A record takes 32 B" in words(page(ingested_broker, ask="codecs", draw="nope"))
+    assert "A record takes 32 B" in page_html(page(ingested_broker, ask="codecs", draw="nope"))
 
 
 def test_the_tables_are_listed_with_their_rows_and_columns(ingested_broker, fake):
     """All but the one that is kafkaviz's own."""
     text, rows = (
-        words(page(ingested_broker)),
+        page_html(page(ingested_broker)),
         broker_cache.catalog_info(broker_cache.open_snapshot(ingested_broker)).rows,
     )
     assert (
@@ -236,10 +224,13 @@ def test_a_mistake_is_marked(ingested_broker, fake):
         QueryError("There is no column <b>", "Columns like it: topic", 14, 17),
     )
     at = page(ingested_broker, sql="SELECT topic, <b>\nFROM segments")
-    assert "There is no column &lt;b&gt;" in words(
+    assert "There is no column &lt;b&gt;" in page_html(
         at
-    ) and "Line 1, character 15. Columns like it: topic" in words(at)
-    assert "<i>1</i>SELECT topic, <b>&lt;b&gt;</b>" in words(at) and field(at)["wrong"] == [14, 17]
+    ) and "Line 1, character 15. Columns like it: topic" in page_html(at)
+    assert "<i>1</i>SELECT topic, <b>&lt;b&gt;</b>" in page_html(at) and field(at)["wrong"] == [
+        14,
+        17,
+    ]
     assert not [button for button in at.button if button.label == "Run again"]
 
 
@@ -258,10 +249,10 @@ def test_a_query_that_was_ended_is_reported_and_run_again(error, expected, inges
     """By the button; the next answer is shown."""
     fake.now, fake.error = "failed", error
     at = page(ingested_broker, sql=SELECT)
-    assert expected in words(at) and "Nothing was changed" in words(at)
+    assert expected in page_html(at) and "Nothing was changed" in page_html(at)
     fake.now, fake.error = "done", None
     at = press(at, "Run again")
-    assert "2 rows" in words(at) and fake.queries == [SELECT, SELECT]
+    assert "2 rows" in page_html(at) and fake.queries == [SELECT, SELECT]
 
 
 def test_a_fault_of_the_catalog_tells_no_path_of_the_server(ingested_broker, fake):
@@ -274,30 +265,30 @@ def test_a_fault_of_the_catalog_tells_no_path_of_the_server(ingested_broker, fak
             verbatim("run kafkaviz ingest"),
         ),
     )
-    text = words(page(ingested_broker, sql=SELECT))
+    text = page_html(page(ingested_broker, sql=SELECT))
     assert "lacks files that it names. Nothing was changed." in text and "/srv/cache" not in text
 
 
 def test_any_other_failure_is_one_line(ingested_broker, fake):
     """No traceback."""
     fake.now, fake.error = "failed", KafkavizError(verbatim("no Java was found"))
-    text = words(page(ingested_broker, sql=SELECT))
+    text = page_html(page(ingested_broker, sql=SELECT))
     assert "The query did not end" in text and "no Java was found. Nothing was changed." in text
 
 
 def test_while_it_runs_the_page_shows_how_far(ingested_broker, fake, monkeypatch):
     """That others come first, or for how long it runs; and a way to stop."""
     fake.now = "waiting"
-    assert "The query waits for others to end" in words(page(ingested_broker, sql=SELECT))
+    assert "The query waits for others to end" in page_html(page(ingested_broker, sql=SELECT))
     fake.now, fake.seconds = "running", 1.2
     at = page(ingested_broker, sql=SELECT)
-    assert '<span>The query runs</span><span class="kv-fnt">1 s</span>' in words(
+    assert '<span>The query runs</span><span class="kv-fnt">1 s</span>' in page_html(
         at
-    ) and "rows," not in words(at)
-    at = checked(press(at, "Cancel").run())
-    assert "The query was cancelled" in words(at)
+    ) and "rows," not in page_html(at)
+    at = assert_no_exception(press(at, "Cancel").run())
+    assert "The query was cancelled" in page_html(at)
     fake.now = "done"
-    assert "2 rows" in words(press(at, "Run again"))
+    assert "2 rows" in page_html(press(at, "Run again"))
 
 
 def test_a_query_that_is_left_is_ended(ingested_broker, fake):
@@ -375,7 +366,7 @@ def test_a_query_whose_tabs_are_closed_is_ended(ingested_broker, fake, monkeypat
 def test_how_much_there_is(answer, expected, ingested_broker, fake):
     """A cut answer says of how many."""
     fake.answer = answer
-    assert expected in words(page(ingested_broker, sql=SELECT))
+    assert expected in page_html(page(ingested_broker, sql=SELECT))
 
 
 def test_a_long_answer_scrolls(ingested_broker, fake):
@@ -392,7 +383,7 @@ def test_text_of_a_log_is_text(ingested_broker, fake):
     fake.answer = QueryResult(
         pa.table({"topic": ["<script>"], "<img>": ["<b>x</b>"], "n": [1]}), 1, 0.1
     )
-    text = words(page(ingested_broker, sql=SELECT))
+    text = page_html(page(ingested_broker, sql=SELECT))
     assert "<script>" not in text and "<img>" not in text and "&lt;b&gt;x&lt;/b&gt;" in text
 
 
@@ -400,18 +391,18 @@ def test_before_there_is_a_catalog(killed, fake, starts, tmp_path, monkeypatch):
     """The ingest is started and shown; no query is asked, its text is kept."""
     monkeypatch.setenv("KAFKAVIZ_CACHE", str(tmp_path))
     at = page(killed, sql=SELECT)
-    assert "The tables of this directory are being made" in words(at) and "of 20 MiB read" in words(
+    assert "The tables of this directory are being made" in page_html(
         at
-    )
+    ) and "of 20 MiB read" in page_html(at)
     assert (
         len(starts.requests) == 1
         and fake.queries == []
         and field(at)["text"] == SELECT
-        and "<span>–</span>" in words(at)
+        and "<span>–</span>" in page_html(at)
     )
     ingests.get_or_start(broker_cache.open_snapshot(killed)).cancel()
-    at = checked(at.run())
-    assert "This directory has no tables yet" in words(at) and any(
+    at = assert_no_exception(at.run())
+    assert "This directory has no tables yet" in page_html(at) and any(
         button.label == "Start again" for button in at.button
     )
 
@@ -421,9 +412,9 @@ def test_a_catalog_of_before_is_queried_and_called_old(ingested_broker, fake, st
     monkeypatch.setattr(broker_cache, "is_fresh", lambda snapshot: False)
     at = page(ingested_broker, ask="codecs")
     assert (
-        "The directory has changed since its tables were made" in words(at)
-        and "2 rows" in words(at)
-        and "of 20 MiB read" in words(at)
+        "The directory has changed since its tables were made" in page_html(at)
+        and "2 rows" in page_html(at)
+        and "of 20 MiB read" in page_html(at)
     )
 
 

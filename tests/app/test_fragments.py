@@ -10,7 +10,7 @@ import pytest
 from streamlit.runtime.fragment import MemoryFragmentStorage
 
 from tests.app.fakes import FakeStarts
-from tests.app.page_driver import opened
+from tests.support.pages import open_page
 
 PAGES = ("segment", "lookup", "page_cache", "rolls", "tuning", "health", "explore", "workshop")
 
@@ -33,5 +33,5 @@ def parents(monkeypatch: pytest.MonkeyPatch) -> list[str | None]:
 @pytest.mark.parametrize("page", PAGES)
 def test_no_fragment_lies_in_another(starts: FakeStarts, parents: list[str | None], page: str):
     """On each page as it opens, of a topic-partition of the sample."""
-    opened(page, tp="payments-0")
+    open_page(page, tp="payments-0")
     assert [parent for parent in parents if parent] == []

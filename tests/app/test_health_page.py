@@ -17,7 +17,8 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.jobs import Job, ReadProgress
 from kafkaviz.messages import verbatim
 from kafkaviz.versions import NEWEST, NEWEST_RELEASE
-from tests.app.health_page import PATIENCE_S, ROOT, opened, page, sent
+from tests.app.health_page import page, sent
+from tests.support.pages import PATIENCE_S, open_page, page_html
 from tests.support.segment_files import make_segment
 
 pytestmark = pytest.mark.usefixtures("starts")
@@ -83,7 +84,7 @@ def test_while_it_reads_the_page_shows_how_far(damaged, monkeypatch):
     ends = threading.Event()
     job = Job(lambda report: ends.wait(PATIENCE_S), ReadProgress(250, 1000, "orders-0"))
     monkeypatch.setattr("kafkaviz.app.state.checkups._start", lambda *_: job)
-    at = opened(damaged)
+    at = open_page("health", dir=damaged)
     words = "\n".join(element.proto.body for element in at.get("html"))
     assert "Reading orders-0" in words and "250 B of 1000 B" in words and "width:25%" in words
     next(button for button in at.button if button.label == "Cancel").click().run()
@@ -174,7 +175,7 @@ def test_a_fresh_catalog_tells_the_same(damaged, monkeypatch):
     )
     st.cache_resource.clear()
     monkeypatch.setattr(doctor, "check", None)
-    assert {**sent(opened(damaged)), "key": ""} == {**read_here, "key": ""}
+    assert {**sent(open_page("health", dir=damaged)), "key": ""} == {**read_here, "key": ""}
 
 
 def test_the_sidebar_counts_the_errors_that_a_fresh_catalog_tells(damaged, monkeypatch):
@@ -185,10 +186,8 @@ def test_the_sidebar_counts_the_errors_that_a_fresh_catalog_tells(damaged, monke
     monkeypatch.setattr(
         broker_cache, "catalog_error_count", lambda snapshot: health.counts["error"]
     )
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE_S)
-    at.query_params["dir"] = str(damaged)
-    at.run()
-    assert [error.message for error in at.exception] == [] and not checkups().jobs()
+    at = open_page(dir=damaged)
+    assert not checkups().jobs()
     assert f"Health :red[**{health.counts['error']}**]" in [
         link.proto.label for link in at.get("page_link")
     ]
@@ -199,7 +198,7 @@ def test_a_large_directory_is_left_to_spark(damaged, monkeypatch, starts):
     monkeypatch.setattr("kafkaviz.app.state.checkups.LARGE_BYTES", 1000)
     # whatever another test's catalog tells
     monkeypatch.setattr("kafkaviz.app.cache.broker_cache.is_fresh", lambda snapshot: False)
-    words = "\n".join(element.proto.body for element in opened(damaged).get("html"))
+    words = page_html(open_page("health", dir=damaged))
     assert "Spark" in words and not checkups().jobs()
 
 
@@ -210,7 +209,7 @@ def test_a_release_does_not_lead_round_the_size(damaged, monkeypatch, starts):
     monkeypatch.setattr("kafkaviz.app.state.checkups.LARGE_BYTES", 1000)
     # whatever another test's catalog tells
     monkeypatch.setattr("kafkaviz.app.cache.broker_cache.is_fresh", lambda snapshot: False)
-    at = opened(damaged, kafka="3.9")
+    at = open_page("health", dir=damaged, kafka="3.9")
     words = "\n".join(element.proto.body for element in at.get("html"))
     assert "Spark" in words and not checkups().jobs()
     assert "not as Kafka 3.9" in words and f"kafkaviz check {damaged} --kafka-version 3.9" in words
@@ -230,7 +229,7 @@ def test_the_catalogs_findings_of_a_large_directory_show_whatever_was_chosen(dam
     monkeypatch.setattr(broker_cache, "catalog_health", lambda snapshot: health)
     monkeypatch.setattr(broker_cache, "is_fresh", lambda snapshot: True)
     monkeypatch.setattr(broker_health, "check", None)
-    at = opened(damaged, kafka="2.2")
+    at = open_page("health", dir=damaged, kafka="2.2")
     assert sent(at)["key"].endswith(" ") and "not as Kafka 2.2" in "\n".join(
         element.proto.body for element in at.get("html")
     )
@@ -284,7 +283,7 @@ def test_a_release_that_nothing_decides_is_the_newest_known(tmp_path):
 
 def test_the_sidebar_counts_the_errors_of_a_checkup_that_ends_at_once(damaged):
     """The first page that is drawn has their number."""
-    at = opened(damaged)
+    at = open_page("health", dir=damaged)
     (known,) = checkups().jobs()
     assert not known.is_over or f"Health :red[**{known.result.counts['error']}**]" in [
         element.proto.label for element in at.get("page_link")

@@ -11,7 +11,7 @@ import pytest
 import kafkaviz
 from kafkaviz.app.frontend import stepper as stepper_component
 from kafkaviz.app.pages.lookup import controls
-from tests.app.page_driver import opened
+from tests.support.pages import open_page
 
 PACKAGE = Path(kafkaviz.__file__).parent
 # tables of text and the language they are read in, and what runs when Python collects garbage
@@ -51,7 +51,7 @@ def test_a_lookup_passes_few_files(files, starts, clean):
     from the address and the end of the stepper's drawing, the first time that this is looked up,
     but for those of EVERYWHERE.
     """
-    opened("lookup", dir=str(clean), set="full", target="1234567")
+    open_page("lookup", dir=str(clean), set="full", target="1234567")
     assert len(files - EVERYWHERE) <= 25
 
 
@@ -60,5 +60,5 @@ def test_a_lookup_on_disk_passes_four_more(files, starts, clean):
     """Counts in the same way; a practice log is one file, which on disk are those of log/ and the
     cache of what was read.
     """
-    opened("lookup", dir=str(clean), tp="dense-index-0", by="offset", target="2247")
+    open_page("lookup", dir=str(clean), tp="dense-index-0", by="offset", target="2247")
     assert len(files - EVERYWHERE) <= 29

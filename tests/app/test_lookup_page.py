@@ -18,8 +18,8 @@ from kafkaviz.format.batch import HEADER_BYTES
 from kafkaviz.messages import verbatim
 from kafkaviz.pipeline.ingest.job import Progress
 from tests.app.fakes import FakeStarts, forget_runs
+from tests.support.pages import assert_no_exception, open_page, page_html, pressed
 
-APP = Path(__file__).parents[2] / "app.py"
 T = "\u202f"
 
 
@@ -36,21 +36,7 @@ def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def page(directory: Path | None, **query: str) -> AppTest:
     """The page at this address."""
-    at = AppTest.from_file(str(APP), default_timeout=60)
-    for name, value in (({"dir": str(directory)} if directory else {}) | query).items():
-        at.query_params[name] = value
-    at.switch_page("pages/lookup.py").run()
-    assert [error.message for error in at.exception] == []
-    return at
-
-
-def html(at: AppTest) -> str:
-    """All HTML of the page but its stylesheet."""
-    return "\n".join(
-        element.proto.body
-        for element in at.get("html")
-        if not element.proto.body.startswith("<style>")
-    )
+    return open_page("lookup", **({"dir": directory} if directory else {}), **query)
 
 
 def steps(at: AppTest) -> str:
@@ -62,13 +48,15 @@ def steps(at: AppTest) -> str:
 
 def pick(at: AppTest, key: str, value: str) -> None:
     """Chooses one of a row of choices."""
-    next(group for group in at.button_group if group.key == key).set_value(value).run()
+    assert_no_exception(
+        next(group for group in at.button_group if group.key == key).set_value(value).run()
+    )
 
 
 def test_a_real_segment(clean):
     """Offset 2 247 of dense-index-0: eleven probes, four header reads."""
     at = page(clean, tp="dense-index-0", by="offset", target="2247")
-    text = html(at)
+    text = page_html(at)
     assert (
         "1\u202f126 entries in the offset index. By its entries index.interval.bytes was 0 to "
         in text
@@ -83,7 +71,7 @@ def test_a_real_segment(clean):
 
 def test_another_segment_than_the_open_one_is_searched(damaged):
     """The head says which one is open, and of how many."""
-    text = html(page(damaged, tp="bookings-0", segment="1721", by="offset", target="954"))
+    text = page_html(page(damaged, tp="bookings-0", segment="1721", by="offset", target="954"))
     assert (
         "bookings-0, 7 segments; open: 00000000000000001721, 41 entries in the offset index" in text
     )
@@ -93,12 +81,12 @@ def test_by_time(clean):
     """Both indexes, and why it is this offset."""
     at = page(clean, tp="dense-index-0", by="timestamp", target="1790000445001")
     assert f"first record not before the target is offset 2{T}250: that is the answer" in steps(at)
-    assert "Why this offset?" in html(
-        at
-    ) and f"Offset 2{T}250 is the first record not before the target: 5 s after the target" in html(
-        at
+    assert (
+        "Why this offset?" in page_html(at)
+        and f"Offset 2{T}250 is the first record not before the target: 5 s after the target"
+        in page_html(at)
     )
-    assert f"closest in time is offset 2{T}2" in html(at)
+    assert f"closest in time is offset 2{T}2" in page_html(at)
 
 
 def test_a_moment_is_a_target_too(clean):
@@ -113,9 +101,9 @@ def test_a_moment_is_a_target_too(clean):
 def test_another_unit_is_warned_of(clean, target, unit):
     """With one way on: the same time in milliseconds."""
     at = page(clean, tp="dense-index-0", by="timestamp", target=target)
-    assert f"makes sense in {unit}, and Kafka counts in milliseconds" in html(at)
-    next(button for button in at.button if button.key == "kv_unit").click().run()
-    assert not at.exception and f"makes sense in {unit}" not in html(at)
+    assert f"makes sense in {unit}, and Kafka counts in milliseconds" in page_html(at)
+    pressed(at, "kv_unit")
+    assert f"makes sense in {unit}" not in page_html(at)
     assert next(field for field in at.text_input if field.key == "target").value.startswith(
         "1790000445"
     )
@@ -124,17 +112,15 @@ def test_another_unit_is_warned_of(clean, target, unit):
 def test_the_practice_logs_need_no_directory():
     """The five entries of the article; another release searches in another way."""
     at = page(None, set="five", target="23")
-    assert "Five entries, as drawn on many blackboards" in html(
+    assert "Five entries, as drawn on many blackboards" in page_html(
         at
     ) and "Slot 2 is the last entry not above 23" in steps(at)
     at.selectbox(key="search").set_value("Kafka 0.11 to 2.0").run()
     assert "The whole index is searched: slots 0 to 4" in steps(at)
     pick(at, "set", "20 entries")
-    assert (
-        not at.exception
-        and "Twenty entries" in html(at)
-        and "Slot 15, where the warm section begins, holds 111" not in steps(at)
-    )
+    assert "Twenty entries" in page_html(
+        at
+    ) and "Slot 15, where the warm section begins, holds 111" not in steps(at)
     at.selectbox(key="search").set_value("Kafka 2.1 to 4.0").run()
     assert "Slot 15, where the warm section begins, holds 111, not below 66" in steps(at)
 
@@ -170,9 +156,9 @@ def test_a_choice_is_a_short_word_in_the_address():
 def test_a_practice_log_stays_beside_a_place_that_is_not_there(clean):
     """Asked for by name it is shown, and still after the next choice."""
     at = page(clean, tp="nowhere-0", set="five", target="23")
-    assert "Five entries" in html(at)
+    assert "Five entries" in page_html(at)
     at.selectbox(key="search").set_value("Kafka 0.11 to 2.0").run()
-    assert "Five entries" in html(at) and at.query_params["set"] == "five"
+    assert "Five entries" in page_html(at) and at.query_params["set"] == "five"
 
 
 def test_the_release_that_the_directory_looks_like(clean, tmp_path):
@@ -213,7 +199,7 @@ def test_the_release_that_the_directory_looks_like(clean, tmp_path):
 def test_times_with_a_name(clean, target, search, words):
     """The log's start, its end and its largest timestamp; typed, or by a button."""
     at = page(clean, tp="dense-index-0", by="timestamp", target=target, search=search)
-    assert words in steps(at) and "Why this offset?" not in html(at)
+    assert words in steps(at) and "Why this offset?" not in page_html(at)
     next(button for button in at.button if button.key == "kv_earliest").click().run()
     assert at.query_params["target"] == "earliest" and "The log starts at offset 0" in steps(at)
 
@@ -254,33 +240,35 @@ def test_a_full_index():
     at = page(None, set="full")
     assert f"61 bytes at 123{T}456{T}400" in steps(
         at
-    ) and f"like 5.0 % of all 5{T}242{T}884 offsets here" in html(at)
+    ) and f"like 5.0 % of all 5{T}242{T}884 offsets here" in page_html(at)
 
 
 def test_typed_keys():
     """Any keys, with a warm section of any size; what is none of them is told."""
     at = page(None, set="keys", keys="6 14 22 26 31", target="23")
-    assert "An index of 5 keys" in html(at) and "Slot 2 is the last entry not above 23." in steps(
+    assert "An index of 5 keys" in page_html(
         at
-    )
+    ) and "Slot 2 is the last entry not above 23." in steps(at)
     at.selectbox(key="warm").set_value("2").run()
     assert "Slot 2, where the warm section begins, holds 22, below 23" in steps(at)
-    next(field for field in at.text_input if field.key == "keys").set_value("6 14 x").run()
-    assert not at.exception and "x is no relative offset" in html(at)
+    assert_no_exception(
+        next(field for field in at.text_input if field.key == "keys").set_value("6 14 x").run()
+    )
+    assert "x is no relative offset" in page_html(at)
 
 
 def test_no_target(clean):
     """A word is none: the page says so and offers one."""
     at = page(clean, tp="dense-index-0", target="soon")
-    assert "“soon” is no whole number" in html(at)
-    next(button for button in at.button if button.key == "kv_offer").click().run()
-    assert not at.exception and "What happens" in html(at)
+    assert "“soon” is no whole number" in page_html(at)
+    pressed(at, "kv_offer")
+    assert "What happens" in page_html(at)
 
 
 def test_beyond_the_end(clean):
     """The broker's own words, and no search."""
     at = page(clean, tp="dense-index-0", target="9999999")
-    assert "but we only have log segments upto 6000" in html(at) and not at.get("plotly_chart")
+    assert "but we only have log segments upto 6000" in page_html(at) and not at.get("plotly_chart")
     drawn = [element.key for element in at.get("bidi_component")]
     assert (
         not at.slider
@@ -295,9 +283,9 @@ def test_beyond_the_end(clean):
 def test_an_offset_outside_leads_to_the_nearest(clean):
     """What the consumer does then, and both ends of the log, the nearer first."""
     at = page(clean, tp="dense-index-0", target="9999")
-    assert "past the end: the last one is 5\u202f999" in html(at) and "auto.offset.reset" in html(
+    assert "past the end: the last one is 5\u202f999" in page_html(
         at
-    )
+    ) and "auto.offset.reset" in page_html(at)
     ends = [button for button in at.button if button.key in ("kv_first_offset", "kv_last_offset")]
     assert [button.label for button in ends] == [
         "Look up the last offset, 5\u202f999",
@@ -314,7 +302,7 @@ def test_an_offset_outside_leads_to_the_nearest(clean):
 def test_before_the_start(clean):
     """Records that were deleted: the first that is left."""
     at = page(clean, tp="weblogs-0", target="3")
-    assert "before the start: the first one is 12\u202f177" in html(at)
+    assert "before the start: the first one is 12\u202f177" in page_html(at)
 
 
 def test_at_random_and_by_the_slider(clean):
@@ -324,29 +312,27 @@ def test_at_random_and_by_the_slider(clean):
     assert next(
         field for field in at.text_input if field.key == "target"
     ).value == "10" and "not above 10" in steps(at)
-    next(button for button in at.button if button.key == "kv_random").click().run()
+    pressed(at, "kv_random")
     drawn = controls.parse_target(
         next(field for field in at.text_input if field.key == "target").value, "offset"
     )
-    assert 0 <= drawn < 6000 and not at.exception
+    assert 0 <= drawn < 6000
 
 
 def test_a_target_of_another_kind_gives_way(clean):
     """An offset means nothing as a time."""
     at = page(clean, tp="dense-index-0", target="2247")
     pick(at, "by", "Timestamp")
-    assert not at.exception and next(
-        field for field in at.text_input if field.key == "target"
-    ).value.startswith("17900")
+    assert next(field for field in at.text_input if field.key == "target").value.startswith("17900")
 
 
 def test_what_is_counted(clean):
     """Probes, pages, headers."""
     at = page(clean, tp="dense-index-0", target="2247")
     pick(at, "counted", "Headers")
-    assert "batch headers, like" in html(at)
+    assert "batch headers, like" in page_html(at)
     pick(at, "counted", "Pages")
-    assert "2 pages, like" in html(at)
+    assert "2 pages, like" in page_html(at)
 
 
 @pytest.mark.matrix
@@ -359,7 +345,7 @@ def test_every_partition_and_every_segment(clean):
             at = page(
                 clean, tp=partition.directory, segment=str(partition.live[0].base_offset), by=by
             )
-            assert "<h1>" in html(at), partition.directory
+            assert "<h1>" in page_html(at), partition.directory
 
 
 @pytest.mark.slow
@@ -369,18 +355,20 @@ def test_damage_is_reported(damaged):
 
     for partition in open_broker(damaged).partitions[:6]:
         for by in ("offset", "timestamp"):
-            assert "<h1>" in html(page(damaged, tp=partition.directory, by=by)), partition.directory
+            assert "<h1>" in page_html(page(damaged, tp=partition.directory, by=by)), (
+                partition.directory
+            )
 
 
 def test_no_directory_shows_practice(monkeypatch, tmp_path):
     """Nothing is open, and there is no sample: there is still something to learn on."""
     monkeypatch.setattr("kafkaviz.app.state.access.SAMPLES", tmp_path)
-    assert "Five entries" in html(page(None))
+    assert "Five entries" in page_html(page(None))
 
 
 def test_a_wrong_place_is_reported(clean):
     """A topic-partition that is not there; the page does not quietly show another one."""
-    assert "What happens" not in html(page(clean, tp="nowhere-0"))
+    assert "What happens" not in page_html(page(clean, tp="nowhere-0"))
 
 
 @pytest.mark.parametrize(
@@ -414,7 +402,7 @@ def test_an_unclean_directory_is_read_as_its_next_start_leaves_it(killed):
     for partition in open_broker(killed).partitions:
         for by in ("offset", "timestamp"):
             at = page(killed, tp=partition.directory, by=by)
-            assert "read as the recovery of the next start would leave" in html(at), (
+            assert "read as the recovery of the next start would leave" in page_html(at), (
                 partition.directory
             )
 
@@ -437,7 +425,7 @@ def test_bytes_that_the_lookup_does_not_need(garbled):
     of the target.
     """
     at = page(garbled, by="timestamp", target="1790000000002")
-    text = html(at)
+    text = page_html(at)
     assert "Its first record not before the target is offset 2: that is the answer" in steps(at)
     assert (
         "2 batches near the target left out, since their records cannot be read" in text
@@ -450,9 +438,9 @@ def test_what_is_no_time_is_not_shown_as_one(clean, target):
     """Kafka's names for start and end of a log are numbers below 0; beyond int64 there is none."""
     at = page(clean, tp="dense-index-0", by="timestamp", target=target)
     assert (
-        f"“{target}” is no time" in html(at)
-        and "damaged" not in html(at)
-        and "What happens" not in html(at)
+        f"“{target}” is no time" in page_html(at)
+        and "damaged" not in page_html(at)
+        and "What happens" not in page_html(at)
     )
 
 
@@ -463,7 +451,7 @@ def test_a_wrong_question_is_no_damage(clean, monkeypatch):
         raise KafkavizError(verbatim("Kafka has a time index from 0.10.1 on"))
 
     monkeypatch.setattr(lookup_cache, "lookup_context", refused)
-    text = html(page(clean, tp="dense-index-0", by="offset", target="5"))
+    text = page_html(page(clean, tp="dense-index-0", by="offset", target="5"))
     assert "This cannot be looked up" in text and "damaged" not in text
 
 
@@ -489,7 +477,7 @@ def test_in_chinese(clean, query):
     charts = [element.proto.alt for element in at.get("plotly_chart")]
     kinds = ("button_group", "text_input", "selectbox", "button", "download_button", "expander")
     labels = [getattr(element.proto, "label", "") for kind in kinds for element in at.get(kind)]
-    text = re.sub(r"<[^>]+>", "\n", html(at))
+    text = re.sub(r"<[^>]+>", "\n", page_html(at))
     assert (
         "查找" in text
         and [match for text_ in (text, *charts, *labels) for match in ENGLISH.findall(text_)] == []

@@ -4,7 +4,7 @@ import pytest
 
 from kafkaviz.app.frame import PAGES
 from tests.analysis.metadata_level import raise_level
-from tests.app.page_driver import html, opened
+from tests.support.pages import open_page, page_html
 
 NEWER_TEXT = {
     "en": "Newer than Kafka 4.4.0, the newest known, and read as that one",
@@ -24,22 +24,21 @@ def newer(restarted_4_4, tmp_path_factory):
 @pytest.mark.parametrize("name", OF_A_DIRECTORY)
 def test_every_page_opens_and_says_how_it_reads(name, newer):
     """In the foot of the sidebar, with what shows it; on its way the Broker page was opened too."""
-    at = opened(name, dir=str(newer), tp="tickets-any-0")
-    assert html(at).count(
+    at = open_page(name, dir=str(newer), tp="tickets-any-0")
+    assert page_html(at).count(
         NEWER_TEXT["en"]
-    ) == 1 and "metadata.version to level 99, which Kafka 4.4.0 does not know" in html(at)
+    ) == 1 and "metadata.version to level 99, which Kafka 4.4.0 does not know" in page_html(at)
 
 
 def test_the_chinese_note_of_a_newer_release(newer):
     """And names the trace in the same language."""
-    page_html = html(opened("lookup", dir=str(newer), tp="tickets-any-0", lang="zh"))
+    text = page_html(open_page("lookup", dir=str(newer), tp="tickets-any-0", lang="zh"))
     assert (
-        NEWER_TEXT["zh"] in page_html
-        and "把 metadata.version 设为级别 99，Kafka 4.4.0 不认识它" in page_html
+        NEWER_TEXT["zh"] in text and "把 metadata.version 设为级别 99，Kafka 4.4.0 不认识它" in text
     )
 
 
 def test_a_directory_of_the_newest_release_is_not_called_newer(restarted_4_4):
     """4.4.0 is known."""
-    page_html = html(opened("lookup", dir=str(restarted_4_4), tp="tickets-any-0"))
-    assert "Newer than" not in page_html and "Kafka 4.4 or later, read only" in page_html
+    text = page_html(open_page("lookup", dir=str(restarted_4_4), tp="tickets-any-0"))
+    assert "Newer than" not in text and "Kafka 4.4 or later, read only" in text

@@ -9,19 +9,17 @@ from pathlib import Path
 
 import pytest
 import streamlit as st
-from streamlit.testing.v1 import AppTest
 
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.messages import verbatim
 from kafkaviz.pipeline.ingest import job
 from kafkaviz.pipeline.ingest.job import Progress
 from tests.app.fakes import FakeStarts
-from tests.app.page_driver import html
 from tests.pipeline.small_logs import write_broker
 from tests.support.ingest import ingest_in_process
+from tests.support.pages import BROKER, ROOT, open_page, page_html
 
-ROOT = Path(__file__).parents[2]
-PAGES = ["app.py", *sorted(f"pages/{path.name}" for path in (ROOT / "pages").glob("*.py"))]
+PAGES = [BROKER, *sorted(path.stem for path in (ROOT / "pages").glob("*.py"))]
 ODD = os.fsdecode(b"caf\xe9-0")
 
 
@@ -62,16 +60,11 @@ def test_a_page_shows_names_that_are_no_text(brokers, monkeypatch, page):
     """
     for broker, partition in ((os.fsdecode(b"br\xe9"), "caf\ufffd-0"), ("alone", None)):
         monkeypatch.setenv("KAFKAVIZ_DIR", str(brokers[broker]))
-        at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-        if page != "app.py":
-            at.switch_page(str(ROOT / page))
         # where Tuning tells topic by topic
-        at.query_params["tp" if partition else "tune"] = partition or "Whole broker"
-        at.run()
-        assert [error.message for error in at.exception] == []
+        at = open_page(page, **({"tp": partition} if partition else {"tune": "Whole broker"}))
         assert not [
             text
-            for text in (html(at), *(element.value for element in at.markdown))
+            for text in (page_html(at), *(element.value for element in at.markdown))
             if text.encode("utf-8", "replace") != text.encode()
         ]
-        assert "not asked for" not in html(at)
+        assert "not asked for" not in page_html(at)

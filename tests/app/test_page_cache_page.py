@@ -19,36 +19,14 @@ from kafkaviz.app.lessons import exercise, exercise_text
 from kafkaviz.app.pages.page_cache import controls
 from kafkaviz.figures.page_cache import layout_bars
 from kafkaviz.messages import message, say
-from tests.app import page_driver
-
-ROOT = Path(__file__).parents[2]
-PATIENCE_S = 60
-
+from tests.support.pages import open_page, page_html
 
 pytestmark = pytest.mark.usefixtures("starts")
 
 
 def page(**query: str) -> AppTest:
     """The page at this address, without an error."""
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE_S)
-    for name in ("dir",):
-        if name in query:
-            at.query_params[name] = query[name]
-    at.run()
-    for name, value in query.items():
-        at.query_params[name] = value
-    at.switch_page(str(ROOT / "pages" / "page_cache.py")).run()
-    assert [error.message for error in at.exception] == []
-    return at
-
-
-def html(at: AppTest) -> str:
-    """All HTML of the page but its stylesheet."""
-    return "\n".join(
-        element.proto.body
-        for element in at.get("html")
-        if not element.proto.body.startswith("<style>")
-    )
+    return open_page("page_cache", **query)
 
 
 def test_the_page_as_it_opens():
@@ -56,7 +34,7 @@ def test_the_page_as_it_opens():
     wrong.
     """
     at = page()
-    text = html(at)
+    text = page_html(at)
     assert "<h1>Page cache</h1>" in text
     assert (
         "8 faults while the index grows to 40 pages" in text
@@ -96,7 +74,7 @@ def test_a_table_and_a_download_beside_each_figure():
     )
     assert (
         '<td>16 MB</td><td class="r">2.54</td><td class="r">2.54</td><td class="r">0.00</td>'
-        in html(at)
+        in page_html(at)
     )
 
 
@@ -110,7 +88,7 @@ def test_the_address_brings_back_the_page():
         rule=exercise.RIGHT,
         on="1310 keys",
     )
-    text = html(at)
+    text = page_html(at)
     assert (
         "faults while the index grows to 100 pages" in text
         and "touches pages 0, 7, 10, 12, 13" in text
@@ -133,7 +111,7 @@ def test_an_address_may_say_anything(query):
     """What is no choice is passed over; what is no rule is said to be none; nothing becomes
     markup.
     """
-    text = html(page(**query))
+    text = page_html(page(**query))
     assert (
         "8 faults while the index grows to 40 pages" in text
         and "6\u202f901 entries" in text
@@ -146,7 +124,7 @@ def test_laggards_meet_cold_pages():
     """A slider: the images and the bars count them too."""
     at = page()
     at.select_slider(key="laggards").set_value("1 %").run()
-    text = html(at)
+    text = page_html(at)
     assert "tail reader and 1 % laggards" in text and "No fault: three" not in text
     assert "<tr class=on><td>1 %</td>" in text
     assert '<td class="r">–</td><td class="r">' in text  # no closed form for them
@@ -154,14 +132,14 @@ def test_laggards_meet_cold_pages():
 
 def test_larger_pages_and_another_section():
     """The pages of the image are those of memory; the section is named."""
-    text = html(page(page="16 KiB", section="64 KiB"))
+    text = page_html(page(page="16 KiB", section="64 KiB"))
     assert "while the index grows to 10 pages" in text and "A warm section of 64 KiB first" in text
 
 
 def test_a_real_index():
     """The entries and positions of a topic-partition: too small for anything to go cold."""
     at = page(index="dense-index-0", pattern="Open index")
-    text = html(at)
+    text = page_html(at)
     assert "No fault: three pages at most" in text
     assert "The index that is open. Mean of 4\u202f000 targets all over 1\u202f126 entries" in text
     assert (
@@ -182,13 +160,13 @@ def test_an_index_that_cannot_be_read(monkeypatch):
         )
 
     monkeypatch.setattr(controls, "read_index", refusing)
-    text = html(page(index="dense-index-0"))
+    text = page_html(page(index="dense-index-0"))
     assert "The index of dense-index-0 cannot be read" in text and "40 pages" in text
 
 
 def test_without_a_directory_the_lab_is_open():
     """It needs none."""
-    assert "8 faults while" in html(page(dir="/nowhere/kafka"))
+    assert "8 faults while" in page_html(page(dir="/nowhere/kafka"))
 
 
 def test_a_rule_is_tried_as_it_is_written():
@@ -201,12 +179,12 @@ def test_a_rule_is_tried_as_it_is_written():
         (exercise.RIGHT, "Right for every slot"),
     ):
         field.set_value(rule).run()
-        assert words in html(at)
+        assert words in page_html(at)
 
 
 def test_the_two_popular_answers_are_shown_where_they_fail():
     """Each with its count."""
-    text = html(page())
+    text = page_html(page())
     assert "it fails for 5 of 5 that are a key, above the last key, an empty index" in text
     assert "it fails for below the first key, above the last key, an empty index" in text
 
@@ -242,8 +220,8 @@ ENGLISH = re.compile(r"\b[a-z]{2,} [a-z]{2,} [a-z]{2,}\b")  # three words in a r
 )
 def test_in_chinese(query):
     """Every sentence and alt text; the address keeps its words."""
-    at = page_driver.opened("page_cache", lang="zh", **query)
-    text = re.sub(r"<code.*?</code>|<td class=\"kv-mono\".*?</td>", "", html(at))
+    at = page(lang="zh", **query)
+    text = re.sub(r"<code.*?</code>|<td class=\"kv-mono\".*?</td>", "", page_html(at))
     charts = [element.proto.alt for element in at.get("plotly_chart")]
     assert [
         match

@@ -14,7 +14,7 @@ from kafkaviz.app.pages.rolls import controls, disk_rolls
 from kafkaviz.app.workloads import config_of
 from kafkaviz.log.broker import open_broker
 from kafkaviz.simulate.producers.workload import to_toml
-from tests.app.page_driver import chosen, fine, html, moved, opened, pressed
+from tests.support.pages import assert_no_exception, chosen, moved, open_page, page_html, pressed
 
 T = "\u202f"
 SMALL = """
@@ -34,13 +34,13 @@ pytestmark = pytest.mark.usefixtures("starts")
 
 def page(**query: str) -> AppTest:
     """The page at this address."""
-    return opened("rolls", **query)
+    return open_page("rolls", **query)
 
 
 def test_the_page_as_it_opens():
     """A day in ten minutes: three causes, the curves, every roll, the stepper."""
     at = page()
-    text = html(at)
+    text = page_html(at)
     assert (
         "<h1>Rolls</h1>" in text
         and "is the active segment full, too old, or out of index slots?" in text
@@ -69,22 +69,22 @@ def test_a_download_beside_each_figure():
 def test_a_slider_changes_the_run_and_is_compared():
     """The run before stands beside the new one; one that is kept stays there."""
     at = moved(page(), "segment.ms", "30 s")
-    text = html(at)
+    text = page_html(at)
     assert (
         "segment.ms 1 min → 30 s" in text
         and "<td>Segments</td>" in text
         and '<th class="r">Before</th>' in text
     )
     pressed(at, "kv_pin")
-    assert "This run is kept" in html(at)
+    assert "This run is kept" in page_html(at)
     at = moved(moved(at, "segment.ms", "10 s"), "segment.bytes", "8 MiB")
-    text = html(at)
+    text = page_html(at)
     assert (
         "segment.bytes 16 MiB → 8 MiB, segment.ms 30 s → 10 s" in text
         and '<th class="r">Kept</th>' in text
     )
     pressed(at, "kv_unpin")
-    assert '<th class="r">Before</th>' in html(moved(at, "segment.bytes", "4 MiB"))
+    assert '<th class="r">Before</th>' in page_html(moved(at, "segment.bytes", "4 MiB"))
 
 
 def test_the_address_brings_a_run_back():
@@ -97,7 +97,7 @@ def test_the_address_brings_a_run_back():
         **{"from": "15–28"},
         story="A full time index",
     )
-    text = html(at)
+    text = page_html(at)
     assert "15 to 28 of" in text and "Batches of one record, 119 B" in text
     assert {slider.label: slider.value for slider in at.select_slider}["Throughput"] == "half"
 
@@ -113,7 +113,7 @@ def test_an_odd_address_is_passed_over():
         story="?",
         **{"from": "99"},
     )
-    assert "16 rolls: 5 by size" in html(at)
+    assert "16 rolls: 5 by size" in page_html(at)
 
 
 @pytest.mark.parametrize(
@@ -130,17 +130,17 @@ def test_an_odd_address_is_passed_over():
 def test_an_index_that_cannot_work_is_explained(room, words, why):
     """In its place, the stepper below still there."""
     at = page(workload="Steady 400 kB/s", room=room)
-    assert words in html(at) and why in html(at) and "Append by append" in html(at)
+    assert words in page_html(at) and why in page_html(at) and "Append by append" in page_html(at)
     if room == "12 B":
-        assert f"1{T}023 rolls: 1{T}023 by time index" in html(
+        assert f"1{T}023 rolls: 1{T}023 by time index" in page_html(
             at
-        ) and "batches in 1\u202f024 segments" in html(at)
+        ) and "batches in 1\u202f024 segments" in page_html(at)
 
 
 def test_a_batch_larger_than_its_segment_is_explained():
     """Kafka's own words; nothing else is drawn, where it is the first."""
     at = page(workload="Steady 400 kB/s", size="4 KiB")
-    text = html(at)
+    text = page_html(at)
     assert (
         "Kafka refuses a batch of this workload" in text
         and "RecordBatchTooLargeException" in text
@@ -155,22 +155,24 @@ def test_every_workload_runs():
     at = page()
     for name in workloads.by_title():
         chosen(at, "Workload", name)
-        assert "roll" in html(at), name
+        assert "roll" in page_html(at), name
 
 
 def test_a_workload_of_ones_own():
     """Written as TOML; what is wrong with it is said with its key."""
     at = page(workload=workloads.OWN_TITLE)
     at.text_area[0].set_value(SMALL).run()
-    assert "2 rolls: 2 by size" in html(fine(at))
+    assert "2 rolls: 2 by size" in page_html(assert_no_exception(at))
     at.text_area[0].set_value(SMALL.replace('"30s"', '"soon"')).run()
-    assert "This is no workload yet" in html(fine(at)) and "duration" in html(at)
+    assert "This is no workload yet" in page_html(
+        assert_no_exception(at)
+    ) and "duration" in page_html(at)
     assert workloads.parse_own(to_toml(workloads.parse_own(SMALL))) == workloads.parse_own(SMALL)
 
 
 def test_a_partition_on_disk():
     """Its rolls, its settings and where each was found."""
-    text = html(page(tp="tiny-index-0", of="tiny-index-0"))
+    text = page_html(page(tp="tiny-index-0", of="tiny-index-0"))
     assert (
         "29 segments of tiny-index-0, as they were found. Causes are inferred from what is on disk."
     ) in text
@@ -180,19 +182,19 @@ def test_a_partition_on_disk():
         and "from the topic settings" in text
         and "29 segments on disk" in text
     )
-    text = html(page(tp="heartbeat-0", of="heartbeat-0"))
+    text = page_html(page(tp="heartbeat-0", of="heartbeat-0"))
     assert "3 rolls: 3 by size" in text and f"inferred, 1{T}048{T}527–1{T}048{T}587" in text
 
 
 def test_a_partition_without_a_record():
     """A sentence, not an empty figure."""
     at = page(tp="empty-room-1", of="empty-room-1")
-    assert "No record, no roll" in html(at) and not at.get("plotly_chart")
+    assert "No record, no roll" in page_html(at) and not at.get("plotly_chart")
 
 
 def test_a_directory_that_is_not_there():
     """The simulated log needs none."""
-    assert "16 rolls: 5 by size" in html(page(dir="/nowhere"))
+    assert "16 rolls: 5 by size" in page_html(page(dir="/nowhere"))
 
 
 def test_the_archive_opens_like_any_directory(tmp_path):
@@ -223,7 +225,7 @@ def test_an_empty_segment_is_on_disk_too(tmp_path):
     for suffix in ("log", "index", "timeindex"):
         (tmp_path / "void-0" / f"{0:020d}.{suffix}").touch()
     (tmp_path / "meta.properties").write_text("version=1\n")
-    text = html(page(dir=str(tmp_path), of="void-0"))
+    text = page_html(page(dir=str(tmp_path), of="void-0"))
     assert (
         "1 segment of void-0" in text
         and "1 segment on disk" in text
@@ -292,7 +294,7 @@ def test_a_compressed_stream_is_not_generated_without_end():
 def test_the_page_in_another_language(chinese):
     """Its own words, the same numbers; the address names what was chosen as in every language."""
     at = page(workload="A published example", speed="half")
-    text = html(at)
+    text = page_html(at)
     assert (
         "<h1>滚动</h1>" in text and "次滚动：时间索引" in text and "24 个可用槽已用 24 个" in text
     )
@@ -302,12 +304,12 @@ def test_the_page_in_another_language(chinese):
     )
     assert "Strimzi 关于日志段保留的文章" in text and ">一半</b>" in text
     chosen(at, "负载", "Heartbeats")
-    assert at.query_params["workload"] in ("Heartbeats", ["Heartbeats"]) and "心跳" in html(at)
+    assert at.query_params["workload"] in ("Heartbeats", ["Heartbeats"]) and "心跳" in page_html(at)
 
 
 def test_changes_are_described_in_words(chinese):
     """The settings of a run are kept as links have them, and told in the reader's language."""
-    text = html(moved(page(), "吞吐量", "half"))
+    text = page_html(moved(page(), "吞吐量", "half"))
     assert "吞吐量 不变 → 一半" in text and "throughput" not in text
 
 

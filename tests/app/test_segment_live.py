@@ -12,7 +12,8 @@ from kafkaviz.app.cache import segment_cache
 from kafkaviz.errors import CannotOpen
 from kafkaviz.figures.segment import segment_bytes
 from kafkaviz.messages import message
-from tests.app.segment_page import copy_of, html, page, sent
+from tests.app.segment_page import copy_of, page, sent, spaced_html
+from tests.support.pages import assert_no_exception
 
 pytestmark = pytest.mark.usefixtures("starts")
 
@@ -35,9 +36,7 @@ def log(folder) -> Path:
 
 def again(at: AppTest) -> AppTest:
     """The page once more, in the same session."""
-    at.run()
-    assert [error.message for error in at.exception] == []
-    return at
+    return assert_no_exception(at.run())
 
 
 def end_of(log: Path, share: int = 2) -> int:
@@ -78,9 +77,9 @@ def test_a_log_that_was_emptied(folder, log):
     """There is no batch to pin any more, and its indexes have bytes."""
     at = page(folder, "refunds-0", 1, pin="3", tab="Bytes")
     os.truncate(log, 0)
-    assert "Nothing was written here yet" in html(again(at)) and sent(at) == ({}, {})
+    assert "Nothing was written here yet" in spaced_html(again(at)) and sent(at) == ({}, {})
     os.truncate(log, 40)
-    assert "No whole batch in this log" in html(again(at))
+    assert "No whole batch in this log" in spaced_html(again(at))
 
 
 @pytest.mark.parametrize("deleted", ["log", "segment", "topic-partition"])
@@ -102,9 +101,9 @@ def test_a_log_that_vanished(folder, log, deleted):
         "log": "There is no .log of this base offset",
         "segment": "No segment starts at offset 1",
     }
-    assert says.get(deleted, "holds no topic-partition refunds-0") in html(again(at)) and sent(
-        at
-    ) == (
+    assert says.get(deleted, "holds no topic-partition refunds-0") in spaced_html(
+        again(at)
+    ) and sent(at) == (
         {},
         {},
     )
@@ -116,7 +115,7 @@ def test_the_only_log_that_vanished(folder, log):
         path.unlink()
     at = page(folder, "refunds-0", 1)
     log.unlink()
-    assert "There is no .log of this base offset" in html(again(at))
+    assert "There is no .log of this base offset" in spaced_html(again(at))
 
 
 def test_a_log_renamed_to_be_deleted(folder, log):
@@ -125,7 +124,7 @@ def test_a_log_renamed_to_be_deleted(folder, log):
     for path in log.parent.glob(f"{STEM}.*"):
         path.rename(f"{path}.deleted")
     assert (
-        "Its files are renamed .deleted and wait to be removed." in html(again(at))
+        "Its files are renamed .deleted and wait to be removed." in spaced_html(again(at))
         and sent(at)[0]["slice"]["rows"] == BATCHES
     )
 
@@ -147,7 +146,7 @@ def test_what_is_lost_after_it_was_read(folder, log, monkeypatch, change):
     if change == "shrinks":
         assert 0 < sent(at)[0]["slice"]["rows"] < BATCHES
     else:
-        assert "There is no .log of this base offset" in html(at) and sent(at) == ({}, {})
+        assert "There is no .log of this base offset" in spaced_html(at) and sent(at) == ({}, {})
 
 
 def test_bytes_that_cannot_be_read_any_more(folder, log, monkeypatch):
@@ -158,4 +157,6 @@ def test_bytes_that_cannot_be_read_any_more(folder, log, monkeypatch):
 
     monkeypatch.setattr(segment_bytes, "view", refuse)
     at = page(folder, "refunds-0", 1, tab="Bytes")
-    assert f"{STEM}.log is not there." in html(at) and sent(at)[0]["slice"]["rows"] == BATCHES
+    assert (
+        f"{STEM}.log is not there." in spaced_html(at) and sent(at)[0]["slice"]["rows"] == BATCHES
+    )

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from kafkaviz.app.cache import segment_cache
 from kafkaviz.errors import CannotOpen
 from kafkaviz.messages import message, verbatim
-from tests.app.segment_page import copy_of, html, page, sent
+from tests.app.segment_page import copy_of, page, sent, spaced_html
 from tests.conftest import SAMPLES
 
 pytestmark = pytest.mark.usefixtures("starts")
@@ -21,13 +21,13 @@ pytestmark = pytest.mark.usefixtures("starts")
 
 def chosen_rows(at: AppTest) -> list[str]:
     """The highlighted rows of the three tables."""
-    return [line.split("</tr>")[0] for line in html(at).split('<tr class="on"')[1:]]
+    return [line.split("</tr>")[0] for line in spaced_html(at).split('<tr class="on"')[1:]]
 
 
 def test_a_sound_segment(clean):
     """Title, sentence, finding, facts and tables, around the offset of the address."""
     at = page(clean, "payments-0", 7975, pin="11612")
-    text, (words, tables) = html(at), sent(at)
+    text, (words, tables) = spaced_html(at), sent(at)
     assert (
         'payments-0 <span class="kv-fnt" style="font-weight:500">from offset 7 975</span>' in text
     )
@@ -85,7 +85,7 @@ def test_a_killed_segment(killed):
         words["lanes"]["index"]["unwritten"] == "never_written"
         and words["lanes"]["index"]["slots"] == 8192
     )
-    assert '<span style="color:var(--kv-torn-text)">45 B, torn</span>' in html(at)
+    assert '<span style="color:var(--kv-torn-text)">45 B, torn</span>' in spaced_html(at)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_damaged_segments(damaged, partition, segment, title, words):
     at = page(damaged, partition, segment)
     assert sent(at)[0]["title"].replace("\u202f", " ").startswith(title)
     for word in words:
-        assert word in html(at), word
+        assert word in spaced_html(at), word
 
 
 def test_what_is_pinned_first_in_a_damaged_segment(damaged):
@@ -140,12 +140,12 @@ def test_what_is_pinned_first_in_a_damaged_segment(damaged):
 def test_nothing_to_draw(source, partition, segment, finding, request):
     """One title, one sentence, a way on; no ruler."""
     at = page(request.getfixturevalue(source), partition, segment)
-    assert finding in html(at) and sent(at) == ({}, {}) and "<h1>" in html(at)
+    assert finding in spaced_html(at) and sent(at) == ({}, {}) and "<h1>" in spaced_html(at)
 
 
 def test_an_archive_is_named_as_it_was_given():
     """No folder of the cache: nobody knows it."""
-    text = html(page(SAMPLES / "kafka-4.3.1-clean.tar.gz", "nonexist-0"))
+    text = spaced_html(page(SAMPLES / "kafka-4.3.1-clean.tar.gz", "nonexist-0"))
     assert (
         "kafka-4.3.1-clean.tar.gz holds no topic-partition nonexist-0" in text
         and "unpacked" not in text
@@ -158,7 +158,7 @@ def test_a_missing_segment_names_those_there_are(damaged):
     labels = [button.label for button in at.button if button.key.startswith("kv_to_")]
     assert len(labels) == 7 and labels[1] == "`00000000000000000607` 76.1 KiB, closed"
     next(button for button in at.button if button.key == "kv_to_00000000000000000607").click().run()
-    assert "from offset 607" in html(at) and sent(at)[0]["base"] == "607"
+    assert "from offset 607" in spaced_html(at) and sent(at)[0]["base"] == "607"
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,7 @@ def test_a_segment_in_another_state(clean, tmp_path):
         )
     at = page(folder, "payments-0", 7975)
     assert (
-        "Its files are .cleaned: a compaction was writing them." in html(at)
+        "Its files are .cleaned: a compaction was writing them." in spaced_html(at)
         and sent(at)[0]["slice"]["rows"] == 906
     )
 
@@ -222,7 +222,7 @@ def test_a_log_that_may_not_be_read(clean, nothing_cached, monkeypatch):
 
     monkeypatch.setattr(segment_cache.anatomy, "read", refuse)
     at = page(clean, "payments-0", 7975)
-    assert "00000000000000007975.log could not be read" in html(at) and sent(at) == ({}, {})
+    assert "00000000000000007975.log could not be read" in spaced_html(at) and sent(at) == ({}, {})
 
 
 def test_a_log_that_vanished(clean, nothing_cached, monkeypatch):
@@ -232,7 +232,7 @@ def test_a_log_that_vanished(clean, nothing_cached, monkeypatch):
         raise CannotOpen(segment.log.path, message("errors.not_there"), kind="missing")
 
     monkeypatch.setattr(segment_cache.anatomy, "read", refuse)
-    assert "00000000000000007975.log is gone" in html(page(clean, "payments-0", 7975))
+    assert "00000000000000007975.log is gone" in spaced_html(page(clean, "payments-0", 7975))
 
 
 def test_a_log_that_grows_meanwhile(clean, tmp_path, monkeypatch):
@@ -242,22 +242,22 @@ def test_a_log_that_grows_meanwhile(clean, tmp_path, monkeypatch):
     monkeypatch.setattr(segment_cache.anatomy, "_tail", lambda *_: os.utime(log, ns=(1, 1)))
     at = page(folder, "refunds-0", 1)
     assert (
-        f"{1:020d}.log changed while it was read" in html(at)
+        f"{1:020d}.log changed while it was read" in spaced_html(at)
         and sent(at)[0]["slice"]["rows"] == 174
     )
     monkeypatch.undo()
     assert segment_cache.anatomy.file.read is real
     next(button for button in at.button if button.key == "kv_read_again").click().run()
-    assert "changed while it was read" not in html(at)
+    assert "changed while it was read" not in spaced_html(at)
 
 
 def test_a_changed_file_is_read_anew(clean, tmp_path):
     """The index was cut after the first look."""
     folder = copy_of(clean, tmp_path, "refunds-0")
-    assert "26 have an index entry" in html(page(folder, "refunds-0", 1))
+    assert "26 have an index entry" in spaced_html(page(folder, "refunds-0", 1))
     index = folder / "refunds-0" / f"{1:020d}.index"
     index.write_bytes(index.read_bytes()[:80])
-    assert "10 have an index entry" in html(page(folder, "refunds-0", 1))
+    assert "10 have an index entry" in spaced_html(page(folder, "refunds-0", 1))
 
 
 def test_names_from_disk_become_no_markup(clean, tmp_path):
@@ -265,8 +265,8 @@ def test_names_from_disk_become_no_markup(clean, tmp_path):
     evil = "<img src=x onerror=alert(1)>-0"
     shutil.copytree(clean / "refunds-0", tmp_path / evil)
     at = page(tmp_path, evil, 1)
-    assert "<img" not in html(at) and "&lt;img src=x" in html(at)
-    assert "<img" not in html(page(tmp_path, evil, "<img>")) and "<img" not in html(
+    assert "<img" not in spaced_html(at) and "&lt;img src=x" in spaced_html(at)
+    assert "<img" not in spaced_html(page(tmp_path, evil, "<img>")) and "<img" not in spaced_html(
         page(tmp_path, "<img>-1", 1)
     )
 
@@ -276,7 +276,7 @@ def test_names_that_are_no_text(clean, tmp_path):
     name = os.fsdecode(b"caf\xe9-0")
     shutil.copytree(clean / "refunds-0", tmp_path / name)
     at = page(tmp_path, None, 1)
-    assert "caf\ufffd-0 <span" in html(at) and sent(at)[0]["slice"]["rows"] == 174
+    assert "caf\ufffd-0 <span" in spaced_html(at) and sent(at)[0]["slice"]["rows"] == 174
 
 
 def test_a_segment_before_magic_2(data, tmp_path):
@@ -287,7 +287,7 @@ def test_a_segment_before_magic_2(data, tmp_path):
         )
     (tmp_path / "old-0").mkdir()
     (tmp_path / "old-0" / f"{809_535:020d}.log").write_bytes(bytes.fromhex(message))
-    text = html(page(tmp_path, "old-0", 809_535))
+    text = spaced_html(page(tmp_path, "old-0", 809_535))
     assert "Messages of magic 0 have no timestamp.</p>" in text
     assert "<th>CRC-32</th>" in text and ">Epoch</th>" not in text
 
@@ -297,7 +297,7 @@ def test_in_chinese(clean, killed):
     the address.
     """
     at = page(clean, "payments-0", 7975, pin="11612", lang="zh", tab="Time index", shade="Size")
-    text, words = html(at), sent(at)[0]
+    text, words = spaced_html(at), sent(at)[0]
     assert (
         "906 个批次，共 1023 KiB。209 个有索引项" in text
         and "<dt>保留到</dt>" in text
@@ -314,6 +314,6 @@ def test_in_chinese(clean, killed):
         "时间索引",
         "字节",
     ] and at.session_state["tab"] == "时间索引"
-    tail = html(page(killed, "append-time-0", 0, lang="zh"))
+    tail = spaced_html(page(killed, "append-time-0", 0, lang="zh"))
     assert "45 B，残缺" in tail and "<dt>从未写过</dt>" in tail
-    assert "没有从偏移量 5 开始的日志段" in html(page(clean, "payments-0", 5, lang="zh"))
+    assert "没有从偏移量 5 开始的日志段" in spaced_html(page(clean, "payments-0", 5, lang="zh"))

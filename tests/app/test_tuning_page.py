@@ -22,7 +22,16 @@ from kafkaviz.app.workloads import OWN_TITLE
 from kafkaviz.errors import CorruptFile, KafkavizError
 from kafkaviz.log.broker import open_broker
 from kafkaviz.messages import verbatim
-from tests.app.page_driver import PATIENCE_S, chosen, fine, html, moved, opened, pressed, slider
+from tests.support.pages import (
+    PATIENCE_S,
+    assert_no_exception,
+    chosen,
+    moved,
+    open_page,
+    page_html,
+    pressed,
+    slider,
+)
 
 T = "\u202f"
 SMALL = """
@@ -42,7 +51,7 @@ def quiet(starts, monkeypatch) -> None:
 
 def page(**query: str) -> AppTest:
     """The page at this address."""
-    return opened("tuning", **query)
+    return open_page("tuning", **query)
 
 
 def test_the_page_of_payments():
@@ -50,7 +59,7 @@ def test_the_page_of_payments():
     agrees with the directory.
     """
     at = page(tp="payments-0")
-    text = html(at)
+    text = page_html(at)
     assert (
         f"What each interval would have cost on payments-0: 2{T}167 batches of 78 to 2{T}903 B, "
         "2.38 MiB of log in 3 segments."
@@ -82,7 +91,7 @@ def test_the_page_of_payments():
 
 def test_tiny_batches_are_advised_to_batch():
     """heartbeat-0: one record a batch; the interval only trades."""
-    text = html(page(tp="heartbeat-0"))
+    text = page_html(page(tp="heartbeat-0"))
     assert (
         "Batch first" in text
         and "linger.ms" in text
@@ -94,12 +103,12 @@ def test_the_slider_considers_another_interval():
     """Titles, table and command follow; Today goes back."""
     at = page(tp="payments-0", consider="65536")
     assert (
-        "64 KiB instead of 4 KiB: a lookup reads 8.1 times as many headers" in html(at)
+        "64 KiB instead of 4 KiB: a lookup reads 8.1 times as many headers" in page_html(at)
         and "index.interval.bytes=65536" in at.code[0].value
     )
     moved(at, "index.interval.bytes", "2048")
-    assert "2 KiB instead of 4 KiB" in html(at) and "4 KiB against 2 KiB" in html(at)
-    text = html(pressed(at, "kv_today"))
+    assert "2 KiB instead of 4 KiB" in page_html(at) and "4 KiB against 2 KiB" in page_html(at)
+    text = page_html(pressed(at, "kv_today"))
     assert (
         f'<b style="color:var(--kv-ink)">4{T}096</b>, today' in text
         and "Today, batch by batch" in text
@@ -112,10 +121,10 @@ def test_budgets_change_the_answer():
     cost more.
     """
     at = page(tp="payments-0", p99="10 µs warm")
-    text = html(at)
+    text = page_html(at)
     assert "Over its budget: the p99 lookup" in text and "too little to be worth a change" in text
     at = page(tp="payments-0", storage="hdd", fetches="10000", reads="3.9.0")
-    text = html(at)
+    text = page_html(at)
     assert (
         "modelled, hdd" in text
         and "Cores for lookups" in text
@@ -127,7 +136,7 @@ def test_budgets_change_the_answer():
 
 def test_an_odd_address_is_passed_over():
     """What is no choice is none."""
-    text = html(
+    text = page_html(
         page(
             tp="payments-0",
             consider="3 apples",
@@ -147,7 +156,7 @@ def test_the_whole_broker_topic_by_topic():
     left alone.
     """
     at = page(tune="Whole broker")
-    text = html(at)
+    text = page_html(at)
     assert (
         "in 90 segments. Not counted: 3 segments that are not in use (-delete, .deleted), and "
         "__cluster_metadata."
@@ -170,13 +179,13 @@ def test_the_whole_broker_topic_by_topic():
         and "--entity-type brokers --entity-default" in at.code[0].value
     )
     chosen(at, "Open a topic", "payments-0")
-    assert f"Keep 4{T}096" in html(at) and at.query_params["tp"] == "payments-0"
+    assert f"Keep 4{T}096" in page_html(at) and at.query_params["tp"] == "payments-0"
 
 
 def test_a_topic_of_several_partitions():
     """All of them together, beside each alone."""
     at = page(tp="orders-0", tune="all of orders")
-    assert "cost on all of orders: 599 batches" in html(at) and "Keep" in html(at)
+    assert "cost on all of orders: 599 batches" in page_html(at) and "Keep" in page_html(at)
     # a hyphen is kept from becoming a list
     options = {option.replace("\\", "") for option in at.get("button_group")[0].options}
     assert options == {"heartbeat-0", "orders-0", "all of orders", "Whole broker", "Workload"}
@@ -187,7 +196,7 @@ def test_the_log_once_more():
     too.
     """
     at = page(tp="payments-0", consider="4096", if_size="4 MiB", if_room="4 KiB")
-    text = html(at)
+    text = page_html(at)
     assert (
         "now 1 MiB, inferred from the rolls" in text
         and "<td>segment.bytes</td>" in text
@@ -201,9 +210,9 @@ def test_the_log_once_more():
     assert "memory maps once every index is loaded" in text
     at = page(tp="payments-0", if_age="1 min")
     assert (
-        "<td>segment.ms</td>" in html(at)
+        "<td>segment.ms</td>" in page_html(at)
         and "segment.ms=60000" in at.code[1].value
-        and "counts from the next append on" in html(at)
+        and "counts from the next append on" in page_html(at)
     )
 
 
@@ -214,7 +223,7 @@ def test_settings_that_kafka_does_not_take_are_explained(nothing_cached, monkeyp
         raise KafkavizError(verbatim("with these settings Kafka ends in X: too large"))
 
     monkeypatch.setattr(what_if, "compare", refuses)
-    text = html(page(tp="payments-0"))
+    text = page_html(page(tp="payments-0"))
     assert (
         "This log cannot be written so" in text
         and "Kafka ends in X: too large" in text
@@ -224,14 +233,14 @@ def test_settings_that_kafka_does_not_take_are_explained(nothing_cached, monkeyp
 
 def test_followers_and_remote_storage():
     """Counted: one entry an append is coarse; what a remote read carries."""
-    text = html(page(tp="payments-0"))
+    text = page_html(page(tp="payments-0"))
     assert (
         "A follower catching up, 1 MiB" in text
         and "KAFKA-806" in text
         and "Segments whose indexes the 1 GiB cache holds" in text
     )
     assert "if the topic had it" in text
-    text = html(page(tp="payments-0", tiered="tiered"))
+    text = page_html(page(tp="payments-0", tiered="tiered"))
     assert "if the topic had it" not in text
 
 
@@ -239,7 +248,7 @@ def test_followers_and_remote_storage():
 def test_a_workload_that_comes_along_and_ones_own():
     """Measured like any log; what somebody wrote is checked first."""
     at = page(tune="Workload")
-    text = html(at)
+    text = page_html(at)
     assert (
         "on the workload “Heartbeats”: 86" in text
         and "the workload’s own batches" in text
@@ -247,11 +256,13 @@ def test_a_workload_that_comes_along_and_ones_own():
     )
     chosen(at, "Workload", OWN_TITLE)
     at.text_area[0].set_value(SMALL).run()
-    assert "on the workload “Your own”: " in html(fine(at)) and f"Keep 4{T}096" in html(at)
+    assert "on the workload “Your own”: " in page_html(
+        assert_no_exception(at)
+    ) and f"Keep 4{T}096" in page_html(at)
     at.text_area[0].set_value(SMALL.replace('"30s"', '"soon"')).run()
     assert (
-        "This is no workload yet" in html(fine(at))
-        and "duration" in html(at)
+        "This is no workload yet" in page_html(assert_no_exception(at))
+        and "duration" in page_html(at)
         and not at.get("plotly_chart")
     )
 
@@ -259,12 +270,12 @@ def test_a_workload_that_comes_along_and_ones_own():
 def test_a_log_without_a_batch():
     """A sentence, no figure."""
     at = page(tp="empty-room-1")
-    assert "No batch, no lookup" in html(at) and not at.get("plotly_chart")
+    assert "No batch, no lookup" in page_html(at) and not at.get("plotly_chart")
 
 
 def test_a_directory_that_is_not_there_still_has_workloads():
     """The workload needs none."""
-    assert "on the workload “Heartbeats”" in html(page(dir="/nowhere"))
+    assert "on the workload “Heartbeats”" in page_html(page(dir="/nowhere"))
 
 
 def test_a_log_that_cannot_be_read_is_named(monkeypatch):
@@ -274,7 +285,7 @@ def test_a_log_that_cannot_be_read_is_named(monkeypatch):
         raise CorruptFile("orders-0/00000000000000000000.log", 4, verbatim("batch length is -1"))
 
     monkeypatch.setattr(measure_jobs, "open_source", fails)
-    text = html(page(tp="payments-0"))
+    text = page_html(page(tp="payments-0"))
     assert "This cannot be tuned" in text and "byte 4: batch length is -1." in text
 
 
@@ -293,7 +304,7 @@ def test_what_takes_long_is_read_in_the_background(monkeypatch):
     monkeypatch.setattr(measure_jobs, "open_source", slow)
     at = page(tp="payments-0")
     for _ in range(100):
-        if "MiB of .log measured" in html(at.run()) and "B/s, about" in html(at):
+        if "MiB of .log measured" in page_html(at.run()) and "B/s, about" in page_html(at):
             break
     first = (
         broker_cache.open_snapshot(access.samples()[0])
@@ -302,18 +313,18 @@ def test_what_takes_long_is_read_in_the_background(monkeypatch):
         .log.size_bytes
     )
     assert (
-        f"{units.size(first // 2)} of 2.38 MiB of .log measured" in html(at)
-        and "kv-prog" in html(at)
-        and "<h1>Tuning</h1>" in html(at)
+        f"{units.size(first // 2)} of 2.38 MiB of .log measured" in page_html(at)
+        and "kv-prog" in page_html(at)
+        and "<h1>Tuning</h1>" in page_html(at)
     )
     at = pressed(at, "kv_tuning_cancel")
     (reading,) = measure_jobs.measure_jobs().jobs()
-    assert reading.state == "cancelled" and "Measuring was cancelled" in html(at.run())
+    assert reading.state == "cancelled" and "Measuring was cancelled" in page_html(at.run())
     go.set()
     reading.settle(PATIENCE_S)
     assert reading.result is None and len(calls) == 1
     monkeypatch.setattr(tuning_page, "PATIENCE_S", PATIENCE_S)
-    assert "Measuring was cancelled" not in html(pressed(at, "kv_tuning_again"))
+    assert "Measuring was cancelled" not in page_html(pressed(at, "kv_tuning_again"))
     assert len(calls) == 2
 
 
@@ -387,7 +398,7 @@ def test_another_log_comes_with_its_own_interval():
     at.query_params.clear()
     at.query_params["tp"] = "weblogs-0"
     at.run()
-    text = html(fine(at))
+    text = page_html(assert_no_exception(at))
     assert (
         "cost on weblogs-0" in text
         and slider(at, "index.interval.bytes").value != "1024"
@@ -400,7 +411,7 @@ def test_the_page_in_another_language(chinese):
     the address as in English.
     """
     at = page(tp="payments-0", p99="100 µs warm")
-    text = html(at)
+    text = page_html(at)
     assert "<h1>调优</h1>" in text and f"保持 4{T}096" in text and "在允许的 100 µs 之内" in text
     assert (
         "4 KiB 换成 32 KiB：一次查找读的批次头是原来的 4.4 倍" in text
@@ -416,4 +427,4 @@ def test_the_page_in_another_language(chinese):
         and "how it is known" not in text.lower()
     )
     chosen(at, "冷读来自", "hdd")
-    assert at.query_params["storage"] in ("hdd", ["hdd"]) and "模型，hdd" in html(at)
+    assert at.query_params["storage"] in ("hdd", ["hdd"]) and "模型，hdd" in page_html(at)

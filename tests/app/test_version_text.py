@@ -1,14 +1,13 @@
 """Which Kafka wrote a directory, in words."""
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from kafkaviz import messages
 from kafkaviz.analysis.inference import InferredRelease, infer_release
 from kafkaviz.app.widgets import version_text
 from kafkaviz.log.broker import open_broker
 from kafkaviz.messages import message, render
-from tests.app.page_driver import PATIENCE_S, ROOT, fine, html
+from tests.support.pages import open_page, page_html
 
 
 @pytest.mark.parametrize(
@@ -55,9 +54,7 @@ def test_the_traces_that_say_so(monkeypatch, clean):
 def test_a_page_says_nothing_where_nothing_tells(directory, starts):
     """The quiet sentence behind the chips is empty."""
     (directory / "meta.properties").unlink()
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE_S)
-    at.query_params["dir"] = str(directory)
-    text = html(fine(at.run()))
+    text = page_html(open_page(dir=directory))
     assert (
         "Kafka of an unknown version" in text
         and '<span class="kv-sm kv-fnt kv-after"></span>' in text

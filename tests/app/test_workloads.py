@@ -8,7 +8,7 @@ from kafkaviz.app import workloads
 from kafkaviz.errors import KafkavizError
 from kafkaviz.messages import say
 from kafkaviz.simulate.producers.workload import PRESETS, preset
-from tests.app.page_driver import opened
+from tests.support.pages import open_page
 
 pytestmark = pytest.mark.usefixtures("starts")
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("starts")
 )
 def test_a_page_offers_what_the_commands_take(page, link, first):
     """In their order, and below them one's own; each page opens with the one that tells it best."""
-    at = opened(page, **link)
+    at = open_page(page, **link)
     selectbox = at.selectbox(key="workload")
     assert selectbox.options == [*(preset(name).title for name in PRESETS), workloads.OWN_TITLE]
     assert selectbox.value == preset(first).title

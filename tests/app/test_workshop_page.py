@@ -4,7 +4,6 @@ languages, a lesson that was dropped in.
 
 import re
 from html import unescape
-from pathlib import Path
 from urllib.parse import parse_qsl
 
 import pytest
@@ -18,9 +17,7 @@ from kafkaviz.app.lessons.live import LIVE
 from kafkaviz.app.pages.workshop import lesson_state
 from kafkaviz.messages import text_in
 from tests.app.lesson_text import GOOD
-
-ROOT = Path(__file__).parents[2]
-PATIENCE_S = 60
+from tests.support.pages import ROOT, assert_no_exception, open_page, page_html
 
 
 @pytest.fixture(autouse=True)
@@ -31,28 +28,7 @@ def quiet(starts, monkeypatch) -> None:
 
 def page(**query: str) -> AppTest:
     """The page at this address, without an error."""
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE_S)
-    # the first address of a session gives its language
-    at.query_params["lang"] = query.get("lang", "")
-    at.run()
-    for name, value in query.items():
-        at.query_params[name] = value
-    return sound(at.switch_page(str(ROOT / "pages" / "workshop.py")).run())
-
-
-def sound(at: AppTest) -> AppTest:
-    """The same, if nothing went wrong."""
-    assert [error.message for error in at.exception] == []
-    return at
-
-
-def html(at: AppTest) -> str:
-    """All HTML of the page but its stylesheets."""
-    return "\n".join(
-        element.proto.body
-        for element in at.get("html")
-        if not element.proto.body.startswith("<style>")
-    )
+    return open_page("workshop", **query)
 
 
 def text(at: AppTest) -> str:
@@ -78,7 +54,7 @@ def chosen(at: AppTest):
 
 def press(at: AppTest, key: str) -> AppTest:
     """The page after a button was pressed."""
-    return sound(at.button(key=key).click().run())
+    return assert_no_exception(at.button(key=key).click().run())
 
 
 def test_the_page_as_it_opens():
@@ -86,9 +62,9 @@ def test_the_page_as_it_opens():
     question.
     """
     at = page()
-    assert "<h1>A log is cut into segments</h1>" in html(
+    assert "<h1>A log is cut into segments</h1>" in page_html(
         at
-    ) and "Lesson 1 of 8, step 1 of 4" in html(at)
+    ) and "Lesson 1 of 8, step 1 of 4" in page_html(at)
     assert [at.button(key=f"kv_go_{number}").label for number in range(8)] == [
         "Three files",
         "Batches, not records",
@@ -99,11 +75,11 @@ def test_the_page_as_it_opens():
         "When segments roll",
         "After a crash",
     ]
-    assert "The figure appears when you have answered" in html(
+    assert "The figure appears when you have answered" in page_html(
         at
-    ) and "4 segments of heartbeat-0" not in html(at)
+    ) and "4 segments of heartbeat-0" not in page_html(at)
     assert at.button(key="kv_back").disabled and at.button(key="kv_next").disabled
-    assert "Often said" not in html(at) and "**floor**" not in text(at)  # either would tell
+    assert "Often said" not in page_html(at) and "**floor**" not in text(at)  # either would tell
 
 
 def test_a_figure_waits_for_the_task():
@@ -111,32 +87,34 @@ def test_a_figure_waits_for_the_task():
     alone.
     """
     at = page(lesson="three-files", at="3")
-    assert "00 00 00 2b 00 00 10 53" in html(at) and "when you have solved the exercise" in html(at)
-    at = sound(at.text_input(key="kv_given_three-files_3").input("10948 4179").run())
-    assert ">Right<" in html(at) and "when you have solved the exercise" not in html(at)
+    assert "00 00 00 2b 00 00 10 53" in page_html(
+        at
+    ) and "when you have solved the exercise" in page_html(at)
+    at = assert_no_exception(at.text_input(key="kv_given_three-files_3").input("10948 4179").run())
+    assert ">Right<" in page_html(at) and "when you have solved the exercise" not in page_html(at)
 
 
 def test_a_choice_reveals_and_is_kept_in_the_address():
     """Wrong first, then right; the figure comes, the next step is free."""
     at = press(page(), "kv_choice_1")
     assert (
-        "Not so" in html(at)
+        "Not so" in page_html(at)
         and "not above 20000 is 10905: the **floor**" in text(at)
-        and "4 segments of heartbeat-0" in html(at)
+        and "4 segments of heartbeat-0" in page_html(at)
     )
     assert query_value(at, "answers") == "three-files.1b" and not at.button(key="kv_next").disabled
     at = press(at, "kv_choice_0")
     assert (
-        ">Right<" in html(at)
+        ">Right<" in page_html(at)
         and query_value(at, "answers") == "three-files.1a"
-        and "1 of 38 questions answered" in html(at)
+        and "1 of 38 questions answered" in page_html(at)
     )
     at = press(at, "kv_next")
-    assert "<h1>Log, offset index, time index</h1>" in html(at) and (
+    assert "<h1>Log, offset index, time index</h1>" in page_html(at) and (
         query_value(at, "lesson"),
         query_value(at, "at"),
     ) == ("three-files", "2")
-    assert "<h1>A log is cut into segments</h1>" in html(press(at, "kv_back"))
+    assert "<h1>A log is cut into segments</h1>" in page_html(press(at, "kv_back"))
 
 
 def test_an_address_goes_on_where_it_was_copied():
@@ -146,30 +124,34 @@ def test_an_address_goes_on_where_it_was_copied():
         at="2",
         answers="last-offset.2a three-files.1z nonsense last-offset.99h",
     )
-    assert "<h1>What the entry says</h1>" in html(at) and "Key 22 is above 21" in text(at)
+    assert "<h1>What the entry says</h1>" in page_html(at) and "Key 22 is above 21" in text(at)
     at = page(lesson="no-such-lesson", at="77")
-    assert "Lesson 1 of 8, step 4 of 4" in html(at)
+    assert "Lesson 1 of 8, step 4 of 4" in page_html(at)
 
 
 def test_an_exercise_is_checked():
     """Empty, no number, wrong, right; right is kept and counted."""
     at = page(lesson="three-files", at="3")
-    assert '<div class="kv-given">00 00 00 2b 00 00 10 53</div>' in html(
+    assert '<div class="kv-given">00 00 00 2b 00 00 10 53</div>' in page_html(
         at
-    ) and "kv-judged" not in html(at)
+    ) and "kv-judged" not in page_html(at)
     for answer, words in (
         ("43", "Give 2 numbers"),
         ("43 4179", "43 4179 is not it"),
         ("none", "Give 2 numbers"),
     ):
-        at = sound(field(at).set_value(answer).run())
-        assert "Not yet" in html(at) and words in html(at) and query_value(at, "answers") == ""
-    at = sound(field(at).set_value("10,948 and 4179").run())
-    assert "<b>Right</b>" in html(at) and query_value(at, "answers") == "three-files.3x"
+        at = assert_no_exception(field(at).set_value(answer).run())
+        assert (
+            "Not yet" in page_html(at)
+            and words in page_html(at)
+            and query_value(at, "answers") == ""
+        )
+    at = assert_no_exception(field(at).set_value("10,948 and 4179").run())
+    assert "<b>Right</b>" in page_html(at) and query_value(at, "answers") == "three-files.3x"
     assert query_value(at, "given") == "10,948 and 4179"
     at = press(at, "kv_next")
     assert field(at).value == "" and "given" not in at.query_params
-    assert "43 is not it" in html(page(lesson="three-files", at="4", given="43"))
+    assert "43 is not it" in page_html(page(lesson="three-files", at="4", given="43"))
 
 
 def test_only_a_rule_counts_its_characters():
@@ -185,37 +167,39 @@ def test_the_ceiling_is_tried_on_every_slot():
     right.
     """
     at = page(lesson="binary-search", at="3")
-    at = sound(field(at).set_value("slot + 1").run())
-    assert "Wrong for 7 of 16 targets, among them 6: the ceiling is slot 0" in html(at)
-    at = sound(field(at).set_value("slot plus 1").run())
-    assert "This is no rule yet, at character 6" in html(at)
+    at = assert_no_exception(field(at).set_value("slot + 1").run())
+    assert "Wrong for 7 of 16 targets, among them 6: the ceiling is slot 0" in page_html(at)
+    at = assert_no_exception(field(at).set_value("slot plus 1").run())
+    assert "This is no rule yet, at character 6" in page_html(at)
     rule = (
         "if slot >= 0 and key(slot) = target then slot else if slot + 1 < entries then slot + 1 "
         "else none"
     )
-    at = sound(field(at).set_value(rule).run())
-    assert "<b>Right</b>" in html(at) and query_value(at, "answers") == "binary-search.3x"
+    at = assert_no_exception(field(at).set_value(rule).run())
+    assert "<b>Right</b>" in page_html(at) and query_value(at, "answers") == "binary-search.3x"
 
 
 def test_a_choice_of_causes():
     """The task whose answer is a word."""
     at = page(lesson="rolls", at="1")
-    at = sound(chosen(at).set_value("Size").run())
-    assert "Not yet" in html(at)
-    at = sound(chosen(at).set_value("Time index").run())
-    assert "<b>Right</b>" in html(at)
-    assert "16 rolls: 5 by size, 3 by time, 8 by time index" in html(at)
+    at = assert_no_exception(chosen(at).set_value("Size").run())
+    assert "Not yet" in page_html(at)
+    at = assert_no_exception(chosen(at).set_value("Time index").run())
+    assert "<b>Right</b>" in page_html(at)
+    assert "16 rolls: 5 by size, 3 by time, 8 by time index" in page_html(at)
 
 
 def test_chinese():
     """The other language by a button; a step, a task and the labels in it; back again."""
     at = press(page(lesson="rolls", at="1"), "kv_lang_zh")
-    assert query_value(at, "lang") == "zh" and "第 7 课，共 8 课 · 第 1 步，共 4 步" in html(at)
-    assert "<h1>五个原因，每次追加之前都要问</h1>" in html(at) and 'lang="zh"' in html(at)
-    at = sound(chosen(at).set_value("时间索引").run())
-    assert "<b>正确</b>" in html(at)
+    assert query_value(at, "lang") == "zh" and "第 7 课，共 8 课 · 第 1 步，共 4 步" in page_html(
+        at
+    )
+    assert "<h1>五个原因，每次追加之前都要问</h1>" in page_html(at) and 'lang="zh"' in page_html(at)
+    at = assert_no_exception(chosen(at).set_value("时间索引").run())
+    assert "<b>正确</b>" in page_html(at)
     at = press(at, "kv_lang_en")
-    assert "lang" not in at.query_params and "Five reasons" in html(at)
+    assert "lang" not in at.query_params and "Five reasons" in page_html(at)
 
 
 @pytest.mark.slow
@@ -227,18 +211,21 @@ def test_every_step_draws(language):
         for part, step in enumerate(lesson.steps, 1):
             at.query_params["lesson"], at.query_params["at"] = lesson.name, str(part)
             at.query_params["answers"] = f"{lesson.name}.{part}a {lesson.name}.{part}x"
-            sound(at.run())
-            assert f"<h1>{step.title.replace(chr(39), '&#x27;')}</h1>" in html(at), (
+            assert_no_exception(at.run())
+            assert f"<h1>{step.title.replace(chr(39), '&#x27;')}</h1>" in page_html(at), (
                 lesson.name,
                 part,
             )
-            assert "kv-state" not in html(at) and "kv-wait" not in html(at), (lesson.name, part)
+            assert "kv-state" not in page_html(at) and "kv-wait" not in page_html(at), (
+                lesson.name,
+                part,
+            )
 
 
 def test_teachers_notes_and_timings():
     """What to say, from which minute; the teacher is not held up by a question."""
     at = press(page(lesson="last-offset", at="2"), "kv_notes")
-    assert "minute 13.5 to 15 of 45, 1.5 min" in html(at) and "KAFKA-6530" in text(at)
+    assert "minute 13.5 to 15 of 45, 1.5 min" in page_html(at) and "KAFKA-6530" in text(at)
     assert not at.button(key="kv_next").disabled and [
         expander.label for expander in at.expander
     ] == ["The whole session in 45 minutes"]
@@ -249,7 +236,7 @@ def test_the_hand_out():
     that tells an answer among them.
     """
     at = press(page(lesson="last-offset", at="2"), "kv_paper")
-    sheet = html(at)
+    sheet = page_html(at)
     assert all(
         f"{part} · {step.title}" in sheet
         for part, step in enumerate(lessons.lessons("en")[0][2].steps, 1)
@@ -260,8 +247,8 @@ def test_the_hand_out():
         "above 4\u202f096: the offset index gets" in after
         and "above 4\u202f096: the offset index gets" not in before
     )
-    assert "For the teacher" not in sheet and "For the teacher" in html(press(at, "kv_notes"))
-    assert "<h1>What the entry says</h1>" in html(press(at, "kv_paper"))
+    assert "For the teacher" not in sheet and "For the teacher" in page_html(press(at, "kv_notes"))
+    assert "<h1>What the entry says</h1>" in page_html(press(at, "kv_paper"))
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -273,9 +260,9 @@ def test_no_sheet_tells_what_it_asks(language):
     answers = []
     for lesson in lessons.lessons(language)[0]:
         at.query_params["lesson"] = lesson.name
-        sheet = on_paper(sound(at.run())).partition(f"\n{text_in(language, 'workshop.answers')}\n")[
-            0
-        ]
+        sheet = on_paper(assert_no_exception(at.run())).partition(
+            f"\n{text_in(language, 'workshop.answers')}\n"
+        )[0]
         assert all(
             f"\n{part} · {plain(step.title)}" in sheet for part, step in enumerate(lesson.steps, 1)
         )
@@ -355,8 +342,8 @@ def test_start_again():
     assert query_value(at, "answers") == "time.1b time.2x"
     at = press(at, "kv_reset")
     assert (
-        "Lesson 1 of 8, step 1" in html(at)
-        and "0 of 38 questions answered" in html(at)
+        "Lesson 1 of 8, step 1" in page_html(at)
+        and "0 of 38 questions answered" in page_html(at)
         and "answers" not in at.query_params
     )
 
@@ -366,15 +353,15 @@ def test_who_looks_at_another_page_comes_back_to_the_same_step():
     nothing to come back to.
     """
     at = page(lesson="time", at="3", answers="time.1b", lang="zh")
-    sound(at.switch_page(str(ROOT / "pages" / "health.py")).run())
+    assert_no_exception(at.switch_page(str(ROOT / "pages" / "health.py")).run())
     for name in ("lesson", "at", "answers"):
         del at.query_params[name]
-    at = sound(at.switch_page(str(ROOT / "pages" / "workshop.py")).run())
-    assert "第 6 课，共 8 课 · 第 3 步" in html(at) and (
+    at = assert_no_exception(at.switch_page(str(ROOT / "pages" / "workshop.py")).run())
+    assert "第 6 课，共 8 课 · 第 3 步" in page_html(at) and (
         query_value(at, "answers"),
         query_value(at, "lang"),
     ) == ("time.1b", "zh")
-    assert "第 1 课" in html(sound(press(at, "kv_reset").run()))
+    assert "第 1 课" in page_html(assert_no_exception(press(at, "kv_reset").run()))
 
 
 def test_a_lesson_that_is_done_is_marked():
@@ -393,20 +380,20 @@ def test_a_lesson_added_as_a_markdown_file_appears(tmp_path, monkeypatch):
     """
     monkeypatch.setenv(lessons.LESSONS, str(tmp_path))
     at = page()
-    assert "Lesson 1 of 8" in html(at)
+    assert "Lesson 1 of 8" in page_html(at)
     (tmp_path / "ninth.en.md").write_text(GOOD, encoding="utf-8")
-    at = press(sound(at.run()), "kv_go_8")
+    at = press(assert_no_exception(at.run()), "kv_go_8")
     assert (
-        "Lesson 9 of 9, step 1 of 3" in html(at)
-        and "<h1>First</h1>" in html(at)
+        "Lesson 9 of 9, step 1 of 3" in page_html(at)
+        and "<h1>First</h1>" in page_html(at)
         and "Some text with `code`." in text(at)
     )
     (tmp_path / "ninth.en.md").write_text(GOOD.replace("target: 21", "targt: 21"), encoding="utf-8")
-    at = sound(at.run())
-    assert "A file is no lesson yet" in html(at) and at.code[0].value.startswith(
+    at = assert_no_exception(at.run())
+    assert "A file is no lesson yet" in page_html(at) and at.code[0].value.startswith(
         "ninth.en.md:11: a block stepper needs the key target"
     )
-    assert "Lesson 1 of 8" in html(at)
+    assert "Lesson 1 of 8" in page_html(at)
 
 
 def test_a_figure_that_cannot_be_drawn_says_so(tmp_path, monkeypatch):
@@ -417,8 +404,8 @@ def test_a_figure_that_cannot_be_drawn_says_so(tmp_path, monkeypatch):
     )
     at = page(lesson="ninth")
     assert (
-        "This figure cannot be drawn" in html(at)
-        and "gone-0" in html(at)
+        "This figure cannot be drawn" in page_html(at)
+        and "gone-0" in page_html(at)
         and "Some text with `code`." in text(at)
     )
 

@@ -21,20 +21,16 @@ SCRIPT = """
     from pathlib import Path
 
     import pyspark
-    from streamlit.testing.v1 import AppTest
 
     from kafkaviz.pipeline.ingest import plan
     from kafkaviz.app.cache import broker_cache
     from kafkaviz.app.state import ingests
     from tests.pipeline.small_logs import write_broker
+    from tests.support.pages import assert_no_exception, open_page, page_html
 
     plan.LEAST_BYTES = plan.MOST_BYTES = 1  # a task a segment, so that it takes its time
     plan.cuts = lambda segment, target_bytes: []
     directory = write_broker(Path(sys.argv[1]) / "kafka", {"a-0": [[100] * 3] * 400})
-
-
-    def words(page):
-        return " ".join(one.proto.body for one in page.get("html"))
 
 
     def until(state):
@@ -44,24 +40,19 @@ SCRIPT = """
             time.sleep(0.02)
 
 
-    page = AppTest.from_file("app.py", default_timeout=120)
-    page.query_params["dir"] = str(directory)
-    page.run()
+    page = open_page(dir=directory)
     until(["reading"])
     pyspark.SparkContext._gateway.proc.kill()
-    page.run()
-    assert not page.exception, page.exception
+    assert_no_exception(page.run())
     until(["failed"])
-    page.run()
-    assert not page.exception, page.exception
-    assert "Spark stopped: the run ended early" in words(page), words(page)
+    text = page_html(assert_no_exception(page.run()))
+    assert "Spark stopped: the run ended early" in text, text
     [again] = [one for one in page.button if one.key == "kv_work_again"]
     plan.LEAST_BYTES = plan.MOST_BYTES = 1 << 26
     again.click().run()
     until(["done"])
-    page.run()
-    assert not page.exception, page.exception
-    assert broker_cache.is_fresh(broker_cache.open_snapshot(directory)) and "read in full" in words(page)
+    text = page_html(assert_no_exception(page.run()))
+    assert broker_cache.is_fresh(broker_cache.open_snapshot(directory)) and "read in full" in text
     print("all is read")
 """
 

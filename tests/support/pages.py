@@ -7,29 +7,33 @@ from pathlib import Path
 from streamlit.testing.v1 import AppTest
 
 ROOT = Path(__file__).parents[2]
-PATIENCE_S = 60
+BROKER = "broker"  # app.py
+PATIENCE_S = 120
 
 
-def opened(name: str, **query: str) -> AppTest:
-    """The page of this file in pages/ at an address; a directory and a language are those of the
-    session from its first page on.
+def open_page(name: str = BROKER, **query: object) -> AppTest:
+    """The page of this file in pages/ at an address, by way of the Broker page; a directory and a
+    language are those of the session from its first page on.
     """
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE_S)
-    for key in {"dir", "lang"} & set(query):
-        at.query_params[key] = query[key]
-    at.run()
+    for key in query if name == BROKER else {"dir", "lang"} & set(query):
+        at.query_params[key] = str(query[key])
+    assert_no_exception(at.run())
+    if name == BROKER:
+        return at
     for key, value in query.items():
-        at.query_params[key] = value
-    return fine(at.switch_page(str(ROOT / "pages" / f"{name}.py")).run())
+        at.query_params[key] = str(value)
+    return assert_no_exception(at.switch_page(str(ROOT / "pages" / f"{name}.py")).run())
 
 
-def fine(at: AppTest) -> AppTest:
-    """The same, without an error."""
-    assert [error.message for error in at.exception] == []
+def assert_no_exception(at: AppTest) -> AppTest:
+    """The same page, once it is known to show no exception."""
+    messages = [error.message for error in at.exception]
+    assert messages == [], messages
     return at
 
 
-def html(at: AppTest) -> str:
+def page_html(at: AppTest) -> str:
     """All HTML of the page but its stylesheet."""
     return "\n".join(
         element.proto.body
@@ -50,14 +54,16 @@ def box(at: AppTest, label: str):
 
 def moved(at: AppTest, label: str, value: str) -> AppTest:
     """A slider put somewhere else."""
-    return fine(slider(at, label).set_value(value).run())
+    return assert_no_exception(slider(at, label).set_value(value).run())
 
 
 def chosen(at: AppTest, label: str, value: str) -> AppTest:
     """Another option of a selectbox."""
-    return fine(box(at, label).select(value).run())
+    return assert_no_exception(box(at, label).select(value).run())
 
 
 def pressed(at: AppTest, key: str) -> AppTest:
     """A button pressed."""
-    return fine(next(button for button in at.button if button.key == key).click().run())
+    return assert_no_exception(
+        next(button for button in at.button if button.key == key).click().run()
+    )

@@ -1,0 +1,158 @@
+"""The architecture, CONTRIBUTING.md and the README name files that are there, and the file in which
+a name is defined.
+"""
+
+import ast
+import re
+import subprocess
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = ("docs/architecture.md", "CONTRIBUTING.md", "README.md")
+LINK = re.compile(r"\[([^\]\n]+)\]\(([^)#\s]+)(?:#[\w-]+)?\)")
+FILE_NAME = re.compile(r"[\w./-]+\.\w+")
+CODE = re.compile(r"`([^`\n]+)`")
+PATH = re.compile(r"[\w.-]+(?:/[\w.-]+)+/?|[\w.-]+(?:/|\.(?:css|js|md|py|toml))")
+# `name` in [file](link), `name` of `file`, `name` ([file](link)); `one` and `two` in ...
+DEFINITION = re.compile(
+    r"((?:`[\w.]+`(?:,|\s+and)\s+)*`[\w.]+`)\s+(?:in\s+|of\s+|\()"
+    r"(?:\[[^\]\n]+\]\(([^)\s]+\.(?:js|py))\)|`([\w./-]+\.(?:js|py))`)"
+)
+JAVASCRIPT_DEFINITION = re.compile(r"^(?:export )?(?:function|const|class) (\w+)", re.MULTILINE)
+PLACEHOLDER = "NAME"
+NOT_OURS = (".venv/", "copy.tar.gz/", "orders-0/")  # of a broker, or of a machine
+
+
+@pytest.fixture(scope="module")
+def paths() -> frozenset[str]:
+    """Every file and folder of the repository; what git is told to ignore is none."""
+    git = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    if git.returncode != 0:
+        pytest.skip("not a git checkout: there is no list of tracked files")
+    files = [name for name in git.stdout.split("\0") if name and (ROOT / name).is_file()]
+    return frozenset(
+        str(path) for name in files for path in (PurePosixPath(name), *PurePosixPath(name).parents)
+    )
+
+
+def wrong_links(document: str, text: str) -> list[str]:
+    """Links to what is not there, or whose text is the name of another file."""
+    folder = (ROOT / document).parent
+    return [
+        f"[{label}]({target})"
+        for label, target in LINK.findall(text)
+        if "://" not in target
+        and (
+            not (folder / target).exists()
+            or (FILE_NAME.fullmatch(label) and not f"/{target}".endswith(f"/{label}"))
+        )
+    ]
+
+
+def missing_paths(text: str, paths: frozenset[str]) -> list[str]:
+    """Paths in backticks that are neither one of the repository nor the end of one; NAME stands for
+    one name.
+    """
+    return [
+        code
+        for code in CODE.findall(text)
+        if PATH.fullmatch(code)
+        and not code.startswith(NOT_OURS)
+        and not any(map(_pattern(code).search, paths))
+    ]
+
+
+def _pattern(path: str) -> re.Pattern[str]:
+    first, *others = re.escape(path.rstrip("/")).split(PLACEHOLDER)
+    name = "(?P<name>[a-z_]+)" if others else ""
+    return re.compile(f"(?:^|/){first}{name}{'(?P=name)'.join(others)}$")
+
+
+def undefined_names(document: str, text: str, paths: frozenset[str]) -> list[str]:
+    """Names that the file beside them does not define."""
+    folder = (ROOT / document).parent
+    faults = []
+    for names, target, path in DEFINITION.findall(text):
+        files = [folder / target] if target else _files(path, paths)
+        faults += [
+            f"{name} in {target or path}"
+            for name in CODE.findall(names)
+            if not any(name in definitions(file) for file in files)
+        ]
+    return faults
+
+
+def _files(path: str, paths: frozenset[str]) -> list[Path]:
+    return [ROOT / name for name in paths if f"/{name}".endswith(f"/{path}")]
+
+
+def definitions(file: Path) -> set[str]:
+    """What a file defines at its top, and Class.member."""
+    text = file.read_text(encoding="utf-8")
+    if file.suffix == ".js":
+        return set(JAVASCRIPT_DEFINITION.findall(text))
+    body = ast.parse(text).body
+    return {name for node in body for name in _names(node)} | {
+        f"{node.name}.{name}"
+        for node in body
+        if isinstance(node, ast.ClassDef)
+        for member in node.body
+        for name in _names(member)
+    }
+
+
+def _names(node: ast.stmt) -> list[str]:
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        return [node.name]
+    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+    return [target.id for target in targets if isinstance(target, ast.Name)]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_a_link_leads_to_the_file_that_its_text_names(document):
+    """By its name, or by the end of its path."""
+    text = (ROOT / document).read_text(encoding="utf-8")
+    assert LINK.search(text)
+    assert wrong_links(document, text) == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_a_path_is_there(document, paths):
+    """From the top of the repository, or the end of it where the text says the rest."""
+    text = (ROOT / document).read_text(encoding="utf-8")
+    assert any(map(PATH.fullmatch, CODE.findall(text)))
+    assert missing_paths(text, paths) == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS[:2])
+def test_a_name_is_defined_in_the_file_beside_it(document, paths):
+    """A function that moved is followed by its new file."""
+    text = (ROOT / document).read_text(encoding="utf-8")
+    assert DEFINITION.search(text)
+    assert undefined_names(document, text, paths) == []
+
+
+def test_each_fault_is_found(paths):
+    """The searches themselves."""
+    text = (
+        "`ROOT` and `moved` in [test_paths.py](tests/docs/test_paths.py), `_TABLE` in\n"
+        "`findings/finding.py`, `Finding.lost` ([finding](kafkaviz/analysis/findings/finding.py)), "
+        "[search.py](kafkaviz/search/lookup.py), [gone](gone.md), `gone.py`, `kafkaviz/gone/`,\n"
+        "`kafkaviz/messages/en/NAME.toml`, `NAME/gone_NAME.py`, `orders-0/0.log`, `index.file`"
+    )
+    assert wrong_links("README.md", text) == [
+        "[search.py](kafkaviz/search/lookup.py)",
+        "[gone](gone.md)",
+    ]
+    assert missing_paths(text, paths) == ["gone.py", "kafkaviz/gone/", "NAME/gone_NAME.py"]
+    assert undefined_names("README.md", text, paths) == [
+        "moved in tests/docs/test_paths.py",
+        "Finding.lost in kafkaviz/analysis/findings/finding.py",
+    ]
