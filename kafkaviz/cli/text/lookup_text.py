@@ -89,7 +89,7 @@ def render_search(search: IndexSearch) -> Iterator[str]:
                 "cli_lookup.probes_on_page"
                 if len(result.pages) == 1
                 else "cli_lookup.probes_on_pages",
-                probes=message("lookup_words.n_probes", n=len(result.probes)),
+                probes=message("index_search.n_probes", n=len(result.probes)),
                 pages=tuple(result.pages),
             )
         )

@@ -52,7 +52,7 @@ def find_row_badge(
         return None
     row_bases = set(base_offsets)
     badge_bases = (base for badge in badges for base in badge.base_offsets if base in row_bases)
-    text = tail or say(f"marks.{badges[0].code}")
+    text = tail or say(f"partition_badges.{badges[0].code}")
     more_count = len(badges) - 1
     shown_text = (
         say_count("broker.mark_more", more_count, first=text, n=more_count)

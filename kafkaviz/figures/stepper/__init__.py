@@ -100,7 +100,7 @@ def _scan_code_object(context: LookupContext) -> dict:
     code_name = "base" if context.result.profile.scan == BASE_OFFSET else "last"
     if context.is_by_time:
         code_name = "largest" if context.special_timestamp else "time"
-    title = say("lookup_words.code_scan_time" if context.is_by_time else "lookup_words.code_scan")
+    title = say("index_search.code_scan_time" if context.is_by_time else "index_search.code_scan")
     return {"title": title, "code": () if context.is_index_alone else code_lines(code_name)}
 
 

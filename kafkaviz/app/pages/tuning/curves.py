@@ -186,7 +186,7 @@ def _render_intervals(context: TuningContext) -> None:
     heads = (
         say("tuning.head_interval"),
         say("tuning.head_entries"),
-        say("compare.both_indexes"),
+        say("before_after.both_indexes"),
         say("tuning.head_headers_mean"),
         "p50",
         "p99",
