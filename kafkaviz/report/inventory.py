@@ -15,7 +15,7 @@ from kafkaviz.figures.broker import broker_map, map_rows
 from kafkaviz.figures.text import inactive_segment_text
 from kafkaviz.figures.text.join_text import join_comma
 from kafkaviz.log.broker import Broker
-from kafkaviz.messages import message, render, say
+from kafkaviz.messages import message, render, say, say_count
 from kafkaviz.report.html import (
     Drawing,
     Html,
@@ -111,7 +111,7 @@ def _metrics(subject: Subject) -> Html:
         (
             say("common.topic_partitions"),
             units.group(len(overview.partitions)),
-            say("broker.n_empty", n=units.group(empty)),
+            say_count("broker.n_empty", empty),
         ),
         (say("common.segments"), units.group(total.segments), kinds),
         (
@@ -155,7 +155,7 @@ def _problems(subject: Subject) -> Html:
         for problem in problems[:PROBLEMS]
     ]
     more = (
-        [tag("li", say("common.n_more", n=units.group(len(problems) - PROBLEMS)))]
+        [tag("li", say_count("common.n_more", len(problems) - PROBLEMS))]
         if len(problems) > PROBLEMS
         else []
     )

@@ -145,6 +145,16 @@ def test_every_place_is_given_its_value():
     assert wrong == []
 
 
+def test_a_count_is_grouped_once():
+    """say_count() groups the number, so its place has no format."""
+    assert [
+        (place, key)
+        for place, name, _, node in calls()
+        for key in texts(node)
+        if name == "say_count" and messages.places(ENGLISH[key]).get("n")
+    ] == []
+
+
 @pytest.mark.parametrize("code", OTHERS)
 def test_languages_have_the_same_keys_and_places(code):
     """A translation may turn the order and the formats, not the values; it need not tell one from many."""

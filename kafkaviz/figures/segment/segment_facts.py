@@ -236,7 +236,7 @@ def _entries_fact(index: Index, file: FileInfo, entry_bytes: int) -> Fact:
         else units.size(entries_bytes)
     )
     key = "segment.no_slack" if entries_bytes == file.size_bytes else "segment.of_file"
-    hover = say("segment.in_the_file", n=units.group(file.size_bytes))
+    hover = say_count("segment.in_the_file", file.size_bytes)
     return Fact(
         say("segment.entries"),
         units.group(count),
@@ -338,6 +338,4 @@ def _no_time_entry_text(anatomy: Anatomy) -> str:
 
 
 def _slots_text(slots: np.ndarray) -> str:
-    return say_count(
-        "segment.slots", len(slots), n=units.group(len(slots)), slot=units.group(int(slots[0]))
-    )
+    return say_count("segment.slots", len(slots), slot=units.group(int(slots[0])))

@@ -132,11 +132,6 @@ def key_text(kind: str, key: int) -> str:
     return clock(key) if kind == TIME else group(key)
 
 
-def count_text(key: str, amount: int) -> str:
-    """A number of things: 1 probe, 2 probes."""
-    return say_count(key, amount, n=group(amount))
-
-
 def _probe_text(search: IndexSearch, probe: Probe) -> str:
     last_slot = probe.remaining[1] if probe.remaining else 0
     return say(
@@ -202,7 +197,7 @@ def _code_lines(search: IndexSearch) -> list[str]:
 def title(search_view: SearchView, probes: int, *, is_over: bool) -> str:
     """What the figure of the index shows after so many probes."""
     slot_search, kind = search_view.search.slot_search, search_view.search.kind
-    probes_text = count_text("index_search.n_probes", probes)
+    probes_text = say_count("index_search.n_probes", probes)
     if not slot_search.entries:
         return say(f"index_search.title_none_{kind}")
     if is_over and slot_search.slot < 0:
@@ -211,14 +206,14 @@ def title(search_view: SearchView, probes: int, *, is_over: bool) -> str:
         return say(
             "index_search.title_found",
             probes=probes_text,
-            pages=count_text("index_search.n_pages", search_view.count_pages(probes)),
+            pages=say_count("index_search.n_pages", search_view.count_pages(probes)),
             slot=group(slot_search.slot),
         )
     if not probes:
         return say(
             f"index_search.title_{kind}",
-            entries=count_text("common.n_entries", slot_search.entries),
-            pages=count_text("index_search.n_pages", search_view.pages),
+            entries=say_count("common.n_entries", slot_search.entries),
+            pages=say_count("index_search.n_pages", search_view.pages),
         )
     remaining = slot_search.probes[probes - 1].remaining
     return say(
@@ -263,9 +258,9 @@ def _hint_text(search_view: SearchView) -> str:
         return say("index_search.hint_plain") if slot_search.entries else ""
     if first_slot == 0:
         return say("index_search.hint_all_warm", most=group(search_view.warm_slots + 1))
-    return say(
+    return say_count(
         "index_search.hint_warm",
-        n=group(slot_search.entries - first_slot),
+        slot_search.entries - first_slot,
         first=group(first_slot),
         last=group(slot_search.entries - 1),
     )
@@ -275,6 +270,6 @@ def _strip_text(search_view: SearchView) -> str:
     full_slots = int(search_view.page_slots)
     return say(
         "stepper_figures.strip",
-        pages=count_text("index_search.n_pages", search_view.pages),
+        pages=say_count("index_search.n_pages", search_view.pages),
         slots=group(full_slots) if search_view.page_slots == full_slots else f"{full_slots}⅓",
     )

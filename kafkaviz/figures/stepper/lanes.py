@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from kafkaviz.figures.stepper.context import LookupContext
-from kafkaviz.figures.stepper.index_search import count_text
 from kafkaviz.figures.text.join_text import join_each_and
-from kafkaviz.messages import say, table
+from kafkaviz.messages import say, say_count, table
 from kafkaviz.search import index, slots
 from kafkaviz.search.index import ENTRY_BYTES, TIME, IndexSearch
 from kafkaviz.search.slots import PLAIN, WARM
@@ -99,7 +98,7 @@ def cost_title(kind: str, warm: SearchLane, plain: SearchLane) -> str:
 
 def _difference_text(probes: int, pages: int, sign: int) -> str:
     numbers = ((probes * sign, "index_search.n_probes"), (pages * sign, "index_search.n_pages"))
-    texts = [count_text(key, number) for number, key in numbers if number > 0]
+    texts = [say_count(key, number) for number, key in numbers if number > 0]
     return join_each_and(texts)
 
 

@@ -7,9 +7,8 @@ import numpy as np
 
 from kafkaviz import units
 from kafkaviz.figures.stepper.context import LookupContext
-from kafkaviz.figures.stepper.index_search import count_text
 from kafkaviz.format.batch import HEADER_BYTES, MAGIC_END
-from kafkaviz.messages import say
+from kafkaviz.messages import say, say_count
 from kafkaviz.search.batches import ReadPart
 from kafkaviz.search.scan import ForwardScan, HeaderDecision, HeaderOutcome
 from kafkaviz.units import clock, group
@@ -121,7 +120,7 @@ def describe_headers(scan: ForwardScan) -> list[ScanStep]:
         return [_header_step(scan, number) for number in range(len(scan.headers))] + end
     last_left_out = count - half
     more_step = _header_step(scan, last_left_out)
-    text = say("log_scan.more", n=group(count - 2 * half + 1), position=group(more_step.position))
+    text = say_count("log_scan.more", count - 2 * half + 1, position=group(more_step.position))
     return [
         *(_header_step(scan, number) for number in range(half)),
         more_step._replace(text=text),
@@ -178,7 +177,7 @@ def title(scan_view: ScanView, read_count: int, *, is_over: bool) -> str:
     short_reads, long_reads = scan_view.count_reads(len(scan.reads))
     return say(
         f"log_scan.found{'' if scan.batch else '_none'}{'_long' if long_reads else ''}",
-        reads=count_text("log_scan.n_reads", short_reads),
+        reads=say_count("log_scan.n_reads", short_reads),
         long=group(long_reads),
         short=MAGIC_END,
         whole=HEADER_BYTES,

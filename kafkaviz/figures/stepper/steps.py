@@ -299,9 +299,7 @@ def _outcome_text(context: LookupContext, outcome: LookupOutcome) -> str:
     record = cast(ConsumerRecord, result.record)
     if outcome is LookupOutcome.SKIPS:
         skipped = record.offset - scan.batch.base_offset
-        return say_count(
-            "lookup_steps.skips", skipped, n=group(skipped), position=position, target=target
-        )
+        return say_count("lookup_steps.skips", skipped, position=position, target=target)
     is_elsewhere = record.segment != scan.segment
     return say(
         f"lookup_steps.{key}{'_segment' if is_elsewhere else ''}",

@@ -80,11 +80,7 @@ def read_again_text(forecast: RestartForecast) -> str:
     "" where nothing is.
     """
     key = "health.read_again_same" if forecast.is_unchanged else "health.read_again"
-    return (
-        say_count(key, forecast.read_logs, n=units.group(forecast.read_logs))
-        if forecast.read_logs
-        else ""
-    )
+    return say_count(key, forecast.read_logs) if forecast.read_logs else ""
 
 
 def evidence_text(release: Release) -> str:

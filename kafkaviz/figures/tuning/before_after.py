@@ -11,7 +11,7 @@ from kafkaviz.analysis.rebuild.what_if import WhatIf
 from kafkaviz.analysis.tuning import Budgets, IntervalPrice
 from kafkaviz.figures.text import roll_text
 from kafkaviz.figures.text.tuning_terms import change_text, is_same, micros, range_text
-from kafkaviz.messages import say
+from kafkaviz.messages import say, say_count
 from kafkaviz.simulate.writer.roll_reason import Cause
 from kafkaviz.units import group, size
 
@@ -149,8 +149,8 @@ def rows(
         ),
     ]
     if current.cores and considered.cores:
-        fetches_basis = say(
-            "before_after.modelled_fetches", n=group(round(budgets.fetches_per_s or 0))
+        fetches_basis = say_count(
+            "before_after.modelled_fetches", round(budgets.fetches_per_s or 0)
         )
         comparison.append(
             _row(

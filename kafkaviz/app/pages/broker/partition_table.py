@@ -120,12 +120,12 @@ def _render_paper_table(rows: list[PartitionRow]) -> None:
 def _render_hidden_count(key: str, count: int) -> None:
     """How many rows are not in sight, where there are any."""
     if count > 0:
-        st.html(f'<div class="kv-more">{say(key, n=units.group(count))}</div>')
+        st.html(f'<div class="kv-more">{say_count(key, count)}</div>')
 
 
 def _render_no_match(filter_text: str, count: int) -> None:
     """The filter fits nothing."""
-    reason = say_count("broker.filter_none_why", count, n=units.group(count))
+    reason = say_count("broker.filter_none_why", count)
     with elements.empty(
         "filter", say("broker.filter_none", text=units.escape_controls(filter_text)), reason
     ):

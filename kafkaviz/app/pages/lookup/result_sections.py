@@ -182,7 +182,7 @@ def render_why_offset(
 def render_steps(view: stepper.StepperView, context: LookupContext) -> None:
     """Every step as a row, to read and to take along."""
     st.space(16)
-    with st.expander(say_count("lookup.n_steps", len(view.steps), n=units.group(len(view.steps)))):
+    with st.expander(say_count("lookup.n_steps", len(view.steps))):
         rows = [
             (str(number), say(f"lookup.phase_{step.phase}"), step.text)
             for number, step in enumerate(view.steps, 1)

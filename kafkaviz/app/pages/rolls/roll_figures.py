@@ -23,7 +23,7 @@ from kafkaviz.figures.rolls import roll_timeline
 from kafkaviz.figures.rolls.growth import GrowthView
 from kafkaviz.figures.text import roll_text
 from kafkaviz.figures.tuning import limit_curves
-from kafkaviz.messages import say
+from kafkaviz.messages import say, say_count
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.lessons import growth
 from kafkaviz.simulate.producers.workload import Workload
@@ -132,7 +132,7 @@ def _roll_html(roll: tuple | None, count: int) -> str:
         return (
             "<tr>"
             '<td colspan="4" class="kv-fnt">'
-            f"{say('common.more_in_csv', n=units.group(count - MOST_ROWS))}</td></tr>"
+            f"{say_count('common.more_in_csv', count - MOST_ROWS)}</td></tr>"
         )
     (segment, cause, because, span), lane = roll
     ink = roll_text.text_colour(lane).replace("_", "-")

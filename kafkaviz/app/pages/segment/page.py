@@ -89,7 +89,6 @@ def _render_missing_segment(location: PartitionLocation, partition: Partition) -
     reason = say_count(
         "segment.not_there_why",
         len(candidates),
-        n=units.group(len(candidates)),
         name=units.escape_controls(partition.label),
     )
     with (

@@ -268,9 +268,7 @@ def _render_footprint(context: TuningContext) -> None:
     footprint = tuning.footprint_at(context.case.measurement, today, context.alternative_bytes)
     texts = {name: units.group(footprint[name]) for name in ("files", "maps", "maps_left")}
     texts |= {name: units.size(footprint[f"{name}_bytes"]) for name in ("preallocated", "resident")}
-    segments_text = say_count(
-        "common.n_segments", footprint["segments"], n=units.group(footprint["segments"])
-    )
+    segments_text = say_count("common.n_segments", footprint["segments"])
     text = say(
         "tuning.footprint",
         segments=segments_text,

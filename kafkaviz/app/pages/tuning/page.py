@@ -124,12 +124,10 @@ def _lead(context: TuningContext) -> str:
     return say(
         "tuning.lead",
         of=subject,
-        batches=say_count("common.n_batches", sums.batches, n=units.group(sums.batches)),
+        batches=say_count("common.n_batches", sums.batches),
         bytes=bytes_text,
         log=units.size(sums.log_bytes),
-        segments=say_count(
-            "common.n_segments", measurement.segments, n=units.group(measurement.segments)
-        ),
+        segments=say_count("common.n_segments", measurement.segments),
     )
 
 
@@ -223,7 +221,7 @@ def render_topics(context: TuningContext) -> None:
     if len(cases) > MOST_TOPICS:
         st.html(
             '<p class="kv-sm kv-fnt">'
-            f"{say('common.more_in_csv', n=units.group(len(cases) - MOST_TOPICS))}</p>"
+            f"{say_count('common.more_in_csv', len(cases) - MOST_TOPICS)}</p>"
         )
     st.space(12)
     with st.container(horizontal=True, vertical_alignment="center", gap=16, key="kv_topics_foot"):
