@@ -172,9 +172,7 @@ def _check_destination(out: Path, broker: "Broker") -> Path:
             or names.parse_directory(folder.name)
         ]
         if target.is_dir():
-            raise CannotOpen(
-                out, message("errors.is_a_directory"), message("errors.name_file_in_it")
-            )
+            raise CannotOpen(out, message("system.eisdir"), message("errors.name_file_in_it"))
         if not target.parent.is_dir():
             raise CannotOpen(
                 target.parent,

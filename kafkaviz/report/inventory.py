@@ -39,8 +39,8 @@ HEADS = (
     "broker.column_offsets",
     "broker.column_log",
     "broker.on_disk",
-    "report.batches",
-    "report.records_column",
+    "common.batches",
+    "common.records",
     "broker.column_entries",
     "broker.column_gap",
     "broker.column_codec",
@@ -120,7 +120,7 @@ def _metrics(subject: Subject) -> Html:
             say("report.batches_records", batches=total.batches, records=total.records),
         ),
         (
-            say("broker.index"),
+            say("common.index"),
             units.size(total.index_bytes),
             say("broker.share_of_log", share=units.share(total.index_share, 1)),
         ),
@@ -251,8 +251,8 @@ def _segments(subject: Subject) -> Html:
     rows = subject.overview.segments
     counts = (
         say("broker.column_log"),
-        say("report.batches"),
-        say("report.records_column"),
+        say("common.batches"),
+        say("common.records"),
         say("rolls.head_offset_entries"),
         say("rolls.head_time_entries"),
         say("report.behind_last_batch"),
@@ -264,7 +264,7 @@ def _segments(subject: Subject) -> Html:
         (
             say("common.topic_partition"),
             say("report.base_offset"),
-            say("report.state"),
+            say("common.state"),
             *counts,
         ),
         _segment_rows(subject, rows[:SEGMENTS]),

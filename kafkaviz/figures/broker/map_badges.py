@@ -78,7 +78,7 @@ def _segment_line(badge: Badge) -> str:
     segments_text = (
         units.file_stem(base_offsets[0])
         if len(base_offsets) == 1
-        else say_count("broker.mark_segments", len(base_offsets))
+        else say_count("common.n_segments", len(base_offsets))
     )
     return say("common.comma", first=line, next=segments_text)
 

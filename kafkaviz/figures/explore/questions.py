@@ -149,7 +149,7 @@ QUESTIONS = (
             share=share(rows[0]["index_share"], 1),
         ),
         lambda row: join_details(
-            [share(row["index_share"], 1), say_count("questions.n_entries", row["entries"])]
+            [share(row["index_share"], 1), say_count("common.n_offset_entries", row["entries"])]
         ),
     ),
     _question(
@@ -202,7 +202,7 @@ QUESTIONS = (
             "questions.worst-lookup_title",
             offset=group(rows[0]["offset"]),
             first=partition_name(rows[0]),
-            headers=say_count("questions.n_headers", rows[0]["headers"]),
+            headers=say_count("common.n_headers", rows[0]["headers"]),
         ),
         lambda row: say_count(
             "questions.worst-lookup_tail", row["headers"], size=size(row["bytes"])

@@ -221,7 +221,7 @@ def basis_notes(logs: Sequence[LogRetention]) -> tuple[str, ...]:
         counts[basis] = counts.get(basis, 0) + 1
     commonest = sorted(counts.items(), key=lambda basis_count: -basis_count[1])
     basis_texts = [
-        say("health.logs_by", logs=say_count("health.n_logs", count), basis=basis)
+        say("health.logs_by", logs=say_count("common.n_logs", count), basis=basis)
         for basis, count in commonest[:3]
     ]
     other_count = sum(count for _, count in commonest[3:])

@@ -99,7 +99,7 @@ def _title(counts: np.ndarray, measure: str, target_count: int, unit: str) -> st
         int(counts[target_count]) if target_count < len(counts) else 0,
         int(counts.sum()),
     )
-    cost_text = say_count(f"probe_histogram.n_{measure}", target_count)
+    cost_text = say_count(f"common.n_{measure}", target_count)
     return say_count(
         f"probe_histogram.title_{unit}",
         total,

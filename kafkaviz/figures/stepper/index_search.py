@@ -197,7 +197,7 @@ def _code_lines(search: IndexSearch) -> list[str]:
 def title(search_view: SearchView, probes: int, *, is_over: bool) -> str:
     """What the figure of the index shows after so many probes."""
     slot_search, kind = search_view.search.slot_search, search_view.search.kind
-    probes_text = say_count("index_search.n_probes", probes)
+    probes_text = say_count("common.n_probes", probes)
     if not slot_search.entries:
         return say(f"index_search.title_none_{kind}")
     if is_over and slot_search.slot < 0:
@@ -206,14 +206,14 @@ def title(search_view: SearchView, probes: int, *, is_over: bool) -> str:
         return say(
             "index_search.title_found",
             probes=probes_text,
-            pages=say_count("index_search.n_pages", search_view.count_pages(probes)),
+            pages=say_count("common.n_pages", search_view.count_pages(probes)),
             slot=group(slot_search.slot),
         )
     if not probes:
         return say(
             f"index_search.title_{kind}",
             entries=say_count("common.n_entries", slot_search.entries),
-            pages=say_count("index_search.n_pages", search_view.pages),
+            pages=say_count("common.n_pages", search_view.pages),
         )
     remaining = slot_search.probes[probes - 1].remaining
     return say(
@@ -270,6 +270,6 @@ def _strip_text(search_view: SearchView) -> str:
     full_slots = int(search_view.page_slots)
     return say(
         "stepper_figures.strip",
-        pages=say_count("index_search.n_pages", search_view.pages),
+        pages=say_count("common.n_pages", search_view.pages),
         slots=group(full_slots) if search_view.page_slots == full_slots else f"{full_slots}⅓",
     )

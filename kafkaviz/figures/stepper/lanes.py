@@ -97,7 +97,7 @@ def cost_title(kind: str, warm: SearchLane, plain: SearchLane) -> str:
 
 
 def _difference_text(probes: int, pages: int, sign: int) -> str:
-    numbers = ((probes * sign, "index_search.n_probes"), (pages * sign, "index_search.n_pages"))
+    numbers = ((probes * sign, "common.n_probes"), (pages * sign, "common.n_pages"))
     texts = [say_count(key, number) for number, key in numbers if number > 0]
     return join_each_and(texts)
 

@@ -22,7 +22,7 @@ def change_texts(forecast: RestartForecast) -> tuple[str, ...]:
     """
     cut_values = {
         "bytes": units.group(forecast.cut_bytes),
-        "logs": count_phrase("restart_forecast.logs", forecast.cut_logs),
+        "logs": count_phrase("common.n_logs", forecast.cut_logs),
     }
     counts_texts = (
         (

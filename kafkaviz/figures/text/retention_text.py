@@ -39,9 +39,7 @@ def newest_text(segment: SegmentAge) -> str:
 
 def _offset_origin(offset: int | None) -> str:
     return (
-        say("retention.of_record")
-        if offset is None
-        else say("retention.of_offset", offset=group(offset))
+        say("retention.of_record") if offset is None else say("common.offset", offset=group(offset))
     )
 
 

@@ -82,7 +82,7 @@ def _metrics(overview: BrokerOverview) -> list[tuple[str, str, str]]:
         (say("common.segments"), group(total.segments), _describe_kinds(overview)),
         (say("broker.log"), units.size(total.log_bytes), batches_text),
         (
-            say("broker.index"),
+            say("common.index"),
             units.size(total.index_bytes),
             say("broker.share_of_log", share=units.share(total.index_share, 1)),
         ),

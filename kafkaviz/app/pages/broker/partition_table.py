@@ -84,7 +84,7 @@ def render_partition_table(location: Location, overview: BrokerOverview) -> None
 def _render_filter(overview: BrokerOverview) -> tuple[str, list[PartitionRow]]:
     """The heading, the filter and the CSV file; what is filtered by, and the rows that are left."""
     with st.container(horizontal=True, vertical_alignment="center", key="kv_table_head"):
-        elements.heading(say("broker.table"), say("broker.table_aside"))
+        elements.heading(say("common.topic_partitions"), say("broker.table_aside"))
         widget_options: dict[str, Any] = {
             "placeholder": say("broker.filter"),
             "label_visibility": "collapsed",

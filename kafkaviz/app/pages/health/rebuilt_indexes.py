@@ -111,7 +111,7 @@ def _render_indexes(
             "rebuild",
             "error",
             say("health.not_through"),
-            say("health.not_through_why", error=error_text.describe(fault)),
+            say("common.nothing_changed", error=error_text.describe(fault)),
         ):
             return
     name = f"{units.escape_controls(partition.directory)}-rebuilt.tar.gz"

@@ -99,11 +99,11 @@ def _render_histogram(
         "millisecond" if target_kind == TIMESTAMP else "offset",
     )
     charts.render_titled((key, quantity), probe_histogram.figure, view, "kv_spread")
-    with st.expander(say("lookup.as_table")):
+    with st.expander(say("common.as_table")):
         rows = probe_histogram.rows(view)
         table((_quantity_text(quantity), say("lookup.share"), say("lookup.other")), rows, "rrr")
         download(
-            say("lookup.csv"),
+            say("common.csv"),
             lambda: to_csv((quantity, "share", "other_search"), rows),
             f"{quantity}.csv",
             "kv_spread_csv",
@@ -176,7 +176,7 @@ def render_why_offset(
         )
     st.space(8)
     table([say(f"lookup.why_{name}") for name in WHY_COLUMNS], view.rows, "lllll")
-    download(say("lookup.csv"), lambda: to_csv(WHY_COLUMNS, view.rows), "why.csv", "kv_why_csv")
+    download(say("common.csv"), lambda: to_csv(WHY_COLUMNS, view.rows), "why.csv", "kv_why_csv")
 
 
 def render_steps(view: stepper.StepperView, context: LookupContext) -> None:
@@ -193,7 +193,7 @@ def render_steps(view: stepper.StepperView, context: LookupContext) -> None:
             download(
                 say("lookup.steps_csv"),
                 lambda: to_csv(("step", "phase", "text"), values),
-                "lookup.csv",
+                "common.csv",
                 "kv_steps_csv",
             )
             if context.result.choices:

@@ -154,7 +154,7 @@ def render_layouts(key: str, offsets: np.ndarray | None) -> None:
         charts.render_titled(("layouts", pattern, key), layout_bars.figure, view, "kv_layouts")
     columns = ("way", "probes", "at_most", "pages", "at_most", "at_the_tail", "in_the_heap")
     heads = [*(say(f"page_cache.{name}") for name in columns), ""]
-    with st.expander(say("page_cache.as_table")):
+    with st.expander(say("common.as_table")):
         rows = layout_bars.rows(view)
         table(heads, rows, "lrrrrrrl", view.kafka_row)
         download(

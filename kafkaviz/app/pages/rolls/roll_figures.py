@@ -117,7 +117,7 @@ def render_rolls(history: RollHistory) -> None:
     download(
         say("rolls.every_roll_csv"),
         lambda: to_csv(roll_text.COLUMNS, roll_text.lane_values(history)),
-        "rolls.csv",
+        "common.csv",
         "kv_rolls_csv",
     )
 
@@ -165,7 +165,7 @@ def render_limits(history: RollHistory, load: WriteLoad, key: str) -> None:
         rows = limit_curves.rows(view)
         table(heads, rows, "ll" + "r" * len(view.seconds))
         columns = ("written_per_s", "first_limit", *(cause.value for cause in view.seconds))
-        download(say("rolls.csv"), lambda: to_csv(columns, rows), "limits.csv", "kv_limits_csv")
+        download(say("common.csv"), lambda: to_csv(columns, rows), "limits.csv", "kv_limits_csv")
 
 
 def _safe_size_text(config: LogConfig, load: WriteLoad, bytes_per_s: float) -> str:

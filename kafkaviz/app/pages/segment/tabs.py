@@ -26,10 +26,10 @@ BATCHES, INDEX, TIMES = "Batches", "Index", "Time index"  # as the address has t
 def tab_names() -> dict[str, str]:
     """The names of the tabs, by their words in the address."""
     names = {
-        BATCHES: "segment.tab_batches",
+        BATCHES: "common.batches",
         INDEX: "segment.tab_index",
         TIMES: "segment.tab_times",
-        bytes_tab.TAB: "segment.tab_bytes",
+        bytes_tab.TAB: "segment.bytes_heading",
     }
     return {word: say(key) for word, key in names.items()}
 

@@ -141,11 +141,11 @@ def _render_report_button(snapshot: BrokerSnapshot) -> None:
     size_bytes = sum(map(log_bytes, snapshot.broker.partitions))
     if size_bytes > REPORTED_BYTES:
         text = say("tuning.report_large", size=units.size(size_bytes))
-        st.download_button(say("tuning.report"), "", disabled=True, help=text, **widget_options)
+        st.download_button(say("common.report"), "", disabled=True, help=text, **widget_options)
         return
     name = report_name(snapshot.broker)
     st.download_button(
-        say("tuning.report"),
+        say("common.report"),
         lambda: report(snapshot),
         name,
         "text/html",
@@ -335,7 +335,7 @@ def _render_left_out(context: TuningContext) -> None:
     if problems:
         reason = join_semicolon(
             say(
-                "faults.of_path",
+                "errors.of_path",
                 path=problem.path.name,
                 what=render(problem.what),
             )
