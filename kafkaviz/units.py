@@ -32,15 +32,6 @@ def group(number: float | None) -> str:
     return MISSING if number is None else f"{number:,}".replace(",", THIN_SPACE)
 
 
-def pluralize(count: int, singular: str, plural: str = "") -> str:
-    """A number of things, in English: 1 segment, 2 segments.
-
-    Args:
-        plural: where it is not the singular with an s.
-    """
-    return f"{count} {singular if count == 1 else plural or singular + 's'}"
-
-
 def size(count: float | None) -> str:
     """A number of bytes in the binary unit that reads best: 319 B, 1.02 MiB."""
     if count is None:

@@ -142,7 +142,7 @@ def _render_progress(progress: "Progress") -> str:
     from kafkaviz import units
 
     if progress.state != "reading":
-        return {"starting": say("cli_ingest.starting"), "writing": say("cli_ingest.writing")}.get(
+        return {"starting": say("progress.starting"), "writing": say("cli_ingest.writing")}.get(
             progress.state, progress.state
         )
     key = "reading_speed" if progress.bytes_per_s else "reading"

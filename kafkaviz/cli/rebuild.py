@@ -171,7 +171,7 @@ def _render(
     for segment in segments:
         result, files = segment.recovered_segment, segment.files()
         counts = (
-            message("cli.offset_entries", n=len(result.offset_entries)),
+            message("common.n_offset_entries", n=len(result.offset_entries)),
             message("cli.time_entries", n=len(result.time_entries)),
         )
         aborted = (message("cli_rebuild.aborted", n=len(result.aborted)),) if len(files) > 2 else ()

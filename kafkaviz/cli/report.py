@@ -111,7 +111,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _show(progress: ProgressLine, what: Message) -> None:
     """What is being done; where no terminal is, its kind alone."""
-    progress.show(what, f"kafkaviz: {say(f'{what.key}_alone')}")
+    kind = what.key.removeprefix("report_progress.")
+    progress.show(what, f"kafkaviz: {say(f'report_progress.{kind}_alone')}")
 
 
 # ---- the file
@@ -149,9 +150,7 @@ def _check_destination(out: Path, broker: "Broker") -> Path:
             or names.parse_directory(folder.name)
         ]
         if target.is_dir():
-            raise CannotOpen(
-                out, message("errors.is_a_directory"), message("errors.name_file_in_it")
-            )
+            raise CannotOpen(out, message("system.eisdir"), message("errors.name_file_in_it"))
         if not target.parent.is_dir():
             raise CannotOpen(
                 target.parent,

@@ -62,7 +62,7 @@ def records(
                     position + cursor,
                     position + len(data),
                     message("span.unreadable_record", n=number),
-                    message("span.fault", what=fault.what),
+                    message("common.stop", text=fault.what),
                 ),
             ]
         if end > lo:
@@ -107,7 +107,7 @@ class _RecordReader:
         try:
             self._read_fields()
         except CorruptBytes as fault:
-            self._append_rest(message("span.fault", what=fault.what))
+            self._append_rest(message("common.stop", text=fault.what))
         if self.cursor < self.end:
             self._append_rest(message("span.rest_of_record_note"))
         return self.result
@@ -206,7 +206,7 @@ class _RecordReader:
                 text=control.dump_text(self.control_key, bytes(part))[:NOTE_CHARACTERS],
             )
         except CorruptBytes as fault:
-            return message("span.fault", what=fault.what)
+            return message("common.stop", text=fault.what)
 
     def _append_span(self, end: int, name: Text, value: str, kind: str, note: Text = "") -> None:
         self.result.append(
@@ -236,5 +236,5 @@ def _control_type(key: bytes) -> Text:
     return (
         control.ControlType(number).name
         if number in control.RECORD_TYPES and len(key) >= control.KEY_BYTES
-        else message("span.unknown_control_type")
+        else message("common.unknown")
     )

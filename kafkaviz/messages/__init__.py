@@ -151,12 +151,15 @@ def say(key: str, /, **values: object) -> str:
     return text_in(language(), key, **values)
 
 
-def say_count(key: str, number: float, /, **values: object) -> str:
-    """The text of a key for a number of things, in its place {n}.
+def say_count(key: str, number: float | None, /, **values: object) -> str:
+    """The text of a key for a number of things: in its place {n}, the digits grouped.
 
     Of one thing it is the text of key_1, where the language has one.
+
+    Args:
+        values: those of the other places, and n where the number is worded otherwise.
     """
-    language_code, filled = language(), {"n": number} | values
+    language_code, filled = language(), {"n": units.group(number)} | values
     return _fill(_template(language_code, key, number), filled, language_code)
 
 

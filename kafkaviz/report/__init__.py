@@ -142,7 +142,7 @@ def _answers(subject: Subject) -> Html:
     view = health.view(subject)
     answers = [
         (view.verdict.kind, say("report.next_start"), view.verdict.title, "health"),
-        (_worst_severity(view), say("report.findings"), health.describe_counts(view), "health"),
+        (_worst_severity(view), say("checkup.findings"), health.describe_counts(view), "health"),
     ]
     if subject.tuning:
         verdict = tuning.verdict_view(subject.tuning)

@@ -124,7 +124,7 @@ def about(subject: Subject, version: str, made_ms: int) -> ReportSection:
 
 def _prices(subject: Subject) -> str:
     if subject.tuning is None:
-        return say("report.no_prices")
+        return say("common.none")
     costs = subject.tuning.costs
 
     if costs.calibrated:

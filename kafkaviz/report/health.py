@@ -138,7 +138,7 @@ def _strip(strip: RecoveryStrip | None) -> Html:
 
 def _findings(checkup_view: checkup.HealthView) -> Html:
     if not checkup_view.items:
-        return join((tag("h3", say("report.findings")), note(say("report.nothing_found"))))
+        return join((tag("h3", say("checkup.findings")), note(say("report.nothing_found"))))
     return join(
         (
             tag("h3", say("report.findings_counted", counts=describe_counts(checkup_view))),
@@ -172,7 +172,7 @@ def _member(member: FindingMember) -> Html:
         (say("report.what_is_there"), join(texts)),
         ("", _dump(member.dump) if member.dump else ""),
         (say("report.what_kafka_does"), tag("p", member.consequence)),
-        (say("report.safe_next_step"), tag("p", member.next_step)),
+        (say("checkup.next"), tag("p", member.next_step)),
         (say("report.see"), tag("p", member.reference) if member.reference else ""),
     )
     blocks = (

@@ -15,7 +15,7 @@ from kafkaviz.figures.broker import broker_map, map_rows
 from kafkaviz.figures.text import inactive_segment_text
 from kafkaviz.figures.text.join_text import join_comma
 from kafkaviz.log.broker import Broker
-from kafkaviz.messages import message, render, say
+from kafkaviz.messages import message, render, say, say_count
 from kafkaviz.report.html import (
     Drawing,
     Html,
@@ -39,8 +39,8 @@ HEADS = (
     "broker.column_offsets",
     "broker.column_log",
     "broker.on_disk",
-    "report.batches",
-    "report.records_column",
+    "common.batches",
+    "common.records",
     "broker.column_entries",
     "broker.column_gap",
     "broker.column_codec",
@@ -111,7 +111,7 @@ def _metrics(subject: Subject) -> Html:
         (
             say("common.topic_partitions"),
             units.group(len(overview.partitions)),
-            say("broker.n_empty", n=units.group(empty)),
+            say_count("broker.n_empty", empty),
         ),
         (say("common.segments"), units.group(total.segments), kinds),
         (
@@ -120,7 +120,7 @@ def _metrics(subject: Subject) -> Html:
             say("report.batches_records", batches=total.batches, records=total.records),
         ),
         (
-            say("broker.index"),
+            say("common.index"),
             units.size(total.index_bytes),
             say("broker.share_of_log", share=units.share(total.index_share, 1)),
         ),
@@ -155,7 +155,7 @@ def _problems(subject: Subject) -> Html:
         for problem in problems[:PROBLEMS]
     ]
     more = (
-        [tag("li", say("common.n_more", n=units.group(len(problems) - PROBLEMS)))]
+        [tag("li", say_count("common.n_more", len(problems) - PROBLEMS))]
         if len(problems) > PROBLEMS
         else []
     )
@@ -251,8 +251,8 @@ def _segments(subject: Subject) -> Html:
     rows = subject.overview.segments
     counts = (
         say("broker.column_log"),
-        say("report.batches"),
-        say("report.records_column"),
+        say("common.batches"),
+        say("common.records"),
         say("rolls.head_offset_entries"),
         say("rolls.head_time_entries"),
         say("report.behind_last_batch"),
@@ -264,7 +264,7 @@ def _segments(subject: Subject) -> Html:
         (
             say("common.topic_partition"),
             say("report.base_offset"),
-            say("report.state"),
+            say("common.state"),
             *counts,
         ),
         _segment_rows(subject, rows[:SEGMENTS]),

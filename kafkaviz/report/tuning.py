@@ -162,7 +162,7 @@ def _intervals(report_tuning: ReportTuning) -> Html:
     heads = (
         say("tuning.head_interval"),
         say("tuning.head_entries"),
-        say("rolls.both_indexes"),
+        say("common.both_indexes"),
         say("report.of_the_log"),
         say("tuning.head_headers_mean"),
         "p50",
@@ -361,7 +361,7 @@ def _other_drawings(report_tuning: ReportTuning) -> tuple[Drawing, ...]:
         report_tuning.budgets.p99_us,
     )
     ends = details(
-        say("tuning.as_table"),
+        say("common.as_table"),
         table(tornado_view.title, tornado.column_titles(), tornado.rows(tornado_view), "wrrrrll"),
     )
     return (

@@ -62,7 +62,9 @@ def test_every_code_with_a_badge_has_words():
         - OF_BROKER
     )
     assert {
-        key.removeprefix("marks.") for key in messages.catalogue("en") if key.startswith("marks.")
+        key.removeprefix("partition_badges.")
+        for key in messages.catalogue("en")
+        if key.startswith("partition_badges.")
     } == badge_codes
 
 

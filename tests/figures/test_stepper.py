@@ -406,7 +406,7 @@ def test_every_sentence_in_chinese(make_log, version, monkeypatch):
     [
         name
         for name in messages.catalogue("en")
-        if name.startswith("lookup_words.") and name.endswith("_code")
+        if name.startswith("index_search.") and name.endswith("_code")
     ],
 )
 def test_pseudocode_has_the_same_lines_in_every_language(name):

@@ -4,6 +4,7 @@ no text is left over.
 
 import ast
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -29,6 +30,41 @@ CALLS = {
     "text_in": 1,
 }  # where the key is
 WHOLE_TABLES = ("table", "find_message")  # they take all texts of a file
+# what may have the text of another key too: in files whose keys the catalog of a broker stores,
+STORED_FILES = {"cause", "evidence", "finding", "tail"}
+# keys whose end is the name of a column, a code or a choice,
+COMPOSED = {
+    "before_after.": "both_indexes offset_entries time_entries",
+    "broker.column_": "entries index log name offsets segments",
+    "common.page_": "segment workshop",
+    "common.state_": "delete",
+    "health.column_": "file segment",
+    "health.of_": "record",
+    "lookup.why_": "offsets segment",
+    "page_cache.": "no_slot pages probes slot_n",
+    "page_cache.told_": "entries",
+    "partition_badges.": "log-torn-tail",
+    "report.record_": "offset",
+    "retention.of_": "mtime",
+    "rolls.cause_": "size time",
+    "rolls.found_": "time-index-full",
+    "rolls.head_": "segment step what_happens",
+    "rolls.option_": "none",
+    "segment.head_": "codec offset offsets size slot",
+    "stepper_figures.value_": "pages",
+    "tail_pages.": "warm",
+    "tuning.head_": "entries log",
+    "tuning.option_": "workload",
+    "verdict.command_": "raise",
+    "workshop.": (
+        "because cause counter file files interval offset_entries page search segment step "
+        "time_entries what_happens your_rule"
+    ),
+}
+# and one slot, which is named where several are counted
+SEVERAL_KEYS = {f"{begin}{end}" for begin, ends in COMPOSED.items() for end in ends.split()} | {
+    "segment.slots_1"
+}
 PYTHON_FORMAT = re.compile(r"[,0-9.]*[dfgxX%]?")
 
 
@@ -106,20 +142,41 @@ def test_no_key_is_left_over():
         for _, node in nodes()
         if isinstance(node, ast.JoinedStr) and (keys := pattern(node))
     }
-    tables = {
-        text
-        for _, node in nodes()
-        if isinstance(node, ast.Call) and node.args and _function_name(node) in WHOLE_TABLES
-        for text in texts(node.args[0])
-    }
     fits = re.compile("|".join(begun))
     assert [
         key
         for key in ENGLISH
         if plural(key) not in placeholders
-        and key.partition(".")[0] not in tables
+        and key.partition(".")[0] not in whole_files()
         and not fits.fullmatch(plural(key))
     ] == []
+
+
+def test_a_text_has_one_key():
+    """What reads the same in every language is one key, but for those of a file that is asked for
+    whole and for those listed above; and no key is listed that need not be.
+    """
+    catalogues = [messages.catalogue(code) for code in messages.LANGUAGES]
+    keys_by_text = defaultdict(set)
+    for key in ENGLISH:
+        keys_by_text[tuple(catalogue.get(key) for catalogue in catalogues)].add(key)
+    several = [
+        {key for key in keys if key.partition(".")[0] not in STORED_FILES | whole_files()}
+        for keys in keys_by_text.values()
+    ]
+    assert [sorted(keys) for keys in several if len(keys - SEVERAL_KEYS) > 1] == []
+    assert SEVERAL_KEYS - set().union(*(keys for keys in several if len(keys) > 1)) == set()
+
+
+@cache
+def whole_files() -> set[str]:
+    """The files that are asked for whole."""
+    return {
+        text
+        for _, node in nodes()
+        if isinstance(node, ast.Call) and node.args and _function_name(node) in WHOLE_TABLES
+        for text in texts(node.args[0])
+    }
 
 
 def places(key: str) -> set[str]:
@@ -143,6 +200,16 @@ def test_every_place_is_given_its_value():
                 allowed.add("n")  # it chooses the text
             wrong += [(place, names) for names in [arguments - allowed] if names]
     assert wrong == []
+
+
+def test_a_count_is_grouped_once():
+    """say_count() groups the number, so its place has no format."""
+    assert [
+        (place, key)
+        for place, name, _, node in calls()
+        for key in texts(node)
+        if name == "say_count" and messages.places(ENGLISH[key]).get("n")
+    ] == []
 
 
 @pytest.mark.parametrize("code", OTHERS)

@@ -134,6 +134,20 @@ def test_one_and_many():
 
 
 @pytest.mark.parametrize(
+    ("number", "values", "text"),
+    [
+        (1, {}, "1 segment"),
+        (1234, {}, "1\u202f234 segments"),
+        (None, {}, "– segments"),
+        (3, {"n": "three"}, "three segments"),
+    ],
+)
+def test_a_count(number, values, text):
+    """Its digits are grouped, where it is not worded otherwise; of one thing it is key_1."""
+    assert messages.say_count("common.n_segments", number, **values) == text
+
+
+@pytest.mark.parametrize(
     ("way", "count", "english", "chinese"),
     [
         ("comma", 3, "a, b, c", "a、b、c"),

@@ -17,7 +17,7 @@ from kafkaviz.log.partition import Partition
 from kafkaviz.messages import Message, message
 from kafkaviz.units import escape_controls
 
-NO_LOG = message("unused.mark_no_log")
+NO_LOG = message("inactive_segments.mark_no_log")
 
 
 class InactiveSegment(NamedTuple):

@@ -133,12 +133,12 @@ def describe_recovered(names: Sequence[str]) -> Message | None:
     if not names:
         return None
     if len(names) == 1:
-        return message("recovered.one", file=names[0])
+        return message("recovered_files.one", file=names[0])
     stems, kinds = zip(*(name.split(".") for name in names), strict=True)
     if len(set(stems)) == 1:
         ends = tuple(f".{kind}" for kind in kinds)
-        return message("recovered.of_one_segment", ends=ends, stem=stems[0])
-    return message("recovered.several", file=names[0], n=len(names) - 1)
+        return message("recovered_files.of_one_segment", ends=ends, stem=stems[0])
+    return message("recovered_files.several", file=names[0], n=len(names) - 1)
 
 
 def describe_failed_start(error: str, *, has_unopened: bool = False) -> Message:
@@ -148,8 +148,8 @@ def describe_failed_start(error: str, *, has_unopened: bool = False) -> Message:
         has_unopened: as has_unopened_log says.
     """
     if has_unopened:
-        return message("recovered.start_fails_unopened", error=error, bytes=MOST_LOG_BYTES)
-    return message("recovered.start_fails", error=error)
+        return message("recovered_files.start_fails_unopened", error=error, bytes=MOST_LOG_BYTES)
+    return message("recovered_files.start_fails", error=error)
 
 
 def has_unopened_log(segments: Sequence[SegmentView]) -> bool:

@@ -160,9 +160,7 @@ def _title(location: SegmentLocation, log: LogView, segment_view: SegmentView) -
         offset_index.count_entries(segment_view.offset_slots),
         units.escape_controls(location.partition.label),
     )
-    entries = (
-        say_count("lookup.entries", number, n=group(number)) if number else say("lookup.no_entries")
-    )
+    entries = say_count("lookup.entries", number) if number else say("lookup.no_entries")
     if len(log.segments) == 1:
         return say("lookup.place", name=name, entries=entries)
     stem = units.file_stem(segment_view.base_offset)
@@ -329,7 +327,7 @@ def _practice(name: str) -> PracticeLog:
 
 def keys_source(keys: Sequence[int]) -> LookupSource:
     """An index of these keys, without a log."""
-    title = say_count("lookup.keys_title", len(keys), n=group(len(keys)))
+    title = say_count("lookup.keys_title", len(keys))
     low, high = (min(keys), max(keys)) if keys else (0, 0)
     return LookupSource(
         f"keys {' '.join(map(str, keys))}",
@@ -361,7 +359,7 @@ def parse_keys(text: str) -> list[int]:
         if not re.fullmatch(r"-?\d{1,10}", part) or abs(int(part)) >= 1 << 31:
             raise ValueError(say("lookup.no_key", said=part[:20]))
     if len(parts) > MOST_KEYS:
-        raise ValueError(say("lookup.many_keys", n=group(len(parts)), most=group(MOST_KEYS)))
+        raise ValueError(say_count("lookup.many_keys", len(parts), most=group(MOST_KEYS)))
     return [int(part) for part in parts]
 
 

@@ -15,7 +15,7 @@ from kafkaviz.app.lessons.exercise import (
     RuleSyntaxError,
 )
 from kafkaviz.figures.text.join_text import join_comma
-from kafkaviz.messages import render, say
+from kafkaviz.messages import render, say, say_count
 from kafkaviz.units import group
 
 KINDS = {BELOW: "below", EXACT: "exact", BETWEEN: "between", ABOVE: "above", EMPTY: "empty"}
@@ -49,7 +49,7 @@ def describe_failures(result: exercise.RuleCheck) -> str:
     """
     counts = [(kind(target_kind), *result.counts(target_kind)) for target_kind in exercise.KINDS]
     group_texts = [
-        say("exercise.of_kind", wrong=group(wrong), n=group(n), kind=name)
+        say_count("exercise.of_kind", n, wrong=group(wrong), kind=name)
         for name, n, wrong in counts
         if wrong and n > 1
     ]

@@ -181,7 +181,7 @@ def partial(readable: int, total: int, directory: Path, problems: Sequence[Probl
     finding = (
         say("faults.partial", **counts) if readable < total else say("faults.partial_directory")
     )
-    reason = say_count("faults.partial_why", len(problems), n=units.group(len(problems)))
+    reason = say_count("faults.partial_why", len(problems))
     with elements.state(
         "partial", "warning", finding, reason, lambda: problem_table(directory, problems)
     ):
@@ -204,7 +204,7 @@ def problem_table(directory: Path, problems: Sequence[Problem]) -> None:
         rows.append(
             "<td></td>"
             '<td class="kv-fnt" colspan="2">'
-            f"{say('common.n_more', n=units.group(len(problems) - MAX_PROBLEMS))}</td>"
+            f"{say_count('common.n_more', len(problems) - MAX_PROBLEMS)}</td>"
         )
     elements.table("", (f"<tr>{row}</tr>" for row in rows))
 

@@ -164,7 +164,7 @@ def find_entries(
 
 
 def _page_entry(page: str, address: dict[str, str]) -> GoToEntry:
-    return GoToEntry(say("go_to.pages"), elements.page_name(page), "", page, address)
+    return GoToEntry(say("frame.pages"), elements.page_name(page), "", page, address)
 
 
 def _is_in_name(page: str, text: str) -> bool:
@@ -249,7 +249,7 @@ def _offset_entries(
             location.directory, partition.directory, segment.base_offset, offset
         )
         words = say("go_to.offset_in", offset=number, partition=partition.directory)
-        yield GoToEntry(say("go_to.offsets"), words, _size(segment), SEGMENT_PAGE, address)
+        yield GoToEntry(say("common.offsets"), words, _size(segment), SEGMENT_PAGE, address)
     for partition in candidates if "Lookup" in pages else []:
         address = page_state.address(location.directory, partition.directory) | {
             page_state.TARGET: str(offset)
@@ -264,7 +264,7 @@ def _partition_entries(directory: str, partitions: list[Partition]) -> Iterator[
     ):
         address = page_state.address(directory, partition.directory)
         yield GoToEntry(
-            say("go_to.topic_partitions"),
+            say("common.topic_partitions"),
             partition.directory,
             units.size(partition.log_bytes),
             SEGMENT_PAGE,
@@ -283,7 +283,7 @@ def _best_match_entries(
         for segment in islice(reversed(partition.live), MAX_ENTRIES):
             address = page_state.address(directory, partition.directory, segment.base_offset)
             yield GoToEntry(
-                say("go_to.segments"),
+                say("common.segments"),
                 f"{partition.directory} › {segment.name}",
                 _size(segment),
                 SEGMENT_PAGE,
@@ -293,7 +293,7 @@ def _best_match_entries(
             if page in pages:
                 address = page_state.address(directory, partition.directory)
                 yield GoToEntry(
-                    say("go_to.pages"), say(key, partition=partition.directory), "", page, address
+                    say("frame.pages"), say(key, partition=partition.directory), "", page, address
                 )
 
 

@@ -17,7 +17,7 @@ import streamlit as st
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.state import ingests, page_state
 
-RETRY_LABELS = {"failed": "common.try_again", "cancelled": "progress.start_again"}
+RETRY_LABELS = {"failed": "common.try_again", "cancelled": "common.start_again"}
 
 
 ENDED = ("done", "fresh")
@@ -119,7 +119,7 @@ def _render_progress(snapshot: BrokerSnapshot, pending_texts: tuple[str, str] | 
     progress_strip.render_strip(
         "kv_strip_work",
         html(ingest.progress(), pending_texts),
-        button_label=say("progress.cancel"),
+        button_label=say("common.cancel"),
         button_key="kv_work_cancel",
         on_click=ingest.cancel,
     )

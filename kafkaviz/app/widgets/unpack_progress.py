@@ -68,7 +68,7 @@ class _Strip:
                 self._line = st.empty()
                 if directory := self._fallback_directory():
                     st.button(
-                        say("progress.cancel"),
+                        say("common.cancel"),
                         key="kv_unpack_cancel",
                         on_click=faults.open_directory,
                         args=(directory,),

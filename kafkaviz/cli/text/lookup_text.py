@@ -77,7 +77,7 @@ def render_search(search: IndexSearch) -> Iterator[str]:
     if result.probes:
         yield "  " + say(
             "cli_lookup.probes_on_page" if len(result.pages) == 1 else "cli_lookup.probes_on_pages",
-            probes=message("lookup_words.n_probes", n=len(result.probes)),
+            probes=message("common.n_probes", n=len(result.probes)),
             pages=tuple(result.pages),
         )
     yield (
@@ -90,7 +90,7 @@ def render_search(search: IndexSearch) -> Iterator[str]:
 
 def _describe_target(lookup: Lookup) -> str:
     if lookup.offset is not None:
-        return say("cli_lookup.target_offset", offset=lookup.offset)
+        return say("common.offset", offset=lookup.offset)
     return by_time.name_of(lookup.timestamp_ms) or say(
         "cli_lookup.target_timestamp", ms=lookup.timestamp_ms
     )
@@ -161,7 +161,7 @@ def _render_scan(scan: ForwardScan) -> Iterator[str]:
     )
     yield "  " + say(
         "cli_lookup.scanned",
-        reads=message("cli_lookup.reads", n=len(scan.reads)),
+        reads=message("log_scan.n_reads", n=len(scan.reads)),
         size=sum(item.size for item in scan.reads),
         what=what,
     )

@@ -40,7 +40,7 @@ def render_segment(segment: SimulatedSegment) -> str:
         name=file_stem(segment.base_offset),
         bytes=segment.log_bytes,
         entries=(
-            message("cli.offset_entries", n=len(segment.offset_index)),
+            message("common.n_offset_entries", n=len(segment.offset_index)),
             message("cli.time_entries", n=len(segment.time_index)),
         ),
     )

@@ -96,9 +96,9 @@ def render_what_if(comparison: tuple[WhatIf, WhatIf]) -> Iterator[str]:
         (say("cli_tune.as_set"), say("cli_tune.what_if")), comparison, strict=True
     ):
         rolls = tuple(
-            message("cli_tune.rolls_by", n=count, cause=message(f"roll_cause.{cause}"))
+            message("rolls.by_cause", n=count, cause=message(f"roll_cause.{cause}"))
             for cause, count in outcome.rolls.items()
-        ) or (message("cli_tune.no_rolls"),)
+        ) or (message("common.none"),)
         entries = message(
             "cli_tune.index_entries",
             offsets=outcome.offset_entries,
@@ -137,7 +137,7 @@ def _render_basis(
 def _render_current(case: TuningCase) -> Iterator[str]:
     """Today's interval, and the settings that were inferred."""
     yield from _wrap(
-        say("cli_tune.label_today"),
+        say("cli_tune.today"),
         say(
             "cli_tune.setting_from",
             name=tuning.SETTING,
@@ -232,13 +232,13 @@ def _rows(
     intervals = {1 << power for power in range(10, 21, 2)} | {recommendation.considered_bytes}
     for interval in tuning.price_all(case.measurement, costs):
         if interval.interval_bytes == today.interval_bytes:
-            yield today, say("cli_tune.mark_today")
+            yield today, say("cli_tune.today")
             if interval.row != today.row:
                 yield interval, say("cli_tune.mark_replayed")
         elif interval.interval_bytes in intervals:
             yield (
                 interval,
-                say("cli_tune.mark_considered")
+                say("common.considered")
                 if interval.interval_bytes == recommendation.considered_bytes
                 else "",
             )

@@ -276,8 +276,7 @@ def _hover(segment: np.void, name: str, badges: Sequence[Badge]) -> str:
         name: None if segment[name] == UNKNOWN else int(segment[name]) for name in COUNT_COLUMNS
     }
     counts = {  # what is not known reads as many do
-        name: say_count(f"common.n_{name}", cast(int, count[name]), n=units.group(count[name]))
-        for name in ("batches", "records")
+        name: say_count(f"common.n_{name}", count[name]) for name in ("batches", "records")
     }
     kind = say(f"common.kind_{KINDS[segment['kind']]}")
     lines = [
@@ -383,7 +382,7 @@ def tail_text(tail: Tail) -> str:
     """What stands behind the last complete batch, in the room that a row of the map has."""
     if tail.size_bytes > READ_BYTES:
         return say("broker.tail_long", size=units.size(tail.size_bytes))
-    return say_count(f"broker.tail_{tail.kind}", tail.size_bytes, n=units.group(tail.size_bytes))
+    return say_count(f"broker.tail_{tail.kind}", tail.size_bytes)
 
 
 class MapFigure(NamedTuple):

@@ -52,13 +52,9 @@ def find_row_badge(
         return None
     row_bases = set(base_offsets)
     badge_bases = (base for badge in badges for base in badge.base_offsets if base in row_bases)
-    text = tail or say(f"marks.{badges[0].code}")
+    text = tail or say(f"partition_badges.{badges[0].code}")
     more_count = len(badges) - 1
-    shown_text = (
-        say_count("broker.mark_more", more_count, first=text, n=more_count)
-        if more_count > 0
-        else text
-    )
+    shown_text = say_count("broker.mark_more", more_count, first=text) if more_count > 0 else text
     lines = [
         f"<b>{escape(label, quote=False)}</b>",
         *(map(_segment_line, badges[:MOST_LINES]) if badges else [escape(tail, quote=False)]),
@@ -82,7 +78,7 @@ def _segment_line(badge: Badge) -> str:
     segments_text = (
         units.file_stem(base_offsets[0])
         if len(base_offsets) == 1
-        else say("broker.mark_segments", n=units.group(len(base_offsets)))
+        else say_count("common.n_segments", len(base_offsets))
     )
     return say("common.comma", first=line, next=segments_text)
 

@@ -100,9 +100,13 @@ def _bars(rows: pa.Table, column: str, drawn_question: Question | None) -> Answe
         if drawn_question
         else _title([_number(value) for value in rows[column].to_pylist()], column)
     )
-    caption = drawn_question.caption if drawn_question else say("answer.of_each_row", column=column)
+    caption = (
+        drawn_question.caption if drawn_question else say("answer_chart.of_each_row", column=column)
+    )
     if rows.num_rows > MOST_BARS:
-        caption = say("answer.first_rows", below=caption, n=MOST_BARS, all=group(rows.num_rows))
+        caption = say(
+            "answer_chart.first_rows", below=caption, n=MOST_BARS, all=group(rows.num_rows)
+        )
     return AnswerView(title, caption, column, tuple(names), tuple(values), tuple(tails))
 
 
@@ -118,7 +122,7 @@ def _line(
     names, values = [format_value(x, x_column) for x, _ in points], [y for _, y in points]
     title = drawn_question.title(rows.to_pylist()) if drawn_question else _title(values, column)
     caption = say(
-        "answer.over_log" if is_log else "answer.over",
+        "answer_chart.over_log" if is_log else "answer_chart.over",
         below=drawn_question.caption if drawn_question else column,
         column=x_column,
     )
@@ -139,12 +143,12 @@ def _title(values: Sequence[float | None], column: str) -> str:
     """From where to where it goes."""
     numbers = [value for value in values if value is not None]
     if not numbers:
-        return say("answer.no_number", column=column)
+        return say("answer_chart.no_number", column=column)
     low, high = format_value(min(numbers), column), format_value(max(numbers), column)
     return (
         f"{column}: {low}"
         if low == high
-        else say("answer.from_to", column=column, low=low, high=high)
+        else say("answer_chart.from_to", column=column, low=low, high=high)
     )
 
 

@@ -65,11 +65,6 @@ def partition_name(row: AnswerRow) -> str:
     )
 
 
-def count_text(key: str, amount: int) -> str:
-    """1 segment, 2 segments."""
-    return say_count(key, amount, n=group(amount))
-
-
 def _count_partitions(rows: Sequence[AnswerRow]) -> int:
     return len({partition_name(row) for row in rows})
 
@@ -103,14 +98,14 @@ QUESTIONS = (
             "questions.half-full_title",
             _count_partitions(rows),
             first=partition_name(rows[0]),
-            partitions=count_text("common.n_topic_partitions", _count_partitions(rows)),
+            partitions=say_count("common.n_topic_partitions", _count_partitions(rows)),
             share=share(rows[0]["log_bytes"], rows[0]["segment_bytes"]),
         ),
         lambda row: say(
             "questions.half-full_tail",
             size=size(row["log_bytes"]),
             limit=size(row["segment_bytes"]),
-            segments=count_text("common.n_segments", row["closed"]),
+            segments=say_count("common.n_segments", row["closed"]),
             reason=say(f"rolls.cause_{row['roll_reason']}")
             if row["roll_reason"]
             else say("questions.unknown"),
@@ -154,7 +149,7 @@ QUESTIONS = (
             share=share(rows[0]["index_share"], 1),
         ),
         lambda row: join_details(
-            [share(row["index_share"], 1), count_text("questions.n_entries", row["entries"])]
+            [share(row["index_share"], 1), say_count("common.n_offset_entries", row["entries"])]
         ),
     ),
     _question(
@@ -207,10 +202,10 @@ QUESTIONS = (
             "questions.worst-lookup_title",
             offset=group(rows[0]["offset"]),
             first=partition_name(rows[0]),
-            headers=count_text("questions.n_headers", rows[0]["headers"]),
+            headers=say_count("common.n_headers", rows[0]["headers"]),
         ),
-        lambda row: say(
-            "questions.worst-lookup_tail", n=group(row["headers"]), size=size(row["bytes"])
+        lambda row: say_count(
+            "questions.worst-lookup_tail", row["headers"], size=size(row["bytes"])
         ),
     ),
     _question(
@@ -229,13 +224,12 @@ QUESTIONS = (
         lambda rows: say_count(
             "questions.small-batches_title",
             len(rows),
-            n=group(len(rows)),
             first=rows[0]["topic"],
             batches=group(rows[0]["batches"]),
         ),
-        lambda row: say(
+        lambda row: say_count(
             "questions.small-batches_tail",
-            n=group(row["batches"]),
+            row["batches"],
             size=size(row["batch_bytes"]),
             records=f"{row['records_a_batch']:.1f}",
         ),
@@ -253,14 +247,14 @@ QUESTIONS = (
         LIMIT 12
         """,
         "not_indexed",
-        lambda rows: say(
+        lambda rows: say_count(
             "questions.unindexed_title",
-            n=group(rows[0]["not_indexed"]),
+            rows[0]["not_indexed"],
             all=group(rows[0]["batches"]),
             first=rows[0]["topic"],
         ),
-        lambda row: say(
-            "questions.unindexed_tail", n=group(row["not_indexed"]), share=share(row["share"], 1)
+        lambda row: say_count(
+            "questions.unindexed_tail", row["not_indexed"], share=share(row["share"], 1)
         ),
     ),
     _question(
@@ -330,7 +324,7 @@ QUESTIONS = (
         lambda rows: say(
             "questions.preallocated_title",
             size=size(sum(row["unwritten_bytes"] for row in rows)),
-            partitions=count_text("common.n_topic_partitions", len(rows)),
+            partitions=say_count("common.n_topic_partitions", len(rows)),
             disk=size(sum(row["on_disk_bytes"] for row in rows)),
         ),
         lambda row: say(
@@ -353,11 +347,11 @@ QUESTIONS = (
         "maps",
         lambda rows: say(
             "questions.maps_title",
-            maps=count_text("questions.n_maps", sum(row["maps"] for row in rows)),
+            maps=say_count("questions.n_maps", sum(row["maps"] for row in rows)),
             share=share(sum(row["maps"] for row in rows), MAX_MAP_COUNT),
         ),
         lambda row: join_details(
-            [group(row["maps"]), count_text("common.n_segments", row["segments"])]
+            [group(row["maps"]), say_count("common.n_segments", row["segments"])]
         ),
     ),
     _question(
@@ -384,7 +378,7 @@ QUESTIONS = (
         lambda row: say(
             "questions.codecs_tail",
             n=f"{row['bytes_a_record']:g}",
-            batches=count_text("common.n_batches", row["batches"]),
+            batches=say_count("common.n_batches", row["batches"]),
             size=size(row["log_bytes"]),
         ),
     ),
@@ -411,12 +405,12 @@ QUESTIONS = (
         "late_batches",
         lambda rows: say(
             "questions.late_title",
-            batches=count_text("common.n_batches", rows[0]["late_batches"]),
+            batches=say_count("common.n_batches", rows[0]["late_batches"]),
             first=partition_name(rows[0]),
             by=duration(rows[0]["latest_by_ms"]),
         ),
-        lambda row: say(
-            "questions.late_tail", n=group(row["late_batches"]), by=duration(row["latest_by_ms"])
+        lambda row: say_count(
+            "questions.late_tail", row["late_batches"], by=duration(row["latest_by_ms"])
         ),
     ),
     _question(
@@ -456,9 +450,7 @@ QUESTIONS = (
             share=share(rows[0]["gone"], rows[0]["offsets"]),
             first=partition_name(rows[0]),
         ),
-        lambda row: say(
-            "questions.compacted_tail", n=group(row["gone"]), all=group(row["offsets"])
-        ),
+        lambda row: say_count("questions.compacted_tail", row["gone"], all=group(row["offsets"])),
     ),
     _question(
         "producers",
@@ -475,14 +467,14 @@ QUESTIONS = (
         LIMIT 12
         """,
         "records",
-        lambda rows: say(
+        lambda rows: say_count(
             "questions.producers_title",
+            rows[0]["records"],
             id=rows[0]["producer_id"],
-            n=group(rows[0]["records"]),
             first=rows[0]["topic"],
         ),
         lambda row: (
-            say("questions.in_transactions", n=group(row["records"]))
+            say_count("questions.in_transactions", row["records"])
             if row["transactional"]
             else group(row["records"])
         ),
@@ -507,7 +499,7 @@ QUESTIONS = (
         lambda row: say(
             "questions.retention_tail",
             size=size(row["log_bytes"]),
-            segments=count_text("common.n_segments", row["segments"]),
+            segments=say_count("common.n_segments", row["segments"]),
             why=retention_text.held_text(row["state"])
             if row["state"] in KEPT_STATES
             else say("questions.due"),

@@ -302,7 +302,7 @@ def _cut_texts(findings: Sequence[Finding], restart: Restart) -> Iterator[str]:
     truncations = [step for step in restart.steps if step.action == "truncate"]
     tails = {code: [finding for finding in findings if finding.code == code] for code in TAIL_CODES}
     tail_texts = [
-        say(f"health.{code}", n=units.group(sum(finding.length or 0 for finding in tail_findings)))
+        say_count(f"health.{code}", sum(finding.length or 0 for finding in tail_findings))
         for code, tail_findings in tails.items()
         if tail_findings
     ]
@@ -370,7 +370,7 @@ def recovery_strip(
         bar._replace(share=bar.share / total_share if total_share else 1 / len(bars))
         for bar in bars
     )
-    title = say_count("health.strip", len(bars), n=units.group(len(bars)), size=units.size(total))
+    title = say_count("health.strip", len(bars), size=units.size(total))
     return RecoveryStrip(title, bars, _cut_text(bars), _unchanged_text(bars))
 
 
@@ -398,7 +398,7 @@ def _recovery_bar(name: str, size_bytes: int, share: float, restart: Restart) ->
         }
     )
     values = {
-        "segments": say_count("common.n_segments", segments, n=units.group(segments)),
+        "segments": say_count("common.n_segments", segments),
         "size": units.size(size_bytes),
     }
     is_unchanged = restart_forecast.is_as_before(steps)
@@ -411,9 +411,7 @@ def _cut_text(bars: Sequence[RecoveryBar]) -> str:
     if any(bar.fails for bar in bars):
         return say("health.fails_here")
     cut_texts = [
-        say("health.cut_by", log=bar.name, n=units.group(bar.cut_bytes))
-        for bar in bars
-        if bar.cut_bytes
+        say_count("health.cut_by", bar.cut_bytes, log=bar.name) for bar in bars if bar.cut_bytes
     ]
     return (
         say(
@@ -466,9 +464,7 @@ def _finding_item(findings: Sequence[Finding], members: tuple[FindingMember, ...
             members,
         )
     partitions = {finding.partition for finding in findings}
-    partitions_text = say_count(
-        "common.n_topic_partitions", len(partitions), n=units.group(len(partitions))
-    )
+    partitions_text = say_count("common.n_topic_partitions", len(partitions))
     location = (
         _short_directory(worst.partition)
         if len(partitions) == 1 and worst.partition
@@ -477,7 +473,7 @@ def _finding_item(findings: Sequence[Finding], members: tuple[FindingMember, ...
     place_text = (
         location
         if len(findings) == len(partitions)
-        else say("health.times_in", n=units.group(len(findings)), where=location)
+        else say_count("health.times_in", len(findings), where=location)
     )
     return FindingItem(
         worst.code, worst.severity, worst.code, title, place_text, len(findings), members

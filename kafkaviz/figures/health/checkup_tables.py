@@ -102,21 +102,15 @@ def steps_table(restart: Restart | None) -> HealthTable | None:
 
 def _steps_text(steps: int, rows: int) -> str:
     """How many, and in how many rows where some stand together."""
-    text = _count_text("steps", steps)
-    return (
-        text
-        if steps == rows
-        else say_count("health.steps_together", rows, steps=text, n=units.group(rows))
-    )
+    text = say_count("health.n_steps", steps)
+    return text if steps == rows else say_count("health.steps_together", rows, steps=text)
 
 
 def _group_rows(steps_alike: Sequence[StartupStep]) -> list[HealthRow]:
     if len(steps_alike) <= MOST_SEPARATE:
         return [_step_row(step) for step in steps_alike]
     partitions = {step.partition for step in steps_alike}
-    partitions_text = say_count(
-        "common.n_topic_partitions", len(partitions), n=units.group(len(partitions))
-    )
+    partitions_text = say_count("common.n_topic_partitions", len(partitions))
     location = (
         partitions_text
         if len(partitions) > 1
@@ -128,7 +122,7 @@ def _group_rows(steps_alike: Sequence[StartupStep]) -> list[HealthRow]:
         if steps_alike[0].action in ("truncate", "delete") and size_bytes
         else ""
     )
-    files_text = say("health.files_in", n=units.group(len(steps_alike)), where=location)
+    files_text = say_count("health.files_in", len(steps_alike), where=location)
     cells = (
         say(f"health.does_{steps_alike[0].action}"),
         files_text,
@@ -227,11 +221,11 @@ def basis_notes(logs: Sequence[LogRetention]) -> tuple[str, ...]:
         counts[basis] = counts.get(basis, 0) + 1
     commonest = sorted(counts.items(), key=lambda basis_count: -basis_count[1])
     basis_texts = [
-        say("health.logs_by", logs=_count_text("logs", count), basis=basis)
+        say("health.logs_by", logs=say_count("common.n_logs", count), basis=basis)
         for basis, count in commonest[:3]
     ]
     other_count = sum(count for _, count in commonest[3:])
-    other_texts = [say("health.own_settings", n=units.group(other_count))] if other_count else []
+    other_texts = [say_count("health.own_settings", other_count)] if other_count else []
     if any(
         log.limits.deletes
         and (source := log.limits.ms_source)
@@ -291,10 +285,6 @@ def _short_path(name: str) -> str:
         if len(name) <= MOST_NAME_CHARACTERS
         else f"{name[: MOST_NAME_CHARACTERS // 2]}…{name[-MOST_NAME_CHARACTERS // 2 :]}"
     )
-
-
-def _count_text(key: str, count: int) -> str:
-    return say_count(f"health.n_{key}", count, n=units.group(count))
 
 
 def _column_titles(*names: str) -> tuple[str, ...]:

@@ -11,7 +11,6 @@ import numpy as np
 
 from kafkaviz import units
 from kafkaviz.analysis.lookup.why_offset import OLDER, SEARCHED, OffsetExplanation, SegmentTimes
-from kafkaviz.figures.stepper.index_search import count_text
 from kafkaviz.messages import ENGLISH, language, render, say, say_count
 from kafkaviz.units import group
 
@@ -87,7 +86,7 @@ def view(explanation: OffsetExplanation) -> OffsetExplanationView:
     outside_count = sum(ms is not None and not frame_ms[0] <= ms <= frame_ms[1] for ms in newest_ms)
     return OffsetExplanationView(
         _title(explanation),
-        count_text("why_offset.below_outside", outside_count)
+        say_count("why_offset.below_outside", outside_count)
         if outside_count
         else say("why_offset.below"),
         explanation.target_ms,
@@ -195,7 +194,7 @@ def _title(explanation: OffsetExplanation) -> str:
 def _notes(explanation: OffsetExplanation) -> list[str]:
     notes, older_count = [], sum(segment.fate == OLDER for segment in explanation.segments)
     if older_count:
-        notes.append(count_text("why_offset.older", older_count))
+        notes.append(say_count("why_offset.older", older_count))
     if any(segment.is_file_time and segment.fate != OLDER for segment in explanation.segments):
         notes.append(say("why_offset.of_file"))
     if explanation.answer and explanation.closest and explanation.closest != explanation.answer:
@@ -207,7 +206,7 @@ def _notes(explanation: OffsetExplanation) -> list[str]:
         span = units.duration(abs(explanation.closest.timestamp_ms - explanation.target_ms))
         notes.append(say(key, offset=group(explanation.closest.offset), span=span))
     if explanation.older_batches:
-        notes.append(count_text("why_offset.behind", explanation.older_batches))
+        notes.append(say_count("why_offset.behind", explanation.older_batches))
     if len(explanation.segments) > MOST_NAMED:
         notes.append(
             say("why_offset.named", named=MOST_NAMED, count=group(len(explanation.segments)))
@@ -217,7 +216,6 @@ def _notes(explanation: OffsetExplanation) -> list[str]:
             say_count(
                 "why_offset.faults",
                 len(explanation.faults),
-                n=group(len(explanation.faults)),
                 fault=render(explanation.faults[0]),
             )
         )

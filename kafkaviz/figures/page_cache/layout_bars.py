@@ -62,7 +62,7 @@ def view(costs: Sequence[Cost], entries: int, targets: int, workload: str) -> La
 
 def _layout_cost(cost: Cost) -> LayoutCost:
     name = text_key(cost.layout.name)
-    extra = size(cost.extra_bytes) if cost.extra_bytes else say("layout_bars.no_extra")
+    extra = size(cost.extra_bytes) if cost.extra_bytes else say("common.none")
     means = (cost.probes_mean, cost.probes_max, cost.pages_mean, cost.pages_max)
     return LayoutCost(
         say(name), *means, f"{cost.tail_probes} / {cost.tail_pages}", extra, say(f"{name}_note")

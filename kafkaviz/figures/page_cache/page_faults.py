@@ -117,11 +117,11 @@ def _fault_points(fault_counts: np.ndarray, replay: Replay, row_pages: int) -> n
 def _title(replay: Replay) -> str:
     """How many faults on the entire way; without any, how few pages that takes."""
     faults, most_pages = int(replay.faulted.sum()), max(replay.most_pages)
-    pages = say_count("page_faults.n_pages", replay.pages, n=group(replay.pages))
+    pages = say_count("common.n_pages", replay.pages)
     if faults:
         return say(
             "page_faults.faults",
-            faults=say_count("page_faults.n_faults", faults, n=group(faults)),
+            faults=say_count("page_faults.n_faults", faults),
             pages=pages,
         )
     if not sum(replay.lookups):
@@ -131,7 +131,7 @@ def _title(replay: Replay) -> str:
     is_newest_only = replay.pages > FEW_PAGES and not replay.lookups[LAGGARD]
     return say(
         "page_faults.no_fault_newest" if is_newest_only else "page_faults.no_fault_few",
-        few=count_phrase("page_faults.n_pages", most_pages),
+        few=count_phrase("common.n_pages", most_pages),
     )
 
 
@@ -299,7 +299,7 @@ def _end_annotation(faults_view: PageFaultsView, colours: dict[str, str]) -> dic
         "showarrow": False,
     }
     return position | {
-        "text": say("page_faults.entries", n=group(faults_view.entries)),
+        "text": say_count("common.n_entries", faults_view.entries),
         "font": {"size": 12, "color": colours["ink_3"]},
     }
 

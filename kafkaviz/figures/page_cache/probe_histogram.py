@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from kafkaviz.analysis.cost.lookup_cost import HEADERS, LookupCounts
-from kafkaviz.figures.stepper.index_search import count_text
 from kafkaviz.messages import say, say_count
 from kafkaviz.units import group, share
 
@@ -100,11 +99,10 @@ def _title(counts: np.ndarray, measure: str, target_count: int, unit: str) -> st
         int(counts[target_count]) if target_count < len(counts) else 0,
         int(counts.sum()),
     )
-    cost_text = count_text(f"probe_histogram.n_{measure}", target_count)
+    cost_text = say_count(f"common.n_{measure}", target_count)
     return say_count(
         f"probe_histogram.title_{unit}",
         total,
-        n=group(total),
         count=cost_text,
         share=share(same_count, total),
     )

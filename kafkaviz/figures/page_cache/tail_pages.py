@@ -77,7 +77,7 @@ def _lane(name: str, entries: int, warm_bytes: int | None) -> PageLane:
 
 
 def _join_pages(pages: tuple[int, ...]) -> str:
-    return join_comma(map(str, pages)) or say("tail_pages.none")
+    return join_comma(map(str, pages)) or say("common.none")
 
 
 def rows(pages_view: TailPagesView) -> list[tuple[str, str, str, str]]:

@@ -321,7 +321,7 @@ def _segment_object(segment: SegmentContents) -> dict[str, Any]:
 
 def _segment_title(step: GrowthStep) -> str:
     state = step.after
-    batches = say_count("common.n_batches", state.batches, n=group(state.batches))
+    batches = say_count("common.n_batches", state.batches)
     return say(
         "growth.segment",
         name=file_stem(state.base_offset),

@@ -107,7 +107,7 @@ def rows(before: RunSummary, after: RunSummary) -> list[tuple[str, str, str, str
         (say("rolls.mean_open"), before.open_ms, after.open_ms, duration),
         (say("rolls.offset_entries"), before.offset_entries, after.offset_entries, group),
         (say("rolls.time_entries"), before.time_entries, after.time_entries, group),
-        (say("rolls.both_indexes"), before.index_bytes, after.index_bytes, size),
+        (say("common.both_indexes"), before.index_bytes, after.index_bytes, size),
     ]
     return [
         (name, format_value(old), format_value(new), change_text(old, new))

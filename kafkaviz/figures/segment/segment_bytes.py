@@ -342,11 +342,11 @@ def _inner_pane(
     if records_bytes is None or not records_bytes.size_bytes:
         return None, "", ""
     count = int(batches["record_count"][row])
-    values = {"n": units.group(count), "size": units.group(records_bytes.size_bytes)}
+    size = units.group(records_bytes.size_bytes)
     title = (
-        say("bytes.inside_messages", **values)
+        say("bytes.inside_messages", size=size)
         if count < 0
-        else say_count("bytes.inside", count, **values)
+        else say_count("bytes.inside", count, size=size)
     )
     return (
         Pane(

@@ -91,7 +91,7 @@ def _log_facts(anatomy: Anatomy, roll_reason: str | None, partition_state: str) 
 
 
 def _missing_fact() -> Fact:
-    return Fact(say("segment.file"), say("segment.missing"), is_wrong=True)
+    return Fact(say("common.file"), say("segment.missing"), is_wrong=True)
 
 
 def _contents_facts(batches: np.ndarray) -> list[Fact]:
@@ -105,17 +105,17 @@ def _contents_facts(batches: np.ndarray) -> list[Fact]:
     offsets = (
         f"{units.group(first_offset)} – {last_offset}"
         if first_offset >= 0
-        else say("segment.offsets_up_to", last=last_offset)
+        else say("ruler.up_to", last=last_offset)
     )
     records = units.group(int(batches["record_count"].sum())) if is_known else units.MISSING
     sizes_bytes = units.group(smallest_bytes) + (
         f"–{units.group(largest_bytes)}" if smallest_bytes < largest_bytes else ""
     )
     return [
-        Fact(say("segment.offsets"), offsets, hover=offsets),
-        Fact(say("segment.records"), records, hover="" if is_known else say("segment.wrappers")),
+        Fact(say("common.offsets"), offsets, hover=offsets),
+        Fact(say("common.records"), records, hover="" if is_known else say("segment.wrappers")),
         Fact(
-            say("segment.batches"),
+            say("common.batches"),
             units.group(len(batches)),
             say("segment.batch_sizes", sizes=sizes_bytes),
         ),
@@ -153,10 +153,10 @@ def _utc_text(ms: int) -> str:
 def _state_fact(anatomy: Anatomy, roll_reason: str | None, partition_state: str) -> Fact:
     if partition_state == "delete" and anatomy.segment.is_in_use:
         return Fact(
-            say("segment.state"), say("common.kind_deleted"), hover=say("segment.topic_deleted")
+            say("common.state"), say("common.kind_deleted"), hover=say("segment.topic_deleted")
         )
     if anatomy.segment.state != "closed":
-        return Fact(say("segment.state"), say(f"common.kind_{anatomy.segment.state}"))
+        return Fact(say("common.state"), say(f"common.kind_{anatomy.segment.state}"))
     if roll_reason is None:
         return Fact(say("segment.rolled_by"), units.MISSING, hover=say("segment.rolled_unknown"))
     return Fact(
@@ -236,7 +236,7 @@ def _entries_fact(index: Index, file: FileInfo, entry_bytes: int) -> Fact:
         else units.size(entries_bytes)
     )
     key = "segment.no_slack" if entries_bytes == file.size_bytes else "segment.of_file"
-    hover = say("segment.in_the_file", n=units.group(file.size_bytes))
+    hover = say_count("segment.in_the_file", file.size_bytes)
     return Fact(
         say("segment.entries"),
         units.group(count),
@@ -334,10 +334,8 @@ def _no_time_entry_text(anatomy: Anatomy) -> str:
     entry_counts = np.searchsorted(
         times["offset"], batches["last_offset"][home_rows[without_time]], side="right"
     )
-    return say("segment.no_newer") if (newest <= known_ms[entry_counts]).all() else ""
+    return say("ruler.no_newer") if (newest <= known_ms[entry_counts]).all() else ""
 
 
 def _slots_text(slots: np.ndarray) -> str:
-    return say_count(
-        "segment.slots", len(slots), n=units.group(len(slots)), slot=units.group(int(slots[0]))
-    )
+    return say_count("segment.slots", len(slots), slot=units.group(int(slots[0])))

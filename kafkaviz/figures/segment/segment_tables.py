@@ -191,7 +191,7 @@ def offset_range_text(batch: np.void) -> str:
     return (
         f"{units.group(int(batch['base_offset']))}–{last}"
         if batch["base_offset"] >= 0
-        else say("segment.offsets_up_to", last=last)
+        else say("ruler.up_to", last=last)
     )
 
 
@@ -240,14 +240,14 @@ def _time_row(anatomy: Anatomy, slot: int, *, is_pinned: bool, closing_event: st
     times, index_slot = anatomy.times.entries, int(anatomy.links.time_slot[slot])
     timestamp_ms, no_slot_text = (
         int(times["timestamp_ms"][slot]),
-        say(f"segment.none_{closing_event}" if closing_event else "segment.none"),
+        say(f"segment.none_{closing_event}" if closing_event else "common.none"),
     )
     return TimeRow(
         slot=units.group(slot),
         byte=units.group(slot * time_index.ENTRY.itemsize),
         timestamp=units.moment(timestamp_ms),
         offset=units.group(int(times["offset"][slot])),
-        index_slot=say("segment.slot_n", slot=units.group(index_slot))
+        index_slot=say("common.slot", slot=units.group(index_slot))
         if index_slot != NONE
         else no_slot_text,
         later_by=units.duration(timestamp_ms - int(times["timestamp_ms"][slot - 1])).replace(

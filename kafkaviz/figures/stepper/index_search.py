@@ -132,15 +132,10 @@ def key_text(kind: str, key: int) -> str:
     return clock(key) if kind == TIME else group(key)
 
 
-def count_text(key: str, amount: int) -> str:
-    """A number of things: 1 probe, 2 probes."""
-    return say_count(key, amount, n=group(amount))
-
-
 def _probe_text(search: IndexSearch, probe: Probe) -> str:
     last_slot = probe.remaining[1] if probe.remaining else 0
     return say(
-        f"lookup_words.{_probe_key(search, probe)}",
+        f"index_search.{_probe_key(search, probe)}",
         slot=group(probe.slot),
         key=key_text(search.kind, probe.key),
         target=key_text(search.kind, search.slot_search.target),
@@ -174,14 +169,14 @@ def _result_step(
     slot_search, base = search.slot_search, group(search.segment)
     target = key_text(search.kind, slot_search.target)
     if not slot_search.entries:
-        return say(f"lookup_words.none_{search.kind}", base=base), 0
+        return say(f"index_search.none_{search.kind}", base=base), 0
     if search.entry is None:
         name = "all_later" if search.kind == TIME else "none_below_log" if has_log else "none_below"
-        text = say(f"lookup_words.{name}", base=base, target=target)
+        text = say(f"index_search.{name}", base=base, target=target)
         return text, lines[slot_search.probes[-1].branch]
     key, value = key_text(search.kind, search.entry[0]), group(search.entry[1])
     text = say(
-        f"lookup_words.found_{search.kind}" if has_log else "lookup_words.found",
+        f"index_search.found_{search.kind}" if has_log else "index_search.found",
         slot=group(slot_search.slot),
         target=target,
         key=key,
@@ -192,7 +187,7 @@ def _result_step(
 
 def code_lines(name: str) -> list[str]:
     """The lines of a pseudocode."""
-    return say(f"lookup_words.{name}_code").split("\n")
+    return say(f"index_search.{name}_code").split("\n")
 
 
 def _code_lines(search: IndexSearch) -> list[str]:
@@ -202,27 +197,27 @@ def _code_lines(search: IndexSearch) -> list[str]:
 def title(search_view: SearchView, probes: int, *, is_over: bool) -> str:
     """What the figure of the index shows after so many probes."""
     slot_search, kind = search_view.search.slot_search, search_view.search.kind
-    probes_text = count_text("lookup_words.n_probes", probes)
+    probes_text = say_count("common.n_probes", probes)
     if not slot_search.entries:
-        return say(f"lookup_words.title_none_{kind}")
+        return say(f"index_search.title_none_{kind}")
     if is_over and slot_search.slot < 0:
-        return say("lookup_words.title_missed", probes=probes_text)
+        return say("index_search.title_missed", probes=probes_text)
     if is_over:
         return say(
-            "lookup_words.title_found",
+            "index_search.title_found",
             probes=probes_text,
-            pages=count_text("lookup_words.n_pages", search_view.count_pages(probes)),
+            pages=say_count("common.n_pages", search_view.count_pages(probes)),
             slot=group(slot_search.slot),
         )
     if not probes:
         return say(
-            f"lookup_words.title_{kind}",
-            entries=count_text("common.n_entries", slot_search.entries),
-            pages=count_text("lookup_words.n_pages", search_view.pages),
+            f"index_search.title_{kind}",
+            entries=say_count("common.n_entries", slot_search.entries),
+            pages=say_count("common.n_pages", search_view.pages),
         )
     remaining = slot_search.probes[probes - 1].remaining
     return say(
-        "lookup_words.title_left" if remaining else "lookup_words.title_none_left",
+        "index_search.title_left" if remaining else "index_search.title_none_left",
         probes=probes_text,
         left=group(remaining[1] - remaining[0] + 1) if remaining else "",
         entries=group(slot_search.entries),
@@ -247,7 +242,7 @@ def browser_object(search_view: SearchView) -> dict:
         "rows": [row._asdict() for row in search_view.rows],
         "cells": search_view.cells,
         "code_title": say(
-            f"lookup_words.{code_key}",
+            f"index_search.{code_key}",
             entry_bytes=ENTRY_BYTES[kind],
             warm=group(search_view.warm_slots),
         ),
@@ -260,12 +255,12 @@ def _hint_text(search_view: SearchView) -> str:
     slot_search = search_view.search.slot_search
     first_slot = slot_search.warm_from_slot
     if first_slot is None:
-        return say("lookup_words.hint_plain") if slot_search.entries else ""
+        return say("index_search.hint_plain") if slot_search.entries else ""
     if first_slot == 0:
-        return say("lookup_words.hint_all_warm", most=group(search_view.warm_slots + 1))
-    return say(
-        "lookup_words.hint_warm",
-        n=group(slot_search.entries - first_slot),
+        return say("index_search.hint_all_warm", most=group(search_view.warm_slots + 1))
+    return say_count(
+        "index_search.hint_warm",
+        slot_search.entries - first_slot,
         first=group(first_slot),
         last=group(slot_search.entries - 1),
     )
@@ -275,6 +270,6 @@ def _strip_text(search_view: SearchView) -> str:
     full_slots = int(search_view.page_slots)
     return say(
         "stepper_figures.strip",
-        pages=count_text("lookup_words.n_pages", search_view.pages),
+        pages=say_count("common.n_pages", search_view.pages),
         slots=group(full_slots) if search_view.page_slots == full_slots else f"{full_slots}⅓",
     )

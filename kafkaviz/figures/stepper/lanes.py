@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from kafkaviz.figures.stepper import LookupContext
-from kafkaviz.figures.stepper.index_search import count_text
 from kafkaviz.figures.text.join_text import join_each_and
-from kafkaviz.messages import say, table
+from kafkaviz.messages import say, say_count, table
 from kafkaviz.search import index, slots
 from kafkaviz.search.index import ENTRY_BYTES, TIME, IndexSearch
 from kafkaviz.versions import PLAIN, WARM
@@ -98,8 +97,8 @@ def cost_title(kind: str, warm: SearchLane, plain: SearchLane) -> str:
 
 
 def _difference_text(probes: int, pages: int, sign: int) -> str:
-    numbers = ((probes * sign, "lookup_words.n_probes"), (pages * sign, "lookup_words.n_pages"))
-    texts = [count_text(key, number) for number, key in numbers if number > 0]
+    numbers = ((probes * sign, "common.n_probes"), (pages * sign, "common.n_pages"))
+    texts = [say_count(key, number) for number, key in numbers if number > 0]
     return join_each_and(texts)
 
 

@@ -7,9 +7,8 @@ import numpy as np
 
 from kafkaviz import units
 from kafkaviz.figures.stepper import LookupContext
-from kafkaviz.figures.stepper.index_search import count_text
 from kafkaviz.format.batch import HEADER_BYTES, MAGIC_END
-from kafkaviz.messages import say
+from kafkaviz.messages import say, say_count
 from kafkaviz.search.scan import ForwardScan, HeaderDecision, HeaderOutcome, ReadPart
 from kafkaviz.units import clock, group
 
@@ -114,13 +113,13 @@ def _row_at(batches: np.ndarray, position: int) -> int:
 
 def describe_headers(scan: ForwardScan) -> list[ScanStep]:
     """At most 120 steps: those in the middle of a long scan become one."""
-    end = [] if scan.batch else [ScanStep(-1, (), say("lookup_log.end"), -1, len(scan.reads))]
+    end = [] if scan.batch else [ScanStep(-1, (), say("log_scan.end"), -1, len(scan.reads))]
     count, half = len(scan.headers) + len(end), MOST_STEPS // 2
     if count <= MOST_STEPS:
         return [_header_step(scan, number) for number in range(len(scan.headers))] + end
     last_left_out = count - half
     more_step = _header_step(scan, last_left_out)
-    text = say("lookup_log.more", n=group(count - 2 * half + 1), position=group(more_step.position))
+    text = say_count("log_scan.more", count - 2 * half + 1, position=group(more_step.position))
     return [
         *(_header_step(scan, number) for number in range(half)),
         more_step._replace(text=text),
@@ -143,12 +142,10 @@ def _header_step(scan: ForwardScan, number: int) -> ScanStep:
 
 def _header_text(header: HeaderDecision, target: int, sizes: tuple[int, ...]) -> str:
     """What a header says, and what follows."""
-    key, position = f"lookup_log.{header.outcome}", group(header.position)
+    key, position = f"log_scan.{header.outcome}", group(header.position)
     size, value = group(header.size_bytes), header.value
     if header.outcome in TIMES:
-        newest = (
-            say("lookup_log.newest", at=clock(value)) if value >= 0 else say("lookup_log.no_time")
-        )
+        newest = say("log_scan.newest", at=clock(value)) if value >= 0 else say("log_scan.no_time")
         return say(key, position=position, newest=newest, size=size)
     return say(
         key,
@@ -165,21 +162,21 @@ def _header_text(header: HeaderDecision, target: int, sizes: tuple[int, ...]) ->
 
 def _sizes_text(sizes: tuple[int, ...]) -> str:
     if len(sizes) > 1:
-        return say("lookup_log.sizes", first=sizes[0], then=sizes[1])
-    return say("lookup_log.size", first=sizes[0]) if sizes else ""
+        return say("log_scan.sizes", first=sizes[0], then=sizes[1])
+    return say("log_scan.size", first=sizes[0]) if sizes else ""
 
 
 def title(scan_view: ScanView, read_count: int, *, is_over: bool) -> str:
     """What the figure of the log shows after so many reads."""
     scan = scan_view.scan
     if not read_count and not is_over:
-        return say("lookup_log.waiting")
+        return say("log_scan.waiting")
     if not is_over:
-        return say("lookup_log.reading", position=group(scan.from_position))
+        return say("log_scan.reading", position=group(scan.from_position))
     short_reads, long_reads = scan_view.count_reads(len(scan.reads))
     return say(
-        f"lookup_log.found{'' if scan.batch else '_none'}{'_long' if long_reads else ''}",
-        reads=count_text("lookup_log.n_reads", short_reads),
+        f"log_scan.found{'' if scan.batch else '_none'}{'_long' if long_reads else ''}",
+        reads=say_count("log_scan.n_reads", short_reads),
         long=group(long_reads),
         short=MAGIC_END,
         whole=HEADER_BYTES,
@@ -189,10 +186,10 @@ def title(scan_view: ScanView, read_count: int, *, is_over: bool) -> str:
 def _hint_text(scan_view: ScanView) -> str:
     """Which bytes are drawn."""
     if not len(scan_view.batches):
-        return say("lookup_log.no_batch")
+        return say("log_scan.no_batch")
     first_batch, last_batch = scan_view.batches[0], scan_view.batches[-1]
     return say(
-        "lookup_log.drawn",
+        "log_scan.drawn",
         first=group(int(first_batch["position"])),
         last=group(int(last_batch["position"] + last_batch["size_bytes"])),
         end=group(scan_view.end_position),

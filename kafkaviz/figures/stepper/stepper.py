@@ -225,40 +225,40 @@ def _beginning_text(context: LookupContext) -> str:
     segment_name = units.file_stem(beginning.base_offset)
     match beginning.reason:
         case SegmentReason.OUT_OF_RANGE:
-            return say("lookup_chain.refused", error=result.error)
+            return say("lookup_steps.refused", error=result.error)
         case SegmentReason.BEYOND_STABLE:
             offset, stable = group(context.target), group(bounds.limit_offset)
-            return say("lookup_chain.beyond_stable", offset=offset, stable=stable)
+            return say("lookup_steps.beyond_stable", offset=offset, stable=stable)
         case SegmentReason.BEYOND_END:
-            return say("lookup_chain.beyond_end", offset=group(context.target))
+            return say("lookup_steps.beyond_end", offset=group(context.target))
         case SegmentReason.LOG_START:
-            return say("lookup_chain.earliest", offset=group(bounds.start_offset))
+            return say("lookup_steps.earliest", offset=group(bounds.start_offset))
         case SegmentReason.LOG_END:
-            return say("lookup_chain.latest", offset=group(bounds.end_offset))
+            return say("lookup_steps.latest", offset=group(bounds.end_offset))
         case SegmentReason.STABLE_END:
             end, stable = group(bounds.end_offset), group(bounds.limit_offset)
-            return say("lookup_chain.latest_stable", end=end, stable=stable)
+            return say("lookup_steps.latest_stable", end=end, stable=stable)
         case SegmentReason.LARGEST if beginning.largest_ms >= 0:
             return _largest_text(context, segment_name)
         case SegmentReason.TOO_OLD:
             latest_ms = max(choice.largest_ms for choice in result.choices)
-            return say("lookup_chain.time_none", moment=units.moment(latest_ms))
+            return say("lookup_steps.time_none", moment=units.moment(latest_ms))
         case SegmentReason.FIRST_REACHING:
             return say(
-                f"lookup_chain.time_{'only' if is_only else 'of'}",
+                f"lookup_steps.time_{'only' if is_only else 'of'}",
                 count=count,
                 segment=segment_name,
                 moment=units.moment(beginning.largest_ms),
             )
         case SegmentReason.GREATEST_BASE:
             return say(
-                f"lookup_chain.offset_{'only' if is_only else 'of'}",
+                f"lookup_steps.offset_{'only' if is_only else 'of'}",
                 count=count,
                 base=group(beginning.base_offset),
                 offset=group(context.target),
                 segment=segment_name,
             )
-    return say("lookup_chain.largest_none")
+    return say("lookup_steps.largest_none")
 
 
 def _largest_text(context: LookupContext, segment_name: str) -> str:
@@ -270,10 +270,10 @@ def _largest_text(context: LookupContext, segment_name: str) -> str:
     largest_ms, offset = context.find_segment(result.beginning.base_offset).max_timestamp
     outcome = "scanned" if result.scans else "answered" if result.answer else "hidden"
     return say(
-        f"lookup_chain.largest_{'only' if count == 1 else 'of'}",
+        f"lookup_steps.largest_{'only' if count == 1 else 'of'}",
         count=group(count),
         segment=segment_name,
-        then=say(f"lookup_chain.largest_{outcome}"),
+        then=say(f"lookup_steps.largest_{outcome}"),
         moment=units.moment(largest_ms),
         offset=group(offset),
     )
@@ -283,7 +283,7 @@ def _next_segment_text(context: LookupContext, number: int) -> str:
     """Where nothing in the segment before answers."""
     before, after = context.result.searches[number - 1 : number + 1]
     return say(
-        "lookup_chain.next_segment",
+        "lookup_steps.next_segment",
         before=units.file_stem(before.segment),
         after=units.file_stem(after.segment),
         offset=group(context.target),
@@ -295,23 +295,21 @@ def _outcome_text(context: LookupContext, outcome: LookupOutcome) -> str:
     result, scan, key = context.result, cast(ForwardScan, context.result.scan), outcome.value
     match outcome:
         case LookupOutcome.NO_BATCH | LookupOutcome.TOO_EARLY:
-            return say(f"lookup_chain.{key}")
+            return say(f"lookup_steps.{key}")
         case LookupOutcome.HIDDEN:
             offset, stable = group(scan.offset), group(result.bounds.limit_offset)
-            return say("lookup_chain.hidden", offset=offset, stable=stable)
+            return say("lookup_steps.hidden", offset=offset, stable=stable)
     batch = cast(Batch, scan.batch)
     position, target = group(batch.position), group(context.target)
     if outcome in (LookupOutcome.CORRUPT, LookupOutcome.NO_RECORD):
-        return say(f"lookup_chain.{key}", position=position, error=result.error)
+        return say(f"lookup_steps.{key}", position=position, error=result.error)
     record = cast(ConsumerRecord, result.record)
     if outcome is LookupOutcome.SKIPS:
         skipped = record.offset - batch.base_offset
-        return say_count(
-            "lookup_chain.skips", skipped, n=group(skipped), position=position, target=target
-        )
+        return say_count("lookup_steps.skips", skipped, position=position, target=target)
     is_elsewhere = record.segment != scan.segment
     return say(
-        f"lookup_chain.{key}{'_segment' if is_elsewhere else ''}",
+        f"lookup_steps.{key}{'_segment' if is_elsewhere else ''}",
         position=position,
         target=target,
         offset=group(record.offset),
@@ -395,7 +393,7 @@ def _scan_code_object(context: LookupContext) -> dict:
     code_name = "base" if context.result.profile.scan == BASE_OFFSET else "last"
     if context.is_by_time:
         code_name = "largest" if context.special_timestamp else "time"
-    title = say("lookup_words.code_scan_time" if context.is_by_time else "lookup_words.code_scan")
+    title = say("index_search.code_scan_time" if context.is_by_time else "index_search.code_scan")
     return {"title": title, "code": () if context.is_index_alone else code_lines(code_name)}
 
 

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from kafkaviz.analysis.broker.inactive_segments import InactiveSegment, distinct_marks
 from kafkaviz.figures.text.join_text import join_comma
 from kafkaviz.messages import render, say, say_count
-from kafkaviz.units import group
 
 
 def included_text(inactive: Sequence[InactiveSegment]) -> str:
@@ -21,7 +20,7 @@ def left_out_text(
     "" where that is all there is.
     """
     if not inactive:
-        return say("unused.left_out_metadata") if is_metadata_left_out else ""
+        return say("inactive_segments.left_out_metadata") if is_metadata_left_out else ""
     return _marks_text("left_out_both" if is_metadata_left_out else "left_out", inactive)
 
 
@@ -40,4 +39,4 @@ def no_rows_text(suffixes: Sequence[str]) -> str:
 
 def _marks_text(key: str, inactive: Sequence[InactiveSegment]) -> str:
     marks = join_comma(map(render, distinct_marks(inactive)))
-    return say_count(f"unused.{key}", len(inactive), n=group(len(inactive)), marks=marks)
+    return say_count(f"inactive_segments.{key}", len(inactive), marks=marks)

@@ -63,7 +63,7 @@ def sentence_gap() -> str:
 def join_with_others(parts: Iterable[str], left_out_count: int) -> str:
     """The same as listed, and how many are left out."""
     return (
-        say("common.and_others", names=join_comma(parts), n=units.group(left_out_count))
+        say_count("common.and_others", left_out_count, names=join_comma(parts))
         if left_out_count
         else join_comma(parts)
     )

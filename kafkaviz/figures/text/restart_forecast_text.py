@@ -22,21 +22,26 @@ def change_texts(forecast: RestartForecast) -> tuple[str, ...]:
     """
     cut_values = {
         "bytes": units.group(forecast.cut_bytes),
-        "logs": count_phrase("outlook.logs", forecast.cut_logs),
+        "logs": count_phrase("common.n_logs", forecast.cut_logs),
     }
     counts_texts = (
-        (forecast.cut_logs, lambda: say_count("outlook.cut", forecast.cut_bytes, **cut_values)),
+        (
+            forecast.cut_logs,
+            lambda: say_count("restart_forecast.cut", forecast.cut_bytes, **cut_values),
+        ),
         (
             forecast.deleted_files,
-            lambda: count_phrase("outlook.delete_files", forecast.deleted_files),
+            lambda: count_phrase("restart_forecast.delete_files", forecast.deleted_files),
         ),
         (
             forecast.deleted_directories,
-            lambda: count_phrase("outlook.delete_directories", forecast.deleted_directories),
+            lambda: count_phrase(
+                "restart_forecast.delete_directories", forecast.deleted_directories
+            ),
         ),
         (
             forecast.rebuilt_segments,
-            lambda: count_phrase("outlook.rebuild", forecast.rebuilt_segments),
+            lambda: count_phrase("restart_forecast.rebuild", forecast.rebuilt_segments),
         ),
     )
     return tuple(describe() for count, describe in counts_texts if count)
@@ -46,11 +51,15 @@ def describe(forecast: RestartForecast) -> str:
     """All of that in one; where it is but what every start does, that is said, and of how much."""
     if forecast.cut_logs or forecast.deleted_files or forecast.rebuilt_segments:
         return reduce(
-            lambda first, then: say("outlook.then", before=first, after=then),
+            lambda first, then: say("restart_forecast.then", before=first, after=then),
             change_texts(forecast),
         )
     usual_changes = join_comma(_usual_changes(forecast))
-    return say("outlook.usual", what=usual_changes) if usual_changes else say("outlook.nothing")
+    return (
+        say("restart_forecast.usual", what=usual_changes)
+        if usual_changes
+        else say("restart_forecast.nothing")
+    )
 
 
 def not_served_text(forecast: RestartForecast) -> str:
@@ -59,7 +68,7 @@ def not_served_text(forecast: RestartForecast) -> str:
     "" where it serves all.
     """
     return (
-        count_phrase("outlook.not_serve", forecast.stray_directories)
+        count_phrase("restart_forecast.not_serve", forecast.stray_directories)
         if forecast.stray_directories
         else ""
     )
@@ -71,11 +80,7 @@ def read_again_text(forecast: RestartForecast) -> str:
     "" where nothing is.
     """
     key = "health.read_again_same" if forecast.is_unchanged else "health.read_again"
-    return (
-        say_count(key, forecast.read_logs, n=units.group(forecast.read_logs))
-        if forecast.read_logs
-        else ""
-    )
+    return say_count(key, forecast.read_logs) if forecast.read_logs else ""
 
 
 def evidence_text(release: Release) -> str:
@@ -85,7 +90,9 @@ def evidence_text(release: Release) -> str:
     release_text, *recorded_texts = (
         ".".join(map(str, version)) for version in (release, *versions.RECORDED_STARTS)
     )
-    return say("outlook.by_source", release=release_text, recorded=join_and(recorded_texts))
+    return say(
+        "restart_forecast.by_source", release=release_text, recorded=join_and(recorded_texts)
+    )
 
 
 def _usual_changes(forecast: RestartForecast) -> Iterator[str]:
@@ -97,4 +104,4 @@ def _usual_changes(forecast: RestartForecast) -> Iterator[str]:
         ("epochs", forecast.epochs),
     ):
         if count:
-            yield count_phrase(f"outlook.{key}", count)
+            yield count_phrase(f"restart_forecast.{key}", count)

@@ -39,9 +39,7 @@ def newest_text(segment: SegmentAge) -> str:
 
 def _offset_origin(offset: int | None) -> str:
     return (
-        say("retention.of_record")
-        if offset is None
-        else say("retention.of_offset", offset=group(offset))
+        say("retention.of_record") if offset is None else say("common.offset", offset=group(offset))
     )
 
 
@@ -124,18 +122,14 @@ def headline_text(logs: Sequence[LogRetention]) -> str:
             for segment in segments
         ),
     )
-    segments_text = say_count("common.n_segments", len(segments), n=group(len(segments)))
-    text = say(
+    segments_text = say_count("common.n_segments", len(segments))
+    text = say_count(
         "retention.headline" if due_count else "retention.headline_none",
+        due_count,
         when=moment_text(logs[0].now_ms),
-        n=group(due_count),
         all=segments_text,
     )
-    return (
-        say_count("retention.some_wait", waiting_count, n=group(waiting_count), told=text)
-        if waiting_count
-        else text
-    )
+    return say_count("retention.some_wait", waiting_count, told=text) if waiting_count else text
 
 
 def counted_segments_text() -> str:

@@ -63,14 +63,14 @@ def title(history: RollHistory) -> str:
     if not rolls:
         return say("rolls.no_roll")
     total = sum(rolls.values())
-    return say_count("rolls.rolls", total, n=group(total), causes=join_comma(_cause_texts(rolls)))
+    return say_count("rolls.rolls", total, causes=join_comma(_cause_texts(rolls)))
 
 
 def _cause_texts(rolls: Mapping[Cause | None, int]) -> list[str]:
     return [
-        say("rolls.by_cause", n=group(count), cause=cause_name(roll_cause))
+        say_count("rolls.by_cause", count, cause=cause_name(roll_cause))
         if roll_cause
-        else say("rolls.by_unseen", n=group(count))
+        else say_count("rolls.by_unseen", count)
         for roll_cause, count in rolls.items()
     ]
 

@@ -48,13 +48,11 @@ def lead(anatomy: Anatomy, partition_state: str = "current") -> str:
 
 def _indexed_text(count: int, indexed_count: int, size: str) -> tuple[str, ...]:
     if not indexed_count:
-        return (say_count("segment.lead_none", count, n=units.group(count), size=size),)
+        return (say_count("segment.lead_none", count, size=size),)
     unindexed_count = count - indexed_count
     have_key = "segment.have_but_one" if unindexed_count == 1 else "segment.have"
-    indexed_text = say_count(
-        have_key, indexed_count, n=units.group(indexed_count), others=units.group(unindexed_count)
-    )
-    return say_count("segment.lead", count, n=units.group(count), size=size), indexed_text
+    indexed_text = say_count(have_key, indexed_count, others=units.group(unindexed_count))
+    return say_count("segment.lead", count, size=size), indexed_text
 
 
 def missing_fields_text(anatomy: Anatomy) -> str:
@@ -84,9 +82,7 @@ def no_batch_text(anatomy: Anatomy) -> tuple[str, str]:
     """What is said of a log without a complete batch, and why it is so."""
     tail = anatomy.tail
     if tail:
-        tail_text = say_count(
-            f"segment.holds_{tail.kind}", tail.size_bytes, n=units.group(tail.size_bytes)
-        )
+        tail_text = say_count(f"segment.holds_{tail.kind}", tail.size_bytes)
         return say("segment.no_whole_batch"), tail_text
     index_text = (
         say("segment.index_ahead", size=units.size(anatomy.segment.index.size_bytes))
@@ -99,9 +95,7 @@ def no_batch_text(anatomy: Anatomy) -> tuple[str, str]:
 def no_entry_reason(anatomy: Anatomy) -> str:
     """Why an .index that is there holds no entry."""
     slots_text = (
-        say("segment.slots_waiting", n=units.group(anatomy.index.slots))
-        if anatomy.index.slots
-        else ""
+        say_count("segment.slots_waiting", anatomy.index.slots) if anatomy.index.slots else ""
     )
     return join_sentences([say("segment.first_entry"), slots_text])
 
@@ -164,7 +158,7 @@ def _wrong_entries_text(anatomy: Anatomy) -> str:
         return ""
     slot = int(wrong_slots[0])
     if len(wrong_slots) > 1:
-        return say("segment.astray", n=units.group(len(wrong_slots)), slot=units.group(slot))
+        return say_count("segment.astray", len(wrong_slots), slot=units.group(slot))
     missed_offsets = anatomy.missed_offsets(slot)
     if missed_offsets:
         return say(
@@ -203,7 +197,6 @@ def _times_wrong_text(anatomy: Anatomy) -> str:
     return say_count(
         "segment.times_wrong",
         len(wrong_slots),
-        n=units.group(len(wrong_slots)),
         slot=units.group(int(wrong_slots[0])),
     )
 
@@ -225,7 +218,7 @@ def _index_unwritten_text(anatomy: Anatomy) -> str:
 def _times_unwritten_text(anatomy: Anatomy) -> str:
     if not anatomy.times.unwritten_slots or anatomy.segment.state == "active":
         return ""
-    return say("segment.times_zeros", n=units.group(anatomy.times.unwritten_slots))
+    return say_count("segment.times_zeros", anatomy.times.unwritten_slots)
 
 
 def _tail_text(anatomy: Anatomy) -> str:
@@ -235,7 +228,7 @@ def _tail_text(anatomy: Anatomy) -> str:
     size = (
         units.size(tail.size_bytes)
         if tail.size_bytes >= 1 << 20
-        else say("segment.bytes", n=units.group(tail.size_bytes))
+        else say_count("segment.bytes", tail.size_bytes)
     )
     return say("segment.tail_zeros" if tail.kind == "zeros" else "segment.tail_torn", size=size)
 

@@ -12,7 +12,7 @@ from kafkaviz.analysis.tuning import Budgets, IntervalPrice
 from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.figures.text import roll_text
 from kafkaviz.figures.text.tuning_terms import change_text, is_same, range_text
-from kafkaviz.messages import say
+from kafkaviz.messages import say, say_count
 from kafkaviz.simulate.writer.roll_reason import Cause
 from kafkaviz.units import group, size
 
@@ -74,11 +74,11 @@ def rows(
         binding_limits: the limit that ends a segment with each.
     """
     modelled = say(
-        "compare.modelled",
+        "before_after.modelled",
         first=f"{costs.first_us.typical:g}",
         each=f"{costs.header_us.typical:.2g}",
     )
-    replay_basis = say("compare.replayed")
+    replay_basis = say("before_after.replayed")
     rows_by_target = {
         "headers_every": (current.every_row, considered.every_row),
         "headers_time": (current.time_row, considered.time_row),
@@ -89,7 +89,7 @@ def rows(
             current.row["headers_mean"],
             considered.row["headers_mean"],
             _headers_text,
-            say("compare.replayed_batches"),
+            say("before_after.replayed_batches"),
         ),
         _row(
             "headers_p99",
@@ -122,7 +122,7 @@ def rows(
             int(current.row["index_bytes"]),
             int(considered.row["index_bytes"]),
             size,
-            say("compare.entry_bytes"),
+            say("before_after.entry_bytes"),
         ),
         _row(
             "index_share",
@@ -150,7 +150,9 @@ def rows(
         ),
     ]
     if current.cores and considered.cores:
-        fetches_basis = say("compare.modelled_fetches", n=group(round(budgets.fetches_per_s or 0)))
+        fetches_basis = say_count(
+            "before_after.modelled_fetches", round(budgets.fetches_per_s or 0)
+        )
         comparison.append(
             _row(
                 "cores",
@@ -167,7 +169,7 @@ def _row(
     key: str, before: float, after: float, format_value: Callable[[float], str], basis: str
 ) -> ComparisonRow:
     kind = NEUTRAL if is_same(float(before), float(after)) else BETTER if after < before else WORSE
-    name, difference = say(f"compare.{key}"), change_text(float(before), float(after))
+    name, difference = say(f"before_after.{key}"), change_text(float(before), float(after))
     return ComparisonRow(
         name,
         format_value(before),
@@ -197,12 +199,14 @@ def _time_text(us: float) -> str:
 
 
 def _ranges_basis(current: Range, considered: Range) -> str:
-    return say("compare.modelled_ranges", now=range_text(current), other=range_text(considered))
+    return say(
+        "before_after.modelled_ranges", now=range_text(current), other=range_text(considered)
+    )
 
 
 def _cold_basis(costs: LookupPrices, current: IntervalPrice, considered: IntervalPrice) -> str:
     read_counts = {"now": group(current.cold_reads_p99), "other": group(considered.cold_reads_p99)}
-    return say("compare.modelled_reads", storage=costs.storage.name, **read_counts)
+    return say("before_after.modelled_reads", storage=costs.storage.name, **read_counts)
 
 
 def _price_row(current: IntervalPrice, considered: IntervalPrice) -> ComparisonRow:
@@ -210,11 +214,11 @@ def _price_row(current: IntervalPrice, considered: IntervalPrice) -> ComparisonR
     prices = _plain_numbers(current.price_us, considered.price_us)
     texts = [f"≈ {price:.2g} µs" for price in prices]
     return ComparisonRow(
-        say("compare.price"),
+        say("before_after.price"),
         *texts,
         change_text(current.price_us, considered.price_us),
         NEUTRAL,
-        say("compare.implied"),
+        say("before_after.implied"),
         "price_us",
         prices,
     )
@@ -225,13 +229,13 @@ def _limit_row(current: str, considered: str) -> ComparisonRow:
     kind = (
         NEUTRAL if current == considered else WORSE if considered in roll_text.INDEXES else BETTER
     )
-    change_text = say("curves.same" if current == considered else "compare.another")
+    change_text = say("curves.same" if current == considered else "before_after.another")
     return ComparisonRow(
-        say("compare.ends_first"),
+        say("before_after.ends_first"),
         *names,
         change_text,
         kind,
-        say("compare.closed_form"),
+        say("before_after.closed_form"),
         "ends_first",
         (current, considered),
     )
@@ -250,7 +254,7 @@ def replay_rows(current: WhatIf, considered: WhatIf) -> list[ComparisonRow]:
             group(new),
             "",
             NEUTRAL,
-            say("compare.setting"),
+            say("before_after.setting"),
             setting.replace("_", "."),
             (old, new),
         )
@@ -274,7 +278,7 @@ def replay_rows(current: WhatIf, considered: WhatIf) -> list[ComparisonRow]:
             current.segments,
             after=considered.segments,
             format_value=group,
-            basis=say("compare.writers_rules"),
+            basis=say("before_after.writers_rules"),
         ),
         *(
             _neutral_row(
@@ -294,24 +298,24 @@ def replay_rows(current: WhatIf, considered: WhatIf) -> list[ComparisonRow]:
             current.offset_entries,
             considered.offset_entries,
             group,
-            say("compare.replayed"),
+            say("before_after.replayed"),
         ),
         _row(
             "time_entries",
             current.time_entries,
             considered.time_entries,
             group,
-            say("compare.with_last"),
+            say("before_after.with_last"),
         ),
         _row(
             "both_indexes",
             current.index_bytes,
             considered.index_bytes,
             size,
-            say("compare.entry_bytes"),
+            say("before_after.entry_bytes"),
         ),
-        _row("files", current.files, considered.files, group, say("compare.three_files")),
-        _row("maps", current.maps, considered.maps, group, say("compare.two_maps")),
+        _row("files", current.files, considered.files, group, say("before_after.three_files")),
+        _row("maps", current.maps, considered.maps, group, say("before_after.two_maps")),
     ]
 
 

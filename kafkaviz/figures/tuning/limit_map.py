@@ -375,7 +375,7 @@ def _point_annotations(limit_map: LimitMapView, colours: dict[str, str]) -> list
             text = (
                 say("curves.word_today")
                 if point is limit_map.today
-                else f"<b>{say('curves.word_considered')}</b>"
+                else f"<b>{say('common.considered')}</b>"
             )
             annotations.append(
                 {

@@ -260,7 +260,7 @@ def _lock(path: Path, file: TextIO) -> None:
                 message(
                     "errors.catalog_busy",
                     path=path,
-                    process=holder or message("errors.process_unknown"),
+                    process=holder or message("common.unknown"),
                 )
             )
         time.sleep(0.1)

@@ -66,7 +66,7 @@ class QueryError(KafkavizError):
         super().__init__(
             message("query.with_advice", what=what, advice=advice)
             if advice
-            else message("query.without_advice", what=what)
+            else message("common.stop", text=what)
         )
         self.what, self.advice, self.start, self.stop = what, advice, start, stop
 

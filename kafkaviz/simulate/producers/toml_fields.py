@@ -69,7 +69,7 @@ def toml_error(where: Message, what: Message) -> KafkavizError:
     Args:
         where: the file and the key.
     """
-    return KafkavizError(message("toml.at", where=where, what=what))
+    return KafkavizError(message("common.labelled", where=where, what=what))
 
 
 def read_table(

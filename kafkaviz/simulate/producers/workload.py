@@ -123,7 +123,7 @@ def load(
         table = tomllib.loads(source)
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as fault:
         raise KafkavizError(
-            message("toml.at", where=verbatim(name), what=toml_parser_problem(fault))
+            message("common.labelled", where=verbatim(name), what=toml_parser_problem(fault))
         ) from None
     phases = table.pop("phase", None)
     if not isinstance(phases, list) or not 0 < len(phases) <= MOST_PHASES:

@@ -133,7 +133,7 @@ def _verdict(recommendation: tuning.Recommendation) -> str:
         "today": recommendation.current_price.interval_bytes,
         "value": recommendation.value,
     }
-    return say("workshop.tuning_keep" if keeps_setting else "workshop.tuning_change", **values)
+    return say("tuning_answer.keep" if keeps_setting else "workshop.tuning_change", **values)
 
 
 def _draw_tuning(lesson_tuning: LessonTuning, block: LessonBlock, key: str) -> None:

@@ -5,7 +5,6 @@ What the directory holds, in a line, in chips and in figures, and three ways on.
 
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import cast
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -31,7 +30,7 @@ def render_head(snapshot: BrokerSnapshot, overview: BrokerOverview) -> None:
     total = overview.total
     count = len(overview.partitions)
     values = {
-        "partitions": say_count("common.n_topic_partitions", count, n=units.group(count)),
+        "partitions": say_count("common.n_topic_partitions", count),
         "log": units.size(total.log_bytes),
     }
     is_unread = total.index_bytes is None
@@ -68,8 +67,7 @@ def _metrics(overview: BrokerOverview) -> list[tuple[str, str, str]]:
     batches_text = say(
         "broker.batches_records",
         **{  # what is not known reads as many do
-            name: say_count(f"common.n_{name}", cast(int, count), n=group(count))
-            for name, count in counts.items()
+            name: say_count(f"common.n_{name}", count) for name, count in counts.items()
         },
     )
     entries_text = say(
@@ -79,12 +77,12 @@ def _metrics(overview: BrokerOverview) -> list[tuple[str, str, str]]:
         (
             say("common.topic_partitions"),
             group(len(overview.partitions)),
-            say("broker.n_empty", n=group(empty_count)),
+            say_count("broker.n_empty", empty_count),
         ),
         (say("common.segments"), group(total.segments), _describe_kinds(overview)),
         (say("broker.log"), units.size(total.log_bytes), batches_text),
         (
-            say("broker.index"),
+            say("common.index"),
             units.size(total.index_bytes),
             say("broker.share_of_log", share=units.share(total.index_share, 1)),
         ),
@@ -101,7 +99,7 @@ def _describe_kinds(overview: BrokerOverview) -> str:
     """How many segments of each kind but closed, the kinds that are there."""
     counts = {kind: overview.count_kind(kind) for kind in overview_table.KINDS if kind != "closed"}
     texts = [
-        say(f"broker.kinds_{kind}", n=units.group(count))
+        say_count(f"broker.kinds_{kind}", count)
         for kind, count in counts.items()
         if count or kind == "active"
     ]
@@ -125,7 +123,7 @@ def _render_chips(snapshot: BrokerSnapshot, overview: BrokerOverview) -> None:
         chips.append(
             (
                 "warning",
-                warning + say_count("broker.not_read", unread_count, n=units.group(unread_count)),
+                warning + say_count("broker.not_read", unread_count),
             )
         )
     chips.append(("", elements.escape(version_text.describe_writer(writer_traces))))

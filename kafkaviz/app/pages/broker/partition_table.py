@@ -84,7 +84,7 @@ def render_partition_table(location: Location, overview: BrokerOverview) -> None
 def _render_filter(overview: BrokerOverview) -> tuple[str, list[PartitionRow]]:
     """The heading, the filter and the CSV file; what is filtered by, and the rows that are left."""
     with st.container(horizontal=True, vertical_alignment="center", key="kv_table_head"):
-        elements.heading(say("broker.table"), say("broker.table_aside"))
+        elements.heading(say("common.topic_partitions"), say("broker.table_aside"))
         widget_options: dict[str, Any] = {
             "placeholder": say("broker.filter"),
             "label_visibility": "collapsed",
@@ -120,12 +120,12 @@ def _render_paper_table(rows: list[PartitionRow]) -> None:
 def _render_hidden_count(key: str, count: int) -> None:
     """How many rows are not in sight, where there are any."""
     if count > 0:
-        st.html(f'<div class="kv-more">{say(key, n=units.group(count))}</div>')
+        st.html(f'<div class="kv-more">{say_count(key, count)}</div>')
 
 
 def _render_no_match(filter_text: str, count: int) -> None:
     """The filter fits nothing."""
-    reason = say_count("broker.filter_none_why", count, n=units.group(count))
+    reason = say_count("broker.filter_none_why", count)
     with elements.empty(
         "filter", say("broker.filter_none", text=units.escape_controls(filter_text)), reason
     ):

@@ -34,9 +34,7 @@ def describe_answer(answer: "QueryResult") -> str:
     """How many rows came in which time, and whether texts in them were cut."""
     row_text = say("explore.took", rows=_count_text(answer), seconds=f"{answer.seconds:.1f}")
     return (
-        say("explore.texts_cut", took=row_text, n=group(answer.cut_at))
-        if answer.cut_at
-        else row_text
+        say_count("explore.texts_cut", answer.cut_at, took=row_text) if answer.cut_at else row_text
     )
 
 
@@ -44,10 +42,10 @@ def _count_text(answer: "QueryResult") -> str:
     """How many rows, and whether there are more: 6 rows, the first 10 000 of 54 432 rows."""
     row_count = answer.rows.num_rows
     if answer.all_rows is None:
-        return say("explore.first_of_more", n=group(row_count))
+        return say_count("explore.first_of_more", row_count)
     if answer.is_cut:
-        return say("explore.first_of", n=group(row_count), all=group(answer.all_rows))
-    return say_count("explore.rows", row_count, n=group(row_count))
+        return say_count("explore.first_of", row_count, all=group(answer.all_rows))
+    return say_count("explore.rows", row_count)
 
 
 def render_answer(result: "QueryResult", text: str) -> None:
@@ -190,7 +188,7 @@ def _render_download(
 ) -> None:
     """A button that saves them; they are made on click."""
     label = (
-        say("explore.take_first", format=kind, n=group(answer.rows.num_rows))
+        say_count("explore.take_first", answer.rows.num_rows, format=kind)
         if answer.is_cut
         else kind
     )

@@ -28,8 +28,7 @@ from kafkaviz.app.widgets.print_view import apply_print_style
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.figures.explore.questions import find_question
 from kafkaviz.figures.text import error_text
-from kafkaviz.messages import render, say
-from kafkaviz.units import group
+from kafkaviz.messages import render, say, say_count
 
 if TYPE_CHECKING:
     from kafkaviz.pipeline.sql.query import Query, QueryResult
@@ -49,7 +48,7 @@ def render_query_progress(snapshot: BrokerSnapshot, text: str) -> None:
     progress_strip.render_strip(
         "kv_strip_query",
         progress_strip.line_html(activity, f"{query.seconds:.0f} s"),
-        button_label=say("progress.cancel"),
+        button_label=say("common.cancel"),
         button_key="kv_query_cancel",
         on_click=query.cancel,
     )
@@ -131,10 +130,10 @@ def _render_failure(snapshot: BrokerSnapshot, text: str, error: KafkavizError) -
     elif isinstance(error, QueryTooLong):
         finding, detail = say("explore.too_long", n=error.seconds), say("explore.ask_less")
     elif isinstance(error, QueryTooLarge):
-        finding, detail = say("explore.too_large", n=group(error.mib)), say("explore.ask_less")
+        finding, detail = say_count("explore.too_large", error.mib), say("explore.ask_less")
     else:  # without the path of a catalog, which is the server's own
         reason = render(error.what) if isinstance(error, CannotOpen) else error_text.describe(error)
-        finding, detail = say("explore.not_ended"), say("explore.not_ended_why", error=reason)
+        finding, detail = say("explore.not_ended"), say("common.nothing_changed", error=reason)
     with elements.state("failed", "error", finding, detail):
         _render_run_again(snapshot, text)
 

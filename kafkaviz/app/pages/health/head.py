@@ -106,7 +106,7 @@ def _render_downloads(snapshot: BrokerSnapshot, health: "Health", release: str) 
     )
     widget_options |= {"help": say("health.report_help"), "key": "kv_report"}
     st.download_button(
-        say("health.report"),
+        say("common.report"),
         lambda: _report_html(snapshot, health, release),
         report_name(snapshot.broker),
         "text/html",

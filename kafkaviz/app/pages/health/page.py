@@ -54,7 +54,7 @@ def render_checkup_progress(snapshot: BrokerSnapshot, release: str) -> None:
         progress_strip.line_html(
             text, say("health.read_of", done=done, total=total), progress.share
         ),
-        button_label=say("health.cancel"),
+        button_label=say("common.cancel"),
         button_key="kv_checkup_cancel",
         on_click=checkup.cancel,
     )
@@ -141,7 +141,7 @@ def _render_failure(snapshot: BrokerSnapshot, error: Exception, release: str) ->
         "checkup",
         "error",
         say("health.not_ended"),
-        say("health.not_ended_why", error=_failure_text(error)),
+        say("common.nothing_changed", error=_failure_text(error)),
     ):
         st.button(
             say("health.check_again"),

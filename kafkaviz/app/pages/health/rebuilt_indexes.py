@@ -26,7 +26,7 @@ from kafkaviz.figures.text import error_text
 from kafkaviz.format.names import natural_sort_key
 from kafkaviz.log import file
 from kafkaviz.log.partition import Partition
-from kafkaviz.messages import say
+from kafkaviz.messages import say, say_count
 
 SUFFIXES = (".index", ".timeindex", ".txnindex")
 MOST_LOG_BYTES = 1 << 30  # of one topic-partition: recovery reads all of it while the page waits
@@ -111,7 +111,7 @@ def _render_indexes(
             "rebuild",
             "error",
             say("health.not_through"),
-            say("health.not_through_why", error=error_text.describe(fault)),
+            say("common.nothing_changed", error=error_text.describe(fault)),
         ):
             return
     name = f"{units.escape_controls(partition.directory)}-rebuilt.tar.gz"
@@ -228,9 +228,9 @@ def difference(disk_data: bytes, disk_bytes: int, data: bytes) -> str:
         return say("health.from_byte_on", byte=units.group(same_bytes))
     if disk_bytes == len(data):
         return ""
-    return say(
+    return say_count(
         f"health.{'more' if disk_bytes > len(data) else 'fewer'}_on_disk",
-        n=units.group(abs(disk_bytes - len(data))),
+        abs(disk_bytes - len(data)),
     )
 
 

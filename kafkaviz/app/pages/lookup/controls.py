@@ -84,7 +84,7 @@ def render_controls(
             "format_func": sets.__getitem__,
             "on_change": _reset_target_and_warm,
         }
-        st.segmented_control(say("lookup.index"), list(sets), key=page_state.SET, **widget_options)
+        st.segmented_control(say("common.index"), list(sets), key=page_state.SET, **widget_options)
         help_text = say("lookup.search_about", version=default_version) if name == OWN_SET else None
         widget_options = {"width": 172, "help": help_text, "on_change": choice.count_move}
         st.selectbox(

@@ -67,7 +67,7 @@ def _render_partition(location: Location, sets: dict[str, str]) -> None:
     location_of_segment = page_location.require_segment(location)
     if location_of_segment.segment.log is None:
         with elements.state(
-            "no_log", "warning", say("lookup.no_log"), say("lookup.no_log_below"), level=1
+            "no_log", "warning", say("common.no_log"), say("lookup.no_log_below"), level=1
         ):
             st.page_link(
                 "app.py",
@@ -153,7 +153,7 @@ def _render_title(source: LookupSource) -> None:
             title=source.title,
             below=source.note,
         )
-        elements.title(say("lookup.title"), lead, gap=0)
+        elements.title(say("common.page_lookup"), lead, gap=0)
         with st.popover(
             say("lookup.how_to_read"), type="tertiary", icon=":material/help:", width="content"
         ):

@@ -97,11 +97,11 @@ def _render_histogram(
         "millisecond" if target_kind == TIMESTAMP else "offset",
     )
     charts.render_titled((key, quantity), probe_histogram.figure, view, "kv_spread")
-    with st.expander(say("lookup.as_table")):
+    with st.expander(say("common.as_table")):
         rows = probe_histogram.rows(view)
         table((_quantity_text(quantity), say("lookup.share"), say("lookup.other")), rows, "rrr")
         download(
-            say("lookup.csv"),
+            say("common.csv"),
             lambda: to_csv((quantity, "share", "other_search"), rows),
             f"{quantity}.csv",
             "kv_spread_csv",
@@ -174,13 +174,13 @@ def render_why_offset(
         )
     st.space(8)
     table([say(f"lookup.why_{name}") for name in WHY_COLUMNS], view.rows, "lllll")
-    download(say("lookup.csv"), lambda: to_csv(WHY_COLUMNS, view.rows), "why.csv", "kv_why_csv")
+    download(say("common.csv"), lambda: to_csv(WHY_COLUMNS, view.rows), "why.csv", "kv_why_csv")
 
 
 def render_steps(view: stepper.StepperView, context: LookupContext) -> None:
     """Every step as a row, to read and to take along."""
     st.space(16)
-    with st.expander(say_count("lookup.n_steps", len(view.steps), n=units.group(len(view.steps)))):
+    with st.expander(say_count("lookup.n_steps", len(view.steps))):
         rows = [
             (str(number), say(f"lookup.phase_{step.phase}"), step.text)
             for number, step in enumerate(view.steps, 1)

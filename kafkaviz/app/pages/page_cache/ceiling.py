@@ -13,7 +13,7 @@ from kafkaviz.app.state import choice, page_state
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.tables import download, table, to_csv
 from kafkaviz.figures.text.join_text import join_comma
-from kafkaviz.messages import say
+from kafkaviz.messages import say, say_count
 from kafkaviz.simulate.lessons import index_keys
 
 KEY_SETS = {"5 keys": 5, "1310 keys": 1310}
@@ -99,7 +99,7 @@ def _render_targets(rule_check: RuleCheck, key_set: str) -> None:
     key, keys = "page_cache.targets_many", units.group(rule_check.entries)
     if rule_check.entries < 10:
         key, keys = "page_cache.targets", join_comma(map(units.group, _set_keys(key_set).tolist()))
-    head = say(key, shown=units.group(len(cells)), n=units.group(len(rule_check.cases)), keys=keys)
+    head = say_count(key, len(rule_check.cases), shown=units.group(len(cells)), keys=keys)
     with st.expander(head, expanded=not rule_check.is_right):
         table(
             [*heads, ""], [(*row, "✓" if is_right else "✗") for *row, is_right in cells], "rlrrrl"
@@ -156,10 +156,10 @@ def _render_popular_rules(key_set: str) -> None:
     rows = []
     for name, rule in exercise_text.popular_answers().items():
         rule_check = _check_rule(rule, key_set)
-        wrong_text = say(
+        wrong_text = say_count(
             "page_cache.wrong_of",
+            len(rule_check.cases),
             wrong=units.group(len(rule_check.wrong_cases)),
-            n=units.group(len(rule_check.cases)),
         )
         rows.append((name, rule, wrong_text, _describe_failures(rule_check)))
     table(

@@ -278,12 +278,12 @@ def read_index(segment: Segment) -> tuple[np.ndarray, np.ndarray]:
 
 def size_text(name: str) -> str:
     """A size or a share, which every language writes alike, or none."""
-    return say("page_cache.none") if name == "none" else name
+    return say("common.none") if name == "none" else name
 
 
 def _pages_text(name: str) -> str:
     """How far an index grows, of GROW."""
-    return say("page_cache.n_pages", n=GROW[name] // index_layouts.ENTRIES_A_PAGE)
+    return say("common.n_pages", n=GROW[name] // index_layouts.ENTRIES_A_PAGE)
 
 
 def _lookup_interval_text(name: str) -> str:

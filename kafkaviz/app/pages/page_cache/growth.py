@@ -55,7 +55,7 @@ def render_growth(settings: ReplaySettings, clock: np.ndarray | None) -> None:
         f"{elements.key((word, say(f'page_cache.key_{word}')) for word in KEY)}</div>"
     )
     st.space(12)
-    with st.expander(say_count("page_cache.pages_table", plain.pages, n=units.group(plain.pages))):
+    with st.expander(say_count("page_cache.pages_table", plain.pages)):
         page_table = pd.DataFrame(
             page_faults.rows(plain, warm),
             # ty: ignore[invalid-argument-type] - pandas' type of a sequence admits no list

@@ -17,7 +17,7 @@ from kafkaviz.app.state import choice, page_state
 from kafkaviz.app.widgets import charts, elements
 from kafkaviz.app.widgets.tables import download, table, to_csv
 from kafkaviz.figures.page_cache import layout_bars, tail_pages
-from kafkaviz.messages import say
+from kafkaviz.messages import say, say_count
 from kafkaviz.simulate.lessons import index_keys
 
 FIRST_N, LAST_N, DEFAULT_N = 6145, 7168, 6901
@@ -55,7 +55,7 @@ def render_example() -> None:
             or count
         )
         page, entries_before = divmod(entry_count - 1, index_layouts.ENTRIES_A_PAGE)
-        label = say("page_cache.entries", n=units.group(entries_before + 1), page=page)
+        label = say_count("page_cache.entries", entries_before + 1, page=page)
         entries = control.slider(
             label, FIRST_N, LAST_N, count, key=page_state.ENTRIES, bind="query-params"
         )
@@ -154,7 +154,7 @@ def render_layouts(key: str, offsets: np.ndarray | None) -> None:
         charts.render_titled(("layouts", pattern, key), layout_bars.figure, view, "kv_layouts")
     columns = ("way", "probes", "at_most", "pages", "at_most", "at_the_tail", "in_the_heap")
     heads = [*(say(f"page_cache.{name}") for name in columns), ""]
-    with st.expander(say("page_cache.as_table")):
+    with st.expander(say("common.as_table")):
         rows = layout_bars.rows(view)
         table(heads, rows, "lrrrrrrl", view.kafka_row)
         download(

@@ -19,7 +19,7 @@ def render_page() -> None:
     """The page: its title, and below it all that its controls change."""
     location = frame("Page cache")
     apply_print_style()
-    elements.title(say("page_cache.title"), say("page_cache.lead"), gap=16)
+    elements.title(say("common.page_page_cache"), say("page_cache.lead"), gap=16)
     _render_body(location)
 
 

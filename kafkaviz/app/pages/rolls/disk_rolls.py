@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from kafkaviz import units
 from kafkaviz.analysis.rolls import roll_history
 from kafkaviz.analysis.rolls.limits import WriteLoad
 from kafkaviz.analysis.rolls.roll_history import RollHistory
@@ -90,7 +89,7 @@ def _origin_text(rolls: RollsOnDisk, name: str) -> str:
 
 def render_settings(rolls: RollsOnDisk, count: int) -> None:
     """The settings that the partition ran with, and where each was found."""
-    on_disk = say_count("rolls.segments_on_disk", count, n=units.group(count))
+    on_disk = say_count("rolls.segments_on_disk", count)
     cells = [
         (
             f'<div><div class="kv-lab">{say("rolls.found_in")}</div>'

@@ -216,6 +216,5 @@ def _disk_lead(location: PartitionLocation) -> str:
     return say_count(
         "rolls.lead_on_disk",
         count,
-        n=units.group(count),
         partition=units.escape_controls(location.partition.label),
     )

@@ -27,7 +27,7 @@ from kafkaviz.figures.rolls import growth as growth_figure
 from kafkaviz.figures.rolls import roll_timeline
 from kafkaviz.figures.text import roll_text
 from kafkaviz.figures.tuning import limit_curves
-from kafkaviz.messages import say
+from kafkaviz.messages import say, say_count
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.producers.workload import Workload
 from kafkaviz.simulate.writer.roll_reason import Cause
@@ -130,7 +130,7 @@ def _roll_html(roll: tuple | None, count: int) -> str:
         return (
             "<tr>"
             '<td colspan="4" class="kv-fnt">'
-            f"{say('common.more_in_csv', n=units.group(count - MOST_ROWS))}</td></tr>"
+            f"{say_count('common.more_in_csv', count - MOST_ROWS)}</td></tr>"
         )
     (segment, cause, because, span), segment_history = roll
     ink = roll_text.text_colour(segment_history).replace("_", "-")
@@ -163,7 +163,7 @@ def render_limits(history: RollHistory, load: WriteLoad, key: str) -> None:
         rows = limit_curves.rows(view)
         table(heads, rows, "ll" + "r" * len(view.seconds))
         columns = ("written_per_s", "first_limit", *(cause.value for cause in view.seconds))
-        download(say("rolls.csv"), lambda: to_csv(columns, rows), "limits.csv", "kv_limits_csv")
+        download(say("common.csv"), lambda: to_csv(columns, rows), "limits.csv", "kv_limits_csv")
 
 
 def _safe_size_text(config: LogConfig, load: WriteLoad, bytes_per_s: float) -> str:

@@ -199,6 +199,6 @@ def render_download(workload: Workload, config: LogConfig, run: RollSimulation) 
         text = say(
             "rolls.take_words",
             size=units.size(size_bytes),
-            segments=say_count("common.n_segments", count, n=units.group(count)),
+            segments=say_count("common.n_segments", count),
         )
         st.html(f'<span class="kv-sm kv-fnt">{text}</span>')

@@ -132,7 +132,7 @@ def _render_file_choice(
             **HIDDEN_LABEL,
         }
         name = control.segmented_control(
-            say("bytes.file"), control_names, default=default, required=True, **widget_options
+            say("common.file"), control_names, default=default, required=True, **widget_options
         )
         name = cast(str, name)  # the one that was chosen just now waits in the session's state
     return name, files[name], legend

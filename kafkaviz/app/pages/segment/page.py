@@ -89,7 +89,6 @@ def _render_missing_segment(location: PartitionLocation, partition: Partition) -
     reason = say_count(
         "segment.not_there_why",
         len(candidates),
-        n=units.group(len(candidates)),
         name=units.escape_controls(partition.label),
     )
     with (
@@ -134,7 +133,7 @@ def _render_no_log(location: SegmentLocation) -> None:
     head.render_title(location.partition, location.segment)
     names = join_comma(file.path.name for file in location.segment.files)
     with elements.state(
-        "no_log", "warning", say("segment.no_log"), say("segment.no_log_why", names=names)
+        "no_log", "warning", say("common.no_log"), say("segment.no_log_why", names=names)
     ):
         _render_broker_link(location)
     _render_bytes(location)

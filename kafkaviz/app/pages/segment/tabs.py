@@ -26,10 +26,10 @@ BATCHES, INDEX, TIMES = "Batches", "Index", "Time index"  # as the address has t
 def tab_names() -> dict[str, str]:
     """The names of the tabs, by their words in the address."""
     names = {
-        BATCHES: "segment.tab_batches",
+        BATCHES: "common.batches",
         INDEX: "segment.tab_index",
         TIMES: "segment.tab_times",
-        bytes_tab.TAB: "segment.tab_bytes",
+        bytes_tab.TAB: "segment.bytes_heading",
     }
     return {word: say(key) for word, key in names.items()}
 
@@ -48,7 +48,7 @@ def render_tables(location: PartitionLocation, anatomy: Anatomy) -> None:
             location,
             anatomy,
             "batches",
-            say_count("segment.download_batches", counts[0], n=units.group(counts[0])),
+            say_count("segment.download_batches", counts[0]),
         )
     with index:
         _render_index(location, anatomy, pin)
@@ -99,7 +99,7 @@ def _has_entries(
 
 
 def _entries_label(count: int) -> str:
-    return say_count("segment.download_entries", count, n=units.group(count))
+    return say_count("segment.download_entries", count)
 
 
 def _render_download(location: PartitionLocation, anatomy: Anatomy, table: str, label: str) -> None:

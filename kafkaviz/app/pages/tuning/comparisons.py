@@ -116,7 +116,7 @@ def _render_downloads(context: TuningContext, rows: Sequence[before_after.Compar
     """The table, and all that was worked out."""
     with st.container(horizontal=True, gap=12):
         download(
-            say("tuning.csv"),
+            say("common.csv"),
             lambda: to_csv(before_after.COLUMNS, before_after.file_cells(rows)),
             "before-after.csv",
             "kv_compared_csv",
@@ -230,7 +230,7 @@ def _render_side_by_side(rows: Sequence[before_after.ComparisonRow]) -> None:
     heads = [say(f"tuning.head_{head}") for head in ("written", "as_set", "as_considered")]
     _render_before_after((*heads, say("common.change"), say("tuning.how_known")), rows)
     download(
-        say("tuning.csv"),
+        say("common.csv"),
         lambda: to_csv(before_after.COLUMNS, before_after.file_cells(rows)),
         "replayed.csv",
         "kv_replayed_csv",
@@ -269,9 +269,7 @@ def _render_footprint(context: TuningContext) -> None:
     footprint = tuning.footprint_at(context.case.measurement, today, context.alternative_bytes)
     texts = {name: units.group(footprint[name]) for name in ("files", "maps", "maps_left")}
     texts |= {name: units.size(footprint[f"{name}_bytes"]) for name in ("preallocated", "resident")}
-    segments_text = say_count(
-        "common.n_segments", footprint["segments"], n=units.group(footprint["segments"])
-    )
+    segments_text = say_count("common.n_segments", footprint["segments"])
     text = say(
         "tuning.footprint",
         segments=segments_text,
@@ -320,7 +318,7 @@ def render_writers(context: TuningContext) -> None:
     text = say("tuning.writers_coarse" if context.case.today.is_coarse else "tuning.writers_below")
     st.html(f'<p class="kv-sm" style="margin-top:10px;color:var(--kv-ink-2)">{text}</p>')
     download(
-        say("tuning.csv"),
+        say("common.csv"),
         lambda: to_csv(WRITER_COLUMNS, writer_values(index_writers, context.costs)),
         "writers.csv",
         "kv_writers_csv",
@@ -428,7 +426,7 @@ def render_remote_reads(context: TuningContext) -> None:
     )
     st.html(f'<p class="kv-sm" style="margin-top:10px;color:var(--kv-ink-2)">{text}</p>')
     download(
-        say("tuning.csv"),
+        say("common.csv"),
         lambda: to_csv(REMOTE_COLUMNS, remote_values(current, alternative, remote_costs)),
         "tiered.csv",
         "kv_tiered_csv",

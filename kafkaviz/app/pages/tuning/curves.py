@@ -186,7 +186,7 @@ def _render_intervals(context: TuningContext) -> None:
     heads = (
         say("tuning.head_interval"),
         say("tuning.head_entries"),
-        say("compare.both_indexes"),
+        say("before_after.both_indexes"),
         say("tuning.head_headers_mean"),
         "p50",
         "p99",
@@ -246,7 +246,7 @@ def render_limits(context: TuningContext) -> None:
         heads = [say(f"tuning.head_{name}") for name in ("interval", "safe", "first_today")]
         table(heads, [(units.group(a), units.group(b), c) for a, b, c in rows], "rrl")
         download(
-            say("tuning.csv"),
+            say("common.csv"),
             lambda: to_csv(limit_map.COLUMNS, rows),
             "limits.csv",
             "kv_limits_csv",
@@ -268,11 +268,11 @@ def render_assumptions(context: TuningContext) -> None:
     )
     _render_figure(figure_key, tornado.figure, view, tornado.caption(), "tornado")
     st.space(12)
-    with st.expander(say("tuning.as_table")):
+    with st.expander(say("common.as_table")):
         heads, rows = tornado.column_titles(), tornado.rows(view)
         table(heads, rows, "lrrrrll")
         download(
-            say("tuning.csv"),
+            say("common.csv"),
             lambda: to_csv(tornado.COLUMNS, rows),
             "assumptions.csv",
             "kv_tornado_csv",

@@ -125,12 +125,10 @@ def _lead(context: TuningContext) -> str:
     return say(
         "tuning.lead",
         of=subject,
-        batches=say_count("common.n_batches", sums.batches, n=units.group(sums.batches)),
+        batches=say_count("common.n_batches", sums.batches),
         bytes=bytes_text,
         log=units.size(sums.log_bytes),
-        segments=say_count(
-            "common.n_segments", measurement.segments, n=units.group(measurement.segments)
-        ),
+        segments=say_count("common.n_segments", measurement.segments),
     )
 
 
@@ -144,11 +142,11 @@ def _render_report_button(snapshot: BrokerSnapshot) -> None:
     size_bytes = sum(partition.live_log_bytes for partition in snapshot.broker.partitions)
     if size_bytes > REPORTED_BYTES:
         text = say("tuning.report_large", size=units.size(size_bytes))
-        st.download_button(say("tuning.report"), "", disabled=True, help=text, **widget_options)
+        st.download_button(say("common.report"), "", disabled=True, help=text, **widget_options)
         return
     name = report_name(snapshot.broker)
     st.download_button(
-        say("tuning.report"),
+        say("common.report"),
         lambda: report(snapshot),
         name,
         "text/html",
@@ -224,7 +222,7 @@ def render_topics(context: TuningContext) -> None:
     if len(cases) > MOST_TOPICS:
         st.html(
             '<p class="kv-sm kv-fnt">'
-            f"{say('common.more_in_csv', n=units.group(len(cases) - MOST_TOPICS))}</p>"
+            f"{say_count('common.more_in_csv', len(cases) - MOST_TOPICS)}</p>"
         )
     st.space(12)
     with st.container(horizontal=True, vertical_alignment="center", gap=16, key="kv_topics_foot"):
@@ -336,7 +334,7 @@ def _render_left_out(context: TuningContext) -> None:
     if problems:
         reason = join_semicolon(
             say(
-                "faults.of_path",
+                "errors.of_path",
                 path=problem.path.name,
                 what=render(problem.what),
             )

@@ -363,7 +363,7 @@ def _render_progress(job: MeasureJob) -> None:
             _speed(done, total, job.seconds) or progress.name,
             progress.share if total else None,
         ),
-        button_label=say("tuning.cancel"),
+        button_label=say("common.cancel"),
         button_key="kv_tuning_cancel",
         on_click=job.cancel,
     )

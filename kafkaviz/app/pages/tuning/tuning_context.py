@@ -196,7 +196,9 @@ def _render_more(source: TuningSource) -> tuple[Budgets, str, bool]:
         cold = _choose("tuning.cold_p99", page_state.COLD_P99, COLD_P99_US)
         share = _choose("tuning.index_share", page_state.SHARE, SHARE)
         fetches = _choose("tuning.fetches", page_state.FETCHES, FETCHES)
-        cores = _choose("compare.cores", page_state.CORES, CORES, is_enabled=fetches is not None)
+        cores = _choose(
+            "before_after.cores", page_state.CORES, CORES, is_enabled=fetches is not None
+        )
         storage = _choose(
             "tuning.cold_reads",
             page_state.STORAGE,

@@ -200,9 +200,7 @@ def _explanation(task: tasks.LessonTask, answer: str) -> str:
         result = ceiling.check(ceiling.parse(answer), tasks.np.array(task.answer))
         first = result.wrong_cases[0]
         ceiling_text = (
-            say("workshop.none")
-            if first.ceiling < 0
-            else say("workshop.slot_n", slot=first.ceiling)
+            say("common.none") if first.ceiling < 0 else say("common.slot", slot=first.ceiling)
         )
         return say(
             "workshop.wrong_rule",

@@ -177,11 +177,13 @@ def _reset(count: int) -> None:
         "help": say("workshop.reset_help"),
     }
     if not count:
-        st.button(say("workshop.reset"), key="kv_reset", on_click=lesson_state.reset, **arguments)
+        st.button(
+            say("common.start_again"), key="kv_reset", on_click=lesson_state.reset, **arguments
+        )
         return
     # a popover of another key is another one, and closed
     reset_count = st.session_state.get(lesson_state.RESETS, 0)
-    with st.popover(say("workshop.reset"), key=f"kv_reset_asks_{reset_count}", **arguments):
+    with st.popover(say("common.start_again"), key=f"kv_reset_asks_{reset_count}", **arguments):
         st.markdown(say_count("workshop.reset_asks", count, count=count))
         st.button(say("workshop.forget"), key="kv_reset", on_click=lesson_state.reset)
 
