@@ -20,15 +20,15 @@ help: ## list what make can do
 run: $(INSTALLED) ## open the app on the sample broker; BROKER=path opens another, PORT=8600 listens there, LESSONS=folder adds lessons
 	@$(PYTHON_OF_VENV) -m kafkaviz app $(if $(BROKER),"$(BROKER)") $(if $(PORT),--port "$(PORT)") $(if $(LESSONS),--lessons "$(LESSONS)")
 
-test: $(INSTALLED_DEV) ## run the quick tests in WORKERS=2 processes; SLOW=1 adds browsers, Spark and whole brokers, MATRIX=1 all
+test: $(INSTALLED_DEV) ## run the quick tests in WORKERS=2 processes; SLOW=1 adds browsers, Spark and whole brokers, NIGHTLY=1 all
 	@$(PYTHON_OF_VENV) -m pytest -q -n $(or $(WORKERS),2) --dist loadfile --no-loadscope-reorder \
-	    -m "$(if $(MATRIX),,not matrix$(if $(SLOW),, and not slow and not browser and not spark))"
+	    -m "$(if $(NIGHTLY),,not nightly$(if $(SLOW),, and not slow and not browser and not spark))"
 
 journeys: $(INSTALLED_DEV) ## walk through the five journeys in Chromium, and put a picture of each step into docs/journeys
 	@JOURNEYS=docs/journeys $(PYTHON_OF_VENV) -m pytest -q tests/journeys/test_journeys.py
 
-nightly: $(INSTALLED_DEV) ## all that is long or random: the whole matrix, an hour of damaged input, a server for long, 200 configurations
-	@$(MAKE) test MATRIX=1
+nightly: $(INSTALLED_DEV) ## all that is long or random: every test, an hour of damaged input, a server for long, 200 configurations
+	@$(MAKE) test NIGHTLY=1
 	@$(MAKE) fuzz MINUTES=60 SEED=$(or $(SEED),$$(date +%j))
 	@$(MAKE) soak
 	@$(MAKE) test-kafka CONFIGURATIONS=200 SEED=$(or $(SEED),$$(date +%j))

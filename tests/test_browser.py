@@ -40,7 +40,7 @@ def test_open_and_see_the_broker(unread_server, page):
     assert page.locator("[data-testid=stException]").count() == 0
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 def test_the_broker_on_paper(server, page):
     """Every row of the table, none beyond the edge; nothing that could be pressed."""
     page.goto(server)
@@ -71,7 +71,7 @@ INK = """() => [...document.querySelectorAll('h1, .kv-figt, .kv-d, [data-testid=
   .filter(one => one.checkVisibility()).map(one => getComputedStyle(one).color.match(/[0-9.]+/g).slice(0, 3).map(Number))"""
 
 
-@pytest.mark.parametrize("path", ["", pytest.param("/tuning", marks=pytest.mark.matrix)])
+@pytest.mark.parametrize("path", ["", pytest.param("/tuning", marks=pytest.mark.nightly)])
 def test_a_dark_page_on_paper_is_light(server, browser, path):
     """Printers leave the ground out: words and charts are dark on it, as in a light page."""
     with watched(browser, theme="dark") as page:
@@ -160,7 +160,7 @@ def test_a_wrong_path_is_answered_in_words(server, page, tmp_path, below, words)
     assert page.locator("[data-testid=stException]").count() == 0
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 def test_a_segment_is_found_again_from_health(server, page):
     """By the sidebar, there and back: the same topic-partition, segment and pin."""
     page.goto(f"{server}/segment?tp=payments-0&segment=7975&pin=11612")
@@ -173,7 +173,7 @@ def test_a_segment_is_found_again_from_health(server, page):
 
 
 @pytest.mark.parametrize(
-    ("language", "last"), [("en", "Go to"), pytest.param("zh", "前往", marks=pytest.mark.matrix)]
+    ("language", "last"), [("en", "Go to"), pytest.param("zh", "前往", marks=pytest.mark.nightly)]
 )
 def test_the_bar_has_room_for_a_long_name(server, page, clean, tmp_path, language, last):
     """Copy link and Go to stay inside at 1280 px, with a long path in front and the name of a
@@ -199,7 +199,7 @@ def test_the_bar_has_room_for_a_long_name(server, page, clean, tmp_path, languag
     assert page.get_by_text(text_in(language, "common.kind_deleted"), exact=True).first.is_visible()
 
 
-@pytest.mark.parametrize("how", ["Enter", pytest.param("Open", marks=pytest.mark.matrix)])
+@pytest.mark.parametrize("how", ["Enter", pytest.param("Open", marks=pytest.mark.nightly)])
 def test_back_leaves_a_wrong_path(server, page, tmp_path, how):
     """To the directory that was open before, and it stays there: what was typed is not opened a
     second time.
@@ -248,7 +248,7 @@ def test_back_leads_to_the_map_as_it_was(server, page):
     heading(page, "accounts-0")
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 def test_back_stops_at_each_segment_that_was_seen(server, page):
     """A step within a page stays one of its own: from the second segment to the broker, and back to
     the second segment.

@@ -420,7 +420,7 @@ def test_text_is_escaped_and_markup_is_not():
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("mode", ["light", pytest.param("dark", marks=pytest.mark.matrix)])
+@pytest.mark.parametrize("mode", ["light", pytest.param("dark", marks=pytest.mark.nightly)])
 def test_it_opens_without_a_network(browser, damaged_page, trapped, tmp_path, mode):
     """Offline in Chromium: every figure is drawn, in the reader's mode, nothing is asked for, the
     console is silent, no trap goes off.

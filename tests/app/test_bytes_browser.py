@@ -69,7 +69,7 @@ def test_fields_are_named_by_key(view):
     assert view.page.locator(".f.on").inner_text().split("\n")[-1] == f"11{THIN}612"
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 def test_fields_are_named_under_the_pointer(view):
     """A byte, its letter and its line in the list are one field; leaving brings the chosen one
     back.
@@ -84,7 +84,7 @@ def test_fields_are_named_under_the_pointer(view):
     view.wait_for_words("lastOffsetDelta")
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 def test_behind_the_last_field_lies_the_next_batch(view):
     """The ruler's pin goes with it, and back; focus stays in the bytes."""
     view.open("payments-0", 7975, pin=11612)
@@ -98,7 +98,7 @@ def test_behind_the_last_field_lies_the_next_batch(view):
     assert "pin=11612" in view.page.url
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 def test_the_ruler_moves_the_bytes(view):
     """A batch pinned there is shown here."""
     view.open("payments-0", 7975, pin=11612)
@@ -140,7 +140,7 @@ def test_a_compressed_batch_has_a_second_pane(view):
     ("partition", "pin", "file", "last"),
     [
         pytest.param(
-            "dense-index-0", 9, ".index", f"position bytes 9{THIN}004", marks=pytest.mark.matrix
+            "dense-index-0", 9, ".index", f"position bytes 9{THIN}004", marks=pytest.mark.nightly
         ),
         ("bulk-import-0", 548, ".log", f"headerCount byte 809{THIN}4"),
     ],
@@ -158,7 +158,7 @@ def test_bytes_far_on_arrive_as_they_are_scrolled_to(view, page, partition, pin,
     assert page.locator(".hex .r").count() < 50
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 def test_slots_never_written(view, killed):
     """Zeros of a preallocated index are one field, and the legend has them."""
     view.open("append-time-0", 0, dir=killed, file=".index")
@@ -184,7 +184,7 @@ def test_what_is_in_a_record_is_shown_as_text(view):
     assert view.page.locator(".mean .val").inner_text().startswith('{"payment":11279')
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 def test_any_file_beside_the_segment(view):
     """Chosen from the menu; the address keeps the file and the byte, and a reload both."""
     view.open("payments-0", 7975, pin=11612)
@@ -217,7 +217,7 @@ def test_a_link_to_a_byte_of_the_log_pins_its_batch(view):
     assert "byte=" not in view.page.url
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 def test_a_byte_chosen_is_not_left_when_the_rows_below_are_scrolled_to(view):
     """What was chosen far above stays chosen, and the rows stay where they were scrolled."""
     view.open("dense-index-0", 0, pin=9, file=".index")

@@ -69,7 +69,7 @@ def fallen(at: AppTest, most: int) -> list[str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "most", [FEW_STOPS, pytest.param(ALL_STOPS, marks=pytest.mark.matrix)], ids=["", "all"]
+    "most", [FEW_STOPS, pytest.param(ALL_STOPS, marks=pytest.mark.nightly)], ids=["", "all"]
 )
 @pytest.mark.parametrize("address", ADDRESSES, ids=lambda address: " ".join(address.values()))
 def test_every_stop_of_every_slider(address, most):
@@ -81,11 +81,11 @@ def test_every_stop_of_every_slider(address, most):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("most", [FEW_STOPS, pytest.param(MOST_STOPS, marks=pytest.mark.matrix)])
+@pytest.mark.parametrize("most", [FEW_STOPS, pytest.param(MOST_STOPS, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize(
     "workload",
     [
-        title if title == "Heartbeats" else pytest.param(title, marks=pytest.mark.matrix)
+        title if title == "Heartbeats" else pytest.param(title, marks=pytest.mark.nightly)
         for title in workloads.by_title()
     ],
 )

@@ -152,7 +152,7 @@ def busy(page: "sync_api.Page") -> int:
     return worker
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 def test_a_query_that_would_not_end_is_cancelled(explore):
     """By its button; its process ends with it, and the next question is answered."""
     worker = busy(explore)
@@ -164,7 +164,7 @@ def test_a_query_that_would_not_end_is_cancelled(explore):
     assert explore.get_by_text("The query was cancelled").count() == 0
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 def test_a_closed_tab_ends_its_query(explore, server, browser):
     """Some seconds later; a tab that is open goes on."""
     worker = busy(explore)
@@ -180,7 +180,7 @@ def test_a_closed_tab_ends_its_query(explore, server, browser):
     assert worker not in workers(explore)
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 def test_a_process_that_is_killed_is_reported_and_started_again(explore):
     """The page offers to run the query again, and the next question is answered by a new one."""
     os.kill(busy(explore), signal.SIGKILL)

@@ -41,7 +41,7 @@ def test_chosen_by_click_by_key_and_by_the_address(findings):
     assert chosen(findings) == fourth
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 def test_the_bytes_of_a_wrong_entry_are_marked(findings):
     """Eight bytes of the .index, in the colour of what is wrong."""
     findings.locator(".fi", has_text="bookings-0 858.index").click()
@@ -49,7 +49,7 @@ def test_the_bytes_of_a_wrong_entry_are_marked(findings):
     assert findings.locator(".hx .b").count() == 128
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 def test_a_start_that_reads_400_logs_is_drawn_within_the_page(page, server, clean, tmp_path):
     """Gaps as wide as those of some logs would take more than there is."""
     shutil.copy(clean / "meta.properties", tmp_path)
@@ -64,7 +64,7 @@ def test_a_start_that_reads_400_logs_is_drawn_within_the_page(page, server, clea
     assert box["x"] + box["width"] - 3 < max(ends) < box["x"] + box["width"] + 1
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 def test_only_errors(findings):
     """The list is shorter, and the address says so."""
     before = findings.locator(".fi").count()
@@ -112,7 +112,7 @@ def test_a_finding_leads_to_its_bytes_and_back_leads_to_the_finding(findings, da
     assert findings.locator(".det .where").inner_text() == before
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 def test_one_of_many_findings_of_a_code_stands_in_the_address(page, server, killed):
     """A reload brings it back."""
     page.goto(f"{server}/health?dir={killed}")
@@ -157,7 +157,7 @@ def test_a_command_in_a_next_step_is_written_as_one(findings):
     )
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 def test_the_tables_show_more_at_a_click(findings):
     """The steps that every start may do, and the other segments; a segment's name leads to it."""
     steps, keeping = findings.locator(".doing tbody tr"), findings.locator(".keeping tbody tr")

@@ -10,7 +10,7 @@ from tests.app import hostile
 from tests.journeys.walk import SETTLED
 from tests.support.browser import SPARK_PATIENCE_MS, watched
 
-pytestmark = [pytest.mark.browser, pytest.mark.matrix]
+pytestmark = [pytest.mark.browser, pytest.mark.nightly]
 
 TP = f"{hostile.SAFE_NAME[:180]}-0"
 PAGES = {

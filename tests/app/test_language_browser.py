@@ -33,7 +33,7 @@ def steps(page) -> int:
     return page.evaluate("history.length")
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 def test_every_way_on_speaks_chinese(server, page):
     """The sidebar, a bar of the map, a crumb, Go to, a key: each one step, and Back comes back to
     Chinese.
@@ -111,7 +111,7 @@ def test_a_reload_and_a_copied_link_speak_chinese(server, page, browser):
         assert "pin=11612" in other.url
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 def test_back_to_english_stays_english(server, page):
     """Somebody who chose English is not led back to Chinese by the pages they saw before; nor by
     their addresses.

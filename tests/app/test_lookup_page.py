@@ -335,7 +335,7 @@ def test_what_is_counted(clean):
     assert "2 pages, like" in page_html(at)
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 def test_every_partition_and_every_segment(clean):
     """Whatever is in a directory: one offset and one time of each segment, no traceback."""
     from kafkaviz.log.broker import open_broker

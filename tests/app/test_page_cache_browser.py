@@ -35,7 +35,7 @@ def test_sliders_and_the_rule_are_in_the_address(server, page):
     assert page.locator("[data-testid=stException]").count() == 0
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 def test_all_settings_at_once_in_a_link(server, page):
     """1310720 entries, laggards, a real index's neighbour: drawn."""
     page.goto(f"{server}/page_cache?grow=2560+pages&laggards=1+%25&cold=4+MB&pattern=Bursty&n=7100")

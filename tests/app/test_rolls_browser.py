@@ -68,7 +68,7 @@ def test_a_log_grows_step_by_step(server, page):
     assert step(page) == resting
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 def test_the_story_can_be_changed(server, page):
     """Another story starts at its first step."""
     page.goto(f"{server}/rolls?step=17")
@@ -81,7 +81,7 @@ def test_the_story_can_be_changed(server, page):
     assert page.get_by_text(".timeindex: 1 entry").count() == 1
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 def test_from_simulated_to_a_real_partition_and_back(server, page):
     """The choice above; the address tells which, the breadcrumb follows."""
     page.goto(f"{server}/rolls?tp=payments-0")

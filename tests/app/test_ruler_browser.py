@@ -132,7 +132,7 @@ def test_a_batch_is_chosen_by_click_and_by_key(ruler):
     ] == group_numbers("15902–15903")
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 def test_hovering_shows_and_pins_nothing(ruler):
     """The sentence changes, the address does not; leaving brings the pin back."""
     ruler.open("payments-0", 7975, pin="11612")
@@ -199,7 +199,7 @@ def test_a_large_segment_comes_in_slices(ruler):
     ruler.wait_for_words("5\u202f000–5\u202f000")
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 def test_another_segment_starts_anew(ruler):
     """] opens the one behind; what was pinned stays with the one before."""
     ruler.open("payments-0", 7975, pin="11612")
@@ -233,7 +233,7 @@ def test_another_segment_starts_anew(ruler):
         ),
         ("bookings-0", 1721, "The newest record of batch"),
         *(
-            pytest.param(partition, segment, "points here", marks=pytest.mark.matrix)
+            pytest.param(partition, segment, "points here", marks=pytest.mark.nightly)
             for partition, segment in (
                 ("bookings-0", 0),
                 ("metrics-0", 0),
@@ -324,7 +324,7 @@ def test_topic_names_become_no_markup(ruler, clean, tmp_path):
     ("partition", "segment", "pin"),
     [
         ("payments-0", 7975, 11612),
-        pytest.param("heartbeat-0", 0, 100, marks=pytest.mark.matrix),
+        pytest.param("heartbeat-0", 0, 100, marks=pytest.mark.nightly),
     ],
 )
 def test_a_dragged_window_comes_back(ruler, partition, segment, pin):
@@ -375,7 +375,7 @@ def test_the_open_tab_comes_back(ruler):
     )
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 def test_nothing_is_cut_on_paper(ruler):
     """No frame, and every fact and column whole, in both languages."""
     for spoken in ("en", "zh"):
@@ -395,7 +395,7 @@ def test_nothing_is_cut_on_paper(ruler):
         ruler.page.emulate_media(media="screen")
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 def test_another_language_keeps_what_was_chosen(ruler):
     """The pin, the window, the tab and the shade; and the address has the same words for them in
     both.

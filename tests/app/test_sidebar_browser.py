@@ -21,7 +21,7 @@ AT_ONCE = """name => { const timer = setInterval(() => {
 }, 5); }"""
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 def test_a_press_holds_while_its_link_is_drawn_anew(server, page):
     """Pressed on one link and let go on its successor, which is no click for a browser."""
     page.goto(server)
@@ -37,7 +37,7 @@ def test_a_press_holds_while_its_link_is_drawn_anew(server, page):
     assert page.locator(CURRENT).inner_text().endswith("Health")
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 def test_a_press_holds_while_there_is_no_sidebar(server, page):
     """It counts where the link was and will be."""
     page.goto(server)

@@ -23,7 +23,7 @@ SLIDERS = [
     ("path", "name", "parameter", "beside"),
     [
         SLIDERS[0],
-        *(pytest.param(*slider, marks=pytest.mark.matrix) for slider in SLIDERS[1:]),
+        *(pytest.param(*slider, marks=pytest.mark.nightly) for slider in SLIDERS[1:]),
     ],
     ids=[slider[2] for slider in SLIDERS],
 )

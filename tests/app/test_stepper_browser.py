@@ -182,7 +182,7 @@ def test_a_slot_is_reached_by_key(page, server):
     )
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 def test_another_language_keeps_the_step(page, server):
     """Words, bar and titles change, the step does not."""
     opened(page, server, "set=five&target=23&step=4")
@@ -194,7 +194,7 @@ def test_another_language_keeps_the_step(page, server):
     page.get_by_role("heading", name="热区").first.wait_for()
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 def test_back_undoes_one_choice(page, server):
     """Though a choice of another index changes several parameters of the address."""
     opened(page, server, "set=five&target=23")
@@ -210,7 +210,7 @@ def test_back_undoes_one_choice(page, server):
     assert "set=five" in page.url and page.get_by_label("Target offset").input_value() == "23"
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 def test_surprise_me(page, server):
     """Another target, which a copied link brings back."""
     opened(page, server, "tp=dense-index-0&target=2247")
@@ -223,7 +223,7 @@ def test_surprise_me(page, server):
     assert sentence(page) == before and "target=2247" not in page.url
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 def test_from_the_segment_page(page, server):
     """Look up from here: the batch that is pinned there."""
     page.goto(f"{server}/segment?tp=payments-0&segment=7975&pin=11612")
@@ -234,7 +234,7 @@ def test_from_the_segment_page(page, server):
     assert "/lookup" in page.url
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 def test_from_a_time_to_the_bytes_by_clicks(page, server):
     """Both indexes, the batch, its record, why no other segment; and on to that batch on the
     Segment page.
@@ -257,7 +257,7 @@ def test_from_a_time_to_the_bytes_by_clicks(page, server):
     page.wait_for_url(f"**/segment**pin={offset.replace(T, '')}**")
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 def test_a_segment_in_the_dark(browser, server):
     """The other theme, narrow: nothing is clipped at 1280 px, nor at 1440."""
     for width in (1280, 1440):
@@ -271,7 +271,7 @@ def test_a_segment_in_the_dark(browser, server):
         context.close()
 
 
-@pytest.mark.matrix  # what it measures is the machine's, too
+@pytest.mark.nightly  # what it measures is the machine's, too
 @pytest.mark.parametrize("query", ["tp=dense-index-0&target=2247", "set=full&target=1234567"])
 def test_a_step_is_one_frame(page, server, query):
     """Drawn within 16 ms, and painted not more than a frame later than nothing is, at any size of

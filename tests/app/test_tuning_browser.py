@@ -34,7 +34,7 @@ def fits(page) -> bool:
     )
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 def test_from_the_broker_to_a_recommendation(server, page):
     """The third door: all topics, the densest first; one of them, its answer, and its numbers to
     take along.
@@ -83,7 +83,7 @@ def test_the_interval_by_key_and_by_a_click_on_the_curve(server, page):
     assert fits(page)
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 def test_another_topic_partition_and_a_workload(server, page):
     """The choice above; each comes with its own answer, dark as well."""
     page.emulate_media(color_scheme="dark")

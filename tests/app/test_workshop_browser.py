@@ -93,7 +93,7 @@ def test_start_again_asks_first(server, page):
     assert "answers" not in page.url
 
 
-@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.matrix)])
+@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.nightly)])
 def test_an_answer_has_its_colour_under_the_pointer_that_chose_it(server, browser, theme):
     """The pointer rests on the button after the click: right is green there, wrong is not, as each
     is without a pointer.
@@ -113,7 +113,7 @@ def test_an_answer_has_its_colour_under_the_pointer_that_chose_it(server, browse
             assert pointed == button.evaluate(SHADE) == SHADES[theme][kind]
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 def test_a_copied_link_keeps_what_its_reader_wrote_to_themselves(server, browser):
     """Lesson and step are in it; the answers, what is typed in the field, the teacher's notes and
     the server's path are not.
@@ -153,12 +153,12 @@ def test_chinese_and_the_hand_out(server, page):
     page.wait_for_function("document.documentElement.scrollHeight > 3000")
 
 
-@pytest.mark.parametrize("rests", [False, pytest.param(True, marks=pytest.mark.matrix)])
+@pytest.mark.parametrize("rests", [False, pytest.param(True, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize(
     ("lesson", "part", "title", "next_title"),
     [
         ("warm-section", 3, "First the last 8 KiB", "What others pay"),
-        pytest.param("time", 2, "Why times only rise", "Four steps", marks=pytest.mark.matrix),
+        pytest.param("time", 2, "Why times only rise", "Four steps", marks=pytest.mark.nightly),
     ],
 )
 def test_a_stepper_begins_at_its_own_step(server, page, lesson, part, title, next_title, rests):
@@ -191,7 +191,7 @@ def test_a_stepper_begins_at_its_own_step(server, page, lesson, part, title, nex
     page.locator(".count", has_text="step 1 of").wait_for()
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 def test_a_stepper_that_was_moved_comes_back(server, page):
     """Its position is its own: a reload has it."""
     page.goto(f"{server}/workshop?lesson=time&at=2")

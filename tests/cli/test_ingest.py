@@ -286,7 +286,7 @@ def test_the_status_tells_the_signal(broker, out, monkeypatch, capsys, number):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.matrix)]
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.nightly)]
 )
 def test_ctrl_c_leaves_the_catalog(broker, out, cache, tmp_path, in_process, number):
     """130, of SIGTERM 143, one line, no wait for the run's end; the catalog and the staging folder
@@ -308,7 +308,7 @@ def test_ctrl_c_leaves_the_catalog(broker, out, cache, tmp_path, in_process, num
     assert content_of(out) == before and not list(out.glob(".staging-*"))
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_kill_9_leaves_the_catalog(broker, out, cache, tmp_path, in_process):
     """Not one byte of it changes; no process stays behind; the next run sweeps what was left, and

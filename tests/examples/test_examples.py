@@ -68,7 +68,7 @@ def test_densest_topics(clean, printed):
     assert all([int(row[2]), int(row[4]), int(row[5])] == expected[row[0]] for row in rows)
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 def test_densest_topics_of_a_broker_that_was_killed(killed, printed):
     """Its active indexes are as long as they may grow; what is written of them counts."""
     _, *rows = printed("densest_topics.py", str(killed))
@@ -120,7 +120,7 @@ def test_late_records(clean, printed):
     ] == expected
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 @pytest.mark.parametrize("script", ["densest_topics.py", "late_records.py"])
 def test_a_script_runs_by_itself(clean, script):
     """As a reader starts it: in a process, and on a Spark, of its own."""

@@ -422,7 +422,7 @@ def test_recorded_batches_of_kafka():
     [
         "kafka-2.8.2-legacy",
         "kafka-3.9.0-leader",
-        pytest.param("kafka-4.3.1-clean", marks=pytest.mark.matrix),
+        pytest.param("kafka-4.3.1-clean", marks=pytest.mark.nightly),
         "kafka-4.3.1-damaged",
     ],
 )

@@ -12,7 +12,7 @@ from tests.fuzz.all_targets import TARGETS
 SEED, SECONDS, LEAST_INPUTS = 20, 6, 500
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 def test_nothing_escapes_a_short_soak():
     """All targets for a few seconds, in processes of their own."""
     run = soak.soak(SEED, SECONDS, workers=2)
@@ -67,9 +67,9 @@ def test_a_fault_is_noticed(readers, kind, words, monkeypatch):
 @pytest.mark.parametrize(
     "name, kind, words, stuck_s",
     [
-        pytest.param("HOARDS", "memory", "MiB", 60, marks=pytest.mark.matrix),
-        pytest.param("ASKS", "raised", "Unable to allocate", 60, marks=pytest.mark.matrix),
-        pytest.param("LOOPS", "stuck", "no end", 1, marks=pytest.mark.matrix),
+        pytest.param("HOARDS", "memory", "MiB", 60, marks=pytest.mark.nightly),
+        pytest.param("ASKS", "raised", "Unable to allocate", 60, marks=pytest.mark.nightly),
+        pytest.param("LOOPS", "stuck", "no end", 1, marks=pytest.mark.nightly),
         ("DIES", "died", "exit code", 60),
     ],
 )

@@ -2,7 +2,7 @@
 or drawn over, what Tab reaches.
 
 The nine pages in light and English are plain; their other states, dark, Chinese, paper and the way
-by Tab are the matrix.
+by Tab are nightly.
 """
 
 from collections.abc import Iterator
@@ -102,7 +102,7 @@ def looks() -> Iterator:
         yield pytest.param(
             (name, language, theme),
             id=f"{name}-{language}-{theme}",
-            marks=() if is_plain else pytest.mark.matrix,
+            marks=() if is_plain else pytest.mark.nightly,
         )
 
 
@@ -170,7 +170,7 @@ def violation_lines(violation: dict) -> list[str]:
 @pytest.mark.parametrize(
     "room",
     [
-        room if room in PLAIN_ROOMS else pytest.param(room, marks=pytest.mark.matrix)
+        room if room in PLAIN_ROOMS else pytest.param(room, marks=pytest.mark.nightly)
         for room in ROOMS
     ],
 )
@@ -194,7 +194,7 @@ def test_nothing_is_cut_off_or_drawn_over(opened, room):
     assert faults == []
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 def test_tab_reaches_every_control(opened):
     """Each shows that it has the focus, none keeps it; in a dialog it stays there."""
     opened.wait_for_timeout(AFTER_RESIZE_MS)
@@ -219,23 +219,23 @@ def test_tab_reaches_every_control(opened):
     ("path", "pressed", "comes"),
     [
         ("?", "k", "[role=dialog] .st-key-kv_found a"),
-        pytest.param("?", "?", "[role=dialog] .kv-kb", marks=pytest.mark.matrix),
-        pytest.param("?", ".st-key-kv_upload button", "[role=dialog]", marks=pytest.mark.matrix),
+        pytest.param("?", "?", "[role=dialog] .kv-kb", marks=pytest.mark.nightly),
+        pytest.param("?", ".st-key-kv_upload button", "[role=dialog]", marks=pytest.mark.nightly),
         pytest.param(
             "lookup?",
             "[data-testid=stPopover] button",
             "[data-testid=stPopoverBody]",
-            marks=pytest.mark.matrix,
+            marks=pytest.mark.nightly,
         ),
         pytest.param(
             SEGMENT,
             ".st-key-kv_pick_tp button:visible",
             "[role=menuitem]",
-            marks=pytest.mark.matrix,
+            marks=pytest.mark.nightly,
         ),
     ],
 )
-@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.matrix)])
+@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.nightly)])
 def test_escape_leads_back(server, browser, path, pressed, comes, theme):
     """What a key or a button opened shows where the focus is, and Escape gives it back to where it
     was.

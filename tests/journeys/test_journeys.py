@@ -1,7 +1,7 @@
 """What people come for, by clicks alone from a server that was just started: nothing named, no
 address typed but the first.
 
-One width and one theme are plain; the other three are the matrix. Any error in the console fails,
+One width and one theme are plain; the other three are nightly. Any error in the console fails,
 as does a page that scrolls sideways.
 """
 
@@ -14,9 +14,9 @@ from tests.support.browser import click_a_bar, watched
 
 LOOKS = [
     pytest.param(1280, "light", id="1280-light"),
-    pytest.param(1280, "dark", id="1280-dark", marks=pytest.mark.matrix),
-    pytest.param(1024, "light", id="1024-light", marks=pytest.mark.matrix),
-    pytest.param(1024, "dark", id="1024-dark", marks=pytest.mark.matrix),
+    pytest.param(1280, "dark", id="1280-dark", marks=pytest.mark.nightly),
+    pytest.param(1024, "light", id="1024-light", marks=pytest.mark.nightly),
+    pytest.param(1024, "dark", id="1024-dark", marks=pytest.mark.nightly),
 ]
 pytestmark = [pytest.mark.browser, pytest.mark.parametrize(("width", "theme"), LOOKS)]
 PICTURED = (1280, "light")

@@ -6,7 +6,7 @@ import pytest
 
 from tests.journeys.walk import SETTLED
 
-pytestmark = [pytest.mark.browser, pytest.mark.matrix]
+pytestmark = [pytest.mark.browser, pytest.mark.nightly]
 SEGMENT = "segment?tp=payments-0&segment=7975&pin=11612"
 
 

@@ -112,7 +112,7 @@ def test_a_change_at_some_moment_is_no_traceback(tmp_path, capsys, command):
         changed(tmp_path, capsys, command, change, count * place // len(CHANGES))
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_change_at_any_moment_is_no_traceback(tmp_path, capsys, command, change):

@@ -109,14 +109,14 @@ def churned(
     return counts
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 def test_a_directory_that_never_stands_still(tmp_path, capsys):
     """Results, or one line."""
     counts = churned(tmp_path, capsys, SECONDS, seed=1, ingests=False)
     assert sum(counts.values()) > 5
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 def test_a_directory_that_never_stands_still_for_minutes(tmp_path, capsys):
     """The same, with Spark."""
     counts = churned(tmp_path, capsys, 60 * MINUTES, seed=2, ingests=True)

@@ -25,7 +25,7 @@ ARCHIVES = (
     "kafka-2.8.2-legacy",
     "kafka-4.4.0-killed",
     *(
-        pytest.param(name, marks=pytest.mark.matrix)
+        pytest.param(name, marks=pytest.mark.nightly)
         for name in (
             "kafka-3.9.0-follower",
             "kafka-3.9.0-leader",

@@ -127,7 +127,7 @@ def wait_for_port(port: int) -> None:
     raise AssertionError("the master does not listen")
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 def test_a_cluster_makes_the_same_catalog(cluster, clean, damaged, on_spark, tmp_path):
     """Rows and all; and a second run there finds nothing to do."""
     cluster.add_worker(2)
@@ -142,7 +142,7 @@ def test_a_cluster_makes_the_same_catalog(cluster, clean, damaged, on_spark, tmp
     assert cluster.executors(0), "the worker has run no executor"
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 def test_the_command_takes_a_master(two, clean, tmp_path):
     """kafkaviz ingest --master spark://... in a process of its own."""
     command = [
@@ -166,7 +166,7 @@ def test_the_command_takes_a_master(two, clean, tmp_path):
     assert two.executors(0) and two.executors(1)
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 def test_an_ingest_outlives_a_worker(two, tmp_path, monkeypatch):
     """Killed when some of 600 tasks are done: those that it had begun are read again elsewhere, and
     no row is there twice.
@@ -184,7 +184,7 @@ def test_an_ingest_outlives_a_worker(two, tmp_path, monkeypatch):
     assert_catalog_holds(tmp_path / "catalog", broker)
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 def test_a_query_outlives_a_worker(two, tmp_path):
     """The same of the data source: as many records, each once."""
     broker = whole_logs.broker(tmp_path / "made")

@@ -116,7 +116,7 @@ def test_findings_on_spark_are_the_same(clean, killed, damaged, on_spark, out, f
     assert on_spark(clean, killed, damaged, catalog=out, findings=True).progress().state == "fresh"
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 def test_findings_of_thirteen_brokers_are_the_same(shared, on_spark, out):
     """2.8.2 to 4.4.0, clean, killed, restarted, damaged."""
     archives = sorted((shared / "data").glob("kafka-*.tar.gz"))

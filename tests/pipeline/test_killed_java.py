@@ -57,7 +57,7 @@ SCRIPT = """
 """
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 def test_the_page_says_that_spark_died_and_starts_it_again(tmp_path):
     """In a process of its own, which has a Java to lose; no traceback, and the catalog is whole in
     the end.

@@ -59,7 +59,7 @@ def test_every_scan_of_a_frame_has_all_its_rows(pushing, clean, expected, name):
     assert answers(pushing, clean, name) == expected[name]
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 def test_spark_connect_gives_the_same(clean, expected):
     """A server and a session of its own, in a process of its own; all five formats."""
     command = [sys.executable, "-m", "tests.pipeline.scan_answers", str(clean)]

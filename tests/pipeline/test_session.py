@@ -185,7 +185,7 @@ def test_a_session_on_a_cluster_inherits_no_secret(spark):
     assert spark._jvm.java.lang.System.getProperty("spark.authenticate") is None
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_killed_jvm_is_replaced():
     """In a process of its own: the session of the tests is left alone."""
@@ -195,7 +195,7 @@ def test_a_killed_jvm_is_replaced():
     assert ended.returncode == 0, ended.stderr
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 def test_workers_import_what_only_the_driver_can(tmp_path, damaged):
     """A venv with every package but kafkaviz, and a driver that has it on its sys.path alone, in
     another directory.
@@ -248,7 +248,7 @@ def test_a_session_of_somebody_else_is_used_as_it_is(tmp_path, damaged):
     )
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_the_master_of_spark_submit_counts(tmp_path, damaged, cache):
     """And what else it was told."""

@@ -172,7 +172,7 @@ def test_records_are_those_of_the_plain_reader(sample, request):
     assert all(row["is_control"] == batches[tuple(row[name] for name in owners)] for row in sizes)
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 def test_rows_of_every_recorded_broker(shared):
     """Releases 2.8.2 to 4.3.1, all three magics, killed and damaged ones: batches and records, in
     one task and in many.
@@ -381,7 +381,7 @@ def test_ranges_of_a_real_broker_are_whole(clean):
     assert rows_of_ranges(clean, "sensors-*", 12) > 1000
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("name", "topics"),
     [

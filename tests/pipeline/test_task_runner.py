@@ -108,7 +108,7 @@ def test_counts_are_those_of_kafkas_own_dumps(clean, damaged, data, on_spark, ou
     assert_counts(out, expected, {"kafka-4.3.1-clean", "kafka-4.3.1-damaged"})
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 def test_eight_brokers_are_what_kafka_and_the_in_process_reader_say(shared, data, on_spark, out):
     """2.8.2 to 4.3.1, clean, killed, restarted, damaged: row by row against the reader, by counts
     against Kafka's dumps.
@@ -308,7 +308,7 @@ def test_a_worker_that_dies_does_not_double_rows(tmp_path, on_spark, out, monkey
     assert sum(pq.read_metadata(path).num_rows for path in (out / "batches").iterdir()) == 70_003
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_worker_that_dies_again_and_again_ends_the_run(tmp_path, on_spark, out, monkeypatch):
     """local[2] does not try twice: the run fails in one line, and leaves the catalog."""
@@ -343,7 +343,9 @@ def test_tasks_pickle_without_what_was_read(clean):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("master", ["local[1]", pytest.param("local[*]", marks=pytest.mark.matrix)])
+@pytest.mark.parametrize(
+    "master", ["local[1]", pytest.param("local[*]", marks=pytest.mark.nightly)]
+)
 def test_the_number_of_cores_changes_no_row(master, clean, on_spark, out):
     """One worker, or as many as there are."""
     on_spark(clean, catalog=out, master=master)

@@ -187,7 +187,7 @@ def test_any_index_gives_what_a_linear_scan_gives(keys, target, warm, warm_bytes
     assert above.slot == ceiling or (ceiling == 0 and keys[0] == target)
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 def test_a_million_searches_against_a_linear_scan():
     """Random sorted keys: a scan counts the keys below the target and up to it; floor and ceiling,
     plain and warm section first.

@@ -11,7 +11,7 @@ from tests.soak.run import MIB, ResourceUsage
 USAGE = ResourceUsage(10, 300 * MIB, 350 * MIB, 10, 60, 9.0)
 
 
-@pytest.mark.matrix
+@pytest.mark.nightly
 @pytest.mark.skipif(
     not Path("/proc/self/status").exists(), reason="asks Linux what a process holds"
 )

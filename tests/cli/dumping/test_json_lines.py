@@ -510,7 +510,7 @@ def findings_of_dump_alone(broker: Path) -> dict[str, set[str]]:
 
 
 @pytest.mark.parametrize(
-    "name", ["damaged", "killed", pytest.param("clean", marks=pytest.mark.matrix)]
+    "name", ["damaged", "killed", pytest.param("clean", marks=pytest.mark.nightly)]
 )
 def test_dump_finds_no_fault_that_check_does_not_find(request, name):
     """Every file of the samples; what the directory around it tells counts in both."""
@@ -524,7 +524,7 @@ def test_dump_finds_no_fault_that_check_does_not_find(request, name):
         "2.8.2-legacy",
         "4.3.1-unstartable",
         *(
-            pytest.param(name, marks=pytest.mark.matrix)
+            pytest.param(name, marks=pytest.mark.nightly)
             for name in (
                 "3.9.0-follower",
                 "3.9.0-leader",

@@ -24,7 +24,7 @@ BROKERS = (
     "kafka-4.3.1-damaged",
     "kafka-4.3.1-unstartable",
     *(
-        pytest.param(name, marks=pytest.mark.matrix)
+        pytest.param(name, marks=pytest.mark.nightly)
         for name in (
             "kafka-3.9.0-follower",
             "kafka-3.9.0-leader",
