@@ -154,7 +154,7 @@ class Fetch:
     is_incomplete: bool = False
 
 
-def fetch(
+def fetch_offset(
     log: LogView,
     offset: int,
     profile: SearchProfile,

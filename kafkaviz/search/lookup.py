@@ -21,8 +21,7 @@ from kafkaviz.errors import CorruptBytes, KafkavizError
 from kafkaviz.format import batch_records
 from kafkaviz.format.batch import CORRUPT_RECORD, MAGIC_2
 from kafkaviz.messages import message, verbatim
-from kafkaviz.search import by_time, fetch
-from kafkaviz.search import fetch as fetching
+from kafkaviz.search import by_time
 from kafkaviz.search.by_time import OffsetAndTimestamp, TimeSearch
 from kafkaviz.search.fetch import (
     BEGINNINGS,
@@ -33,6 +32,10 @@ from kafkaviz.search.fetch import (
     OffsetOutOfRange,
     SegmentChoice,
     SegmentReason,
+    aborted_transactions,
+    explain_fetch,
+    explain_no_segment,
+    fetch_offset,
     find_bounds,
 )
 from kafkaviz.search.index import IndexSearch
@@ -84,7 +87,7 @@ def fetches(
         OffsetOutOfRange: the offset is outside the log.
     """
     while True:
-        fetch = fetching.fetch(log, offset, profile, bounds, max_bytes=1)
+        fetch = fetch_offset(log, offset, profile, bounds, max_bytes=1)
         batch = fetch.batch
         result = (
             _first_record(log, fetch, batch, profile=profile, bounds=bounds, isolation=isolation)
@@ -123,7 +126,7 @@ def _first_record(
     if batch.is_control:
         return PassedOver.MARKER
     if isolation == READ_COMMITTED and batch.is_transactional:
-        aborted, _ = fetching.aborted_transactions(log, fetch, profile, bounds.end_offset)
+        aborted, _ = aborted_transactions(log, fetch, profile, bounds.end_offset)
         if _is_aborted(batch, aborted):
             return PassedOver.ABORTED
     return run_search(segment, lambda reader: _record(_batch(reader, fetch).heads(), fetch))
@@ -290,7 +293,7 @@ def by_offset(
             log.name,
             profile,
             bounds,
-            fetch.explain_no_segment(log, offset, SegmentReason.OUT_OF_RANGE),
+            explain_no_segment(log, offset, SegmentReason.OUT_OF_RANGE),
             (),
             (),
             None,
@@ -301,7 +304,7 @@ def by_offset(
     first, last = results[0][0], results[-1][1]
     record = last if isinstance(last, ConsumerRecord) else None
     answer = OffsetAndTimestamp(record.offset, record.timestamp_ms) if record else None
-    choices = fetch.explain_fetch(log, offset, first, bounds)
+    choices = explain_fetch(log, offset, first, bounds)
     return Lookup(
         log.name,
         profile,

@@ -12,7 +12,13 @@ from kafkaviz.format import txn_index
 from kafkaviz.format.batch import CRC_START, HEADER, TRANSACTIONAL
 from kafkaviz.log.broker import open_broker
 from kafkaviz.search import by_time
-from kafkaviz.search.fetch import READ_COMMITTED, Bounds, OffsetOutOfRange, fetch, find_bounds
+from kafkaviz.search.fetch import (
+    READ_COMMITTED,
+    Bounds,
+    OffsetOutOfRange,
+    fetch_offset,
+    find_bounds,
+)
 from kafkaviz.search.log_view import LogView, view_partition
 from kafkaviz.search.lookup import by_offset
 from kafkaviz.search.scan import translate
@@ -47,7 +53,7 @@ def first_batch(result) -> list[int] | None:
 
 def read(log: LogView, query: dict, search_profile: SearchProfile, bounds: Bounds) -> dict:
     try:
-        fetched = fetch(
+        fetched = fetch_offset(
             log,
             query["offset"],
             search_profile,

@@ -90,18 +90,18 @@ def _render_start(health: Health) -> Iterator[str]:
         restart_forecast_text.evidence_text(health.version.version),
     )
     if restart.starts:
-        outlook = cast(RestartForecast, health.forecast)
-        rest = restart_forecast_text.describe(outlook)
-        if outlook.stray_directories:
+        forecast = cast(RestartForecast, health.forecast)
+        rest = restart_forecast_text.describe(forecast)
+        if forecast.stray_directories:
             directories = message(
                 "cli_check.directories",
-                n=outlook.stray_directories,
-                word=number_word(outlook.stray_directories),
+                n=forecast.stray_directories,
+                word=number_word(forecast.stray_directories),
             )
             yield say("cli_check.start_without", how=how, directories=directories, rest=rest)
         else:
             yield say("cli_check.start_succeeds", how=how, rest=rest)
-        yield from _wrap("", restart_forecast_text.read_again_text(outlook), "  ")
+        yield from _wrap("", restart_forecast_text.read_again_text(forecast), "  ")
         yield from _wrap("", source, "  ")
         return
     yield say("cli_check.start_fails", how=how)

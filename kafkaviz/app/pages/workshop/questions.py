@@ -8,8 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from kafkaviz.app.lessons import exercise as ceiling
-from kafkaviz.app.lessons import exercise_text, tasks
+from kafkaviz.app.lessons import exercise, exercise_text, tasks
 from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
 from kafkaviz.app.pages.workshop import lesson_state
 from kafkaviz.app.pages.workshop.lesson_state import LETTERS, LessonPosition
@@ -143,7 +142,7 @@ def _choice_field(task: tasks.LessonTask, key: str, address_answer: str) -> str:
 
 
 def _text_field(task: tasks.LessonTask, key: str, address_answer: str) -> str:
-    st.session_state.setdefault(key, address_answer[: ceiling.LONGEST])
+    st.session_state.setdefault(key, address_answer[: exercise.LONGEST])
     if task.kind == tasks.RULE:
         st.html(
             '<p class="kv-sm kv-fnt">'
@@ -156,7 +155,7 @@ def _text_field(task: tasks.LessonTask, key: str, address_answer: str) -> str:
         st.text_input(
             say(f"workshop.{label}"),
             key=key,
-            max_chars=ceiling.LONGEST if task.kind == tasks.RULE else None,
+            max_chars=exercise.LONGEST if task.kind == tasks.RULE else None,
             width=width,
         )
         or ""
@@ -179,7 +178,7 @@ def _exercise_verdict(task: tasks.LessonTask, answer: str, position: LessonPosit
     try:
         is_right = tasks.is_right(task, answer)
         explanation = "" if is_right else _explanation(task, answer)
-    except ceiling.RuleSyntaxError as fault:
+    except exercise.RuleSyntaxError as fault:
         is_right, explanation = (
             False,
             say("workshop.no_rule", where=exercise_text.describe_fault(fault)),
@@ -197,7 +196,7 @@ def _exercise_verdict(task: tasks.LessonTask, answer: str, position: LessonPosit
 
 def _explanation(task: tasks.LessonTask, answer: str) -> str:
     if task.kind == tasks.RULE:
-        result = ceiling.check(ceiling.parse(answer), tasks.np.array(task.answer))
+        result = exercise.check(exercise.parse(answer), tasks.np.array(task.answer))
         first = result.wrong_cases[0]
         ceiling_text = (
             say("common.none") if first.ceiling < 0 else say("common.slot", slot=first.ceiling)
