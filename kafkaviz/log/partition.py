@@ -11,6 +11,7 @@ from kafkaviz.format import checkpoint, names, producer_snapshot
 from kafkaviz.format.log_end import find_log_end
 from kafkaviz.format.names import PARTITION_METADATA, PartitionName
 from kafkaviz.format.producer_snapshot import ProducerSnapshot
+from kafkaviz.format.walk import Walk
 from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.segment import LogSegment, Segment, segment_of_files
@@ -161,13 +162,15 @@ def log_end_offset(segment: LogSegment) -> int:
     """One past the last offset of a segment, by its last index entry (format.log_end)."""
     slots = segment.offset_slots
     with file.reader(segment.log.path) as read:
-        return find_log_end(
-            read,
-            segment.log.size_bytes,
+        end = find_log_end(
+            lambda position: (
+                batches["last_offset"] for batches in Walk(read, position, segment.log.size_bytes)
+            ),
             segment.base_offset,
             slots.entries[["offset", "position"]][-1].item() if len(slots.entries) else None,
             is_full=not slots.unwritten_slots,
-        ).offset
+        )
+    return segment.base_offset if end is None else end
 
 
 def open_partition(

@@ -12,8 +12,10 @@ by itself has no followers to wait for.
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum, auto
+from functools import partial
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -28,7 +30,7 @@ from kafkaviz.messages import verbatim
 from kafkaviz.search import index
 from kafkaviz.search.index import IndexSearch
 from kafkaviz.search.log_view import NO_TIMESTAMP, LogView, SegmentView
-from kafkaviz.search.scan import Batch, ForwardScan, translate
+from kafkaviz.search.scan import Batch, ForwardScan, LogReader, run_search, translate
 from kafkaviz.versions import BATCH_BASE, SearchProfile
 
 MAX_BYTES = 1 << 20  # max.partition.fetch.bytes
@@ -92,13 +94,25 @@ def log_end_offset(segment: SegmentView, profile: SearchProfile) -> int:
     offset = segment.base_offset + relative_offset
     if is_full:  # Kafka looks the entry up
         position = index.position_of(index.find_offset(segment, offset, profile), segment)
-    with segment.log.open_reader() as read:
-        end = find_log_end(
-            read, segment.size_bytes, segment.base_offset, (offset, position), is_full=is_full
-        )
-    if is_full and not end.is_reached:
+    end = run_search(
+        segment,
+        lambda reader: find_log_end(
+            partial(_last_offsets, reader),
+            segment.base_offset,
+            (offset, position),
+            is_full=is_full,
+        ),
+    )
+    if is_full and end is None:
         translate(segment, offset, profile)  # raises where a length cannot be
-    return end.offset
+    return segment.base_offset if end is None else end
+
+
+def _last_offsets(reader: LogReader, position: int) -> Iterator[np.ndarray]:
+    """Of each batch from a position on, up to a length that cannot be."""
+    with suppress(CorruptBytes):
+        for batch in reader.batches(position):
+            yield np.array([batch.last_offset])
 
 
 def last_stable_offset(log: LogView, end_offset: int) -> int:

@@ -1,12 +1,14 @@
 """The end of a .log outside of a recovery: found from its last index entry on, checksums unread."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from kafkaviz.binary.file_view import FileView
 from kafkaviz.format import offset_index
 from kafkaviz.format.batch import CORRUPT_RECORD, LENGTH_END
 from kafkaviz.format.log_end import find_log_end
-from kafkaviz.format.walk import WalkEnd
+from kafkaviz.format.walk import Walk, WalkEnd
 from kafkaviz.simulate.recovery.recovery import BrokerException
 from kafkaviz.simulate.startup import way_outs
 from kafkaviz.simulate.startup.partition_directory import LoadedDirectory
@@ -24,9 +26,15 @@ def find_end_offset(
     """
     relative_offset, position = _last_slot(index)
     with log.open_reader() as read:
-        end = find_log_end(read, log.size_bytes, base, (base + relative_offset, position))
-    refuse_corrupt(directory, base, log, end.walk_end)
-    return end.offset
+        walks = []
+
+        def last_offsets(position: int) -> Iterator[np.ndarray]:
+            walks.append(Walk(read, position, log.size_bytes))
+            return (batches["last_offset"] for batches in walks[-1])
+
+        end = find_log_end(last_offsets, base, (base + relative_offset, position))
+    refuse_corrupt(directory, base, log, walks[-1].end)
+    return base if end is None else end
 
 
 def refuse_corrupt(directory: LoadedDirectory, base: int, log: FileView, end: WalkEnd) -> None:
