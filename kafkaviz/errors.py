@@ -168,18 +168,11 @@ def system_problem(error: OSError) -> Message:
     return problem if str(problem) == text else verbatim(text)
 
 
-def refuse_large(path: Path | str, size_bytes: int, limit_bytes: int) -> None:
-    """Refuses to read more bytes of a file than the limit.
-
-    Raises:
-        CannotOpen: they are more.
-    """
-    if size_bytes > limit_bytes:
-        raise CannotOpen(
-            path,
-            message("errors.file_too_large", size=size_bytes, limit=limit_bytes),
-            kind="large",
-        )
+def too_large(path: Path | str, size_bytes: int, limit_bytes: int) -> CannotOpen:
+    """The error of a file of which more bytes would be read than the limit."""
+    return CannotOpen(
+        path, message("errors.file_too_large", size=size_bytes, limit=limit_bytes), kind="large"
+    )
 
 
 @contextmanager

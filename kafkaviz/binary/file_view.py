@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from kafkaviz.errors import refuse_large
+from kafkaviz.errors import too_large
 
 READ_LIMIT_BYTES = 1 << 28  # of any file that is read completely
 ON_DISK, AFTER_RECOVERY = "disk", "recovered"
@@ -53,7 +53,8 @@ class FileView:
         """
         rest_bytes = max(0, self.size_bytes - position)
         length_bytes = rest_bytes if size_bytes is None else min(size_bytes, rest_bytes)
-        refuse_large(self.path or self.name, length_bytes, limit_bytes)
+        if length_bytes > limit_bytes:
+            raise too_large(self.path or self.name, length_bytes, limit_bytes)
         with self.open_reader() as read:
             return read_bytes(read, position, length_bytes)
 

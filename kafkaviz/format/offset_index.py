@@ -3,7 +3,14 @@
 A slot is 8 bytes and there is nothing else in the file. In a segment with base offset 1000 the
 entry (35, 4096) says: the batch that ends with offset 1035 starts at byte 4096 of the .log. A file
 in use is longer than its entries, the rest zeros.
+
+A start finds the end of a log from its last entry on. Of three batches at 0, 500 and 900, the last
+ending with offset 29, and a last entry (19, 500), it goes on from 500, and the log ends at 30. Were
+the log cut at 400, nothing would lie at 500, and it would end at its base offset, though a batch is
+left.
 """
+
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -18,6 +25,9 @@ ENTRY: np.dtype = np.dtype(
 MAX_RELATIVE_OFFSET = (
     2**31 - 1
 )  # the largest relative offset that an entry can hold, of a time index too
+
+# last_offsets(position): those of the batches from there on, in arrays of one or of many
+LastOffsets = Callable[[int], Iterable[np.ndarray]]
 
 
 def parse(data: bytes | memoryview) -> np.ndarray:
@@ -51,3 +61,38 @@ def count_entries(entries: np.ndarray) -> int:
     """
     is_nonzero = (entries["relative_offset"] != 0) | (entries["position"] != 0)
     return len(is_nonzero) - int(np.argmax(is_nonzero[::-1])) if is_nonzero.any() else 0
+
+
+def find_log_end(
+    last_offsets: LastOffsets,
+    base_offset: int,
+    last_entry: tuple[int, int] | None,
+    *,
+    is_full: bool = True,
+) -> int | None:
+    """One past the last offset of a segment (LogSegment.readNextOffset, 4.3.1).
+
+    Where the last slot of the index was never written Kafka begins at byte 0; from the last written
+    one on the same batches end the log.
+
+    Args:
+        last_entry: offset and position of the last written entry; None without one.
+        is_full: whether its slot is the index's last one.
+
+    Returns:
+        None where no batch is reached: the log ends at its base offset.
+    """
+    offset, position = last_entry or (base_offset, 0)
+    if is_full:
+        return _follow(last_offsets(max(position, 0)), offset)
+    end = _follow(last_offsets(max(position, 0)), base_offset)
+    return _follow(last_offsets(0), base_offset) if end is None else end
+
+
+def _follow(last_offsets: Iterable[np.ndarray], offset: int) -> int | None:
+    """One past the last of the batches, if one of them ends at an offset or behind it."""
+    end = None
+    for some in last_offsets:
+        if end is not None or (some >= offset).any():
+            end = int(some[-1]) + 1
+    return end

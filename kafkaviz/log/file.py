@@ -20,7 +20,7 @@ from stat import S_ISLNK, S_ISREG
 import numpy as np
 
 from kafkaviz.binary.file_view import READ_LIMIT_BYTES, FileView, ReadInto
-from kafkaviz.errors import CannotOpen, refuse_large, translate_os_errors
+from kafkaviz.errors import CannotOpen, too_large, translate_os_errors
 from kafkaviz.messages import message
 
 BLOCK_BYTES = 512  # what st_blocks counts, whatever the filesystem's own blocks are
@@ -165,8 +165,8 @@ def read(
     """
     with open_file(path) as file:
         remaining = max(0, os.fstat(file.fileno()).st_size - position)
-        if length is None:
-            refuse_large(path, remaining, limit_bytes)
+        if length is None and remaining > limit_bytes:
+            raise too_large(path, remaining, limit_bytes)
         return b"".join(
             _pieces(
                 file.fileno(), position, remaining if length is None else min(remaining, length)
@@ -194,9 +194,11 @@ def read_data(path: Path) -> tuple[bytes, int]:
     """
     with open_file(path) as file:
         size = os.fstat(file.fileno()).st_size
-        refuse_large(path, size, INDEX_BYTES)
+        if size > INDEX_BYTES:
+            raise too_large(path, size, INDEX_BYTES)
         end = _data_end(file.fileno(), size)
-        refuse_large(path, end, DATA_LIMIT_BYTES)
+        if end > DATA_LIMIT_BYTES:
+            raise too_large(path, end, DATA_LIMIT_BYTES)
         return b"".join(_pieces(file.fileno(), 0, end)), size
 
 

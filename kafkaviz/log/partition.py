@@ -8,8 +8,8 @@ from pathlib import Path
 
 from kafkaviz.errors import CannotOpen, CorruptBytes, KafkavizError
 from kafkaviz.format import checkpoint, names, producer_snapshot
-from kafkaviz.format.log_end import find_log_end
 from kafkaviz.format.names import PARTITION_METADATA, PartitionName
+from kafkaviz.format.offset_index import find_log_end
 from kafkaviz.format.producer_snapshot import ProducerSnapshot
 from kafkaviz.format.walk import Walk
 from kafkaviz.log import file
@@ -159,7 +159,7 @@ class Partition:
 
 
 def log_end_offset(segment: LogSegment) -> int:
-    """One past the last offset of a segment, by its last index entry (format.log_end)."""
+    """One past the last offset of a segment, by its last entry (offset_index.find_log_end)."""
     slots = segment.offset_slots
     with file.reader(segment.log.path) as read:
         end = find_log_end(

@@ -23,7 +23,7 @@ import numpy as np
 from kafkaviz.binary.file_view import FileView
 from kafkaviz.errors import CorruptBytes, KafkavizError
 from kafkaviz.format import offset_index, producer_snapshot, txn_index
-from kafkaviz.format.log_end import find_log_end
+from kafkaviz.format.offset_index import find_log_end
 from kafkaviz.format.open_transactions import OpenTransactions
 from kafkaviz.format.walk import Walk
 from kafkaviz.messages import verbatim
@@ -81,7 +81,7 @@ def find_bounds(log: LogView, profile: SearchProfile, isolation: str = READ_UNCO
 
 
 def log_end_offset(segment: SegmentView, profile: SearchProfile) -> int:
-    """One past the last offset of a segment, by its last index entry (format.log_end).
+    """One past the last offset of a segment, by its last index entry (offset_index.find_log_end).
 
     At a length that cannot be, Kafka's start ends; what lies before it can still be looked up.
 

@@ -80,15 +80,9 @@ def test_every_stop_of_every_slider(address, most):
     assert fallen(at, most) == []
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("most", [FEW_STOPS, pytest.param(MOST_STOPS, marks=pytest.mark.nightly)])
-@pytest.mark.parametrize(
-    "workload",
-    [
-        title if title == "Heartbeats" else pytest.param(title, marks=pytest.mark.nightly)
-        for title in workloads.by_title()
-    ],
-)
+@pytest.mark.nightly
+@pytest.mark.parametrize("most", [FEW_STOPS, MOST_STOPS])
+@pytest.mark.parametrize("workload", workloads.by_title())
 def test_stops_of_every_workload(workload, most):
     """Each workload of Rolls comes with other settings, and other refusals: the ends of each slider
     and its middle, and most of its stops.

@@ -106,7 +106,7 @@ def test_every_file_of_the_samples(sample, met, request):
     assert message("span.unknown_file") not in names and names >= met
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("archive", ARCHIVES)
 def test_every_file_of_every_directory(archive, shared):
     """Eight brokers, 1.1.1 to 4.3.1, clean, killed and damaged."""

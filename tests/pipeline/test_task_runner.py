@@ -342,10 +342,8 @@ def test_tasks_pickle_without_what_was_read(clean):
     assert len(pickle.dumps(tasks)) < 1000 * len(segments)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "master", ["local[1]", pytest.param("local[*]", marks=pytest.mark.nightly)]
-)
+@pytest.mark.nightly
+@pytest.mark.parametrize("master", ["local[1]", "local[*]"])
 def test_the_number_of_cores_changes_no_row(master, clean, on_spark, out):
     """One worker, or as many as there are."""
     on_spark(clean, catalog=out, master=master)

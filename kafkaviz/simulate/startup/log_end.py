@@ -7,7 +7,7 @@ import numpy as np
 from kafkaviz.binary.file_view import FileView
 from kafkaviz.format import offset_index
 from kafkaviz.format.batch import CORRUPT_RECORD, LENGTH_END
-from kafkaviz.format.log_end import find_log_end
+from kafkaviz.format.offset_index import find_log_end
 from kafkaviz.format.walk import Walk, WalkEnd
 from kafkaviz.simulate.recovery.recovery import BrokerException
 from kafkaviz.simulate.startup import way_outs
