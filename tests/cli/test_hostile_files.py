@@ -23,7 +23,6 @@ SMALL_FILES = (
 
 
 @pytest.mark.nightly
-@pytest.mark.slow
 def test_millions_of_records_in_one_batch_are_no_objects(tmp_path):
     """In bootstrap.checkpoint, the cluster's metadata log and a snapshot of it, and a control
     batch.

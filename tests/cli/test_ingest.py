@@ -309,7 +309,6 @@ def test_ctrl_c_leaves_the_catalog(broker, out, cache, tmp_path, in_process, num
 
 
 @pytest.mark.nightly
-@pytest.mark.slow
 def test_kill_9_leaves_the_catalog(broker, out, cache, tmp_path, in_process):
     """Not one byte of it changes; no process stays behind; the next run sweeps what was left, and
     goes through.

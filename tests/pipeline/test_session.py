@@ -186,7 +186,6 @@ def test_a_session_on_a_cluster_inherits_no_secret(spark):
 
 
 @pytest.mark.nightly
-@pytest.mark.slow
 def test_a_killed_jvm_is_replaced():
     """In a process of its own: the session of the tests is left alone."""
     ended = subprocess.run(
@@ -249,7 +248,6 @@ def test_a_session_of_somebody_else_is_used_as_it_is(tmp_path, damaged):
 
 
 @pytest.mark.nightly
-@pytest.mark.slow
 def test_the_master_of_spark_submit_counts(tmp_path, damaged, cache):
     """And what else it was told."""
     (tmp_path / "script.py").write_text(SUBMITTED.format(root=str(ROOT), directory=str(damaged)))

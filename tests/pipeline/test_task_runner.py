@@ -309,7 +309,6 @@ def test_a_worker_that_dies_does_not_double_rows(tmp_path, on_spark, out, monkey
 
 
 @pytest.mark.nightly
-@pytest.mark.slow
 def test_a_worker_that_dies_again_and_again_ends_the_run(tmp_path, on_spark, out, monkeypatch):
     """local[2] does not try twice: the run fails in one line, and leaves the catalog."""
     broker = write_broker(tmp_path / "made", {"a-0": [[100] * 3]})
