@@ -3,6 +3,7 @@ it.
 """
 
 import gc
+import time
 import weakref
 from collections.abc import Iterator
 
@@ -16,8 +17,11 @@ class Thing:
 
 
 @pytest.fixture(autouse=True)
-def watched() -> Iterator[None]:
-    """Python's searches are watched for one test, and nothing is left out before or after it."""
+def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Python's searches are watched for one test, and nothing is left out before or after it; the
+    next one through everything is minutes away.
+    """
+    monkeypatch.setattr(gc_tuning, "_everything_s", time.monotonic())
     was = gc_tuning._freeze_after_long_search in gc.callbacks
     gc.unfreeze()
     gc_tuning.freeze_survivors()
