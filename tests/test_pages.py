@@ -175,6 +175,7 @@ def test_many_topic_partitions_have_pages(tmp_path):
     assert rows == [f"topic-{number}" for number in range(9, -1, -1)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "words", "actions"),
     [

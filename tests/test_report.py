@@ -104,6 +104,7 @@ def damaged_page(damaged) -> str:
     return report.report(open_broker(damaged), MADE_MS)
 
 
+@pytest.mark.slow
 def test_the_same_directory_gives_the_same_bytes_but_for_the_date(damaged, damaged_page):
     """Twice, and once of another day."""
     again, later = (

@@ -28,6 +28,7 @@ def of_workload(workload: str) -> dict[str, index_layouts.Cost]:
     return {cost.layout.name: cost for cost in index_layouts.compare(keys, targets)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.name)
 @settings(max_examples=80, deadline=None)
 @given(
@@ -55,6 +56,7 @@ def test_every_way_finds_the_floor(layout, gaps, first, seed):
     assert result[:, 2].max() <= -(-len(keys) // index_layouts.ENTRIES_A_PAGE) + 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workload", WORKLOADS)
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.name)
 def test_every_way_finds_the_floor_in_a_large_index(layout, workload):

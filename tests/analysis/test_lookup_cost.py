@@ -98,6 +98,7 @@ def test_of_a_compacted_log(version, tmp_path):
     ] == one_by_one_to(50, log, search_profile)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", ["2.8.2", "4.3.1"])
 def test_of_a_real_compacted_log(version, shared):
     """Every offset of what a cleaner of 2.8.2 left."""

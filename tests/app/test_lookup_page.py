@@ -95,6 +95,7 @@ def test_a_moment_is_a_target_too(clean):
     assert f"offset 2{T}250: that is the answer" in steps(at)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "unit"), [("1790000445", "seconds"), ("1790000445001000", "microseconds")]
 )

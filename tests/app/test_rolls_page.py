@@ -66,6 +66,7 @@ def test_a_download_beside_each_figure():
     )
 
 
+@pytest.mark.slow
 def test_a_slider_changes_the_run_and_is_compared():
     """The run before stands beside the new one; one that is kept stays there."""
     at = moved(page(), "segment.ms", "30 s")

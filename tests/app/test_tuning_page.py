@@ -151,6 +151,7 @@ def test_an_odd_address_is_passed_over():
     assert f"Keep 4{T}096" in text
 
 
+@pytest.mark.slow
 def test_the_whole_broker_topic_by_topic():
     """The densest topic first, each with its own answer; one can be opened; the metadata log is
     left alone.
@@ -231,6 +232,7 @@ def test_settings_that_kafka_does_not_take_are_explained(nothing_cached, monkeyp
     )
 
 
+@pytest.mark.slow
 def test_followers_and_remote_storage():
     """Counted: one entry an append is coarse; what a remote read carries."""
     text = page_html(page(tp="payments-0"))

@@ -251,6 +251,7 @@ def test_the_hand_out():
     assert "<h1>What the entry says</h1>" in page_html(press(at, "kv_paper"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_no_sheet_tells_what_it_asks(language):
     """Of every step, what is printed above its question: not the answer of the exercise, not the

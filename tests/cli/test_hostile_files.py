@@ -195,6 +195,7 @@ def test_a_link_to_where_nobody_may_look_is_there(tmp_path, monkeypatch):
     assert file.is_there(tmp_path / "shut")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("log", "fault"),
     [

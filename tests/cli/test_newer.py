@@ -50,6 +50,7 @@ def run(command: str, directory: Path, out: Path, *more: str) -> int:
 QUICK = ("check", "lookup", "rebuild", "tune of a partition")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "level"),
     [*((command, 99) for command in COMMANDS), *((command, 34) for command in QUICK)],

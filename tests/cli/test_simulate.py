@@ -524,6 +524,7 @@ def test_what_a_killed_run_left_is_not_built_upon(tmp_path, capsys, live):
     assert [path.name for path in (tmp_path / "out").iterdir()] == [".writing-x"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_run_that_is_ended_leaves_nothing(quick, tmp_path, number):
     """As on Ctrl-C: neither half a directory nor the folder that was made for it."""

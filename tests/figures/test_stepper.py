@@ -369,6 +369,7 @@ def test_figures_name_the_segment_that_is_searched(damaged):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", ["4.3.1", "3.9", "2.0"])
 @pytest.mark.parametrize("make_log", [practice.five, practice.twenty], ids=["five", "twenty"])
 def test_every_sentence_in_chinese(make_log, version, monkeypatch):

@@ -276,6 +276,7 @@ def test_a_bad_state_of_a_quorum_is_reported(text, words):
     assert words in str(bad.value.what)
 
 
+@pytest.mark.slow
 def test_a_property_of_many_lines_is_joined_once():
     """A line copied for each that follows would take minutes of processor time."""
     script = (

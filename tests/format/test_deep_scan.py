@@ -261,6 +261,7 @@ def test_a_cut_log_keeps_its_whole_batches(cut):
     assert same(ALL_KINDS[:cut], chunk_bytes=128)[3].position <= cut
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(
     st.integers(0, len(ALL_KINDS) - 1),

@@ -201,6 +201,7 @@ def test_another_file_is_no_archive(tmp_path):
         archive.unpack_if_archive(path)
 
 
+@pytest.mark.slow
 def test_a_flipped_byte_never_opens_as_a_smaller_broker(tmp_path):
     """Whatever bit of a packed broker is wrong, all of it is refused: half a broker would look
     healthy.

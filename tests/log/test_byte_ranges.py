@@ -122,6 +122,7 @@ CHANGES = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(CHANGES, st.binary(max_size=40), st.data())
 def test_any_damage_is_tiled_and_described_the_same_from_everywhere(

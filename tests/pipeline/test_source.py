@@ -297,6 +297,7 @@ def late(directory: Path) -> Path:
     return directory
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task_bytes", ["1000000000", "50000"])
 def test_no_late_record_is_missed(tmp_path, task_bytes):
     """Fifty ranges of offsets and times give what the whole log gives once it is filtered."""
@@ -473,6 +474,7 @@ def test_a_plan_of_many_segments_is_quick(tmp_path):
     assert len(worked_out) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "lie", ["shifted", "keys up", "keys down", "reversed", "zeros", "gone", "random", "foreign"]
 )
@@ -510,6 +512,7 @@ def test_an_index_that_lies_hides_nothing(tmp_path, lie):
             assert table["offset"].to_pylist() == list(range(first, min(first + 15, 3000)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lie", ["times down", "offsets up", "random", "zeros", "torn", "gone"])
 def test_a_time_index_that_lies_changes_no_answer(tmp_path, lie):
     """An entry counts only if the batch it names has its time."""

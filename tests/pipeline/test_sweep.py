@@ -42,6 +42,7 @@ def rows(out: Path) -> list[dict]:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sample", ["clean", "killed", "damaged"])
 def test_each_segment_is_swept(sample, request, in_process, tmp_path):
     """Three real brokers: every interval of every segment that has a batch."""

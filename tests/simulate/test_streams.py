@@ -157,6 +157,7 @@ def check_stream(workload: Workload, config: LogConfig, behaviour) -> tuple[np.n
     return rows, data
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(
     WORKLOADS,
@@ -591,6 +592,7 @@ def written(workload: Workload, payload: bool = True) -> tuple[UnifiedLog, np.nd
     return log, np.concatenate([chunk.rows for chunk in chunks])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_preset_shows_what_its_story_says(name):
     """Rolls by the causes that it is there for, from batches that Kafka reads."""

@@ -42,6 +42,7 @@ def messy(seed: int, count: int = 900) -> np.ndarray:
     return batches
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("length", [1, 7, 250])
 @pytest.mark.parametrize("seed", range(3))
 def test_chunks_are_one_segment(seed, length):
