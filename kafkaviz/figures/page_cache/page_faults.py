@@ -177,7 +177,9 @@ def figure(faults_view: PageFaultsView, mode: str) -> go.Figure:
         yaxis=_y_axis(faults_view),
         annotations=[
             *(_note_annotation(note, colours) for note in faults_view.notes),
-            _end_annotation(faults_view, colours),
+            theme.axis_name(
+                say_count("common.n_entries", faults_view.entries), colours, shift_px=-1
+            ),
         ],
     )
     return chart
@@ -283,24 +285,6 @@ def _x_axis(faults_view: PageFaultsView) -> dict:
         **_PLAIN_AXIS,
         "ticks": "",
         "ticklabelstandoff": 2,
-    }
-
-
-def _end_annotation(faults_view: PageFaultsView, colours: dict[str, str]) -> dict:
-    """The last tick's words, which end where the axis does."""
-    position = {
-        "xref": "paper",
-        "x": 1,
-        "xanchor": "right",
-        "yref": "paper",
-        "y": 0,
-        "yanchor": "top",
-        "yshift": -1,
-        "showarrow": False,
-    }
-    return position | {
-        "text": say_count("common.n_entries", faults_view.entries),
-        "font": {"size": 12, "color": colours["ink_3"]},
     }
 
 
