@@ -21,7 +21,7 @@ from kafkaviz.messages import message, verbatim
 from kafkaviz.pipeline.ingest import job
 from kafkaviz.pipeline.ingest.job import Progress
 from tests.app.fakes import FakeStarts, forget_runs
-from tests.support.pages import open_page, page_html
+from tests.support.pages import open_page, page_html, query_value
 from tests.support.segment_files import make_segment
 
 
@@ -53,12 +53,6 @@ def page(directory: Path | str | None = None, **query: str) -> AppTest:
 def button(at: AppTest, label: str):
     """The button with that label."""
     return next(button for button in at.button if button.label == label)
-
-
-def field_value(at: AppTest, name: str) -> str:
-    """A parameter of the address; AppTest keeps it as a list or as text, by who set it."""
-    value = at.query_params[name]
-    return value if isinstance(value, str) else value[0]
 
 
 def figure(at: AppTest) -> dict:
@@ -154,7 +148,7 @@ def test_the_order_is_in_the_address(small):
     at = page(access.samples()[0], order="By name")
     first = figure(at)["layout"]["annotations"][0]["text"]
     assert first == "__cluster_metadata-0"
-    assert field_value(at, "order") == "By name"
+    assert query_value(at, "order") == "By name"
 
 
 def test_the_tune_door_leads_to_the_whole_broker(small):
@@ -224,7 +218,7 @@ def test_the_way_on_leads_on(tmp_path):
     (tmp_path / "kafka" / "meta.properties").write_text("version=1\n")
     at = page(tmp_path)
     next(button for button in at.button if button.key == "kv_nearby_0").click().run()
-    assert "<h1>1 topic-partition, 10 B of log" in page_html(at) and field_value(at, "dir") == str(
+    assert "<h1>1 topic-partition, 10 B of log" in page_html(at) and query_value(at, "dir") == str(
         tmp_path / "kafka"
     )
     at = page(tmp_path / "nowhere")
@@ -375,7 +369,7 @@ def test_a_path_as_it_is_pasted(small):
     """Blanks and quotes around it are dropped; the field opens it."""
     at = page(small)
     at.text_input[0].set_value(f" '{access.samples()[0]}' ").run()
-    assert field_value(at, "dir") == str(access.samples()[0])
+    assert query_value(at, "dir") == str(access.samples()[0])
     assert "<h1>37 topic-partitions" in page_html(at)
 
 

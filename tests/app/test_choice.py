@@ -7,7 +7,7 @@ from streamlit.runtime.state.query_params import QueryParams
 from streamlit.testing.v1 import AppTest
 
 from kafkaviz.app.state import choice
-from tests.support.pages import assert_no_exception
+from tests.support.pages import assert_no_exception, query_value
 
 
 def tabs() -> None:
@@ -72,12 +72,6 @@ def page(script=tabs, **query: str) -> AppTest:
 def page_text(at: AppTest) -> str:
     """The word, and the name that the tab has."""
     return assert_no_exception(at).text[0].value
-
-
-def query_value(at: AppTest, name: str) -> str | None:
-    """A parameter of the address; AppTest keeps it as a list or as text, by who set it."""
-    value = at.query_params.get(name)
-    return value[0] if isinstance(value, list) else value
 
 
 def test_the_first_goes_without_saying():

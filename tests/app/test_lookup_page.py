@@ -18,7 +18,7 @@ from kafkaviz.format.batch import HEADER_BYTES
 from kafkaviz.messages import verbatim
 from kafkaviz.pipeline.ingest.job import Progress
 from tests.app.fakes import FakeStarts, forget_runs
-from tests.support.pages import assert_no_exception, open_page, page_html, pressed
+from tests.support.pages import assert_no_exception, open_page, page_html, press_button
 
 T = "\u202f"
 
@@ -103,7 +103,7 @@ def test_another_unit_is_warned_of(clean, target, unit):
     """With one way on: the same time in milliseconds."""
     at = page(clean, tp="dense-index-0", by="timestamp", target=target)
     assert f"makes sense in {unit}, and Kafka counts in milliseconds" in page_html(at)
-    pressed(at, "kv_unit")
+    press_button(at, "kv_unit")
     assert f"makes sense in {unit}" not in page_html(at)
     assert next(field for field in at.text_input if field.key == "target").value.startswith(
         "1790000445"
@@ -262,7 +262,7 @@ def test_no_target(clean):
     """A word is none: the page says so and offers one."""
     at = page(clean, tp="dense-index-0", target="soon")
     assert "“soon” is no whole number" in page_html(at)
-    pressed(at, "kv_offer")
+    press_button(at, "kv_offer")
     assert "What happens" in page_html(at)
 
 
@@ -313,7 +313,7 @@ def test_at_random_and_by_the_slider(clean):
     assert next(
         field for field in at.text_input if field.key == "target"
     ).value == "10" and "not above 10" in steps(at)
-    pressed(at, "kv_random")
+    press_button(at, "kv_random")
     drawn = controls.parse_target(
         next(field for field in at.text_input if field.key == "target").value, "offset"
     )

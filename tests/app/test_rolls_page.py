@@ -14,7 +14,14 @@ from kafkaviz.app.pages.rolls import controls, disk_rolls
 from kafkaviz.app.workloads import config_of
 from kafkaviz.log.broker import open_broker
 from kafkaviz.simulate.producers.workload import to_toml
-from tests.support.pages import assert_no_exception, chosen, moved, open_page, page_html, pressed
+from tests.support.pages import (
+    assert_no_exception,
+    move_slider,
+    open_page,
+    page_html,
+    press_button,
+    select_option,
+)
 
 T = "\u202f"
 SMALL = """
@@ -69,23 +76,23 @@ def test_a_download_beside_each_figure():
 @pytest.mark.slow
 def test_a_slider_changes_the_run_and_is_compared():
     """The run before stands beside the new one; one that is kept stays there."""
-    at = moved(page(), "segment.ms", "30 s")
+    at = move_slider(page(), "segment.ms", "30 s")
     text = page_html(at)
     assert (
         "segment.ms 1 min → 30 s" in text
         and "<td>Segments</td>" in text
         and '<th class="r">Before</th>' in text
     )
-    pressed(at, "kv_pin")
+    press_button(at, "kv_pin")
     assert "This run is kept" in page_html(at)
-    at = moved(moved(at, "segment.ms", "10 s"), "segment.bytes", "8 MiB")
+    at = move_slider(move_slider(at, "segment.ms", "10 s"), "segment.bytes", "8 MiB")
     text = page_html(at)
     assert (
         "segment.bytes 16 MiB → 8 MiB, segment.ms 30 s → 10 s" in text
         and '<th class="r">Kept</th>' in text
     )
-    pressed(at, "kv_unpin")
-    assert '<th class="r">Before</th>' in page_html(moved(at, "segment.bytes", "4 MiB"))
+    press_button(at, "kv_unpin")
+    assert '<th class="r">Before</th>' in page_html(move_slider(at, "segment.bytes", "4 MiB"))
 
 
 def test_the_address_brings_a_run_back():
@@ -155,7 +162,7 @@ def test_every_workload_runs():
     """Each comes with its own settings and opens without an error."""
     at = page()
     for name in workloads.by_title():
-        chosen(at, "Workload", name)
+        select_option(at, "Workload", name)
         assert "roll" in page_html(at), name
 
 
@@ -304,13 +311,13 @@ def test_the_page_in_another_language(chinese):
         and "一个公开发表的例子" in at.selectbox(key="workload").options
     )
     assert "Strimzi 关于日志段保留的文章" in text and ">一半</b>" in text
-    chosen(at, "负载", "Heartbeats")
+    select_option(at, "负载", "Heartbeats")
     assert at.query_params["workload"] in ("Heartbeats", ["Heartbeats"]) and "心跳" in page_html(at)
 
 
 def test_changes_are_described_in_words(chinese):
     """The settings of a run are kept as links have them, and told in the reader's language."""
-    text = page_html(moved(page(), "吞吐量", "half"))
+    text = page_html(move_slider(page(), "吞吐量", "half"))
     assert "吞吐量 不变 → 一半" in text and "throughput" not in text
 
 

@@ -25,11 +25,11 @@ from kafkaviz.messages import verbatim
 from tests.support.pages import (
     PATIENCE_S,
     assert_no_exception,
-    chosen,
-    moved,
+    move_slider,
     open_page,
     page_html,
-    pressed,
+    press_button,
+    select_option,
     slider,
 )
 
@@ -106,9 +106,9 @@ def test_the_slider_considers_another_interval():
         "64 KiB instead of 4 KiB: a lookup reads 8.1 times as many headers" in page_html(at)
         and "index.interval.bytes=65536" in at.code[0].value
     )
-    moved(at, "index.interval.bytes", "2048")
+    move_slider(at, "index.interval.bytes", "2048")
     assert "2 KiB instead of 4 KiB" in page_html(at) and "4 KiB against 2 KiB" in page_html(at)
-    text = page_html(pressed(at, "kv_today"))
+    text = page_html(press_button(at, "kv_today"))
     assert (
         f'<b style="color:var(--kv-ink)">4{T}096</b>, today' in text
         and "Today, batch by batch" in text
@@ -179,7 +179,7 @@ def test_the_whole_broker_topic_by_topic():
         "the replay of each topic’s own interval gives" in text
         and "--entity-type brokers --entity-default" in at.code[0].value
     )
-    chosen(at, "Open a topic", "payments-0")
+    select_option(at, "Open a topic", "payments-0")
     assert f"Keep 4{T}096" in page_html(at) and at.query_params["tp"] == "payments-0"
 
 
@@ -256,7 +256,7 @@ def test_a_workload_that_comes_along_and_ones_own():
         and "the workload’s own batches" in text
         and "Batch first" in text
     )
-    chosen(at, "Workload", OWN_TITLE)
+    select_option(at, "Workload", OWN_TITLE)
     at.text_area[0].set_value(SMALL).run()
     assert "on the workload “Your own”: " in page_html(
         assert_no_exception(at)
@@ -319,14 +319,14 @@ def test_what_takes_long_is_read_in_the_background(monkeypatch):
         and "kv-prog" in page_html(at)
         and "<h1>Tuning</h1>" in page_html(at)
     )
-    at = pressed(at, "kv_tuning_cancel")
+    at = press_button(at, "kv_tuning_cancel")
     (reading,) = measure_jobs.measure_jobs().jobs()
     assert reading.state == "cancelled" and "Measuring was cancelled" in page_html(at.run())
     go.set()
     reading.settle(PATIENCE_S)
     assert reading.result is None and len(calls) == 1
     monkeypatch.setattr(tuning_page, "PATIENCE_S", PATIENCE_S)
-    assert "Measuring was cancelled" not in page_html(pressed(at, "kv_tuning_again"))
+    assert "Measuring was cancelled" not in page_html(press_button(at, "kv_tuning_again"))
     assert len(calls) == 2
 
 
@@ -395,7 +395,7 @@ def test_another_log_comes_with_its_own_interval():
     chosen; budgets stay.
     """
     at = page(tp="payments-0", p99="100 µs warm")
-    moved(at, "index.interval.bytes", "1024")
+    move_slider(at, "index.interval.bytes", "1024")
     assert slider(at, "index.interval.bytes").value == "1024"
     at.query_params.clear()
     at.query_params["tp"] = "weblogs-0"
@@ -428,5 +428,5 @@ def test_the_page_in_another_language(chinese):
         and "追赶中的 follower" in text
         and "how it is known" not in text.lower()
     )
-    chosen(at, "冷读来自", "hdd")
+    select_option(at, "冷读来自", "hdd")
     assert at.query_params["storage"] in ("hdd", ["hdd"]) and "模型，hdd" in page_html(at)

@@ -42,6 +42,12 @@ def page_html(at: AppTest) -> str:
     )
 
 
+def query_value(at: AppTest, name: str) -> str | None:
+    """A parameter of the address; AppTest keeps it as a list or as text, by who set it."""
+    value = at.query_params.get(name)
+    return value[0] if isinstance(value, list) else value
+
+
 def slider(at: AppTest, label: str):
     """The slider of this name."""
     return next(slider for slider in at.select_slider if slider.label == label)
@@ -52,17 +58,17 @@ def box(at: AppTest, label: str):
     return next(selectbox for selectbox in at.selectbox if selectbox.label == label)
 
 
-def moved(at: AppTest, label: str, value: str) -> AppTest:
+def move_slider(at: AppTest, label: str, value: str) -> AppTest:
     """A slider put somewhere else."""
     return assert_no_exception(slider(at, label).set_value(value).run())
 
 
-def chosen(at: AppTest, label: str, value: str) -> AppTest:
+def select_option(at: AppTest, label: str, value: str) -> AppTest:
     """Another option of a selectbox."""
     return assert_no_exception(box(at, label).select(value).run())
 
 
-def pressed(at: AppTest, key: str) -> AppTest:
+def press_button(at: AppTest, key: str) -> AppTest:
     """A button pressed."""
     return assert_no_exception(
         next(button for button in at.button if button.key == key).click().run()

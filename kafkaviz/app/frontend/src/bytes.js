@@ -14,7 +14,7 @@ export default function ({ parentElement: root, data, setStateValue }) {
   const state = (root.host.__bytes ??= { key: null, panes: [] });
   state.release?.(); // Streamlit calls anew on each change, without cleaning up before
   Object.assign(state, { root, send: setStateValue, $: name => root.querySelector(`.${name}`) });
-  take(state, opened(data));
+  take(state, decodeMessage(data));
   const sizes = new ResizeObserver(() => state.panes.forEach(p => rows(state, p)));
   state.panes.forEach(p => sizes.observe(p.hex));
   state.release = () => sizes.disconnect();
@@ -23,7 +23,7 @@ export default function ({ parentElement: root, data, setStateValue }) {
 
 // ---- what was sent
 
-function opened(sent) {
+function decodeMessage(sent) {
   const length = Number(new DataView(sent.buffer, sent.byteOffset, 8).getBigUint64(0, true));
   const data = JSON.parse(new TextDecoder().decode(sent.subarray(8, 8 + length)));
   let at = 8 + length;
@@ -99,7 +99,7 @@ function build(state, sent, i) {
     el.onclick = e => {
       const s = spanOf(p, e);
       if (s) {
-        chosen(state, p, Math.max(s.start, p.start), el === list);
+        selectByte(state, p, Math.max(s.start, p.start), el === list);
         follow(s);
       }
     };
@@ -319,7 +319,7 @@ function choose(state, p, byte, inView = false) {
 }
 
 // The reader chose a byte of the file: it stands in the address, as a link to it would have it.
-function chosen(state, p, byte, inView) {
+function selectByte(state, p, byte, inView) {
   choose(state, p, byte, inView);
   if (p.i) return;
   state.own = byte;
@@ -346,7 +346,7 @@ function onKey(state, p, e) {
   const byte = state.at.pane === p ? state.at.byte : p.start,
     s = at(p, byte),
     page = Math.max(1, Math.floor(p.hex.clientHeight / ROW_PX) - 1) * ROW;
-  const to = there => chosen(state, p, Math.max(p.start, Math.min(p.end - 1, there)), true);
+  const to = there => selectByte(state, p, Math.max(p.start, Math.min(p.end - 1, there)), true);
   const act = {
     ArrowRight: () =>
       s && s.end >= p.end ? neighbour(state, p, state.data.after) : to(s ? s.end : byte),

@@ -72,7 +72,7 @@ function verdict(state) {
   box.replaceChildren(
     sev(state, kind),
     html('h2', {}, title),
-    ...(text ? [html('p', {}, ...spoken(text))] : []),
+    ...(text ? [html('p', {}, ...textNodes(text))] : []),
   );
 }
 
@@ -108,7 +108,7 @@ function strip(state, root) {
   let x = 0;
   for (const bar of s.bars) {
     const w = room * bar.share;
-    drawing.append(tip(drawn(bar, x, w), () => [bar.name, bar.words]));
+    drawing.append(tip(drawBar(bar, x, w), () => [bar.name, bar.words]));
     x += w + gap;
   }
   if (s.below) drawing.append(svg('text', { x: 0, y: 60, class: 'bad' }, s.below));
@@ -117,7 +117,7 @@ function strip(state, root) {
   figure.append(drawing);
 }
 
-function drawn(bar, x, w) {
+function drawBar(bar, x, w) {
   const bad = bar.fails || bar.cut_bytes > 0,
     y = BAR.top,
     height = BAR.height;
@@ -180,7 +180,7 @@ function table(state, place, t, all = false) {
           i || !row.kind ? null : sev(state, row.kind),
           t.code.includes(i) && row.link.tp
             ? html('a', { href: address(row.link) }, cell)
-            : spoken(cell),
+            : textNodes(cell),
         ),
       ),
     ),
@@ -200,7 +200,7 @@ function table(state, place, t, all = false) {
   box.replaceChildren(
     ...[
       html('h3', { class: 'figt' }, t.title),
-      ...t.notes.map(note => html('p', { class: 'figs' }, ...written(note))),
+      ...t.notes.map(note => html('p', { class: 'figs' }, ...paragraphNodes(note))),
       html(
         'div',
         { class: 'rows' },
@@ -313,7 +313,7 @@ function detail(state) {
           'div',
           { class: 'blk' },
           html('div', { class: 'lab' }, name),
-          ...lines.filter(Boolean).map(line => html('p', {}, ...written(line))),
+          ...lines.filter(Boolean).map(line => html('p', {}, ...paragraphNodes(line))),
         )
       : null;
   box.replaceChildren(
@@ -353,12 +353,12 @@ function detail(state) {
 }
 
 // What stands between backticks is a command or a name.
-const written = line =>
-  line.split('`').flatMap((part, i) => (i % 2 ? html('code', {}, part) : spoken(part)));
+const paragraphNodes = line =>
+  line.split('`').flatMap((part, i) => (i % 2 ? html('code', {}, part) : textNodes(part)));
 
 // What no language but English has (Kafka's words, a sentence with values) is marked as English on a page of another one.
 const ENGLISH = /([A-Za-z.][\x20-\x7e\u2013\u2026\u202f\u201c\u201d]{23,})/;
-const spoken = text =>
+const textNodes = text =>
   document.documentElement.lang.startsWith('en')
     ? [text]
     : text.split(ENGLISH).map((part, i) => (i % 2 ? html('span', { lang: 'en' }, part) : part));
