@@ -3,6 +3,9 @@
 gzip and zstd are those formats as they are. lz4 is the LZ4 frame format, of which Kafka reads a
 part. snappy is a header and blocks, as the snappy-java library writes them (called xerial), or one
 bare block, as some clients do.
+
+pyarrow is imported where it is called: it takes 60 ms and 30 MB, which a command on a log without
+codecs need not wait for.
 """
 
 import gzip
@@ -10,12 +13,14 @@ import struct
 import zlib
 from collections.abc import Iterator
 from functools import partial
-
-import pyarrow as pa
+from typing import TYPE_CHECKING
 
 from kafkaviz.binary import varint
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.messages import message, verbatim
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 # a codec's place is its id in the attributes of a batch
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
@@ -83,7 +88,7 @@ def decompress(
     return _join(_DECOMPRESSORS[codec](data), limit_bytes)
 
 
-def _join(pieces: Iterator[bytes | pa.Buffer], limit_bytes: int) -> bytes:
+def _join(pieces: Iterator["bytes | pa.Buffer"], limit_bytes: int) -> bytes:
     """Joins the pieces; once they grow past the limit the rest is not even decompressed."""
     buffers, size_bytes = [], 0
     for piece in pieces:
@@ -124,13 +129,15 @@ def _from_gzip(data: memoryview) -> Iterator[bytes]:
             return
 
 
-def _from_stream(codec: str, data: memoryview) -> Iterator[pa.Buffer]:
+def _from_stream(codec: str, data: memoryview) -> Iterator["pa.Buffer"]:
     """The pieces in which pyarrow decompresses the data.
 
     Reading it all in one call would allocate the limit for each batch. The pieces are its buffers,
     not bytes: where the data is corrupt, its read() never frees the memory that it took for a
     piece.
     """
+    import pyarrow as pa
+
     try:
         stream = pa.CompressedInputStream(pa.BufferReader(data), codec)
         while len(piece := stream.read_buffer(_PIECE_BYTES)):
@@ -145,7 +152,7 @@ def _from_stream(codec: str, data: memoryview) -> Iterator[pa.Buffer]:
 def _to_snappy(data: bytes) -> bytes:
     """A xerial header, then blocks of at most 32 KiB, each behind its size."""
     blocks = [
-        pa.compress(data[position : position + _XERIAL_BLOCK_BYTES], "snappy", asbytes=True)
+        _compress_arrow("snappy", data[position : position + _XERIAL_BLOCK_BYTES])
         for position in range(0, len(data), _XERIAL_BLOCK_BYTES)
     ]
     return _XERIAL.pack(_XERIAL_MAGIC, 1, 1) + b"".join(
@@ -197,6 +204,8 @@ def _snappy_block(block: memoryview, position: int, limit_bytes: int) -> bytes:
     Args:
         position: the block's, for the error.
     """
+    import pyarrow as pa
+
     try:
         size_bytes, _ = varint.read_unsigned(block, 0)
         _check_limit(size_bytes, limit_bytes)
@@ -231,7 +240,7 @@ def _to_lz4(data: bytes) -> bytes:
 
 def _lz4_block(data: bytes) -> bytes:
     """A block behind its size; stored as it is where compressing would not make it smaller."""
-    block = pa.compress(data, "lz4_raw", asbytes=True)
+    block = _compress_arrow("lz4_raw", data)
     return (
         _LZ4_INT.pack(len(block)) + block
         if len(block) < len(data)
@@ -344,12 +353,19 @@ def _rotate_left(number: int, bits: int) -> int:
     return (number << bits | number >> 32 - bits) & 0xFFFFFFFF
 
 
+def _compress_arrow(codec: str, data: bytes) -> bytes:
+    """The data by one of Arrow's codecs."""
+    import pyarrow as pa
+
+    return pa.compress(data, codec=codec, asbytes=True)
+
+
 _COMPRESS = {
     "none": bytes,
     "gzip": partial(gzip.compress, mtime=0),
     "snappy": _to_snappy,
     "lz4": _to_lz4,
-    "zstd": partial(pa.compress, codec="zstd", asbytes=True),
+    "zstd": partial(_compress_arrow, "zstd"),
 }
 _DECOMPRESSORS = {
     "none": lambda data: iter([bytes(data)]),
