@@ -56,7 +56,11 @@ def test_a_wrapper_of_millions_of_old_messages(tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
-    [("--print-data-log",), ("--json", "--print-data-log"), ("--skip-record-metadata",)],
+    [
+        pytest.param(("--print-data-log",), marks=pytest.mark.nightly),
+        ("--json", "--print-data-log"),
+        ("--skip-record-metadata",),
+    ],
 )
 def test_a_dump_prints_the_records_of_a_batch_while_it_reads_them(tmp_path, arguments):
     """Some lines at a time; what comes out is counted, not held."""

@@ -161,8 +161,15 @@ def test_a_level_of_another_feature(restarted_4_4, tmp_path, capsys):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("level", SAYS)
-@pytest.mark.parametrize("left", ["clean", "killed"])
+@pytest.mark.parametrize(
+    ("left", "level"),
+    [
+        ("clean", 99),
+        ("killed", 34),
+        pytest.param("clean", 34, marks=pytest.mark.nightly),
+        pytest.param("killed", 99, marks=pytest.mark.nightly),
+    ],
+)
 def test_whole_directories(shared, left, level, tmp_path, capsys, in_process):
     """All commands on a broker that was stopped, and on one that was killed."""
     from kafkaviz.log.archives.archive import unpack_if_archive

@@ -52,7 +52,15 @@ def pushing(spark):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        name
+        if name in ("kafka_records", "kafka_offset_index")
+        else pytest.param(name, marks=pytest.mark.nightly)
+        for name in FORMATS
+    ],
+)
 def test_every_scan_of_a_frame_has_all_its_rows(pushing, clean, expected, name):
     """Where Spark keeps the filters of one scan for the next, too."""
     register(pushing)

@@ -749,9 +749,7 @@ def test_spark_gives_the_same_rows(spark, clean, big):
         frame = spark.read.format(name).option("task_bytes", task_bytes).load(str(clean))
         assert frame.columns == FORMATS[name].names and frame.rdd.getNumPartitions() > 1
         expected = read(name, clean).to_pylist()
-        assert sorted(map(str, (row.asDict() for row in frame.collect()))) == sorted(
-            map(str, expected)
-        )
+        assert sorted(map(str, frame.toArrow().to_pylist())) == sorted(map(str, expected))
     frame = spark.read.format("kafka_records").option("payload", "true").load(str(big))
     rows = (
         frame.where("topic = 'orders' and offset between 20000 and 20004 and value is not null")
