@@ -134,6 +134,7 @@ def test_the_bytes_of_a_tail_are_pinned_with_the_last_batch(page, server, killed
     page.locator(".fi", has_text="The last batch is cut short").click()
     page.locator(".det a.go").click()
     page.locator(".hex .h.on").first.wait_for()
+    page.locator(".dt svg").wait_for()
     assert page.locator(".kv-sw.byte-torn").count() == 1 and page.locator(".dt svg").count() == 1
 
 
