@@ -51,7 +51,7 @@ def _source(block: LessonBlock) -> LookupSource:
     )
 
 
-def _to_lookup(block: LessonBlock) -> Destination:
+def to_lookup(block: LessonBlock) -> Destination:
     lookup_parameters = {
         page_state.BY: block["by"],
         page_state.TARGET: str(block["target"]),
@@ -108,10 +108,10 @@ def _draw_why(view: OffsetExplanationView, block: LessonBlock, key: str) -> None
 
 
 def _to_step(block: LessonBlock) -> Destination:
-    page, address = _to_lookup(block)
+    page, address = to_lookup(block)
     return page, address | start_parameters(block)
 
 
 STEPPER = LessonFigure(make_lookup, _draw_steps, _to_step, _steps_on_paper)
-LANES = LessonFigure(make_lookup, _draw_lanes, _to_lookup)
-WHY = LessonFigure(_make_why, _draw_why, _to_lookup)
+LANES = LessonFigure(make_lookup, _draw_lanes, to_lookup)
+WHY = LessonFigure(_make_why, _draw_why, to_lookup)

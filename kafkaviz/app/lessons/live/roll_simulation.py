@@ -30,11 +30,11 @@ CAUSES = {
 
 def simulate(block: LessonBlock) -> RollSimulation:
     """The log of a block's workload, with its settings changed as the block says."""
-    preset = _workload(block["workload"])
+    preset = find_workload(block["workload"])
     return simulation_cache.simulate(preset, config_of(preset, block.settings))
 
 
-def _workload(name: str) -> workload.Workload:
+def find_workload(name: str) -> workload.Workload:
     """One of the workloads that come along, by its name.
 
     Raises:
@@ -79,7 +79,7 @@ def _limits_on_paper(run: RollSimulation, block: LessonBlock, key: str) -> None:
     st.html(f"<p>{elements.escape(_limits(run).title)}</p>")
 
 
-def _to_rolls(block: LessonBlock) -> Destination:
+def to_rolls(block: LessonBlock) -> Destination:
     settings = {
         page_state.SETTING[name]: format_setting(name, value)
         for name, value in block.settings.items()
@@ -87,9 +87,9 @@ def _to_rolls(block: LessonBlock) -> Destination:
     }
     return "Rolls", {
         page_state.ROLLS_SUBJECT: "Simulated",
-        page_state.WORKLOAD: _workload(block["workload"]).title,
+        page_state.WORKLOAD: find_workload(block["workload"]).title,
     } | settings
 
 
-ROLLS = LessonFigure(simulate, _draw_lanes, _to_rolls, _lanes_on_paper)
-LIMITS = LessonFigure(simulate, _draw_limits, _to_rolls, _limits_on_paper)
+ROLLS = LessonFigure(simulate, _draw_lanes, to_rolls, _lanes_on_paper)
+LIMITS = LessonFigure(simulate, _draw_limits, to_rolls, _limits_on_paper)

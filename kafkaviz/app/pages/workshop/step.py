@@ -235,8 +235,9 @@ def _figure_key(position: LessonPosition, number: int) -> str:
 
 
 def _figure(block: LessonBlock, key: str, *, is_open: bool, is_answered: bool) -> None:
-    """One figure, or the place where it will be."""
-    if not is_open:
+    """One figure; before the answer what is asked of it, or the place where it will be."""
+    kind = LIVE[block.kind]
+    if not is_open and kind.question is None:
         with st.container(key=f"kv_fig_wait_{key}"):
             hidden_text = say(f"workshop.hidden_until_{block['after']}")
             st.html(
@@ -244,12 +245,11 @@ def _figure(block: LessonBlock, key: str, *, is_open: bool, is_answered: bool) -
                 f"<span>{elements.escape(hidden_text)}</span></div>"
             )
         return
-    kind = LIVE[block.kind]
     try:
         figure = kind.make(block)
     except (KafkavizError, NoValue) as fault:
         return questions.render_fault(fault, key)
-    draw = kind.draw if is_answered else kind.question or kind.draw
+    draw = kind.draw if is_open and is_answered else kind.question or kind.draw
     draw(figure, block, key)
 
 
