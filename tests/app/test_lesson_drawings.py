@@ -13,8 +13,10 @@ from kafkaviz.app import lessons
 from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
 from kafkaviz.app.lessons.kinds import KINDS
 from kafkaviz.app.lessons.live import LIVE, block_location
+from kafkaviz.app.lessons.live.ceiling_search import FIRST_RULE
 from kafkaviz.app.lessons.reader import parse
-from kafkaviz.figures.lookup import timestamp_zigzag
+from kafkaviz.figures.lookup import ceiling_run, timestamp_zigzag
+from kafkaviz.figures.lookup.ceiling_run import CeilingRunView, WrittenRule
 from kafkaviz.figures.page_cache import moving_middles, page_faults
 from kafkaviz.figures.rolls import limit_race, roll_clock
 from kafkaviz.figures.segment import batch_areas, file_areas
@@ -337,3 +339,41 @@ def test_the_cover_is_drawn_only_afterwards(mode):
     drawn = batch_areas.header_figure(view, mode).layout.shapes
     assert len(drawn) == len(asked) + 2
     assert [shape.x0 for shape in drawn[-2:]] == [21, 21 * 427 / 61]
+
+
+# ---- lesson 4: a search of the reader's own
+
+
+def drawn_run(target: int, written: WrittenRule | None = None) -> CeilingRunView:
+    """The rule that stands there first."""
+    return ceiling_run.view(FIRST_RULE, (6, 14, 22, 26, 31), target, written)
+
+
+def test_a_rule_that_never_ends_says_so():
+    """In the title, in the last row, and at its targets."""
+    view = drawn_run(23)
+    assert view.title == "For 23 it never ends; right for 2 of 15 targets"
+    assert view.verdict == "lo = 2, hi = 3 again: it never ends"
+    assert [target for target, mark in view.marks.items() if mark == "✓"] == [5, 6]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_each_turn_is_a_numbered_disc_on_its_middle(mode):
+    """Turn by turn, and no disc for an answer that never comes."""
+    view = drawn_run(23)
+    discs = ceiling_run.figure(view, mode).data[0]
+    assert list(discs.x) == [step.mid + 0.5 for step in view.run.steps]
+    assert list(discs.text) == ["1", "2", "3", "4"][: len(view.run.steps)]
+
+
+def test_a_written_rule_is_run_on_the_same_target():
+    """`slot + 1` at a key: lookup gives it, the rule the next."""
+    view = drawn_run(22, WrittenRule(2, 3))
+    assert view.written_text == "Your written rule: lookup slot 2, it says slot 3 ✗"
+    assert drawn_run(23, WrittenRule(2, 3)).written_text.endswith("it says slot 3 ✓")
+
+
+def test_keys_that_do_not_rise_are_refused():
+    """In a line."""
+    with pytest.raises(NoValue, match="keys are 2 to 12 whole numbers that rise"):
+        LIVE["own-search"].make(block("own-search\nkeys: 6 6 7\ntarget: 6"))

@@ -150,6 +150,14 @@ KINDS = MappingProxyType(
             LOOKUP_KEYS,
             is_wide=True,
         ),
+        "own-search": _figure_kind(
+            "a search for the ceiling that the reader puts together, run over a few keys",
+            {
+                "keys": Key(parse_naturals, is_required=True),
+                "target": Key(parse_integer, is_required=True),
+            },
+            is_wide=True,
+        ),
         "bytes": _figure_kind(
             "the bytes of a real batch or file, each field named",
             {

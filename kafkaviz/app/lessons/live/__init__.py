@@ -8,6 +8,7 @@ has what all share, block_location.py what a block points at.
 """
 
 from kafkaviz.app.lessons.live.areas import BATCH_AREAS, FILE_AREAS, HEADER_AREAS
+from kafkaviz.app.lessons.live.ceiling_search import OWN_SEARCH
 from kafkaviz.app.lessons.live.entries import ENTRIES
 from kafkaviz.app.lessons.live.file_bytes import BYTES
 from kafkaviz.app.lessons.live.findings import FINDINGS
@@ -28,6 +29,7 @@ LIVE = {
     "lanes": LANES,
     "why": WHY,
     "zigzag": ZIGZAG,
+    "own-search": OWN_SEARCH,
     "bytes": BYTES,
     "ruler": RULER,
     "table": TABLE,
