@@ -184,7 +184,7 @@ KINDS = MappingProxyType(
         ),
         "file-areas": _figure_kind(
             "the three files of a real segment as areas to scale",
-            {**SEGMENT_KEYS, "candidates": Key(parse_naturals)},
+            {**SEGMENT_KEYS, "offset": Key(parse_natural), "candidates": Key(parse_naturals)},
             is_wide=True,
         ),
         "batch-areas": _figure_kind(
@@ -249,7 +249,7 @@ KINDS = MappingProxyType(
         ),
         "roll-clock": _figure_kind(
             "a roll by time of a real segment, on the time line of its records",
-            SEGMENT_KEYS,
+            {**SEGMENT_KEYS, "offset": Key(parse_natural)},
             is_wide=True,
         ),
         "retention": _figure_kind(
