@@ -83,12 +83,14 @@ RULE_MIDDLE, RULE_COMPARISON, RULE_LOW, RULE_HIGH = "mid", "compare", "lo", "hi"
 RULE_TARGET = "for"
 # Workshop: the teacher's notes are shown; the entire lesson, to be printed
 NOTES, PAPER = "notes", "paper"
+PROJECTOR = "projector"  # Workshop: title, question and figure alone, large
 LANGUAGE = "lang"  # en or zh
 
 # Session keys: what must outlive a rerun, but means nothing in a link.
 LINK_TARGET = "kv_came"  # Segment: the segment, file and byte that a link without a pin led to
 # the open dialog, what it started with, and the page and address it was opened at
 DIALOG = "kv_dialog"
+PAGES_SHOWN = "kv_pages_shown"  # Workshop: the list of pages is shown
 TYPED_PATH = "kv_asked_to_open"  # Broker: the path that was typed, in this run
 OPEN_COUNT = "kv_opened"  # Broker: how many were, so that each field is a new one
 # the topic-partition, segment and pin that were looked at last, as address parameters with their

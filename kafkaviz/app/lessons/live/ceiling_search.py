@@ -147,4 +147,4 @@ def _to_lookup(block: LessonBlock) -> Destination:
     }
 
 
-OWN_SEARCH = LessonFigure(_make, _draw, _to_lookup, _on_paper)
+OWN_SEARCH = LessonFigure(_make, _draw, _to_lookup, _on_paper, _draw)

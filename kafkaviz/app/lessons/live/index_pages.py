@@ -63,6 +63,10 @@ def _draw_tail_pages(view: TailPagesView, block: LessonBlock, key: str) -> None:
     render_framed(tail_pages.figure, view, block, key)
 
 
+def _draw_tail_question(view: TailPagesView, block: LessonBlock, key: str) -> None:
+    render_framed(tail_pages.figure, tail_pages.before_search(view), block, f"{key}_asked")
+
+
 def _make_middles(block: LessonBlock) -> MovingMiddlesView:
     """Both sizes of an index.
 
@@ -115,4 +119,6 @@ PAGES = LessonFigure(
 MIDDLES = LessonFigure(
     _make_middles, _draw_middles, _to_tail_pages, _middles_on_paper, _draw_middles_question
 )
-TAIL = LessonFigure(_make_tail_pages, _draw_tail_pages, _to_tail_pages)
+TAIL = LessonFigure(
+    _make_tail_pages, _draw_tail_pages, _to_tail_pages, question=_draw_tail_question
+)

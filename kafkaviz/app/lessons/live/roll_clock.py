@@ -56,6 +56,12 @@ def _draw(view: RollClockView, block: LessonBlock, key: str) -> None:
     _table()
 
 
+def _draw_question(view: RollClockView, block: LessonBlock, key: str) -> None:
+    """The time line, without the table of which releases count what."""
+    words = clock_figure.describe(view)
+    render_drawing(clock_figure.figure, view, block, key, title=view.title, words=words)
+
+
 def _table() -> None:
     heads = [say("roll_clock.head_releases"), say("roll_clock.head_counts")]
     table(heads, clock_figure.rows(), "lw")
@@ -66,4 +72,4 @@ def _on_paper(view: RollClockView, block: LessonBlock, key: str) -> None:
     _table()
 
 
-CLOCK = LessonFigure(_make, _draw, block_location.to_segment, _on_paper)
+CLOCK = LessonFigure(_make, _draw, block_location.to_segment, _on_paper, _draw_question)

@@ -58,6 +58,12 @@ def _draw_lanes(run: RollSimulation, block: LessonBlock, key: str) -> None:
     )
 
 
+def _draw_lanes_question(run: RollSimulation, block: LessonBlock, key: str) -> None:
+    """What is written, and when; not where a segment ends."""
+    view = roll_timeline.view(run.history, 0, run.appended_batches)
+    render_framed(roll_timeline.figure, roll_timeline.before_rolls(view), block, f"{key}_asked")
+
+
 def _lanes_on_paper(run: RollSimulation, block: LessonBlock, key: str) -> None:
     view = roll_timeline.view(run.history, 0, run.appended_batches)
     elements.figure_head(view.title, "")
@@ -73,6 +79,12 @@ def _draw_limits(run: RollSimulation, block: LessonBlock, key: str) -> None:
     render_framed(
         limit_curves.figure, charts.view(("limits", run.key), lambda: _limits(run)), block, key
     )
+
+
+def _draw_limits_question(run: RollSimulation, block: LessonBlock, key: str) -> None:
+    """Speeds and times, and where this log stands between them."""
+    view = limit_curves.before_limits(_limits(run))
+    render_framed(limit_curves.figure, view, block, f"{key}_asked")
 
 
 def _limits_on_paper(run: RollSimulation, block: LessonBlock, key: str) -> None:
@@ -91,5 +103,5 @@ def to_rolls(block: LessonBlock) -> Destination:
     } | settings
 
 
-ROLLS = LessonFigure(simulate, _draw_lanes, to_rolls, _lanes_on_paper)
-LIMITS = LessonFigure(simulate, _draw_limits, to_rolls, _limits_on_paper)
+ROLLS = LessonFigure(simulate, _draw_lanes, to_rolls, _lanes_on_paper, _draw_lanes_question)
+LIMITS = LessonFigure(simulate, _draw_limits, to_rolls, _limits_on_paper, _draw_limits_question)
