@@ -15,6 +15,7 @@ from kafkaviz.app.widgets import elements
 from kafkaviz.figures.text import sentence_text
 from kafkaviz.messages import message, render, say
 
+FORECAST = "recovery-will-"  # codes of what the next start does
 WRAP = ' style="white-space:normal"'
 
 
@@ -46,7 +47,9 @@ def _draw(findings: Sequence[Finding], block: LessonBlock, key: str) -> None:
 
 
 def _draw_question(findings: Sequence[Finding], block: LessonBlock, key: str) -> None:
-    rows = ([*_there(finding), f"<td>{UNKNOWN}</td>"] for finding in findings)
+    """What lies there; what the next start will do with it is the answer."""
+    facts = (finding for finding in findings if not finding.code.startswith(FORECAST))
+    rows = ([*_there(finding), f"<td>{UNKNOWN}</td>"] for finding in facts)
     _table((f"<tr>{''.join(cells)}</tr>" for cells in rows), block)
 
 
