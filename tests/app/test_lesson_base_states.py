@@ -103,3 +103,71 @@ def test_a_page_shows_what_there_is_without_the_answer(lesson, at, there, answer
     html = page_html(open_page("workshop", lesson=lesson, at=at))
     assert there in html
     assert answer not in html.partition('class="kv-lesson"')[2]
+
+
+LOOKUP = "set: five\ntarget: 23"
+SEGMENT = "data: kafka-4.3.1-clean\ntp: heartbeat-0\nsegment: 10905"
+BY_TIME = "data: kafka-4.3.1-clean\ntp: sensors-late-0\nby: timestamp\ntarget: 1790000862150"
+UNUSED = {  # kinds that no lesson of ours has: their block, what their base state says, and hides
+    "lanes": (LOOKUP, "where the search", None),
+    "why": (BY_TIME, "Which record does a lookup for", "is the first record"),
+    "ruler": (f"{SEGMENT}\noffset: 20000", "/00000000000000010905.log, kafka", None),
+    "table": (f"{SEGMENT}\noffset: 20000\nof: index", "00000000000000010905.index", "class=on"),
+    "tail-pages": ("entries: 6656", "6\u202f656 entries", "0, 6, 9"),
+    "rolls": ("workload: day", "Which limit ends a segment first?", "16 rolls"),
+    "limits": ("workload: day", "Which limit ends a segment first?", "decide"),
+    "sweep": (SEGMENT, "<td>?</td>", None),
+}
+
+
+COMPONENTS = ("lanes",)  # drawn in the browser
+OWN = """---
+title: Own
+about: One figure.
+minutes: 1
+---
+
+## Only
+
+Text.
+
+```kafkaviz {kind}
+{block}
+after: answer
+```
+
+```kafkaviz predict
+ask: What?
+choice: This
+right: That
+reveal: That.
+```
+
+```kafkaviz notes
+minutes: 1
+```
+
+## Second
+
+Text.
+
+## Third
+
+Text.
+"""
+
+
+@pytest.mark.parametrize("kind", sorted(UNUSED))
+def test_a_kind_that_no_lesson_has_yet_waits_too(tmp_path, monkeypatch, kind):
+    """A lesson of one's own may have it behind a question."""
+    block, there, hidden = UNUSED[kind]
+    (tmp_path / "own.en.md").write_text(OWN.format(kind=kind, block=block), encoding="utf-8")
+    monkeypatch.setenv(lessons.LESSONS, str(tmp_path))
+    html = page_html(open_page("workshop", lesson="own", at="1"))
+    assert "<h1>Only</h1>" in html
+    assert "kv-reveals" in html
+    assert "kv-state" not in html.partition('class="kv-lesson"')[2]
+    if kind not in COMPONENTS:
+        assert there in html.replace(' class="r"', "")
+    if hidden:
+        assert hidden not in html.partition('class="kv-lesson"')[2]

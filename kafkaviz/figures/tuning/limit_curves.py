@@ -86,6 +86,7 @@ def before_limits(curves: LimitCurvesView) -> LimitCurvesView:
     return replace(
         curves,
         title=say("rolls.asked"),
+        caption="",
         seconds={},
         lowest=unknown,
         log_point=None,
