@@ -24,6 +24,8 @@ function build(state) {
   if (!state.$('cursor').matches(':focus')) state.slot = null;
   state.$('fl').hidden = !data.scans.length;
   state.$('two').classList.toggle('lesson', Boolean(data.name));
+  const most = Math.max(0, ...data.searches.map(search => search.cells?.length ?? 0));
+  state.$('two').classList.toggle('many', most > MANY); // before the width is measured
   state.$('fx').hidden = state.$('two').hidden = !data.searches.length;
   dots(state);
 }
@@ -86,7 +88,7 @@ function draw(state, step) {
     drawIndex(state, step, search);
     cursor(state, search);
   }
-  if (data.name) showWhatIsNeeded(state, step, search);
+  if (data.name) showWhatIsNeeded(state, step);
   const atLog = step.phase === 'log' || step.phase === 'record' ? step.phase : '';
   if (
     data.scans.length &&
@@ -97,14 +99,13 @@ function draw(state, step) {
 }
 
 // In a lesson all stands on one screen: the log once it is read, its records at the end, and of the code what runs.
-function showWhatIsNeeded(state, step, search) {
+function showWhatIsNeeded(state, step) {
   const { $, data } = state,
     part = step.phase === 'log' || step.phase === 'record' ? 'scan' : 'search';
   $('fl').hidden = part === 'search' || !data.scans.length;
   for (const [name, lines] of Object.entries(state.lines))
     for (const line of lines) line.hidden = name !== part;
   for (const [name, title] of Object.entries(state.titles)) title.hidden = name !== part;
-  $('two').classList.toggle('many', (search.cells?.length ?? 0) > MANY);
 }
 
 // Whether a figure shows something else than before: what stays as it is costs no layout and no paint.
