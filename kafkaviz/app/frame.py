@@ -95,7 +95,16 @@ KEY_HELP = [  # the page that must exist, the word of a heading, and its keys wi
     ("Segment", "common.page_segment", [("[]", "segments"), ("←→", "batches"), ("+−", "zoom")]),
     ("Lookup", "frame.stepper", [("←→", "step"), (("Home", "End"), "ends"), (("Space",), "play")]),
     ("Explore", "common.page_explore", [(("Ctrl", "Enter"), "run")]),
-    ("Workshop", "common.page_workshop", [(("N", "B"), "lesson"), ("1234", "answer")]),
+    (
+        "Workshop",
+        "common.page_workshop",
+        [
+            (("N", "B"), "lesson"),
+            ("1234", "answer"),
+            (("F", "Esc"), "projector"),
+            (("PgDn", "PgUp"), "projector_lesson"),
+        ],
+    ),
     (None, "frame.go_to", [("↑↓", "entries"), (("Enter",), "open")]),
 ]
 

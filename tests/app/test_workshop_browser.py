@@ -35,7 +35,7 @@ def test_a_lesson_by_keyboard(server, page):
     """
     page.goto(f"{server}/workshop?lesson=last-offset")
     heading(page, "When does an entry appear?")
-    page.get_by_text("The figure appears when you have answered").wait_for()
+    page.get_by_text("Once you have answered: the log as it grows").wait_for()
     press(page, "3")
     page.get_by_text("Right", exact=True).wait_for()
     page.get_by_text("step 1 of 38").wait_for()
@@ -123,7 +123,7 @@ def test_a_copied_link_keeps_what_its_reader_wrote_to_themselves(server, browser
         page.goto(
             f"{server}/workshop?lesson=three-files&at=4&answers=three-files.1a+three-files.2x&given=43&notes=1"
         )
-        page.get_by_text("43 is not it").wait_for()
+        heading(page, "Why relative, and how far it reaches")
         page.get_by_role("button", name="Copy link").click()
         page.get_by_role("button", name="Copied").wait_for()
         link, address = page.evaluate("navigator.clipboard.readText()"), page.url

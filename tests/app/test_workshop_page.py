@@ -52,9 +52,7 @@ def press(at: AppTest, key: str) -> AppTest:
 
 
 def test_the_page_as_it_opens():
-    """The first step of the first lesson, all lessons above it, the figure still behind the
-    question.
-    """
+    """The first step of the first lesson, all lessons above it, the figure before its answer."""
     at = page()
     assert "<h1>A log is cut into segments</h1>" in page_html(
         at
@@ -69,23 +67,21 @@ def test_the_page_as_it_opens():
         "When segments roll",
         "After a crash",
     ]
-    assert "The figure appears when you have answered" in page_html(
-        at
-    ) and "4 segments of heartbeat-0" not in page_html(at)
+    assert "4 segments of heartbeat-0" in page_html(at)
+    assert "✓ 20\u202f000" not in page_html(at)
+    assert "Once you have answered: the segment that is searched" in page_html(at)
     assert at.button(key="kv_back").disabled and at.button(key="kv_next").disabled
     assert "Often said" not in page_html(at) and "**floor**" not in text(at)  # either would tell
 
 
 def test_a_figure_waits_for_the_task():
-    """The bytes view would decode the entry that is to be decoded; the task shows the bytes
-    alone.
-    """
+    """The bytes are there to be decoded, and no field of them is named before."""
     at = page(lesson="three-files", at="3")
-    assert "00 00 00 2b 00 00 10 53" in page_html(
-        at
-    ) and "when you have solved the exercise" in page_html(at)
+    assert "00 00 00 2b 00 00 10 53" in page_html(at)
+    assert "Once you have solved the exercise: each field" in page_html(at)
     at = assert_no_exception(at.text_input(key="kv_given_three-files_3").input("10948 4179").run())
-    assert ">Right<" in page_html(at) and "when you have solved the exercise" not in page_html(at)
+    assert ">Right<" in page_html(at)
+    assert "Once you have solved" not in page_html(at)
 
 
 def test_a_choice_reveals_and_is_kept_in_the_address():
@@ -94,7 +90,7 @@ def test_a_choice_reveals_and_is_kept_in_the_address():
     assert (
         "Not so" in page_html(at)
         and "not above 20000 is 10905: the **floor**" in text(at)
-        and "4 segments of heartbeat-0" in page_html(at)
+        and "✓ 20\u202f000" in page_html(at)
     )
     assert query_value(at, "answers") == "three-files.1b" and not at.button(key="kv_next").disabled
     at = press(at, "kv_choice_0")
@@ -178,7 +174,7 @@ def test_a_choice_of_causes():
     assert "Not yet" in page_html(at)
     at = assert_no_exception(choice(at).set_value("Time index").run())
     assert "<b>Right</b>" in page_html(at)
-    assert "16 rolls: 5 by size, 3 by time, 8 by time index" in page_html(at)
+    assert "The time index is at its limit first" in page_html(at)
 
 
 def test_chinese():
@@ -197,8 +193,8 @@ def test_chinese():
 @pytest.mark.slow
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_every_step_draws(language):
-    """All steps of all lessons, answered and solved, with notes."""
-    at = page(lang=language, notes="1")
+    """All steps of all lessons, answered and solved."""
+    at = page(lang=language)
     for lesson in lessons.lessons(language)[0]:
         for part, step in enumerate(lesson.steps, 1):
             at.query_params["lesson"], at.query_params["at"] = lesson.name, str(part)
@@ -208,19 +204,45 @@ def test_every_step_draws(language):
                 lesson.name,
                 part,
             )
-            assert "kv-state" not in page_html(at) and "kv-wait" not in page_html(at), (
-                lesson.name,
-                part,
-            )
+            assert "kv-state" not in page_html(at), (lesson.name, part)
+            assert "kv-reveals" not in page_html(at), (lesson.name, part)
 
 
 def test_teachers_notes_and_timings():
-    """What to say, from which minute; the teacher is not held up by a question."""
-    at = press(page(lesson="last-offset", at="2"), "kv_notes")
-    assert "minute 13.5 to 15 of 45, 1.5 min" in page_html(at) and "KAFKA-6530" in text(at)
-    assert not at.button(key="kv_next").disabled and [
-        expander.label for expander in at.expander
-    ] == ["The whole session in 45 minutes"]
+    """The notes without the figure: what to say, from which minute, what comes next, the plan."""
+    at = page(lesson="last-offset", at="2", notes="1")
+    assert "minute 13.5 to 15 of 45, 1.5 min" in page_html(at)
+    assert "KAFKA-6530" in text(at)
+    assert "Stepping over batches" in page_html(at)
+    assert not at.get("plotly_chart")
+    assert [expander.label for expander in at.expander] == ["The whole session in 45 minutes"]
+    assert not at.button(key="kv_next").disabled
+
+
+def test_the_last_step_has_nothing_behind_it():
+    """The teacher's window says so."""
+    at = page(lesson="after-a-crash", at="5", notes="1")
+    assert "The session ends here" in text(at)
+
+
+def test_a_projector_keeps_the_question_and_holds_nobody_up():
+    """By a link, and by a button that stands in the address; the next step is free."""
+    at = page(lesson="last-offset", at="1", projector="1")
+    assert at.button(key="kv_projector").help == "Leave the projector view (F, Esc)"
+    assert not at.button(key="kv_next").disabled
+    at = press(at, "kv_projector")
+    assert "projector" not in at.query_params
+    assert at.button(key="kv_projector").help.startswith("The title")
+    assert query_value(press(at, "kv_projector"), "projector") == "1"
+
+
+def test_the_list_of_pages_is_folded_until_it_is_asked_for():
+    """And folded again."""
+    at = page()
+    assert "kv-folded" in page_html(at)
+    at = press(at, "kv_fold")
+    assert "kv-folded" not in page_html(at)
+    assert "kv-folded" in page_html(press(at, "kv_fold"))
 
 
 def test_the_hand_out():

@@ -145,6 +145,19 @@ KINDS = MappingProxyType(
             LOOKUP_KEYS,
             is_wide=True,
         ),
+        "zigzag": _figure_kind(
+            "the timestamps of a real segment around a target, in the order of the log",
+            LOOKUP_KEYS,
+            is_wide=True,
+        ),
+        "own-search": _figure_kind(
+            "a search for the ceiling that the reader puts together, run over a few keys",
+            {
+                "keys": Key(parse_naturals, is_required=True),
+                "target": Key(parse_integer, is_required=True),
+            },
+            is_wide=True,
+        ),
         "bytes": _figure_kind(
             "the bytes of a real batch or file, each field named",
             {
@@ -169,6 +182,21 @@ KINDS = MappingProxyType(
             },
             is_wide=True,
         ),
+        "file-areas": _figure_kind(
+            "the three files of a real segment as areas to scale",
+            {**SEGMENT_KEYS, "offset": Key(parse_natural), "candidates": Key(parse_naturals)},
+            is_wide=True,
+        ),
+        "batch-areas": _figure_kind(
+            "batches of a real segment as areas to scale, and which one holds an offset",
+            {**SEGMENT_KEYS, "offset": Key(parse_natural, is_required=True)},
+            is_wide=True,
+        ),
+        "header-areas": _figure_kind(
+            "the header of a real batch beside its records, to scale, and what its checksum covers",
+            {**SEGMENT_KEYS, "offset": Key(parse_natural, is_required=True)},
+            is_wide=True,
+        ),
         "segments": _figure_kind(
             "the segments of a real topic-partition, and which one an offset is in",
             {**SEGMENT_KEYS, "offset": Key(parse_natural)},
@@ -185,11 +213,20 @@ KINDS = MappingProxyType(
                 "cold": Key(parse_natural, default=16),
                 "pages": Key(parse_natural, default=40),
                 "gap": Key(parse_natural, default=4608),
+                "until": Key(parse_natural, default=0),
             },
         ),
         "tail-pages": _figure_kind(
             "one lookup at the end of an index, page by page",
             {"entries": Key(parse_natural, is_required=True)},
+            is_wide=True,
+        ),
+        "middles": _figure_kind(
+            "the pages that plain bisection reads at the end of an index, at two sizes",
+            {
+                "entries": Key(parse_natural, is_required=True),
+                "then": Key(parse_natural, is_required=True),
+            },
             is_wide=True,
         ),
         "rolls": _figure_kind(
@@ -203,6 +240,17 @@ KINDS = MappingProxyType(
             WORKLOAD_KEYS,
             is_wide=True,
             setting_key=Key(parse_integer),
+        ),
+        "race": _figure_kind(
+            "one segment of a simulated log on its way to its limits, the first of which ends it",
+            {**WORKLOAD_KEYS, "segment": Key(parse_natural, is_required=True)},
+            is_wide=True,
+            setting_key=Key(parse_integer),
+        ),
+        "roll-clock": _figure_kind(
+            "a roll by time of a real segment, on the time line of its records",
+            {**SEGMENT_KEYS, "offset": Key(parse_natural)},
+            is_wide=True,
         ),
         "retention": _figure_kind(
             (

@@ -78,14 +78,19 @@ LESSON, PART = "lesson", "at"  # Workshop: which lesson, and which of its steps,
 # Workshop: what was answered, key-is-last.2b three-files.3x; what is typed into this step's
 # exercise
 ANSWERS, TYPED_ANSWER = "answers", "given"
+# Workshop: the reader's own search for the ceiling, its four parts, and what it looks for
+RULE_MIDDLE, RULE_COMPARISON, RULE_LOW, RULE_HIGH = "mid", "compare", "lo", "hi"
+RULE_TARGET = "for"
 # Workshop: the teacher's notes are shown; the entire lesson, to be printed
 NOTES, PAPER = "notes", "paper"
+PROJECTOR = "projector"  # Workshop: title, question and figure alone, large
 LANGUAGE = "lang"  # en or zh
 
 # Session keys: what must outlive a rerun, but means nothing in a link.
 LINK_TARGET = "kv_came"  # Segment: the segment, file and byte that a link without a pin led to
 # the open dialog, what it started with, and the page and address it was opened at
 DIALOG = "kv_dialog"
+PAGES_SHOWN = "kv_pages_shown"  # Workshop: the list of pages is shown
 TYPED_PATH = "kv_asked_to_open"  # Broker: the path that was typed, in this run
 OPEN_COUNT = "kv_opened"  # Broker: how many were, so that each field is a new one
 # the topic-partition, segment and pin that were looked at last, as address parameters with their

@@ -3,7 +3,7 @@
 Time to the right, pages upward, a dot for each cold one.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import plotly.graph_objects as go
@@ -88,6 +88,30 @@ def view(replay: Replay, search: str, warm_bytes: int | None = WARM_BYTES) -> Pa
         lookup_counts,
         _fault_points(fault_counts, replay, row_pages),
         notes,
+    )
+
+
+def cut(faults_view: PageFaultsView, entries: int) -> PageFaultsView:
+    """The image up to a number of entries, for the question how it goes on.
+
+    Args:
+        entries: 0 for the outline of the growth alone.
+    """
+    columns = faults_view.lookup_counts.shape[1]
+    lookup_counts = faults_view.lookup_counts.copy()
+    lookup_counts[:, -(-entries * columns // max(faults_view.entries, 1)) :] = 0
+    question = say("page_faults.and_then" if entries else "page_faults.and_reads")
+    pages = say_count("common.n_pages", faults_view.pages)
+    return replace(
+        faults_view,
+        title=say("page_faults.question", pages=pages),
+        lookup_counts=lookup_counts,
+        dots=faults_view.dots[faults_view.dots[:, 0] <= entries],
+        notes=(
+            ImageNote(
+                max(entries * 1.12, 0.56 * faults_view.entries), 0.2 * faults_view.pages, question
+            ),
+        ),
     )
 
 

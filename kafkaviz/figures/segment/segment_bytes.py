@@ -209,6 +209,36 @@ def view(
     return BytesView(file, outer, inner, title, fault, previous_offset, next_offset)
 
 
+def unnamed_view(bytes_view: BytesView, byte: int | None = None) -> BytesView:
+    """A view whose bytes are there to be read and decoded, but not named.
+
+    Args:
+        byte: of a .log, the first without a name; of an index, in the one entry that is included:
+            how many follow is not told.
+    """
+    pane = bytes_view.outer
+    entry_bytes = ENTRY_BYTES.get(bytes_view.file)
+    if entry_bytes is None:
+        first = pane.start if byte is None else max(pane.start, byte)
+        header_spans = [span for span in pane.spans if span.end <= first]
+        end = pane.first + len(pane.data)
+    else:
+        first, header_spans = (byte or 0) // entry_bytes * entry_bytes, []
+        end = min(first + entry_bytes, pane.end)
+        pane = pane._replace(start=first, end=end)
+    data = pane.data[max(0, pane.start - pane.first) : end - pane.first]
+    unnamed_span = Span(first, end, say("bytes.unnamed"), "", PAYLOAD)
+    outer = pane._replace(
+        first=max(pane.first, pane.start),
+        data=data,
+        spans=[*header_spans, unnamed_span],
+        chosen=first,
+        links={},
+        opens=None,
+    )
+    return BytesView(bytes_view.file, outer, None, "", "", None, None)
+
+
 def legend(bytes_view: BytesView) -> list[tuple[str, str]]:
     """The kinds and their words.
 

@@ -3,7 +3,7 @@
 The same index searched for the same target in both ways, and what each costs.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from kafkaviz.figures.stepper import LookupContext
@@ -62,6 +62,13 @@ def view(context: LookupContext) -> SearchLanesView:
     )
     title = cost_title(search.kind, warm, plain)
     return SearchLanesView(title, search.kind, 0, search.slot_search.entries, warm, plain)
+
+
+def before_search(lanes: SearchLanesView) -> SearchLanesView:
+    """Both before their first probe: the index, and where its warm section begins."""
+    warm, plain = (lane._replace(slots=(), pages=()) for lane in (lanes.warm, lanes.plain))
+    title = say_count("common.n_entries", lanes.entries)
+    return replace(lanes, title=title, warm=warm, plain=plain)
 
 
 def _lane(search: IndexSearch, lane_name: str, page_bytes: int) -> SearchLane:

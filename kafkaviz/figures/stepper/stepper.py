@@ -371,6 +371,25 @@ def message(stepper: StepperView, context: LookupContext, key: str) -> dict:
     }
 
 
+def base_message(stepper: StepperView, context: LookupContext, key: str) -> dict:
+    """The same before the first probe: one step, and nothing that any search read."""
+    payload = message(stepper, context, key)
+    searches = [search | {"rows": [], "slot": -1} for search in payload["searches"]]
+    return payload | {"steps": [_base_step(stepper)._asdict()], "searches": searches}
+
+
+def _base_step(stepper: StepperView) -> LookupStep:
+    """The choice of a segment; of an index alone there is none, and nothing is said."""
+    first_step = stepper.steps[0]
+    if first_step.phase == "segment":
+        return first_step
+    no_values = tuple((NO_VALUE, False) for _ in first_step.values)
+    titles = (index_search.title(stepper.searches[0], 0, is_over=False), *first_step.titles[1:])
+    return first_step._replace(
+        text="", probes=0, over=False, line=None, values=no_values, titles=titles
+    )
+
+
 def _with_segment_hint(figure_object: dict, context: LookupContext, base_offset: int) -> dict:
     """A figure whose hint names the segment, where the log has several.
 

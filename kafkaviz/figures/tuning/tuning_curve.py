@@ -7,7 +7,7 @@ microseconds, stands where a model puts it.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -142,6 +142,30 @@ def view(
         budget_text=""
         if budgets.p99_us is None
         else say("curves.budget", us=f"{budgets.p99_us:g}"),
+    )
+
+
+def before_sweep(curve: TuningCurveView) -> TuningCurveView:
+    """What today's interval costs, without what any other would."""
+    is_today = curve.intervals == curve.today.interval_bytes
+    today = group(curve.today.interval_bytes)
+    return replace(
+        curve,
+        titles=(
+            say("curves.headers_today", interval=today),
+            say("curves.bytes_today", interval=today),
+        ),
+        intervals=curve.intervals[is_today],
+        headers_mean=curve.headers_mean[is_today],
+        headers_p50=curve.headers_p50[is_today],
+        headers_p99=curve.headers_p99[is_today],
+        index_bytes=curve.index_bytes[is_today],
+        hover_texts=tuple(
+            text for text, is_kept in zip(curve.hover_texts, is_today, strict=True) if is_kept
+        ),
+        considered=None,
+        least_batch_bytes=None,
+        budget=None,
     )
 
 

@@ -62,11 +62,11 @@ export function tooltip(root) {
     el.addEventListener('mousemove', e => {
       box.replaceChildren(...lines().map(t => html('div', {}, t)));
       box.classList.add('show');
-      const r = box.getBoundingClientRect();
-      box.style.left = `${Math.max(8, Math.min(innerWidth - r.width - 8, e.clientX + 14))}px`;
-      box.style.top =
-        (e.clientY + 18 + r.height > innerHeight ? e.clientY - r.height - 12 : e.clientY + 18) +
-        'px';
+      const r = box.getBoundingClientRect(),
+        zoom = box.currentCSSZoom ?? 1, // of a page on a projector
+        below = e.clientY + 18 + r.height <= innerHeight;
+      box.style.left = `${Math.max(8, Math.min(innerWidth - r.width - 8, e.clientX + 14)) / zoom}px`;
+      box.style.top = `${(below ? e.clientY + 18 : e.clientY - r.height - 12) / zoom}px`;
     });
     el.addEventListener('mouseleave', () => box.classList.remove('show'));
     return el;

@@ -6,6 +6,7 @@ interface Document {
 interface Window {
   __kafkaviz_history?: HistoryState;
   __kafkaviz_sidebar?: SidebarState;
+  __kafkaviz_teacher?: TeacherWindow;
 }
 
 // one_step.js: how the browser's history stands.
@@ -26,4 +27,11 @@ interface SidebarState {
   again?: boolean;
   sent?: string | null;
   pressed?: string | null;
+}
+
+// teacher_windows.js: the channel to the teacher's other window, the step that is shown here, and the one that it named and that is to come.
+interface TeacherWindow {
+  channel: BroadcastChannel | null;
+  place: string | null;
+  heard: string | null;
 }

@@ -20,7 +20,9 @@ export default function () {
   const visibleLinks = () => links().filter(a => a.getClientRects().length); // those that are drawn: a sidebar that comes may be there before it shows
   own.measure = () => {
     const all = visibleLinks();
-    if (all.length) own.places = all.map(a => [path(a), a.getBoundingClientRect()]);
+    // a page that folds the sidebar has no links where they were
+    if (all.length || document.querySelector('.kv-folded'))
+      own.places = all.map(a => [path(a), a.getBoundingClientRect()]);
   };
   own.measure();
   if (own.listens) return;

@@ -50,6 +50,7 @@ function update(state, before) {
 // The bar in the reader's language.
 function renderWords(state) {
   const { bar } = state.data;
+  state.$('bar').hidden = state.data.steps.length < 2;
   state.$('bar').setAttribute('aria-label', bar.steps);
   for (const name of ['first', 'prev', 'next', 'last'])
     setContent(state.$(name), { 'aria-label': bar[name], title: bar[`${name}_key`] }, []);

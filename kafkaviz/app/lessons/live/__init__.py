@@ -7,31 +7,44 @@ the block asks for is not there; check.py makes every figure of a lesson to find
 has what all share, block_location.py what a block points at.
 """
 
+from kafkaviz.app.lessons.live.areas import BATCH_AREAS, FILE_AREAS, HEADER_AREAS
+from kafkaviz.app.lessons.live.ceiling_search import OWN_SEARCH
 from kafkaviz.app.lessons.live.entries import ENTRIES
 from kafkaviz.app.lessons.live.file_bytes import BYTES
 from kafkaviz.app.lessons.live.findings import FINDINGS
 from kafkaviz.app.lessons.live.growth_story import GROWTH
-from kafkaviz.app.lessons.live.index_pages import PAGES, TAIL
+from kafkaviz.app.lessons.live.index_pages import MIDDLES, PAGES, TAIL
 from kafkaviz.app.lessons.live.interval_costs import SWEEP, TUNING
+from kafkaviz.app.lessons.live.limit_race import RACE
 from kafkaviz.app.lessons.live.lookups import LANES, STEPPER, WHY
 from kafkaviz.app.lessons.live.retention_check import RETENTION
+from kafkaviz.app.lessons.live.roll_clock import CLOCK
 from kafkaviz.app.lessons.live.roll_simulation import LIMITS, ROLLS
 from kafkaviz.app.lessons.live.segments import RULER, SEGMENTS, TABLE
+from kafkaviz.app.lessons.live.timestamp_zigzag import ZIGZAG
 
 LIVE = {
     "entries": ENTRIES,
     "stepper": STEPPER,
     "lanes": LANES,
     "why": WHY,
+    "zigzag": ZIGZAG,
+    "own-search": OWN_SEARCH,
     "bytes": BYTES,
     "ruler": RULER,
     "table": TABLE,
+    "file-areas": FILE_AREAS,
+    "batch-areas": BATCH_AREAS,
+    "header-areas": HEADER_AREAS,
     "segments": SEGMENTS,
     "growth": GROWTH,
     "pages": PAGES,
     "tail-pages": TAIL,
+    "middles": MIDDLES,
     "rolls": ROLLS,
     "limits": LIMITS,
+    "race": RACE,
+    "roll-clock": CLOCK,
     "findings": FINDINGS,
     "retention": RETENTION,
     "tuning": TUNING,

@@ -15,6 +15,7 @@ from kafkaviz.app.widgets import charts
 from kafkaviz.messages import language
 
 PAPER_ROWS = 12  # of a table that is printed
+UNKNOWN = "?"  # in a cell that the answer fills
 
 # what is made is of the kind's own type: its make and its draw agree on it
 Draw = Callable[[Any, LessonBlock, str], None]
@@ -32,7 +33,8 @@ class LessonFigure:
 
     Attributes:
         paper: what is printed instead.
-        question: what is drawn while the question of its step is open.
+        question: its base state, drawn while it waits for the answer or the task of its step:
+            what there is before, without what is asked.
     """
 
     make: Callable[[LessonBlock], Any]

@@ -83,6 +83,15 @@ def _draw(lesson_file: LessonFile, block: LessonBlock, key: str) -> None:
         bytes_component.bytes_view(segment_bytes.message(view, content_key), key=key)
 
 
+def _draw_question(lesson_file: LessonFile, block: LessonBlock, key: str) -> None:
+    """The bytes that are asked about, unnamed; of an index one entry, of a .log a batch."""
+    view, content_key = lesson_file.view(block, key)
+    view = segment_bytes.unnamed_view(view, block["byte"])
+    with st.container(gap=10):
+        elements.figure_head(_name(lesson_file.location, block), say("workshop.bytes_below"))
+        bytes_component.bytes_view(segment_bytes.message(view, f"{content_key} ?"), key=key)
+
+
 def _name(location: SegmentLocation, block: LessonBlock) -> str:
     file = (
         f"{location.segment.name}{block['file']}"
@@ -114,4 +123,4 @@ def _to_segment(block: LessonBlock) -> Destination:
     return page, address | {page_state.TAB: "Bytes", page_state.FILE: block["file"]} | byte
 
 
-BYTES = LessonFigure(_make, _draw, _to_segment, _on_paper)
+BYTES = LessonFigure(_make, _draw, _to_segment, _on_paper, _draw_question)

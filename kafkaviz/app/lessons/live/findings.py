@@ -1,6 +1,6 @@
 """What is wrong in a real directory, and what Kafka does about it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 
@@ -10,11 +10,12 @@ from kafkaviz.analysis.findings.finding import Finding
 from kafkaviz.app.cache.broker_cache import HASH_FUNCS, BrokerSnapshot
 from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
 from kafkaviz.app.lessons.live import block_location
-from kafkaviz.app.lessons.live.figure import LessonFigure
+from kafkaviz.app.lessons.live.figure import UNKNOWN, LessonFigure
 from kafkaviz.app.widgets import elements
 from kafkaviz.figures.text import sentence_text
 from kafkaviz.messages import message, render, say
 
+FORECAST = "recovery-will-"  # codes of what the next start does
 WRAP = ' style="white-space:normal"'
 
 
@@ -42,20 +43,37 @@ def _findings(snapshot: BrokerSnapshot, directory: str) -> tuple[Finding, ...]:
 
 
 def _draw(findings: Sequence[Finding], block: LessonBlock, key: str) -> None:
+    _table(map(_row, findings), block)
+
+
+def _draw_question(findings: Sequence[Finding], block: LessonBlock, key: str) -> None:
+    """What lies there; what the next start will do with it is the answer."""
+    facts = (finding for finding in findings if not finding.code.startswith(FORECAST))
+    rows = ([*_there(finding), f"<td>{UNKNOWN}</td>"] for finding in facts)
+    _table((f"<tr>{''.join(cells)}</tr>" for cells in rows), block)
+
+
+def _table(rows: Iterable[str], block: LessonBlock) -> None:
     head = "".join(
         f"<th>{say(f'workshop.{name}')}</th>"
         for name in ("file", "what_is_there", "what_kafka_does")
     )
     elements.figure_head(f"{block['tp']}, {block['data']}", say("workshop.findings_below"))
     st.space(8)
-    elements.table(head, map(_row, findings))
+    elements.table(head, rows)
 
 
 def _row(finding: Finding) -> str:
+    consequence = escape(sentence_text.to_sentence(render(finding.consequence)))
+    return f"<tr>{''.join(_there(finding))}<td{WRAP}>{consequence}</td></tr>"
+
+
+def _there(finding: Finding) -> tuple[str, str]:
+    """The cells of the file and of what is there."""
     return (
-        f'<tr><td class="kv-mono">{escape(Path(finding.file or "").name)}</td>'
-        f"<td{WRAP}>{escape(render(finding.message))}</td><td{WRAP}>{escape(sentence_text.to_sentence(render(finding.consequence)))}</td></tr>"
+        f'<td class="kv-mono">{escape(Path(finding.file or "").name)}</td>',
+        f"<td{WRAP}>{escape(render(finding.message))}</td>",
     )
 
 
-FINDINGS = LessonFigure(_make, _draw, block_location.to_health)
+FINDINGS = LessonFigure(_make, _draw, block_location.to_health, question=_draw_question)

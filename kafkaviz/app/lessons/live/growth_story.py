@@ -30,6 +30,13 @@ def _draw(growth_view: GrowthView, block: LessonBlock, key: str) -> None:
     growth(growth_figure.message(growth_view) | stepper_data(block, key), key=key)
 
 
+def _draw_question(growth_view: GrowthView, block: LessonBlock, key: str) -> None:
+    """The log as it is at the step where the stepper will begin."""
+    message, data = growth_figure.message(growth_view), stepper_data(block, key)
+    step = message["steps"][int(data["begin"])]
+    growth(message | data | {"key": f"{message['key']} ?", "begin": 0, "steps": [step]}, key=key)
+
+
 def _on_paper(growth_view: GrowthView, block: LessonBlock, key: str) -> None:
     last_step = block["step"] or PAPER_ROWS
     table(
@@ -43,4 +50,4 @@ def _to_rolls(block: LessonBlock) -> Destination:
     return "Rolls", {page_state.STORY: STORIES[block["story"]]} | start_parameters(block)
 
 
-GROWTH = LessonFigure(view, _draw, _to_rolls, _on_paper)
+GROWTH = LessonFigure(view, _draw, _to_rolls, _on_paper, _draw_question)

@@ -7,16 +7,28 @@ from kafkaviz.analysis.page_cache.index_layouts import ENTRIES_A_PAGE
 from kafkaviz.analysis.page_cache.page_replay import IndexGrowth, Memory, Readers
 from kafkaviz.app.cache import replay_cache
 from kafkaviz.app.cache.replay_cache import ReplaySettings
-from kafkaviz.app.lessons.grammar import LessonBlock
+from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
+from kafkaviz.app.lessons.live.drawing import render_drawing
 from kafkaviz.app.lessons.live.figure import Destination, LessonFigure, render_framed
 from kafkaviz.app.pages.page_cache import controls
 from kafkaviz.app.state import page_state
-from kafkaviz.figures.page_cache import page_faults, tail_pages
+from kafkaviz.app.widgets import elements
+from kafkaviz.app.widgets.tables import table
+from kafkaviz.figures.page_cache import moving_middles, page_faults, tail_pages
+from kafkaviz.figures.page_cache.moving_middles import MovingMiddlesView
 from kafkaviz.figures.page_cache.page_faults import PageFaultsView
 from kafkaviz.figures.page_cache.tail_pages import TailPagesView
+from kafkaviz.messages import message, say
 from kafkaviz.search.index import ENTRY_BYTES, OFFSET
 
 PAGE_BYTES, WARM_BYTES = 4096, 8192
+MIDDLES_HEADS = (
+    "moving_middles.head_entries",
+    "page_cache.pages",
+    "moving_middles.head_read",
+    "moving_middles.head_fresh",
+)
+MOST_MIDDLES_ENTRIES = 40 * ENTRIES_A_PAGE
 
 
 def _make_page_faults(block: LessonBlock) -> PageFaultsView:
@@ -33,12 +45,53 @@ def _draw_page_faults(view: PageFaultsView, block: LessonBlock, key: str) -> Non
     render_framed(page_faults.figure, view, block, key)
 
 
+def _draw_growth_until(view: PageFaultsView, block: LessonBlock, key: str) -> None:
+    """The growth up to the question."""
+    render_framed(
+        page_faults.figure,
+        page_faults.cut(view, block["until"] * ENTRIES_A_PAGE),
+        block,
+        f"{key}_until",
+    )
+
+
 def _make_tail_pages(block: LessonBlock) -> TailPagesView:
     return tail_pages.view(block["entries"])
 
 
 def _draw_tail_pages(view: TailPagesView, block: LessonBlock, key: str) -> None:
     render_framed(tail_pages.figure, view, block, key)
+
+
+def _draw_tail_question(view: TailPagesView, block: LessonBlock, key: str) -> None:
+    render_framed(tail_pages.figure, tail_pages.before_search(view), block, f"{key}_asked")
+
+
+def _make_middles(block: LessonBlock) -> MovingMiddlesView:
+    """Both sizes of an index.
+
+    Raises:
+        NoValue: one has no entry, or too many to draw their pages.
+    """
+    if not 0 < block["entries"] < block["then"] <= MOST_MIDDLES_ENTRIES:
+        raise NoValue(message("moving_middles.sizes", most=MOST_MIDDLES_ENTRIES))
+    return moving_middles.view(block["entries"], block["then"])
+
+
+def _draw_middles(view: MovingMiddlesView, block: LessonBlock, key: str) -> None:
+    render_drawing(moving_middles.figure, view, block, key, title=view.title, words=view.caption)
+
+
+def _draw_middles_question(view: MovingMiddlesView, block: LessonBlock, key: str) -> None:
+    render_drawing(
+        moving_middles.question_figure, view, block, key, title=view.question, words=view.caption
+    )
+
+
+def _middles_on_paper(view: MovingMiddlesView, block: LessonBlock, key: str) -> None:
+    elements.figure_head(view.title, view.caption)
+    heads = list(map(say, MIDDLES_HEADS))
+    table(heads, moving_middles.rows(view), "rrll")
 
 
 def _to_page_faults(block: LessonBlock) -> Destination:
@@ -60,5 +113,12 @@ def _to_tail_pages(block: LessonBlock) -> Destination:
     return "Page cache", {page_state.ENTRIES: str(block["entries"])}
 
 
-PAGES = LessonFigure(_make_page_faults, _draw_page_faults, _to_page_faults)
-TAIL = LessonFigure(_make_tail_pages, _draw_tail_pages, _to_tail_pages)
+PAGES = LessonFigure(
+    _make_page_faults, _draw_page_faults, _to_page_faults, question=_draw_growth_until
+)
+MIDDLES = LessonFigure(
+    _make_middles, _draw_middles, _to_tail_pages, _middles_on_paper, _draw_middles_question
+)
+TAIL = LessonFigure(
+    _make_tail_pages, _draw_tail_pages, _to_tail_pages, question=_draw_tail_question
+)

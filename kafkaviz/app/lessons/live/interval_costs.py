@@ -1,5 +1,6 @@
 """What other index intervals would have cost a real log, and what to set."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +15,7 @@ from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.cache.segment_cache import HASH_FUNCS
 from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
 from kafkaviz.app.lessons.live import block_location
-from kafkaviz.app.lessons.live.figure import Destination, LessonFigure, block_key
+from kafkaviz.app.lessons.live.figure import UNKNOWN, Destination, LessonFigure, block_key
 from kafkaviz.app.state import page_state
 from kafkaviz.app.state.page_location import SegmentLocation
 from kafkaviz.app.widgets import charts, elements
@@ -42,12 +43,32 @@ def _cached_sweep(anatomy: Anatomy) -> np.ndarray:
 
 def _draw_sweep(result: tuple[SegmentLocation, np.ndarray], block: LessonBlock, key: str) -> None:
     location, rows = result
+    _render_sweep(location, block, [*rows])
+
+
+def _draw_sweep_question(
+    result: tuple[SegmentLocation, np.ndarray], block: LessonBlock, key: str
+) -> None:
+    """What Kafka's default costs; the others are asked for."""
+    location, rows = result
+    known = [row if row["interval_bytes"] == KAFKA_DEFAULT else None for row in rows]
+    _render_sweep(location, block, known)
+
+
+def _render_sweep(
+    location: SegmentLocation, block: LessonBlock, rows: Sequence[np.void | None]
+) -> None:
+    """An interval a row, its costs unknown where its row is None."""
     elements.figure_head(
         f"{location.partition.directory}/{location.segment.name}.log, {block['data']}",
         say("workshop.sweep_below"),
     )
     st.space(8)
-    table(_heads(), map(_row, rows), "rrrrr", INTERVALS.index(KAFKA_DEFAULT))
+    cells = [
+        (units.group(interval), *[UNKNOWN] * (len(HEADS) - 1)) if row is None else _row(row)
+        for interval, row in zip(INTERVALS, rows, strict=True)
+    ]
+    table(_heads(), cells, "rrrrr", INTERVALS.index(KAFKA_DEFAULT))
 
 
 def _heads() -> list[str]:
@@ -137,19 +158,7 @@ def _verdict(recommendation: tuning.Recommendation) -> str:
 
 
 def _draw_tuning(lesson_tuning: LessonTuning, block: LessonBlock, key: str) -> None:
-    figures = (curve.headers_figure, curve.bytes_figure)
-    columns = st.columns((0.5, 0.5), gap=20)
-    for number, (column, title, words, draw) in enumerate(
-        zip(columns, lesson_tuning.view.titles, curve.captions(), figures, strict=True)
-    ):
-        figure_key = f"{key}_{number}"
-        with column, st.container(key=f"kv_fig_{figure_key}"):
-            elements.figure_head(title, words)
-            charts.plot(
-                charts.figure((figure_key, block_key(block)), draw, lesson_tuning.view),
-                figure_key,
-                f"{title}. {words}",
-            )
+    _render_curves(lesson_tuning.view, lesson_tuning.view.titles, block, key)
     if lesson_tuning.verdict:
         subject = (
             f"{elements.escape(lesson_tuning.location.partition.directory)}, "
@@ -158,6 +167,31 @@ def _draw_tuning(lesson_tuning: LessonTuning, block: LessonBlock, key: str) -> N
         st.html(
             f'<p class="kv-sm">{subject}<br><b>{elements.escape(lesson_tuning.verdict)}</b></p>'
         )
+
+
+def _draw_tuning_question(lesson_tuning: LessonTuning, block: LessonBlock, key: str) -> None:
+    """What today's interval costs, without the curves through it."""
+    view = curve.before_sweep(lesson_tuning.view)
+    _render_curves(view, view.titles, block, f"{key}_asked")
+
+
+def _render_curves(
+    view: curve.TuningCurveView, titles: tuple[str, str], block: LessonBlock, key: str
+) -> None:
+    """The headers, and the bytes of both indexes."""
+    figures = (curve.headers_figure, curve.bytes_figure)
+    columns = st.columns((0.5, 0.5), gap=20)
+    for number, (column, title, words, draw) in enumerate(
+        zip(columns, titles, curve.captions(), figures, strict=True)
+    ):
+        figure_key = f"{key}_{number}"
+        with column, st.container(key=f"kv_fig_{figure_key}"):
+            elements.figure_head(title, words)
+            charts.plot(
+                charts.figure((figure_key, block_key(block)), draw, view),
+                figure_key,
+                f"{title}. {words}",
+            )
 
 
 def _tuning_on_paper(lesson_tuning: LessonTuning, block: LessonBlock, key: str) -> None:
@@ -184,5 +218,9 @@ def _to_tuning(block: LessonBlock) -> Destination:
     return "Tuning", page_state.address(location.directory, location.partition.directory)
 
 
-SWEEP = LessonFigure(_make_sweep, _draw_sweep, block_location.to_segment)
-TUNING = LessonFigure(_make_tuning, _draw_tuning, _to_tuning, _tuning_on_paper)
+SWEEP = LessonFigure(
+    _make_sweep, _draw_sweep, block_location.to_segment, question=_draw_sweep_question
+)
+TUNING = LessonFigure(
+    _make_tuning, _draw_tuning, _to_tuning, _tuning_on_paper, _draw_tuning_question
+)

@@ -51,7 +51,7 @@ def _source(block: LessonBlock) -> LookupSource:
     )
 
 
-def _to_lookup(block: LessonBlock) -> Destination:
+def to_lookup(block: LessonBlock) -> Destination:
     lookup_parameters = {
         page_state.BY: block["by"],
         page_state.TARGET: str(block["target"]),
@@ -72,6 +72,17 @@ def _draw_steps(context: LookupContext, block: LessonBlock, key: str) -> None:
     )
 
 
+def _draw_steps_question(context: LookupContext, block: LessonBlock, key: str) -> None:
+    """The index before its first probe."""
+    stepper_component.stepper(
+        stepper.base_message(stepper.view(context), context, f"{block_key(block)} ?")
+        | stepper_data(block, key)
+        | {"begin": 0},
+        None,
+        key=key,
+    )
+
+
 def _steps_on_paper(context: LookupContext, block: LessonBlock, key: str) -> None:
     steps = enumerate(stepper.view(context).steps, 1)
     table(
@@ -83,6 +94,11 @@ def _steps_on_paper(context: LookupContext, block: LessonBlock, key: str) -> Non
 
 def _draw_lanes(context: LookupContext, block: LessonBlock, key: str) -> None:
     stepper_component.lanes(lanes.message(lanes.view(context), block_key(block)), key=key)
+
+
+def _draw_lanes_question(context: LookupContext, block: LessonBlock, key: str) -> None:
+    view = lanes.before_search(lanes.view(context))
+    stepper_component.lanes(lanes.message(view, f"{block_key(block)} ?"), key=key)
 
 
 def _make_why(block: LessonBlock) -> OffsetExplanationView:
@@ -107,11 +123,15 @@ def _draw_why(view: OffsetExplanationView, block: LessonBlock, key: str) -> None
     )
 
 
+def _draw_why_question(view: OffsetExplanationView, block: LessonBlock, key: str) -> None:
+    render_framed(why_figure.figure, why_figure.before_answer(view), block, f"{key}_asked")
+
+
 def _to_step(block: LessonBlock) -> Destination:
-    page, address = _to_lookup(block)
+    page, address = to_lookup(block)
     return page, address | start_parameters(block)
 
 
-STEPPER = LessonFigure(make_lookup, _draw_steps, _to_step, _steps_on_paper)
-LANES = LessonFigure(make_lookup, _draw_lanes, _to_lookup)
-WHY = LessonFigure(_make_why, _draw_why, _to_lookup)
+STEPPER = LessonFigure(make_lookup, _draw_steps, _to_step, _steps_on_paper, _draw_steps_question)
+LANES = LessonFigure(make_lookup, _draw_lanes, to_lookup, question=_draw_lanes_question)
+WHY = LessonFigure(_make_why, _draw_why, to_lookup, question=_draw_why_question)

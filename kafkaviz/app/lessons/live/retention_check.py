@@ -3,6 +3,8 @@
 So many days after its newest record, by the rules of analysis.retention.
 """
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from kafkaviz import units
@@ -12,7 +14,7 @@ from kafkaviz.analysis.retention.policy import LogRetention, RetentionLimits, Se
 from kafkaviz.app.cache.broker_cache import HASH_FUNCS, BrokerSnapshot
 from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
 from kafkaviz.app.lessons.live import block_location
-from kafkaviz.app.lessons.live.figure import LessonFigure
+from kafkaviz.app.lessons.live.figure import UNKNOWN, LessonFigure
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.tables import table
 from kafkaviz.config_def import DAY_MS
@@ -54,6 +56,19 @@ def _segment_ages(snapshot: BrokerSnapshot, directory: str) -> tuple[SegmentAge,
 
 
 def _draw(log: LogRetention, block: LessonBlock, key: str) -> None:
+    _render(log, block, [retention_text.reason_text(log, segment) for segment in log.segments])
+
+
+def _draw_question(log: LogRetention, block: LessonBlock, key: str) -> None:
+    _render(log, block, [UNKNOWN] * len(log.segments))
+
+
+def _render(log: LogRetention, block: LessonBlock, results: Sequence[str]) -> None:
+    """The segments, oldest first.
+
+    Args:
+        results: what the check finds of each.
+    """
     elements.figure_head(
         f"{log.partition}, {block['data']}",
         say("workshop.retention_below", when=retention_text.moment_text(log.now_ms)),
@@ -64,11 +79,11 @@ def _draw(log: LogRetention, block: LessonBlock, key: str) -> None:
         (
             units.group(segment.age.base_offset),
             retention_text.newest_text(segment.age),
-            retention_text.reason_text(log, segment),
+            result,
         )
-        for segment in log.segments
+        for segment, result in zip(log.segments, results, strict=True)
     )
     table(heads, rows, "rlw")
 
 
-RETENTION = LessonFigure(_make, _draw, block_location.to_health)
+RETENTION = LessonFigure(_make, _draw, block_location.to_health, question=_draw_question)

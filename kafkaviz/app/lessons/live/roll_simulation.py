@@ -30,11 +30,11 @@ CAUSES = {
 
 def simulate(block: LessonBlock) -> RollSimulation:
     """The log of a block's workload, with its settings changed as the block says."""
-    preset = _workload(block["workload"])
+    preset = find_workload(block["workload"])
     return simulation_cache.simulate(preset, config_of(preset, block.settings))
 
 
-def _workload(name: str) -> workload.Workload:
+def find_workload(name: str) -> workload.Workload:
     """One of the workloads that come along, by its name.
 
     Raises:
@@ -58,6 +58,12 @@ def _draw_lanes(run: RollSimulation, block: LessonBlock, key: str) -> None:
     )
 
 
+def _draw_lanes_question(run: RollSimulation, block: LessonBlock, key: str) -> None:
+    """What is written, and when; not where a segment ends."""
+    view = roll_timeline.view(run.history, 0, run.appended_batches)
+    render_framed(roll_timeline.figure, roll_timeline.before_rolls(view), block, f"{key}_asked")
+
+
 def _lanes_on_paper(run: RollSimulation, block: LessonBlock, key: str) -> None:
     view = roll_timeline.view(run.history, 0, run.appended_batches)
     elements.figure_head(view.title, "")
@@ -75,11 +81,17 @@ def _draw_limits(run: RollSimulation, block: LessonBlock, key: str) -> None:
     )
 
 
+def _draw_limits_question(run: RollSimulation, block: LessonBlock, key: str) -> None:
+    """Speeds and times, and where this log stands between them."""
+    view = limit_curves.before_limits(_limits(run))
+    render_framed(limit_curves.figure, view, block, f"{key}_asked")
+
+
 def _limits_on_paper(run: RollSimulation, block: LessonBlock, key: str) -> None:
     st.html(f"<p>{elements.escape(_limits(run).title)}</p>")
 
 
-def _to_rolls(block: LessonBlock) -> Destination:
+def to_rolls(block: LessonBlock) -> Destination:
     settings = {
         page_state.SETTING[name]: format_setting(name, value)
         for name, value in block.settings.items()
@@ -87,9 +99,9 @@ def _to_rolls(block: LessonBlock) -> Destination:
     }
     return "Rolls", {
         page_state.ROLLS_SUBJECT: "Simulated",
-        page_state.WORKLOAD: _workload(block["workload"]).title,
+        page_state.WORKLOAD: find_workload(block["workload"]).title,
     } | settings
 
 
-ROLLS = LessonFigure(simulate, _draw_lanes, _to_rolls, _lanes_on_paper)
-LIMITS = LessonFigure(simulate, _draw_limits, _to_rolls, _limits_on_paper)
+ROLLS = LessonFigure(simulate, _draw_lanes, to_rolls, _lanes_on_paper, _draw_lanes_question)
+LIMITS = LessonFigure(simulate, _draw_limits, to_rolls, _limits_on_paper, _draw_limits_question)

@@ -57,22 +57,45 @@ def _ruler_on_paper(segment_rows: SegmentRows, block: LessonBlock, key: str) -> 
     segment_widgets.index(segment_tables.index_rows(anatomy, rows))
 
 
-def _draw_table(segment_rows: SegmentRows, block: LessonBlock, key: str) -> None:
-    location, anatomy, rows = segment_rows
+def _draw_table(
+    segment_rows: SegmentRows, block: LessonBlock, key: str, *, is_marked: bool = True
+) -> None:
+    location, anatomy, pinned = segment_rows
+    _table_head(location, block, FILE_SUFFIXES[block["of"]])
+    if block["of"] == "batches":
+        batches = segment_tables.batch_rows(anatomy, pinned)
+        segment_widgets.batches(
+            row._replace(is_pinned=is_marked and row.is_pinned) for row in batches
+        )
+    elif block["of"] == "index":
+        entries = segment_tables.index_rows(anatomy, pinned)
+        segment_widgets.index(
+            row._replace(is_pinned=is_marked and row.is_pinned) for row in entries
+        )
+    else:
+        times = segment_tables.time_rows(anatomy, pinned, "")
+        segment_widgets.time_index(
+            row._replace(is_pinned=is_marked and row.is_pinned) for row in times
+        )
+
+
+def _table_head(location: SegmentLocation, block: LessonBlock, suffix: str) -> None:
     elements.figure_head(
-        (
-            f"{location.partition.directory}/{location.segment.name}{FILE_SUFFIXES[block['of']]}, "
-            f"{block['data']}"
-        ),
+        f"{location.partition.directory}/{location.segment.name}{suffix}, {block['data']}",
         say("workshop.rows_below"),
     )
     st.space(8)
-    if block["of"] == "batches":
-        segment_widgets.batches(segment_tables.batch_rows(anatomy, rows))
-    elif block["of"] == "index":
-        segment_widgets.index(segment_tables.index_rows(anatomy, rows))
-    else:
-        segment_widgets.time_index(segment_tables.time_rows(anatomy, rows, ""))
+
+
+def _draw_log(segment_rows: SegmentRows, block: LessonBlock, key: str) -> None:
+    """The batches alone, before the indexes are drawn above them."""
+    location, anatomy, rows = segment_rows
+    _table_head(location, block, FILE_SUFFIXES["batches"])
+    segment_widgets.batches(segment_tables.batch_rows(anatomy, rows))
+
+
+def _draw_unmarked(segment_rows: SegmentRows, block: LessonBlock, key: str) -> None:
+    _draw_table(segment_rows, block, key, is_marked=False)
 
 
 def _make_segments(block: LessonBlock) -> tuple[SegmentLocation, int | None]:
@@ -98,6 +121,12 @@ def _draw_segments(
         elements.table(head, _segment_rows(location, base_offset, block["offset"]))
 
 
+def _draw_segments_question(
+    result: tuple[SegmentLocation, int | None], block: LessonBlock, key: str
+) -> None:
+    _draw_segments((result[0], None), block, key)
+
+
 def _segment_rows(
     location: SegmentLocation, base_offset: int | None, offset: int | None
 ) -> Iterator[str]:
@@ -119,6 +148,8 @@ def _segment_rows(
         )
 
 
-RULER = LessonFigure(_make, _draw_ruler, block_location.to_segment, _ruler_on_paper)
-TABLE = LessonFigure(_make, _draw_table, block_location.to_segment)
-SEGMENTS = LessonFigure(_make_segments, _draw_segments, block_location.to_segment)
+RULER = LessonFigure(_make, _draw_ruler, block_location.to_segment, _ruler_on_paper, _draw_log)
+TABLE = LessonFigure(_make, _draw_table, block_location.to_segment, question=_draw_unmarked)
+SEGMENTS = LessonFigure(
+    _make_segments, _draw_segments, block_location.to_segment, question=_draw_segments_question
+)

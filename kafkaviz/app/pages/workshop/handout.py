@@ -10,6 +10,7 @@ from html import escape
 import streamlit as st
 
 from kafkaviz.app.frontend.print_page import print_page
+from kafkaviz.app.frontend.teacher import session_clock
 from kafkaviz.app.lessons import exercise_text, tasks
 from kafkaviz.app.lessons.grammar import Lesson, LessonBlock, LessonStep, NoValue
 from kafkaviz.app.lessons.live import LIVE
@@ -195,8 +196,54 @@ def notes(step: LessonStep, begin: float | None = None, total: float = 0) -> Non
                     st.markdown(say("workshop.labelled", label=say(f"workshop.{name}"), text=text))
 
 
-def session_plan(lessons: Sequence[Lesson]) -> None:
-    """All lessons with the minute at which each begins."""
+def render_notes(lessons: Sequence[Lesson], position: LessonPosition) -> None:
+    """The window of the teacher: what to say, what comes next, the clock and the plan."""
+    begin = lesson_state.begin_minute(lessons, position)
+    total = sum(lesson.minutes for lesson in lessons)
+    step_text = say(
+        "workshop.lesson_of",
+        number=position.number + 1,
+        count=len(lessons),
+        step=position.part,
+        steps=len(position.lesson.steps),
+    )
+    with st.container(key="kv_notes_view", gap=16):
+        st.html(
+            f'<div class="kv-lesson"><div class="kv-lab">{escape(step_text)}</div>'
+            f"<h1>{escape(position.step.title)}</h1></div>"
+        )
+        session_clock(begin, begin + position.step.minutes, total)
+        notes(position.step, begin, total)
+        _coming(lessons, position)
+        with st.expander(say("workshop.session", minutes=f"{total:g}")):
+            session_plan(lessons, position.number)
+
+
+def _coming(lessons: Sequence[Lesson], position: LessonPosition) -> None:
+    """The next step, and what it asks."""
+    following = lesson_state.next_step(lessons, position)
+    with st.container(key="kv_coming", gap=4):
+        if following is None:
+            st.markdown(say("stage.next_none"))
+            return
+        lesson = next(lesson for lesson in lessons if lesson.name == following[0])
+        step = lesson.steps[following[1] - 1]
+        label = (
+            say("stage.next")
+            if lesson is position.lesson
+            else say("stage.next_lesson", title=lesson.title)
+        )
+        st.html(
+            f'<div class="kv-lab">{escape(label)} · '
+            f"{escape(say('workshop.about_minutes', minutes=f'{step.minutes:g}'))}</div>"
+            f'<p class="kv-next">{escape(step.title)}</p>'
+        )
+        for block in step.blocks("predict", "exercise")[:1]:
+            st.markdown(say("stage.asks", text=block["ask"]))
+
+
+def session_plan(lessons: Sequence[Lesson], current: int) -> None:
+    """All lessons with the minute at which each begins, the current one marked."""
     heads = [say(f"workshop.{name}") for name in ("begins", "title", "needs", "questions")]
     rows, begin = [], 0.0
     for lesson in lessons:
@@ -209,4 +256,4 @@ def session_plan(lessons: Sequence[Lesson]) -> None:
             )
         )
         begin += lesson.minutes
-    table(heads, rows, "rlrr")
+    table(heads, rows, "rlrr", current)

@@ -28,6 +28,7 @@ SESSION_PARAMETERS = (
     page_state.ANSWERS,
     page_state.NOTES,
     page_state.PAPER,
+    page_state.PROJECTOR,
 )
 
 
@@ -86,6 +87,18 @@ def open_step(name: str, part: int) -> None:
     st.query_params[page_state.PART] = str(part)
 
 
+def place(position: LessonPosition) -> str:
+    """A lesson and its step in one word, as the teacher's windows tell each other."""
+    return f"{position.lesson.name}.{position.part}"
+
+
+def open_place(text: str) -> None:
+    """To the step that another window named."""
+    name, _, part = text.rpartition(".")
+    if part.isdecimal():
+        open_step(name, int(part))
+
+
 def toggle_parameter(name: str) -> None:
     """Sets a parameter of the address that is yes or not there."""
     if st.query_params.get(name):
@@ -133,6 +146,35 @@ def reset() -> None:
         st.query_params.pop(key, None)
     st.session_state.pop(page_state.WORKSHOP, None)
     st.session_state[RESETS] = st.session_state.get(RESETS, 0) + 1
+
+
+def is_teacher() -> bool:
+    """Whether a question holds nobody up: in the notes, and on a projector."""
+    return any(st.query_params.get(key) for key in (page_state.NOTES, page_state.PROJECTOR))
+
+
+def previous_step(lessons: Sequence[Lesson], position: LessonPosition) -> tuple[str, int] | None:
+    """The lesson and the number of the step before; None before the first."""
+    if position.part > 1:
+        return position.lesson.name, position.part - 1
+    if not position.number:
+        return None
+    previous_lesson = lessons[position.number - 1]
+    return previous_lesson.name, len(previous_lesson.steps)
+
+
+def next_step(lessons: Sequence[Lesson], position: LessonPosition) -> tuple[str, int] | None:
+    """The lesson and the number of the step behind; None behind the last."""
+    if position.part < len(position.lesson.steps):
+        return position.lesson.name, position.part + 1
+    return (lessons[position.number + 1].name, 1) if position.number + 1 < len(lessons) else None
+
+
+def begin_minute(lessons: Sequence[Lesson], position: LessonPosition) -> float:
+    """At which minute of the session a step begins."""
+    return sum(lesson.minutes for lesson in lessons[: position.number]) + sum(
+        step.minutes for step in position.lesson.steps[: position.part - 1]
+    )
 
 
 def letter(block: LessonBlock, name: str, part: int) -> str | None:

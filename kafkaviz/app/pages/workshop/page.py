@@ -12,12 +12,13 @@ import streamlit as st
 
 from kafkaviz.app import lessons as lesson_files
 from kafkaviz.app.frame import frame
+from kafkaviz.app.frontend import teacher
 from kafkaviz.app.lessons.grammar import Lesson, LessonFault
 from kafkaviz.app.pages.workshop import handout, lesson_state
 from kafkaviz.app.pages.workshop.lesson_state import LessonPosition
-from kafkaviz.app.pages.workshop.step import render_step
+from kafkaviz.app.pages.workshop.step import render_back, render_next, render_step
 from kafkaviz.app.state import page_state, session_language
-from kafkaviz.app.widgets import elements
+from kafkaviz.app.widgets import elements, projector
 from kafkaviz.app.widgets.print_view import apply_print_style
 from kafkaviz.messages import say
 
@@ -46,9 +47,19 @@ def render_page() -> None:
             position, len(lessons), is_teacher=bool(st.query_params.get(page_state.NOTES))
         )
     else:
-        _render_lesson_strip(lessons, position)
-        render_step(lessons, position)
+        _render_navigation(lessons, position)
+        if st.query_params.get(page_state.NOTES):
+            handout.render_notes(lessons, position)
+        else:
+            render_step(lessons, position)
+        _follow(position)
+    projector.apply()
     lesson_state.remember_address()
+
+
+def _follow(position: LessonPosition) -> None:
+    """Goes where the teacher's other window went."""
+    teacher.follow(lesson_state.place(position), lesson_state.open_place)
 
 
 @cache
@@ -56,8 +67,29 @@ def _stylesheet() -> str:
     return CSS.read_text(encoding="utf-8")
 
 
+def _render_fold() -> None:
+    """The list of pages gives its room to the figure, until it is asked for."""
+    is_shown = st.session_state.get(page_state.PAGES_SHOWN, False)
+    st.button(
+        say("stage.pages"),
+        icon=f":material/{'left_panel_close' if is_shown else 'left_panel_open'}:",
+        type="tertiary",
+        key="kv_fold",
+        help=say("stage.pages_help"),
+        on_click=_toggle_pages,
+    )
+    if not is_shown:
+        st.html('<span class="kv-folded" hidden></span>', width="content")
+
+
+def _toggle_pages() -> None:
+    is_shown = st.session_state.get(page_state.PAGES_SHOWN, False)
+    st.session_state[page_state.PAGES_SHOWN] = not is_shown
+
+
 def _render_crumbs(lessons: Sequence[Lesson], position: LessonPosition | None) -> None:
     """Workshop › the lesson, which is a picker."""
+    _render_fold()
     st.html(f'<span style="padding:0 8px">{escape(say("workshop.title"))}</span>', width="content")
     if position is None:
         return
@@ -80,19 +112,22 @@ def _numbered_title(number: int, lesson: Lesson) -> str:
 
 
 def _render_tools(position: LessonPosition | None) -> None:
-    """The teacher's notes, the hand-out."""
+    """The projector, the teacher's notes, the hand-out."""
     if position is not None:
-        has_notes = bool(st.query_params.get(page_state.NOTES))
-        icon = ":material/co_present:" if not has_notes else ":material/close:"
-        st.button(
-            say("workshop.notes"),
-            icon=icon,
-            type="tertiary",
-            key="kv_notes",
-            on_click=lesson_state.toggle_parameter,
-            args=(page_state.NOTES,),
-        )
         is_paper = bool(st.query_params.get(page_state.PAPER))
+        has_notes = bool(st.query_params.get(page_state.NOTES))
+        if is_paper or has_notes:
+            st.button(
+                say("workshop.notes"),
+                icon=":material/close:" if has_notes else ":material/co_present:",
+                type="tertiary",
+                key="kv_notes",
+                on_click=lesson_state.toggle_parameter,
+                args=(page_state.NOTES,),
+            )
+        else:
+            projector.render_button()
+            teacher.notes_button()
         label = say("workshop.lesson" if is_paper else "workshop.paper")
         st.button(
             label,
@@ -113,6 +148,14 @@ def _render_faults(faults: Sequence[LessonFault]) -> None:
     with elements.state("broken", "warning", finding, say("workshop.broken_below")):
         st.code("\n".join(map(str, faults[:20])), language=None)
     st.space(16)
+
+
+def _render_navigation(lessons: Sequence[Lesson], position: LessonPosition) -> None:
+    """One step back, all lessons, one step on."""
+    with st.container(key="kv_steps", horizontal=True, gap=12, vertical_alignment="center"):
+        render_back(lessons, position)
+        _render_lesson_strip(lessons, position)
+        render_next(lessons, position)
 
 
 def _render_lesson_strip(lessons: Sequence[Lesson], position: LessonPosition) -> None:

@@ -23,12 +23,17 @@ ANSWER_PX = 340  # a text field for a number
 
 
 def render_questions(position: LessonPosition) -> None:
-    """Question, exercise, and what misleads, in the order of the file.
+    """Question, exercise, and last what misleads.
 
-    What is so waits until the question is answered.
+    What is so waits until the question is answered, and so does the exercise behind it.
     """
-    for number, block in enumerate(position.step.blocks("predict", "exercise", "misleads")):
-        if block.kind == "misleads" and not lesson_state.is_answered(position):
+    blocks = [
+        block
+        for kinds in (("predict",), ("exercise",), ("misleads",))
+        for block in position.step.blocks(*kinds)
+    ]
+    for number, block in enumerate(blocks):
+        if block.kind != "predict" and not lesson_state.is_answered(position):
             continue
         {"predict": _predict, "exercise": _exercise, "misleads": _misconception}[block.kind](
             block, position, number

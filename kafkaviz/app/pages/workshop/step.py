@@ -9,44 +9,30 @@ import streamlit as st
 from kafkaviz import messages
 from kafkaviz.app.frame import PAGES
 from kafkaviz.app.lessons.grammar import Lesson, LessonBlock, LessonStep, NoValue
-from kafkaviz.app.lessons.kinds import KINDS
 from kafkaviz.app.lessons.live import LIVE
 from kafkaviz.app.lessons.live.figure import current_step
-from kafkaviz.app.pages.workshop import handout, lesson_state, questions
+from kafkaviz.app.pages.workshop import lesson_state, questions
 from kafkaviz.app.pages.workshop.lesson_state import LessonPosition
 from kafkaviz.app.state import page_state
 from kafkaviz.app.widgets import elements
 from kafkaviz.errors import KafkavizError
 from kafkaviz.messages import say, say_count
 
-WIDTHS = (0.425, 0.575)  # of text and figure
-QUESTION_WIDTHS = (0.5, 0.5)  # of text and question, above a figure that is wide
+WIDTHS = (0.38, 0.62)  # of the words and the figure
 
 
 def render_step(lessons: Sequence[Lesson], position: LessonPosition) -> None:
-    """Text, question and figure; a wide figure has the page's width below them."""
+    """Text and question, and beside them the figure, which stays in view."""
     figure_blocks = _step_figures(position)
-    if any(KINDS[block.kind].is_wide for block in figure_blocks):
-        left, right = st.columns(QUESTION_WIDTHS, gap=40)
-        with left:
+    with st.container(key="kv_stage"):
+        words, stage = st.columns(WIDTHS, gap=32)
+        with words:
             _head(lessons, position)
             _prose(position.step)
-            _navigation(lessons, position, figure_blocks)
-        with right:
             questions.render_questions(position)
-            _notes(lessons, position)
-        st.space(20)
-        _render_figures(figure_blocks, position)
-        return
-    left, right = st.columns(WIDTHS, gap=40)
-    with left:
-        _head(lessons, position)
-        _prose(position.step)
-        questions.render_questions(position)
-        _navigation(lessons, position, figure_blocks)
-    with right:
-        _render_figures(figure_blocks, position)
-        _notes(lessons, position)
+            _foot(lessons, figure_blocks, position)
+        with stage, st.container(key="kv_figures", gap=None):
+            _render_figures(figure_blocks, position)
 
 
 def _head(lessons: Sequence[Lesson], position: LessonPosition) -> None:
@@ -77,40 +63,18 @@ def _prose(step: LessonStep) -> None:
                 st.markdown(part)
 
 
-def _notes(lessons: Sequence[Lesson], position: LessonPosition) -> None:
-    """For the teacher, where they are asked for."""
-    if not st.query_params.get(page_state.NOTES):
-        return
-    st.space(16)
-    handout.notes(
-        position.step, _begin_minute(lessons, position), sum(lesson.minutes for lesson in lessons)
-    )
-    with st.expander(
-        say("workshop.session", minutes=f"{sum(lesson.minutes for lesson in lessons):g}")
-    ):
-        handout.session_plan(lessons)
-
-
-def _begin_minute(lessons: Sequence[Lesson], position: LessonPosition) -> float:
-    """At which minute of the session this step begins."""
-    return sum(lesson.minutes for lesson in lessons[: position.number]) + sum(
-        step.minutes for step in position.lesson.steps[: position.part - 1]
-    )
-
-
-def _navigation(
-    lessons: Sequence[Lesson], position: LessonPosition, figure_blocks: Sequence[LessonBlock]
+def _foot(
+    lessons: Sequence[Lesson], figure_blocks: Sequence[LessonBlock], position: LessonPosition
 ) -> None:
-    """Back, next, the page where the figure can be changed; and how far the reader is."""
-    with st.container(horizontal=True, gap=8, vertical_alignment="center", key="kv_steps"):
-        _back_button(_previous_step(lessons, position))
-        _next_button(_next_step(lessons, position), position)
-        _render_page_link(figure_blocks, position)
+    """The page where the figure can be changed; and how far the reader is."""
     with st.container(horizontal=True, gap=8, vertical_alignment="center", key="kv_progress"):
         _progress(lessons)
+        _render_page_link(figure_blocks, position)
 
 
-def _back_button(previous: tuple[str, int] | None) -> None:
+def render_back(lessons: Sequence[Lesson], position: LessonPosition) -> None:
+    """The button to the step before."""
+    previous = lesson_state.previous_step(lessons, position)
     arguments: dict[str, Any] = {
         "icon": ":material/arrow_back:",
         "shortcut": "b",
@@ -125,11 +89,12 @@ def _back_button(previous: tuple[str, int] | None) -> None:
     )
 
 
-def _next_button(next_step: tuple[str, int] | None, position: LessonPosition) -> None:
+def render_next(lessons: Sequence[Lesson], position: LessonPosition) -> None:
     """Onward once the question is answered; a teacher need not answer.
 
     Behind the last step: the hand-out.
     """
+    next_step = lesson_state.next_step(lessons, position)
     arguments: dict[str, Any] = {"type": "primary", "key": "kv_next", "shortcut": "n"}
     if next_step is None:
         st.button(
@@ -140,9 +105,7 @@ def _next_button(next_step: tuple[str, int] | None, position: LessonPosition) ->
         )
         return
     label = say("workshop.next" if next_step[0] == position.lesson.name else "workshop.next_lesson")
-    is_waiting = not lesson_state.is_answered(position) and not st.query_params.get(
-        page_state.NOTES
-    )
+    is_waiting = not lesson_state.is_answered(position) and not lesson_state.is_teacher()
     arguments |= {
         "icon": ":material/arrow_forward:",
         "icon_position": "right",
@@ -188,22 +151,6 @@ def _reset(count: int) -> None:
         st.button(say("workshop.forget"), key="kv_reset", on_click=lesson_state.reset)
 
 
-def _previous_step(lessons: Sequence[Lesson], position: LessonPosition) -> tuple[str, int] | None:
-    if position.part > 1:
-        return position.lesson.name, position.part - 1
-    return (
-        (lessons[position.number - 1].name, len(lessons[position.number - 1].steps))
-        if position.number
-        else None
-    )
-
-
-def _next_step(lessons: Sequence[Lesson], position: LessonPosition) -> tuple[str, int] | None:
-    if position.part < len(position.lesson.steps):
-        return position.lesson.name, position.part + 1
-    return (lessons[position.number + 1].name, 1) if position.number + 1 < len(lessons) else None
-
-
 # ---- figures
 
 
@@ -213,17 +160,23 @@ def _step_figures(position: LessonPosition) -> list[LessonBlock]:
 
 
 def _render_figures(figures: Sequence[LessonBlock], position: LessonPosition) -> None:
-    """All of them; one that would reveal the answer waits for it."""
-    is_answered = lesson_state.is_answered(position)
+    """All of them; of those that would reveal the answer the first, in its base state."""
+    waits = False
     for number, block in enumerate(figures):
+        is_open = _is_open(block, position)
+        if not is_open and waits:
+            continue
+        waits |= not is_open
         if number:
             st.space(16)
-        is_open = (
-            lesson_state.is_solved(position)
-            if block["after"] == "task"
-            else is_answered or not block["after"]
-        )
-        _figure(block, _figure_key(position, number), is_open=is_open, is_answered=is_answered)
+        _figure(block, _figure_key(position, number), is_open=is_open)
+
+
+def _is_open(block: LessonBlock, position: LessonPosition) -> bool:
+    """Whether nothing stands between the reader and all that a figure shows."""
+    if block["after"] == "task":
+        return lesson_state.is_solved(position)
+    return lesson_state.is_answered(position) or not block["after"]
 
 
 def _figure_key(position: LessonPosition, number: int) -> str:
@@ -234,23 +187,19 @@ def _figure_key(position: LessonPosition, number: int) -> str:
     return f"{position.lesson.name}_{position.part}_{number}"
 
 
-def _figure(block: LessonBlock, key: str, *, is_open: bool, is_answered: bool) -> None:
-    """One figure, or the place where it will be."""
-    if not is_open:
-        with st.container(key=f"kv_fig_wait_{key}"):
-            hidden_text = say(f"workshop.hidden_until_{block['after']}")
-            st.html(
-                f'<div class="kv-wait">{elements.icon("visibility_off")}'
-                f"<span>{elements.escape(hidden_text)}</span></div>"
-            )
-        return
+def _figure(block: LessonBlock, key: str, *, is_open: bool) -> None:
+    """One figure; before the answer its base state, and what will be seen in it."""
     kind = LIVE[block.kind]
     try:
         figure = kind.make(block)
     except (KafkavizError, NoValue) as fault:
         return questions.render_fault(fault, key)
-    draw = kind.draw if is_answered else kind.question or kind.draw
-    draw(figure, block, key)
+    if is_open or kind.question is None:
+        return kind.draw(figure, block, key)
+    kind.question(figure, block, key)
+    revealed = say(f"reveal.{block['after']}", what=say(f"reveal.{block.kind}"))
+    icon = elements.icon("visibility", small=True)
+    st.html(f'<p class="kv-reveals">{icon} {elements.escape(revealed)}</p>')
 
 
 def _render_page_link(figures: Sequence[LessonBlock], position: LessonPosition) -> None:

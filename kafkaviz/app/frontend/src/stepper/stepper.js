@@ -6,6 +6,8 @@ import { drawIndex } from './index_figure.js';
 import { drawLog } from './log_figure.js';
 import { drawRecords } from './records_figure.js';
 
+const MANY = 10; // slots that need the whole width
+
 export default function ({ parentElement: root, data, setTriggerValue }) {
   return startStepper(root, data, {
     build,
@@ -21,6 +23,9 @@ function build(state) {
   state.search = null;
   if (!state.$('cursor').matches(':focus')) state.slot = null;
   state.$('fl').hidden = !data.scans.length;
+  state.$('two').classList.toggle('lesson', Boolean(data.name));
+  const most = Math.max(0, ...data.searches.map(search => search.cells?.length ?? 0));
+  state.$('two').classList.toggle('many', most > MANY); // before the width is measured
   state.$('fx').hidden = state.$('two').hidden = !data.searches.length;
   dots(state);
 }
@@ -83,6 +88,7 @@ function draw(state, step) {
     drawIndex(state, step, search);
     cursor(state, search);
   }
+  if (data.name) showWhatIsNeeded(state, step);
   const atLog = step.phase === 'log' || step.phase === 'record' ? step.phase : '';
   if (
     data.scans.length &&
@@ -90,6 +96,16 @@ function draw(state, step) {
   )
     drawLog(state, step, data.scans[step.scan]);
   if (hasChanged(state, 'records', atLog === 'record')) drawRecords(state, step);
+}
+
+// In a lesson all stands on one screen: the log once it is read, its records at the end, and of the code what runs.
+function showWhatIsNeeded(state, step) {
+  const { $, data } = state,
+    part = step.phase === 'log' || step.phase === 'record' ? 'scan' : 'search';
+  $('fl').hidden = part === 'search' || !data.scans.length;
+  for (const [name, lines] of Object.entries(state.lines))
+    for (const line of lines) line.hidden = name !== part;
+  for (const [name, title] of Object.entries(state.titles)) title.hidden = name !== part;
 }
 
 // Whether a figure shows something else than before: what stays as it is costs no layout and no paint.
@@ -135,10 +151,11 @@ function code(state, step, search) {
       search: search.code.map(line),
       scan: scan.code.map((text, n) => line(text, search.code.length + n)),
     };
+    state.titles = { search: title(search.code_title), scan: title(scan.title) };
     $('code').replaceChildren(
-      title(search.code_title),
+      state.titles.search,
       ...state.lines.search,
-      ...(scan.code.length ? [title(scan.title)] : []),
+      ...(scan.code.length ? [state.titles.scan] : []),
       ...state.lines.scan,
     );
     buildValues(state, data.values);

@@ -1,0 +1,73 @@
+"""One segment of a simulated log on its way to its limits."""
+
+import numpy as np
+
+from kafkaviz.analysis.rolls.limit_race import race
+from kafkaviz.app.cache.simulation_cache import RollSimulation
+from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
+from kafkaviz.app.lessons.live.drawing import render_drawing
+from kafkaviz.app.lessons.live.figure import LessonFigure
+from kafkaviz.app.lessons.live.roll_simulation import find_workload, simulate, to_rolls
+from kafkaviz.app.widgets import charts, elements
+from kafkaviz.app.widgets.tables import table
+from kafkaviz.figures.rolls import limit_race as race_figure
+from kafkaviz.figures.rolls.limit_race import LimitRaceView
+from kafkaviz.messages import message, say
+
+HEADS = ("limit", "most", "at_roll", "share", "alone")
+
+
+def _make(block: LessonBlock) -> LimitRaceView:
+    """The race of a block's segment.
+
+    Raises:
+        NoValue: the segment was not rolled, or its race cannot be replayed.
+    """
+    workload, run = find_workload(block["workload"]), simulate(block)
+    if not workload.is_leader:
+        raise NoValue(message("limit_race.follower", name=block["workload"]))
+    if run.history.config.segment_jitter_ms:
+        raise NoValue(message("limit_race.jitter"))
+    segments = run.history.segments
+    if block["segment"] >= len(segments) or segments[block["segment"]].reason is None:
+        raise NoValue(message("lesson.rolled_segment", most=len(segments) - 2))
+    return charts.view(
+        ("limit race", run.key, block["segment"]),
+        lambda: _view(run, block["segment"], workload.title),
+    )
+
+
+def _view(run: RollSimulation, number: int, workload_title: str) -> LimitRaceView:
+    base_offset = run.history.segments[number].base_offset
+    first_row = np.searchsorted(run.appended_batches["base_offset"], base_offset)
+    return race_figure.view(
+        race(run.appended_batches[first_row:], run.history.config), base_offset, workload_title
+    )
+
+
+def _draw(view: LimitRaceView, block: LessonBlock, key: str) -> None:
+    render_drawing(race_figure.figure, view, block, key, title=view.title, words=view.caption)
+    _table(view)
+
+
+def _draw_question(view: LimitRaceView, block: LessonBlock, key: str) -> None:
+    words = race_figure.describe_limits(view)
+    render_drawing(race_figure.question_figure, view, block, key, title=view.question, words=words)
+
+
+def _table(view: LimitRaceView) -> None:
+    winner = next(number for number, line in enumerate(view.lines) if line.cause == view.cause)
+    table(
+        [say(f"limit_race.head_{name}") for name in HEADS],
+        race_figure.rows(view),
+        "lrrrr",
+        winner,
+    )
+
+
+def _on_paper(view: LimitRaceView, block: LessonBlock, key: str) -> None:
+    elements.figure_head(view.title, view.caption)
+    _table(view)
+
+
+RACE = LessonFigure(_make, _draw, to_rolls, paper=_on_paper, question=_draw_question)

@@ -1,0 +1,50 @@
+"""A page for a whole room: its title, its question and its figure, large, and nothing else."""
+
+from functools import cache
+from pathlib import Path
+
+import streamlit as st
+
+from kafkaviz.app.frontend import register_component
+from kafkaviz.app.state import page_state
+from kafkaviz.messages import say
+
+CSS = Path(__file__).parents[1] / "projector.css"
+_projector = register_component("projector")
+
+
+def is_on() -> bool:
+    """Whether the address asks for it."""
+    return bool(st.query_params.get(page_state.PROJECTOR))
+
+
+def render_button() -> None:
+    """Into it and out of it, by F too; there the button is all that is left of the bar."""
+    st.button(
+        say("stage.projector"),
+        icon=f":material/{'fullscreen_exit' if is_on() else 'fullscreen'}:",
+        type="tertiary",
+        key="kv_projector",
+        shortcut="f",
+        help=say("stage.projector_leave" if is_on() else "stage.projector_help"),
+        on_click=_toggle,
+    )
+
+
+def _toggle() -> None:
+    if is_on():
+        st.query_params.pop(page_state.PROJECTOR)
+    else:
+        st.query_params[page_state.PROJECTOR] = "1"
+
+
+def apply() -> None:
+    """The look of it and its keys, where it is on."""
+    if is_on():
+        st.html(f"<style>{_stylesheet()}</style>")
+        _projector(key="kv_projector_keys", data={}, width="content", height="content")
+
+
+@cache
+def _stylesheet() -> str:
+    return CSS.read_text(encoding="utf-8")

@@ -1,0 +1,401 @@
+"""Timestamps in the order of the log, the largest so far on top of them, and a lookup among them.
+
+The records zigzag, the running maximum only rises, and every entry of the time index is on it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import NamedTuple
+
+import plotly.graph_objects as go
+
+from kafkaviz.figures import theme
+from kafkaviz.messages import say
+from kafkaviz.units import clock, duration, file_stem, group
+
+HEIGHT_PX, LEFT_PX, RIGHT_PX, TOP_PX, BOTTOM_PX = 348, 66, 12, 30, 40
+DEEPEST_MS = 20_000  # below the running maximum: what is older lies on the lower edge
+TICKS = 6
+STEPS_MS = [factor * unit for unit in (1000, 60_000, 3_600_000) for factor in (1, 2, 5, 10, 30)]
+LABEL_LEFT_FROM = 0.6  # of the picture: from here on a mark's words end at it
+AROUND = 6  # records before and behind the answer in the table
+
+
+class TimedRecord(NamedTuple):
+    """A record, in the order of the log."""
+
+    offset: int
+    timestamp_ms: int
+
+
+@dataclass(frozen=True)
+class TimestampLookup:
+    """Records around a target in a segment, and what a lookup made of it.
+
+    Attributes:
+        newest_before_ms: the largest timestamp of the segment before these records, -1 for none.
+        entries: of the time index, those among the records.
+        start_offset: of the batch from which the search reads the log.
+        answer: what Kafka gives.
+    """
+
+    base_offset: int
+    target_ms: int
+    records: tuple[TimedRecord, ...]
+    newest_before_ms: int
+    entries: tuple[TimedRecord, ...]
+    start_offset: int
+    answer: TimedRecord
+
+
+@dataclass(frozen=True)
+class ZigzagView:
+    """The picture.
+
+    Attributes:
+        running_ms: of each record the largest timestamp up to it.
+        lowest_ms: the lower edge; records below it are drawn on it.
+        closest: the record closest in time, None if that is the answer.
+    """
+
+    title: str
+    question: str
+    caption: str
+    target_ms: int
+    records: tuple[TimedRecord, ...]
+    running_ms: tuple[int, ...]
+    entries: tuple[TimedRecord, ...]
+    lowest_ms: int
+    start_offset: int
+    answer: TimedRecord
+    closest: TimedRecord | None
+
+
+def view(lookup: TimestampLookup, partition: str, source: str) -> ZigzagView:
+    """The picture of a lookup.
+
+    Args:
+        partition: the directory of the topic-partition.
+        source: where it is from.
+    """
+    times = [record.timestamp_ms for record in lookup.records]
+    running = tuple(accumulate(times, max, initial=lookup.newest_before_ms))[1:]
+    late = sum(time_ms < newest_ms for time_ms, newest_ms in zip(times, running, strict=True))
+    closest = min(lookup.records, key=lambda record: abs(record.timestamp_ms - lookup.target_ms))
+    target = clock(lookup.target_ms)
+    values = {"offset": lookup.answer.offset, "closest": closest.offset}
+    is_closest = closest == lookup.answer
+    return ZigzagView(
+        say("zigzag.title_closest" if is_closest else "zigzag.title", target=target, **values),
+        say("zigzag.question", target=target),
+        say(
+            "zigzag.below",
+            late=late,
+            count=len(times),
+            segment=f"{partition}/{file_stem(lookup.base_offset)}",
+            source=source,
+        ),
+        lookup.target_ms,
+        lookup.records,
+        running,
+        lookup.entries,
+        max(min(times), min(running) - DEEPEST_MS),
+        lookup.start_offset,
+        lookup.answer,
+        None if is_closest else closest,
+    )
+
+
+def rows(zigzag: ZigzagView) -> list[tuple[str, str, str, str]]:
+    """Records around the answer: offset, timestamp, the largest so far, and what is to be said."""
+    marks = {entry.offset: say("zigzag.entry") for entry in zigzag.entries}
+    if zigzag.closest:
+        marks[zigzag.closest.offset] = say("zigzag.is_closest")
+    marks[zigzag.answer.offset] = say("zigzag.is_answer")
+    answer = next(
+        number
+        for number, record in enumerate(zigzag.records)
+        if record.offset == zigzag.answer.offset
+    )
+    timed = list(zip(zigzag.records, zigzag.running_ms, strict=True))
+    return [
+        (
+            group(record.offset),
+            clock(record.timestamp_ms),
+            clock(newest_ms),
+            marks.get(record.offset, ""),
+        )
+        for record, newest_ms in timed[max(0, answer - AROUND) : answer + AROUND + 1]
+    ]
+
+
+def figure(zigzag: ZigzagView, mode: str) -> go.Figure:
+    """The view in a mode, "light" or "dark", with the answer."""
+    colours = theme.colours(mode)
+    marks = [(zigzag.answer, "circle", "hit", "zigzag.mark_answer", 1)]
+    if zigzag.closest:
+        marks.append((zigzag.closest, "circle-open", "warm", "zigzag.mark_closest", -1))
+    chart = _frame(zigzag, mode)
+    chart.add_traces(
+        [_mark_trace(record, symbol, colours[name]) for record, symbol, name, _, _ in marks]
+    )
+    chart.update_layout(
+        shapes=[*chart.layout.shapes, _scan_shape(zigzag, colours)],
+        annotations=[
+            *chart.layout.annotations,
+            *(
+                _mark_annotation(zigzag, record, key, colours[f"{name}_text"], side)
+                for record, _, name, key, side in marks
+            ),
+            {
+                "x": zigzag.start_offset,
+                "y": 0,
+                "yref": "paper",
+                "yanchor": "bottom",
+                "xanchor": "left",
+                "xshift": 3,
+                "showarrow": False,
+                "text": say("zigzag.scan"),
+                "font": {"size": 13, "color": colours["scan_text"]},
+            },
+        ],
+    )
+    return chart
+
+
+def question_figure(zigzag: ZigzagView, mode: str) -> go.Figure:
+    """The same while nobody has said which record it is."""
+    return _frame(zigzag, mode)
+
+
+def _frame(zigzag: ZigzagView, mode: str) -> go.Figure:
+    """Records, running maximum, entries and target."""
+    colours = theme.colours(mode)
+    first, last = zigzag.records[0].offset, zigzag.records[-1].offset
+    top_ms = max(*zigzag.running_ms, zigzag.target_ms)
+    margin_ms = 0.04 * (top_ms - zigzag.lowest_ms)
+    ticks = _ticks(zigzag.lowest_ms, top_ms)
+    plain = {"fixedrange": True, "zeroline": False, "showline": False, "ticks": "", "title": None}
+    target = {"y0": zigzag.target_ms, "y1": zigzag.target_ms}
+    chart = go.Figure(
+        [
+            _record_trace(zigzag, colours),
+            *_older_trace(zigzag, colours),
+            _running_trace(zigzag, colours),
+            _entry_trace(zigzag, colours),
+        ]
+    )
+    return chart.update_layout(
+        template=theme.template(mode),
+        height=HEIGHT_PX,
+        margin={"l": LEFT_PX, "r": RIGHT_PX, "t": TOP_PX, "b": BOTTOM_PX},
+        showlegend=False,
+        hovermode="closest",
+        xaxis=plain
+        | {
+            "range": [first - 1, last + 1],
+            "exponentformat": "none",
+            "separatethousands": True,
+            "showgrid": False,
+        },
+        yaxis=plain
+        | {
+            "range": [zigzag.lowest_ms - margin_ms, top_ms + margin_ms],
+            "tickvals": ticks,
+            "ticktext": [clock(tick)[:8] for tick in ticks],
+            "gridcolor": colours["line"],
+        },
+        shapes=[
+            {
+                "type": "line",
+                "xref": "paper",
+                "x0": 0,
+                "x1": 1,
+                "line": {"color": colours["ink"], "width": 1.2, "dash": "6px,4px"},
+                **target,
+            }
+        ],
+        annotations=[
+            {
+                "xref": "paper",
+                "x": 0,
+                "xanchor": "left",
+                "xshift": 4,
+                "y": zigzag.target_ms,
+                "yanchor": "bottom",
+                "showarrow": False,
+                "text": f"<b>{say('zigzag.target', target=clock(zigzag.target_ms))}</b>",
+                "font": {"size": 13, "color": colours["ink"]},
+            },
+            *_name_annotations(zigzag, colours),
+            theme.axis_name(say("why_offset.offset"), colours, shift_px=-20),
+        ],
+    )
+
+
+def _name_annotations(zigzag: ZigzagView, colours: Mapping[str, str]) -> list[dict]:
+    """What the line on top is, and what the hexagons are."""
+    style = {"font": {"size": 13, "color": colours["time_text"]}}
+    names = [
+        style
+        | {
+            "x": zigzag.records[0].offset,
+            "y": zigzag.running_ms[0],
+            "xanchor": "left",
+            "yanchor": "bottom",
+            "yshift": 8,
+            "showarrow": False,
+            "text": say("zigzag.newest"),
+        }
+    ]
+    if zigzag.entries:
+        last_entry = zigzag.entries[-1]
+        names.append(
+            style
+            | {
+                "x": last_entry.offset,
+                "y": last_entry.timestamp_ms,
+                "ax": -16,
+                "ay": -30,
+                "xanchor": "right",
+                "arrowhead": 0,
+                "arrowwidth": 1.2,
+                "arrowcolor": colours["time"],
+                "standoff": 8,
+                "text": say("zigzag.entry"),
+            }
+        )
+    return names
+
+
+def _ticks(lowest_ms: int, top_ms: int) -> list[int]:
+    span_ms = top_ms - lowest_ms
+    step = next((step for step in STEPS_MS if span_ms / step <= TICKS), max(1, span_ms // TICKS))
+    return list(range(-(-lowest_ms // step) * step, top_ms + 1, step))
+
+
+def _record_trace(zigzag: ZigzagView, colours: Mapping[str, str]) -> go.Scatter:
+    hover = say("zigzag.hover", offset="%{x}", time="%{customdata}")
+    return go.Scatter(
+        x=[record.offset for record in zigzag.records],
+        y=[max(record.timestamp_ms, zigzag.lowest_ms) for record in zigzag.records],
+        mode="lines+markers",
+        name="records",
+        line={"color": colours["log"], "width": 1.2},
+        marker={"size": 6, "color": colours["log"]},
+        customdata=[clock(record.timestamp_ms) for record in zigzag.records],
+        hovertemplate=f"{hover}<extra></extra>",
+    )
+
+
+def _older_trace(zigzag: ZigzagView, colours: Mapping[str, str]) -> list[go.Scatter]:
+    """Records far below the picture, on its lower edge."""
+    older = [
+        (record, newest_ms - record.timestamp_ms)
+        for record, newest_ms in zip(zigzag.records, zigzag.running_ms, strict=True)
+        if record.timestamp_ms < zigzag.lowest_ms
+    ]
+    if not older:
+        return []
+    return [
+        go.Scatter(
+            x=[record.offset for record, _ in older],
+            y=[zigzag.lowest_ms] * len(older),
+            mode="markers",
+            name="older",
+            marker={"symbol": "triangle-down", "size": 10, "color": colours["log_text"]},
+            customdata=[
+                say("zigzag.hover_older", offset=group(record.offset), span=duration(late_ms))
+                for record, late_ms in older
+            ],
+            hovertemplate="%{customdata}<extra></extra>",
+            cliponaxis=False,
+        )
+    ]
+
+
+def _running_trace(zigzag: ZigzagView, colours: Mapping[str, str]) -> go.Scatter:
+    return go.Scatter(
+        x=[record.offset for record in zigzag.records],
+        y=zigzag.running_ms,
+        mode="lines",
+        name="largest so far",
+        line={"color": colours["time"], "width": 2.6, "shape": "hv"},
+        hoverinfo="skip",
+    )
+
+
+def _entry_trace(zigzag: ZigzagView, colours: Mapping[str, str]) -> go.Scatter:
+    hover = say("zigzag.hover_entry", offset="%{x}", time="%{customdata}")
+    return go.Scatter(
+        x=[entry.offset for entry in zigzag.entries],
+        y=[entry.timestamp_ms for entry in zigzag.entries],
+        mode="markers",
+        name="entries",
+        marker={
+            "symbol": "hexagon",
+            "size": 15,
+            "color": colours["time"],
+            "line": {"color": colours["raised"], "width": 2},
+        },
+        customdata=[clock(entry.timestamp_ms) for entry in zigzag.entries],
+        hovertemplate=f"{hover}<extra></extra>",
+        cliponaxis=False,
+    )
+
+
+def _mark_trace(record: TimedRecord, symbol: str, colour: str) -> go.Scatter:
+    return go.Scatter(
+        x=[record.offset],
+        y=[record.timestamp_ms],
+        mode="markers",
+        name=symbol,
+        marker={"symbol": symbol, "size": 14, "color": colour, "line": {"width": 2.5}},
+        hoverinfo="skip",
+    )
+
+
+def _mark_annotation(
+    zigzag: ZigzagView, record: TimedRecord, key: str, colour: str, side: int
+) -> dict:
+    """The words of a mark, above or below it, towards the middle of the picture."""
+    offsets = [timed.offset for timed in zigzag.records]
+    is_left = record.offset > offsets[0] + LABEL_LEFT_FROM * (offsets[-1] - offsets[0])
+    return {
+        "x": record.offset,
+        "y": record.timestamp_ms,
+        "ax": -34 if is_left else 34,
+        "ay": -44 * side,
+        "xanchor": "right" if is_left else "left",
+        "arrowhead": 0,
+        "arrowwidth": 1.2,
+        "arrowcolor": colour,
+        "standoff": 8,
+        "text": f"<b>{say(key, offset=record.offset)}</b>",
+        "font": {"size": 13, "color": colour},
+    }
+
+
+def _scan_shape(zigzag: ZigzagView, colours: Mapping[str, str]) -> dict:
+    """From where the search reads, up to the answer."""
+    return {
+        "type": "rect",
+        "x0": zigzag.start_offset,
+        "x1": zigzag.answer.offset,
+        "yref": "paper",
+        "y0": 0,
+        "y1": 1,
+        "fillcolor": colours["scan_soft"],
+        "opacity": 0.6,
+        "line": {"width": 0},
+        "layer": "below",
+    }
+
+
+def describe(zigzag: ZigzagView) -> str:
+    """The records around the answer in words, for who does not see the figure."""
+    return "; ".join(
+        say("zigzag.row", offset=offset, time=time, newest=newest) + (f" ({mark})" if mark else "")
+        for offset, time, newest, mark in rows(zigzag)
+    )

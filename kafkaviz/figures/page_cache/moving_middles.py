@@ -1,0 +1,235 @@
+"""The pages that plain bisection reads at the end of an index, before and after it has grown.
+
+An index of 13 pages and one of 14 have their middles at different pages.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+
+from kafkaviz.analysis.page_cache.index_layouts import ENTRIES_A_PAGE, ENTRY_BYTES
+from kafkaviz.analysis.page_cache.page_replay import tail_search
+from kafkaviz.figures import theme
+from kafkaviz.figures.text.join_text import join_comma
+from kafkaviz.messages import say
+from kafkaviz.search import slots
+from kafkaviz.units import group
+
+HEIGHT_PX, HEAD_PX, LANE_PX, LANE_STEP_PX = 252, 26, 72, 118
+MOST_NUMBERED = 40  # pages whose number has room
+GAP = 0.03  # of a page, between two
+
+
+@dataclass(frozen=True)
+class BisectionLane:
+    """The index at one size, and the lookup of its newest entry.
+
+    Attributes:
+        probed_pages: the pages in the order in which the search first reads them.
+        probes: how many slots it reads.
+        fresh_pages: those that the lookup of the lane before did not read.
+    """
+
+    entries: int
+    pages: int
+    probed_pages: tuple[int, ...]
+    probes: int
+    fresh_pages: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class MovingMiddlesView:
+    """Both lanes, the first of them before the question."""
+
+    title: str
+    question: str
+    caption: str
+    lanes: tuple[BisectionLane, BisectionLane]
+
+
+def view(entries: int, then_entries: int) -> MovingMiddlesView:
+    """An index of 8 bytes an entry and 4 KiB a page, at two sizes.
+
+    Args:
+        entries: at least one.
+        then_entries: when it has grown.
+    """
+    before = _lane(entries, ())
+    behind = _lane(then_entries, before.probed_pages)
+    return MovingMiddlesView(
+        say(
+            "moving_middles.title",
+            pages=behind.pages,
+            read=_join(behind.probed_pages),
+            before=_join(before.probed_pages),
+        ),
+        say("moving_middles.question", pages=before.pages, read=_join(before.probed_pages)),
+        say("moving_middles.below"),
+        (before, behind),
+    )
+
+
+def _lane(entries: int, read_before: tuple[int, ...]) -> BisectionLane:
+    search = tail_search(entries, None)
+    probed_pages = tuple(dict.fromkeys(probe.slot // ENTRIES_A_PAGE for probe in search.probes))
+    return BisectionLane(
+        entries,
+        slots.page_count(entries, ENTRY_BYTES),
+        probed_pages,
+        len(search.probes),
+        tuple(page for page in probed_pages if read_before and page not in read_before),
+    )
+
+
+def _join(pages: tuple[int, ...]) -> str:
+    return join_comma(map(str, pages)) or say("common.none")
+
+
+def rows(middles: MovingMiddlesView) -> list[tuple[str, str, str, str]]:
+    """The figure as a table: entries, pages, those that are read, those not read before."""
+    return [
+        (group(lane.entries), str(lane.pages), _join(lane.probed_pages), _join(lane.fresh_pages))
+        for lane in middles.lanes
+    ]
+
+
+def figure(middles: MovingMiddlesView, mode: str) -> go.Figure:
+    """The view in a mode, "light" or "dark"."""
+    return _figure(middles, mode, is_answered=True)
+
+
+def question_figure(middles: MovingMiddlesView, mode: str) -> go.Figure:
+    """The same while nobody has said which pages are read then."""
+    return _figure(middles, mode, is_answered=False)
+
+
+def _figure(middles: MovingMiddlesView, mode: str, *, is_answered: bool) -> go.Figure:
+    colours = theme.colours(mode)
+    before, behind = middles.lanes
+    pages = max(before.pages, behind.pages)
+    axis = {
+        "showgrid": False,
+        "fixedrange": True,
+        "showline": False,
+        "zeroline": False,
+        "showticklabels": False,
+        "ticks": "",
+        "title": None,
+    }
+    lanes = ((before, HEAD_PX, True), (behind, HEAD_PX + LANE_STEP_PX, is_answered))
+    chart = go.Figure([_hover_trace(lane, top, is_shown=is_shown) for lane, top, is_shown in lanes])
+    return chart.update_layout(
+        template=theme.template(mode),
+        height=HEIGHT_PX,
+        margin={"l": 2, "r": 2, "t": 0, "b": 0},
+        showlegend=False,
+        hovermode="closest",
+        shapes=[
+            shape
+            for lane, top, is_shown in lanes
+            for shape in _boxes(lane, top, colours, is_shown=is_shown)
+        ],
+        xaxis=axis | {"range": [0, pages]},
+        yaxis=axis | {"range": [HEIGHT_PX, 0]},
+        annotations=[
+            note
+            for lane, top, is_shown in lanes
+            for note in _notes(lane, top, colours, is_shown=is_shown)
+        ],
+    )
+
+
+def _boxes(
+    lane: BisectionLane, top: int, colours: Mapping[str, str], *, is_shown: bool
+) -> list[dict]:
+    """A box a page: read ones outlined, those not read before filled."""
+    boxes = []
+    for page in range(lane.pages):
+        is_read = is_shown and page in lane.probed_pages
+        is_fresh = is_shown and page in lane.fresh_pages
+        boxes.append(
+            {
+                "type": "rect",
+                "x0": page + GAP,
+                "x1": page + 1 - GAP,
+                "y0": top,
+                "y1": top + LANE_PX,
+                "fillcolor": colours["offset" if is_fresh else "offset_soft"],
+                "line": {"color": colours["ink"], "width": 2 if is_read else 0},
+                "layer": "below",
+            }
+        )
+    return boxes
+
+
+def _notes(
+    lane: BisectionLane, top: int, colours: Mapping[str, str], *, is_shown: bool
+) -> list[dict]:
+    """The name of the lane, the number of each page, and when it is read."""
+    texts = [
+        (
+            0,
+            top - 13,
+            "left",
+            f"<b>{say('moving_middles.lane', entries=lane.entries, n=lane.pages)}</b>",
+            13,
+            "ink",
+        )
+    ]
+    if not is_shown:
+        texts.append(
+            (lane.pages / 2, top + LANE_PX / 2, "center", say("moving_middles.open"), 15, "ink_2")
+        )
+    step = -(-lane.pages // MOST_NUMBERED)
+    for page in range(lane.pages):
+        order = lane.probed_pages.index(page) + 1 if page in lane.probed_pages else 0
+        if not is_shown and step == 1:
+            texts.append((page + 0.5, top + LANE_PX + 11, "center", str(page), 12, "ink_3"))
+        elif is_shown and order:
+            colour = "bg" if page in lane.fresh_pages else "ink"
+            texts += [
+                (page + 0.5, top + LANE_PX + 11, "center", f"<b>{page}</b>", 13, "ink"),
+                (page + 0.5, top + LANE_PX / 2, "center", _ordinal(order), 18, colour),
+            ]
+        elif is_shown and page % step == 0:
+            texts.append((page + 0.5, top + LANE_PX + 11, "center", str(page), 12, "ink_3"))
+    return [
+        {
+            "x": page,
+            "y": y_px,
+            "xanchor": anchor,
+            "showarrow": False,
+            "text": text,
+            "font": {"size": size, "color": colours[colour]},
+        }
+        for page, y_px, anchor, text, size, colour in texts
+    ]
+
+
+def _ordinal(order: int) -> str:
+    """Which page of the search it is."""
+    circled = "①②③④⑤⑥⑦⑧⑨"
+    return circled[order - 1] if order <= len(circled) else str(order)
+
+
+def _hover_trace(lane: BisectionLane, top: int, *, is_shown: bool) -> go.Scatter:
+    pages = lane.probed_pages if is_shown else ()
+    return go.Scatter(
+        x=[page + 0.5 for page in pages],
+        y=[top + LANE_PX / 2] * len(pages),
+        mode="markers",
+        name=str(lane.entries),
+        marker={"size": 30, "opacity": 0},
+        customdata=[
+            say(
+                "moving_middles.hover_fresh"
+                if page in lane.fresh_pages
+                else "moving_middles.hover",
+                page=page,
+                order=order,
+            )
+            for order, page in enumerate(pages, 1)
+        ],
+        hovertemplate="%{customdata}<extra></extra>",
+    )

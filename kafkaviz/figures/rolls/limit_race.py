@@ -1,0 +1,367 @@
+"""One segment on its way to its limits, a line each; the first at the top ends it.
+
+Behind that append the other lines go on, dotted, to where each alone would have ended the segment.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+
+from kafkaviz.analysis.rolls.limit_race import LimitRace
+from kafkaviz.figures import theme
+from kafkaviz.figures.text import roll_text
+from kafkaviz.figures.text.label_rows import stack_labels
+from kafkaviz.messages import say
+from kafkaviz.simulate.writer.roll_reason import Cause
+from kafkaviz.units import duration, group, share, size
+
+HEIGHT_PX, LEFT_PX, RIGHT_PX, BOTTOM_PX = 330, 52, 12, 40
+LABEL_PX, LEAST_WIDTH_PX = 17, 560  # a row of names, and the narrowest the figure is drawn
+MOST_ROLLS = 4  # lines are followed at most so many times as long as the segment was open
+MARGIN = 1.04  # of time behind the last limit
+POINTS = 160  # of a line
+TICKS = 6
+
+
+@dataclass(frozen=True)
+class RaceLine:
+    """The way to one limit.
+
+    Attributes:
+        points: (n, 2) of ms since the segment's first append and the share of the limit.
+        reached_ms: when this limit alone would have ended the segment, None if not in the picture.
+    """
+
+    cause: Cause
+    name: str
+    limit_text: str
+    roll_text: str
+    points: np.ndarray
+    share_at_roll: float
+    reached_ms: int | None
+
+
+@dataclass(frozen=True)
+class LimitRaceView:
+    """All lines of a segment.
+
+    Attributes:
+        question: the title while it is still asked which limit is first.
+        end_ms: the right end of the picture.
+    """
+
+    title: str
+    question: str
+    caption: str
+    lines: tuple[RaceLine, ...]
+    cause: Cause
+    roll_ms: int
+    end_ms: float
+
+
+def view(limit_race: LimitRace, base_offset: int, workload_title: str) -> LimitRaceView:
+    """The race of a segment that was rolled.
+
+    Args:
+        base_offset: of the segment.
+        workload_title: what was written.
+    """
+    cause, roll = limit_race.cause, limit_race.roll
+    if cause is None or roll is None:
+        raise ValueError("the segment was not rolled")
+    roll_ms = int(limit_race.at_ms[roll])
+    reached_ms = {
+        limit: int(limit_race.at_ms[append])
+        for limit, append in limit_race.reached.items()
+        if append is not None and limit_race.at_ms[append] <= MOST_ROLLS * max(roll_ms, 1)
+    }
+    end_ms = MARGIN * max(1, *reached_ms.values())
+    lines = tuple(_line(limit_race, limit, roll, reached_ms.get(limit), end_ms) for limit in Cause)
+    return LimitRaceView(
+        say(
+            "limit_race.title",
+            cause=roll_text.cause_name(cause),
+            span=duration(roll_ms),
+            size=size(int(limit_race.log_bytes[roll])),
+        ),
+        say("limit_race.question"),
+        say("limit_race.below", offset=group(base_offset), workload=workload_title),
+        lines,
+        cause,
+        roll_ms,
+        end_ms,
+    )
+
+
+def _line(
+    limit_race: LimitRace, cause: Cause, roll: int, reached_ms: int | None, end_ms: float
+) -> RaceLine:
+    last = limit_race.reached[cause] if reached_ms is not None else None
+    if last is None:
+        last = int(np.searchsorted(limit_race.at_ms, end_ms, "right")) - 1
+    appends = np.unique([*np.linspace(0, last, POINTS).astype(int), min(roll, last)])
+    shares = np.minimum(limit_race.shares(cause), 1)
+    return RaceLine(
+        cause,
+        roll_text.cause_name(cause),
+        _amount(cause, limit_race.limits[cause]),
+        _amount(cause, int(limit_race.amounts[cause][roll])),
+        np.column_stack([limit_race.at_ms[appends], shares[appends]]),
+        float(shares[roll]),
+        reached_ms,
+    )
+
+
+def _amount(cause: Cause, amount: int) -> str:
+    """An amount in the unit of its limit."""
+    name = "index-full" if cause in roll_text.INDEXES else cause
+    return say(f"limit_race.amount_{name}", amount=amount)
+
+
+def rows(race_view: LimitRaceView) -> list[tuple[str, ...]]:
+    """The figure as a table: each limit, how far it was at the roll, when it alone would roll."""
+    return [
+        (
+            line.name,
+            line.limit_text,
+            line.roll_text,
+            share(line.share_at_roll, 1),
+            say("limit_race.much_later") if line.reached_ms is None else duration(line.reached_ms),
+        )
+        for line in race_view.lines
+    ]
+
+
+def describe_limits(race_view: LimitRaceView) -> str:
+    """What each limit is, for who does not see the figure."""
+    return "; ".join(f"{line.name} {line.limit_text}" for line in race_view.lines)
+
+
+# ---- the figure
+
+
+def figure(race_view: LimitRaceView, mode: str) -> go.Figure:
+    """The view in a mode, "light" or "dark"."""
+    colours = theme.colours(mode)
+    labels = _limit_labels(race_view, colours)
+    traces = [trace for line in race_view.lines for trace in _line_traces(line, race_view, colours)]
+    return _frame(race_view, mode, traces, labels).update_layout(
+        shapes=[
+            *_rest_of_time(race_view, colours),
+            _limit_line(colours),
+        ]
+    )
+
+
+def question_figure(race_view: LimitRaceView, mode: str) -> go.Figure:
+    """The same before the start: how far each limit is, and nobody under way."""
+    colours = theme.colours(mode)
+    start = go.Scatter(
+        x=[0],
+        y=[0],
+        mode="markers",
+        marker={"size": 11, "color": colours["ink"]},
+        cliponaxis=False,
+        hoverinfo="skip",
+    )
+    style = {"showarrow": False, "xanchor": "left", "align": "left"}
+    limits = [
+        {
+            "xref": "paper",
+            "x": 0.02,
+            "y": 1,
+            "yanchor": "top",
+            "yshift": -10 - 22 * number,
+            "text": f"<b>{line.name}</b>  {line.limit_text}",
+            "font": {"size": 14, "color": _text_colour(line.cause, colours)},
+        }
+        | style
+        for number, line in enumerate(race_view.lines)
+    ]
+    note = {
+        "x": 0,
+        "y": 0,
+        "xshift": 14,
+        "yshift": 14,
+        "text": say("limit_race.start"),
+        "font": {"size": 13, "color": colours["ink_2"]},
+    }
+    return _frame(race_view, mode, [start], [*limits, note | style]).update_layout(
+        shapes=[_limit_line(colours)]
+    )
+
+
+def _frame(
+    race_view: LimitRaceView, mode: str, traces: Sequence, annotations: Sequence[dict]
+) -> go.Figure:
+    """Axes, and the room above the limit."""
+    colours = theme.colours(mode)
+    plain = {"fixedrange": True, "zeroline": False, "showline": False, "ticks": "", "title": None}
+    tick_ms = _tick_step(race_view.end_ms)
+    ticks = np.arange(0, race_view.end_ms, tick_ms)
+    chart = go.Figure(list(traces))
+    chart.update_layout(
+        template=theme.template(mode),
+        height=HEIGHT_PX,
+        margin={"l": LEFT_PX, "r": RIGHT_PX, "t": 3 * LABEL_PX + 6, "b": BOTTOM_PX},
+        showlegend=False,
+        hovermode="closest",
+        xaxis=plain
+        | {
+            "range": [0, race_view.end_ms],
+            "tickvals": ticks,
+            "ticktext": [duration(tick) if tick else "0" for tick in ticks],
+            "showgrid": False,
+        },
+        yaxis=plain
+        | {
+            "range": [0, 1],
+            "tickvals": [0, 0.25, 0.5, 0.75, 1],
+            "ticktext": ["0", "25 %", "50 %", "75 %", "100 %"],
+            "gridcolor": colours["line"],
+        },
+        annotations=[
+            *annotations,
+            theme.axis_name(say("limit_race.axis"), colours, shift_px=-20),
+        ],
+    )
+    return chart
+
+
+def _tick_step(span_ms: float) -> float:
+    """A round step: 1, 2 or 5 s and so on, then minutes, hours and days."""
+    steps = [factor * 10**power for power in range(5) for factor in (1, 2, 5)]
+    steps += [minutes * 60_000 for minutes in (1, 2, 5, 10, 30, 60, 120, 360, 720)]
+    return next(
+        (step for step in steps if span_ms / step <= TICKS),
+        86_400_000 * max(1, round(span_ms / TICKS / 86_400_000)),
+    )
+
+
+def _limit_line(colours: Mapping[str, str]) -> dict:
+    return {
+        "type": "line",
+        "xref": "paper",
+        "x0": 0,
+        "x1": 1,
+        "y0": 1,
+        "y1": 1,
+        "line": {"color": colours["ink"], "width": 1.5},
+        "layer": "below",
+    }
+
+
+def _rest_of_time(race_view: LimitRaceView, colours: Mapping[str, str]) -> list[dict]:
+    """The time behind the roll, and the roll."""
+    area = {"type": "rect", "x0": race_view.roll_ms, "x1": race_view.end_ms, "y0": 0, "y1": 1}
+    roll = {"type": "line", "x0": race_view.roll_ms, "x1": race_view.roll_ms, "y0": 0, "y1": 1}
+    return [
+        area | {"fillcolor": colours["panel"], "line": {"width": 0}, "layer": "below"},
+        roll | {"line": {"color": colours["ink"], "width": 1}, "layer": "below"},
+    ]
+
+
+def _line_traces(
+    line: RaceLine, race_view: LimitRaceView, colours: Mapping[str, str]
+) -> list[go.Scatter]:
+    """The way to the roll, the way it would have gone on, and the limit if it comes to that."""
+    colour = colours[roll_text.COLOUR_NAMES[line.cause]]
+    hover = say("limit_race.hover", limit=line.name, share="%{y:.0%}", span="%{customdata}")
+    is_first = line.cause == race_view.cause
+    before = line.points[line.points[:, 0] <= race_view.roll_ms]
+    behind = line.points[line.points[:, 0] >= race_view.roll_ms]
+    traces = [
+        go.Scatter(
+            x=points[:, 0],
+            y=points[:, 1],
+            mode="lines",
+            name=line.name,
+            line={"color": colour, "width": width, "dash": dash},
+            customdata=[duration(at_ms) for at_ms in points[:, 0]],
+            hovertemplate=f"{hover}<extra></extra>",
+        )
+        for points, width, dash in (
+            (before, 3.2 if is_first else 2, _dash(line.cause)),
+            (behind, 1.6, "dot"),
+        )
+        if len(points) > 1 and not (is_first and points is behind)
+    ]
+    if line.reached_ms is not None:
+        marker = {
+            "size": 12 if is_first else 8,
+            "color": colour if is_first else colours["raised"],
+            "line": {"color": colour, "width": 2},
+        }
+        traces.append(
+            go.Scatter(
+                x=[line.reached_ms],
+                y=[1],
+                mode="markers",
+                name=f"{line.name} 100 %",
+                marker=marker,
+                cliponaxis=False,
+                hoverinfo="skip",
+            )
+        )
+    return traces
+
+
+def _dash(cause: Cause) -> str:
+    return "6px,4px" if cause == Cause.TIME else "solid"
+
+
+def _text_colour(cause: Cause, colours: Mapping[str, str]) -> str:
+    name = roll_text.COLOUR_NAMES[cause]
+    return colours["ink" if name == "ink" else f"{name}_text"]
+
+
+def _limit_labels(race_view: LimitRaceView, colours: Mapping[str, str]) -> list[dict]:
+    """Each line's name: above where it reaches its limit, else at its right end."""
+    reached = [(line, line.reached_ms) for line in race_view.lines if line.reached_ms is not None]
+    texts = [
+        say(
+            "limit_race.rolls" if line.cause == race_view.cause else "limit_race.alone",
+            limit=line.name,
+            span=duration(reached_ms),
+        )
+        for line, reached_ms in reached
+    ]
+    points = [reached_ms / race_view.end_ms for _, reached_ms in reached]
+    places = stack_labels(
+        list(zip(points, texts, strict=True)), LEAST_WIDTH_PX - LEFT_PX - RIGHT_PX
+    )
+    above = [
+        {
+            "x": reached_ms,
+            "y": 1,
+            "yanchor": "bottom",
+            "yshift": 7 + LABEL_PX * place.row,
+            "xanchor": place.anchor,
+            "text": f"<b>{text}</b>" if line.cause == race_view.cause else text,
+        }
+        for (line, reached_ms), text, place in zip(reached, texts, places, strict=True)
+    ]
+    beside = [
+        {
+            "xref": "paper",
+            "x": 1,
+            "xanchor": "right",
+            "y": float(line.points[-1, 1]),
+            "yanchor": "bottom",
+            "yshift": 2,
+            "text": say(
+                "limit_race.far", limit=line.name, share=share(float(line.points[-1, 1]), 1)
+            ),
+        }
+        for line in race_view.lines
+        if line.reached_ms is None
+    ]
+    causes = [line.cause for line, _ in reached] + [
+        line.cause for line in race_view.lines if line.reached_ms is None
+    ]
+    return [
+        label | {"showarrow": False, "font": {"size": 13, "color": _text_colour(cause, colours)}}
+        for label, cause in zip((*above, *beside), causes, strict=True)
+    ]

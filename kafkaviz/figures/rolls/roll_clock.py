@@ -1,0 +1,274 @@
+"""A roll by time on a time line: what lies between a segment's first batch and the incoming one.
+
+Both moments are timestamps of records, and the clock of the broker is another line that nobody
+reads.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+
+from kafkaviz.figures import theme
+from kafkaviz.messages import say
+from kafkaviz.units import clock, duration, file_stem, group
+
+HEIGHT_PX, LEFT_PX, RIGHT_PX, BOTTOM_PX = 272, 20, 20, 30
+# from the top: the words of both batches, the records' time, what lies between, the broker's clock
+LABEL_Y, LINE_Y, BETWEEN_Y, CLOCK_Y = 34, 76, 136, 214
+TICK_PX, BAR_PX = 11, 13  # half the height of a batch, and of the bar of segment.ms
+TICKS = 7
+RELEASES = ("clock", "first_append", "first_batch", "no_timestamps")
+
+
+@dataclass(frozen=True)
+class TimeRoll:
+    """The timestamps that decided a roll.
+
+    Attributes:
+        batches_ms: of the batches of the segment, the newest record of each.
+        incoming_first_ms: of the first batch of the next segment, its first record.
+        incoming_ms: and its newest.
+        segment_ms: the setting.
+        jitter_ms: the most that a segment may be rolled earlier.
+    """
+
+    base_offset: int
+    batches_ms: tuple[int, ...]
+    incoming_first_ms: int
+    incoming_ms: int
+    segment_ms: int
+    jitter_ms: int
+
+    @property
+    def waited_ms(self) -> int:
+        """As LogSegment.timeWaitedForRoll of a segment whose first batch has timestamps."""
+        return self.incoming_ms - self.batches_ms[0]
+
+
+@dataclass(frozen=True)
+class RollClockView:
+    """The time line, in ms since the newest record of the segment's first batch.
+
+    Attributes:
+        incoming: from the first record of the incoming batch to its newest.
+        between: the comparison that rolled the segment.
+    """
+
+    title: str
+    caption: str
+    batches: tuple[int, ...]
+    incoming: tuple[int, int]
+    segment_ms: int
+    jitter_ms: int
+    first_text: str
+    incoming_text: str
+    limit_text: str
+    between: str
+    start_ms: float
+    end_ms: float
+
+
+def view(time_roll: TimeRoll, partition: str, source: str) -> RollClockView:
+    """The time line of a roll by time.
+
+    Args:
+        partition: the directory of the topic-partition.
+        source: where it is from.
+    """
+    first_ms, waited_ms = time_roll.batches_ms[0], time_roll.waited_ms
+    batches = tuple(batch_ms - first_ms for batch_ms in time_roll.batches_ms)
+    end_ms = max(waited_ms, time_roll.segment_ms)
+    return RollClockView(
+        say(
+            "roll_clock.title",
+            waited=duration(waited_ms),
+            limit=duration(time_roll.segment_ms),
+        ),
+        say(
+            "roll_clock.below",
+            partition=partition,
+            segment=file_stem(time_roll.base_offset),
+            source=source,
+        ),
+        batches,
+        (time_roll.incoming_first_ms - first_ms, waited_ms),
+        time_roll.segment_ms,
+        time_roll.jitter_ms,
+        say("roll_clock.first", time=clock(first_ms)),
+        say("roll_clock.incoming", time=clock(time_roll.incoming_ms)),
+        say(
+            "roll_clock.limit" if time_roll.jitter_ms else "roll_clock.limit_without_jitter",
+            limit=time_roll.segment_ms,
+            jitter=time_roll.jitter_ms,
+        ),
+        say("roll_clock.between", waited=waited_ms, limit=time_roll.segment_ms),
+        min(0, *batches) - 0.02 * end_ms,
+        1.03 * end_ms,
+    )
+
+
+def rows() -> list[tuple[str, str]]:
+    """What counts as the time that was waited, by release."""
+    return [
+        (say(f"roll_clock.release_{name}"), say(f"roll_clock.counts_{name}")) for name in RELEASES
+    ]
+
+
+def describe(clock_view: RollClockView) -> str:
+    """The figure in words, for who does not see it."""
+    parts = (
+        clock_view.first_text,
+        clock_view.limit_text,
+        clock_view.incoming_text,
+        clock_view.between,
+        say("roll_clock.not_asked"),
+    )
+    return " · ".join(parts)
+
+
+def figure(clock_view: RollClockView, mode: str) -> go.Figure:
+    """The view in a mode, "light" or "dark"; a y is a pixel from the top."""
+    colours = theme.colours(mode)
+    axis = {"fixedrange": True, "zeroline": False, "showline": False, "title": None, "ticks": ""}
+    ticks = _ticks(clock_view)
+    chart = go.Figure([_batch_trace(clock_view, colours), _moments_trace(clock_view, colours)])
+    chart.update_layout(
+        template=theme.template(mode),
+        height=HEIGHT_PX,
+        margin={"l": LEFT_PX, "r": RIGHT_PX, "t": 0, "b": BOTTOM_PX},
+        showlegend=False,
+        hovermode="closest",
+        xaxis=axis
+        | {
+            "range": [clock_view.start_ms, clock_view.end_ms],
+            "tickvals": ticks,
+            "ticktext": [f"+ {duration(tick)}" if tick else "0" for tick in ticks],
+            "showgrid": False,
+        },
+        yaxis=axis | {"range": [HEIGHT_PX - BOTTOM_PX, 0], "visible": False},
+        shapes=_shapes(clock_view, colours),
+        annotations=_annotations(clock_view, colours),
+    )
+    return chart
+
+
+def _ticks(clock_view: RollClockView) -> np.ndarray:
+    steps = [factor * unit for unit in (1000, 60_000, 3_600_000) for factor in (1, 2, 5, 10, 30)]
+    step = next(
+        (step for step in steps if clock_view.end_ms / step <= TICKS),
+        86_400_000 * max(1, round(clock_view.end_ms / TICKS / 86_400_000)),
+    )
+    return np.arange(0, clock_view.end_ms, step)
+
+
+def _batch_trace(clock_view: RollClockView, colours: Mapping[str, str]) -> go.Scatter:
+    hover = say("roll_clock.hover", span="%{customdata}")
+    return go.Scatter(
+        x=clock_view.batches,
+        y=[LINE_Y] * len(clock_view.batches),
+        mode="markers",
+        name="batches",
+        marker={
+            "symbol": "line-ns",
+            "size": 2 * TICK_PX,
+            "line": {"width": 2, "color": colours["log"]},
+        },
+        customdata=[f"{group(batch_ms)} ms" for batch_ms in clock_view.batches],
+        hovertemplate=f"{hover}<extra></extra>",
+    )
+
+
+def _moments_trace(clock_view: RollClockView, colours: Mapping[str, str]) -> go.Scatter:
+    """The two timestamps that are compared."""
+    return go.Scatter(
+        x=[0, clock_view.incoming[1]],
+        y=[LINE_Y, LINE_Y],
+        mode="markers",
+        name="moments",
+        marker={
+            "size": 13,
+            "color": colours["time"],
+            "line": {"color": colours["raised"], "width": 2},
+        },
+        hovertext=[clock_view.first_text, clock_view.incoming_text],
+        hoverinfo="text",
+        cliponaxis=False,
+    )
+
+
+def _shapes(clock_view: RollClockView, colours: Mapping[str, str]) -> list[dict]:
+    """Both lines, the bar of segment.ms, the incoming batch, and what lies between."""
+    waited_ms = clock_view.incoming[1]
+
+    def line(first_ms: float, last_ms: float, y_px: float, **style: object) -> dict:
+        ends = {"x0": first_ms, "x1": last_ms, "y0": y_px, "y1": y_px}
+        return {"type": "line", "layer": "below", **ends, "line": style}
+
+    def bar(first_ms: float, last_ms: float, half_px: float, fill: str) -> dict:
+        edges = {"x0": first_ms, "x1": last_ms, "y0": LINE_Y - half_px, "y1": LINE_Y + half_px}
+        style = {"fillcolor": colours[fill], "line": {"width": 0}, "layer": "below"}
+        return {"type": "rect", **edges, **style}
+
+    start_ms, end_ms = clock_view.start_ms, clock_view.end_ms
+    edges = [
+        {
+            "type": "line",
+            "layer": "below",
+            "x0": at_ms,
+            "x1": at_ms,
+            "y0": LINE_Y,
+            "y1": BETWEEN_Y + 8,
+            "line": {"color": colours["time"], "width": 1},
+        }
+        for at_ms in (0, waited_ms)
+    ]
+    return [
+        bar(0, clock_view.segment_ms, BAR_PX, "probe_soft"),
+        bar(*clock_view.incoming, TICK_PX / 2, "time_soft"),
+        line(start_ms, end_ms, LINE_Y, color=colours["line_2"], width=1),
+        *edges,
+        line(0, waited_ms, BETWEEN_Y, color=colours["time"], width=2),
+        {
+            **line(0, 0, 0, color=colours["ink"], width=2),
+            "x0": clock_view.segment_ms,
+            "x1": clock_view.segment_ms,
+            "y0": LINE_Y - BAR_PX - 4,
+            "y1": LINE_Y + BAR_PX + 4,
+        },
+        line(start_ms, end_ms, CLOCK_Y, color=colours["line_2"], width=1.5, dash="3px,4px"),
+    ]
+
+
+def _annotations(clock_view: RollClockView, colours: Mapping[str, str]) -> list[dict]:
+    waited_ms = clock_view.incoming[1]
+    labels = (
+        (clock_view.start_ms, 10, "left", say("roll_clock.records_time"), "ink_2", ""),
+        (0, LABEL_Y, "left", clock_view.first_text, "time_text", "b"),
+        (waited_ms, LABEL_Y, "right", clock_view.incoming_text, "time_text", "b"),
+        (0, LINE_Y + BAR_PX + 13, "left", clock_view.limit_text, "ink_2", ""),
+        (waited_ms / 2, BETWEEN_Y, "center", clock_view.between, "ink", "b"),
+        (clock_view.start_ms, CLOCK_Y - 20, "left", say("roll_clock.clock"), "ink_3", ""),
+        (
+            (clock_view.start_ms + clock_view.end_ms) / 2,
+            CLOCK_Y,
+            "center",
+            say("roll_clock.not_asked"),
+            "ink_2",
+            "",
+        ),
+    )
+    return [
+        {
+            "x": at_ms,
+            "y": y_px,
+            "xanchor": anchor,
+            "xshift": 5 if anchor == "left" and at_ms == 0 and y_px > LINE_Y else 0,
+            "showarrow": False,
+            "text": f"<{tag}>{text}</{tag}>" if tag else text,
+            "font": {"size": 13, "color": colours[colour]},
+            **({"bgcolor": colours["bg"], "borderpad": 4} if anchor == "center" else {}),
+        }
+        for at_ms, y_px, anchor, text, colour, tag in labels
+    ]

@@ -1,0 +1,508 @@
+"""Batches of a .log as areas on one scale: a header of 61 bytes on top, below it record by record.
+
+And one batch alone, its header under a glass, field by field.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import plotly.graph_objects as go
+
+from kafkaviz.binary.spans import Span
+from kafkaviz.figures import theme
+from kafkaviz.format.batch import CRC_START, HEADER_BYTES, MAGIC_END
+from kafkaviz.messages import render, say, say_count
+from kafkaviz.units import group, share
+
+HEIGHT_PX, LABEL_PX, TOP_PX = 320, 46, 44
+GAP = 0.12  # between two batches, of the mean of their sides
+BAR_TOP, BAR_PX, FIELDS_TOP, FIELDS_PX, HEADER_HEIGHT_PX = 32, 54, 150, 136, 332
+
+
+class RecordArea(NamedTuple):
+    """A record: its offset and its bytes in the batch."""
+
+    offset: int
+    size_bytes: int
+
+
+@dataclass(frozen=True)
+class BatchArea:
+    """A batch: where it lies, its bytes, its records."""
+
+    position: int
+    size_bytes: int
+    base_offset: int
+    last_offset: int
+    records: tuple[RecordArea, ...]
+
+
+@dataclass(frozen=True)
+class BatchAreasView:
+    """Some batches in their order.
+
+    Attributes:
+        target: the offset that is asked for.
+        answer: the number of the batch that holds it.
+    """
+
+    title: str
+    question: str
+    caption: str
+    batches: tuple[BatchArea, ...]
+    target: int
+    answer: int
+
+
+def view(batches: Sequence[BatchArea], target: int, segment: str, source: str) -> BatchAreasView:
+    """Batches around an offset.
+
+    Args:
+        target: an offset in one of them.
+        segment: the segment's path in its broker directory.
+        source: where it is from.
+    """
+    answer = next(number for number, batch in enumerate(batches) if target <= batch.last_offset)
+    batch = batches[answer]
+    return BatchAreasView(
+        say(
+            "batch_areas.title",
+            offset=target,
+            first=batch.base_offset,
+            last=batch.last_offset,
+            size=batch.size_bytes,
+        ),
+        say("batch_areas.question", offset=target),
+        say("batch_areas.below", segment=segment, source=source),
+        tuple(batches),
+        target,
+        answer,
+    )
+
+
+def rows(areas: BatchAreasView) -> list[tuple[str, ...]]:
+    """The figure as a table: offsets, position, bytes, those of the header, records."""
+    return [
+        (
+            _offsets(batch),
+            group(batch.position),
+            group(batch.size_bytes),
+            share(HEADER_BYTES, batch.size_bytes),
+            group(len(batch.records)),
+        )
+        for batch in areas.batches
+    ]
+
+
+def describe(areas: BatchAreasView) -> str:
+    """The figure in words, for who does not see it."""
+    return "; ".join(_batch_label(batch, " ") for batch in areas.batches)
+
+
+def figure(areas: BatchAreasView, mode: str) -> go.Figure:
+    """The view in a mode, "light" or "dark"."""
+    return _areas_figure(areas, mode, is_answered=True)
+
+
+def question_figure(areas: BatchAreasView, mode: str) -> go.Figure:
+    """The same while nobody has said what is sent."""
+    return _areas_figure(areas, mode, is_answered=False)
+
+
+def _areas_figure(areas: BatchAreasView, mode: str, *, is_answered: bool) -> go.Figure:
+    colours = theme.colours(mode)
+    sides = [batch.size_bytes**0.5 for batch in areas.batches]
+    gap = GAP * sum(sides) / len(sides) + 12
+    lefts = [sum(sides[:number]) + gap * (number + 0.5) for number in range(len(sides))]
+    tallest = max(sides)
+    shapes, notes = [], []
+    for number, (batch, left, side) in enumerate(zip(areas.batches, lefts, sides, strict=True)):
+        shapes += _batch_shapes(batch, left, side, areas.target, colours)
+        notes.append(
+            {
+                "x": left + side / 2,
+                "y": 0,
+                "yanchor": "top",
+                "yshift": -4,
+                "text": _batch_label(batch, "<br>"),
+                "font": {
+                    "size": 12,
+                    "color": colours[
+                        "hit_text" if is_answered and number == areas.answer else "ink_2"
+                    ],
+                },
+            }
+        )
+    left, side = lefts[areas.answer], sides[areas.answer]
+    batch = areas.batches[areas.answer]
+    if is_answered:
+        shapes.append(
+            {
+                "type": "rect",
+                "x0": left,
+                "x1": left + side,
+                "y0": 0,
+                "y1": side,
+                "line": {"color": colours["hit"], "width": 3},
+            }
+        )
+    key = "batch_areas.sent" if is_answered else "batch_areas.asked"
+    notes.append(
+        {
+            "x": left + side / 2,
+            "y": side,
+            "yanchor": "bottom",
+            "yshift": 6,
+            "text": "<b>"
+            + say(
+                key,
+                offset=areas.target,
+                first=batch.base_offset,
+                position=batch.position,
+                end=batch.position + batch.size_bytes - 1,
+            )
+            + "</b>",
+            "font": {"size": 13, "color": colours["hit_text" if is_answered else "ink"]},
+        }
+    )
+    axis = {"visible": False, "fixedrange": True}
+    chart = go.Figure(_hover_trace(areas, lefts, sides))
+    return chart.update_layout(
+        template=theme.template(mode),
+        height=HEIGHT_PX,
+        margin={"l": 0, "r": 0, "t": TOP_PX, "b": LABEL_PX},
+        showlegend=False,
+        hovermode="closest",
+        xaxis=axis | {"range": [0, lefts[-1] + sides[-1] + gap / 2]},
+        yaxis=axis | {"range": [0, tallest]},
+        shapes=shapes,
+        annotations=[note | {"showarrow": False} for note in notes],
+    )
+
+
+def _offsets(batch: BatchArea) -> str:
+    return f"{group(batch.base_offset)}–{group(batch.last_offset)}"
+
+
+def _batch_label(batch: BatchArea, separator: str) -> str:
+    return separator.join(
+        (
+            _offsets(batch),
+            f"{group(batch.size_bytes)} B",
+            say_count("common.n_records", len(batch.records)),
+        )
+    )
+
+
+def _batch_shapes(
+    batch: BatchArea, left: float, side: float, target: int, colours: Mapping[str, str]
+) -> list[dict]:
+    """The header on top, then a strip a record; all as high as they have bytes."""
+    strips = [(HEADER_BYTES, "log")] + [
+        (record.size_bytes, "hit_soft" if record.offset == target else "log_soft")
+        for record in batch.records
+    ]
+    shapes, top = [], side
+    for size_bytes, fill in strips:
+        height = side * size_bytes / batch.size_bytes
+        shapes.append(
+            {
+                "type": "rect",
+                "x0": left,
+                "x1": left + side,
+                "y0": top - height,
+                "y1": top,
+                "fillcolor": colours[fill],
+                "line": {"color": colours["bg"], "width": 0.8},
+                "layer": "below",
+            }
+        )
+        top -= height
+    return shapes
+
+
+def _hover_trace(
+    areas: BatchAreasView, lefts: Sequence[float], sides: Sequence[float]
+) -> go.Scatter:
+    return go.Scatter(
+        x=[left + side / 2 for left, side in zip(lefts, sides, strict=True)],
+        y=[side / 2 for side in sides],
+        mode="markers",
+        name="batches",
+        marker={"size": 24, "opacity": 0},
+        customdata=[
+            say(
+                "batch_areas.hover",
+                offsets=_offsets(batch),
+                share=share(HEADER_BYTES, batch.size_bytes),
+            )
+            for batch in areas.batches
+        ],
+        hovertemplate="%{customdata}<extra></extra>",
+    )
+
+
+# ---- one batch, its header under a glass
+
+
+@dataclass(frozen=True)
+class HeaderAreasView:
+    """A batch, and the fields of its header.
+
+    Attributes:
+        fields: in the order of the bytes, from byte 0 of the batch.
+    """
+
+    title: str
+    question: str
+    caption: str
+    batch: BatchArea
+    fields: tuple[Span, ...]
+
+
+def header_view(
+    batch: BatchArea, fields: Sequence[Span], segment: str, source: str
+) -> HeaderAreasView:
+    """The header of a batch of magic 2.
+
+    Args:
+        fields: spans of the header, counted from the beginning of the batch.
+        segment: the segment's path in its broker directory.
+        source: where it is from.
+    """
+    return HeaderAreasView(
+        say("batch_areas.header_title", first=CRC_START, last=batch.size_bytes - 1),
+        say(
+            "batch_areas.header_question",
+            header=HEADER_BYTES,
+            size=batch.size_bytes,
+            share=share(HEADER_BYTES, batch.size_bytes),
+        ),
+        say("batch_areas.header_below", offsets=_offsets(batch), segment=segment, source=source),
+        batch,
+        tuple(fields),
+    )
+
+
+def header_rows(areas: HeaderAreasView) -> list[tuple[str, str, str]]:
+    """The figure as a table: field, its bytes, whether the checksum covers it."""
+    return [
+        (
+            render(field.name),
+            f"{field.start}–{field.end - 1}",
+            say("batch_areas.covered" if field.start >= CRC_START else "batch_areas.not_covered"),
+        )
+        for field in areas.fields
+    ]
+
+
+def header_figure(areas: HeaderAreasView, mode: str) -> go.Figure:
+    """The view in a mode, "light" or "dark"."""
+    return _header_figure(areas, mode, is_answered=True)
+
+
+def header_question_figure(areas: HeaderAreasView, mode: str) -> go.Figure:
+    """The same while nobody has said what the checksum covers."""
+    return _header_figure(areas, mode, is_answered=False)
+
+
+def _header_figure(areas: HeaderAreasView, mode: str, *, is_answered: bool) -> go.Figure:
+    """An x is a byte of the batch; a y is a pixel from the top."""
+    colours = theme.colours(mode)
+    size_bytes = areas.batch.size_bytes
+    zoom = size_bytes / HEADER_BYTES
+    axis = {"visible": False, "fixedrange": True}
+    chart = go.Figure(_field_trace(areas, zoom))
+    return chart.update_layout(
+        template=theme.template(mode),
+        height=HEADER_HEIGHT_PX,
+        margin={"l": 1, "r": 1, "t": 0, "b": 0},
+        showlegend=False,
+        hovermode="closest",
+        xaxis=axis | {"range": [0, size_bytes]},
+        yaxis=axis | {"range": [HEADER_HEIGHT_PX, 0]},
+        shapes=[
+            *_bar_shapes(areas, colours),
+            *_field_shapes(areas, zoom, colours, is_answered=is_answered),
+            *(_coverage_shapes(areas, zoom, colours) if is_answered else ()),
+        ],
+        annotations=[
+            note | {"showarrow": False}
+            for note in (
+                *_bar_notes(areas, colours),
+                *_field_notes(areas, zoom, colours),
+                *_step_notes(colours),
+                *(_coverage_notes(areas, colours) if is_answered else ()),
+            )
+        ],
+    )
+
+
+def _rectangle(first: float, last: float, top: float, bottom: float, fill: str) -> dict:
+    return {
+        "type": "rect",
+        "x0": first,
+        "x1": last,
+        "y0": top,
+        "y1": bottom,
+        "fillcolor": fill,
+        "line": {"width": 0},
+        "layer": "below",
+    }
+
+
+def _bar_shapes(areas: HeaderAreasView, colours: Mapping[str, str]) -> list[dict]:
+    """The batch to scale, and the rays from its header to the glass."""
+    shapes = [_rectangle(0, HEADER_BYTES, BAR_TOP, BAR_TOP + BAR_PX, colours["log"])]
+    first = HEADER_BYTES
+    line = {"color": colours["bg"], "width": 1.5}
+    for record in areas.batch.records:
+        last = first + record.size_bytes
+        box = _rectangle(first, last, BAR_TOP, BAR_TOP + BAR_PX, colours["log_soft"])
+        shapes.append(box | {"line": line})
+        first = last
+    rays = [
+        {
+            "type": "line",
+            "x0": x,
+            "y0": BAR_TOP + BAR_PX,
+            "x1": to_x,
+            "y1": FIELDS_TOP,
+            "line": {"color": colours["line_2"], "width": 1},
+            "layer": "below",
+        }
+        for x, to_x in ((0, 0), (HEADER_BYTES, areas.batch.size_bytes))
+    ]
+    return [*shapes, *rays]
+
+
+def _field_shapes(
+    areas: HeaderAreasView, zoom: float, colours: Mapping[str, str], *, is_answered: bool
+) -> list[dict]:
+    return [
+        _rectangle(
+            zoom * field.start,
+            zoom * field.end,
+            FIELDS_TOP,
+            FIELDS_TOP + FIELDS_PX,
+            colours[f"b_{field.kind}"],
+        )
+        | {"line": {"color": colours["bg"], "width": 1.5}}
+        | ({"opacity": 0.35} if is_answered and field.start < CRC_START else {})
+        for field in areas.fields
+    ]
+
+
+def _coverage_shapes(areas: HeaderAreasView, zoom: float, colours: Mapping[str, str]) -> list[dict]:
+    """What the checksum covers, above the bar and above the fields."""
+    return [
+        {
+            "type": "line",
+            "x0": first,
+            "x1": areas.batch.size_bytes,
+            "y0": top,
+            "y1": top,
+            "line": {"color": colours["hit"], "width": 4},
+        }
+        for first, top in ((CRC_START, BAR_TOP - 6), (zoom * CRC_START, FIELDS_TOP - 6))
+    ]
+
+
+def _bar_notes(areas: HeaderAreasView, colours: Mapping[str, str]) -> list[dict]:
+    first, notes = HEADER_BYTES, []
+    for record in areas.batch.records:
+        notes.append(
+            {
+                "x": first + record.size_bytes / 2,
+                "y": BAR_TOP + BAR_PX / 2,
+                "text": say("batch_areas.record", offset=record.offset, size=record.size_bytes),
+                "font": {"size": 13, "color": colours["ink_2"]},
+            }
+        )
+        first += record.size_bytes
+    header = {
+        "x": HEADER_BYTES / 2,
+        "y": BAR_TOP + BAR_PX / 2,
+        "text": say("batch_areas.header", size=HEADER_BYTES),
+        "font": {"size": 13, "color": colours["bg"]},
+    }
+    return [header, *notes]
+
+
+def _field_notes(areas: HeaderAreasView, zoom: float, colours: Mapping[str, str]) -> list[dict]:
+    """Each field's name, upright, and how many bytes it has."""
+    notes = []
+    for field in areas.fields:
+        x = zoom * (field.start + field.end) / 2
+        notes += [
+            {
+                "x": x,
+                "y": FIELDS_TOP + FIELDS_PX / 2,
+                "textangle": -90,
+                "text": render(field.name),
+                "font": {"size": 13, "color": colours["ink"]},
+            },
+            {
+                "x": x,
+                "y": FIELDS_TOP + FIELDS_PX + 11,
+                "text": str(field.end - field.start),
+                "font": {"size": 12, "color": colours["ink_3"]},
+            },
+        ]
+    return notes
+
+
+def _step_notes(colours: Mapping[str, str]) -> list[dict]:
+    return [
+        {
+            "x": 0,
+            "xanchor": "left",
+            "y": FIELDS_TOP + FIELDS_PX + 30,
+            "text": say("batch_areas.steps", step=MAGIC_END),
+            "font": {"size": 13, "color": colours["ink_2"]},
+        }
+    ]
+
+
+def _coverage_notes(areas: HeaderAreasView, colours: Mapping[str, str]) -> list[dict]:
+    style = {"font": {"size": 13, "color": colours["hit_text"]}}
+    return [
+        style
+        | {
+            "x": areas.batch.size_bytes,
+            "xanchor": "right",
+            "y": BAR_TOP - 18,
+            "text": "<b>"
+            + say("batch_areas.covers", n=areas.batch.size_bytes - CRC_START)
+            + "</b>",
+        },
+        {
+            "x": 0,
+            "xanchor": "left",
+            "y": FIELDS_TOP - 14,
+            "text": say("batch_areas.before", n=CRC_START),
+            "font": {"size": 13, "color": colours["ink_2"]},
+        },
+    ]
+
+
+def _field_trace(areas: HeaderAreasView, zoom: float) -> go.Scatter:
+    return go.Scatter(
+        x=[zoom * (field.start + field.end) / 2 for field in areas.fields],
+        y=[FIELDS_TOP + FIELDS_PX / 2] * len(areas.fields),
+        mode="markers",
+        name="fields",
+        marker={"size": 26, "opacity": 0},
+        customdata=[
+            say(
+                "batch_areas.hover_field",
+                field=field.name,
+                first=field.start,
+                last=field.end - 1,
+                value=field.value,
+            )
+            for field in areas.fields
+        ],
+        hovertemplate="%{customdata}<extra></extra>",
+    )

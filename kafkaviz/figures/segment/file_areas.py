@@ -1,0 +1,247 @@
+"""The files of a segment as areas on one scale, and under a glass what is too small to read.
+
+The .log is a rectangle; a file of a hundredth of its bytes has a hundredth of its area.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+
+from kafkaviz.figures import theme
+from kafkaviz.messages import say
+from kafkaviz.units import group, share, size
+
+HEIGHT_PX = 284
+# of the picture, whose sides are 0 to 1: the .log, the column of the small files, the glass
+LOG_WIDTH, LOG_HEIGHT, BASE = 0.5, 0.8, 0.1
+SMALL_X, GLASS_X, GLASS_Y, GLASS_WIDTH, GLASS_HEIGHT = 0.54, 0.7, 0.1, 0.3, 0.8
+SMALL_GAP, GLASS_SHARE = 0.03, 0.34  # of the glass' height: the tallest file in it
+COLOURS = {".log": "log", ".index": "offset", ".timeindex": "time"}
+
+
+@dataclass(frozen=True)
+class FileArea:
+    """A file: its ending, its bytes, and what is in it in words."""
+
+    suffix: str
+    size_bytes: int
+    content: str
+
+
+@dataclass(frozen=True)
+class FileAreasView:
+    """The files of a segment, the .log first.
+
+    Attributes:
+        candidates: sizes that the .index might have, for the question.
+    """
+
+    title: str
+    question: str
+    caption: str
+    files: tuple[FileArea, ...]
+    candidates: tuple[int, ...]
+
+
+def view(
+    sizes: Mapping[str, int],
+    counts: Mapping[str, int],
+    *,
+    candidates: Sequence[int],
+    segment: str,
+    source: str,
+) -> FileAreasView:
+    """The areas of a segment.
+
+    Args:
+        sizes: of .log, .index and .timeindex.
+        counts: how many batches or entries each holds.
+        candidates: sizes that the .index might have.
+        segment: the segment's path in its broker directory.
+        source: where it is from.
+    """
+    files = tuple(
+        FileArea(suffix, sizes[suffix], say(f"file_areas.content{suffix.replace('.', '_')}", n=n))
+        for suffix, n in counts.items()
+    )
+    log_bytes = sizes[".log"]
+    return FileAreasView(
+        say(
+            "file_areas.title",
+            index=share(sizes[".index"], log_bytes),
+            timeindex=share(sizes[".timeindex"], log_bytes),
+        ),
+        say("file_areas.question"),
+        say("file_areas.below", segment=segment, source=source),
+        files,
+        tuple(sorted(candidates)),
+    )
+
+
+def rows(areas: FileAreasView) -> list[tuple[str, str, str, str]]:
+    """The figure as a table: file, bytes, their share of the .log, what is in it."""
+    log_bytes = areas.files[0].size_bytes
+    return [
+        (
+            file.suffix,
+            group(file.size_bytes),
+            share(file.size_bytes, log_bytes),
+            file.content,
+        )
+        for file in areas.files
+    ]
+
+
+def describe(areas: FileAreasView) -> str:
+    """The figure in words, for who does not see it."""
+    return "; ".join(
+        f"{suffix} {size_bytes} B, {part}, {content}"
+        for suffix, size_bytes, part, content in rows(areas)
+    )
+
+
+def figure(areas: FileAreasView, mode: str) -> go.Figure:
+    """The view in a mode, "light" or "dark"."""
+    colours = theme.colours(mode)
+    log_bytes, small_files = areas.files[0].size_bytes, areas.files[1:]
+    sides = [_sides(file.size_bytes, log_bytes) for file in small_files]
+    zoom = min(
+        GLASS_SHARE * GLASS_HEIGHT / max(height for _, height in sides),
+        0.42 * GLASS_WIDTH / max(width for width, _ in sides),
+    )
+    shapes, notes, top = [], [], BASE
+    for file, (width, height) in zip(small_files, sides, strict=True):
+        shapes.append(_box(SMALL_X, top, width, height, colours[COLOURS[file.suffix]]))
+        top += height + SMALL_GAP
+    glass_bottom = top - SMALL_GAP
+    top = GLASS_Y + 0.06
+    for file, (width, height) in zip(small_files, sides, strict=True):
+        colour = COLOURS[file.suffix]
+        shapes.append(_box(GLASS_X + 0.02, top, zoom * width, zoom * height, colours[colour]))
+        notes += _label(GLASS_X + 0.03 + zoom * width, top, file, colours[f"{colour}_text"])
+        top += zoom * height + 0.06
+    widest = max(width for width, _ in sides)
+    glass = [
+        _frame(SMALL_X - 0.008, BASE - 0.025, widest + 0.016, glass_bottom - BASE + 0.05, colours),
+        _frame(GLASS_X, GLASS_Y, GLASS_WIDTH, GLASS_HEIGHT, colours),
+    ]
+    rays = [
+        _ray(SMALL_X + widest + 0.008, y, GLASS_X, glass_y, colours)
+        for y, glass_y in (
+            (BASE - 0.025, GLASS_Y),
+            (glass_bottom + 0.025, GLASS_Y + GLASS_HEIGHT),
+        )
+    ]
+    name = _text(
+        GLASS_X + GLASS_WIDTH,
+        GLASS_Y + GLASS_HEIGHT - 0.05,
+        say("file_areas.glass", times=zoom * zoom),
+        colours["ink_3"],
+        anchor="right",
+    )
+    return _chart(
+        mode,
+        [_log_box(colours), *shapes, *glass, *rays],
+        [*_log_label(areas, colours), *notes, name],
+    )
+
+
+def question_figure(areas: FileAreasView, mode: str) -> go.Figure:
+    """The .log, and how large the .index might be."""
+    colours = theme.colours(mode)
+    log_bytes = areas.files[0].size_bytes
+    shapes, notes, top = [], [], BASE
+    for size_bytes in areas.candidates:
+        width, height = _sides(size_bytes, log_bytes)
+        shapes.append(_frame(SMALL_X, top, width, height, colours))
+        notes.append(
+            _text(
+                SMALL_X + width + 0.015,
+                top + height / 2,
+                say("file_areas.perhaps", size=size(size_bytes)),
+                colours["offset_text"],
+            )
+        )
+        top += max(height, 0.08) + 0.08
+    return _chart(mode, [_log_box(colours), *shapes], [*_log_label(areas, colours), *notes])
+
+
+def _sides(size_bytes: int, log_bytes: int) -> tuple[float, float]:
+    """Width and height of a file, of the shape of the .log."""
+    scale = (size_bytes / log_bytes) ** 0.5
+    return LOG_WIDTH * scale, LOG_HEIGHT * scale
+
+
+def _chart(mode: str, shapes: list[dict], annotations: list[dict]) -> go.Figure:
+    axis = {
+        "visible": False,
+        "fixedrange": True,
+    }
+    chart = go.Figure(go.Scatter(x=[0], y=[0], mode="markers", marker={"opacity": 0}))
+    return chart.update_layout(
+        template=theme.template(mode),
+        height=HEIGHT_PX,
+        margin={"l": 0, "r": 0, "t": 0, "b": 0},
+        showlegend=False,
+        hovermode=False,
+        xaxis=axis | {"range": [0, 1]},
+        yaxis=axis | {"range": [1, 0]},
+        shapes=shapes,
+        annotations=annotations,
+    )
+
+
+def _box(x: float, y: float, width: float, height: float, fill: str) -> dict:
+    return {
+        "type": "rect",
+        "x0": x,
+        "x1": x + width,
+        "y0": y,
+        "y1": y + height,
+        "fillcolor": fill,
+        "line": {"width": 0},
+    }
+
+
+def _log_box(colours: Mapping[str, str]) -> dict:
+    return _box(0, BASE, LOG_WIDTH, LOG_HEIGHT, colours["log_soft"]) | {
+        "line": {"color": colours["log"], "width": 1.5}
+    }
+
+
+def _frame(x: float, y: float, width: float, height: float, colours: Mapping[str, str]) -> dict:
+    line = {"color": colours["ink_3"], "width": 1.2, "dash": "3px,3px"}
+    return _box(x, y, width, height, "rgba(0,0,0,0)") | {"line": line}
+
+
+def _ray(x: float, y: float, to_x: float, to_y: float, colours: Mapping[str, str]) -> dict:
+    line = {"color": colours["line_2"], "width": 1}
+    return {"type": "line", "x0": x, "y0": y, "x1": to_x, "y1": to_y, "line": line}
+
+
+def _log_label(areas: FileAreasView, colours: Mapping[str, str]) -> list[dict]:
+    return _label(0.015, BASE + 0.05, areas.files[0], colours["log_text"])
+
+
+def _label(x: float, y: float, file: FileArea, colour: str) -> list[dict]:
+    """Ending and size, and what is in it."""
+    lines = (
+        f"<b>{file.suffix}</b>",
+        f"{group(file.size_bytes)} B",
+        file.content,
+    )
+    return [_text(x, y, "<br>".join(lines), colour) | {"yanchor": "top"}]
+
+
+def _text(x: float, y: float, text: str, colour: str, *, anchor: str = "left") -> dict:
+    return {
+        "x": x,
+        "y": y,
+        "xanchor": anchor,
+        "yanchor": "middle",
+        "align": "left",
+        "showarrow": False,
+        "text": text,
+        "font": {"size": 13, "color": colour},
+    }

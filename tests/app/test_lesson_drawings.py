@@ -1,0 +1,379 @@
+"""The drawings made for one step of a lesson: what each shows, against a second way to it."""
+
+import logging
+import struct
+import tarfile
+from collections.abc import Iterator
+
+import crc32c
+import numpy as np
+import pytest
+
+from kafkaviz.app import lessons
+from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
+from kafkaviz.app.lessons.kinds import KINDS
+from kafkaviz.app.lessons.live import LIVE, block_location
+from kafkaviz.app.lessons.live.ceiling_search import FIRST_RULE
+from kafkaviz.app.lessons.reader import parse
+from kafkaviz.figures.lookup import ceiling_run, timestamp_zigzag
+from kafkaviz.figures.lookup.ceiling_run import CeilingRunView, WrittenRule
+from kafkaviz.figures.page_cache import moving_middles, page_faults
+from kafkaviz.figures.rolls import limit_race, roll_clock
+from kafkaviz.figures.segment import batch_areas, file_areas
+from tests.conftest import SAMPLES
+
+T = "\u202f"
+MODES = ("light", "dark")
+
+
+@pytest.fixture(autouse=True)
+def quiet() -> None:
+    """Streamlit tells at each cached call that there is no page."""
+    for name in ("scriptrunner_utils.script_run_context", "caching.cache_data_api"):
+        logging.getLogger(f"streamlit.runtime.{name}").setLevel(logging.ERROR)
+
+
+def lesson_block(lesson: str, step: int, kind: str) -> LessonBlock:
+    """A figure of a lesson that comes along."""
+    by_name = {candidate.name: candidate for candidate in lessons.lessons("en")[0]}
+    return by_name[lesson].steps[step - 1].blocks(kind)[0]
+
+
+def block(text: str) -> LessonBlock:
+    """A figure as a lesson would write it."""
+    step = f"## Step\n\n```kafkaviz {text}\n```\n\n"
+    lesson, faults = parse(
+        f"---\ntitle: t\nabout: a\nminutes: 1\n---\n\n{step * 3}", "drawn.en.md", KINDS
+    )
+    assert lesson is not None, faults
+    return lesson.steps[0].blocks()[0]
+
+
+def sample_bytes(name: str) -> bytes:
+    """A file of the clean sample."""
+    with tarfile.open(SAMPLES / "kafka-4.3.1-clean.tar.gz") as archive:
+        member = next(info for info in archive if info.name.endswith(f"/{name}"))
+        return archive.extractfile(member).read()
+
+
+def batch_headers(log: bytes) -> Iterator[tuple[int, int, int, int, int]]:
+    """Of each batch position, size, base offset, base timestamp and largest timestamp."""
+    position = 0
+    while position < len(log):
+        base_offset, length = struct.unpack_from(">qi", log, position)
+        base_ms, largest_ms = struct.unpack_from(">qq", log, position + 27)
+        yield position, length + 12, base_offset, base_ms, largest_ms
+        position += length + 12
+
+
+# ---- lesson 7: the race to the limits, the roll by time
+
+
+def test_the_race_of_the_lesson():
+    """Its title, and each limit at the roll."""
+    view = LIVE["race"].make(lesson_block("rolls", 1, "race"))
+    assert (
+        view.title
+        == "The time index is at its limit first: the segment rolls after 19.8 s, "
+        + ("at 11.3 MiB")
+    )
+    assert limit_race.rows(view) == [
+        ("size", f"16{T}777{T}216 B", f"11{T}900{T}364 B", "71 %", "28 s"),
+        ("time", f"60{T}000 ms", f"19{T}833 ms", "33 %", "1 min"),
+        ("offset index", f"4{T}096 entries", f"2{T}729 entries", "67 %", "29.8 s"),
+        ("time index", f"2{T}729 entries", f"2{T}729 entries", "100 %", "19.8 s"),
+        ("offset range", f"2{T}147{T}483{T}647", f"95{T}426", "< 0.01 %", "much later"),
+    ]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_race_is_drawn_to_the_roll_and_beyond(mode):
+    """The winner's line ends at the limit, another goes on dotted."""
+    view = LIVE["race"].make(lesson_block("rolls", 1, "race"))
+    drawn = limit_race.figure(view, mode)
+    ends = {
+        (trace.name, trace.line.dash): (trace.x[-1], round(trace.y[-1], 3))
+        for trace in drawn.data
+        if trace.mode == "lines"
+    }
+    assert ends[("time index", "solid")] == (19_833, 1)
+    assert ("time index", "dot") not in ends
+    assert ends[("size", "dot")] == (27_961, 1)
+
+
+def test_before_the_answer_no_line_is_drawn():
+    """Where each limit lies, and the start."""
+    view = LIVE["race"].make(lesson_block("rolls", 1, "race"))
+    drawn = limit_race.question_figure(view, "light")
+    assert [trace.mode for trace in drawn.data] == ["markers"]
+    assert "time index" not in view.question
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("race\nworkload: follower\nsegment: 0", "a race is drawn for a leader alone"),
+        ("race\nworkload: day\nsegment: 7\nsegment.jitter.ms: 5", "draws its own jitter"),
+        ("race\nworkload: day\nsegment: 16", "0 to 15"),
+        (
+            "roll-clock\ndata: kafka-4.3.1-clean\ntp: heartbeat-0\nsegment: 0",
+            "segment 00000000000000000000 was not ended by time",
+        ),
+    ],
+)
+def test_what_cannot_be_drawn_says_why(text, fault):
+    """In a line, at the block."""
+    unfit = block(text)
+    with pytest.raises(NoValue, match=fault):
+        LIVE[unfit.kind].make(unfit)
+
+
+def test_the_roll_by_time_is_that_of_the_bytes():
+    """Both timestamps as the headers of both batches have them."""
+    first, second = (
+        list(batch_headers(sample_bytes(f"rolls-by-time-0/{base:020}.log"))) for base in (0, 399)
+    )
+    view = LIVE["roll-clock"].make(lesson_block("rolls", 2, "roll-clock"))
+    assert view.batches == tuple(header[4] - first[0][4] for header in first)
+    assert view.incoming == (second[0][3] - first[0][4], second[0][4] - first[0][4])
+    assert view.between == f"270{T}860 ms > 60{T}000 ms"
+    assert view.segment_ms == 60_000
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_time_line_marks_both_moments(mode):
+    """The two dots are the first batch and the incoming one."""
+    view = LIVE["roll-clock"].make(lesson_block("rolls", 2, "roll-clock"))
+    moments = next(trace for trace in roll_clock.figure(view, mode).data if trace.name == "moments")
+    assert moments.x == (0, 270_860)
+
+
+def test_each_release_says_what_it_compares():
+    """The broker's clock only before 0.10.1, and without timestamps."""
+    clocks = [releases for releases, counts in roll_clock.rows() if "broker’s clock" in counts]
+    assert clocks == ["0.8.1–0.10.0", "0.10.1 and later, without timestamps"]
+
+
+# ---- lesson 6: timestamps in the order of the log
+
+
+def all_records(block: LessonBlock) -> list[tuple[int, int]]:
+    """Every record of a block's segment, as offset and timestamp."""
+    location, anatomy = block_location.anatomy(block)
+    return [
+        (record.offset, record.timestamp_ms)
+        for position in anatomy.batches["position"].tolist()
+        for record in location.segment.records(position)
+    ]
+
+
+def test_the_zigzag_of_the_lesson_is_kafkas_answer():
+    """The first record that is late enough, by a plain loop; and the closest is another one."""
+    zigzag = lesson_block("time", 4, "zigzag")
+    view = LIVE["zigzag"].make(zigzag)
+    records = all_records(zigzag)
+    assert view.answer == next(record for record in records if record[1] >= view.target_ms)
+    assert view.closest == min(records, key=lambda record: abs(record[1] - view.target_ms))
+    assert (view.answer.offset, view.closest.offset) == (3452, 3479)
+
+
+def test_the_running_maximum_is_that_of_the_segment():
+    """Of all records up to each, those before the picture too; every entry lies on it."""
+    zigzag = lesson_block("time", 4, "zigzag")
+    view = LIVE["zigzag"].make(zigzag)
+    largest = {
+        offset: newest
+        for (offset, _), newest in zip(
+            all_records(zigzag),
+            np.maximum.accumulate([time for _, time in all_records(zigzag)]).tolist(),
+            strict=True,
+        )
+    }
+    assert view.running_ms == tuple(largest[record.offset] for record in view.records)
+    assert len(view.entries) > 0
+    assert all(largest[entry.offset] == entry.timestamp_ms for entry in view.entries)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_question_marks_no_record(mode):
+    """Answer, closest record and what is read are there only afterwards."""
+    view = LIVE["zigzag"].make(lesson_block("time", 4, "zigzag"))
+    asked = [trace.name for trace in timestamp_zigzag.question_figure(view, mode).data]
+    drawn = [trace.name for trace in timestamp_zigzag.figure(view, mode).data]
+    assert drawn == [*asked, "circle", "circle-open"]
+    assert "answer" not in view.question
+
+
+# ---- lesson 5: the pages of an index
+
+
+def plain_pages(entries: int) -> tuple[int, ...]:
+    """The pages that a plain bisection for the last entry reads, in order."""
+    pages, low, high = [0], 0, entries - 1
+    while low < high:
+        middle = (low + high + 1) // 2
+        pages.append(middle // 512)
+        low = middle
+    return tuple(dict.fromkeys(pages))
+
+
+def test_the_middles_are_those_of_a_plain_bisection():
+    """13 and 14 pages, as KAFKA-6432 has them."""
+    view = LIVE["middles"].make(lesson_block("warm-section", 1, "middles"))
+    assert [lane.probed_pages for lane in view.lanes] == [plain_pages(6656), plain_pages(7168)]
+    assert view.lanes[1].probed_pages == (0, 7, 10, 12, 13)
+    assert view.lanes[1].fresh_pages == (7, 10, 13)
+
+
+def test_the_second_lane_is_empty_before_the_answer():
+    """No page of it is outlined, and its question is written into it."""
+    view = LIVE["middles"].make(lesson_block("warm-section", 1, "middles"))
+    shapes = moving_middles.question_figure(view, "light").layout.shapes
+    assert sum(shape.line.width > 0 for shape in shapes) == 5
+    assert (
+        sum(shape.line.width > 0 for shape in moving_middles.figure(view, "light").layout.shapes)
+        == 10
+    )
+
+
+def test_the_growth_is_shown_up_to_the_question():
+    """Nothing behind 20 of 40 pages: no lookup, no fault; all of it afterwards."""
+    pages = lesson_block("warm-section", 2, "pages")
+    view = LIVE["pages"].make(pages)
+    cut = page_faults.cut(view, pages["until"] * 512)
+    half = view.lookup_counts.shape[1] // 2
+    assert cut.lookup_counts[:, half:].sum() == 0
+    assert (cut.lookup_counts[:, :half] == view.lookup_counts[:, :half]).all()
+    assert (len(cut.dots), len(view.dots)) == (int((view.dots[:, 0] <= 20 * 512).sum()), 8)
+
+
+# ---- lessons 1 and 2: sizes as areas
+
+
+def area(shape) -> float:
+    """Of a rectangle, in units of the picture."""
+    return abs((shape.x1 - shape.x0) * (shape.y1 - shape.y0))
+
+
+def test_the_files_have_areas_of_their_bytes():
+    """Of each file drawn to scale, beside the .log; under the glass both are larger alike."""
+    sizes = {
+        suffix: len(sample_bytes(f"heartbeat-0/{10905:020}{suffix}"))
+        for suffix in (".log", ".index", ".timeindex")
+    }
+    view = LIVE["file-areas"].make(lesson_block("three-files", 2, "file-areas"))
+    assert {file.suffix: file.size_bytes for file in view.files} == sizes
+    shapes = file_areas.figure(view, "light").layout.shapes
+    log, index, time_index, glass_index, glass_time_index = map(area, shapes[:5])
+    assert index / log == pytest.approx(sizes[".index"] / sizes[".log"])
+    assert time_index / log == pytest.approx(sizes[".timeindex"] / sizes[".log"])
+    assert glass_time_index / glass_index == pytest.approx(time_index / index)
+
+
+def test_the_question_shows_every_candidate_to_scale():
+    """None of them is marked."""
+    view = LIVE["file-areas"].make(lesson_block("three-files", 2, "file-areas"))
+    log, *candidates = file_areas.question_figure(view, "light").layout.shapes
+    bytes_drawn = [round(1_048_527 * area(shape) / area(log)) for shape in candidates]
+    assert bytes_drawn == [2000, 20_000, 86_328]
+    assert len({shape.line.color for shape in candidates}) == 1
+
+
+def test_the_batches_are_those_of_the_bytes():
+    """Where each lies and how long it is; header and records make it up."""
+    headers = list(batch_headers(sample_bytes(f"clicks-none-0/{0:020}.log")))
+    view = LIVE["batch-areas"].make(lesson_block("batches", 1, "batch-areas"))
+    assert [batch[:3] for batch in map(batch_values, view.batches)] == [
+        header[:3] for header in headers[:5]
+    ]
+    assert all(
+        61 + sum(record.size_bytes for record in batch.records) == batch.size_bytes
+        for batch in view.batches
+    )
+
+
+def batch_values(batch) -> tuple[int, int, int]:
+    """Position, bytes and base offset."""
+    return batch.position, batch.size_bytes, batch.base_offset
+
+
+def test_a_byte_has_the_same_area_in_every_batch():
+    """Headers of 61 bytes are as large in each."""
+    view = LIVE["batch-areas"].make(lesson_block("batches", 1, "batch-areas"))
+    shapes = iter(batch_areas.question_figure(view, "light").layout.shapes)
+    for batch in view.batches:
+        areas = [area(next(shapes)) for _ in range(1 + len(batch.records))]
+        assert areas == pytest.approx([61, *(record.size_bytes for record in batch.records)])
+
+
+def test_the_batch_that_is_sent_is_marked_afterwards():
+    """The one that holds offset 65."""
+    view = LIVE["batch-areas"].make(lesson_block("batches", 1, "batch-areas"))
+    drawn = batch_areas.figure(view, "light")
+    assert area(drawn.layout.shapes[-1]) == pytest.approx(427)
+    assert view.batches[view.answer].base_offset == 64
+
+
+def test_the_checksum_covers_what_the_header_says():
+    """CRC-32C of the bytes from 21 on is the stored one; the fields before it are not covered."""
+    view = LIVE["header-areas"].make(lesson_block("batches", 2, "header-areas"))
+    data = sample_bytes(f"clicks-none-0/{0:020}.log")[7624 : 7624 + 427]
+    assert crc32c.crc32c(data[21:]) == struct.unpack_from(">I", data, 17)[0]
+    rows = batch_areas.header_rows(view)
+    assert [field for field, _, covered in rows if covered == "no"] == [
+        "baseOffset",
+        "batchLength",
+        "partitionLeaderEpoch",
+        "magic",
+        "crc",
+    ]
+    assert [field.start for field in view.fields[1:]] == [field.end for field in view.fields[:-1]]
+    assert view.fields[-1].end == 61
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_cover_is_drawn_only_afterwards(mode):
+    """Two lines from byte 21 on."""
+    view = LIVE["header-areas"].make(lesson_block("batches", 2, "header-areas"))
+    asked = batch_areas.header_question_figure(view, mode).layout.shapes
+    drawn = batch_areas.header_figure(view, mode).layout.shapes
+    assert len(drawn) == len(asked) + 2
+    assert [shape.x0 for shape in drawn[-2:]] == [21, 21 * 427 / 61]
+
+
+# ---- lesson 4: a search of the reader's own
+
+
+def drawn_run(target: int, written: WrittenRule | None = None) -> CeilingRunView:
+    """The rule that stands there first."""
+    return ceiling_run.view(FIRST_RULE, (6, 14, 22, 26, 31), target, written)
+
+
+def test_a_rule_that_never_ends_says_so():
+    """In the title, in the last row, and at its targets."""
+    view = drawn_run(23)
+    assert view.title == "For 23 it never ends; right for 2 of 15 targets"
+    assert view.verdict == "lo = 2, hi = 3 again: it never ends"
+    assert [target for target, mark in view.marks.items() if mark == "✓"] == [5, 6]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_each_turn_is_a_numbered_disc_on_its_middle(mode):
+    """Turn by turn, and no disc for an answer that never comes."""
+    view = drawn_run(23)
+    discs = ceiling_run.figure(view, mode).data[0]
+    assert list(discs.x) == [step.mid + 0.5 for step in view.run.steps]
+    assert list(discs.text) == ["1", "2", "3", "4"][: len(view.run.steps)]
+
+
+def test_a_written_rule_is_run_on_the_same_target():
+    """`slot + 1` at a key: lookup gives it, the rule the next."""
+    view = drawn_run(22, WrittenRule(2, 3))
+    assert view.written_text == "Your written rule: lookup slot 2, it says slot 3 ✗"
+    assert drawn_run(23, WrittenRule(2, 3)).written_text.endswith("it says slot 3 ✓")
+
+
+def test_keys_that_do_not_rise_are_refused():
+    """In a line."""
+    with pytest.raises(NoValue, match="keys are 2 to 12 whole numbers that rise"):
+        LIVE["own-search"].make(block("own-search\nkeys: 6 6 7\ntarget: 6"))

@@ -1,0 +1,146 @@
+"""The Workshop's stage in a real browser: what the first screen holds, the projector, and the
+teacher's second window.
+"""
+
+import pytest
+
+from kafkaviz.app import lessons
+from tests.support.browser import heading, watched
+
+pytestmark = pytest.mark.browser
+SIZES = ((1280, 720), (1024, 768))
+LEAST_PART = 0.8  # of the figure's height
+SAMPLE = {("three-files", 1), ("batches", 2), ("binary-search", 1), ("after-a-crash", 3)}
+STEPS = [
+    pytest.param(
+        language,
+        lesson.name,
+        part,
+        step.title,
+        marks=() if language == "en" and (lesson.name, part) in SAMPLE else pytest.mark.nightly,
+        id=f"{language}-{lesson.name}-{part}",
+    )
+    for language in ("en", "zh")
+    for lesson in lessons.lessons(language)[0]
+    for part, step in enumerate(lesson.steps, 1)
+]
+# the parts of the first figure that are seen, of its height, and how far the question reaches
+FIRST_SCREEN = """() => {
+  const figures = document.querySelector('.st-key-kv_figures'),
+    next = [...figures.children].findIndex(child => child.querySelector('[data-testid=stSpace]')),
+    parts = [...figures.children].slice(0, next < 0 ? undefined : next),
+    boxes = parts.map(part => part.getBoundingClientRect()).filter(box => box.height),
+    top = Math.min(...boxes.map(box => box.top)),
+    bottom = Math.max(...boxes.map(box => box.bottom)),
+    question = document.querySelector('[class*=st-key-kv_ask], [class*=st-key-kv_task]'),
+    asked = [...(question?.querySelectorAll('p, button, input, .kv-given') ?? [])]
+      .filter(part => !part.closest('.st-key-kv_reveal, .st-key-kv_helps'))
+      .map(part => part.getBoundingClientRect().bottom);
+  return {
+    seen: (Math.min(innerHeight, bottom) - Math.max(0, top)) / (bottom - top),
+    figure: bottom - top,
+    asked: Math.max(0, ...asked),
+    wide: document.documentElement.scrollWidth - innerWidth,
+    empty: document.querySelectorAll('.kv-wait').length,
+  };
+}"""
+# the words of a figure that are smaller than 16 pixels, as they are drawn
+SMALL_WORDS = """() => {
+  const small = [];
+  const walk = root => {
+    for (const el of root.querySelectorAll('*')) {
+      if (el.shadowRoot) walk(el.shadowRoot);
+      const own = [...el.childNodes].some(node => node.nodeType === 3 && node.data.trim());
+      if (!own || !el.getClientRects().length || el.closest('style, script')) continue;
+      const style = getComputedStyle(el), svg = el.ownerSVGElement;
+      const drawn = svg?.viewBox?.baseVal?.width
+        ? svg.getBoundingClientRect().width / svg.viewBox.baseVal.width / el.currentCSSZoom : 1;
+      const size = parseFloat(style.fontSize) * el.currentCSSZoom * drawn;
+      if (style.visibility !== 'hidden' && size < 15.95)
+        small.push(`${el.tagName}.${el.className?.baseVal ?? el.className} ${size} ${el.textContent}`);
+    }
+  };
+  walk(document.querySelector('.st-key-kv_stage'));
+  return small;
+}"""
+
+
+def open_step(page, server, language: str, lesson: str, part: int, more: str = "") -> None:
+    """A step as it opens, its figure drawn."""
+    spoken = "" if language == "en" else "&lang=zh"
+    page.goto(f"{server}/workshop?lesson={lesson}&at={part}{spoken}{more}")
+    page.locator(".st-key-kv_figures").wait_for()
+    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+    page.wait_for_function(
+        "[...document.querySelectorAll('.st-key-kv_figures .stPlotlyChart')]"
+        ".every(chart => chart.querySelector('.main-svg'))"
+    )
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done, 120)))")
+
+
+@pytest.mark.parametrize(("language", "lesson", "part", "title"), STEPS)
+def test_figure_and_question_are_on_the_first_screen(
+    server, browser, language, lesson, part, title
+):
+    """Four fifths of the figure and all that is asked, in both sizes; and never an empty box."""
+    with watched(browser) as page:
+        for width, height in SIZES:
+            page.set_viewport_size({"width": width, "height": height})
+            open_step(page, server, language, lesson, part)
+            heading(page, title)
+            screen = page.evaluate(FIRST_SCREEN)
+            assert screen["seen"] >= LEAST_PART, (width, screen)
+            assert screen["asked"] <= height, (width, screen)
+            assert screen["wide"] <= 0, (width, screen)
+
+
+@pytest.mark.parametrize(
+    ("width", "height"),
+    [
+        (1280, 720),
+        *(pytest.param(*size, marks=pytest.mark.nightly) for size in ((1024, 768), (1920, 1080))),
+    ],
+)
+def test_a_projector_shows_no_small_word(server, browser, width, height):
+    """F leads into it and out of it, Escape out; the address has it; arrows and Page keys work."""
+    with watched(browser) as page:
+        page.set_viewport_size({"width": width, "height": height})
+        open_step(page, server, "en", "binary-search", 2)
+        page.keyboard.press("f")
+        page.wait_for_url("**projector=1**")
+        page.wait_for_function("document.querySelector('.st-key-kv_stage').currentCSSZoom > 1.3")
+        page.wait_for_timeout(300)
+        assert page.evaluate(SMALL_WORDS) == []
+        assert not page.locator("[data-testid=stSidebar]").is_visible()
+        assert page.evaluate(FIRST_SCREEN)["seen"] >= LEAST_PART
+        page.locator(".count", has_text="step 1 of").wait_for(state="attached")
+        page.keyboard.press("ArrowRight")
+        page.locator(".count", has_text="step 2 of").wait_for(state="attached")
+        page.keyboard.press("PageDown")
+        heading(page, "Homework: the ceiling")
+        page.keyboard.press("Escape")
+        page.wait_for_url(lambda url: "projector" not in url)
+        page.locator(".st-key-kv_lessons").wait_for()
+
+
+def test_the_teachers_windows_go_on_together(server, browser):
+    """Notes in a second window; either moves the other, and a stranger's window stays."""
+    with watched(browser) as page:
+        open_step(page, server, "en", "last-offset", 2)
+        stranger = page.context.new_page()
+        open_step(stranger, server, "en", "last-offset", 2)
+        with page.expect_popup() as opened:
+            page.get_by_role("button", name="Teacher’s notes").click()
+        notes = opened.value
+        heading(notes, "What the entry says")
+        notes.get_by_text("minute 13.5 to 15 of 45").wait_for()
+        assert notes.locator(".st-key-kv_figures").count() == 0
+        notes.get_by_role("button", name="Start the clock").click()
+        notes.get_by_text("before the plan").or_(notes.get_by_text("ahead of the plan")).wait_for()
+        notes.locator(".st-key-kv_next button").click()
+        heading(notes, "Stepping over batches")
+        heading(page, "Stepping over batches")
+        page.locator(".st-key-kv_back button").click()
+        heading(page, "What the entry says")
+        heading(notes, "What the entry says")
+        assert stranger.locator("h1").first.inner_text() == "What the entry says"
