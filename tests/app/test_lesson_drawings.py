@@ -310,7 +310,7 @@ def test_the_batch_that_is_sent_is_marked_afterwards():
     """The one that holds offset 65."""
     view = LIVE["batch-areas"].make(lesson_block("batches", 1, "batch-areas"))
     drawn = batch_areas.figure(view, "light")
-    assert area(drawn.layout.shapes[-1]) == pytest.approx(427)
+    assert area(drawn.layout.shapes[-2]) == pytest.approx(427)
     assert view.batches[view.answer].base_offset == 64
 
 

@@ -83,6 +83,8 @@ def view(lookup: TimestampLookup, partition: str, source: str) -> ZigzagView:
     running = tuple(accumulate(times, max, initial=lookup.newest_before_ms))[1:]
     late = sum(time_ms < newest_ms for time_ms, newest_ms in zip(times, running, strict=True))
     closest = min(lookup.records, key=lambda record: abs(record.timestamp_ms - lookup.target_ms))
+    lowest_ms = max(min(times), min(running) - DEEPEST_MS)
+    older = sum(time_ms < lowest_ms for time_ms in times)
     target = clock(lookup.target_ms)
     values = {"offset": lookup.answer.offset, "closest": closest.offset}
     is_closest = closest == lookup.answer
@@ -90,8 +92,9 @@ def view(lookup: TimestampLookup, partition: str, source: str) -> ZigzagView:
         say("zigzag.title_closest" if is_closest else "zigzag.title", target=target, **values),
         say("zigzag.question", target=target),
         say(
-            "zigzag.below",
+            "zigzag.below_older" if older else "zigzag.below",
             late=late,
+            older=older,
             count=len(times),
             segment=f"{partition}/{file_stem(lookup.base_offset)}",
             source=source,
@@ -100,7 +103,7 @@ def view(lookup: TimestampLookup, partition: str, source: str) -> ZigzagView:
         lookup.records,
         running,
         lookup.entries,
-        max(min(times), min(running) - DEEPEST_MS),
+        lowest_ms,
         lookup.start_offset,
         lookup.answer,
         None if is_closest else closest,
@@ -145,14 +148,14 @@ def figure(zigzag: ZigzagView, mode: str) -> go.Figure:
         annotations=[
             *chart.layout.annotations,
             *(
-                _mark_annotation(zigzag, record, key, colours[f"{name}_text"], side)
+                _mark_annotation(zigzag, record, key, side, colours=colours, name=name)
                 for record, _, name, key, side in marks
             ),
             {
                 "x": zigzag.start_offset,
-                "y": 0,
+                "y": 1,
                 "yref": "paper",
-                "yanchor": "bottom",
+                "yanchor": "top",
                 "xanchor": "left",
                 "xshift": 3,
                 "showarrow": False,
@@ -244,21 +247,21 @@ def _name_annotations(zigzag: ZigzagView, colours: Mapping[str, str]) -> list[di
             "y": zigzag.running_ms[0],
             "xanchor": "left",
             "yanchor": "bottom",
-            "yshift": 8,
+            "yshift": 26,
             "showarrow": False,
             "text": say("zigzag.newest"),
         }
     ]
     if zigzag.entries:
-        last_entry = zigzag.entries[-1]
+        first_entry = zigzag.entries[0]
         names.append(
             style
             | {
-                "x": last_entry.offset,
-                "y": last_entry.timestamp_ms,
-                "ax": -16,
-                "ay": -30,
-                "xanchor": "right",
+                "x": first_entry.offset,
+                "y": first_entry.timestamp_ms,
+                "ax": 12,
+                "ay": -44,
+                "xanchor": "center",
                 "arrowhead": 0,
                 "arrowwidth": 1.2,
                 "arrowcolor": colours["time"],
@@ -357,7 +360,13 @@ def _mark_trace(record: TimedRecord, symbol: str, colour: str) -> go.Scatter:
 
 
 def _mark_annotation(
-    zigzag: ZigzagView, record: TimedRecord, key: str, colour: str, side: int
+    zigzag: ZigzagView,
+    record: TimedRecord,
+    key: str,
+    side: int,
+    *,
+    colours: Mapping[str, str],
+    name: str,
 ) -> dict:
     """The words of a mark, above or below it, towards the middle of the picture."""
     offsets = [timed.offset for timed in zigzag.records]
@@ -370,10 +379,12 @@ def _mark_annotation(
         "xanchor": "right" if is_left else "left",
         "arrowhead": 0,
         "arrowwidth": 1.2,
-        "arrowcolor": colour,
+        "arrowcolor": colours[name],
         "standoff": 8,
+        "bgcolor": colours["bg"],
+        "borderpad": 2,
         "text": f"<b>{say(key, offset=record.offset)}</b>",
-        "font": {"size": 13, "color": colour},
+        "font": {"size": 13, "color": colours[f"{name}_text"]},
     }
 
 
