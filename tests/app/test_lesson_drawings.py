@@ -17,6 +17,7 @@ from kafkaviz.app.lessons.live.ceiling_search import FIRST_RULE
 from kafkaviz.app.lessons.reader import parse
 from kafkaviz.figures.lookup import ceiling_run, timestamp_zigzag
 from kafkaviz.figures.lookup.ceiling_run import CeilingRunView, WrittenRule
+from kafkaviz.figures.lookup.timestamp_zigzag import TimedRecord, TimestampLookup
 from kafkaviz.figures.page_cache import moving_middles, page_faults
 from kafkaviz.figures.rolls import limit_race, roll_clock
 from kafkaviz.figures.segment import batch_areas, file_areas
@@ -192,6 +193,16 @@ def test_the_running_maximum_is_that_of_the_segment():
     assert view.running_ms == tuple(largest[record.offset] for record in view.records)
     assert len(view.entries) > 0
     assert all(largest[entry.offset] == entry.timestamp_ms for entry in view.entries)
+
+
+def test_what_is_before_the_picture_counts():
+    """A record that is older than one before the picture is late in it, too."""
+    records = tuple(TimedRecord(10 + number, time) for number, time in enumerate((40, 50, 70)))
+    view = timestamp_zigzag.view(
+        TimestampLookup(0, 65, records, 60, (), 10, records[2]), "sensors-0", "a sample"
+    )
+    assert view.running_ms == (60, 60, 70)
+    assert view.caption.startswith("2 of these 3 records are older")
 
 
 @pytest.mark.parametrize("mode", MODES)
