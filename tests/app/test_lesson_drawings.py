@@ -380,11 +380,11 @@ def test_each_turn_is_a_numbered_disc_on_its_middle(mode):
 def test_a_written_rule_is_run_on_the_same_target():
     """`slot + 1` at a key: lookup gives it, the rule the next."""
     view = drawn_run(22, WrittenRule(2, 3))
-    assert view.written_text == "Your written rule: lookup slot 2, it says slot 3 ✗"
-    assert drawn_run(23, WrittenRule(2, 3)).written_text.endswith("it says slot 3 ✓")
+    assert view.written_text == "Your rule: lookup slot 2 → slot 3 ✗"
+    assert drawn_run(23, WrittenRule(2, 3)).written_text.endswith("→ slot 3 ✓")
 
 
 def test_keys_that_do_not_rise_are_refused():
     """In a line."""
-    with pytest.raises(NoValue, match="keys are 2 to 12 whole numbers that rise"):
+    with pytest.raises(NoValue, match="keys are 2 to 8 whole numbers that rise"):
         LIVE["own-search"].make(block("own-search\nkeys: 6 6 7\ntarget: 6"))

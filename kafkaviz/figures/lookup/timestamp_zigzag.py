@@ -231,45 +231,35 @@ def _frame(zigzag: ZigzagView, mode: str) -> go.Figure:
                 "text": f"<b>{say('zigzag.target', target=clock(zigzag.target_ms))}</b>",
                 "font": {"size": 13, "color": colours["ink"]},
             },
-            *_name_annotations(zigzag, colours),
+            _legend_annotation(colours),
             theme.axis_name(say("why_offset.offset"), colours, shift_px=-20),
         ],
     )
 
 
-def _name_annotations(zigzag: ZigzagView, colours: Mapping[str, str]) -> list[dict]:
-    """What the line on top is, and what the hexagons are."""
-    style = {"font": {"size": 13, "color": colours["time_text"]}}
-    names = [
-        style
-        | {
-            "x": zigzag.records[0].offset,
-            "y": zigzag.running_ms[0],
-            "xanchor": "left",
-            "yanchor": "bottom",
-            "yshift": 26,
-            "showarrow": False,
-            "text": say("zigzag.newest"),
-        }
-    ]
-    if zigzag.entries:
-        first_entry = zigzag.entries[0]
-        names.append(
-            style
-            | {
-                "x": first_entry.offset,
-                "y": first_entry.timestamp_ms,
-                "ax": 12,
-                "ay": -44,
-                "xanchor": "center",
-                "arrowhead": 0,
-                "arrowwidth": 1.2,
-                "arrowcolor": colours["time"],
-                "standoff": 8,
-                "text": say("zigzag.entry"),
-            }
-        )
-    return names
+def _legend_annotation(colours: Mapping[str, str]) -> dict:
+    """What the line on top is, the hexagons and the dots, above the picture."""
+    parts = (
+        ("━", "time", "time_text", "zigzag.newest"),
+        ("⬢", "time", "time_text", "zigzag.entry"),
+    )
+    text = "&nbsp;&nbsp; ".join(
+        f'<span style="color:{colours[mark_colour]}">{mark}</span> '
+        f'<span style="color:{colours[colour]}">{say(key)}</span>'
+        for mark, mark_colour, colour, key in parts
+    )
+    return {
+        "xref": "paper",
+        "x": 0,
+        "xanchor": "left",
+        "yref": "paper",
+        "y": 1,
+        "yanchor": "bottom",
+        "yshift": 8,
+        "showarrow": False,
+        "text": text,
+        "font": {"size": 13},
+    }
 
 
 def _ticks(lowest_ms: int, top_ms: int) -> list[int]:

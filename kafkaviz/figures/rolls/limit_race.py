@@ -18,7 +18,7 @@ from kafkaviz.simulate.writer.roll_reason import Cause
 from kafkaviz.units import duration, group, share, size
 
 HEIGHT_PX, LEFT_PX, RIGHT_PX, BOTTOM_PX = 330, 52, 12, 40
-LABEL_PX, LEAST_WIDTH_PX = 17, 560  # a row of names, and the narrowest the figure is drawn
+LABEL_PX, LEAST_WIDTH_PX = 17, 440  # a row of names, and the narrowest the figure is drawn
 MOST_ROLLS = 4  # lines are followed at most so many times as long as the segment was open
 MARGIN = 1.04  # of time behind the last limit
 POINTS = 160  # of a line
@@ -189,9 +189,9 @@ def question_figure(race_view: LimitRaceView, mode: str) -> go.Figure:
     style = {"showarrow": False, "xanchor": "left", "align": "left"}
     columns = (
         (0.02, "", [f"<b>{line.name}</b>" for line in race_view.lines]),
-        (0.2, say("limit_race.head_most"), [line.limit_text for line in race_view.lines]),
+        (0.33, say("limit_race.head_most"), [line.limit_text for line in race_view.lines]),
         (
-            0.44,
+            0.68,
             say("limit_race.early", span=duration(race_view.early_ms)),
             [line.early_text for line in race_view.lines],
         ),
@@ -204,7 +204,7 @@ def question_figure(race_view: LimitRaceView, mode: str) -> go.Figure:
             "yanchor": "top",
             "yshift": -10 - 24 * row,
             "text": text,
-            "font": {"size": 14, "color": colour},
+            "font": {"size": 13, "color": colour},
         }
         | style
         for x, head, texts in columns
