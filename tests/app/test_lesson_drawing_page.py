@@ -52,4 +52,4 @@ def test_a_written_rule_is_run_beside_it():
     """What is typed into the exercise, on the target of the figure."""
     at = page(lesson="binary-search", at="3", given="slot + 1", **{"for": "22"})
     alternatives = [chart.proto.alt for chart in at.get("plotly_chart")]
-    assert any("lookup slot 2, it says slot 3 ✗" in words for words in alternatives)
+    assert any("lookup slot 2 → slot 3 ✗" in words for words in alternatives)

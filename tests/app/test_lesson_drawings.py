@@ -17,6 +17,7 @@ from kafkaviz.app.lessons.live.ceiling_search import FIRST_RULE
 from kafkaviz.app.lessons.reader import parse
 from kafkaviz.figures.lookup import ceiling_run, timestamp_zigzag
 from kafkaviz.figures.lookup.ceiling_run import CeilingRunView, WrittenRule
+from kafkaviz.figures.lookup.timestamp_zigzag import TimedRecord, TimestampLookup
 from kafkaviz.figures.page_cache import moving_middles, page_faults
 from kafkaviz.figures.rolls import limit_race, roll_clock
 from kafkaviz.figures.segment import batch_areas, file_areas
@@ -194,6 +195,16 @@ def test_the_running_maximum_is_that_of_the_segment():
     assert all(largest[entry.offset] == entry.timestamp_ms for entry in view.entries)
 
 
+def test_what_is_before_the_picture_counts():
+    """A record that is older than one before the picture is late in it, too."""
+    records = tuple(TimedRecord(10 + number, time) for number, time in enumerate((40, 50, 70)))
+    view = timestamp_zigzag.view(
+        TimestampLookup(0, 65, records, 60, (), 10, records[2]), "sensors-0", "a sample"
+    )
+    assert view.running_ms == (60, 60, 70)
+    assert view.caption.startswith("2 of these 3 records are older")
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_the_question_marks_no_record(mode):
     """Answer, closest record and what is read are there only afterwards."""
@@ -310,7 +321,7 @@ def test_the_batch_that_is_sent_is_marked_afterwards():
     """The one that holds offset 65."""
     view = LIVE["batch-areas"].make(lesson_block("batches", 1, "batch-areas"))
     drawn = batch_areas.figure(view, "light")
-    assert area(drawn.layout.shapes[-1]) == pytest.approx(427)
+    assert area(drawn.layout.shapes[-2]) == pytest.approx(427)
     assert view.batches[view.answer].base_offset == 64
 
 
@@ -369,11 +380,11 @@ def test_each_turn_is_a_numbered_disc_on_its_middle(mode):
 def test_a_written_rule_is_run_on_the_same_target():
     """`slot + 1` at a key: lookup gives it, the rule the next."""
     view = drawn_run(22, WrittenRule(2, 3))
-    assert view.written_text == "Your written rule: lookup slot 2, it says slot 3 ✗"
-    assert drawn_run(23, WrittenRule(2, 3)).written_text.endswith("it says slot 3 ✓")
+    assert view.written_text == "Your rule: lookup slot 2 → slot 3 ✗"
+    assert drawn_run(23, WrittenRule(2, 3)).written_text.endswith("→ slot 3 ✓")
 
 
 def test_keys_that_do_not_rise_are_refused():
     """In a line."""
-    with pytest.raises(NoValue, match="keys are 2 to 12 whole numbers that rise"):
+    with pytest.raises(NoValue, match="keys are 2 to 8 whole numbers that rise"):
         LIVE["own-search"].make(block("own-search\nkeys: 6 6 7\ntarget: 6"))

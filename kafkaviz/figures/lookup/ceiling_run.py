@@ -337,7 +337,7 @@ def _row_notes(run_view: CeilingRunView, colours: Mapping[str, str]) -> list[dic
     lost = [
         _note(
             run_view.run.ceiling + 0.5,
-            _row_middle(row + 1) - ROW_PX / 2,
+            _row_middle(row + 1),
             "<b>✗</b>",
             colours["torn_text"],
             size=17,

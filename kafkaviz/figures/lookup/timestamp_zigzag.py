@@ -83,6 +83,8 @@ def view(lookup: TimestampLookup, partition: str, source: str) -> ZigzagView:
     running = tuple(accumulate(times, max, initial=lookup.newest_before_ms))[1:]
     late = sum(time_ms < newest_ms for time_ms, newest_ms in zip(times, running, strict=True))
     closest = min(lookup.records, key=lambda record: abs(record.timestamp_ms - lookup.target_ms))
+    lowest_ms = max(min(times), min(running) - DEEPEST_MS)
+    older = sum(time_ms < lowest_ms for time_ms in times)
     target = clock(lookup.target_ms)
     values = {"offset": lookup.answer.offset, "closest": closest.offset}
     is_closest = closest == lookup.answer
@@ -90,8 +92,9 @@ def view(lookup: TimestampLookup, partition: str, source: str) -> ZigzagView:
         say("zigzag.title_closest" if is_closest else "zigzag.title", target=target, **values),
         say("zigzag.question", target=target),
         say(
-            "zigzag.below",
+            "zigzag.below_older" if older else "zigzag.below",
             late=late,
+            older=older,
             count=len(times),
             segment=f"{partition}/{file_stem(lookup.base_offset)}",
             source=source,
@@ -100,7 +103,7 @@ def view(lookup: TimestampLookup, partition: str, source: str) -> ZigzagView:
         lookup.records,
         running,
         lookup.entries,
-        max(min(times), min(running) - DEEPEST_MS),
+        lowest_ms,
         lookup.start_offset,
         lookup.answer,
         None if is_closest else closest,
@@ -145,14 +148,14 @@ def figure(zigzag: ZigzagView, mode: str) -> go.Figure:
         annotations=[
             *chart.layout.annotations,
             *(
-                _mark_annotation(zigzag, record, key, colours[f"{name}_text"], side)
+                _mark_annotation(zigzag, record, key, side, colours=colours, name=name)
                 for record, _, name, key, side in marks
             ),
             {
                 "x": zigzag.start_offset,
-                "y": 0,
+                "y": 1,
                 "yref": "paper",
-                "yanchor": "bottom",
+                "yanchor": "top",
                 "xanchor": "left",
                 "xshift": 3,
                 "showarrow": False,
@@ -228,45 +231,35 @@ def _frame(zigzag: ZigzagView, mode: str) -> go.Figure:
                 "text": f"<b>{say('zigzag.target', target=clock(zigzag.target_ms))}</b>",
                 "font": {"size": 13, "color": colours["ink"]},
             },
-            *_name_annotations(zigzag, colours),
+            _legend_annotation(colours),
             theme.axis_name(say("why_offset.offset"), colours, shift_px=-20),
         ],
     )
 
 
-def _name_annotations(zigzag: ZigzagView, colours: Mapping[str, str]) -> list[dict]:
-    """What the line on top is, and what the hexagons are."""
-    style = {"font": {"size": 13, "color": colours["time_text"]}}
-    names = [
-        style
-        | {
-            "x": zigzag.records[0].offset,
-            "y": zigzag.running_ms[0],
-            "xanchor": "left",
-            "yanchor": "bottom",
-            "yshift": 8,
-            "showarrow": False,
-            "text": say("zigzag.newest"),
-        }
-    ]
-    if zigzag.entries:
-        last_entry = zigzag.entries[-1]
-        names.append(
-            style
-            | {
-                "x": last_entry.offset,
-                "y": last_entry.timestamp_ms,
-                "ax": -16,
-                "ay": -30,
-                "xanchor": "right",
-                "arrowhead": 0,
-                "arrowwidth": 1.2,
-                "arrowcolor": colours["time"],
-                "standoff": 8,
-                "text": say("zigzag.entry"),
-            }
-        )
-    return names
+def _legend_annotation(colours: Mapping[str, str]) -> dict:
+    """What the line on top is, the hexagons and the dots, above the picture."""
+    parts = (
+        ("━", "time", "time_text", "zigzag.newest"),
+        ("⬢", "time", "time_text", "zigzag.entry"),
+    )
+    text = "&nbsp;&nbsp; ".join(
+        f'<span style="color:{colours[mark_colour]}">{mark}</span> '
+        f'<span style="color:{colours[colour]}">{say(key)}</span>'
+        for mark, mark_colour, colour, key in parts
+    )
+    return {
+        "xref": "paper",
+        "x": 0,
+        "xanchor": "left",
+        "yref": "paper",
+        "y": 1,
+        "yanchor": "bottom",
+        "yshift": 8,
+        "showarrow": False,
+        "text": text,
+        "font": {"size": 13},
+    }
 
 
 def _ticks(lowest_ms: int, top_ms: int) -> list[int]:
@@ -357,7 +350,13 @@ def _mark_trace(record: TimedRecord, symbol: str, colour: str) -> go.Scatter:
 
 
 def _mark_annotation(
-    zigzag: ZigzagView, record: TimedRecord, key: str, colour: str, side: int
+    zigzag: ZigzagView,
+    record: TimedRecord,
+    key: str,
+    side: int,
+    *,
+    colours: Mapping[str, str],
+    name: str,
 ) -> dict:
     """The words of a mark, above or below it, towards the middle of the picture."""
     offsets = [timed.offset for timed in zigzag.records]
@@ -370,10 +369,12 @@ def _mark_annotation(
         "xanchor": "right" if is_left else "left",
         "arrowhead": 0,
         "arrowwidth": 1.2,
-        "arrowcolor": colour,
+        "arrowcolor": colours[name],
         "standoff": 8,
+        "bgcolor": colours["bg"],
+        "borderpad": 2,
         "text": f"<b>{say(key, offset=record.offset)}</b>",
-        "font": {"size": 13, "color": colour},
+        "font": {"size": 13, "color": colours[f"{name}_text"]},
     }
 
 

@@ -18,7 +18,7 @@ from kafkaviz.simulate.writer.roll_reason import Cause
 from kafkaviz.units import duration, group, share, size
 
 HEIGHT_PX, LEFT_PX, RIGHT_PX, BOTTOM_PX = 330, 52, 12, 40
-LABEL_PX, LEAST_WIDTH_PX = 17, 560  # a row of names, and the narrowest the figure is drawn
+LABEL_PX, LEAST_WIDTH_PX = 17, 440  # a row of names, and the narrowest the figure is drawn
 MOST_ROLLS = 4  # lines are followed at most so many times as long as the segment was open
 MARGIN = 1.04  # of time behind the last limit
 POINTS = 160  # of a line
@@ -30,6 +30,7 @@ class RaceLine:
     """The way to one limit.
 
     Attributes:
+        early_text: how far it is after `early_ms` of the view.
         points: (n, 2) of ms since the segment's first append and the share of the limit.
         reached_ms: when this limit alone would have ended the segment, None if not in the picture.
     """
@@ -38,6 +39,7 @@ class RaceLine:
     name: str
     limit_text: str
     roll_text: str
+    early_text: str
     points: np.ndarray
     share_at_roll: float
     reached_ms: int | None
@@ -49,6 +51,7 @@ class LimitRaceView:
 
     Attributes:
         question: the title while it is still asked which limit is first.
+        early_ms: a moment soon after the first append.
         end_ms: the right end of the picture.
     """
 
@@ -58,6 +61,7 @@ class LimitRaceView:
     lines: tuple[RaceLine, ...]
     cause: Cause
     roll_ms: int
+    early_ms: int
     end_ms: float
 
 
@@ -78,7 +82,11 @@ def view(limit_race: LimitRace, base_offset: int, workload_title: str) -> LimitR
         if append is not None and limit_race.at_ms[append] <= MOST_ROLLS * max(roll_ms, 1)
     }
     end_ms = MARGIN * max(1, *reached_ms.values())
-    lines = tuple(_line(limit_race, limit, roll, reached_ms.get(limit), end_ms) for limit in Cause)
+    early_ms = 10 ** max(0, len(str(roll_ms)) - 2)
+    early = int(np.searchsorted(limit_race.at_ms, early_ms))
+    lines = tuple(
+        _line(limit_race, limit, (early, roll), reached_ms.get(limit), end_ms) for limit in Cause
+    )
     return LimitRaceView(
         say(
             "limit_race.title",
@@ -91,24 +99,36 @@ def view(limit_race: LimitRace, base_offset: int, workload_title: str) -> LimitR
         lines,
         cause,
         roll_ms,
+        early_ms,
         end_ms,
     )
 
 
 def _line(
-    limit_race: LimitRace, cause: Cause, roll: int, reached_ms: int | None, end_ms: float
+    limit_race: LimitRace,
+    cause: Cause,
+    appends: tuple[int, int],
+    reached_ms: int | None,
+    end_ms: float,
 ) -> RaceLine:
+    """A line.
+
+    Args:
+        appends: an early one, and the one that rolls the segment.
+    """
+    early, roll = appends
     last = limit_race.reached[cause] if reached_ms is not None else None
     if last is None:
         last = int(np.searchsorted(limit_race.at_ms, end_ms, "right")) - 1
-    appends = np.unique([*np.linspace(0, last, POINTS).astype(int), min(roll, last)])
+    drawn = np.unique([*np.linspace(0, last, POINTS).astype(int), min(roll, last)])
     shares = np.minimum(limit_race.shares(cause), 1)
     return RaceLine(
         cause,
         roll_text.cause_name(cause),
         _amount(cause, limit_race.limits[cause]),
         _amount(cause, int(limit_race.amounts[cause][roll])),
-        np.column_stack([limit_race.at_ms[appends], shares[appends]]),
+        _amount(cause, int(limit_race.amounts[cause][early])),
+        np.column_stack([limit_race.at_ms[drawn], shares[drawn]]),
         float(shares[roll]),
         reached_ms,
     )
@@ -167,18 +187,38 @@ def question_figure(race_view: LimitRaceView, mode: str) -> go.Figure:
         hoverinfo="skip",
     )
     style = {"showarrow": False, "xanchor": "left", "align": "left"}
+    columns = (
+        (0.02, "", [f"<b>{line.name}</b>" for line in race_view.lines]),
+        (0.33, say("limit_race.head_most"), [line.limit_text for line in race_view.lines]),
+        (
+            0.68,
+            say("limit_race.early", span=duration(race_view.early_ms)),
+            [line.early_text for line in race_view.lines],
+        ),
+    )
     limits = [
         {
             "xref": "paper",
-            "x": 0.02,
+            "x": x,
             "y": 1,
             "yanchor": "top",
-            "yshift": -10 - 22 * number,
-            "text": f"<b>{line.name}</b>  {line.limit_text}",
-            "font": {"size": 14, "color": _text_colour(line.cause, colours)},
+            "yshift": -10 - 24 * row,
+            "text": text,
+            "font": {"size": 13, "color": colour},
         }
         | style
-        for number, line in enumerate(race_view.lines)
+        for x, head, texts in columns
+        for row, (text, colour) in enumerate(
+            zip(
+                (head, *texts),
+                (
+                    colours["ink_3"],
+                    *(_text_colour(line.cause, colours) for line in race_view.lines),
+                ),
+                strict=True,
+            )
+        )
+        if text
     ]
     note = {
         "x": 0,

@@ -14,9 +14,9 @@ from kafkaviz.figures import theme
 from kafkaviz.messages import say
 from kafkaviz.units import clock, duration, file_stem, group
 
-HEIGHT_PX, LEFT_PX, RIGHT_PX, BOTTOM_PX = 272, 20, 20, 30
+HEIGHT_PX, LEFT_PX, RIGHT_PX, BOTTOM_PX = 258, 20, 20, 30
 # from the top: the words of both batches, the records' time, what lies between, the broker's clock
-LABEL_Y, LINE_Y, BETWEEN_Y, CLOCK_Y = 34, 76, 136, 214
+LABEL_Y, LINE_Y, BETWEEN_Y, CLOCK_Y = 34, 76, 134, 202
 TICK_PX, BAR_PX = 11, 13  # half the height of a batch, and of the bar of segment.ms
 TICKS = 7
 RELEASES = ("clock", "first_append", "first_batch", "no_timestamps")

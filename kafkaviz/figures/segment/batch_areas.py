@@ -15,7 +15,7 @@ from kafkaviz.format.batch import CRC_START, HEADER_BYTES, MAGIC_END
 from kafkaviz.messages import render, say, say_count
 from kafkaviz.units import group, share
 
-HEIGHT_PX, LABEL_PX, TOP_PX = 320, 46, 44
+HEIGHT_PX, LABEL_PX, TOP_PX = 326, 58, 40
 GAP = 0.12  # between two batches, of the mean of their sides
 BAR_TOP, BAR_PX, FIELDS_TOP, FIELDS_PX, HEADER_HEIGHT_PX = 32, 54, 150, 136, 332
 
@@ -147,13 +147,24 @@ def _areas_figure(areas: BatchAreasView, mode: str, *, is_answered: bool) -> go.
                 "line": {"color": colours["hit"], "width": 3},
             }
         )
+    shapes.append(
+        {
+            "type": "line",
+            "x0": left + side / 2,
+            "x1": left + side / 2,
+            "y0": side,
+            "y1": 1.04 * tallest,
+            "line": {"color": colours["hit" if is_answered else "ink"], "width": 1.2},
+        }
+    )
     key = "batch_areas.sent" if is_answered else "batch_areas.asked"
     notes.append(
         {
             "x": left + side / 2,
-            "y": side,
+            "yref": "paper",
+            "y": 1,
             "yanchor": "bottom",
-            "yshift": 6,
+            "yshift": 12,
             "text": "<b>"
             + say(
                 key,
@@ -200,7 +211,7 @@ def _batch_shapes(
 ) -> list[dict]:
     """The header on top, then a strip a record; all as high as they have bytes."""
     strips = [(HEADER_BYTES, "log")] + [
-        (record.size_bytes, "hit_soft" if record.offset == target else "log_soft")
+        (record.size_bytes, "offset" if record.offset == target else "log_soft")
         for record in batch.records
     ]
     shapes, top = [], side
@@ -325,6 +336,7 @@ def _header_figure(areas: HeaderAreasView, mode: str, *, is_answered: bool) -> g
         shapes=[
             *_bar_shapes(areas, colours),
             *_field_shapes(areas, zoom, colours, is_answered=is_answered),
+            _step_shape(zoom, colours),
             *(_coverage_shapes(areas, zoom, colours) if is_answered else ()),
         ],
         annotations=[
@@ -394,6 +406,13 @@ def _field_shapes(
     ]
 
 
+def _step_shape(zoom: float, colours: Mapping[str, str]) -> dict:
+    """A line below the fields that are enough to step on."""
+    y = FIELDS_TOP + FIELDS_PX + 21
+    line = {"color": colours["ink_2"], "width": 2}
+    return {"type": "line", "x0": 0, "x1": zoom * MAGIC_END, "y0": y, "y1": y, "line": line}
+
+
 def _coverage_shapes(areas: HeaderAreasView, zoom: float, colours: Mapping[str, str]) -> list[dict]:
     """What the checksum covers, above the bar and above the fields."""
     return [
@@ -458,7 +477,7 @@ def _step_notes(colours: Mapping[str, str]) -> list[dict]:
         {
             "x": 0,
             "xanchor": "left",
-            "y": FIELDS_TOP + FIELDS_PX + 30,
+            "y": FIELDS_TOP + FIELDS_PX + 34,
             "text": say("batch_areas.steps", step=MAGIC_END),
             "font": {"size": 13, "color": colours["ink_2"]},
         }

@@ -10,12 +10,12 @@ import plotly.graph_objects as go
 
 from kafkaviz.figures import theme
 from kafkaviz.messages import say
-from kafkaviz.units import group, share, size
+from kafkaviz.units import group, share
 
 HEIGHT_PX = 284
 # of the picture, whose sides are 0 to 1: the .log, the column of the small files, the glass
-LOG_WIDTH, LOG_HEIGHT, BASE = 0.5, 0.8, 0.1
-SMALL_X, GLASS_X, GLASS_Y, GLASS_WIDTH, GLASS_HEIGHT = 0.54, 0.7, 0.1, 0.3, 0.8
+LOG_WIDTH, LOG_HEIGHT, BASE = 0.42, 0.8, 0.1
+SMALL_X, GLASS_X, GLASS_Y, GLASS_WIDTH, GLASS_HEIGHT = 0.45, 0.55, 0.1, 0.445, 0.8
 SMALL_GAP, GLASS_SHARE = 0.03, 0.34  # of the glass' height: the tallest file in it
 COLOURS = {".log": "log", ".index": "offset", ".timeindex": "time"}
 
@@ -108,7 +108,7 @@ def figure(areas: FileAreasView, mode: str) -> go.Figure:
     sides = [_sides(file.size_bytes, log_bytes) for file in small_files]
     zoom = min(
         GLASS_SHARE * GLASS_HEIGHT / max(height for _, height in sides),
-        0.42 * GLASS_WIDTH / max(width for width, _ in sides),
+        0.4 * GLASS_WIDTH / max(width for width, _ in sides),
     )
     shapes, notes, top = [], [], BASE
     for file, (width, height) in zip(small_files, sides, strict=True):
@@ -134,7 +134,7 @@ def figure(areas: FileAreasView, mode: str) -> go.Figure:
         )
     ]
     name = _text(
-        GLASS_X + GLASS_WIDTH,
+        GLASS_X + GLASS_WIDTH - 0.01,
         GLASS_Y + GLASS_HEIGHT - 0.05,
         say("file_areas.glass", times=zoom * zoom),
         colours["ink_3"],
@@ -159,7 +159,7 @@ def question_figure(areas: FileAreasView, mode: str) -> go.Figure:
             _text(
                 SMALL_X + width + 0.015,
                 top + height / 2,
-                say("file_areas.perhaps", size=size(size_bytes)),
+                say("file_areas.perhaps", size=size_bytes),
                 colours["offset_text"],
             )
         )

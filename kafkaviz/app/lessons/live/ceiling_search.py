@@ -20,7 +20,7 @@ from kafkaviz.simulate.lessons import ceiling_search
 from kafkaviz.simulate.lessons.ceiling_search import CeilingRule, Comparison, Move, Rounding
 from kafkaviz.units import group
 
-MOST_KEYS = 12
+MOST_KEYS = 8
 FIRST_RULE = CeilingRule(Rounding.DOWN, Comparison.LESS, Move.MIDDLE, Move.MIDDLE)
 CONTROLS = (  # of the address, of the messages, and what there is to choose
     (page_state.RULE_MIDDLE, "mid", Rounding, FIRST_RULE.rounding),
@@ -50,7 +50,7 @@ def _make(block: LessonBlock) -> tuple[int, ...]:
     if not (2 <= len(keys) <= MOST_KEYS and does_rise) or block["target"] not in (
         ceiling_search.targets(keys)
     ):
-        raise NoValue(message("ceiling_run.keys", target=block["target"]))
+        raise NoValue(message("ceiling_run.keys", most=MOST_KEYS))
     return keys
 
 

@@ -10,6 +10,7 @@ from kafkaviz.app.lessons.live.figure import LessonFigure
 from kafkaviz.app.lessons.live.roll_simulation import find_workload, simulate, to_rolls
 from kafkaviz.app.widgets import charts, elements
 from kafkaviz.app.widgets.tables import table
+from kafkaviz.app.workloads import display_title
 from kafkaviz.figures.rolls import limit_race as race_figure
 from kafkaviz.figures.rolls.limit_race import LimitRaceView
 from kafkaviz.messages import message, say
@@ -33,7 +34,7 @@ def _make(block: LessonBlock) -> LimitRaceView:
         raise NoValue(message("lesson.rolled_segment", most=len(segments) - 2))
     return charts.view(
         ("limit race", run.key, block["segment"]),
-        lambda: _view(run, block["segment"], workload.title),
+        lambda: _view(run, block["segment"], display_title(workload.title)),
     )
 
 
