@@ -65,6 +65,19 @@ def test_the_page_as_it_opens():
     assert {slider.label: slider.value for slider in at.select_slider}["segment.bytes"] == "16 MiB"
 
 
+@pytest.mark.parametrize(
+    ("name", "broker_names"),
+    [
+        ("segment.ms", "log.roll.ms → log.roll.hours"),
+        ("segment.index.bytes", "log.index.size.max.bytes"),
+    ],
+)
+@pytest.mark.parametrize("query", [{}, {"tp": "tiny-index-0", "of": "tiny-index-0"}])
+def test_a_setting_says_what_a_broker_calls_it(name, broker_names, query):
+    """To who points at it, above a slider and of a log on disk."""
+    assert f'title="on a broker: {broker_names}">{name}<' in page_html(page(**query))
+
+
 def test_a_download_beside_each_figure():
     """The limits' curves, every roll, every step of the story."""
     labels = [element.proto.label for element in page().get("download_button")]

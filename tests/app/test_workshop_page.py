@@ -56,7 +56,7 @@ def test_the_page_as_it_opens():
     at = page()
     assert "<h1>A log is cut into segments</h1>" in page_html(
         at
-    ) and "Lesson 1 of 8, step 1 of 4" in page_html(at)
+    ) and "Lesson 1 of 8, step 1 of 5" in page_html(at)
     assert [at.button(key=f"kv_go_{number}").label for number in range(8)] == [
         "Three files",
         "Batches, not records",
@@ -97,7 +97,7 @@ def test_a_choice_reveals_and_is_kept_in_the_address():
     assert (
         ">Right<" in page_html(at)
         and query_value(at, "answers") == "three-files.1a"
-        and "1 of 38 questions answered" in page_html(at)
+        and "1 of 44 questions answered" in page_html(at)
     )
     at = press(at, "kv_next")
     assert "<h1>Log, offset index, time index</h1>" in page_html(at) and (
@@ -116,7 +116,7 @@ def test_an_address_goes_on_where_it_was_copied():
     )
     assert "<h1>What the entry says</h1>" in page_html(at) and "Key 22 is above 21" in text(at)
     at = page(lesson="no-such-lesson", at="77")
-    assert "Lesson 1 of 8, step 4 of 4" in page_html(at)
+    assert "Lesson 1 of 8, step 5 of 5" in page_html(at)
 
 
 def test_an_exercise_is_checked():
@@ -180,7 +180,7 @@ def test_a_choice_of_causes():
 def test_chinese():
     """The other language by a button; a step, a task and the labels in it; back again."""
     at = press(page(lesson="rolls", at="1"), "kv_lang_zh")
-    assert query_value(at, "lang") == "zh" and "第 7 课，共 8 课 · 第 1 步，共 4 步" in page_html(
+    assert query_value(at, "lang") == "zh" and "第 7 课，共 8 课 · 第 1 步，共 5 步" in page_html(
         at
     )
     assert "<h1>五个原因，每次追加之前都要问</h1>" in page_html(at) and 'lang="zh"' in page_html(at)
@@ -211,11 +211,11 @@ def test_every_step_draws(language):
 def test_teachers_notes_and_timings():
     """The notes without the figure: what to say, from which minute, what comes next, the plan."""
     at = page(lesson="last-offset", at="2", notes="1")
-    assert "minute 13.5 to 15 of 45, 1.5 min" in page_html(at)
+    assert "minute 16 to 17.5 of 52, 1.5 min" in page_html(at)
     assert "KAFKA-6530" in text(at)
     assert "Stepping over batches" in page_html(at)
     assert not at.get("plotly_chart")
-    assert [expander.label for expander in at.expander] == ["The whole session in 45 minutes"]
+    assert [expander.label for expander in at.expander] == ["The whole session in 52 minutes"]
     assert not at.button(key="kv_next").disabled
 
 
@@ -358,7 +358,7 @@ def test_start_again():
     at = press(at, "kv_reset")
     assert (
         "Lesson 1 of 8, step 1" in page_html(at)
-        and "0 of 38 questions answered" in page_html(at)
+        and "0 of 44 questions answered" in page_html(at)
         and "answers" not in at.query_params
     )
 
@@ -381,7 +381,7 @@ def test_who_looks_at_another_page_comes_back_to_the_same_step():
 
 def test_a_lesson_that_is_done_is_marked():
     """By a sign, not by colour alone."""
-    first = "three-files.1a three-files.2a three-files.3x three-files.4x"
+    first = "three-files.1a three-files.2a three-files.3x three-files.4x three-files.5a"
     assert page(lesson="time", answers=first).button(key="kv_go_0").label == "✓ Three files"
     assert (
         page(lesson="time", answers=first.replace("4x", "4a")).button(key="kv_go_0").label

@@ -82,6 +82,12 @@ def parse_natural(text: str) -> int:
     return number
 
 
+def parse_batch(text: str) -> tuple[str, int]:
+    """A topic-partition and an offset in it."""
+    name, _, offset = text.rpartition(" ")
+    return parse_name(name), parse_natural(offset)
+
+
 def parse_naturals(text: str) -> tuple[int, ...]:
     """Whole numbers with blanks between them."""
     return tuple(parse_natural(word) for word in text.split())
@@ -201,6 +207,25 @@ KINDS = MappingProxyType(
             "the segments of a real topic-partition, and which one an offset is in",
             {**SEGMENT_KEYS, "offset": Key(parse_natural)},
         ),
+        "skip-list": _figure_kind(
+            "the segments of a real topic-partition as a skip list, and the way to an offset",
+            {**SEGMENT_KEYS, "offset": Key(parse_natural, is_required=True)},
+        ),
+        "attributes": _figure_kind(
+            "the attributes of real batches, bit by bit, and who wrote them",
+            {"data": Key(parse_name), "batch": Key(parse_batch, is_repeatable=True)},
+            is_wide=True,
+        ),
+        "indexes": _figure_kind(
+            "the two indexes of a real segment side by side: sizes and rules",
+            {**SEGMENT_KEYS, "offset": Key(parse_natural)},
+            is_wide=True,
+        ),
+        "dump": _figure_kind(
+            "what Kafka's dump tool prints of an index of a real segment",
+            {**SEGMENT_KEYS, "offset": Key(parse_natural), "lines": Key(parse_natural, default=6)},
+            is_wide=True,
+        ),
         "growth": _figure_kind(
             "a log that grows, append by append",
             {"story": Key(choice_parser(*STORIES), is_required=True)},
@@ -283,6 +308,19 @@ KINDS = MappingProxyType(
         "sweep": _figure_kind(
             "what other index intervals would have cost a real log",
             {**SEGMENT_KEYS, "offset": Key(parse_natural)},
+            is_wide=True,
+        ),
+        "fetch-share": _figure_kind(
+            "what looking up takes of an answer, beside sending it",
+            SEGMENT_KEYS,
+            is_wide=True,
+        ),
+        "settings": _figure_kind(
+            "what a broker calls a topic's settings, and which name counts",
+            {
+                "name": Key(parse_name, is_required=True, is_repeatable=True),
+                "release": Key(parse_release, default=versions.NEWEST),
+            },
             is_wide=True,
         ),
         "predict": BlockKind(

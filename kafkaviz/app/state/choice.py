@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 import streamlit as st
 
 from kafkaviz.app.widgets import elements
+from kafkaviz.figures.text import setting_text
 
 # what the control has as its state, by word; or words, which are their own
 Options = Mapping[str, str] | Iterable[str]
@@ -67,7 +68,10 @@ def slider(
     key: str,
     format_func: Callable[[str], str] = str,
 ) -> str:
-    """The same by a slider, its label on the left and its value on the right above it."""
+    """The same by a slider, its label on the left and its value on the right above it.
+
+    A topic's setting says what a broker calls it.
+    """
     above = st.empty()
     word = ask(
         st.select_slider,
@@ -78,7 +82,7 @@ def slider(
         format_func=format_func,
         label_visibility="collapsed",
     )
-    above.html(elements.label(label, format_func(word)))
+    above.html(elements.label(label, format_func(word), setting_text.broker_names_text(label)))
     return word
 
 

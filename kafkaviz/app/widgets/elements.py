@@ -69,9 +69,16 @@ def mono(text: str) -> str:
     return f'<span class="kv-mono">{escape(text)}</span>'
 
 
-def label(name: str, value: str) -> str:
-    """A name on the left and its value on the right, above what they are of, as HTML."""
-    return f'<div class="kv-lab kv-two"><span>{escape(name)}</span><b>{escape(value)}</b></div>'
+def label(name: str, value: str, about: str = "") -> str:
+    """A name on the left and its value on the right, above what they are of, as HTML.
+
+    Args:
+        about: what the name says to who points at it.
+    """
+    title = f' title="{escape(about)}"' if about else ""
+    return (
+        f'<div class="kv-lab kv-two"><span{title}>{escape(name)}</span><b>{escape(value)}</b></div>'
+    )
 
 
 def title(html: str, lead: str = "", gap: int = 20) -> None:

@@ -8,11 +8,15 @@ has what all share, block_location.py what a block points at.
 """
 
 from kafkaviz.app.lessons.live.areas import BATCH_AREAS, FILE_AREAS, HEADER_AREAS
+from kafkaviz.app.lessons.live.batch_attributes import ATTRIBUTES
 from kafkaviz.app.lessons.live.ceiling_search import OWN_SEARCH
 from kafkaviz.app.lessons.live.entries import ENTRIES
+from kafkaviz.app.lessons.live.fetch_share import FETCH_SHARE
 from kafkaviz.app.lessons.live.file_bytes import BYTES
 from kafkaviz.app.lessons.live.findings import FINDINGS
 from kafkaviz.app.lessons.live.growth_story import GROWTH
+from kafkaviz.app.lessons.live.index_comparison import INDEXES
+from kafkaviz.app.lessons.live.index_dump import DUMP
 from kafkaviz.app.lessons.live.index_pages import MIDDLES, PAGES, TAIL
 from kafkaviz.app.lessons.live.interval_costs import SWEEP, TUNING
 from kafkaviz.app.lessons.live.limit_race import RACE
@@ -21,6 +25,8 @@ from kafkaviz.app.lessons.live.retention_check import RETENTION
 from kafkaviz.app.lessons.live.roll_clock import CLOCK
 from kafkaviz.app.lessons.live.roll_simulation import LIMITS, ROLLS
 from kafkaviz.app.lessons.live.segments import RULER, SEGMENTS, TABLE
+from kafkaviz.app.lessons.live.setting_names import SETTINGS
+from kafkaviz.app.lessons.live.skip_list import SKIP_LIST
 from kafkaviz.app.lessons.live.timestamp_zigzag import ZIGZAG
 
 LIVE = {
@@ -37,6 +43,10 @@ LIVE = {
     "batch-areas": BATCH_AREAS,
     "header-areas": HEADER_AREAS,
     "segments": SEGMENTS,
+    "skip-list": SKIP_LIST,
+    "attributes": ATTRIBUTES,
+    "indexes": INDEXES,
+    "dump": DUMP,
     "growth": GROWTH,
     "pages": PAGES,
     "tail-pages": TAIL,
@@ -49,4 +59,6 @@ LIVE = {
     "retention": RETENTION,
     "tuning": TUNING,
     "sweep": SWEEP,
+    "fetch-share": FETCH_SHARE,
+    "settings": SETTINGS,
 }

@@ -41,6 +41,19 @@ def locate(block: LessonBlock) -> SegmentLocation:
     return SegmentLocation(str(sample(block["data"])), snapshot, partition, segment)
 
 
+def locate_offset(data: str, partition_name: str, offset: int) -> SegmentLocation:
+    """The segment of a sample that a broker would look for an offset in.
+
+    Raises:
+        NoValue: there is no such sample.
+        CannotOpen: there is no such topic-partition.
+    """
+    snapshot = broker_cache.open_snapshot(sample(data))
+    partition = snapshot.broker.partition(partition_name)
+    segment = page_location.find_segment(partition, offset)
+    return SegmentLocation(str(sample(data)), snapshot, partition, segment)
+
+
 def sample(name: str) -> Path:
     """The sample directory of this name, without its .tar.gz.
 

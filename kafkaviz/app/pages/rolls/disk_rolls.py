@@ -17,6 +17,7 @@ from kafkaviz.app.cache.simulation_cache import load_of
 from kafkaviz.app.pages.rolls.controls import MIB, PANEL_SETTINGS, SETTINGS
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.workloads import format_setting
+from kafkaviz.figures.text import setting_text
 from kafkaviz.log import settings as log_settings
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.settings import Origin
@@ -102,7 +103,8 @@ def render_settings(rolls: RollsOnDisk, count: int) -> None:
             '<div class="kv-fnt" style="font-size:12px">'
             f"{elements.escape(_origin_text(rolls, name))}</div>"
         )
-        cells.append(f"<div>{elements.label(name, value)}{source}</div>")
+        label = elements.label(name, value, setting_text.broker_names_text(name))
+        cells.append(f"<div>{label}{source}</div>")
     with st.container(key="kv_set"):
         st.html(f'<div class="kv-found">{"".join(cells)}</div>')
     st.space(16)

@@ -1,0 +1,121 @@
+"""What the lookup of a fetch takes beside sending what it found, by how much that is."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import streamlit as st
+
+from kafkaviz.analysis import tuning
+from kafkaviz.analysis.cost import cost_model
+from kafkaviz.analysis.cost.cost_model import Range
+from kafkaviz.analysis.tuning.source import open_source
+from kafkaviz.app.cache.broker_cache import HASH_FUNCS, BrokerSnapshot
+from kafkaviz.app.lessons.grammar import LessonBlock
+from kafkaviz.app.lessons.live import block_location
+from kafkaviz.app.lessons.live.figure import UNKNOWN, Destination, LessonFigure
+from kafkaviz.app.state import page_state
+from kafkaviz.app.state.page_location import SegmentLocation
+from kafkaviz.app.widgets import elements
+from kafkaviz.app.widgets.tables import table
+from kafkaviz.messages import say
+from kafkaviz.units import group, share
+
+LINK_BITS_PER_US = 10_000  # 10 Gbit/s
+FETCH_BYTES = (4 << 10, 64 << 10, 1 << 20)  # the last: max.partition.fetch.bytes by default
+FETCHES_PER_S = 10_000
+
+
+@dataclass(frozen=True)
+class FetchShare:
+    """The lookups of a topic-partition, priced.
+
+    Attributes:
+        lookup_us: a mean lookup of a batch's base offset, in the page cache; a model.
+        headers: that it reads on average.
+        cores: that FETCHES_PER_S of them keep busy.
+    """
+
+    location: SegmentLocation
+    lookup_us: Range
+    headers: float
+    cores: Range
+
+
+def _make(block: LessonBlock) -> FetchShare:
+    location = block_location.locate(block)
+    return _cached_share(location.snapshot, location.partition.directory, _location=location)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=HASH_FUNCS)
+def _cached_share(
+    snapshot: BrokerSnapshot, directory: str, *, _location: SegmentLocation
+) -> FetchShare:
+    source = open_source(_location.partition.path)
+    case = source.total
+    prices = cost_model.lookup_prices(by_base_offset=source.by_base_offset)
+    current = tuning.price_current(
+        case.measurement, prices, case.today.interval_bytes, tuning.Budgets()
+    )
+    headers = float(current.row["headers_mean"])
+    return FetchShare(_location, current.mean_us, headers, prices.cores(headers, FETCHES_PER_S))
+
+
+def sending_us(size_bytes: int) -> float:
+    """So many bytes on a link of 10 Gbit/s, at the least."""
+    return size_bytes * 8 / LINK_BITS_PER_US
+
+
+def rows(fetch_share: FetchShare) -> Iterator[tuple[str, str, str, str]]:
+    """Bytes of an answer, its lookup, sending it, and the lookup's share of both."""
+    lookup = fetch_share.lookup_us
+    for size_bytes in FETCH_BYTES:
+        sending = sending_us(size_bytes)
+        yield (
+            group(size_bytes),
+            say("fetch_share.range", low=lookup.low, typical=lookup.typical, high=lookup.high),
+            say("fetch_share.microseconds", us=sending),
+            share(lookup.typical, lookup.typical + sending),
+        )
+
+
+def _draw(fetch_share: FetchShare, block: LessonBlock, key: str) -> None:
+    _render(fetch_share, block, [*rows(fetch_share)])
+    cores = fetch_share.cores
+    text = say(
+        "fetch_share.cores",
+        fetches=FETCHES_PER_S,
+        low=cores.low,
+        typical=cores.typical,
+        high=cores.high,
+    )
+    st.html(f'<p class="kv-sm">{elements.escape(text)}</p>')
+
+
+def _draw_question(fetch_share: FetchShare, block: LessonBlock, key: str) -> None:
+    """What is sent; what the lookup takes is asked."""
+    cells = [(size, UNKNOWN, sending, UNKNOWN) for size, _, sending, _ in rows(fetch_share)]
+    _render(fetch_share, block, cells)
+
+
+def _render(
+    fetch_share: FetchShare, block: LessonBlock, cells: list[tuple[str, str, str, str]]
+) -> None:
+    elements.figure_head(
+        say("fetch_share.title"),
+        say(
+            "fetch_share.below",
+            headers=fetch_share.headers,
+            partition=fetch_share.location.partition.directory,
+            source=block["data"],
+        ),
+    )
+    heads = ("head_bytes", "head_lookup", "head_sending", "head_share")
+    table([say(f"fetch_share.{name}") for name in heads], cells, "rrrr")
+
+
+def _to_tuning(block: LessonBlock) -> Destination:
+    location = block_location.locate(block)
+    return "Tuning", page_state.address(location.directory, location.partition.directory)
+
+
+FETCH_SHARE = LessonFigure(_make, _draw, _to_tuning, question=_draw_question)

@@ -1,0 +1,79 @@
+"""The names that a broker has for a topic's settings, the strongest first."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kafkaviz import config_def, versions
+from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
+from kafkaviz.app.lessons.live.figure import Destination, LessonFigure
+from kafkaviz.app.widgets import elements
+from kafkaviz.app.widgets.tables import table
+from kafkaviz.config_def import Setting
+from kafkaviz.errors import RefusedSetting
+from kafkaviz.messages import say
+from kafkaviz.units import group
+
+
+@dataclass(frozen=True)
+class SettingNames:
+    """Some settings of topics, and the release whose defaults they have."""
+
+    settings: tuple[Setting, ...]
+    release: str
+
+
+def _make(block: LessonBlock) -> SettingNames:
+    """The settings that a block names.
+
+    Raises:
+        NoValue: one of them is none.
+    """
+    try:
+        settings = tuple(config_def.setting(name) for name in block["name"])
+    except RefusedSetting as fault:
+        raise NoValue(fault.message) from None
+    return SettingNames(settings, block["release"])
+
+
+def rows(names: SettingNames, *, is_ordered: bool = True) -> Iterator[tuple[str, str, str]]:
+    """The topic's name, the broker's names, the default.
+
+    Args:
+        is_ordered: False while it is asked which of several names counts.
+    """
+    release = versions.parse(names.release)
+    for setting in names.settings:
+        broker_names = [name for name, _ in setting.broker_names]
+        default = setting.default(release)
+        is_known = is_ordered or len(broker_names) < 2
+        yield (
+            setting.name,
+            (" → " if is_known else " / ").join(broker_names if is_known else sorted(broker_names)),
+            group(default) if isinstance(default, int) else str(default),
+        )
+
+
+def _draw(names: SettingNames, block: LessonBlock, key: str) -> None:
+    _render(names, is_ordered=True)
+
+
+def _draw_question(names: SettingNames, block: LessonBlock, key: str) -> None:
+    _render(names, is_ordered=False)
+
+
+def _render(names: SettingNames, *, is_ordered: bool) -> None:
+    below = "setting_names.below" if is_ordered else "setting_names.below_asked"
+    elements.figure_head(
+        say("setting_names.title", count=len(names.settings)), say(below, release=names.release)
+    )
+    heads = map(
+        say, ("tuning.head_topic", "setting_names.head_broker", "setting_names.head_default")
+    )
+    table([*heads], rows(names, is_ordered=is_ordered), "ccr")
+
+
+def _to_rolls(block: LessonBlock) -> Destination:
+    return "Rolls", {}
+
+
+SETTINGS = LessonFigure(_make, _draw, _to_rolls, question=_draw_question)

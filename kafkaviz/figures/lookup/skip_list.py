@@ -1,0 +1,247 @@
+"""The segments of a log as a skip list, and the way to the floor of an offset.
+
+A sorted list with express lanes: every node is on the lowest level, one in four on the next, and
+half as many on each above. A search goes right while the next key is not above the target, and down
+where it is:
+
+    keys 0 49 98 147 196, the fourth two levels high, target 160
+    level 2: 147 is not above 160, right; nothing behind it, down
+    level 1: 196 is above 160. The floor is 147, after two comparisons instead of five
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+
+from kafkaviz.figures import theme
+from kafkaviz.messages import say
+from kafkaviz.units import group
+
+HEIGHT_PX = 300
+NODE_HALF, LEVEL_HALF = 0.36, 0.2  # of a node, in places and in levels
+HEAD = -1  # the place before the first key
+
+
+@dataclass(frozen=True)
+class KeyComparison:
+    """A key that was compared with the target.
+
+    Attributes:
+        level: from 1, the lowest.
+        place: of the key, from 0.
+        is_right: not above the target: the search goes there.
+    """
+
+    level: int
+    place: int
+    is_right: bool
+
+
+@dataclass(frozen=True)
+class SkipListView:
+    """A list, and one search in it.
+
+    Attributes:
+        heights: of each key, how many levels it is on.
+        floor: the place of the greatest key that is not above the target, or HEAD.
+    """
+
+    title: str
+    question: str
+    caption: str
+    keys: tuple[int, ...]
+    heights: tuple[int, ...]
+    target: int
+    comparisons: tuple[KeyComparison, ...]
+    floor: int
+
+
+def view(keys: Sequence[int], target: int, partition: str, source: str) -> SkipListView:
+    """The list of these base offsets, and the search for a target.
+
+    Args:
+        partition: the directory of the topic-partition.
+        source: where it is from.
+    """
+    heights = even_heights(len(keys))
+    comparisons = search(keys, heights, target)
+    floor = max((each.place for each in comparisons if each.is_right), default=HEAD)
+    return SkipListView(
+        say(
+            "skip_list.title",
+            target=target,
+            base=keys[floor] if floor >= 0 else None,
+            count=len(comparisons),
+            one_by_one=min(floor + 2, len(keys)),
+        )
+        if floor >= 0
+        else say("skip_list.title_none", target=target),
+        say("skip_list.question", target=target, count=len(keys)),
+        say("skip_list.below", count=len(keys), partition=partition, source=source),
+        tuple(keys),
+        heights,
+        target,
+        comparisons,
+        floor,
+    )
+
+
+def even_heights(count: int) -> tuple[int, ...]:
+    """How many levels each of so many nodes is on, as Java's lot has it on average.
+
+    The fourth, eighth, twelfth are on a second level, every eighth on a third, and so on.
+    """
+    heights = []
+    for number in range(1, count + 1):
+        height, step = 1, 4
+        while number % step == 0:
+            height, step = height + 1, step * 2
+        heights.append(height)
+    return tuple(heights)
+
+
+def search(keys: Sequence[int], heights: Sequence[int], target: int) -> tuple[KeyComparison, ...]:
+    """Every comparison on the way to the floor, in order."""
+    comparisons, place = [], HEAD
+    for level in range(max(heights, default=0), 0, -1):
+        for following in range(place + 1, len(keys)):
+            if heights[following] < level:
+                continue
+            comparisons.append(KeyComparison(level, following, keys[following] <= target))
+            if keys[following] > target:
+                break
+            place = following
+    return tuple(comparisons)
+
+
+def rows(skip_list: SkipListView) -> list[tuple[str, str, str]]:
+    """The search as a table: level, key, where it goes."""
+    return [
+        (
+            group(each.level),
+            group(skip_list.keys[each.place]),
+            say("skip_list.right" if each.is_right else "skip_list.down"),
+        )
+        for each in skip_list.comparisons
+    ]
+
+
+def describe(skip_list: SkipListView) -> str:
+    """The search in words, for who does not see it."""
+    return "; ".join(
+        say("skip_list.step", level=level, key=key, where=where)
+        for level, key, where in rows(skip_list)
+    )
+
+
+def figure(skip_list: SkipListView, mode: str) -> go.Figure:
+    """The list and the way through it, in a mode, "light" or "dark"."""
+    colours = theme.colours(mode)
+    passed = {(each.level, each.place) for each in skip_list.comparisons if each.is_right}
+    refused = {(each.level, each.place) for each in skip_list.comparisons if not each.is_right}
+    chart = _chart(skip_list, mode)
+    for place, height in enumerate(skip_list.heights):
+        for level in range(1, height + 1):
+            name = (
+                "hit"
+                if place == skip_list.floor and level == 1
+                else "scan"
+                if (level, place) in passed
+                else "torn"
+                if (level, place) in refused
+                else "offset"
+            )
+            is_plain = name == "offset"
+            _add_node(
+                chart, place, level, colours[f"{name}_soft"], colours[name], thick=not is_plain
+            )
+    way = _way(skip_list)
+    chart.add_trace(
+        go.Scatter(
+            x=[x for x, _ in way],
+            y=[y for _, y in way],
+            mode="lines",
+            line={"color": colours["scan"], "width": 3},
+            hoverinfo="skip",
+        )
+    )
+    return chart
+
+
+def question_figure(skip_list: SkipListView, mode: str) -> go.Figure:
+    """The list alone."""
+    colours = theme.colours(mode)
+    chart = _chart(skip_list, mode)
+    for place, height in enumerate(skip_list.heights):
+        for level in range(1, height + 1):
+            _add_node(chart, place, level, colours["offset_soft"], colours["offset"], thick=False)
+    return chart
+
+
+def _way(skip_list: SkipListView) -> list[tuple[float, float]]:
+    """The corners of the way, from the head on the highest level to the floor on the lowest."""
+    level = max(skip_list.heights)
+    place, way = HEAD, [(HEAD, level)]
+    for each in skip_list.comparisons:
+        if each.level != level:
+            way.append((place, each.level))
+            level = each.level
+        if each.is_right:
+            place = each.place
+            way.append((place, level))
+    return [*way, (place, 1)]
+
+
+def _chart(skip_list: SkipListView, mode: str) -> go.Figure:
+    """Links, the head, and the keys below."""
+    colours, levels = theme.colours(mode), max(skip_list.heights)
+    chart = go.Figure()
+    for level in range(1, levels + 1):
+        last = max(place for place, height in enumerate(skip_list.heights) if height >= level)
+        chart.add_shape(
+            type="line", x0=HEAD, x1=last, y0=level, y1=level,
+            line={"color": colours["line_2"], "width": 1.5}, layer="below",
+        )  # fmt: skip
+        _add_node(chart, HEAD, level, colours["panel"], colours["ink_3"], thick=False)
+    keys = [group(key) for key in skip_list.keys]
+    chart.add_trace(
+        go.Scatter(
+            x=list(range(len(keys))),
+            y=[1] * len(keys),
+            mode="markers",
+            marker={"opacity": 0, "size": 16},
+            customdata=keys,
+            hovertemplate="%{customdata}<extra></extra>",
+        )
+    )
+    return chart.update_layout(
+        template=theme.template(mode),
+        height=HEIGHT_PX,
+        margin={"l": 0, "r": 8, "t": 8, "b": 62},
+        showlegend=False,
+        xaxis={
+            "tickvals": [HEAD, *range(len(keys))],
+            "ticktext": [say("skip_list.head"), *keys],
+            "tickangle": -90,
+            "tickfont": {"size": 12, "color": colours["ink_2"]},
+            "range": [HEAD - 0.6, len(keys) - 0.4],
+            "showgrid": False,
+            "fixedrange": True,
+        },
+        yaxis={"visible": False, "range": [0.5, levels + 0.5], "fixedrange": True},
+    )
+
+
+def _add_node(
+    chart: go.Figure, place: int, level: int, fill: str, line: str, *, thick: bool
+) -> None:
+    chart.add_shape(
+        type="rect",
+        x0=place - NODE_HALF,
+        x1=place + NODE_HALF,
+        y0=level - LEVEL_HALF,
+        y1=level + LEVEL_HALF,
+        fillcolor=fill,
+        line={"color": line, "width": 2 if thick else 1},
+    )

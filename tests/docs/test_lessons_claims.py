@@ -1,0 +1,39 @@
+"""Each claim of docs/lessons-claims.md names a step that exists, and words that stand in it."""
+
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from kafkaviz.app import lessons
+
+ROOT = Path(__file__).parents[2]
+ROWS = [
+    [cell.strip() for cell in line.strip("|").split("|")]
+    for line in (ROOT / "docs" / "lessons-claims.md").read_text(encoding="utf-8").splitlines()
+    if line.startswith("| ") and not line.startswith("| Claim")
+]
+
+
+@cache
+def step_source(lesson_number: int, number: int) -> str:
+    """What the English file of a lesson has below the heading of a step, in one line."""
+    lesson = lessons.lessons("en")[0][lesson_number - 1]
+    source = (lessons.LESSONS_FOLDER / lesson.file_name).read_text(encoding="utf-8")
+    steps = re.split(r"^## ", source, flags=re.MULTILINE)
+    return re.sub(r"\s+", " ", steps[number])
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0][:50])
+def test_a_claim_stands_where_the_table_says(row):
+    """In the words of the last column."""
+    _, verdict, step, words = row
+    lesson_number, number = map(int, step.split("."))
+    assert verdict in {"right", "mended", "answered"}
+    assert words.strip('"').lower() in step_source(lesson_number, number).lower()
+
+
+def test_there_are_claims():
+    """Of every lesson."""
+    assert {row[2].partition(".")[0] for row in ROWS} == set("12345678")
