@@ -13,7 +13,7 @@ import streamlit as st
 from kafkaviz.app import lessons as lesson_files
 from kafkaviz.app.frame import frame
 from kafkaviz.app.frontend import teacher
-from kafkaviz.app.lessons.grammar import Lesson, LessonFault
+from kafkaviz.app.lessons.grammar import SHORT, Lesson, LessonFault
 from kafkaviz.app.pages.workshop import handout, lesson_state
 from kafkaviz.app.pages.workshop.lesson_state import LessonPosition
 from kafkaviz.app.pages.workshop.step import render_back, render_next, render_step
@@ -94,7 +94,13 @@ def _render_crumbs(lessons: Sequence[Lesson], position: LessonPosition | None) -
     if position is None:
         return
     st.html('<span class="kv-sep" aria-hidden="true">›</span>', width="content")
-    names = {_numbered_title(number, lesson): lesson.name for number, lesson in enumerate(lessons)}
+    _render_track_picker(lessons)
+    st.html('<span class="kv-sep" aria-hidden="true">›</span>', width="content")
+    names = {
+        _numbered_title(number, lesson): lesson
+        for number, lesson in enumerate(lessons)
+        if lesson_state.parts(lesson)
+    }
     label = st.menu_button(
         elements.escape_markdown(_numbered_title(position.number, position.lesson)),
         [*names],
@@ -102,9 +108,36 @@ def _render_crumbs(lessons: Sequence[Lesson], position: LessonPosition | None) -
         type="tertiary",
         key="kv_pick_lesson",
     )
-    if label and names[label] != position.lesson.name:
-        lesson_state.open_step(names[label], 1)
+    if label and names[label] is not position.lesson:
+        lesson_state.open_step(names[label].name, lesson_state.parts(names[label])[0])
         st.rerun()
+
+
+def _render_track_picker(lessons: Sequence[Lesson]) -> None:
+    """All steps, or those of a session of half the time."""
+    tracks = [
+        name for name in ("", SHORT) if any(lesson_state.parts(lesson, name) for lesson in lessons)
+    ]
+    current_minutes = f"{lesson_state.minutes(lessons):g}"
+    name = st.menu_button(
+        say("track.minutes", minutes=current_minutes),
+        tracks,
+        format_func=lambda name: _track_label(lessons, name),
+        type="tertiary",
+        key="kv_pick_track",
+        help=say("track.help"),
+    )
+    if name is not None and name != lesson_state.track():
+        lesson_state.set_track(name)
+        st.rerun()
+
+
+def _track_label(lessons: Sequence[Lesson], name: str) -> str:
+    return say(
+        f"track.{name or 'long'}",
+        steps=sum(len(lesson_state.parts(lesson, name)) for lesson in lessons),
+        minutes=f"{lesson_state.minutes(lessons, name):g}",
+    )
 
 
 def _numbered_title(number: int, lesson: Lesson) -> str:
@@ -162,6 +195,9 @@ def _render_lesson_strip(lessons: Sequence[Lesson], position: LessonPosition) ->
     """All lessons, those that are done marked; each a button."""
     with st.container(horizontal=True, gap=6, key="kv_lessons"):
         for number, lesson in enumerate(lessons):
+            parts = lesson_state.parts(lesson)
+            if not parts:
+                continue
             kind = (
                 "on"
                 if number == position.number
@@ -180,7 +216,7 @@ def _render_lesson_strip(lessons: Sequence[Lesson], position: LessonPosition) ->
                     type="tertiary",
                     key=f"kv_go_{number}",
                     on_click=lesson_state.open_step,
-                    args=(lesson.name, 1),
+                    args=(lesson.name, parts[0]),
                     help=None,
                     width="stretch",
                 )
