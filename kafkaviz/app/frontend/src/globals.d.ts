@@ -4,6 +4,7 @@ interface Document {
 }
 
 interface Window {
+  __kafkaviz_class?: string; // class_token.js: the token that was sent
   __kafkaviz_history?: HistoryState;
   __kafkaviz_sidebar?: SidebarState;
   __kafkaviz_teacher?: TeacherWindow;

@@ -17,8 +17,8 @@ from kafkaviz.app.lessons.grammar import SHORT, Lesson, LessonFault
 from kafkaviz.app.pages.workshop import handout, lesson_state
 from kafkaviz.app.pages.workshop.lesson_state import LessonPosition
 from kafkaviz.app.pages.workshop.step import render_back, render_next, render_step
-from kafkaviz.app.state import page_state, session_language
-from kafkaviz.app.widgets import elements, projector
+from kafkaviz.app.state import class_seat, page_state, session_language
+from kafkaviz.app.widgets import class_bar, elements, projector
 from kafkaviz.app.widgets.print_view import apply_print_style
 from kafkaviz.messages import say
 
@@ -31,6 +31,7 @@ def render_page() -> None:
     Or the sentence that says why there is none.
     """
     lesson_state.restore_address()
+    class_seat.follow()
     lessons, faults = lesson_files.lessons(session_language.language())
     position = lesson_state.current_position(lessons) if lessons else None
     frame("Workshop", lambda: _render_crumbs(lessons, position), lambda: _render_tools(position))
@@ -47,6 +48,7 @@ def render_page() -> None:
             position, len(lessons), is_teacher=bool(st.query_params.get(page_state.NOTES))
         )
     else:
+        _render_class(position)
         _render_navigation(lessons, position)
         if st.query_params.get(page_state.NOTES):
             handout.render_notes(lessons, position)
@@ -55,6 +57,19 @@ def render_page() -> None:
         _follow(position)
     projector.apply()
     lesson_state.remember_address()
+
+
+def _render_class(position: LessonPosition) -> None:
+    """The class that this session teaches or attends."""
+    step_key, step = (position.lesson.name, position.part), position.step
+    class_seat.lead(step_key)
+    class_bar.render_strip(
+        class_bar.ClassStep(
+            step_key,
+            has_question=bool(step.blocks("predict")),
+            has_task=bool(step.blocks("exercise")),
+        )
+    )
 
 
 def _follow(position: LessonPosition) -> None:
@@ -159,6 +174,7 @@ def _render_tools(position: LessonPosition | None) -> None:
                 args=(page_state.NOTES,),
             )
         else:
+            class_bar.render_button()
             projector.render_button()
             teacher.notes_button()
         label = say("workshop.lesson" if is_paper else "workshop.paper")
