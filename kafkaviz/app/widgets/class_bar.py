@@ -153,10 +153,17 @@ def _visitor(room: ClassRoom) -> None:
     st.button(say("class.alone"), type="tertiary", key="kv_class_leave", on_click=class_seat.leave)
 
 
-def _say_status(title: str, text: str) -> None:
+def _say_status(title: str, text: str, help_text: str = "") -> None:
+    """A title, a sentence, and who may need help."""
+    help_html = (
+        f'<span class="kv-class-stuck" role="status">{elements.severity("warning")}'
+        f"{elements.escape(help_text)}</span>"
+        if help_text
+        else ""
+    )
     st.html(
         f'<div class="kv-class"><b>{elements.escape(title)}</b>'
-        f"<span>{elements.escape(text)}</span></div>"
+        f"<span>{elements.escape(text)}</span>{help_html}</div>"
     )
 
 
@@ -277,13 +284,9 @@ def _teacher_status(step: ClassStep) -> None:
         *(_progress(room, step) if seats else []),
     ]
     stuck = room.stuck_seats(has_question=step.has_question, has_task=step.has_task)
-    _say_status(say("class.label", code=room.code), " · ".join(words))
-    if stuck:
-        st.html(
-            f'<div class="kv-class-stuck" role="status">{elements.severity("warning")}'
-            f"<b>{elements.escape(say('class.needs_help'))}</b>"
-            f"<span>{elements.escape(_stuck_text(stuck))}</span></div>"
-        )
+    _say_status(
+        say("class.label", code=room.code), " · ".join(words), _stuck_text(stuck) if stuck else ""
+    )
 
 
 def _stuck_text(stuck: Sequence[StuckSeat]) -> str:
