@@ -119,7 +119,7 @@ WORKSHOP = "kv_workshop"
 CLASS_TOKENS = "kv_class_tokens"
 # Workshop: where the class led this session last, and the revision that its page shows
 CLASS_STEP, CLASS_REVISION = "kv_class_step", "kv_class_revision"
-CLASS_BARS = "kv_class_bars"  # Workshop: the teacher sees the answers while they come in
+CLASS_PICKER = "kv_class_picker"  # Workshop: the lesson that the picker of a learner's page shows
 CLASS_NOTE = "kv_class_note"  # Workshop: why the code that was typed leads to no class
 # the topic-partitions and segments that this session has looked at, newest first
 VISITS = "kv_visited"

@@ -4,13 +4,14 @@ What changes by itself is drawn in fragments, which ask the room once a second: 
 runs anew only when the class goes on.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
 
 from kafkaviz.app import network
 from kafkaviz.app.frontend import register_component
@@ -22,7 +23,8 @@ from kafkaviz.figures.text import error_text
 from kafkaviz.messages import say, say_count
 
 CSS = Path(__file__).with_suffix(".css")
-POLL_S = 1.0
+POLL_S = 0.5
+PARTS = ("kv_class_crumb", "kv_class_body")
 MAX_STUCK_SHOWN = 4
 COMMAND = "kafkaviz app --class"
 _class_token = register_component("class_token")
@@ -35,6 +37,68 @@ class ClassStep:
     key: StepKey
     has_question: bool
     has_task: bool
+
+
+@cache
+def stylesheet() -> str:
+    """The look of all that is here."""
+    return CSS.read_text(encoding="utf-8")
+
+
+# ---- what runs anew when the class goes on
+
+
+def render_part(key: str, render: Callable[[], None]) -> None:
+    """Draws a part of the page; of a learner's page one that can run anew by itself.
+
+    What is around it is two thirds of what a page costs: twenty pages that go on at once wait for
+    each other.
+
+    Args:
+        key: one of PARTS.
+    """
+    attendance = class_seat.current()
+    if attendance is None or attendance.is_teacher:
+        render()
+    else:
+        st.fragment(render, key=key)()
+
+
+def set_picker_lesson(name: str) -> None:
+    """Says which lesson the picker shows."""
+    st.session_state[page_state.CLASS_PICKER] = name
+
+
+def keep_whole(lesson: str) -> None:
+    """Runs the page as a whole where the learner went to what its parts alone cannot show.
+
+    Args:
+        lesson: that is shown.
+    """
+    attendance = class_seat.current()
+    is_part = attendance is not None and not attendance.is_teacher
+    if is_part and (
+        st.session_state.get(page_state.CLASS_PICKER) != lesson
+        or st.query_params.get(page_state.PAPER)
+    ):
+        st.rerun()
+
+
+def _run_parts() -> None:
+    """Runs those parts after this fragment, in one run, as st.rerun does it from a callback."""
+    context = get_script_run_ctx()
+    if context is None or context.script_requests is None:
+        return
+    context.script_requests.request_rerun(
+        RerunData(
+            query_string=context.query_string,
+            page_script_hash=context.page_script_hash,
+            fragment_id_queue=context.fragment_storage.resolve_target(PARTS),
+            is_fragment_scoped_rerun=True,
+            cached_message_hashes=context.cached_message_hashes,
+            context_info=context.context_info,
+        )
+    )
 
 
 # ---- the way in
@@ -102,7 +166,6 @@ def render_strip(step: ClassStep) -> None:
     code = class_seat.code()
     if not code:
         return
-    st.html(f"<style>{_stylesheet()}</style>")
     attendance = class_seat.current()
     room = attendance.room if attendance else ROOMS.find(code)
     _keep_token(clean_code(code), attendance)
@@ -115,11 +178,6 @@ def render_strip(step: ClassStep) -> None:
             _teacher(attendance, step)
         else:
             _learner(attendance, step)
-
-
-@cache
-def _stylesheet() -> str:
-    return CSS.read_text(encoding="utf-8")
 
 
 def _keep_token(code: str, attendance: Attendance | None) -> None:
@@ -202,6 +260,8 @@ def _learner_status(step: ClassStep) -> None:
     """Seat, and how far the class is; the page runs anew when the teacher went on."""
     attendance = _current_or_rerun()
     room, seat = attendance.room, attendance.room.seat(attendance.token)
+    if room.revision != st.session_state.get(page_state.CLASS_REVISION):
+        _run_parts()
     words = [
         say("class.your_seat", number=seat.number if seat else 0),
         say("class.waiting")
@@ -214,10 +274,9 @@ def _learner_status(step: ClassStep) -> None:
 
 
 def _current_or_rerun() -> Attendance:
-    """The class of this session; runs the page anew where that has changed."""
+    """The class of this session; runs the page anew where it is over."""
     attendance = class_seat.current()
-    shown_revision = st.session_state.get(page_state.CLASS_REVISION)
-    if attendance is None or attendance.room.revision != shown_revision:
+    if attendance is None:
         st.rerun()
     return attendance
 
@@ -278,6 +337,8 @@ def _teacher_status(step: ClassStep) -> None:
     """How many are there and have answered, and who may need the teacher."""
     attendance = _current_or_rerun()
     room = attendance.room
+    if room.revision != st.session_state.get(page_state.CLASS_REVISION):
+        st.rerun()
     seats = room.tally(step.key).seats
     words = [
         *([say_count("class.seats", seats, count=seats)] if seats else [say("class.nobody")]),

@@ -36,7 +36,7 @@ def render_page() -> None:
     position = lesson_state.current_position(lessons) if lessons else None
     frame("Workshop", lambda: _render_crumbs(lessons, position), lambda: _render_tools(position))
     apply_print_style()
-    st.html(f"<style>{_stylesheet()}</style>")
+    st.html(f"<style>{_stylesheet()}{class_bar.stylesheet()}</style>")
     _render_faults(faults)
     if position is None:
         with elements.empty(
@@ -48,15 +48,24 @@ def render_page() -> None:
             position, len(lessons), is_teacher=bool(st.query_params.get(page_state.NOTES))
         )
     else:
-        _render_class(position)
-        _render_navigation(lessons, position)
-        if st.query_params.get(page_state.NOTES):
-            handout.render_notes(lessons, position)
-        else:
-            render_step(lessons, position)
+        class_bar.render_part("kv_class_body", lambda: _render_body(lessons))
         _follow(position)
     projector.apply()
     lesson_state.remember_address()
+
+
+def _render_body(lessons: Sequence[Lesson]) -> None:
+    """The class, the way through the lessons, and the step that the address names by now."""
+    class_seat.follow()
+    position = lesson_state.current_position(lessons)
+    _render_class(position)
+    _render_navigation(lessons, position)
+    if st.query_params.get(page_state.NOTES):
+        handout.render_notes(lessons, position)
+    else:
+        render_step(lessons, position)
+    lesson_state.remember_address()
+    class_bar.keep_whole(position.lesson.name)
 
 
 def _render_class(position: LessonPosition) -> None:
@@ -111,6 +120,14 @@ def _render_crumbs(lessons: Sequence[Lesson], position: LessonPosition | None) -
     st.html('<span class="kv-sep" aria-hidden="true">›</span>', width="content")
     _render_track_picker(lessons)
     st.html('<span class="kv-sep" aria-hidden="true">›</span>', width="content")
+    class_bar.render_part("kv_class_crumb", lambda: _render_lesson_picker(lessons))
+
+
+def _render_lesson_picker(lessons: Sequence[Lesson]) -> None:
+    """The lesson that the address names by now, and the others."""
+    class_seat.follow()
+    position = lesson_state.current_position(lessons)
+    class_bar.set_picker_lesson(position.lesson.name)
     names = {
         _numbered_title(number, lesson): lesson
         for number, lesson in enumerate(lessons)
