@@ -37,7 +37,7 @@ MAX_ANSWERS, MAX_TRIES = 400, 20  # of a seat, and of a seat at one task
 ROOM_SILENCE_S = 4 * 3600.0  # after so long a room is forgotten
 EMPTY_SILENCE_S = 600.0  # and one that nobody has joined
 SEAT_SILENCE_S = 900.0  # after so long a seat may go to somebody else, where all are taken
-PRESENT_S = 20.0  # who was not heard of for so long is away
+PRESENT_S = 40.0  # who was not heard of for so long is away
 STUCK_TRIES, STUCK_S = 3, 90.0
 SOLVED = "x"  # the answer to a task; that to a question is the letter of its choice
 

@@ -1,19 +1,21 @@
 """What a class adds to the Workshop: the way in, the strip above a step, the bars of the answers.
 
-What changes by itself is drawn in fragments, which ask the room once a second: a learner's page
-runs anew only when the class goes on.
+A teacher's strip and bars ask the room once a second. A learner's page hears of it when the class
+goes on, see class_feed.py, and then runs only those of its parts anew that show it.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
+from streamlit.errors import StreamlitAPIException
 
 from kafkaviz.app import network
+from kafkaviz.app.class_feed import ClassFeed
 from kafkaviz.app.frontend import register_component
 from kafkaviz.app.state import access, class_seat, page_state
 from kafkaviz.app.state.class_room import ClassFull, ClassRoom, StepKey, StuckSeat, clean_code
@@ -23,11 +25,11 @@ from kafkaviz.figures.text import error_text
 from kafkaviz.messages import say, say_count
 
 CSS = Path(__file__).with_suffix(".css")
-POLL_S = 0.5
+POLL_S = 1.0  # of the teacher's page
 PARTS = ("kv_class_crumb", "kv_class_body")
 MAX_STUCK_SHOWN = 4
 COMMAND = "kafkaviz app --class"
-_class_token = register_component("class_token")
+_class_link = register_component("class_link")
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,14 @@ def render_part(key: str, render: Callable[[], None]) -> None:
     if attendance is None or attendance.is_teacher:
         render()
     else:
-        st.fragment(render, key=key)()
+        st.fragment(partial(_run_part, render), key=key)()
+
+
+def _run_part(render: Callable[[], None]) -> None:
+    """A part of a learner's page; all of it once they have left the class."""
+    if class_seat.current() is None:
+        st.rerun()
+    render()
 
 
 def set_picker_lesson(name: str) -> None:
@@ -84,21 +93,12 @@ def keep_whole(lesson: str) -> None:
         st.rerun()
 
 
-def _run_parts() -> None:
-    """Runs those parts after this fragment, in one run, as st.rerun does it from a callback."""
-    context = get_script_run_ctx()
-    if context is None or context.script_requests is None:
-        return
-    context.script_requests.request_rerun(
-        RerunData(
-            query_string=context.query_string,
-            page_script_hash=context.page_script_hash,
-            fragment_id_queue=context.fragment_storage.resolve_target(PARTS),
-            is_fragment_scoped_rerun=True,
-            cached_message_hashes=context.cached_message_hashes,
-            context_info=context.context_info,
-        )
-    )
+def _go_on() -> None:
+    """Runs those parts alone, where a learner's page has them, else all of it."""
+    attendance = class_seat.current()
+    if attendance is not None and not attendance.is_teacher:
+        with suppress(StreamlitAPIException):  # on paper there are none
+            st.rerun(PARTS)
 
 
 # ---- the way in
@@ -121,6 +121,9 @@ def render_button() -> None:
         if note := st.session_state.pop(page_state.CLASS_NOTE, None):
             st.html(f'<p class="kv-class-note" role="alert">{elements.escape(note)}</p>')
         st.divider()
+        if not ClassFeed.is_served:
+            st.markdown(say("class.no_feed", command="`kafkaviz app`"))
+            return
         st.markdown(say("class.teach_words"))
         st.button(say("class.teach"), key="kv_class_teach", on_click=_teach)
 
@@ -158,6 +161,12 @@ def _take_seat() -> None:
 # ---- the strip
 
 
+def render_link() -> None:
+    """Ties the browser to the class, where the address has one."""
+    if code := clean_code(class_seat.code()):
+        _link(code, class_seat.current())
+
+
 def render_strip(step: ClassStep) -> None:
     """The class above a step: who this is, who has answered, what can be done.
 
@@ -168,7 +177,6 @@ def render_strip(step: ClassStep) -> None:
         return
     attendance = class_seat.current()
     room = attendance.room if attendance else ROOMS.find(code)
-    _keep_token(clean_code(code), attendance)
     with st.container(key="kv_class_strip", horizontal=True, vertical_alignment="center", gap=8):
         if room is None:
             _no_class(code)
@@ -180,20 +188,29 @@ def render_strip(step: ClassStep) -> None:
             _learner(attendance, step)
 
 
-def _keep_token(code: str, attendance: Attendance | None) -> None:
-    """Leaves the token with the browser, or takes it from there after a reload."""
-    data = {"code": code, "token": attendance.token if attendance else ""}
+def _link(code: str, attendance: Attendance | None) -> None:
+    """Leaves the token with the browser, or takes it from there after a reload.
+
+    A learner's browser says when the class went on.
+    """
+    data = {
+        "code": code,
+        "token": attendance.token if attendance else "",
+        "revision": st.session_state.get(page_state.CLASS_REVISION, 0),
+        "listens": attendance is not None and not attendance.is_teacher,
+    }
 
     def enter() -> None:
-        token = str((st.session_state.get("kv_class_token") or {}).get("token") or "")
+        token = str((st.session_state.get("kv_class_link") or {}).get("token") or "")
         room = ROOMS.find(code)
         if room is not None and token and (room.is_teacher(token) or room.seat(token)):
             class_seat.enter(room, token)
 
-    _class_token(
-        key="kv_class_token",
+    _class_link(
+        key="kv_class_link",
         data=data,
         on_token_change=enter,
+        on_revision_change=_go_on,
         width="content",
         height="content",
     )
@@ -229,7 +246,7 @@ def _learner(attendance: Attendance, step: ClassStep) -> None:
     seat = attendance.room.seat(attendance.token)
     if seat is None:
         return
-    _learner_status(step)
+    _learner_status(attendance, step, seat.number)
     if not attendance.is_with_teacher and attendance.room.step is not None:
         st.button(
             say("class.back"),
@@ -255,30 +272,18 @@ def _toggle_hand() -> None:
         attendance.room.raise_hand(attendance.token, is_raised=not seat.has_raised_hand)
 
 
-@st.fragment(run_every=POLL_S)
-def _learner_status(step: ClassStep) -> None:
-    """Seat, and how far the class is; the page runs anew when the teacher went on."""
-    attendance = _current_or_rerun()
-    room, seat = attendance.room, attendance.room.seat(attendance.token)
-    if room.revision != st.session_state.get(page_state.CLASS_REVISION):
-        _run_parts()
+def _learner_status(attendance: Attendance, step: ClassStep, number: int) -> None:
+    """The seat, and whether the page is where the class is."""
+    room = attendance.room
     words = [
-        say("class.your_seat", number=seat.number if seat else 0),
+        say("class.your_seat", number=number),
         say("class.waiting")
         if room.step is None
         else say("class.with_teacher" if attendance.is_with_teacher else "class.elsewhere"),
     ]
-    if attendance.is_with_teacher and room.step is not None:
-        words += _progress(room, step)
+    if attendance.is_with_teacher and room.is_revealed(step.key):
+        words.append(say("class.revealed"))
     _say_status(say("class.label", code=room.code), " · ".join(words))
-
-
-def _current_or_rerun() -> Attendance:
-    """The class of this session; runs the page anew where it is over."""
-    attendance = class_seat.current()
-    if attendance is None:
-        st.rerun()
-    return attendance
 
 
 def _progress(room: ClassRoom, step: ClassStep) -> list[str]:
@@ -335,10 +340,12 @@ def _end() -> None:
 @st.fragment(run_every=POLL_S)
 def _teacher_status(step: ClassStep) -> None:
     """How many are there and have answered, and who may need the teacher."""
-    attendance = _current_or_rerun()
-    room = attendance.room
-    if room.revision != st.session_state.get(page_state.CLASS_REVISION):
+    attendance = class_seat.current()
+    if attendance is None or attendance.room.revision != st.session_state.get(
+        page_state.CLASS_REVISION
+    ):
         st.rerun()
+    room = attendance.room
     seats = room.tally(step.key).seats
     words = [
         *([say_count("class.seats", seats, count=seats)] if seats else [say("class.nobody")]),

@@ -1,2 +1,0 @@
-// Made of src/ by bundle.js.
-var s="kafkaviz_class_";function i({data:{code:a,token:e},setTriggerValue:n}){let o=new URLSearchParams(location.hash.slice(1)).get("teach");if(o&&(sessionStorage.setItem(s+a,o),history.replaceState(history.state,"",location.pathname+location.search)),e){sessionStorage.setItem(s+a,e);return}let t=sessionStorage.getItem(s+a);!t||t===window.__kafkaviz_class||(window.__kafkaviz_class=t,n("token",t))}export{i as default};
