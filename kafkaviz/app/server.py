@@ -1,4 +1,5 @@
-"""The web server of the app: Streamlit's, behind two checks that Streamlit lacks.
+"""The web server of the app: Streamlit's, behind two checks that Streamlit lacks, compressed, and
+with the feed of classes.
 
 A request must name this server by an address, by localhost, by this machine's name, or by a name
 that was allowed: a web site whose name was pointed at 127.0.0.1 (DNS rebinding) names itself, and
@@ -19,6 +20,9 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse
 from starlette.websockets import WebSocketClose
+
+from kafkaviz.app.class_feed import ClassFeed
+from kafkaviz.app.compression import StaticCompression
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -123,6 +127,8 @@ def main(arguments: Sequence[str]) -> None:
     middleware = [
         Middleware(HostCheck, names=host_names(os.environ.get(ALLOW_HOST, ""))),
         Middleware(FrameGuard),
+        Middleware(ClassFeed),
+        Middleware(StaticCompression),
     ]
     port = {"server.port": int(arguments[0])} if arguments else {}
     # the file's list of hosts is for who runs app.py with Streamlit's own command

@@ -244,12 +244,13 @@ def test_every_lesson_can_be_taught():
     assert wrong == [] and count == 16
 
 
-def test_a_session_takes_52_minutes():
+def test_a_session_takes_90_minutes():
     """Eight lessons of three to six steps; every step has notes, every lesson a task and what
     misleads.
     """
     known, _ = lessons.lessons("en")
-    assert len(known) == 8 and sum(lesson.minutes for lesson in known) == 52
+    assert len(known) == 8
+    assert sum(lesson.minutes for lesson in known) == 90
     for lesson in known:
         assert all(step.minutes > 0 for step in lesson.steps), lesson.name
         assert all(any(block.kind in LIVE for block in step.blocks()) for step in lesson.steps), (
@@ -257,6 +258,15 @@ def test_a_session_takes_52_minutes():
         )
         blocks = {block.kind for step in lesson.steps for block in step.blocks()}
         assert {"exercise", "misleads", "notes"} <= blocks, lesson.name
+
+
+def test_the_short_track_takes_45_minutes():
+    """Sixteen steps, of every lesson at least one, whose sum the notes say."""
+    known, _ = lessons.lessons("en")
+    steps = {lesson.name: [step.is_short for step in lesson.steps] for lesson in known}
+    assert sum(map(sum, steps.values())) == 16
+    assert all(any(marks) for marks in steps.values())
+    assert sum(step.minutes for lesson in known for step in lesson.steps if step.is_short) == 45
 
 
 def test_chinese_lessons_are_chinese():

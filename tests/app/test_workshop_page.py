@@ -211,12 +211,50 @@ def test_every_step_draws(language):
 def test_teachers_notes_and_timings():
     """The notes without the figure: what to say, from which minute, what comes next, the plan."""
     at = page(lesson="last-offset", at="2", notes="1")
-    assert "minute 16 to 17.5 of 52, 1.5 min" in page_html(at)
+    assert "minute 26 to 29 of 90, 3 min" in page_html(at)
     assert "KAFKA-6530" in text(at)
     assert "Stepping over batches" in page_html(at)
     assert not at.get("plotly_chart")
-    assert [expander.label for expander in at.expander] == ["The whole session in 52 minutes"]
+    assert [expander.label for expander in at.expander] == ["The whole session in 90 minutes"]
     assert not at.button(key="kv_next").disabled
+
+
+def test_the_short_track_goes_from_step_to_step():
+    """By its own numbers; a lesson from the strip, next, back, the plan and the hand-out have no
+    other steps.
+    """
+    at = page(lesson="last-offset", at="3", track="short", notes="1")
+    assert "Lesson 3 of 8, step 3 of 3" in page_html(at)
+    assert "minute 17.5 to 20.5 of 45, 3 min" in page_html(at)
+    assert [expander.label for expander in at.expander] == ["The whole session in 45 minutes"]
+    at = press(press(at, "kv_notes"), "kv_next")
+    assert (query_value(at, "lesson"), query_value(at, "at")) == ("binary-search", "1")
+    at = press(at, "kv_go_7")
+    assert (query_value(at, "lesson"), query_value(at, "at")) == ("after-a-crash", "2")
+    assert "Lesson 8 of 8, step 1 of 1" in page_html(at)
+    assert "0 of 17 questions answered" in page_html(at)
+    at = press(at, "kv_back")
+    assert (query_value(at, "lesson"), query_value(at, "at")) == ("rolls", "1")
+    at = press(at, "kv_paper")
+    assert "Lesson 7 of 8 · 3 min" in page_html(at)
+    assert "Time without a clock" not in page_html(at)
+
+
+def test_a_link_past_the_short_track_goes_on_in_it():
+    """The step is shown; behind it comes the next that the track has."""
+    at = page(lesson="three-files", at="4", track="short", answers="three-files.4x")
+    assert "Lesson 1 of 8, step 4 of 4" in page_html(at)
+    at = press(at, "kv_next")
+    assert (query_value(at, "lesson"), query_value(at, "at")) == ("batches", "1")
+
+
+@pytest.mark.parametrize(("track", "minutes"), [("nonsense", "90 min"), ("short", "45 min")])
+def test_the_picker_says_how_long_the_track_is(track, minutes):
+    """A track of no name is all steps."""
+    at = page(track=track)
+    picker = next(element for element in at if element.type == "menu_button")
+    assert picker.label == minutes
+    assert picker.options == ["All 36 steps, 90 minutes", "Short: 16 steps, 45 minutes"]
 
 
 def test_the_last_step_has_nothing_behind_it():

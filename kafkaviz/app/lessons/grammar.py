@@ -32,6 +32,8 @@ NAME = re.compile(r"([a-z0-9]+(?:-[a-z0-9]+)*)\.([a-z]{2})\.md")
 FILE_BYTES = 1 << 18
 DEFAULT_ORDER = 1000  # the order of a lesson that says none
 
+SHORT = "short"  # the track of a session that has half of the time
+
 Parse = Callable[[str], Any]
 
 
@@ -127,6 +129,11 @@ class LessonStep:
     def minutes(self) -> float:
         """How long it takes, by the notes for the teacher."""
         return sum(block["minutes"] or 0 for block in self.blocks("notes"))
+
+    @property
+    def is_short(self) -> bool:
+        """Whether the short track has it, by the same notes."""
+        return any(block["track"] == SHORT for block in self.blocks("notes"))
 
 
 @dataclass(frozen=True)

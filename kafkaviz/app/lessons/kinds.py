@@ -9,6 +9,7 @@ from types import MappingProxyType
 from kafkaviz import versions
 from kafkaviz.app.lessons import exercise
 from kafkaviz.app.lessons.grammar import (
+    SHORT,
     BlockKind,
     Key,
     NoValue,
@@ -379,6 +380,7 @@ KINDS = MappingProxyType(
             MappingProxyType(
                 {
                     "minutes": Key(parse_minutes, is_required=True),
+                    "track": Key(choice_parser(SHORT)),
                     "say": Key(is_repeatable=True),
                     "watch": Key(is_repeatable=True),
                 }

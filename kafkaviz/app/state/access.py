@@ -143,8 +143,12 @@ def is_reached_by_others() -> bool:
     """Whether the server listens on more than this machine's own address."""
     if not st.runtime.exists():  # nobody listens
         return False
-    address = st.get_option("server.address") or ""
+    return not is_own_machine(st.get_option("server.address") or "")
+
+
+def is_own_machine(host: str) -> bool:
+    """Whether a name or address reaches nothing but the machine that asks for it."""
     try:
-        return not ipaddress.ip_address(address).is_loopback
+        return ipaddress.ip_address(host).is_loopback
     except ValueError:
-        return address != "localhost"
+        return host == "localhost"

@@ -84,6 +84,8 @@ RULE_TARGET = "for"
 # Workshop: the teacher's notes are shown; the entire lesson, to be printed
 NOTES, PAPER = "notes", "paper"
 PROJECTOR = "projector"  # Workshop: title, question and figure alone, large
+# Workshop: the code of the class; the steps of the session, all where it is not there
+CLASS, TRACK = "class", "track"
 LANGUAGE = "lang"  # en or zh
 
 # Session keys: what must outlive a rerun, but means nothing in a link.
@@ -113,6 +115,12 @@ LAST_QUERY = "kv_asking"  # Explore: the query that was looked at last, and its 
 REBUILT_INDEXES = "kv_built"
 # Workshop: the lesson, step and answers of this session, as address parameters
 WORKSHOP = "kv_workshop"
+# Workshop: by the code of a class, the token of this session's seat or the teacher's secret
+CLASS_TOKENS = "kv_class_tokens"
+# Workshop: where the class led this session last, and the revision that its page shows
+CLASS_STEP, CLASS_REVISION = "kv_class_step", "kv_class_revision"
+CLASS_PICKER = "kv_class_picker"  # Workshop: the lesson that the picker of a learner's page shows
+CLASS_NOTE = "kv_class_note"  # Workshop: why the code that was typed leads to no class
 # the topic-partitions and segments that this session has looked at, newest first
 VISITS = "kv_visited"
 SESSION_LANGUAGE = "kv_spoken"  # the language of this session

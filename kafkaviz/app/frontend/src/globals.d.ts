@@ -4,6 +4,7 @@ interface Document {
 }
 
 interface Window {
+  __kafkaviz_class?: ClassTab;
   __kafkaviz_history?: HistoryState;
   __kafkaviz_sidebar?: SidebarState;
   __kafkaviz_teacher?: TeacherWindow;
@@ -34,4 +35,13 @@ interface TeacherWindow {
   channel: BroadcastChannel | null;
   place: string | null;
   heard: string | null;
+}
+
+// class_link.js: the tab in a class.
+interface ClassTab {
+  sent: string | null; // the token that was restored and sent
+  token: string;
+  revision: number; // of the class, that this page shows
+  abort: AbortController | null; // of the request that waits
+  trigger?: (name: string, value: string | number) => void;
 }

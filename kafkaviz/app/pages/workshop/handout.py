@@ -45,7 +45,7 @@ def render_handout(position: LessonPosition, count: int, *, is_teacher: bool) ->
             "workshop.lesson_of_session",
             number=position.number + 1,
             count=count,
-            minutes=f"{lesson.minutes:g}",
+            minutes=f"{lesson_state.minutes([lesson]):g}",
         )
         st.html(
             f'<div class="kv-lab">{escape(session_text)}</div><div class="kv-lesson">'
@@ -53,11 +53,12 @@ def render_handout(position: LessonPosition, count: int, *, is_teacher: bool) ->
         )
         st.html(f'<p class="kv-name">{escape(say("workshop.name_line"))}<i></i></p>')
         st.markdown(lesson.about)
-        for part, step in enumerate(lesson.steps, 1):
-            _step(step, part, lesson, is_teacher=is_teacher)
+        for part in lesson_state.parts(lesson):
+            _step(lesson.steps[part - 1], part, lesson, is_teacher=is_teacher)
     with st.container(key="kv_sheet_answers", gap=None):
         st.html(f'<h2 class="kv-h2">{escape(say("workshop.answers"))}</h2>')
-        for part, step in enumerate(lesson.steps, 1):
+        for part in lesson_state.parts(lesson):
+            step = lesson.steps[part - 1]
             for number, block in enumerate(step.blocks()):
                 if block.kind in ("predict", "exercise"):
                     _answer(block, part)
@@ -199,14 +200,8 @@ def notes(step: LessonStep, begin: float | None = None, total: float = 0) -> Non
 def render_notes(lessons: Sequence[Lesson], position: LessonPosition) -> None:
     """The window of the teacher: what to say, what comes next, the clock and the plan."""
     begin = lesson_state.begin_minute(lessons, position)
-    total = sum(lesson.minutes for lesson in lessons)
-    step_text = say(
-        "workshop.lesson_of",
-        number=position.number + 1,
-        count=len(lessons),
-        step=position.part,
-        steps=len(position.lesson.steps),
-    )
+    total = lesson_state.minutes(lessons)
+    step_text = lesson_state.position_text(lessons, position)
     with st.container(key="kv_notes_view", gap=16):
         st.html(
             f'<div class="kv-lesson"><div class="kv-lab">{escape(step_text)}</div>'
@@ -251,9 +246,9 @@ def session_plan(lessons: Sequence[Lesson], current: int) -> None:
             (
                 f"{begin:g}",
                 lesson.title,
-                f"{lesson.minutes:g}",
+                f"{lesson_state.minutes([lesson]):g}",
                 str(len(lesson_state.questions(lesson))),
             )
         )
-        begin += lesson.minutes
+        begin += lesson_state.minutes([lesson])
     table(heads, rows, "rlrr", current)

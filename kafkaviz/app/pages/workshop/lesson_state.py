@@ -14,8 +14,9 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from kafkaviz.app.lessons.grammar import Lesson, LessonBlock, LessonStep
-from kafkaviz.app.state import page_state
+from kafkaviz.app.lessons.grammar import SHORT, Lesson, LessonBlock, LessonStep
+from kafkaviz.app.state import class_seat, page_state
+from kafkaviz.messages import say
 
 ANSWER = re.compile(r"([a-z0-9-]{1,60})\.(\d{1,2})([a-hx])")
 SOLVED = "x"
@@ -29,6 +30,8 @@ SESSION_PARAMETERS = (
     page_state.NOTES,
     page_state.PAPER,
     page_state.PROJECTOR,
+    page_state.CLASS,
+    page_state.TRACK,
 )
 
 
@@ -118,6 +121,7 @@ def answers() -> dict[tuple[str, int, bool], str]:
 
 def record_answer(name: str, part: int, letter: str) -> None:
     """Remembers an answer; another one to the same question takes its place."""
+    class_seat.record_answer((name, part), letter)
     all_answers = answers() | {(name, part, letter == SOLVED): letter}
     st.query_params[page_state.ANSWERS] = " ".join(
         f"{name}.{part}{letter}" for (name, part, _), letter in all_answers.items()
@@ -149,32 +153,78 @@ def reset() -> None:
 
 
 def is_teacher() -> bool:
-    """Whether a question holds nobody up: in the notes, and on a projector."""
-    return any(st.query_params.get(key) for key in (page_state.NOTES, page_state.PROJECTOR))
+    """Whether a question holds nobody up: in the notes, on a projector, before a class."""
+    return class_seat.is_teacher() or any(
+        st.query_params.get(key) for key in (page_state.NOTES, page_state.PROJECTOR)
+    )
+
+
+def track() -> str:
+    """The track that the address names: SHORT, or "" for all steps."""
+    return SHORT if st.query_params.get(page_state.TRACK) == SHORT else ""
+
+
+def set_track(name: str) -> None:
+    """Chooses a track; what was answered stays."""
+    if name:
+        st.query_params[page_state.TRACK] = name
+    else:
+        st.query_params.pop(page_state.TRACK, None)
+
+
+def parts(lesson: Lesson, name: str | None = None) -> list[int]:
+    """The numbers of the steps that a track has of a lesson, from 1.
+
+    Args:
+        name: of the track, by default that of the address.
+    """
+    has_all = not (track() if name is None else name)
+    return [number for number, step in enumerate(lesson.steps, 1) if has_all or step.is_short]
 
 
 def previous_step(lessons: Sequence[Lesson], position: LessonPosition) -> tuple[str, int] | None:
     """The lesson and the number of the step before; None before the first."""
-    if position.part > 1:
-        return position.lesson.name, position.part - 1
-    if not position.number:
-        return None
-    previous_lesson = lessons[position.number - 1]
-    return previous_lesson.name, len(previous_lesson.steps)
+    before = [key for key in _step_keys(lessons) if key < (position.number, position.part)]
+    return (lessons[before[-1][0]].name, before[-1][1]) if before else None
 
 
 def next_step(lessons: Sequence[Lesson], position: LessonPosition) -> tuple[str, int] | None:
     """The lesson and the number of the step behind; None behind the last."""
-    if position.part < len(position.lesson.steps):
-        return position.lesson.name, position.part + 1
-    return (lessons[position.number + 1].name, 1) if position.number + 1 < len(lessons) else None
+    behind = [key for key in _step_keys(lessons) if key > (position.number, position.part)]
+    return (lessons[behind[0][0]].name, behind[0][1]) if behind else None
 
 
 def begin_minute(lessons: Sequence[Lesson], position: LessonPosition) -> float:
     """At which minute of the session a step begins."""
-    return sum(lesson.minutes for lesson in lessons[: position.number]) + sum(
-        step.minutes for step in position.lesson.steps[: position.part - 1]
+    return sum(
+        lessons[number].steps[part - 1].minutes
+        for number, part in _step_keys(lessons)
+        if (number, part) < (position.number, position.part)
     )
+
+
+def minutes(lessons: Sequence[Lesson], name: str | None = None) -> float:
+    """How long these lessons take in a track, by default that of the address."""
+    return sum(lesson.steps[part - 1].minutes for lesson in lessons for part in parts(lesson, name))
+
+
+def position_text(lessons: Sequence[Lesson], position: LessonPosition) -> str:
+    """Which lesson and which step this is, of how many; the track says how many."""
+    track_parts = parts(position.lesson)
+    if position.part not in track_parts:  # a link led here, past the track
+        track_parts = parts(position.lesson, "")
+    return say(
+        "workshop.lesson_of",
+        number=position.number + 1,
+        count=len(lessons),
+        step=track_parts.index(position.part) + 1,
+        steps=len(track_parts),
+    )
+
+
+def _step_keys(lessons: Sequence[Lesson]) -> list[tuple[int, int]]:
+    """All steps of the track in order: the lesson's number from 0, and the step's from 1."""
+    return [(number, part) for number, lesson in enumerate(lessons) for part in parts(lesson)]
 
 
 def letter(block: LessonBlock, name: str, part: int) -> str | None:
@@ -188,7 +238,13 @@ def letter(block: LessonBlock, name: str, part: int) -> str | None:
 
 
 def is_answered(position: LessonPosition) -> bool:
-    """Whether the question of the step, if it has one, is answered."""
+    """Whether the question of the step, if it has one, is answered.
+
+    At the step of a class: whether the teacher has revealed it.
+    """
+    is_revealed = class_seat.is_revealed((position.lesson.name, position.part))
+    if is_revealed is not None and position.step.blocks("predict"):
+        return is_revealed
     return all(
         letter(block, position.lesson.name, position.part) is not None
         for block in position.step.blocks("predict")
@@ -196,8 +252,9 @@ def is_answered(position: LessonPosition) -> bool:
 
 
 def is_solved(position: LessonPosition) -> bool:
-    """Whether the task of the step is solved."""
-    return (position.lesson.name, position.part, True) in answers()
+    """Whether the task of the step is solved, or was revealed to the class."""
+    is_revealed = class_seat.is_revealed((position.lesson.name, position.part))
+    return bool(is_revealed) or (position.lesson.name, position.part, True) in answers()
 
 
 def choices(block: LessonBlock) -> list[tuple[str, bool]]:
@@ -206,11 +263,11 @@ def choices(block: LessonBlock) -> list[tuple[str, bool]]:
 
 
 def questions(lesson: Lesson) -> list[tuple[str, int, bool]]:
-    """All questions and exercises of a lesson, as `answers` has them."""
+    """All questions and exercises that the track has of a lesson, as `answers` has them."""
     numbered_blocks = (
         (number, block.kind == "exercise")
-        for number, step in enumerate(lesson.steps, 1)
-        for block in step.blocks("predict", "exercise")
+        for number in parts(lesson)
+        for block in lesson.steps[number - 1].blocks("predict", "exercise")
     )
     return [(lesson.name, number, is_exercise) for number, is_exercise in numbered_blocks]
 

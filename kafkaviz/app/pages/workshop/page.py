@@ -13,12 +13,12 @@ import streamlit as st
 from kafkaviz.app import lessons as lesson_files
 from kafkaviz.app.frame import frame
 from kafkaviz.app.frontend import teacher
-from kafkaviz.app.lessons.grammar import Lesson, LessonFault
+from kafkaviz.app.lessons.grammar import SHORT, Lesson, LessonFault
 from kafkaviz.app.pages.workshop import handout, lesson_state
 from kafkaviz.app.pages.workshop.lesson_state import LessonPosition
 from kafkaviz.app.pages.workshop.step import render_back, render_next, render_step
-from kafkaviz.app.state import page_state, session_language
-from kafkaviz.app.widgets import elements, projector
+from kafkaviz.app.state import class_seat, page_state, session_language
+from kafkaviz.app.widgets import class_bar, elements, projector
 from kafkaviz.app.widgets.print_view import apply_print_style
 from kafkaviz.messages import say
 
@@ -31,11 +31,12 @@ def render_page() -> None:
     Or the sentence that says why there is none.
     """
     lesson_state.restore_address()
+    class_seat.follow()
     lessons, faults = lesson_files.lessons(session_language.language())
     position = lesson_state.current_position(lessons) if lessons else None
     frame("Workshop", lambda: _render_crumbs(lessons, position), lambda: _render_tools(position))
     apply_print_style()
-    st.html(f"<style>{_stylesheet()}</style>")
+    st.html(f"<style>{_stylesheet()}{class_bar.stylesheet()}</style>")
     _render_faults(faults)
     if position is None:
         with elements.empty(
@@ -47,14 +48,38 @@ def render_page() -> None:
             position, len(lessons), is_teacher=bool(st.query_params.get(page_state.NOTES))
         )
     else:
-        _render_navigation(lessons, position)
-        if st.query_params.get(page_state.NOTES):
-            handout.render_notes(lessons, position)
-        else:
-            render_step(lessons, position)
+        class_bar.render_part("kv_class_body", lambda: _render_body(lessons))
         _follow(position)
     projector.apply()
+    class_bar.render_link()
     lesson_state.remember_address()
+
+
+def _render_body(lessons: Sequence[Lesson]) -> None:
+    """The class, the way through the lessons, and the step that the address names by now."""
+    class_seat.follow()
+    position = lesson_state.current_position(lessons)
+    _render_class(position)
+    _render_navigation(lessons, position)
+    if st.query_params.get(page_state.NOTES):
+        handout.render_notes(lessons, position)
+    else:
+        render_step(lessons, position)
+    lesson_state.remember_address()
+    class_bar.keep_whole(position.lesson.name)
+
+
+def _render_class(position: LessonPosition) -> None:
+    """The class that this session teaches or attends."""
+    step_key, step = (position.lesson.name, position.part), position.step
+    class_seat.lead(step_key)
+    class_bar.render_strip(
+        class_bar.ClassStep(
+            step_key,
+            has_question=bool(step.blocks("predict")),
+            has_task=bool(step.blocks("exercise")),
+        )
+    )
 
 
 def _follow(position: LessonPosition) -> None:
@@ -94,7 +119,21 @@ def _render_crumbs(lessons: Sequence[Lesson], position: LessonPosition | None) -
     if position is None:
         return
     st.html('<span class="kv-sep" aria-hidden="true">›</span>', width="content")
-    names = {_numbered_title(number, lesson): lesson.name for number, lesson in enumerate(lessons)}
+    _render_track_picker(lessons)
+    st.html('<span class="kv-sep" aria-hidden="true">›</span>', width="content")
+    class_bar.render_part("kv_class_crumb", lambda: _render_lesson_picker(lessons))
+
+
+def _render_lesson_picker(lessons: Sequence[Lesson]) -> None:
+    """The lesson that the address names by now, and the others."""
+    class_seat.follow()
+    position = lesson_state.current_position(lessons)
+    class_bar.set_picker_lesson(position.lesson.name)
+    names = {
+        _numbered_title(number, lesson): lesson
+        for number, lesson in enumerate(lessons)
+        if lesson_state.parts(lesson)
+    }
     label = st.menu_button(
         elements.escape_markdown(_numbered_title(position.number, position.lesson)),
         [*names],
@@ -102,9 +141,36 @@ def _render_crumbs(lessons: Sequence[Lesson], position: LessonPosition | None) -
         type="tertiary",
         key="kv_pick_lesson",
     )
-    if label and names[label] != position.lesson.name:
-        lesson_state.open_step(names[label], 1)
+    if label and names[label] is not position.lesson:
+        lesson_state.open_step(names[label].name, lesson_state.parts(names[label])[0])
         st.rerun()
+
+
+def _render_track_picker(lessons: Sequence[Lesson]) -> None:
+    """All steps, or those of a session of half the time."""
+    tracks = [
+        name for name in ("", SHORT) if any(lesson_state.parts(lesson, name) for lesson in lessons)
+    ]
+    current_minutes = f"{lesson_state.minutes(lessons):g}"
+    name = st.menu_button(
+        say("track.minutes", minutes=current_minutes),
+        tracks,
+        format_func=lambda name: _track_label(lessons, name),
+        type="tertiary",
+        key="kv_pick_track",
+        help=say("track.help"),
+    )
+    if name is not None and name != lesson_state.track():
+        lesson_state.set_track(name)
+        st.rerun()
+
+
+def _track_label(lessons: Sequence[Lesson], name: str) -> str:
+    return say(
+        f"track.{name or 'long'}",
+        steps=sum(len(lesson_state.parts(lesson, name)) for lesson in lessons),
+        minutes=f"{lesson_state.minutes(lessons, name):g}",
+    )
 
 
 def _numbered_title(number: int, lesson: Lesson) -> str:
@@ -126,6 +192,7 @@ def _render_tools(position: LessonPosition | None) -> None:
                 args=(page_state.NOTES,),
             )
         else:
+            class_bar.render_button()
             projector.render_button()
             teacher.notes_button()
         label = say("workshop.lesson" if is_paper else "workshop.paper")
@@ -162,6 +229,9 @@ def _render_lesson_strip(lessons: Sequence[Lesson], position: LessonPosition) ->
     """All lessons, those that are done marked; each a button."""
     with st.container(horizontal=True, gap=6, key="kv_lessons"):
         for number, lesson in enumerate(lessons):
+            parts = lesson_state.parts(lesson)
+            if not parts:
+                continue
             kind = (
                 "on"
                 if number == position.number
@@ -180,7 +250,7 @@ def _render_lesson_strip(lessons: Sequence[Lesson], position: LessonPosition) ->
                     type="tertiary",
                     key=f"kv_go_{number}",
                     on_click=lesson_state.open_step,
-                    args=(lesson.name, 1),
+                    args=(lesson.name, parts[0]),
                     help=None,
                     width="stretch",
                 )

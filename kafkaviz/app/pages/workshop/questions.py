@@ -12,8 +12,8 @@ from kafkaviz.app.lessons import exercise, exercise_text, tasks
 from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
 from kafkaviz.app.pages.workshop import lesson_state
 from kafkaviz.app.pages.workshop.lesson_state import LETTERS, LessonPosition
-from kafkaviz.app.state import page_state
-from kafkaviz.app.widgets import elements
+from kafkaviz.app.state import class_seat, page_state
+from kafkaviz.app.widgets import class_bar, elements
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.text import error_text, roll_text
 from kafkaviz.figures.text.sentence_text import capitalize
@@ -43,33 +43,39 @@ def render_questions(position: LessonPosition) -> None:
 def _predict(block: LessonBlock, position: LessonPosition, number: int) -> None:
     """Choose first: what is right is shown only then."""
     choice = lesson_state.letter(block, position.lesson.name, position.part)
+    is_answered, step_key = (
+        lesson_state.is_answered(position),
+        (position.lesson.name, position.part),
+    )
+    choices = lesson_state.choices(block)
     with st.container(key=f"kv_ask_{number}", gap=6):
         with st.container(key="kv_prose_ask"):
             st.markdown(f"**{block['ask']}**")
-        for index, (text, is_right) in enumerate(lesson_state.choices(block)):
-            _choice_button(position, index, text, is_right=is_right, choice=choice)
+        for index, (text, is_right) in enumerate(choices):
+            kind = _choice_kind(index, choice, is_right=is_right, is_answered=is_answered)
+            _choice_button(position, index, text, kind)
+        class_bar.render_bars(step_key, LETTERS[: len(choices)])
         with st.container(key="kv_reveal"):
-            if choice is None:
-                st.markdown(say("workshop.choose_first"))
-            else:
-                _choice_verdict(is_right=lesson_state.choices(block)[LETTERS.index(choice)][1])
+            if is_answered:
+                if choice is not None:
+                    _choice_verdict(is_right=choices[LETTERS.index(choice)][1])
                 st.markdown(block["reveal"])
+            else:
+                hint = class_bar.question_hint(step_key, is_chosen=choice is not None)
+                st.markdown(hint or say("workshop.choose_first"))
 
 
-def _choice_button(
-    position: LessonPosition, index: int, text: str, *, is_right: bool, choice: str | None
-) -> None:
-    """One of the answers; its colour shows whether it is right once one was chosen."""
+def _choice_kind(index: int, choice: str | None, *, is_right: bool, is_answered: bool) -> str:
+    """How an answer looks; its colour shows whether it is right once that may be known."""
+    is_chosen = LETTERS[index] == choice
+    if not is_answered:
+        return "chosen" if is_chosen else "open"
+    return "right" if is_right else "wrong" if is_chosen else "other"
+
+
+def _choice_button(position: LessonPosition, index: int, text: str, kind: str) -> None:
+    """One of the answers."""
     letter = LETTERS[index]
-    kind = (
-        "open"
-        if choice is None
-        else "right"
-        if is_right
-        else "wrong"
-        if letter == choice
-        else "other"
-    )
     with st.container(key=f"kv_opt_{kind}_{index}"):
         arguments: dict[str, Any] = {
             "type": "secondary",
@@ -194,7 +200,12 @@ def _exercise_verdict(task: tasks.LessonTask, answer: str, position: LessonPosit
         f"<span>{escape(explanation)}</span>"
     )
     st.html(f'<div class="kv-judged" role="status">{verdict}</div>')
-    if is_right and (position.lesson.name, position.part, True) not in lesson_state.answers():
+    step_key = (position.lesson.name, position.part)
+    if is_right:
+        class_seat.record_answer(step_key, lesson_state.SOLVED)
+    else:
+        class_seat.record_failure(step_key, answer)
+    if is_right and (*step_key, True) not in lesson_state.answers():
         lesson_state.record_answer(position.lesson.name, position.part, lesson_state.SOLVED)
         st.rerun()
 

@@ -37,13 +37,7 @@ def render_step(lessons: Sequence[Lesson], position: LessonPosition) -> None:
 
 def _head(lessons: Sequence[Lesson], position: LessonPosition) -> None:
     """Which step this is, and its heading."""
-    position_text = say(
-        "workshop.lesson_of",
-        number=position.number + 1,
-        count=len(lessons),
-        step=position.part,
-        steps=len(position.lesson.steps),
-    )
+    position_text = lesson_state.position_text(lessons, position)
     language_note = ""
     if position.lesson.language != messages.language():
         language_name = messages.LANGUAGES.get(position.lesson.language, position.lesson.language)

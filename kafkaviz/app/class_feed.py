@@ -1,0 +1,63 @@
+"""Tells the browsers of a class at once that it goes on: a request that is answered when it does.
+
+A page that asked each second would cost a run of its script each time, and would still be late by
+half a second. Such a request waits, and costs next to nothing meanwhile.
+
+    GET /_kafkaviz/class?code=KQ7R&revision=3     {"revision": 4}, or 3 after WAIT_S
+    X-Class-Token: of a seat of the room, or the teacher's; without one the answer is -1 at once
+"""
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, ClassVar
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+
+from kafkaviz.app.state.class_seat import ROOMS
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+PATH = "/_kafkaviz/class"
+TOKEN_HEADER = "x-class-token"
+WAIT_S, LOOK_S = 15.0, 0.05
+NO_CLASS = -1  # the revision of a room that is over, or where this token is at no seat
+
+
+class ClassFeed:
+    """Answers requests for PATH; all others are the application's.
+
+    Attributes:
+        is_served: whether this process serves one: Streamlit's own command does not.
+    """
+
+    is_served: ClassVar[bool] = False
+
+    def __init__(self, app: "ASGIApp") -> None:
+        self._app = app
+        ClassFeed.is_served = True
+
+    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
+        """One request, or one connection."""
+        if scope["type"] != "http" or not scope["path"].endswith(PATH):
+            await self._app(scope, receive, send)
+            return
+        request = Request(scope, receive)
+        revision = await _next_revision(
+            request.query_params.get("code", ""),
+            request.headers.get(TOKEN_HEADER, ""),
+            request.query_params.get("revision", ""),
+        )
+        response = JSONResponse({"revision": revision}, headers={"Cache-Control": "no-store"})
+        await response(scope, receive, send)
+
+
+async def _next_revision(code: str, token: str, known: str) -> int:
+    """The revision of a room as soon as it is not the known one, or after WAIT_S."""
+    room, deadline = ROOMS.find(code), time.monotonic() + WAIT_S
+    if room is None or not (room.is_teacher(token) or room.seat(token)):
+        return NO_CLASS
+    while str(room.revision) == known and time.monotonic() < deadline:
+        await asyncio.sleep(LOOK_S)
+    return NO_CLASS if room.is_closed else room.revision

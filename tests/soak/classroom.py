@@ -1,0 +1,317 @@
+"""python -m tests.soak.classroom: a teacher and SEATS=20 learners in one class, over the websocket
+that the browser speaks, through the short track; how long each step takes, and what the server
+holds.
+"""
+
+import os
+import random
+import re
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import parse_qs, urlencode
+
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import connect
+
+from docs import browsing
+from tests.soak.visitor import LARGEST_BYTES, Visitor
+
+PATIENCE_S, CATALOG_S = 60.0, 300.0
+THINKING_S = 3.0  # at most, before a learner answers
+LIMIT_S = 1.0  # of 95 in 100 steps
+MIB = 1 << 20
+
+
+class Tab:
+    """A tab of the Workshop, which runs its fragments as often as they ask for it.
+
+    Attributes:
+        runs: of the whole page, so far; runs[-1] is its moment.
+    """
+
+    def __init__(self, address: str, **query: str) -> None:
+        self._connection = ExitStack()
+        self._socket = self._connection.enter_context(
+            connect(
+                f"{address.replace('http', 'ws', 1)}/_stcore/stream",
+                origin=address,
+                subprotocols=["streamlit"],
+                max_size=LARGEST_BYTES,
+            )
+        )
+        self.query, self._page_hash = urlencode(query), ""
+        self.html, self.exceptions = "", []
+        self.buttons: dict[str, str] = {}
+        self._run_html, self._run_buttons, self._is_whole = [], {}, True
+        self._timers: dict[str, tuple[float, float]] = {}
+        self._changed, self._is_open = threading.Condition(), True
+        self._sending = threading.Lock()
+        self._send()
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def close(self) -> None:
+        """As a tab that is closed."""
+        self._is_open = False
+        self._connection.close()
+
+    def press(self, key: str) -> None:
+        """Presses the button of this key."""
+        self._send(button=self.buttons[key])
+
+    def wait(self, is_met: Callable[["Tab"], bool]) -> float:
+        """Until the page is as it should be; the moment."""
+        with self._changed:
+            if not self._changed.wait_for(lambda: is_met(self), PATIENCE_S):
+                raise TimeoutError(f"{self.query}: {self.html[-300:]} {self.exceptions}")
+        return time.monotonic()
+
+    @property
+    def code(self) -> str:
+        """The code of the class in the address."""
+        return parse_qs(self.query).get("class", [""])[0]
+
+    @property
+    def heading(self) -> str:
+        """Of the step."""
+        match = re.search('<div class="kv-lesson".*?<h1>(.*?)</h1>', self.html)
+        return match[1] if match else ""
+
+    def _send(self, button: str = "", fragment: str = "") -> None:
+        message = BackMsg()
+        rerun = message.rerun_script
+        rerun.query_string, rerun.page_script_hash = self.query, self._page_hash
+        rerun.page_name = "" if self._page_hash else "workshop"
+        rerun.fragment_id, rerun.is_auto_rerun = fragment, bool(fragment)
+        if button:
+            state = rerun.widget_states.widgets.add()
+            state.id, state.trigger_value = button, True
+        with self._sending:
+            self._socket.send(message.SerializeToString())
+
+    def _listen(self) -> None:
+        while self._is_open:
+            now = time.monotonic()
+            for fragment, (due, interval) in list(self._timers.items()):
+                if due <= now:
+                    self._timers[fragment] = now + interval, interval
+                    self._send(fragment=fragment)
+            next_due = min((due for due, _ in self._timers.values()), default=now + 0.2)
+            try:
+                data = self._socket.recv(max(0.0, next_due - time.monotonic()))
+            except TimeoutError:
+                continue
+            except ConnectionClosed:
+                return
+            self._take(ForwardMsg.FromString(data))
+
+    def _take(self, message: ForwardMsg) -> None:
+        kind = message.WhichOneof("type")
+        if kind == "new_session":
+            self._is_whole = not message.metadata.run.fragment_ids
+            self._run_html, self._run_buttons = [], {}
+            if self._is_whole:
+                self._timers.clear()
+        elif kind == "navigation":
+            self._page_hash = message.navigation.page_script_hash
+        elif kind == "auto_rerun":
+            interval = message.auto_rerun.interval
+            due = time.monotonic() + interval
+            self._timers.setdefault(message.auto_rerun.fragment_id, (due, interval))
+        elif kind == "page_info_changed":
+            self.query = message.page_info_changed.query_string
+        elif kind == "delta" and message.delta.HasField("new_element"):
+            element = message.delta.new_element
+            if element.HasField("html"):
+                self._run_html.append(element.html.body)
+            elif element.HasField("button"):
+                key = element.button.id.rpartition("-")[2]
+                self._run_buttons[key] = element.button.id
+            elif element.HasField("exception"):
+                self.exceptions.append(element.exception.message)
+        elif kind == "script_finished":
+            with self._changed:
+                text = "".join(self._run_html)
+                if self._is_whole and message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
+                    self.html, self.buttons = text, self._run_buttons
+                elif not self._is_whole and 'class="kv-lesson"' in text:
+                    self.html, self.buttons = text, self.buttons | self._run_buttons
+                self._changed.notify_all()
+
+
+@dataclass
+class Latencies:
+    """Seconds from a press to the page that shows what came of it."""
+
+    follow: list[float] = field(default_factory=list)  # the teacher's next step, at each learner
+    answer: list[float] = field(default_factory=list)  # a learner's own answer
+    reveal: list[float] = field(default_factory=list)  # the teacher's reveal, at each learner
+
+    def lines(self) -> list[str]:
+        """Median, p95 and the longest of each."""
+        return [
+            f"{name:8} {len(values):5} {_share(values, 0.5):8.2f} {_share(values, 0.95):8.2f} "
+            f"{max(values):8.2f}"
+            for name, values in vars(self).items()
+        ]
+
+    def slow(self) -> list[str]:
+        """What took longer than LIMIT_S in more than 5 of 100 cases."""
+        return [name for name, values in vars(self).items() if _share(values, 0.95) > LIMIT_S]
+
+
+HEAD = f"{'step':8} {'count':>5} {'median':>8} {'p95':>8} {'longest':>8}   seconds"
+
+
+def _share(values: list[float], share: float) -> float:
+    return sorted(values)[min(int(share * len(values)), len(values) - 1)]
+
+
+@dataclass(frozen=True)
+class Course:
+    """What a class came to."""
+
+    latencies: Latencies
+    steps: int
+    empty_bytes: int  # of the server before anybody came
+    full_bytes: int  # at the end of the class
+    processor_share: float  # of one core, while it went on
+    idle_share: float  # of one core, while all were there and did nothing
+
+
+def teach(address: str, process: int, seats: int, steps: int) -> Course:
+    """A class through so many steps of the short track.
+
+    Args:
+        process: the number of the server's.
+    """
+    latencies, empty_bytes = Latencies(), resident_bytes(process)
+    teacher = Tab(address, track="short")
+    teacher.wait(lambda tab: "kv_class_teach" in tab.buttons and tab.heading != "")
+    teacher.press("kv_class_teach")
+    teacher.wait(lambda tab: "kv_class_reveal" in tab.buttons and tab.code != "")
+    learners = [Tab(address, **{"class": teacher.code}) for _ in range(seats)]
+    for learner in learners:
+        learner.wait(lambda tab: "kv_class_seat" in tab.buttons)
+        learner.press("kv_class_seat")
+        learner.wait(lambda tab: "kv_class_stuck" in tab.buttons)
+    idle_share = _processor_share(process, lambda: time.sleep(5))
+    taught = lambda: [_step(teacher, learners, latencies) for _ in range(steps)]  # noqa: E731
+    processor_share = _processor_share(process, taught)
+    full_bytes = resident_bytes(process)
+    assert not any(tab.exceptions for tab in (teacher, *learners))
+    for tab in (teacher, *learners):
+        tab.close()
+    return Course(latencies, steps, empty_bytes, full_bytes, processor_share, idle_share)
+
+
+def _step(teacher: Tab, learners: list[Tab], latencies: Latencies) -> None:
+    """Everybody answers in their own time, the teacher reveals, and goes on."""
+    if "kv_choice_0" in teacher.buttons:
+        threads = [
+            threading.Thread(target=_answer, args=(learner, latencies.answer))
+            for learner in learners
+        ]
+        _run_all(threads)
+        _lead(teacher, learners, "kv_class_reveal", _is_revealed, latencies.reveal)
+    before = teacher.heading
+    _lead(teacher, learners, "kv_next", lambda tab: tab.heading != before, latencies.follow)
+
+
+def _answer(learner: Tab, seconds: list[float]) -> None:
+    time.sleep(random.uniform(0, THINKING_S))
+    start = time.monotonic()
+    letter = random.choice("01")
+    learner.press(f"kv_choice_{letter}")
+    name = learner.query
+    seconds.append(learner.wait(lambda tab: tab.query != name) - start)
+
+
+def _is_revealed(tab: Tab) -> bool:
+    return '<div class="kv-class-counts"' in tab.html and "kv_class_reveal" not in tab.buttons
+
+
+def _lead(
+    teacher: Tab,
+    learners: list[Tab],
+    key: str,
+    is_met: Callable[[Tab], bool],
+    seconds: list[float],
+) -> None:
+    start = time.monotonic()
+    teacher.press(key)
+    _run_all(
+        [
+            threading.Thread(target=lambda tab=tab: seconds.append(tab.wait(is_met) - start))
+            for tab in learners
+        ]
+    )
+    teacher.wait(is_met)
+
+
+def _run_all(threads: list[threading.Thread]) -> None:
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def _processor_share(process: int, work: Callable[[], object]) -> float:
+    """How much of one core a process took meanwhile."""
+    start, before = time.monotonic(), _processor_s(process)
+    work()
+    return (_processor_s(process) - before) / (time.monotonic() - start)
+
+
+def _processor_s(process: int) -> float:
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def resident_bytes(process: int) -> int:
+    """Of memory, as Linux tells it."""
+    status = Path(f"/proc/{process}/status").read_text()
+    return int(status.partition("VmRSS:")[2].split(maxsplit=1)[0]) << 10
+
+
+def _warm(address: str, folder: Path) -> None:
+    """Until the server has read its sample, as one that was started before the class came."""
+    with Visitor(address) as visitor:
+        visitor.see("")
+    deadline = time.monotonic() + CATALOG_S
+    while not any(folder.glob("catalogs/*/_catalog.json")):
+        if time.monotonic() > deadline:
+            raise TimeoutError("the ingest of the sample has no end")
+        time.sleep(0.5)
+
+
+def main() -> int:
+    """0 if each step reached 95 of 100 learners within LIMIT_S."""
+    seats, steps = (
+        int(os.environ.get(name) or default) for name, default in (("SEATS", 20), ("STEPS", 15))
+    )
+    with (
+        tempfile.TemporaryDirectory(prefix="kafkaviz-class-") as folder,
+        browsing.started(Path(folder)) as (address, process),
+    ):
+        _warm(address, Path(folder))
+        course = teach(address, process.pid, seats, steps)
+    print(HEAD)
+    print("\n".join(course.latencies.lines()))
+    print(
+        f"{seats} learners, {steps} steps: server {course.empty_bytes / MIB:.0f} MiB before, "
+        f"{course.full_bytes / MIB:.0f} MiB at the end; {course.idle_share:.0%} of a core while "
+        f"nobody moves, {course.processor_share:.0%} while the class goes on"
+    )
+    return 1 if course.latencies.slow() else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
