@@ -80,6 +80,7 @@ LESSON, PART = "lesson", "at"  # Workshop: which lesson, and which of its steps,
 ANSWERS, TYPED_ANSWER = "answers", "given"
 # Workshop: the teacher's notes are shown; the entire lesson, to be printed
 NOTES, PAPER = "notes", "paper"
+WORD, ALL_WORDS = "word", "all"  # Workshop: the glossary, and the word that is looked at in it
 LANGUAGE = "lang"  # en or zh
 
 # Session keys: what must outlive a rerun, but means nothing in a link.

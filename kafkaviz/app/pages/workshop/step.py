@@ -15,6 +15,7 @@ from kafkaviz.app.lessons.live.figure import current_step
 from kafkaviz.app.pages.workshop import handout, lesson_state, questions
 from kafkaviz.app.pages.workshop.lesson_state import LessonPosition
 from kafkaviz.app.state import page_state
+from kafkaviz.app.takeaway.downloads import render_downloads
 from kafkaviz.app.widgets import elements
 from kafkaviz.errors import KafkavizError
 from kafkaviz.messages import say, say_count
@@ -108,6 +109,19 @@ def _navigation(
         _render_page_link(figure_blocks, position)
     with st.container(horizontal=True, gap=8, vertical_alignment="center", key="kv_progress"):
         _progress(lessons)
+        _to_keep(lessons, position)
+
+
+def _to_keep(lessons: Sequence[Lesson], position: LessonPosition) -> None:
+    """The glossary, and what there is to take away."""
+    st.button(
+        say("glossary.title"),
+        icon=":material/dictionary:",
+        type="tertiary",
+        key="kv_glossary_open",
+        on_click=lesson_state.open_glossary,
+    )
+    render_downloads(lessons, position.number)
 
 
 def _back_button(previous: tuple[str, int] | None) -> None:
