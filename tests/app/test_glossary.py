@@ -4,8 +4,8 @@ import pytest
 
 from kafkaviz.app import lessons
 from kafkaviz.app.frame import PAGES
-from kafkaviz.app.lessons.glossary import TERMS, GlossaryTerm, matching_terms
-from kafkaviz.messages import LANGUAGES, text_in
+from kafkaviz.app.lessons.glossary import TERMS, GlossaryTerm, matching_terms, taught_terms
+from kafkaviz.messages import LANGUAGES, speaking, text_in
 from tests.support.pages import open_page, page_html, query_value
 
 
@@ -34,6 +34,33 @@ def test_words_that_begin_with_a_text_come_first():
     """In any language."""
     assert [term.key for term in matching_terms("offset")][:2] == ["offset", "offset_delta"]
     assert [term.key for term in matching_terms("热区")] == ["warm_section"]
+
+
+def test_a_text_explains_the_words_that_its_lesson_teaches():
+    """In the order of the text; a plural too, and no part of another word."""
+    text = "Segments are rolled; the base offset of a segment names it."
+    assert [term.key for term in taught_terms("three-files", text)] == [
+        "segment",
+        "base_offset",
+        "offset",
+    ]
+    assert taught_terms("three-files", "offsetting") == []
+    assert taught_terms("time", text) == []
+
+
+def test_a_chinese_text_explains_them_too():
+    """Where words have no blanks around them."""
+    with speaking("zh"):
+        assert [term.key for term in taught_terms("warm-section", "只在热区里找")] == [
+            "warm_section"
+        ]
+
+
+def test_a_step_explains_its_words():
+    """Behind its text, for who points at the sign."""
+    at = open_page("workshop", lesson="warm-section", at="3")
+    helps = [element.proto.help for element in at.markdown if element.proto.help]
+    assert helps == [f"**warm section:** {text_in('en', 'glossary.warm_section_is')}"]
 
 
 def test_the_glossary_lists_every_word():

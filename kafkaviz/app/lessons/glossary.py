@@ -4,6 +4,7 @@ The table below has what is the same in every language; the messages of the room
 texts a word: its name, what it is, and what of Kafka it is.
 """
 
+import re
 from dataclasses import dataclass
 
 from kafkaviz.messages import LANGUAGES, say, text_in
@@ -27,6 +28,11 @@ class GlossaryTerm:
     def name(self) -> str:
         """As the reader's language has it, with the English word where that is another."""
         return say(f"glossary.{self.key}")
+
+    @property
+    def short_name(self) -> str:
+        """Without the English word behind it, in brackets."""
+        return self.name.partition("（")[0]
 
     @property
     def meaning(self) -> str:
@@ -89,6 +95,22 @@ def matching_terms(text: str) -> list[GlossaryTerm]:
     """The words with a text in their name, in any language; those that begin with it first."""
     matches = [term for term in TERMS if any(text in name for name in _names(term))]
     return sorted(matches, key=lambda term: not any(name.startswith(text) for name in _names(term)))
+
+
+def taught_terms(lesson: str, text: str) -> list[GlossaryTerm]:
+    """The words that a lesson teaches and a text of it uses, in the order of the text."""
+    places = {
+        term: match.start()
+        for term in TERMS
+        if term.lesson == lesson and (match := _pattern(term.short_name).search(text))
+    }
+    return sorted(places, key=lambda term: places[term])
+
+
+def _pattern(name: str) -> re.Pattern:
+    """A word, or two of them; in 中文 words have no ends."""
+    escaped = re.escape(name)
+    return re.compile(rf"\b{escaped}s?\b" if name.isascii() else escaped, re.IGNORECASE)
 
 
 def _names(term: GlossaryTerm) -> list[str]:

@@ -30,8 +30,8 @@ def render_glossary(lesson_titles: Mapping[str, str], address: Mapping[str, str]
     st.session_state[CHOICE] = term and term.key
     st.pills(
         say("glossary.choose"),
-        [term.key for term in TERMS],
-        format_func=_short_name,
+        [row.key for row in TERMS],
+        format_func={row.key: row.short_name for row in TERMS}.__getitem__,
         key=CHOICE,
         on_change=_choose,
         label_visibility="collapsed",
@@ -87,11 +87,6 @@ def _row(term: GlossaryTerm, *, is_on: bool) -> str:
         )
     )
     return f"<tr class=on>{cells}</tr>" if is_on else f"<tr>{cells}</tr>"
-
-
-def _short_name(key: str) -> str:
-    """A word without the English one behind it, in brackets."""
-    return say(f"glossary.{key}").partition("（")[0]
 
 
 def _choose() -> None:

@@ -8,7 +8,8 @@ import streamlit as st
 
 from kafkaviz import messages
 from kafkaviz.app.frame import PAGES
-from kafkaviz.app.lessons.grammar import Lesson, LessonBlock, LessonStep, NoValue
+from kafkaviz.app.lessons import glossary
+from kafkaviz.app.lessons.grammar import Lesson, LessonBlock, NoValue
 from kafkaviz.app.lessons.kinds import KINDS
 from kafkaviz.app.lessons.live import LIVE
 from kafkaviz.app.lessons.live.figure import current_step
@@ -31,7 +32,7 @@ def render_step(lessons: Sequence[Lesson], position: LessonPosition) -> None:
         left, right = st.columns(QUESTION_WIDTHS, gap=40)
         with left:
             _head(lessons, position)
-            _prose(position.step)
+            _prose(position)
             _navigation(lessons, position, figure_blocks)
         with right:
             questions.render_questions(position)
@@ -42,7 +43,7 @@ def render_step(lessons: Sequence[Lesson], position: LessonPosition) -> None:
     left, right = st.columns(WIDTHS, gap=40)
     with left:
         _head(lessons, position)
-        _prose(position.step)
+        _prose(position)
         questions.render_questions(position)
         _navigation(lessons, position, figure_blocks)
     with right:
@@ -70,12 +71,18 @@ def _head(lessons: Sequence[Lesson], position: LessonPosition) -> None:
     )
 
 
-def _prose(step: LessonStep) -> None:
-    """The text of a step."""
+def _prose(position: LessonPosition) -> None:
+    """The text of a step; a sign behind it explains the words that its lesson teaches."""
     with st.container(key="kv_prose", gap=None):
-        for part in step.parts:
+        for part in position.step.parts:
             if isinstance(part, str):
-                st.markdown(part)
+                st.markdown(part, help=_word_help(position.lesson.name, part))
+
+
+def _word_help(lesson: str, text: str) -> str | None:
+    terms = glossary.taught_terms(lesson, text)
+    lines = (say("workshop.labelled", label=term.short_name, text=term.meaning) for term in terms)
+    return "\n\n".join(lines) or None
 
 
 def _notes(lessons: Sequence[Lesson], position: LessonPosition) -> None:
