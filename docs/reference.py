@@ -1,8 +1,8 @@
-"""python -m docs.reference: commands.md from argparse, and the tables of data-source.md from the
-schemas.
+"""python -m docs.reference: commands.md from argparse, the tables of data-source.md from the
+schemas, and the words of architecture.md from the glossary.
 
 What stands between `<!-- NAME: made by make docs -->` and `<!-- NAME: end -->` is replaced;
-everything else in data-source.md is written by hand.
+everything else in these two pages is written by hand.
 """
 
 import argparse
@@ -13,6 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from kafkaviz.__main__ import parser as command_line
+from kafkaviz.app.lessons.glossary import TERMS
 from kafkaviz.pipeline.datasource.source_schema import ABORTED, FORMATS, PAYLOAD, PROBLEM
 
 FOLDER = Path(__file__).parent
@@ -142,17 +143,20 @@ FACTS = {
 
 
 def main() -> None:
-    """Writes both pages anew."""
+    """Writes the pages anew."""
     for path, text in pages().items():
         path.write_text(text, encoding="utf-8")
 
 
 def pages() -> dict[Path, str]:
     """Every page that is made, whole or in parts, as it should be."""
-    source = FOLDER / "data-source.md"
+    parts = {"data-source.md": dict(tables()), "architecture.md": {"glossary": glossary_table()}}
     return {
         FOLDER / "commands.md": commands_page(),
-        source: filled(source.read_text(encoding="utf-8"), dict(tables())),
+        **{
+            FOLDER / name: filled((FOLDER / name).read_text(encoding="utf-8"), page_parts)
+            for name, page_parts in parts.items()
+        },
     }
 
 
@@ -169,6 +173,15 @@ def filled(text: str, parts: dict[str, str]) -> str:
 
 def _marked(name: str, text: str) -> str:
     return f"<!-- {name}: made by make docs -->\n{text}<!-- {name}: end -->"
+
+
+# ---- the glossary
+
+
+def glossary_table() -> str:
+    """Each word and what it is, as the app says it."""
+    rows = [f"| {_cell(term.name)} | {_cell(term.meaning)} |\n" for term in TERMS]
+    return "| Word | Meaning |\n|---|---|\n" + "".join(rows)
 
 
 # ---- the data source

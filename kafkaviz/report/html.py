@@ -13,7 +13,7 @@ from typing import Any, cast
 from kafkaviz import units
 from kafkaviz.messages import Message, language, say
 
-VOID = ("br", "meta")
+VOID = ("br", "input", "meta")
 MARKS = {
     "error": "report.mark_error",
     "warning": "report.mark_warning",

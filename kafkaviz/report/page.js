@@ -24,7 +24,8 @@
   const PAPER_PX = 640; // what a figure's frame leaves between the margins of A4
   const draw = (mode, width) =>
     boxes.map(box => {
-      const { data, layout } = structuredClone(figures[box.dataset.figure][mode]);
+      const drawn = figures[box.dataset.figure];
+      const { data, layout } = structuredClone(drawn[mode] ?? drawn.light);
       const sized = width ? { ...layout, width } : { ...layout, width: undefined, autosize: true };
       box.querySelector('.undrawn')?.remove();
       return Plotly.react(box, data, sized, { displayModeBar: false, responsive: true });

@@ -165,3 +165,51 @@ def test_a_page_is_found_by_its_name_in_both_languages(place, monkeypatch):
         == [entry.words for entry in go_to.find_entries(place, "调", ALL)]
     )
     assert go_to.find_entries(place, "", ALL)[1].address == {"dir": "/k"}
+
+
+WORKSHOP = PAGES | {"Workshop": {"dir": "/k"}}
+
+
+def workshop_entries(place: Location, text: str) -> list[go_to.GoToEntry]:
+    """What is found on the Workshop page."""
+    entries = go_to.find_entries(place, text, WORKSHOP)
+    return [entry for entry in entries if entry.page == "Workshop" and "dir" in entry.address]
+
+
+def test_a_lesson_is_found_by_its_title(place):
+    """And its steps, each with its lesson beside it."""
+    entries = workshop_entries(place, "warm section")
+    assert [(entry.words, entry.aside) for entry in entries if entry.heading == "Lessons"] == [
+        ("The warm section", ""),
+        ("The same growth, warm section first", "The warm section"),
+    ]
+    assert [entry.address for entry in entries if entry.heading == "Lessons"] == [
+        {"dir": "/k", "lesson": "warm-section"},
+        {"dir": "/k", "lesson": "warm-section", "at": "5"},
+    ]
+
+
+def test_a_lesson_is_found_in_the_other_language_too(place):
+    """By 热区, which is the warm section."""
+    assert workshop_entries(place, "热区")[0].words == "The warm section"
+    with catalogues.speaking("zh"):
+        assert workshop_entries(place, "warm section")[0].words == "热区"
+
+
+def test_a_word_of_the_glossary_is_found(place):
+    """Those that begin with it first; in both languages."""
+    entries = [entry for entry in workshop_entries(place, "page") if entry.heading == "Words"]
+    assert [entry.words for entry in entries] == ["page", "hot page, cold page"]
+    assert entries[0].address == {"dir": "/k", "word": "page"}
+    with catalogues.speaking("zh"):
+        assert "探测（probe）" in [entry.words for entry in workshop_entries(place, "probe")]
+
+
+def test_where_nothing_is_typed_no_lesson_is_offered(place):
+    """There are too many."""
+    assert [entry.words for entry in workshop_entries(place, "")] == ["Workshop"]
+
+
+def test_without_the_workshop_there_are_no_words(place):
+    """A page that does not exist is not gone to."""
+    assert go_to.find_entries(place, "probe", PAGES) == []

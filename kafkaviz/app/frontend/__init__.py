@@ -6,7 +6,10 @@ which ES imports between files do not work. Files are read once, when the module
 them is imported.
 """
 
+import re
 from collections.abc import Callable, Iterable
+from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,6 +20,21 @@ from kafkaviz import messages
 
 FRONTEND_FOLDER = Path(__file__).parent
 ART = FRONTEND_FOLDER.parent / "art"
+
+
+@dataclass(frozen=True)
+class DrawnComponent:
+    """A component as it was drawn: what it was registered with, and its data."""
+
+    name: str
+    markup: str
+    style: str
+    script: str
+    data: Any
+
+
+# where what is drawn goes instead of into a page, in a run whose outcome is kept
+_drawn_components: ContextVar[list[DrawnComponent] | None] = ContextVar("components", default=None)
 
 
 def register_component(name: str, *shared_names: str) -> Callable[..., Any]:
@@ -30,7 +48,28 @@ def register_component(name: str, *shared_names: str) -> Callable[..., Any]:
         for kind in ("css", "html")
     )
     script = (FRONTEND_FOLDER / "bundles" / f"{name}.js").read_text(encoding="utf-8")
-    return st.components.v2.component(f"kafkaviz.{name}", html=markup, css=style, js=script)
+    component = st.components.v2.component(f"kafkaviz.{name}", html=markup, css=style, js=script)
+
+    def draw(**arguments: Any) -> Any:
+        components = _drawn_components.get()
+        if components is None:
+            return component(**arguments)
+        components.append(DrawnComponent(name, markup, style, script, arguments.get("data")))
+        st.html(f'<i data-kept="{len(components) - 1}"></i>')
+        return None
+
+    return draw
+
+
+def keep_components(components: list[DrawnComponent]) -> None:
+    """From here on this thread keeps what its components draw; a mark stands in their place."""
+    _drawn_components.set(components)
+
+
+def kept_number(html: str) -> int | None:
+    """Which of the kept components a text of HTML stands for; None for any other text."""
+    match = re.fullmatch(r'<i data-kept="(\d+)"></i>', html)
+    return int(match[1]) if match else None
 
 
 def _text(file: str) -> str:

@@ -6,17 +6,27 @@ From then on the session leads and the address follows: Back and links lead to o
 another language.
 """
 
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import TypeVar
+
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from kafkaviz import messages
 from kafkaviz.app.state import page_state
 
+Content = TypeVar("Content")
+_later_language: ContextVar[str] = ContextVar("later_language", default=messages.ENGLISH)
+
 
 def language() -> str:
-    """The short word of the language; English where no page is being drawn."""
+    """The short word of the language.
+
+    Where no page is being drawn English, or what `keep_language` kept.
+    """
     if get_script_run_ctx() is None:
-        return messages.ENGLISH
+        return _later_language.get()
     languages = (
         st.session_state.get(page_state.SESSION_LANGUAGE),
         st.query_params.get(page_state.LANGUAGE),
@@ -30,6 +40,23 @@ def sync_address() -> None:
     And the address says so: a link that is copied speaks as this page does.
     """
     set_language(language())
+
+
+def keep_language(make: Callable[[], Content]) -> Callable[[], Content]:
+    """The same in the language of now, whenever it is called.
+
+    A download that is made on click is made when no page is being drawn.
+    """
+    code = language()
+
+    def make_later() -> Content:
+        token = _later_language.set(code)
+        try:
+            return make()
+        finally:
+            _later_language.reset(token)
+
+    return make_later
 
 
 def render_switch() -> None:

@@ -1,6 +1,7 @@
 """Go to: a page, a topic-partition, a segment or another directory, from a few typed words.
 
-A segment also by an offset that it holds.
+A segment also by an offset that it holds; a lesson, a step of one and a word of the glossary by
+their names in any language.
 
 `orders` finds orders-0 to orders-2; `orders-0 2247` finds offset 2247 of orders-0, `2247` that of
 where the reader is. Where nothing is typed it offers what was looked at before, so K and Enter lead
@@ -14,7 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import streamlit as st
 
 from kafkaviz import units
+from kafkaviz.app import lessons as lesson_files
 from kafkaviz.app.frontend import focus
+from kafkaviz.app.lessons import glossary
 from kafkaviz.app.state import access, page_location, page_state, visit_history
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.state.visit_history import Visit
@@ -22,14 +25,14 @@ from kafkaviz.app.widgets import elements
 from kafkaviz.log.broker import Broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
-from kafkaviz.messages import say
+from kafkaviz.messages import LANGUAGES, language, say
 
 if TYPE_CHECKING:
     from kafkaviz.app.frame import Page
 
 MAX_ENTRIES = 6  # of a kind
 PATH_CHARACTERS, BESIDE_CHARACTERS = 52, 30  # of a directory: as an entry, and beside one
-BROKER_PAGE, SEGMENT_PAGE = "Broker", "Segment"
+BROKER_PAGE, SEGMENT_PAGE, WORKSHOP_PAGE = "Broker", "Segment", "Workshop"
 # pages of a topic-partition
 PARTITION_PAGES = {"Lookup": "go_to.lookup", "Rolls": "go_to.rolls", "Tuning": "go_to.tune"}
 
@@ -133,8 +136,16 @@ def find_entries(
         if BROKER_PAGE in pages and offset is None
         else []
     )
+    workshop_entries = (
+        [
+            *_lesson_entries(name, pages[WORKSHOP_PAGE]),
+            *_word_entries(name, pages[WORKSHOP_PAGE]),
+        ]
+        if WORKSHOP_PAGE in pages and name and offset is None
+        else []
+    )
     if location.broker is None or SEGMENT_PAGE not in pages:
-        return [*page_entries, *directory_entries]
+        return [*page_entries, *workshop_entries, *directory_entries]
     partitions = _match_partitions(location.broker, name)
     if offset is not None:
         nearest = partitions if name else _nearest(location, visits, partitions)
@@ -159,6 +170,7 @@ def find_entries(
         *partition_entries,
         *_best_match_entries(location.directory, partitions[:1], pages),
         *page_entries,
+        *workshop_entries,
         *directory_entries,
     ]
 
@@ -170,6 +182,33 @@ def _page_entry(page: str, address: dict[str, str]) -> GoToEntry:
 def _is_in_name(page: str, text: str) -> bool:
     """Whether that is in a page's name, in the reader's language or in English."""
     return text in page.lower() or text in elements.page_name(page).lower()
+
+
+def _lesson_entries(text: str, address: Mapping[str, str]) -> Iterator[GoToEntry]:
+    """The lessons and steps with that in their titles; as many lessons as fit before the steps."""
+    translations = {
+        code: {lesson.name: lesson for lesson in lesson_files.lessons(code)[0]}
+        for code in LANGUAGES
+    }
+    titles: dict[bool, list[tuple[str, str, dict[str, str]]]] = {True: [], False: []}
+    for name, lesson in translations[language()].items():
+        others = [lessons[name] for lessons in translations.values()]
+        if any(text in other.title.lower() for other in others):
+            titles[True].append((lesson.title, "", {page_state.LESSON: name}))
+        for part, step in enumerate(lesson.steps, 1):
+            names = [other.steps[part - 1].title for other in others if part <= len(other.steps)]
+            if any(text in title.lower() for title in names):
+                place = {page_state.LESSON: name, page_state.PART: str(part)}
+                titles[False].append((step.title, lesson.title, place))
+    for words, aside, place in (*titles[True][:MAX_ENTRIES], *titles[False][:MAX_ENTRIES]):
+        yield GoToEntry(say("go_to.lessons"), words, aside, WORKSHOP_PAGE, dict(address) | place)
+
+
+def _word_entries(text: str, address: Mapping[str, str]) -> Iterator[GoToEntry]:
+    """The words of the glossary with that in their names."""
+    for term in glossary.matching_terms(text)[:MAX_ENTRIES]:
+        place = {page_state.WORD: term.key}
+        yield GoToEntry(say("glossary.words"), term.name, "", WORKSHOP_PAGE, dict(address) | place)
 
 
 def _match_partitions(broker: Broker, name: str) -> list[Partition]:

@@ -1,7 +1,8 @@
 // What every stepper shares: its bar, its keys, Play, and the step in the address as ?step=, counted from 1. Python sends all steps at
 // once: a step here costs one drawing and no server. A stepper's own part is an object of functions: build(state) when other data came,
 // draw(state, step), wide(state) the element whose width it draws for, and, if it likes, moved(state, step). A stepper of a lesson has a name: its
-// step stands there as ?step=NAME.7, and what another one left in the address is nothing to it. data.begin: where it begins, from 0.
+// step stands there as ?step=NAME.7, and what another one left in the address is nothing to it. data.begin: where it begins, from 0. data.shares_page:
+// it is one of several in a file: keys are its own where the focus is in it, and the address is nobody's.
 import { drawingWidth, html, icon, setContent, tooltip } from './dom.js';
 import { fillTemplate } from './text.js';
 
@@ -27,6 +28,7 @@ const firstStep = state => state.data.begin ?? 0;
 
 // The step that the address has for this stepper, from 0; where it has none, or another's, the one that it begins at.
 function stepOfAddress(state) {
+  if (state.data.shares_page) return firstStep(state);
   const text = new URLSearchParams(location.search).get('step') ?? '',
     name = state.data.name ? `${state.data.name}.` : '';
   return text.startsWith(name) && /^\d+$/.test(text.slice(name.length))
@@ -88,13 +90,14 @@ function addListeners(state, host) {
     }
   });
   const keys = event => onKey(event, state),
-    stays = () => keepAddress(state);
+    stays = () => keepAddress(state),
+    ground = state.data.shares_page ? host : document;
   sizes.observe(host);
-  document.addEventListener('keydown', keys);
+  ground.addEventListener('keydown', keys);
   window.navigation?.addEventListener('currententrychange', stays);
   return () => {
     sizes.disconnect();
-    document.removeEventListener('keydown', keys);
+    ground.removeEventListener('keydown', keys);
     window.navigation?.removeEventListener('currententrychange', stays);
     if (!host.isConnected) stop(state);
   };
@@ -146,6 +149,7 @@ export function goToStep(state, to, keep = true) {
 }
 
 function scheduleWrite(state) {
+  if (state.data.shares_page) return;
   clearTimeout(state.writing);
   state.writing = setTimeout(() => writeAddress(state), REST_MS);
 }

@@ -102,6 +102,11 @@ def open_place(text: str) -> None:
         open_step(name, int(part))
 
 
+def open_glossary() -> None:
+    """To the words, none of them chosen."""
+    st.query_params[page_state.WORD] = page_state.ALL_WORDS
+
+
 def toggle_parameter(name: str) -> None:
     """Sets a parameter of the address that is yes or not there."""
     if st.query_params.get(name):

@@ -19,6 +19,7 @@ from kafkaviz.app.pages.workshop.lesson_state import LessonPosition
 from kafkaviz.app.pages.workshop.step import render_back, render_next, render_step
 from kafkaviz.app.state import class_seat, page_state, session_language
 from kafkaviz.app.widgets import class_bar, elements, projector
+from kafkaviz.app.widgets.glossary_view import render_glossary
 from kafkaviz.app.widgets.print_view import apply_print_style
 from kafkaviz.messages import say
 
@@ -34,7 +35,9 @@ def render_page() -> None:
     class_seat.follow()
     lessons, faults = lesson_files.lessons(session_language.language())
     position = lesson_state.current_position(lessons) if lessons else None
-    frame("Workshop", lambda: _render_crumbs(lessons, position), lambda: _render_tools(position))
+    location = frame(
+        "Workshop", lambda: _render_crumbs(lessons, position), lambda: _render_tools(position)
+    )
     apply_print_style()
     st.html(f"<style>{_stylesheet()}{class_bar.stylesheet()}</style>")
     _render_faults(faults)
@@ -43,6 +46,8 @@ def render_page() -> None:
             "lessons", say("workshop.no_lessons"), say("workshop.no_lessons_below"), level=1
         ):
             pass
+    elif st.query_params.get(page_state.WORD):
+        render_glossary({lesson.name: lesson.title for lesson in lessons}, location.address)
     elif st.query_params.get(page_state.PAPER):
         handout.render_handout(
             position, len(lessons), is_teacher=bool(st.query_params.get(page_state.NOTES))

@@ -146,7 +146,7 @@ def _field(task: tasks.LessonTask, position: LessonPosition) -> str:
 
 def _choice_field(task: tasks.LessonTask, key: str, address_answer: str) -> str:
     st.session_state.setdefault(key, address_answer if address_answer in task.choices else None)
-    arguments: dict[str, Any] = {"format_func": _choice_label, "label_visibility": "collapsed"}
+    arguments: dict[str, Any] = {"format_func": choice_label, "label_visibility": "collapsed"}
     return (
         st.segmented_control(say("workshop.your_answer"), task.choices, key=key, **arguments) or ""
     )
@@ -173,7 +173,7 @@ def _text_field(task: tasks.LessonTask, key: str, address_answer: str) -> str:
     )
 
 
-def _choice_label(word: str) -> str:
+def choice_label(word: str) -> str:
     """A word of a task, yes or a cause, as its reader says it."""
     if word in (tasks.YES, tasks.NO):
         return say(f"workshop.{word}")

@@ -8,12 +8,14 @@ import streamlit as st
 
 from kafkaviz import messages
 from kafkaviz.app.frame import PAGES
-from kafkaviz.app.lessons.grammar import Lesson, LessonBlock, LessonStep, NoValue
+from kafkaviz.app.lessons import glossary
+from kafkaviz.app.lessons.grammar import Lesson, LessonBlock, NoValue
 from kafkaviz.app.lessons.live import LIVE
 from kafkaviz.app.lessons.live.figure import current_step
 from kafkaviz.app.pages.workshop import lesson_state, questions
 from kafkaviz.app.pages.workshop.lesson_state import LessonPosition
 from kafkaviz.app.state import page_state
+from kafkaviz.app.takeaway.downloads import render_downloads
 from kafkaviz.app.widgets import elements
 from kafkaviz.errors import KafkavizError
 from kafkaviz.messages import say, say_count
@@ -28,7 +30,7 @@ def render_step(lessons: Sequence[Lesson], position: LessonPosition) -> None:
         words, stage = st.columns(WIDTHS, gap=32)
         with words:
             _head(lessons, position)
-            _prose(position.step)
+            _prose(position)
             questions.render_questions(position)
             _foot(lessons, figure_blocks, position)
         with stage, st.container(key="kv_figures", gap=None):
@@ -49,12 +51,18 @@ def _head(lessons: Sequence[Lesson], position: LessonPosition) -> None:
     )
 
 
-def _prose(step: LessonStep) -> None:
-    """The text of a step."""
+def _prose(position: LessonPosition) -> None:
+    """The text of a step; a sign behind it explains the words that its lesson teaches."""
     with st.container(key="kv_prose", gap=None):
-        for part in step.parts:
+        for part in position.step.parts:
             if isinstance(part, str):
-                st.markdown(part)
+                st.markdown(part, help=_word_help(position.lesson.name, part))
+
+
+def _word_help(lesson: str, text: str) -> str | None:
+    terms = glossary.taught_terms(lesson, text)
+    lines = (say("workshop.labelled", label=term.short_name, text=term.meaning) for term in terms)
+    return "\n\n".join(lines) or None
 
 
 def _foot(
@@ -63,7 +71,20 @@ def _foot(
     """The page where the figure can be changed; and how far the reader is."""
     with st.container(horizontal=True, gap=8, vertical_alignment="center", key="kv_progress"):
         _progress(lessons)
+        _to_keep(lessons, position)
         _render_page_link(figure_blocks, position)
+
+
+def _to_keep(lessons: Sequence[Lesson], position: LessonPosition) -> None:
+    """The glossary, and what there is to take away."""
+    st.button(
+        say("glossary.title"),
+        icon=":material/dictionary:",
+        type="tertiary",
+        key="kv_glossary_open",
+        on_click=lesson_state.open_glossary,
+    )
+    render_downloads(lessons, position.number)
 
 
 def render_back(lessons: Sequence[Lesson], position: LessonPosition) -> None:

@@ -1,0 +1,25 @@
+// Answers to the exercises of lessons, judged in the browser as app/lessons/tasks.py judges them.
+import { fillTemplate } from './text.js';
+
+// What is said to an answer: whether it is right, and the words.
+export function judgeAnswer(kind, typed, answer, words) {
+  if (kind === 'choice') {
+    const ok = typed === answer[0];
+    return { ok, text: ok ? words.right : words.not_yet };
+  }
+  const numbers = wholeNumbers(typed);
+  if (numbers.length !== answer.length) {
+    const text = answer.length === 1 ? words.no_number : words.two_numbers;
+    return { ok: false, text: `${words.not_yet}. ${fillTemplate(text, { count: answer.length })}` };
+  }
+  if (numbers.every((number, place) => number === answer[place]))
+    return { ok: true, text: words.right };
+  const text = fillTemplate(words.wrong_numbers, { typed: numbers.join(' ') });
+  return { ok: false, text: `${words.not_yet}. ${text}` };
+}
+
+// The whole numbers in what somebody typed, as text; digits may be grouped.
+export function wholeNumbers(text) {
+  const ungrouped = text.replace(/(?<=\d)[,_\u202f](?=\d{3}(?!\d))/g, '');
+  return (ungrouped.match(/-?\d{1,18}/g) ?? []).map(number => String(BigInt(number)));
+}

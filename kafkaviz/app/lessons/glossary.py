@@ -1,0 +1,117 @@
+"""The words of the storage: what each means, where the app shows it, and which lesson teaches it.
+
+The table below has what is the same in every language; the messages of the room glossary have three
+texts a word: its name, what it is, and what of Kafka it is.
+"""
+
+import re
+from dataclasses import dataclass
+
+from kafkaviz.messages import LANGUAGES, say, text_in
+
+
+@dataclass(frozen=True)
+class GlossaryTerm:
+    """A word.
+
+    Attributes:
+        key: of its texts, and its name in an address.
+        page: where the app shows it.
+        lesson: the name of the lesson that teaches it.
+    """
+
+    key: str
+    page: str
+    lesson: str
+
+    @property
+    def name(self) -> str:
+        """As the reader's language has it, with the English word where that is another."""
+        return say(f"glossary.{self.key}")
+
+    @property
+    def short_name(self) -> str:
+        """Without the English word behind it, in brackets."""
+        return self.name.partition("（")[0]
+
+    @property
+    def meaning(self) -> str:
+        """What it is, in one or two sentences of Markdown."""
+        return say(f"glossary.{self.key}_is")
+
+    @property
+    def kafka(self) -> str:
+        """The class of Kafka 4.3.1 that has it, and since which release, in Markdown."""
+        return say(f"glossary.{self.key}_kafka")
+
+
+TERMS = (
+    GlossaryTerm("broker_directory", "Broker", "three-files"),
+    GlossaryTerm("topic_partition", "Broker", "three-files"),
+    GlossaryTerm("segment", "Segment", "three-files"),
+    GlossaryTerm("active_segment", "Segment", "rolls"),
+    GlossaryTerm("roll", "Rolls", "rolls"),
+    GlossaryTerm("batch", "Segment", "batches"),
+    GlossaryTerm("record", "Segment", "batches"),
+    GlossaryTerm("offset", "Lookup", "three-files"),
+    GlossaryTerm("base_offset", "Segment", "three-files"),
+    GlossaryTerm("relative_offset", "Segment", "three-files"),
+    GlossaryTerm("offset_delta", "Segment", "batches"),
+    GlossaryTerm("position", "Segment", "three-files"),
+    GlossaryTerm("offset_index", "Segment", "three-files"),
+    GlossaryTerm("time_index", "Segment", "time"),
+    GlossaryTerm("slot", "Segment", "three-files"),
+    GlossaryTerm("entry", "Segment", "last-offset"),
+    GlossaryTerm("interval", "Tuning", "last-offset"),
+    GlossaryTerm("density", "Broker", "last-offset"),
+    GlossaryTerm("unwritten_slot", "Segment", "after-a-crash"),
+    GlossaryTerm("floor", "Lookup", "binary-search"),
+    GlossaryTerm("ceiling", "Lookup", "binary-search"),
+    GlossaryTerm("probe", "Lookup", "binary-search"),
+    GlossaryTerm("page", "Page cache", "warm-section"),
+    GlossaryTerm("hot_cold", "Page cache", "warm-section"),
+    GlossaryTerm("warm_section", "Page cache", "warm-section"),
+    GlossaryTerm("scan", "Lookup", "last-offset"),
+    GlossaryTerm("log_end", "Lookup", "three-files"),
+    GlossaryTerm("log_start", "Lookup", "rolls"),
+    GlossaryTerm("high_watermark", "Health", "after-a-crash"),
+    GlossaryTerm("last_stable_offset", "Lookup", "batches"),
+    GlossaryTerm("control_batch", "Segment", "batches"),
+    GlossaryTerm("leader_epoch", "Segment", "batches"),
+    GlossaryTerm("retention", "Health", "rolls"),
+    GlossaryTerm("clean_stop", "Health", "after-a-crash"),
+    GlossaryTerm("recovery_point", "Health", "after-a-crash"),
+    GlossaryTerm("recovery", "Health", "after-a-crash"),
+    GlossaryTerm("torn_tail", "Health", "after-a-crash"),
+)
+
+
+def find_term(key: str) -> GlossaryTerm | None:
+    """The word of a key; None where there is none."""
+    return next((term for term in TERMS if term.key == key), None)
+
+
+def matching_terms(text: str) -> list[GlossaryTerm]:
+    """The words with a text in their name, in any language; those that begin with it first."""
+    matches = [term for term in TERMS if any(text in name for name in _names(term))]
+    return sorted(matches, key=lambda term: not any(name.startswith(text) for name in _names(term)))
+
+
+def taught_terms(lesson: str, text: str) -> list[GlossaryTerm]:
+    """The words that a lesson teaches and a text of it uses, in the order of the text."""
+    places = {
+        term: match.start()
+        for term in TERMS
+        if term.lesson == lesson and (match := _pattern(term.short_name).search(text))
+    }
+    return sorted(places, key=lambda term: places[term])
+
+
+def _pattern(name: str) -> re.Pattern:
+    """A word, or two of them; in 中文 words have no ends."""
+    escaped = re.escape(name)
+    return re.compile(rf"\b{escaped}s?\b" if name.isascii() else escaped, re.IGNORECASE)
+
+
+def _names(term: GlossaryTerm) -> list[str]:
+    return [text_in(code, f"glossary.{term.key}").lower() for code in LANGUAGES]

@@ -1,0 +1,76 @@
+"""What there is to take away, as a list of downloads.
+
+A lesson and the hand-outs take seconds where no figure of them was drawn before: each is made when
+it is asked for.
+"""
+
+from collections.abc import Callable, Sequence
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+from kafkaviz import units
+from kafkaviz.app import takeaway
+from kafkaviz.app.lessons.grammar import Lesson
+from kafkaviz.app.state import session_language
+from kafkaviz.app.takeaway import handouts, notebook
+from kafkaviz.messages import say
+
+HTML, PDF, NOTEBOOK = "text/html", "application/pdf", "application/x-ipynb+json"
+
+
+def render_downloads(lessons: Sequence[Lesson], number: int) -> None:
+    """A button that opens the list.
+
+    Args:
+        number: of the lesson that is open, from 0.
+    """
+    arguments: dict[str, Any] = {"icon": ":material/download:", "type": "tertiary"}
+    with (
+        st.popover(say("takeaway.button"), key="kv_takeaway", **arguments),
+        st.container(key="kv_takeaway_list", gap=4),
+    ):
+        st.html(f'<p class="kv-sm kv-fnt">{escape(say("takeaway.about"))}</p>')
+        _heading("lesson")
+        lesson = lessons[number]
+        _button(
+            "lesson_file",
+            takeaway.lesson_maker(lessons, number),
+            takeaway.lesson_file_name(lesson),
+            HTML,
+        )
+        _handouts(lessons)
+        _heading("notebook")
+        _button("notebook_file", notebook.notebook, notebook.FILE_NAME, NOTEBOOK)
+
+
+def _handouts(lessons: Sequence[Lesson]) -> None:
+    """The PDF where it is of these lessons, and the files that are printed."""
+    _heading("handouts")
+    with st.container(horizontal=True, gap=4):
+        if (path := handouts.printed_path()) is not None:
+            size = units.size(path.stat().st_size)
+            name = takeaway.handouts_file_name(has_notes=False, suffix="pdf")
+            _button("handouts_pdf", path.read_bytes, name, PDF, size=size)
+        for has_notes in (False, True):
+            _button(
+                "handouts_notes_html" if has_notes else "handouts_html",
+                takeaway.handouts_maker(lessons, has_notes=has_notes),
+                takeaway.handouts_file_name(has_notes=has_notes),
+                HTML,
+            )
+
+
+def _heading(name: str) -> None:
+    title, about = escape(say(f"takeaway.{name}")), escape(say(f"takeaway.{name}_about"))
+    st.html(f'<div class="kv-take"><b>{title}</b><span>{about}</span></div>')
+
+
+def _button(
+    name: str, make: Callable[[], str | bytes], file_name: str, kind: str, **values: str
+) -> None:
+    arguments: dict[str, Any] = {"on_click": "ignore", "icon": ":material/download:"}
+    label = say(f"takeaway.{name}", **values)
+    make_later = session_language.keep_language(make)
+    st.download_button(label, make_later, file_name, kind, key=f"kv_take_{name}", **arguments)

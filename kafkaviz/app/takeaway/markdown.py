@@ -1,0 +1,113 @@
+"""The Markdown of lessons as HTML.
+
+Paragraphs, lists, headings, quotes and code; **bold**, *italic*, `code` and links. Everything else
+is text, HTML too: a lesson may come from anybody.
+
+    to_html("Two **pages** are `hot`")     "<p>Two <strong>pages</strong> are <code>hot</code></p>"
+"""
+
+import re
+from collections.abc import Iterator
+from html import escape
+
+from kafkaviz.report.html import Html
+from kafkaviz.units import escape_controls
+
+# of what it is the beginning, the first that fits
+BLOCKS = (
+    ("ul", re.compile(r"[-*+]\s+(.*)")),
+    ("ol", re.compile(r"\d{1,9}[.)]\s+(.*)")),
+    ("blockquote", re.compile(r">\s?(.*)")),
+    ("heading", re.compile(r"#{1,6}\s+(.*)")),
+)
+FENCE = re.compile(r"(```|~~~)")
+INLINE = re.compile(
+    r"\\(?P<escaped>[!-/:-@\[-`{-~])"
+    r"|(?P<ticks>`+)(?P<code>.+?)(?P=ticks)(?!`)"
+    r"|\*\*(?P<bold>\S(?:.*?\S)?)\*\*"
+    r"|(?<![\w*])_(?P<under>\S(?:.*?\S)?)_(?!\w)"
+    r"|\*(?P<italic>[^\s*](?:.*?[^\s*])?)\*"
+    r"|\[(?P<words>[^\]]+)\]\((?P<address>https?://[^\s)]+)\)",
+    re.DOTALL,
+)
+
+
+def to_html(text: str, heading: str = "h3") -> Html:
+    """A text of several blocks.
+
+    Args:
+        heading: the element that a heading in it becomes.
+    """
+    return Html("".join(_blocks(escape_controls(text).split("\n"), heading)))
+
+
+def inline_html(text: str) -> Html:
+    """A text of one line, without a paragraph around it."""
+    return Html(_inline(escape_controls(text)))
+
+
+def _blocks(lines: list[str], heading: str) -> Iterator[str]:
+    kind, block_lines = "", []
+    rows = iter(lines)
+    for line in rows:
+        stripped = line.strip()
+        fence = FENCE.match(stripped)
+        block, content = _beginning(stripped)
+        if kind in ("ul", "ol") and stripped and block != kind and line[:1].isspace():
+            block_lines[-1] += f" {stripped}"
+            continue
+        if not stripped or fence or block != kind:
+            yield from _close(kind, block_lines, heading)
+            kind, block_lines = "", []
+        if fence:
+            code = []
+            for row in rows:
+                if row.strip() == fence[1]:
+                    break
+                code.append(row)
+            yield f'<pre tabindex="0"><code>{escape(chr(10).join(code))}</code></pre>'
+        elif stripped:
+            kind = block
+            block_lines.append(content)
+    yield from _close(kind, block_lines, heading)
+
+
+def _beginning(line: str) -> tuple[str, str]:
+    """Which kind of block a line belongs to, and what it says in it; "p" for a paragraph."""
+    for kind, pattern in BLOCKS:
+        if match := pattern.fullmatch(line):
+            return kind, match[1]
+    return "p", line
+
+
+def _close(kind: str, block_lines: list[str], heading: str) -> Iterator[str]:
+    if not block_lines:
+        return
+    if kind in ("ul", "ol"):
+        yield f"<{kind}>{''.join(f'<li>{_inline(item)}</li>' for item in block_lines)}</{kind}>"
+    elif kind == "heading":
+        yield from (f"<{heading}>{_inline(line)}</{heading}>" for line in block_lines)
+    elif kind == "blockquote":
+        yield f"<blockquote><p>{_inline(chr(10).join(block_lines))}</p></blockquote>"
+    else:
+        yield f"<p>{_inline(chr(10).join(block_lines))}</p>"
+
+
+def _inline(text: str) -> str:
+    parts, end = [], 0
+    for match in INLINE.finditer(text):
+        parts += [escape(text[end : match.start()]), _span(match)]
+        end = match.end()
+    return "".join([*parts, escape(text[end:])])
+
+
+def _span(match: re.Match) -> str:
+    if match["escaped"]:
+        return escape(match["escaped"])
+    if match["code"]:
+        return f"<code>{escape(match['code'].strip())}</code>"
+    if match["bold"]:
+        return f"<strong>{_inline(match['bold'])}</strong>"
+    if match["words"]:
+        return f'<a href="{escape(match["address"])}">{_inline(match["words"])}</a>'
+    return f"<em>{_inline(match['italic'] or match['under'])}</em>"

@@ -1,0 +1,235 @@
+"""Three lessons as a Jupyter notebook, on a sample broker: with numpy by hand, then with kafkaviz.
+
+The text is the reader's language, the code the same in each. It runs from top to bottom where
+kafkaviz is installed, in the checkout or below a folder with sample_data/; no network is asked.
+"""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from kafkaviz.messages import say
+
+NBFORMAT = (4, 5)
+FILE_NAME = "kafkaviz-three-lessons.ipynb"
+
+OPEN = """\
+from pathlib import Path
+
+import numpy as np
+
+import kafkaviz as kv
+
+SAMPLE = Path("sample_data/kafka-4.3.1-clean.tar.gz")
+above = [Path.cwd(), *Path.cwd().parents, Path(kv.__file__).resolve().parents[1]]
+broker = kv.open_broker(next(folder / SAMPLE for folder in above if (folder / SAMPLE).exists()))
+partition = broker.partition("heartbeat-0")
+for segment in partition.segments:
+    print(segment.name, {file.path.suffix: file.size_bytes for file in segment.files})"""
+
+DECODE = """\
+segment = partition.segment(10905)
+index_bytes = segment.index.path.read_bytes()
+print(index_bytes[:8].hex(" "))
+
+relative_offset = int.from_bytes(index_bytes[0:4], "big", signed=True)
+position = int.from_bytes(index_bytes[4:8], "big", signed=True)
+print("offset", segment.base_offset + relative_offset, "position", position)"""
+
+DECODE_ALL = """\
+ENTRY = np.dtype([("relative_offset", ">i4"), ("position", ">i4")])
+entries = np.frombuffer(index_bytes, ENTRY)
+offsets = segment.base_offset + entries["relative_offset"].astype(np.int64)
+
+assert np.array_equal(offsets, segment.offset_index["offset"])
+assert np.array_equal(entries["position"], segment.offset_index["position"])
+print(len(entries), "entries;", "bytes between two:", set(np.diff(entries["position"]).tolist()))"""
+
+HEADER = """\
+HEADER = np.dtype(
+    [
+        ("base_offset", ">i8"),
+        ("batch_length", ">i4"),
+        ("leader_epoch", ">i4"),
+        ("magic", "i1"),
+        ("crc", ">u4"),
+        ("attributes", ">i2"),
+        ("last_offset_delta", ">i4"),
+    ]
+)
+log_bytes = segment.log.path.read_bytes()
+header = np.frombuffer(log_bytes, HEADER, count=1, offset=position)[0]
+last_offset = int(header["base_offset"]) + int(header["last_offset_delta"])
+print("magic", header["magic"], "last offset", last_offset)
+
+assert last_offset == offsets[0]"""
+
+SEARCHES = """\
+WARM_BYTES, ENTRY_BYTES, PAGE_BYTES = 8192, 8, 4096
+
+
+def bisect(keys, target, low, high, probes):
+    while low < high:
+        middle = (low + high + 1) // 2
+        probes.append(middle)
+        if keys[middle] > target:
+            high = middle - 1
+        elif keys[middle] < target:
+            low = middle
+        else:
+            return middle
+    return low
+
+
+def plain(keys, target):
+    probes = [0]
+    if keys[0] > target:
+        return -1, probes
+    return bisect(keys, target, 0, len(keys) - 1, probes), probes
+
+
+def warm_first(keys, target):
+    first_warm = max(0, len(keys) - 1 - WARM_BYTES // ENTRY_BYTES)
+    probes = [first_warm]
+    if keys[first_warm] < target:
+        return bisect(keys, target, first_warm, len(keys) - 1, probes), probes
+    probes.append(0)
+    if keys[0] > target:
+        return -1, probes
+    return bisect(keys, target, 0, first_warm, probes), probes
+
+
+for target in (10905, 10948, 20000, 21695):
+    for version, search in (("2.0", plain), ("4.3", warm_first)):
+        slot, probes = search(offsets, target)
+        kafkaviz_search = kv.lookup(partition, offset=target, version=version).searches[0]
+        assert slot == kafkaviz_search.slot_search.slot
+        assert probes == [probe.slot for probe in kafkaviz_search.slot_search.probes]
+        print(f"offset {target}, Kafka {version}: slot {slot} after {len(probes)} probes")"""
+
+PAGES = """\
+keys = np.arange(10 * 1024 * 1024 // ENTRY_BYTES)
+newest = len(keys) - 1
+
+
+def pages(probes):
+    return sorted({slot * ENTRY_BYTES // PAGE_BYTES for slot in probes})
+
+
+for name, search, target in (
+    ("plain, newest entry", plain, newest),
+    ("warm first, newest entry", warm_first, newest),
+    ("warm first, an old entry", warm_first, 12345),
+):
+    _, probes = search(keys, target)
+    print(f"{name}: {len(probes)} probes on {len(pages(probes))} pages")"""
+
+GROW = """\
+for page_count in (13, 14):
+    keys = np.arange(page_count * PAGE_BYTES // ENTRY_BYTES)
+    for name, search in (("plain", plain), ("warm first", warm_first)):
+        _, probes = search(keys, len(keys) - 1)
+        print(page_count, "pages,", name, pages(probes))"""
+
+TIME = """\
+target_ms = int(partition.segment(10905).batches()["max_timestamp_ms"][100])
+
+# 1. the first segment whose largest timestamp is not below the target
+segment = next(
+    segment
+    for segment in partition.segments
+    if segment.batches()["max_timestamp_ms"].max() >= target_ms
+)
+
+# 2. the time index: the last entry that is not above the target
+TIME_ENTRY = np.dtype([("timestamp_ms", ">i8"), ("relative_offset", ">i4")])
+time_entries = np.frombuffer(segment.timeindex.path.read_bytes(), TIME_ENTRY)
+time_slot = np.searchsorted(time_entries["timestamp_ms"], target_ms, side="right") - 1
+start_offset = segment.base_offset
+if time_slot >= 0:
+    start_offset += int(time_entries["relative_offset"][time_slot])
+
+# 3. the offset index: the byte of the log to start from
+slot, _ = warm_first(segment.offset_index["offset"], start_offset)
+position = int(segment.offset_index["position"][slot]) if slot >= 0 else 0
+
+# 4. the log: the first batch, and in it the first record, that is not below the target
+batches = segment.batches()
+late_enough = (batches["position"] >= position) & (batches["max_timestamp_ms"] >= target_ms)
+batch = batches[late_enough][0]
+record = next(
+    record
+    for record in segment.records(int(batch["position"]))
+    if record.timestamp_ms >= target_ms
+)
+print("segment", segment.name, "time slot", time_slot, "byte", position, "offset", record.offset)
+
+assert record.offset == kv.lookup(partition, timestamp_ms=target_ms).answer.offset"""
+
+TINY = """\
+tiny = broker.partition("tiny-index-0")
+LIMIT = 300  # its segment.index.bytes
+print("slots:", LIMIT // 8, "of 8 bytes,", LIMIT // 12, "of 12 bytes")
+for segment in tiny.segments[:3]:
+    print(segment.name, len(segment.offset_index), "and", len(segment.time_index), "entries")"""
+
+SIMULATE = """\
+from collections import Counter
+
+for index_bytes in (10485760, 1200):
+    run = kv.simulate("orders", {"segment.index.bytes": index_bytes})
+    rolled = [segment for segment in run.segments if segment.roll_reason]
+    causes = Counter(segment.roll_reason.cause.name for segment in rolled)
+    entries = [(len(segment.offset_index), len(segment.time_index)) for segment in rolled[:2]]
+    print(f"segment.index.bytes = {index_bytes}: {dict(causes)}, entries {entries}")"""
+
+# a key of the messages, or code
+CELLS = (
+    ("text", "intro"),
+    ("text", "files"),
+    ("code", OPEN),
+    ("text", "entry"),
+    ("code", DECODE),
+    ("text", "entries"),
+    ("code", DECODE_ALL),
+    ("text", "batch"),
+    ("code", HEADER),
+    ("text", "files_exercise"),
+    ("text", "search"),
+    ("code", SEARCHES),
+    ("text", "pages"),
+    ("code", PAGES),
+    ("text", "grow"),
+    ("code", GROW),
+    ("text", "search_exercise"),
+    ("text", "time"),
+    ("code", TIME),
+    ("text", "tiny"),
+    ("code", TINY),
+    ("text", "rolls"),
+    ("code", SIMULATE),
+    ("text", "rolls_exercise"),
+)
+
+
+def notebook() -> str:
+    """The notebook as JSON, without outputs."""
+    major, minor = NBFORMAT
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    document = {
+        "cells": list(_cells()),
+        "metadata": {"kernelspec": kernel, "language_info": {"name": "python"}},
+        "nbformat": major,
+        "nbformat_minor": minor,
+    }
+    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+
+
+def _cells() -> Iterator[dict[str, Any]]:
+    for number, (kind, content) in enumerate(CELLS):
+        source = say(f"notebook.{content}") if kind == "text" else content
+        cell = {"id": f"cell-{number}", "metadata": {}, "source": source.splitlines(keepends=True)}
+        if kind == "text":
+            yield {"cell_type": "markdown", **cell}
+        else:
+            yield {"cell_type": "code", "execution_count": None, "outputs": [], **cell}

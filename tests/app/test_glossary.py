@@ -1,0 +1,96 @@
+"""The glossary of the Workshop: its table, and what a chosen word shows."""
+
+import pytest
+
+from kafkaviz.app import lessons
+from kafkaviz.app.frame import PAGES
+from kafkaviz.app.lessons.glossary import TERMS, GlossaryTerm, matching_terms, taught_terms
+from kafkaviz.messages import LANGUAGES, speaking, text_in
+from tests.support.pages import open_page, page_html, query_value
+
+
+@pytest.fixture(autouse=True)
+def quiet(starts, monkeypatch) -> None:
+    """No Spark, and no folder of lessons from the environment."""
+    monkeypatch.delenv(lessons.LESSONS, raising=False)
+
+
+@pytest.mark.parametrize("term", TERMS, ids=lambda term: term.key)
+def test_a_word_is_shown_on_a_page_and_taught_in_a_lesson(term: GlossaryTerm):
+    """Both exist."""
+    assert term.page in PAGES
+    assert term.lesson in {lesson.name for lesson in lessons.lessons("en")[0]}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_word_is_explained_in_at_most_three_sentences(language):
+    """Short enough to be read beside a figure."""
+    ends = ". " if language == "en" else "。"
+    meanings = [text_in(language, f"glossary.{term.key}_is") for term in TERMS]
+    assert [text for text in meanings if text.count(ends) > 3 or len(text) > 170] == []
+
+
+def test_words_that_begin_with_a_text_come_first():
+    """In any language."""
+    assert [term.key for term in matching_terms("offset")][:2] == ["offset", "offset_delta"]
+    assert [term.key for term in matching_terms("热区")] == ["warm_section"]
+
+
+def test_a_text_explains_the_words_that_its_lesson_teaches():
+    """In the order of the text; a plural too, and no part of another word."""
+    text = "Segments are rolled; the base offset of a segment names it."
+    assert [term.key for term in taught_terms("three-files", text)] == [
+        "segment",
+        "base_offset",
+        "offset",
+    ]
+    assert taught_terms("three-files", "offsetting") == []
+    assert taught_terms("time", text) == []
+
+
+def test_a_chinese_text_explains_them_too():
+    """Where words have no blanks around them."""
+    with speaking("zh"):
+        assert [term.key for term in taught_terms("warm-section", "只在热区里找")] == [
+            "warm_section"
+        ]
+
+
+def test_a_step_explains_its_words():
+    """Behind its text, for who points at the sign."""
+    at = open_page("workshop", lesson="warm-section", at="3")
+    helps = [element.proto.help for element in at.markdown if element.proto.help]
+    assert helps == [f"**warm section:** {text_in('en', 'glossary.warm_section_is')}"]
+
+
+def test_the_glossary_lists_every_word():
+    """Each a row of the table, none chosen."""
+    at = open_page("workshop", word="all")
+    html = page_html(at)
+    assert [term.key for term in TERMS if f"<b>{term.name}</b>" not in html] == []
+    assert not [button for button in at.button if button.key == "kv_word_lesson"]
+
+
+def test_a_chosen_word_leads_to_its_lesson():
+    """And the glossary closes."""
+    at = open_page("workshop", word="warm_section", lesson="time", at="2")
+    assert "AbstractIndex.warmEntries" in page_html(at)
+    next(button for button in at.button if button.key == "kv_word_lesson").click().run()
+    assert query_value(at, "lesson") == "warm-section"
+    assert "word" not in at.query_params
+
+
+def test_a_step_leads_to_the_glossary_and_back():
+    """The lesson stays where it was."""
+    at = open_page("workshop", lesson="time", at="2")
+    next(button for button in at.button if button.key == "kv_glossary_open").click().run()
+    assert query_value(at, "word") == "all"
+    next(button for button in at.button if button.key == "kv_word_back").click().run()
+    assert (query_value(at, "lesson"), query_value(at, "at")) == ("time", "2")
+    assert "word" not in at.query_params
+
+
+def test_a_word_that_is_none_chooses_nothing():
+    """An address may say anything."""
+    at = open_page("workshop", word="<b>")
+    assert not [button for button in at.button if button.key == "kv_word_lesson"]

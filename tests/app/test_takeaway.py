@@ -1,0 +1,261 @@
+"""What the Workshop gives to take away: the file of a lesson, the hand-outs, the notebook."""
+
+import json
+import re
+
+import pytest
+import streamlit as st
+
+from kafkaviz.app import lessons
+from kafkaviz.app.frontend import DrawnComponent
+from kafkaviz.app.lessons.grammar import Lesson
+from kafkaviz.app.lessons.live import LIVE
+from kafkaviz.app.state import session_language
+from kafkaviz.app.takeaway import files, handouts, handouts_file_name, notebook
+from kafkaviz.app.takeaway.capture import ChartPart, Group, MarkdownPart, capture, walk
+from kafkaviz.app.takeaway.lesson_page import lesson_page
+from kafkaviz.app.takeaway.markdown import to_html
+from kafkaviz.messages import LANGUAGES, speaking, text_in
+
+MOST_PDF_BYTES = 2_000_000
+
+
+@pytest.fixture(autouse=True)
+def own_lessons(monkeypatch) -> None:
+    """Those that come along, and no others."""
+    monkeypatch.delenv(lessons.LESSONS, raising=False)
+
+
+def lesson(name: str, language: str = "en") -> Lesson:
+    """A lesson that comes along."""
+    return next(lesson for lesson in lessons.lessons(language)[0] if lesson.name == name)
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    """The file of a lesson with steppers and no chart."""
+    return lesson_page(lesson("binary-search"), 4, 8)
+
+
+def island(page: str) -> dict:
+    """The data that lies in a file."""
+    return json.loads(re.search(r'id="takeaway" type="application/json">([^<]+)<', page)[1])
+
+
+# ---- what is captured
+
+
+def test_texts_and_their_order_are_captured():
+    """As Streamlit would have sent them."""
+    drawn = capture(lambda: [st.markdown("a"), st.markdown("b")])
+    assert drawn.parts == (MarkdownPart("a"), MarkdownPart("b"))
+
+
+def test_a_container_is_captured_with_its_key_and_gap():
+    """Stylesheets know it by its key."""
+
+    def draw() -> None:
+        with st.container(key="kv_a-b", horizontal=True, gap=20):
+            st.markdown("inside")
+
+    (group,) = capture(draw).parts
+    assert isinstance(group, Group)
+    assert (group.key, group.is_row, group.gap_px) == ("kv_a-b", True, 20)
+
+
+def test_what_asks_for_an_answer_is_left_out_and_said():
+    """A file has nobody who hears a button."""
+    drawn = capture(lambda: st.button("press"))
+    assert (drawn.parts, drawn.has_widgets) == ((), True)
+
+
+def test_a_chart_is_captured_in_both_modes():
+    """Its colours are those of the mode."""
+    block = next(
+        block for step in lesson("warm-section").steps for block in step.blocks("tail-pages")
+    )
+    kind = LIVE["tail-pages"]
+    drawn = capture(lambda: kind.draw(kind.make(block), block, "key"))
+    (chart,) = (part for part in walk(drawn) if isinstance(part, ChartPart))
+    assert set(chart.figures) == {"light", "dark"}
+    assert chart.figures["light"] != chart.figures["dark"]
+
+
+def test_a_component_is_captured_with_what_it_needs():
+    """Its bundle, its style, its data."""
+    block = next(block for step in lesson("time").steps for block in step.blocks("stepper"))
+    kind = LIVE["stepper"]
+    drawn = capture(lambda: kind.draw(kind.make(block), block, "key"))
+    (stepper,) = (part for part in walk(drawn) if isinstance(part, DrawnComponent))
+    assert stepper.name == "stepper"
+    assert "as default" in stepper.script
+    assert len(stepper.data["steps"]) > 5
+
+
+def test_a_fault_of_what_is_drawn_is_raised():
+    """It is not lost in the thread of the run."""
+    with pytest.raises(ZeroDivisionError):
+        capture(lambda: 1 // 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("a **b** *c* `d`", "<p>a <strong>b</strong> <em>c</em> <code>d</code></p>"),
+        ("a\n\nb", "<p>a</p><p>b</p>"),
+        ("- a\n- b\n  more", "<ul><li>a</li><li>b more</li></ul>"),
+        ("1. a\n2. b", "<ol><li>a</li><li>b</li></ol>"),
+        ("<script>", "<p>&lt;script&gt;</p>"),
+        (r"\*a\*", "<p>*a*</p>"),
+        ("snake_case_name", "<p>snake_case_name</p>"),
+        ("[a](javascript:b)", "<p>[a](javascript:b)</p>"),
+        ("[a](https://b.c)", '<p><a href="https://b.c">a</a></p>'),
+        ("```\n<b>\n```", '<pre tabindex="0"><code>&lt;b&gt;</code></pre>'),
+        ("### a", "<h3>a</h3>"),
+    ],
+)
+def test_markdown(text, html):
+    """What lessons write, and nothing that would run."""
+    assert to_html(text) == html
+
+
+# ---- a lesson
+
+
+def test_the_file_of_a_lesson_fetches_nothing(page):
+    """Its policy allows its own scripts by their checksums, and no address at all."""
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]+)"', page)[1]
+    assert policy.startswith("default-src &#x27;none&#x27;; script-src &#x27;sha256-")
+    assert "http" not in policy
+    assert not re.search(r'(?:src|href)="(?!#)', page)
+
+
+def test_the_file_of_a_lesson_has_its_steppers_and_each_component_once(page):
+    """Two steppers wait for an answer, one does not."""
+    data = island(page)
+    assert [drawn["name"] for drawn in data["drawn"]].count("stepper") == 3
+    assert set(data["components"]) == {"entries", "stepper"}
+    assert all(drawn["data"]["shares_page"] for drawn in data["drawn"])
+
+
+def test_the_file_of_a_lesson_is_small_without_charts(page):
+    """Plotly is in those alone that draw with it."""
+    assert len(page) < 700_000
+    assert "packed-plotly" not in page
+
+
+def test_the_file_of_a_lesson_has_no_notes_for_the_teacher(page):
+    """It is for learners."""
+    said = [
+        text
+        for step in lesson("binary-search").steps
+        for block in step.blocks("notes")
+        for text in block["say"]
+    ]
+    assert said and not [text for text in said if text in page]
+
+
+def test_a_figure_that_gives_the_answer_away_waits(page):
+    """The one of the first step, for the answer."""
+    step = page.split('id="step-1"')[1].split('id="step-2"')[0]
+    assert re.search(r'<div data-after="answer" hidden>', step)
+
+
+def test_numbers_are_judged_by_what_the_program_worked_out(page):
+    """Slot 1 of the first exercise, byte 0 of the second."""
+    assert re.findall(r'data-kind="numbers" data-answer="([^"]+)"', page) == [
+        "[&quot;1&quot;]",
+        "[&quot;0&quot;]",
+    ]
+
+
+def test_the_file_of_a_lesson_speaks_its_language():
+    """Buttons and verdicts too."""
+    with speaking("zh"):
+        page = lesson_page(lesson("binary-search", "zh"), 4, 8)
+    assert '<html lang="zh">' in page
+    assert f">{text_in('zh', 'takeaway.check')}</button>" in page
+    assert island(page)["words"]["right"] == text_in("zh", "workshop.right")
+
+
+# ---- hand-outs
+
+
+def test_the_hand_outs_are_all_lessons_with_their_contents():
+    """A sheet a lesson, in order; no button of the page."""
+    all_lessons = lessons.lessons("en")[0]
+    page = handouts.handouts_page(all_lessons[2:4], has_notes=False)
+    assert re.findall(r'<section id="(lesson-\d)" class="sheet"', page) == ["lesson-1", "lesson-2"]
+    assert re.findall(r'<a href="#(lesson-\d)"', page) == ["lesson-1", "lesson-2"]
+    assert 'class="kv-parts row st-key-kv_paper_head"' not in page
+
+
+@pytest.mark.parametrize("has_notes", [False, True])
+def test_the_hand_outs_have_notes_where_they_are_asked_for(has_notes):
+    """For the teacher, and for nobody else."""
+    page = handouts.handouts_page([lesson("binary-search")], has_notes=has_notes)
+    assert ("Rounded down, lo = mid would loop forever" in page) == has_notes
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_pdf_of_the_hand_outs_is_of_these_lessons(language):
+    """`make handouts` prints it anew; else the app does not offer it."""
+    with speaking(language):
+        path = handouts.printed_path()
+        assert path is not None
+        assert path.name == handouts_file_name(has_notes=False, suffix="pdf")
+    assert 0 < path.stat().st_size < MOST_PDF_BYTES
+
+
+def test_a_server_with_other_lessons_has_no_pdf(tmp_path, monkeypatch):
+    """What is printed is not what is taught there."""
+    (tmp_path / "own.en.md").write_text("---\ntitle: Own\n---\n")
+    monkeypatch.setenv(lessons.LESSONS, str(tmp_path))
+    assert handouts.printed_path() is None
+
+
+# ---- the notebook, and all of it
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_notebook_is_one(language):
+    """In nbformat 4.5: cells of Markdown and code, each with an id of its own."""
+    with speaking(language):
+        parsed = json.loads(notebook.notebook())
+    cells = parsed["cells"]
+    assert (parsed["nbformat"], parsed["nbformat_minor"]) == (4, 5)
+    assert {cell["cell_type"] for cell in cells} == {"markdown", "code"}
+    assert len({cell["id"] for cell in cells}) == len(cells)
+    assert not [cell for cell in cells if not "".join(cell["source"]).strip()]
+
+
+def test_the_code_of_the_notebook_runs_and_agrees_with_kafkaviz(capsys):
+    """From top to bottom; it asserts that both ways give the same."""
+    variables: dict[str, object] = {}
+    for cell in json.loads(notebook.notebook())["cells"]:
+        if cell["cell_type"] == "code":
+            exec("".join(cell["source"]), variables)
+    printed = capsys.readouterr().out
+    assert "offset 10948 position 4179" in printed
+    assert "plain, newest entry: 22 probes on 13 pages" in printed
+    assert "warm first, newest entry: 12 probes on 3 pages" in printed
+    assert "{'TIME_INDEX_FULL': 14}" in printed
+
+
+def test_every_file_has_a_name():
+    """The lessons, the hand-outs with and without notes, the notebook."""
+    names = list(files(lessons.lessons("en")[0][:1]))
+    assert names == [
+        "kafkaviz-three-files.en.html",
+        "kafkaviz-handouts.en.html",
+        "kafkaviz-handouts-notes.en.html",
+        "kafkaviz-three-lessons.ipynb",
+    ]
+
+
+def test_a_download_is_made_in_the_language_it_was_offered_in(monkeypatch):
+    """It is made on click, when no page is being drawn."""
+    monkeypatch.setattr(session_language, "language", lambda: "zh")
+    make = session_language.keep_language(lambda: session_language._later_language.get())
+    assert make() == "zh"
+    assert session_language._later_language.get() == "en"

@@ -1,0 +1,79 @@
+"""The file of a lesson in a real browser, from a disk: nothing is fetched, its stepper steps, its
+questions are answered where they stand, and who does not see it finds its way.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from kafkaviz.app import lessons
+from kafkaviz.app.takeaway.lesson_page import lesson_page
+
+pytestmark = pytest.mark.browser
+axe = pytest.importorskip(
+    "axe_playwright_python.sync_playwright",
+    reason="needs axe-core: pip install -r requirements-dev.txt",
+)
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory) -> str:
+    """The file of a lesson with steppers and a chart."""
+    lesson = next(lesson for lesson in lessons.lessons("en")[0] if lesson.name == "warm-section")
+    path: Path = tmp_path_factory.mktemp("takeaway") / "lesson.html"
+    path.write_text(lesson_page(lesson, 5, 8), encoding="utf-8")
+    return path.as_uri()
+
+
+@pytest.fixture
+def lesson_file(page, address):
+    """It, opened, and every address that it asked for."""
+    requests: list[str] = []
+    page.on("request", lambda request: requests.append(request.url))
+    page.goto(address)
+    page.locator("html[data-alive][data-drawn]").wait_for(state="attached")
+    yield page
+    assert [url for url in requests if not url.startswith(("data:", "blob:"))] == [address]
+
+
+def test_an_answer_reveals_the_figure_and_its_stepper_steps(lesson_file):
+    """By keyboard; the arrows are the stepper's own that has the focus."""
+    step = lesson_file.locator("#step-3")
+    answer = step.get_by_label("Your answer")
+    answer.fill("3")
+    answer.press("Enter")
+    step.get_by_text("Not yet. 3 is not it.").wait_for()
+    assert step.locator("[data-live]").first.is_hidden()
+    answer.fill("15")
+    answer.press("Enter")
+    step.get_by_text("Right", exact=True).wait_for()
+    step.get_by_text("step 1 of 9").wait_for()
+    step.get_by_role("button", name="Forward").focus()
+    lesson_file.keyboard.press("ArrowRight")
+    step.get_by_text("step 2 of 9").wait_for()
+
+
+def test_a_choice_is_judged_and_a_chart_drawn(lesson_file):
+    """The right one is shown beside a wrong one, and the chart has the width of its place."""
+    step = lesson_file.locator("#step-2")
+    step.get_by_role("button", name="The newest, just written").click()
+    step.get_by_text("Not so", exact=True).wait_for()
+    assert step.locator(".ask button.right").inner_text().startswith("C")
+    chart = step.locator(".plot .main-svg").first
+    chart.wait_for(state="attached")
+    widths = step.locator(".plot").evaluate(
+        "box => [box.clientWidth, box.querySelector('.main-svg').clientWidth]"
+    )
+    assert abs(widths[0] - widths[1]) <= 1
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_in_the_file(lesson_file, scheme):
+    """With everything revealed."""
+    lesson_file.emulate_media(color_scheme=scheme)
+    for question in lesson_file.locator(".ask").all():
+        question.locator("button").first.click()
+    violations = (
+        axe.Axe().run(lesson_file, options={"resultTypes": ["violations"]}).response["violations"]
+    )
+    assert [(violation["id"], violation["nodes"][0]["target"]) for violation in violations] == []
