@@ -120,6 +120,7 @@ def figure(curve: CostCurveView, mode: str) -> go.Figure:
         dragmode=False,
         shapes=_budget_line(curve, colours),
         annotations=[
+            *_line_names(curve, colours),
             *_interval_names(curve, colours),
             *_mark_names(curve, colours),
             *_budget_name(curve, colours),
@@ -153,7 +154,7 @@ def _byte_range(curve: CostCurveView) -> tuple[float, float]:
     if not len(curve.index_bytes):
         return 1.0, 10.0
     every = [*curve.index_bytes.tolist(), *(mark.index_bytes for mark in curve.marks)]
-    return 0.6 * min(every), 1.8 * max(every)
+    return 0.45 * min(every), 1.8 * max(every)
 
 
 def _lines(curve: CostCurveView, colours: dict[str, str]) -> list[go.Scatter]:
@@ -213,36 +214,46 @@ def _points(curve: CostCurveView, colours: dict[str, str]) -> list[go.Scatter]:
     ]
 
 
-def _interval_names(curve: CostCurveView, colours: dict[str, str]) -> list[dict]:
+def _line_names(curve: CostCurveView, colours: dict[str, str]) -> list[dict]:
+    """Each line's name above its left end."""
+    if not len(curve.intervals):
+        return []
+    style = {"font": {"size": 12, "color": colours["scan_text"]}, "xanchor": "left", "xshift": 4}
     return [
-        _annotation(
-            float(curve.index_bytes[place]), float(curve.headers_mean[place]), text, "left", -10
+        _annotation(float(curve.index_bytes[0]), float(headers[0]), text) | style | {"yshift": 9}
+        for text, headers in (
+            ("p99", curve.headers_p99),
+            (f"<b>{say('curves.mean')}</b>", curve.headers_mean),
         )
-        | {"font": {"size": 11.5, "color": colours["ink_3"]}}
+    ]
+
+
+def _interval_names(curve: CostCurveView, colours: dict[str, str]) -> list[dict]:
+    style = {"font": {"size": 11.5, "color": colours["ink_3"]}}
+    return [
+        _annotation(float(curve.index_bytes[place]), float(curve.headers_mean[place]), text) | style
         for place, text in curve.names
     ]
 
 
 def _mark_names(curve: CostCurveView, colours: dict[str, str]) -> list[dict]:
-    """Today's name and the considered one's, each on the free side of the curve, below it."""
+    style = {"font": {"size": 12.5, "color": colours["ink"]}, "bgcolor": colours["raised"]}
     return [
-        _annotation(
-            mark.index_bytes, max(mark.headers_mean, 1), f"<b>{mark.name}</b>", "right", -14
-        )
-        | {"font": {"size": 12.5, "color": colours["ink"]}, "bgcolor": colours["raised"]}
+        _annotation(mark.index_bytes, max(mark.headers_mean, 1), f"<b>{mark.name}</b>") | style
         for mark in curve.marks
     ]
 
 
-def _annotation(index_bytes: float, headers: float, text: str, xanchor: str, shift_px: int) -> dict:
+def _annotation(index_bytes: float, headers: float, text: str) -> dict:
+    """Words at a point: on the left below it, where no falling curve comes by."""
     return {
         "x": float(np.log10(index_bytes)),
         "y": float(np.log10(headers)),
         "text": text,
-        "xanchor": xanchor,
+        "xanchor": "right",
         "yanchor": "middle",
-        "xshift": 8 if xanchor == "left" else -8,
-        "yshift": shift_px,
+        "xshift": -6,
+        "yshift": -12,
         "showarrow": False,
     }
 
