@@ -56,7 +56,7 @@ PAGES = {
     "broker": Sheet("/", has_come=shows("read in full, nothing was changed", SPARK_PATIENCE_MS)),
     "segment": Sheet("/segment", {"tp": "payments-0", "segment": 7975, "pin": 11815}),
     "lookup": Sheet("/lookup", DENSE | {"by": "offset", "target": 2247, "step": 11}),
-    "page-cache": Sheet("/page_cache", has_come=drawn, drawing="pagecache"),
+    "page-cache": Sheet("/page_cache", {"tab": "Growth"}, drawn, drawing="pagecache"),
     "rolls": Sheet("/rolls", has_come=drawn),
     "tuning": Sheet(
         "/tuning", {"tp": "payments-0", "tune": "payments-0", "consider": 16384}, drawn

@@ -15,7 +15,9 @@ ADDRESSES = [
         if path.stem not in ("page_cache", "tuning")
     ),
     {"page": "page_cache", "grow": "14 pages", "every": "5000 appends"},  # the quickest to replay
+    {"page": "page_cache", "n": "6901"},
     {"page": "tuning", "tp": "payments-0"},
+    {"page": "tuning", "tp": "payments-0", "tab": "Settings"},
     {"page": "lookup", "tp": "orders-0", "by": "timestamp"},
     {"page": "rolls", "tp": "orders-0", "of": "orders-0"},
 ]

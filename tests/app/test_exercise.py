@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafkaviz.app.lessons import exercise
+from kafkaviz.app.lessons import exercise, exercise_text
 from kafkaviz.app.lessons.exercise import (
     ABOVE,
     BASE,
@@ -210,3 +210,32 @@ def test_any_text_is_a_rule_or_refused(text):
 def test_kafkas_own_upper_bound_is_no_ceiling_for_slot_0():
     """The quirk: of a target equal to the first key it gives slot 1."""
     assert exercise.keys_kafka_misses(exercise.ARTICLE) == (6,)
+
+
+BROKEN = (
+    "",
+    "slot +",
+    "slot then",
+    "if slot then",
+    "key(slot",
+    "base + 1",
+    "slots",
+    "1" * 19,
+    "(" * 30,
+    "x" * 401,
+    "slot $",
+)
+
+
+@pytest.mark.parametrize("rule", BROKEN, ids=range(len(BROKEN)))
+def test_what_is_no_rule_is_reported_as_by_the_search(rule):
+    """The catalogue has the words that search/ has."""
+    with pytest.raises(exercise.RuleSyntaxError) as fault:
+        exercise.parse(rule)
+    assert exercise_text.describe_fault(fault.value) == str(fault.value)
+
+
+def test_the_catalogue_has_the_words_of_the_exercise():
+    """Kinds of target, and the rules that are given most often."""
+    assert [exercise_text.kind(kind) for kind in exercise.KINDS] == list(exercise.KINDS)
+    assert list(exercise_text.popular_answers().values()) == [SLOT_PLUS_1, NONE_TO_BASE]

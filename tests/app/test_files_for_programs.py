@@ -12,7 +12,8 @@ from kafkaviz import messages
 from kafkaviz.analysis.rebuild.what_if import WhatIf
 from kafkaviz.analysis.rolls import roll_history
 from kafkaviz.app.lessons import exercise
-from kafkaviz.app.pages.page_cache import ceiling, growth
+from kafkaviz.app.lessons.live import rule_cases
+from kafkaviz.app.pages.page_cache import growth
 from kafkaviz.app.pages.page_cache.growth import ReaderFaultRates
 from kafkaviz.app.pages.tuning import comparisons
 from kafkaviz.app.widgets.tables import to_csv
@@ -80,7 +81,7 @@ FILES: dict[str, tuple[Callable[[], Iterable[tuple]], tuple]] = {
         (0.001, 1.25, 0.0, 900.0, 12.5),
     ),
     "ceiling": (
-        lambda: ceiling.csv_rows(
+        lambda: rule_cases.csv_rows(
             exercise.check(exercise.parse("slot + 1"), np.array(exercise.ARTICLE))
         ),
         (6, "exact", 0, 1, 0),

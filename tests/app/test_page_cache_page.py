@@ -15,11 +15,10 @@ from kafkaviz.analysis.page_cache import index_layouts
 from kafkaviz.analysis.page_cache.page_replay import IndexGrowth, Memory, Readers
 from kafkaviz.app.cache import replay_cache
 from kafkaviz.app.cache.replay_cache import ReplaySettings
-from kafkaviz.app.lessons import exercise, exercise_text
 from kafkaviz.app.pages.page_cache import controls
 from kafkaviz.figures.page_cache import layout_bars
 from kafkaviz.messages import message, say
-from tests.support.pages import open_page, page_html
+from tests.support.pages import open_page, page_html, query_value
 
 pytestmark = pytest.mark.usefixtures("starts")
 
@@ -29,103 +28,182 @@ def page(**query: str) -> AppTest:
     return open_page("page_cache", **query)
 
 
-def test_the_page_as_it_opens():
-    """The findings of its figures, the table of what was told, who is protected, and a rule that is
-    wrong.
-    """
+TABS = ("The answer", "As the index grows", "KAFKA-6432, entry by entry", "Layouts", "For experts")
+
+
+def answer(at: AppTest) -> dict:
+    """What the browser draws the answer from."""
+    (component,) = (
+        element
+        for element in at.get("bidi_component")
+        if element.proto.component_name == "kafkaviz.tail_growth"
+    )
+    return json.loads(component.proto.json)
+
+
+def test_the_page_opens_with_the_answer():
+    """Every size of the index at once, and no other part of the page."""
     at = page()
+    data = answer(at)
+    assert "<h1>Page cache</h1>" in page_html(at)
+    assert [tab.label for tab in at.tabs] == list(TABS)
+    assert (data["first"], len(data["sizes"])) == (14, 40)
+    assert data["sizes"][13]["title"] == (
+        "From 13 to 14 pages plain bisection has to wait for pages 7 and 10, "
+        "the warm section for none"
+    )
+    assert not at.get("plotly_chart") and not at.select_slider
+    assert "<td>0, 7, 10, 12, 13</td><td>7, 10</td><td>11, 12, 13</td>" in page_html(at)
+
+
+@pytest.mark.parametrize(
+    ("tab", "words"),
+    [
+        (
+            "Growth",
+            (
+                "8 faults while the index grows to 40 pages",
+                "No fault: three pages at most, always the newest",
+            ),
+        ),
+        (
+            "Entries",
+            (
+                "At 6\u202f901 entries a plain tail lookup touches pages 0, 6, 10, 11, 12, 13",
+                "<td>6\u202f437–6\u202f656</td>",
+            ),
+        ),
+        ("Layouts", ("Interpolation needs the fewest probes",)),
+        (
+            "Experts",
+            (
+                "Plain search: up to 4.9 faults a page. Warm section: none",
+                '<td>none</td><td class="r">4.96</td><td class="r">0</td><td class="r">–</td>',
+            ),
+        ),
+    ],
+)
+def test_each_part_is_behind_its_tab(tab, words):
+    """The findings of its figures and tables."""
+    at = page(tab=tab)
     text = page_html(at)
-    assert "<h1>Page cache</h1>" in text
-    assert (
-        "8 faults while the index grows to 40 pages" in text
-        and "No fault: three pages at most, always the newest" in text
-    )
-    assert "At 6\u202f901 entries a plain tail lookup touches pages 0, 6, 10, 11, 12, 13" in text
-    assert "Plain search: up to 4.9 faults a page. Warm section: none" in text
-    assert (
-        "<td>6\u202f437–6\u202f656</td>" in text
-        and text.count("&ensp;✓</td>") == 2
-        and text.count("<s class") == 4
-    )
-    assert '<td>none</td><td class="r">4.96</td><td class="r">0</td><td class="r">–</td>' in text
-    assert "Interpolation needs the fewest probes" in text and "Wrong for 7 of 16 targets" in text
-    assert len(at.get("plotly_chart")) == 5
-    assert all(chart.proto.alt or json.loads(chart.proto.spec) for chart in at.get("plotly_chart"))
+    assert [phrase for phrase in words if phrase not in text] == []
+    assert all(chart.proto.alt for chart in at.get("plotly_chart"))
 
 
-def test_a_table_and_a_download_beside_each_figure():
-    """Pages, probes, turnovers, layouts, targets."""
-    at = page()
-    assert [element.proto.label for element in at.get("download_button")] == [
-        "Download pages as CSV",
-        "Download the faults, plain",
-        "Download the faults, warm first",
-        "Download as CSV",
-        "Download as CSV",
-        "Download as CSV",
-        "Download as CSV",
-        "Download every target as CSV",
-    ]
-    table = at.dataframe[0].value
-    assert (
-        len(table) == 40
-        and table["Faults, plain"].sum() == 8
-        and table["Faults, warm first"].sum() == 0
-    )
+def test_what_was_published_is_struck_out_where_it_is_not_so():
+    """Two of the stretches of KAFKA-6432 are as told."""
+    text = page_html(page(tab="Entries"))
+    assert text.count("&ensp;✓</td>") == 2
+    assert text.count("<s class") == 4
+
+
+@pytest.mark.parametrize(
+    ("tab", "labels"),
+    [
+        ("Answer", ["Download as CSV"]),
+        (
+            "Growth",
+            [
+                "Download pages as CSV",
+                "Download the faults, plain",
+                "Download the faults, warm first",
+            ],
+        ),
+        ("Entries", ["Download as CSV"]),
+        ("Layouts", ["Download as CSV"]),
+        ("Experts", ["Download as CSV", "Download as CSV"]),
+    ],
+)
+def test_a_download_beside_each_figure(tab, labels):
+    """Sizes, pages, probes, layouts, turnovers."""
+    downloads = page(tab=tab).get("download_button")
+    assert [element.proto.label for element in downloads] == labels
+
+
+def test_a_table_beside_each_figure():
+    """The pages of the growth; the turnovers."""
+    table = page(tab="Growth").dataframe[0].value
+    assert len(table) == 40
+    assert table["Faults, plain"].sum() == 8
+    assert table["Faults, warm first"].sum() == 0
     assert (
         '<td>16 MB</td><td class="r">2.54</td><td class="r">2.54</td><td class="r">0.00</td>'
-        in page_html(at)
+        in page_html(page(tab="Experts"))
     )
 
 
-def test_the_address_brings_back_the_page():
-    """Sliders, the example, the keys compared, the rule."""
-    at = page(
-        cold="4 MB",
-        grow="100 pages",
-        n="7168",
-        pattern="Bursty",
-        rule=exercise.RIGHT,
-        on="1310 keys",
-    )
-    text = page_html(at)
-    assert (
-        "faults while the index grows to 100 pages" in text
-        and "touches pages 0, 7, 10, 12, 13" in text
-    )
-    assert "Right for every slot" in text and "3\u202f931 targets" in text
-    assert [slider.value for slider in at.select_slider][:2] == ["4 MB", "100 pages"]
-    assert next(slider for slider in at.slider).value == 7168
+@pytest.mark.parametrize(
+    ("query", "tab", "words"),
+    [
+        (
+            {"cold": "4 MB", "grow": "100 pages"},
+            "As the index grows",
+            "faults while the index grows to 100 pages",
+        ),
+        ({"n": "7168"}, "KAFKA-6432, entry by entry", "touches pages 0, 7, 10, 12, 13"),
+        ({"pattern": "Bursty"}, "Layouts", "Small batches of one record"),
+        (
+            {"cold": "4 MB", "tab": "Experts"},
+            "For experts",
+            "faults per 1000 lookups of each kind, pages cold after 4 MB",
+        ),
+    ],
+)
+def test_an_address_opens_the_part_that_it_is_about(query, tab, words):
+    """By the parameter of its control, unless it names another."""
+    at = page(**query)
+    assert at.session_state["tab"] == tab
+    assert words in page_html(at)
+
+
+def test_the_answer_stays_open_beside_settings_of_another_part():
+    """Its name is then in the address, which would mean that part without it."""
+    at = page(cold="4 MB", tab="Answer")
+    assert answer(at)["first"] == 14
+    assert query_value(at, "tab") == "Answer"
+    assert query_value(page(), "tab") is None
 
 
 @pytest.mark.parametrize(
     "query",
     [
         {"cold": "5 MB", "grow": "x", "laggards": "<b>", "page": ""},
-        {"n": "99999999", "seed": "x", "entry": "7", "index": "nowhere-0"},
-        {"pattern": "Open index", "on": "7", "rule": "<script>"},
+        {"seed": "x", "entry": "7", "index": "nowhere-0"},
         {"section": "0", "around": "-1", "every": "0", "lag": "back"},
     ],
 )
 def test_an_address_may_say_anything(query):
-    """What is no choice is passed over; what is no rule is said to be none; nothing becomes
-    markup.
-    """
+    """What is no choice is passed over; nothing becomes markup."""
     text = page_html(page(**query))
-    assert (
-        "8 faults while the index grows to 40 pages" in text
-        and "6\u202f901 entries" in text
-        and "<script>" not in text
-    )
-    assert ("This is no rule yet" in text) == ("rule" in query)
+    assert "8 faults while the index grows to 40 pages" in text
+    assert "<script>" not in text
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ({"n": "99999999"}, "6\u202f901 entries"),
+        ({"pattern": "Open index"}, "Batches of about 1000 B and ten records"),
+    ],
+)
+def test_a_choice_that_there_is_not_is_passed_over(query, words):
+    """The part is open as it is without one."""
+    assert words in page_html(page(**query))
+
+
+def test_a_tab_that_there_is_not_is_the_first():
+    """So is one of another page."""
+    assert answer(page(tab="Bytes"))["first"] == 14
 
 
 def test_laggards_meet_cold_pages():
     """A slider: the images and the bars count them too."""
-    at = page()
+    at = page(tab="Growth")
     at.select_slider(key="laggards").set_value("1 %").run()
-    text = page_html(at)
-    assert "tail reader and 1 % laggards" in text and "No fault: three" not in text
+    assert "No fault: three" not in page_html(at)
+    text = page_html(page(tab="Experts", laggards="1 %"))
+    assert "tail reader and 1 % laggards" in text
     assert "<tr class=on><td>1 %</td>" in text
     assert '<td class="r">–</td><td class="r">' in text  # no closed form for them
 
@@ -138,16 +216,25 @@ def test_larger_pages_and_another_section():
 
 def test_a_real_index():
     """The entries and positions of a topic-partition: too small for anything to go cold."""
-    at = page(index="dense-index-0", pattern="Open index")
+    at = page(index="dense-index-0")
     text = page_html(at)
     assert "No fault: three pages at most" in text
-    assert "The index that is open. Mean of 4\u202f000 targets all over 1\u202f126 entries" in text
     assert (
         "dense-index-0: 1\u202f126 entries as they lie there, 507 B of log apart on average."
         in text
     )
     assert [slider.proto.disabled for slider in at.select_slider][:4] == [False, True, True, False]
     assert "dense-index-0" in at.selectbox(key="index").options
+
+
+def test_layouts_of_a_real_index():
+    """The one that is chosen beside the practice logs."""
+    at = page(index="dense-index-0", pattern="Open index")
+    assert (
+        "The index that is open. Mean of 4\u202f000 targets all over 1\u202f126 entries"
+        in page_html(at)
+    )
+    assert at.selectbox(key="index").value == "dense-index-0"
 
 
 def test_an_index_that_cannot_be_read(monkeypatch):
@@ -166,27 +253,8 @@ def test_an_index_that_cannot_be_read(monkeypatch):
 
 def test_without_a_directory_the_lab_is_open():
     """It needs none."""
-    assert "8 faults while" in page_html(page(dir="/nowhere/kafka"))
-
-
-def test_a_rule_is_tried_as_it_is_written():
-    """Wrong, no rule, right."""
-    at = page()
-    field = at.text_input(key="rule")
-    for rule, words in (
-        ("slot", "Wrong for"),
-        ("slot +", "At character 7: expected slot"),
-        (exercise.RIGHT, "Right for every slot"),
-    ):
-        field.set_value(rule).run()
-        assert words in page_html(at)
-
-
-def test_the_two_popular_answers_are_shown_where_they_fail():
-    """Each with its count."""
-    text = page_html(page())
-    assert "it fails for 5 of 5 that are a key, above the last key, an empty index" in text
-    assert "it fails for below the first key, above the last key, an empty index" in text
+    assert answer(page(dir="/nowhere/kafka"))["first"] == 14
+    assert "8 faults while" in page_html(page(dir="/nowhere/kafka", tab="Growth"))
 
 
 def test_the_faults_as_csv():
@@ -213,8 +281,8 @@ ENGLISH = re.compile(r"\b[a-z]{2,} [a-z]{2,} [a-z]{2,}\b")  # three words in a r
         {},
         {"laggards": "1 %", "section": "64 KiB", "lag": "about 300 entries", "every": "10 appends"},
         {"index": "dense-index-0", "pattern": "Open index"},
-        {"rule": "slot +"},
-        {"rule": exercise.RIGHT, "on": "1310 keys"},
+        {"n": "7168"},
+        {"tab": "Experts"},
     ],
     ids=lambda query: " ".join(query.values()) or "as it opens",
 )
@@ -231,36 +299,8 @@ def test_in_chinese(query):
     assert at.query_params.get("laggards") in (query.get("laggards"), [query.get("laggards")])
 
 
-BROKEN = (
-    "",
-    "slot +",
-    "slot then",
-    "if slot then",
-    "key(slot",
-    "base + 1",
-    "slots",
-    "1" * 19,
-    "(" * 30,
-    "x" * 401,
-    "slot $",
-)
-
-
-@pytest.mark.parametrize("rule", BROKEN, ids=range(len(BROKEN)))
-def test_what_is_no_rule_is_reported_as_by_the_search(rule):
-    """The catalogue has the words that search/ has."""
-    with pytest.raises(exercise.RuleSyntaxError) as fault:
-        exercise.parse(rule)
-    assert exercise_text.describe_fault(fault.value) == str(fault.value)
-
-
 def test_the_catalogue_has_the_words_of_the_floors_below():
-    """Kinds of target, the words of a rule, layouts and why they are."""
-    assert [exercise_text.kind(kind) for kind in exercise.KINDS] == list(exercise.KINDS)
-    assert list(exercise_text.popular_answers().values()) == [
-        exercise.SLOT_PLUS_1,
-        exercise.NONE_TO_BASE,
-    ]
+    """Layouts and why they are."""
     for layout in index_layouts.LAYOUTS:
         assert (
             say(layout_bars.text_key(layout.name)),

@@ -5,7 +5,7 @@ key; no error in the console.
 import pytest
 
 from tests.journeys.walk import SETTLED
-from tests.support.browser import heading
+from tests.support.browser import heading, rests_on_first_screen
 
 pytestmark = pytest.mark.browser
 T = "\u202f"
@@ -47,7 +47,7 @@ def test_from_the_broker_to_a_recommendation(server, page):
     assert "tune=Whole+broker" in page.url and page.locator(
         ".st-key-kv_topics tbody tr"
     ).first.inner_text().startswith("tiny-index")
-    drawn(page, 4)
+    drawn(page, 1)
     choose(page, "Open a topic", "payments")
     page.get_by_role("heading", name=f"Keep 4{T}096").wait_for()
     page.wait_for_url("**tp=payments-0**")
@@ -56,19 +56,39 @@ def test_from_the_broker_to_a_recommendation(server, page):
     assert waited.value.suggested_filename.endswith(".html") and fits(page)
 
 
+@pytest.mark.parametrize("partition", ["payments-0", "heartbeat-0"])
+def test_the_answer_is_on_the_first_screen(server, page, partition):
+    """The recommendation, its price and the curve, at either size."""
+    page.goto(f"{server}/tuning?tp={partition}")
+    drawn(page, 1)
+    for size in ({"width": 1280, "height": 720}, {"width": 1024, "height": 768}):
+        page.set_viewport_size(size)
+        page.wait_for_function(
+            "width => document.querySelector('.js-plotly-plot .main-svg')"
+            ".getBoundingClientRect().right <= width",
+            arg=size["width"],
+        )
+        page.locator(SETTLED).wait_for()
+        assert rests_on_first_screen(
+            page, ".kv-verdict", ".st-key-kv_price table", ".st-key-kv_fig_cost"
+        )
+
+
 def test_the_interval_by_key_and_by_a_click_on_the_curve(server, page):
     """The slider's arrows and a point of the curve consider another interval; the address brings it
     back; Today goes back.
     """
     page.goto(f"{server}/tuning?tp=payments-0")
     page.get_by_text("16 KiB instead of 4 KiB: a lookup reads 2.4 times as many headers").wait_for()
-    drawn(page, 4)
+    drawn(page, 1)
+    page.get_by_role("tab", name="Every interval").click()
+    drawn(page, 2)
     page.get_by_role("slider", name="index.interval.bytes").press("ArrowRight")
     page.get_by_text("20.2 KiB instead of 4 KiB").wait_for()
     page.wait_for_url("**consider=20643**")
     page.reload()
     page.get_by_text("20.2 KiB instead of 4 KiB").wait_for()
-    drawn(page, 4)
+    drawn(page, 2)
     page.locator(SETTLED).wait_for()
     plot = page.locator(".st-key-kv_fig_headers .nsewdrag").first.bounding_box()
     page.mouse.move(
@@ -78,6 +98,8 @@ def test_the_interval_by_key_and_by_a_click_on_the_curve(server, page):
     page.mouse.down()
     page.mouse.up()
     page.get_by_text("64 KiB instead of 4 KiB: a lookup reads 8.1 times as many headers").wait_for()
+    page.get_by_role("tab", name="Comparison").click()
+    page.get_by_text("4 KiB against 64 KiB").wait_for()
     page.get_by_role("button", name="Today").click()
     page.get_by_text("Today, batch by batch").wait_for()
     assert fits(page)
@@ -101,20 +123,37 @@ def test_another_topic_partition_and_a_workload(server, page):
     assert fits(page)
 
 
+def test_a_point_of_the_curve_is_considered(server, page):
+    """By a click on the largest interval, the leftmost point."""
+    page.goto(f"{server}/tuning?tp=payments-0")
+    drawn(page, 1)
+    page.locator(SETTLED).wait_for()
+    points = page.locator(".st-key-kv_fig_cost .scatterlayer .trace:nth-child(3) .point")
+    box = points.first.bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.locator(".hoverlayer .hovertext").first.wait_for()
+    page.mouse.down()
+    page.mouse.up()
+    page.wait_for_url("**consider=4194304**")
+    page.get_by_text("4 MiB instead of 4 KiB").wait_for()
+
+
 def test_budgets_and_other_settings(server, page):
     """A budget is a choice in the address; the log is written once more with a smaller index; the
     line to run can be copied.
     """
     page.goto(f"{server}/tuning?tp=payments-0&p99=10+µs+warm")
     page.get_by_text("Over its budget: the p99 lookup").wait_for()
+    page.get_by_role("tab", name="Other settings").click()
     page.get_by_role("slider", name="segment.index.bytes").press("Home")
     page.get_by_text("To set those too:").wait_for()
     assert (
         page.get_by_text("segment.index.bytes=4096").is_visible()
         and page.get_by_text("Rolls by time index").is_visible()
     )
-    page.get_by_text("More budgets, storage, release").click()
+    page.get_by_role("tab", name="Budgets and reasons").click()
     choose(page, "Cold reads go to", "hdd")
-    page.get_by_text("modelled, hdd").wait_for()
     page.wait_for_url("**storage=hdd**")
+    page.get_by_role("tab", name="Comparison").click()
+    page.get_by_text("modelled, hdd").wait_for()
     assert fits(page)

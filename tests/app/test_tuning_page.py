@@ -25,6 +25,7 @@ from kafkaviz.messages import verbatim
 from tests.support.pages import (
     PATIENCE_S,
     assert_no_exception,
+    box,
     move_slider,
     open_page,
     page_html,
@@ -54,39 +55,101 @@ def page(**query: str) -> AppTest:
     return open_page("tuning", **query)
 
 
-def test_the_page_of_payments():
-    """The answer first; curves, table and command of what it would consider; everything counted
-    agrees with the directory.
-    """
+def test_the_page_opens_with_the_answer():
+    """What is kept and why, its price beside that of the considered interval, and one curve."""
     at = page(tp="payments-0")
     text = page_html(at)
     assert (
         f"What each interval would have cost on payments-0: 2{T}167 batches of 78 to 2{T}903 B, "
         "2.38 MiB of log in 3 segments."
     ) in text
+    assert f"Keep 4{T}096" in text
+    assert "inside the 50 µs you allow" in text and "too little to be worth a change" in text
     assert (
-        f"Keep 4{T}096" in text
-        and "inside the 50 µs you allow" in text
-        and "too little to be worth a change" in text
-    )
-    assert (
-        f"the replay of 4{T}096 gives 491 and 489 entries, the directory holds 491 and 489." in text
-    )
+        f'<tr><td class="r">4{T}096, today</td><td class="r">9.57 KiB</td><td class="r">≈ 10 µs</td></tr>'
+        f'<tr><td class="r">16{T}384</td><td class="r">2.80 KiB</td><td class="r">≈ 20 µs</td></tr>'
+    ) in text
     assert "16 KiB instead of 4 KiB: a lookup reads 2.4 times as many headers" in text
-    assert (
-        "The index shrinks from 9.57 KiB to 2.80 KiB, beside 2.38 MiB of log" in text
-        and "4 KiB against 16 KiB" in text
-    )
-    assert "modelled: 2.2 + 0.9 µs a header" in text and len(at.get("plotly_chart")) == 4
+    assert "The index shrinks from 9.57 KiB to 2.80 KiB, beside 2.38 MiB of log" in text
+    assert len(at.get("plotly_chart")) == 1
+    assert slider(at, "index.interval.bytes").value == "16384"
+
+
+@pytest.mark.parametrize(
+    ("tab", "words"),
+    [
+        (
+            "Comparison",
+            (
+                "4 KiB against 16 KiB",
+                "modelled: 2.2 + 0.9 µs a header",
+                "Changes reach segments created from then on",
+                "If you change it all the same:",
+            ),
+        ),
+        (
+            "Intervals",
+            ("16 KiB instead of 4 KiB: a lookup reads 2.4 times as many headers",),
+        ),
+        (
+            "Settings",
+            ("now 1 MiB, inferred from the rolls", "memory maps once every index is loaded"),
+        ),
+        (
+            "Writers",
+            (
+                "A follower catching up, 1 MiB",
+                "KAFKA-806",
+                "Segments whose indexes the 1 GiB cache holds",
+                "if the topic had it",
+            ),
+        ),
+        (
+            "Experts",
+            (
+                f"the replay of 4{T}096 gives 491 and 489 entries, the directory holds 491 and "
+                "489.",
+                "A budget is met where the high end of a range meets it.",
+            ),
+        ),
+    ],
+)
+def test_each_part_is_behind_its_tab(tab, words):
+    """Everything counted agrees with the directory."""
+    text = page_html(page(tp="payments-0", tab=tab))
+    assert [phrase for phrase in words if phrase not in text] == []
+
+
+def test_the_command_of_what_would_be_considered():
+    """A line to copy."""
+    at = page(tp="payments-0", tab="Comparison")
     assert at.code[0].value == (
         "kafka-configs.sh --bootstrap-server "
         "<broker>:9092 --alter --entity-type topics --entity-name payments --add-config index.interval.bytes=16384"
     )
-    assert (
-        "Changes reach segments created from then on" in text
-        and "If you change it all the same:" in text
-    )
-    assert slider(at, "index.interval.bytes").value == "16384"
+
+
+@pytest.mark.parametrize(
+    ("query", "tab"),
+    [
+        ({"if_size": "4 MiB"}, "Other settings"),
+        ({"storage": "hdd"}, "Budgets and reasons"),
+        ({"storage": "hdd", "if_age": "1 min"}, "Other settings"),
+        ({"storage": "hdd", "tab": "Comparison"}, "Comparison"),
+        ({"consider": "65536", "p99": "100 µs warm"}, "The answer"),
+    ],
+)
+def test_an_address_opens_the_part_that_it_is_about(query, tab):
+    """By the parameter of its control, unless it names another."""
+    assert page(tp="payments-0", **query).session_state["tab"] == tab
+
+
+def test_a_budget_keeps_its_word_while_its_part_is_closed():
+    """It counts for the answer, and its control shows it again."""
+    at = page(tp="payments-0", tab="Comparison", storage="hdd")
+    assert "modelled, hdd" in page_html(at)
+    at.session_state["tab"] = "Budgets and reasons"
+    assert box(assert_no_exception(at.run()), "Cold reads go to").value == "hdd"
 
 
 def test_tiny_batches_are_advised_to_batch():
@@ -101,13 +164,13 @@ def test_tiny_batches_are_advised_to_batch():
 
 def test_the_slider_considers_another_interval():
     """Titles, table and command follow; Today goes back."""
-    at = page(tp="payments-0", consider="65536")
+    at = page(tp="payments-0", tab="Comparison", consider="65536")
     assert (
-        "64 KiB instead of 4 KiB: a lookup reads 8.1 times as many headers" in page_html(at)
-        and "index.interval.bytes=65536" in at.code[0].value
+        "4 KiB against 64 KiB" in page_html(at) and "index.interval.bytes=65536" in at.code[0].value
     )
     move_slider(at, "index.interval.bytes", "2048")
-    assert "2 KiB instead of 4 KiB" in page_html(at) and "4 KiB against 2 KiB" in page_html(at)
+    assert "4 KiB against 2 KiB" in page_html(at)
+    assert "2 KiB instead of 4 KiB" in page_html(page(tp="payments-0", consider="2048"))
     text = page_html(press_button(at, "kv_today"))
     assert (
         f'<b style="color:var(--kv-ink)">4{T}096</b>, today' in text
@@ -123,14 +186,16 @@ def test_budgets_change_the_answer():
     at = page(tp="payments-0", p99="10 µs warm")
     text = page_html(at)
     assert "Over its budget: the p99 lookup" in text and "too little to be worth a change" in text
-    at = page(tp="payments-0", storage="hdd", fetches="10000", reads="3.9.0")
-    text = page_html(at)
+    query = {"tp": "payments-0", "storage": "hdd", "fetches": "10000", "reads": "3.9.0"}
+    text = page_html(page(tab="Comparison", **query))
     assert (
         "modelled, hdd" in text
         and "Cores for lookups" in text
         and "modelled: 2.2 + 1.8 µs a header" in text
     )
+    text = page_html(page(tab="Experts", **query))
     assert "measured on one machine with the two reads a header" in text
+    text = page_html(page(tab="Settings", **query))
     assert "up to 4 dead ones that rolls leave" in text
 
 
@@ -146,6 +211,7 @@ def test_an_odd_address_is_passed_over():
             if_size="-1",
             reads="1",
             tiered="?",
+            tab="Answer",
         )
     )
     assert f"Keep 4{T}096" in text
@@ -175,10 +241,10 @@ def test_the_whole_broker_topic_by_topic():
         "topics would gain by an interval of their own" in text
         and "__cluster_metadata is left as it is" in text
     )
-    assert (
-        "the replay of each topic’s own interval gives" in text
-        and "--entity-type brokers --entity-default" in at.code[0].value
-    )
+    other = page(tune="Whole broker", tab="Comparison")
+    assert "--entity-type brokers --entity-default" in other.code[0].value
+    other = page(tune="Whole broker", tab="Experts")
+    assert "the replay of each topic’s own interval gives" in page_html(other)
     select_option(at, "Open a topic", "payments-0")
     assert f"Keep 4{T}096" in page_html(at) and at.query_params["tp"] == "payments-0"
 
@@ -205,14 +271,14 @@ def test_the_log_once_more():
     )
     assert (
         "Rolls by time index" in text
-        and "segment.bytes=4194304" in at.code[1].value
-        and "segment.index.bytes=4096" in at.code[1].value
+        and "segment.bytes=4194304" in at.code[0].value
+        and "segment.index.bytes=4096" in at.code[0].value
     )
     assert "memory maps once every index is loaded" in text
     at = page(tp="payments-0", if_age="1 min")
     assert (
         "<td>segment.ms</td>" in page_html(at)
-        and "segment.ms=60000" in at.code[1].value
+        and "segment.ms=60000" in at.code[0].value
         and "counts from the next append on" in page_html(at)
     )
 
@@ -224,25 +290,18 @@ def test_settings_that_kafka_does_not_take_are_explained(nothing_cached, monkeyp
         raise KafkavizError(verbatim("with these settings Kafka ends in X: too large"))
 
     monkeypatch.setattr(what_if, "compare", refuses)
-    text = page_html(page(tp="payments-0"))
+    text = page_html(page(tp="payments-0", tab="Settings"))
     assert (
         "This log cannot be written so" in text
         and "Kafka ends in X: too large" in text
-        and "Who wrote the index" in text
+        and "segment.index.bytes" in text
     )
 
 
-@pytest.mark.slow
-def test_followers_and_remote_storage():
-    """Counted: one entry an append is coarse; what a remote read carries."""
-    text = page_html(page(tp="payments-0"))
-    assert (
-        "A follower catching up, 1 MiB" in text
-        and "KAFKA-806" in text
-        and "Segments whose indexes the 1 GiB cache holds" in text
-    )
-    assert "if the topic had it" in text
-    text = page_html(page(tp="payments-0", tiered="tiered"))
+def test_a_topic_with_remote_storage():
+    """What a remote read carries is its own, no longer an if."""
+    text = page_html(page(tp="payments-0", tab="Writers", tiered="tiered"))
+    assert "Bytes a remote read skips, mean" in text
     assert "if the topic had it" not in text
 
 
@@ -251,11 +310,7 @@ def test_a_workload_that_comes_along_and_ones_own():
     """Measured like any log; what somebody wrote is checked first."""
     at = page(tune="Workload")
     text = page_html(at)
-    assert (
-        "on the workload “Heartbeats”: 86" in text
-        and "the workload’s own batches" in text
-        and "Batch first" in text
-    )
+    assert "on the workload “Heartbeats”: 86" in text and "Batch first" in text
     select_option(at, "Workload", OWN_TITLE)
     at.text_area[0].set_value(SMALL).run()
     assert "on the workload “Your own”: " in page_html(
@@ -354,7 +409,8 @@ def test_what_the_downloads_give():
     """The object of kafkaviz tune --json, of what is on the page; the report of the whole
     directory.
     """
-    labels = [element.proto.label for element in page(tp="payments-0").get("download_button")]
+    at = page(tp="payments-0", tab="Comparison")
+    labels = [element.proto.label for element in at.get("download_button")]
     assert "Report" in labels and "Download all as JSON" in labels
     assert "Report" not in [
         element.proto.label for element in page(tune="Workload").get("download_button")
@@ -409,24 +465,23 @@ def test_another_log_comes_with_its_own_interval():
 
 
 def test_the_page_in_another_language(chinese):
-    """The answer, its reasons, both curves, the table and the line to run; numbers as they are, and
-    the address as in English.
+    """The answer, its curve, the table, its reasons; numbers as they are, and the address as in
+    English.
     """
-    at = page(tp="payments-0", p99="100 µs warm")
+    query = {"tp": "payments-0", "p99": "100 µs warm"}
+    at = page(**query)
     text = page_html(at)
     assert "<h1>调优</h1>" in text and f"保持 4{T}096" in text and "在允许的 100 µs 之内" in text
-    assert (
-        "4 KiB 换成 32 KiB：一次查找读的批次头是原来的 4.4 倍" in text
-        and "4 KiB 对比 32 KiB" in text
-    )
-    assert (
-        "index.interval.bytes=32768" in at.code[0].value
-        and at.selectbox(key="p99").value == "100 µs warm"
-    )
-    assert (
-        "已有的日志段：索引不会重写" in text
-        and "追赶中的 follower" in text
-        and "how it is known" not in text.lower()
-    )
+    assert "4 KiB 换成 32 KiB：一次查找读的批次头是原来的 4.4 倍" in text
+    assert at.selectbox(key="p99").value == "100 µs warm"
+    at = page(tab="Comparison", **query)
+    text = page_html(at)
+    assert "4 KiB 对比 32 KiB" in text
+    assert "index.interval.bytes=32768" in at.code[0].value
+    assert "how it is known" not in text.lower()
+    assert "追赶中的 follower" in page_html(page(tab="Writers", **query))
+    at = page(tab="Experts", **query)
+    assert "已有的日志段：索引不会重写" in page_html(at)
     select_option(at, "冷读来自", "hdd")
-    assert at.query_params["storage"] in ("hdd", ["hdd"]) and "模型，hdd" in page_html(at)
+    assert at.query_params["storage"] in ("hdd", ["hdd"])
+    assert "模型，hdd" in page_html(page(tab="Comparison", storage="hdd", **query))

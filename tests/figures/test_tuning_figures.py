@@ -17,7 +17,14 @@ from kafkaviz.analysis.tuning.source import EntryCounts
 from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.figures import theme
 from kafkaviz.figures.text.tuning_terms import change_text, headers_text, range_text
-from kafkaviz.figures.tuning import before_after, limit_map, tornado, tuning_curve, tuning_verdict
+from kafkaviz.figures.tuning import (
+    before_after,
+    cost_curve,
+    limit_map,
+    tornado,
+    tuning_curve,
+    tuning_verdict,
+)
 from kafkaviz.messages import verbatim
 from kafkaviz.simulate.config import LogConfig
 from tests.support.tuning import NEW, OLD, compared, measured
@@ -681,3 +688,77 @@ def test_the_prices_name_the_device_that_was_measured(storage, device):
     )
     words = dict(view.boxes)["Modelled"]
     assert f"A read from {device} costs " in words
+
+
+# ---- cost against bytes
+
+
+def test_the_cost_curve_runs_from_the_smallest_index_to_the_largest():
+    """A point an interval, its headers as the curve over the interval has them."""
+    both = curve(measured(1000))
+    view = cost_curve.view(both)
+    assert np.all(np.diff(view.index_bytes) >= 0)
+    assert sorted(view.intervals.tolist()) == both.intervals[both.index_bytes > 0].tolist()
+    place = view.intervals.tolist().index(16_384)
+    other = both.intervals.tolist().index(16_384)
+    assert view.headers_mean[place] == both.headers_mean[other]
+    assert view.index_bytes[place] == both.index_bytes[other]
+    assert view.title == both.titles[0] and view.caption.startswith(both.titles[1])
+
+
+def test_the_cost_curve_names_round_intervals_that_have_room():
+    """None beside a mark, none on another."""
+    view = cost_curve.view(curve(measured(1000)))
+    names = dict(view.names)
+    assert "64 KiB" in names.values()
+    assert not {"4 KiB", "16 KiB"} & set(names.values())
+    places = np.log(view.index_bytes[sorted(names)].astype(float))
+    room = cost_curve.NAME_ROOM * np.ptp(np.log(view.index_bytes.astype(float)))
+    assert np.diff(places).min() > room
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_cost_curve_as_it_is_drawn(mode):
+    """Today hollow, the considered one filled; a click on a point gives its interval."""
+    view = cost_curve.view(curve(measured(1000)))
+    figure = cost_curve.figure(view, mode)
+    points, marks = (
+        next(trace for trace in figure.data if trace.name == name) for name in ("points", "marks")
+    )
+    colours = theme.colours(mode)
+    assert list(marks.marker.color) == [colours["raised"], colours["ink"]]
+    assert list(marks.x) == [view.today.index_bytes, view.considered.index_bytes]
+    assert [int(row[0]) for row in points.customdata] == view.intervals.tolist()
+    assert points.hovertemplate == "%{customdata[1]}<extra></extra>"
+
+
+def test_a_budget_out_of_reach_is_not_drawn():
+    """Nor where there is none."""
+    profile = measured(1000)
+    assert len(cost_curve.figure(cost_curve.view(curve(profile)), "light").layout.shapes) == 1
+    far = cost_curve.view(curve(profile, budgets=Budgets(p99_us=1e9)))
+    assert far.budget_headers is None
+    none = cost_curve.view(curve(profile, budgets=Budgets(p99_us=None)))
+    assert len(cost_curve.figure(none, "light").layout.shapes) == 0
+
+
+def test_a_log_of_one_batch_is_one_place():
+    """Whatever the interval, the index is its last time entry; no name stands on another."""
+    view = cost_curve.view(curve(measured(1000, 1)))
+    assert set(view.index_bytes.tolist()) == {12}
+    assert view.names == ()
+    assert cost_curve.figure(view, "light").layout.height == cost_curve.HEIGHT_PX
+
+
+def test_an_index_without_an_entry_is_no_place():
+    """The axis of bytes has no zero: such intervals are left out, and so is a mark of one."""
+    both = curve(measured(1000))
+    empty = replace(
+        both,
+        index_bytes=np.zeros_like(both.index_bytes),
+        today=replace(both.today, index_bytes=0),
+        considered=None,
+    )
+    view = cost_curve.view(empty)
+    assert len(view.intervals) == 0 and view.marks == ()
+    assert len(cost_curve.figure(view, "light").data[2].x) == 0

@@ -91,6 +91,19 @@ def heading(page: "sync_api.Page", text: str) -> None:
     page.locator("h1", has_text=text).first.wait_for()
 
 
+def rests_on_first_screen(page: "sync_api.Page", *selectors: str) -> bool:
+    """Whether each of these stands within the window, the page as it opened."""
+    size = page.viewport_size
+    boxes = [page.locator(selector).first.bounding_box() for selector in selectors]
+    return page.evaluate("scrollY") == 0 and all(
+        box["x"] >= 0
+        and box["y"] >= 0
+        and box["x"] + box["width"] <= size["width"]
+        and box["y"] + box["height"] <= size["height"]
+        for box in boxes
+    )
+
+
 def click_a_bar(page: "sync_api.Page") -> None:
     """A click into the middle of the map's first bar."""
     bars = page.locator(".js-plotly-plot .barlayer .point path")

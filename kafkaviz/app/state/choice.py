@@ -87,11 +87,21 @@ def slider(
 
 
 def settle(
-    name: str, options: Options, default: str, parse_other: AddressParser = lambda _text: None
+    name: str,
+    options: Options,
+    default: str,
+    parse_other: AddressParser = lambda _text: None,
+    *,
+    writes_default: bool = False,
 ) -> str:
-    """As `adopt`, and writes the word into the address where it is not the default."""
+    """As `adopt`, and writes the word into the address where it is not the default.
+
+    Args:
+        writes_default: the default is written too, since without it the address means another word.
+    """
     word = adopt(name, options, default, parse_other)
-    address_word, previous = "" if word == default else word, _previous_run(name)
+    is_left_out = word == default and not writes_default
+    address_word, previous = "" if is_left_out else word, _previous_run(name)
     if st.query_params.get(name, "") != address_word:  # each assignment is a message to the browser
         if address_word:
             st.query_params[name] = address_word

@@ -16,7 +16,7 @@ TOPIC_PARTITION = "tp"  # the directory's name: orders-0
 SEGMENT = "segment"  # the segment's base offset
 PIN = "pin"  # the offset that is looked at
 ORDER = "order"  # Broker: how the rows of the map are sorted
-TAB = "tab"  # Segment: the open tab below the ruler
+TAB = "tab"  # Segment: the open tab below the ruler; Page cache, Tuning: which part is open
 SHADE = "shade"  # Segment: how dark the batches are drawn, by size or by age
 # Segment: which file's bytes the tab Bytes shows: .log or .index of the segment, or the name of a
 # file beside them
@@ -43,8 +43,8 @@ COLD, GROW, GAP, INDEX = "cold", "grow", "gap", "index"
 PAGE_SIZE, SECTION, LAGGARDS, LAG = "page", "section", "laggards", "lag"
 # Page cache: read-ahead, appends a lookup, kind of index, the draw
 READ_AHEAD, APPENDS_PER_LOOKUP, ENTRY_SIZE, SEED = "around", "every", "entry", "seed"
-# Page cache: the example's size, the keys compared, the exercise
-ENTRIES, PATTERN, RULE, TRIED_ON = "n", "pattern", "rule", "on"
+# Page cache: the example's size, the keys compared
+ENTRIES, PATTERN = "n", "pattern"
 # Rolls: simulated or a topic-partition, which workload, the first row drawn
 ROLLS_SUBJECT, WORKLOAD, ROLLS_ROWS = "of", "workload", "from"
 # Rolls: the workload so many times as fast, in batches of another size
@@ -81,6 +81,7 @@ ANSWERS, TYPED_ANSWER = "answers", "given"
 # Workshop: the reader's own search for the ceiling, its four parts, and what it looks for
 RULE_MIDDLE, RULE_COMPARISON, RULE_LOW, RULE_HIGH = "mid", "compare", "lo", "hi"
 RULE_TARGET = "for"
+TRIED_ON = "on"  # Workshop: on how many keys the rule of an exercise is tried
 # Workshop: the teacher's notes are shown; the entire lesson, to be printed
 NOTES, PAPER = "notes", "paper"
 PROJECTOR = "projector"  # Workshop: title, question and figure alone, large

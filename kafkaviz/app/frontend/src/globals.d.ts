@@ -1,6 +1,7 @@
 // What the components keep on the page itself, beyond the element that each of them draws in.
 interface Document {
   __kvStep?: { key: string; search: number; probes: number; over: boolean }; // the stepper's last one
+  __kvPages?: number; // tail_growth.js: the size that was drawn last, also where its tab was left
 }
 
 interface Window {

@@ -64,10 +64,8 @@ DEFAULT_SEED, LARGEST_SEED = 6432, 999_999
 PRACTICE = "A practice log"
 
 
-def render_controls(
-    location: Location,
-) -> tuple[ReplaySettings, np.ndarray | None, np.ndarray | None]:
-    """The sliders; of a real index its offsets and its positions too."""
+def render_controls(location: Location) -> tuple[ReplaySettings, np.ndarray | None]:
+    """The sliders; of a real index its positions too."""
     is_practice = _chosen_index(location) == PRACTICE
     with st.container(key="kv_set"):
         first, second = st.columns(3, gap=28), st.columns(3, gap=28)
@@ -103,7 +101,7 @@ def render_controls(
         read_around_bytes, appends_a_lookup, entry_bytes, lag, seed, index_name = _render_more(
             location
         )
-    key, offsets, clock = _open_index(location, index_name)
+    key, _, clock = _open_index(location, index_name)
     if clock is not None:
         entries, gap, entry_bytes = (
             len(clock),
@@ -123,9 +121,29 @@ def render_controls(
             warm_bytes,
             key,
         ),
-        offsets,
         clock,
     )
+
+
+def render_index_choice(location: Location) -> tuple[str, np.ndarray | None]:
+    """A real index to try layouts on: its key and its offsets, where one is chosen."""
+    names = _index_names(location)
+    if len(names) == 1:
+        return "", None
+    index_name = choice.ask(
+        st.selectbox,
+        say("page_cache.index_compared"),
+        names,
+        PRACTICE,
+        page_state.INDEX,
+        format_func=lambda name: say("common.none") if name == PRACTICE else name,
+    )
+    key, offsets, _ = _open_index(location, index_name)
+    return key, offsets
+
+
+def _index_names(location: Location) -> list[str]:
+    return [PRACTICE, *_offset_indexes(location.broker)]
 
 
 def _chosen_index(location: Location) -> str:
@@ -136,7 +154,7 @@ def _chosen_index(location: Location) -> str:
 
 def _render_more(location: Location) -> tuple:
     """What is seldom changed."""
-    names = [PRACTICE, *_offset_indexes(location.broker)]
+    names = _index_names(location)
     with st.expander(say("page_cache.more")):
         first, second = st.columns(3, gap=28), st.columns(3, gap=28)
         read_around_bytes = _render_slider(

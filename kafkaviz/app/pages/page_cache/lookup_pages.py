@@ -12,8 +12,9 @@ import streamlit as st
 from kafkaviz import units
 from kafkaviz.analysis.page_cache import index_layouts
 from kafkaviz.analysis.page_cache.page_replay import IndexSizeRange, index_size_ranges
-from kafkaviz.app.pages.page_cache.controls import DEFAULT_SEED
+from kafkaviz.app.pages.page_cache.controls import DEFAULT_SEED, render_index_choice
 from kafkaviz.app.state import choice, page_state
+from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import charts, elements
 from kafkaviz.app.widgets.tables import download, table, to_csv
 from kafkaviz.figures.page_cache import layout_bars, tail_pages
@@ -132,13 +133,17 @@ def _size_ranges() -> tuple[IndexSizeRange, ...]:
     )
 
 
-def render_layouts(key: str, offsets: np.ndarray | None) -> None:
+def render_layouts(location: Location) -> None:
     """Other ways to search an index, in both currencies."""
     elements.heading(say("page_cache.what_if"), say("page_cache.what_if_below"))
+    st.space(8)
+    pattern_column, index_column = st.columns((0.66, 0.34), gap=24, vertical_alignment="bottom")
+    with index_column:
+        key, offsets = render_index_choice(location)
     patterns = [*PATTERNS, *([OPEN_INDEX] if offsets is not None and len(offsets) else [])]
     widget_options: dict[str, Any] = {"required": True, "label_visibility": "collapsed"}
     pattern = choice.ask(
-        st.segmented_control,
+        pattern_column.segmented_control,
         say("page_cache.keys"),
         patterns,
         patterns[0],
@@ -146,6 +151,7 @@ def render_layouts(key: str, offsets: np.ndarray | None) -> None:
         format_func=_pattern_text,
         **widget_options,
     )
+    st.space(12)
     keys = offsets if pattern == OPEN_INDEX else None
     view = layout_bars.view(
         *_compare_layouts(pattern, key if keys is not None else "", keys), _workload_text(pattern)

@@ -21,7 +21,7 @@ from kafkaviz.app.widgets.tables import download, table, to_csv
 from kafkaviz.app.workloads import format_setting
 from kafkaviz.config_def import DAY_MS, HOUR_MS, MINUTE_MS
 from kafkaviz.figures.text.tuning_terms import range_text
-from kafkaviz.figures.tuning import limit_map, tornado, tuning_curve
+from kafkaviz.figures.tuning import cost_curve, limit_map, tornado, tuning_curve
 from kafkaviz.messages import say
 from kafkaviz.simulate.config import LogConfig
 
@@ -119,32 +119,47 @@ def render_setting(context: TuningContext, name: str) -> None:
     st.html(f'<div class="kv-fnt" style="font-size:12px">{elements.escape(text)}</div>')
 
 
+def render_cost_curve(context: TuningContext) -> None:
+    """Headers against bytes of index, a point an interval; a click on one considers it."""
+    view = charts.view(("cost", *context.figure_key), lambda: cost_curve.view(_curve_view(context)))
+    with st.container(key="kv_fig_cost", gap=0):
+        elements.figure_head(view.title, view.caption)
+        _render_selectable(
+            charts.figure(("cost", *context.figure_key), cost_curve.figure, view),
+            "kv_cost_curve",
+            say("common.titled", title=view.title, below=view.caption),
+        )
+
+
 def render_curves(context: TuningContext) -> None:
     """Headers and bytes over the interval; a click on a point considers it."""
-    view, below = (
-        charts.view(("curve", *context.figure_key), lambda: _view(context)),
-        tuning_curve.captions(),
-    )
+    view, below = _curve_view(context), tuning_curve.captions()
     with st.container(key="kv_fig_headers", gap=0):
         elements.figure_head(view.titles[0], below[0])
         _render_selectable(
             charts.figure(("headers", *context.figure_key), tuning_curve.headers_figure, view),
             "kv_headers",
-            view.titles[0],
+            say("tuning.curve_alt", title=view.titles[0]),
         )
+    st.space(16)
     with st.container(key="kv_fig_bytes", gap=0):
         elements.figure_head(view.titles[1], below[1])
         _render_selectable(
             charts.figure(("bytes", *context.figure_key), tuning_curve.bytes_figure, view),
             "kv_bytes_curve",
-            view.titles[1],
+            say("tuning.curve_alt", title=view.titles[1]),
         )
+    st.space(16)
     with st.expander(say("tuning.every_interval")):
         _render_intervals(context)
 
 
+def _curve_view(context: TuningContext) -> tuning_curve.TuningCurveView:
+    """What the figures draw, kept between reruns."""
+    return charts.view(("curve", *context.figure_key), lambda: _view(context))
+
+
 def _view(context: TuningContext) -> tuning_curve.TuningCurveView:
-    """What both figures draw."""
     measurement, priced_intervals = context.case.measurement, context.answer.priced_intervals
     return tuning_curve.view(
         priced_intervals,
@@ -163,7 +178,7 @@ def _render_selectable(figure, key: str, alt: str) -> None:
         "theme": None,
         "config": {"displayModeBar": False},
         "key": key,
-        "alt": say("tuning.curve_alt", title=alt),
+        "alt": alt,
     }
     st.plotly_chart(
         figure, on_select=lambda: _consider_clicked(key), selection_mode="points", **widget_options

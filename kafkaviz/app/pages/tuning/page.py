@@ -9,7 +9,7 @@ import streamlit as st
 
 from kafkaviz import units
 from kafkaviz.analysis import tuning
-from kafkaviz.analysis.tuning import Recommendation
+from kafkaviz.analysis.tuning import IntervalPrice, Recommendation
 from kafkaviz.analysis.tuning.source import TuningCase, TuningSource
 from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.app.cache import broker_cache
@@ -25,6 +25,7 @@ from kafkaviz.app.pages.tuning.comparisons import (
 from kafkaviz.app.pages.tuning.curves import (
     choose_interval,
     render_assumptions,
+    render_cost_curve,
     render_curves,
     render_limits,
     reset_interval,
@@ -33,15 +34,16 @@ from kafkaviz.app.pages.tuning.scope import Scope, go_to
 from kafkaviz.app.pages.tuning.tuning_context import (
     TuningContext,
     build_context,
+    render_budgets,
     render_p99,
     subject_text,
     verdict_view,
 )
 from kafkaviz.app.state import choice, measure_jobs, page_location, page_state
 from kafkaviz.app.state.page_location import Location
-from kafkaviz.app.widgets import elements
+from kafkaviz.app.widgets import elements, part_tabs
 from kafkaviz.app.widgets.print_view import apply_print_style
-from kafkaviz.app.widgets.tables import download, report_name, to_csv
+from kafkaviz.app.widgets.tables import download, report_name, table, to_csv
 from kafkaviz.figures.text import inactive_segment_text, tuning_terms
 from kafkaviz.figures.text.join_text import join_semicolon, join_sentences
 from kafkaviz.figures.text.sentence_text import end_sentence
@@ -59,17 +61,35 @@ BUDGETS = (
     page_state.TIERED,
     page_state.WORKLOAD,
 )
+# parts of the page, as the address has them, and the keys of their names
+ANSWER, COMPARISON, INTERVALS = "Answer", "Comparison", "Intervals"
+SETTINGS, WRITERS, EXPERTS = "Settings", "Writers", "Experts"
+PARTS = {
+    ANSWER: "common.tab_answer",
+    COMPARISON: "tuning.tab_comparison",
+    INTERVALS: "tuning.tab_intervals",
+    SETTINGS: "tuning.tab_settings",
+    WRITERS: "tuning.tab_writers",
+    EXPERTS: "tuning.tab_experts",
+}
+CONTROLS = {
+    SETTINGS: tuple(page_state.REPLAY_SETTINGS.values()),
+    EXPERTS: (
+        page_state.COLD_P99,
+        page_state.SHARE,
+        page_state.FETCHES,
+        page_state.CORES,
+        page_state.STORAGE,
+        page_state.READ_RELEASE,
+        page_state.TIERED,
+    ),
+}
 CURVES = (1, 0.4594)  # of the width; the verdict has the rest
 HALF = (1, 1)
 PATIENCE_S = 2.5  # that the page waits for a measuring before it shows how far it is
 
-
 REPORTED_BYTES = 1 << 30  # of .log, in a report that a page makes
-
-
 MOST_TOPICS = 400
-
-
 TOPIC_HEADS = (
     "topic",
     "log",
@@ -170,22 +190,60 @@ def report(snapshot: BrokerSnapshot) -> str:
 
 
 def render_verdict(context: TuningContext) -> None:
-    """One line, its reason, and below it what is sure and what is modelled."""
+    """One line, its reason, and the price of today's interval beside that of the considered one."""
     view = verdict_view(context)
+    st.html(
+        '<div class="kv-verdict" role="status"><div class="v">'
+        f'<div class="kv-lab">{say("tuning.recommendation")}</div>'
+        f'<h2 class="w">{elements.severity(view.mark)}{elements.escape(view.headline)}</h2>'
+        f"<p>{elements.escape(view.reason)}</p></div></div>"
+    )
+    heads = [say("tuning.head_interval"), say("common.both_indexes"), say("tuning.head_p99")]
+    with st.container(key="kv_price"):
+        table(heads, _price_rows(context), "rrr")
+
+
+def _price_rows(context: TuningContext) -> list[tuple[str, str, str]]:
+    """Today's interval, and the considered one where that is another."""
+    current, alternative = context.today, context.alternative
+    today_text = say("tuning.is_today", value=units.group(current.interval_bytes))
+    rows = [(today_text, *_price_cells(current))]
+    if alternative is not current:
+        rows.append((units.group(alternative.interval_bytes), *_price_cells(alternative)))
+    return rows
+
+
+def _price_cells(price: IntervalPrice) -> tuple[str, str]:
+    """Bytes as they are counted; modelled times say about."""
+    return units.size(int(price.row["index_bytes"])), f"≈ {format_us(price.p99_us.typical)}"
+
+
+def render_answer(context: TuningContext) -> None:
+    """The recommendation beside the curve of cost against bytes; of several topics each one's."""
+    curve, side = st.columns(CURVES, gap=20)
+    with side, st.container(key="kv_verdict_side", gap=16):
+        render_verdict(context)
+    with curve:
+        render_cost_curve(context)
+    if context.kind in ("broker", "topic") and len(context.source.cases) > 1:
+        st.space(24)
+        render_topics(context)
+
+
+def render_reasons(context: TuningContext) -> None:
+    """What is sure, what is modelled, and every reason."""
+    elements.heading(say("tuning.reasons"))
+    st.space(10)
     boxes_html = "".join(
         (
             '<div class="f">'
             f"<b>{say('tuning.box_head', word=elements.escape(word))}</b> "
             f"{elements.escape(text)}</div>"
         )
-        for word, text in view.boxes
+        for word, text in verdict_view(context).boxes
     )
-    st.html(
-        '<div class="kv-verdict" role="status"><div class="v">'
-        f'<div class="kv-lab">{say("tuning.recommendation")}</div>'
-        f'<h2 class="w">{elements.severity(view.mark)}{elements.escape(view.headline)}</h2>'
-        f"<p>{elements.escape(view.reason)}</p></div>{boxes_html}</div>"
-    )
+    st.html(f'<div class="kv-verdict">{boxes_html}</div>')
+    st.space(12)
     with st.expander(say("tuning.every_reason")):
         st.html(
             "".join(
@@ -359,6 +417,7 @@ def render_page() -> None:
 @st.fragment
 def _render_body(location: Location) -> None:
     """All but the frame: a slider redraws this alone."""
+    part_tabs.open_by_address(CONTROLS)
     choice.carry_over(BUDGETS, location.address)
     with st.container(gap=None, key="kv_tuning"):
         tuning_scope = scope.current_scope(location)
@@ -390,14 +449,8 @@ def _render_body(location: Location) -> None:
 
 
 def _render_measured(tuning_scope: Scope, key: str, source: TuningSource, head, controls) -> None:
-    """The page of what was measured.
-
-    What it is, the curves beside the verdict, and what follows from them.
-    """
-    curves, side = st.columns(CURVES, gap=20)
-    with side, st.container(key="kv_verdict_side", gap=16):
-        slot = st.container()
-        context = build_context(tuning_scope, key, source)
+    """The page of what was measured: what it is, the answer, and in parts what it rests on."""
+    context = build_context(tuning_scope, key, source)
     with head:
         render_headline(context)
     scope.reset_for_source(key)
@@ -412,26 +465,31 @@ def _render_measured(tuning_scope: Scope, key: str, source: TuningSource, head, 
             on_click=reset_interval,
             args=(context.today.interval_bytes,),
         )
-    with slot:
-        render_verdict(context)
-    with curves, st.container(gap=16):
-        render_curves(context)
-    _render_sections(context)
+    names = {part: say(key) for part, key in PARTS.items()}
+    part, container = part_tabs.render_tabs(names, CONTROLS)
+    with container, st.container(gap=None):
+        RENDERERS[part](context)
 
 
-def _render_sections(context: TuningContext) -> None:
-    """What follows from the curves, down the page."""
-    st.space(32)
-    if context.kind in ("broker", "topic") and len(context.source.cases) > 1:
-        render_topics(context)
-        st.space(32)
-    render_comparison(context)
-    st.space(32)
-    _render_pair(render_limits, render_assumptions, context)
-    st.space(32)
+def _render_settings(context: TuningContext) -> None:
+    """The log with other settings, and which limit ends its segments."""
     render_replay(context)
     st.space(32)
+    render_limits(context)
+
+
+def _render_writers(context: TuningContext) -> None:
+    """Who wrote the index, and what remote reads carry."""
     _render_pair(render_writers, render_remote_reads, context)
+
+
+def _render_experts(context: TuningContext) -> None:
+    """What the answer was asked with, and what it rests on."""
+    elements.heading(say("tuning.more"))
+    st.space(10)
+    render_budgets(context)
+    st.space(32)
+    _render_pair(render_reasons, render_assumptions, context)
 
 
 def _render_pair(left, right, context: TuningContext) -> None:
@@ -439,3 +497,13 @@ def _render_pair(left, right, context: TuningContext) -> None:
     for column, section in zip(st.columns(HALF, gap=20), (left, right), strict=True):
         with column, st.container(gap=None):
             section(context)
+
+
+RENDERERS: dict[str, Callable[[TuningContext], None]] = {
+    ANSWER: render_answer,
+    COMPARISON: render_comparison,
+    INTERVALS: render_curves,
+    SETTINGS: _render_settings,
+    WRITERS: _render_writers,
+    EXPERTS: _render_experts,
+}

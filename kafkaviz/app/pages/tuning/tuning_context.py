@@ -140,13 +140,18 @@ class TuningContext:
 
 
 def build_context(tuning_scope: Scope, key: str, source: TuningSource) -> TuningContext:
-    """The answer under the budgets that the controls say.
-
-    The controls are drawn by this, but for that of the p99.
-    """
-    rest, storage, is_tiered = _render_more(source)
-    p99 = choice.adopt(page_state.P99, P99_US.keys(), DEFAULT_P99)  # its control is drawn above
-    budgets, prices = replace(rest, p99_us=P99_US[p99]), costs(source, storage)
+    """The answer under the budgets that the controls say, which are drawn elsewhere."""
+    chosen = {key: control.value() for key, control in _controls(source).items()}
+    p99 = choice.adopt(page_state.P99, P99_US.keys(), DEFAULT_P99)
+    fetches, is_tiered = chosen[page_state.FETCHES], chosen[page_state.TIERED]
+    budgets = Budgets(
+        P99_US[p99],
+        chosen[page_state.COLD_P99],
+        chosen[page_state.CORES] if fetches else None,
+        chosen[page_state.SHARE],
+        fetches,
+    )
+    prices = costs(source, chosen[page_state.STORAGE])
     return TuningContext(
         tuning_scope.location,
         tuning_scope.kind,
@@ -190,53 +195,77 @@ def render_p99() -> None:
         )
 
 
-def _render_more(source: TuningSource) -> tuple[Budgets, str, bool]:
+def render_budgets(context: TuningContext) -> None:
     """The budgets that are seldom given, where cold reads go, and how the log is read."""
-    with st.expander(say("tuning.more")):
-        cold = _choose("tuning.cold_p99", page_state.COLD_P99, COLD_P99_US)
-        share = _choose("tuning.index_share", page_state.SHARE, SHARE)
-        fetches = _choose("tuning.fetches", page_state.FETCHES, FETCHES)
-        cores = _choose(
-            "before_after.cores", page_state.CORES, CORES, is_enabled=fetches is not None
-        )
-        storage = _choose(
-            "tuning.cold_reads",
-            page_state.STORAGE,
-            {storage_name: storage_name for storage_name in _storages()},
-        )
-        releases = {version: version for version in RELEASES}
-        help_text = say(
-            "tuning.as_kafka_now",
-            version=source.version,
-            why=render(source.assumed_release.reason),
-        )
-        _choose("tuning.as_kafka", page_state.READ_RELEASE, releases, help_text=help_text)
-        tiered = _choose("tuning.remote_storage", page_state.TIERED, TIERED)
+    controls = _controls(context.source)
+    with st.container(key="kv_set"):
+        for keys in (
+            (page_state.COLD_P99, page_state.SHARE, page_state.FETCHES, page_state.CORES),
+            (page_state.STORAGE, page_state.READ_RELEASE, page_state.TIERED),
+        ):
+            for column, key in zip(st.columns(4, gap=24), keys, strict=False):
+                with column:
+                    controls[key].render()
         st.html(f'<p class="kv-sm kv-fnt">{say("tuning.budget_met")}</p>')
-    return Budgets(None, cold, cores if fetches else None, share, fetches), storage, tiered
 
 
-def _choose(
-    label: str, key: str, choices: dict, *, is_enabled: bool = True, help_text: str | None = None
-):
-    """A selectbox over names, the first of which goes without saying; what the name stands for.
+@dataclass(frozen=True)
+class BudgetControl:
+    """A selectbox over names, the first of which goes without saying.
 
-    Args:
+    Attributes:
         label: a key of the catalogue.
+        values: what each name stands for.
     """
-    names = list(choices)
-    return choices[
+
+    label: str
+    key: str
+    values: dict
+    help_text: str | None = None
+    is_enabled: bool = True
+
+    def value(self) -> Any:
+        """What is chosen, whether the control is drawn or not."""
+        names = list(self.values)
+        return self.values[choice.settle(self.key, names, names[0])]
+
+    def render(self) -> None:
+        """The selectbox."""
+        names = list(self.values)
         choice.ask(
             st.selectbox,
-            say(label),
+            say(self.label),
             names,
             names[0],
-            key,
+            self.key,
             format_func=_option_text,
-            disabled=not is_enabled,
-            help=help_text,
+            disabled=not self.is_enabled,
+            help=self.help_text,
         )
-    ]
+
+
+def _controls(source: TuningSource) -> dict[str, BudgetControl]:
+    """By their names in the address."""
+    fetches = BudgetControl("tuning.fetches", page_state.FETCHES, FETCHES)
+    storages, releases = ({name: name for name in names} for names in (_storages(), RELEASES))
+    help_text = say(
+        "tuning.as_kafka_now", version=source.version, why=render(source.assumed_release.reason)
+    )
+    controls = (
+        BudgetControl("tuning.cold_p99", page_state.COLD_P99, COLD_P99_US),
+        BudgetControl("tuning.index_share", page_state.SHARE, SHARE),
+        fetches,
+        BudgetControl(
+            "before_after.cores",
+            page_state.CORES,
+            CORES,
+            is_enabled=fetches.value() is not None,
+        ),
+        BudgetControl("tuning.cold_reads", page_state.STORAGE, storages),
+        BudgetControl("tuning.as_kafka", page_state.READ_RELEASE, releases, help_text),
+        BudgetControl("tuning.remote_storage", page_state.TIERED, TIERED),
+    )
+    return {control.key: control for control in controls}
 
 
 def _option_text(option: str) -> str:

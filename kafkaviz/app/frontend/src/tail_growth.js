@@ -1,0 +1,316 @@
+// The lookup at the tail of an index that grows page by page: plain and warm section first, one below the other. All sizes are there from the
+// beginning: the slider draws another one and asks no server. Its page count stands in the address as ?pages=, which this alone writes.
+import { color, hatchedDrawing, html, setContent, svg, tooltip } from './dom.js';
+import { countText, fillTemplate, groupDigits, textWidth } from './text.js';
+
+const REST_MS = 120,
+  ROOM = [16, 28, 40], // pages drawn: as few as hold the index
+  BEFORE = { y: 4, h: 14 },
+  NOW = { y: 66, h: 38 },
+  HEIGHT = 134,
+  DISC = 8.5;
+
+export default function ({ parentElement: root, data }) {
+  const state = (root.host.__tailGrowth ??= {});
+  state.release?.();
+  Object.assign(state, {
+    data,
+    path: location.pathname,
+    $: name => root.querySelector(`.${name}`),
+    range: root.querySelector('input'),
+    hover: tooltip(root),
+  });
+  build(state);
+  const resized = () => {
+      const before = state.width;
+      measure(state);
+      if (state.width !== before) show(state);
+    },
+    sizes = new ResizeObserver(resized),
+    stays = () => {
+      if (addressPages(state) !== state.pages) scheduleWrite(state);
+    };
+  sizes.observe(root.host);
+  window.navigation?.addEventListener('currententrychange', stays);
+  measure(state);
+  state.pages ??= document.__kvPages ?? addressPages(state) ?? data.first;
+  show(state);
+  return (state.release = () => {
+    sizes.disconnect();
+    window.navigation?.removeEventListener('currententrychange', stays);
+  });
+}
+
+// The page count that the address has; nothing where it has none of those that are drawn.
+function addressPages(state) {
+  const text = new URLSearchParams(location.search).get('pages') ?? '';
+  return /^\d{1,3}$/.test(text) && state.data.sizes[Number(text) - 1] ? Number(text) : undefined;
+}
+
+function build(state) {
+  const { $, data, range } = state;
+  $('below').textContent = data.caption;
+  $('note').textContent = data.note;
+  $('lab').textContent = data.words.slider;
+  setContent(range, { min: 1, max: data.sizes.length }, []);
+  range.oninput = () => go(state, Number(range.value));
+  for (const [name, step] of [
+    ['less', -1],
+    ['more', 1],
+  ]) {
+    setContent($(name), { 'aria-label': data.words[name], title: data.words[name] }, []);
+    $(name).onclick = () => go(state, state.pages + step);
+  }
+  state.rows = data.names.map(({ title, since }) => {
+    const waits = html('div', { class: 'n' }),
+      costs = html('div', { class: 'ty mut' }),
+      box = html('div', { class: 'pl' });
+    const name = html(
+      'div',
+      {},
+      html('div', { class: 't' }, title),
+      html('div', { class: 'ty fnt' }, since),
+      waits,
+      costs,
+    );
+    return { waits, costs, box, row: html('div', { class: 'lane' }, name, box) };
+  });
+  $('lanes').replaceChildren(...state.rows.map(({ row }) => row));
+}
+
+function measure(state) {
+  state.width = Math.max(200, state.rows[0].box.clientWidth);
+}
+
+function go(state, pages) {
+  state.pages = document.__kvPages = Math.max(1, Math.min(state.data.sizes.length, pages));
+  show(state);
+  scheduleWrite(state);
+}
+
+// The address, once the slider rests: to write it takes the browser longer than to draw a size.
+function scheduleWrite(state) {
+  clearTimeout(state.writing);
+  state.writing = setTimeout(() => {
+    const url = new URL(location.href);
+    if (!state.range.isConnected || url.pathname !== state.path) return;
+    url.searchParams.set('pages', state.pages);
+    history.replaceState(history.state, '', url);
+  }, REST_MS);
+}
+
+function show(state) {
+  const { $, data, range, pages } = state,
+    size = data.sizes[pages - 1];
+  range.value = String(pages);
+  range.setAttribute('aria-valuetext', size.size);
+  $('size').textContent = size.size;
+  $('title').textContent = size.title;
+  $('less').disabled = pages === 1;
+  $('more').disabled = pages === data.sizes.length;
+  state.rows.forEach(({ waits, costs, box }, n) => {
+    const lane = size.lanes[n];
+    waits.textContent = lane.waits_text;
+    waits.classList.toggle('none', !lane.waits.length);
+    costs.textContent = lane.costs;
+    box.replaceChildren(picture(state, size, lane, n));
+  });
+}
+
+// ---- a search: the index one page shorter above, the index below, and between them where each probe went
+
+function picture(state, size, lane, n) {
+  const { data, width: w } = state,
+    room = ROOM.find(count => count >= size.pages),
+    left = Math.max(...[1, size.pages].map(count => textWidth(strip(data, count)))) + 10,
+    cell = (w - left) / room,
+    x = page => left + page * cell,
+    g = hatchedDrawing(w, HEIGHT, `${data.names[n].title}: ${size.alt}`);
+  if (size.pages > 1) {
+    g.append(name(strip(data, size.pages - 1), BEFORE.y + 11, 'axt'));
+    drawBefore(lane, size.pages - 1, g, x, cell);
+  }
+  g.append(name(strip(data, size.pages), NOW.y + 24, 'strong'));
+  drawMoves(lane, g, x, cell);
+  drawPages(state, size, lane, g, { x, cell, room });
+  drawSection(state, size, lane, g, x);
+  return g;
+}
+
+const strip = (data, pages) => countText(data.words, 'strip', pages);
+const name = (text, y, kind) => svg('text', { x: 0, y, class: kind }, text);
+const centre = (page, x, cell) => x(page) + cell / 2;
+
+function drawBefore(lane, pages, g, x, cell) {
+  for (let page = 0; page < pages; page++) {
+    const isRead = lane.pages_before.includes(page);
+    g.append(
+      svg('rect', {
+        x: x(page) + 1,
+        y: BEFORE.y,
+        width: cell - 2,
+        height: BEFORE.h,
+        rx: 2,
+        fill: color('offset-soft'),
+        stroke: isRead ? color('ink-3') : 'none',
+        'stroke-width': 1.2,
+      }),
+    );
+    if (isRead && cell > 15)
+      g.append(
+        svg(
+          'text',
+          { x: centre(page, x, cell), y: BEFORE.y + 11, 'text-anchor': 'middle', class: 'axt' },
+          page,
+        ),
+      );
+  }
+  if (lane.warm_from_before !== null)
+    g.append(section(x(lane.warm_from_before), x(pages), BEFORE.y + BEFORE.h + 1, 3));
+}
+
+// A line a probe that both searches make: dashed where it stays on its page, with a head where it stands on another.
+function drawMoves(lane, g, x, cell) {
+  const from = BEFORE.y + BEFORE.h + 6,
+    to = NOW.y - 17;
+  for (const [before, now] of lane.moves) {
+    const a = centre(before, x, cell),
+      b = centre(now, x, cell),
+      waits = lane.waits.some(wait => wait.page === now) && before !== now,
+      look = {
+        fill: 'none',
+        stroke: color(waits ? 'ink' : 'ink-3'),
+        'stroke-width': waits ? 2 : 1,
+        opacity: before === now ? 0.45 : 1,
+      };
+    g.append(
+      svg('path', {
+        ...look,
+        d: `M${a} ${from}C${a} ${(from + to) / 2} ${b} ${(from + to) / 2} ${b} ${to - 4}`,
+      }),
+      svg('path', {
+        d: `M${b - 3.5} ${to - 5}h7l-3.5 5z`,
+        fill: look.stroke,
+        opacity: look.opacity,
+      }),
+    );
+  }
+}
+
+function drawPages(state, size, lane, g, { x, cell, room }) {
+  const { words, entries_a_page: slots } = state.data;
+  for (let page = 0; page < room; page++) {
+    const isThere = page < size.pages,
+      probes = lane.slots.flatMap((slot, i) => (Math.floor(slot / slots) === page ? [i + 1] : [])),
+      wait = lane.waits.find(other => other.page === page),
+      middle = centre(page, x, cell);
+    const box = svg(
+      'g',
+      {},
+      svg('rect', {
+        x: x(page) + 1.5,
+        y: NOW.y,
+        width: cell - 3,
+        height: NOW.h,
+        rx: 3,
+        fill: wait ? 'url(#cold)' : isThere ? color('offset-soft') : 'none',
+        stroke: color(probes.length ? 'ink' : 'line-2'),
+        'stroke-width': probes.length ? 2 : isThere ? 0 : 1,
+        'stroke-dasharray': isThere ? null : '2 3',
+      }),
+    );
+    if (probes.length || (isThere && cell > 24))
+      box.append(
+        svg(
+          'text',
+          {
+            x: middle,
+            y: NOW.y - 5,
+            'text-anchor': 'middle',
+            class: probes.length ? 'strong' : 'axt',
+          },
+          page,
+        ),
+      );
+    if (probes.length) box.append(...disc(middle, NOW.y + NOW.h / 2, probes[0], cell));
+    if (wait) box.append(...waitText(words, wait, middle, cell));
+    g.append(
+      state.hover(box, () =>
+        isThere
+          ? [
+              fillTemplate(words.hover_page, {
+                page,
+                first: groupDigits(page * slots),
+                last: groupDigits((page + 1) * slots - 1),
+              }),
+              ...probeTexts(words, lane, probes),
+              ...(wait ? [fillTemplate(words.hover_wait, wait)] : []),
+            ]
+          : [words.not_there],
+      ),
+    );
+  }
+  g.append(svg('defs', {}, coldPattern()));
+}
+
+// A page that is not in memory: bars of the cold colour.
+function coldPattern() {
+  return svg(
+    'pattern',
+    { id: 'cold', width: 5, height: 5, patternUnits: 'userSpaceOnUse' },
+    svg('rect', { width: 5, height: 5, fill: color('cold-soft') }),
+    svg('rect', { width: 5, height: 1.2, fill: color('cold'), opacity: 0.75 }),
+  );
+}
+
+function disc(x, y, probe, cell) {
+  const r = Math.min(DISC, cell / 2 - 2);
+  if (r < 6) return [svg('circle', { cx: x, cy: y, r: Math.max(3, r), fill: color('probe') })];
+  const text = {
+    x,
+    y: y + 4,
+    'text-anchor': 'middle',
+    style: `font-size:11px;font-weight:650;fill:${color('bg')}`,
+  };
+  return [svg('circle', { cx: x, cy: y, r, fill: color('probe') }), svg('text', text, probe)];
+}
+
+function waitText(words, wait, x, cell) {
+  const at = { x, 'text-anchor': 'middle' },
+    y = NOW.y + NOW.h;
+  const texts = [
+    svg('text', { ...at, y: y + 14, class: 'strong' }, words.waits),
+    svg('text', { ...at, y: y + 28, class: 'axt' }, fillTemplate(words.idle, wait)),
+  ];
+  return cell > 24 ? texts : texts.slice(0, 1);
+}
+
+function probeTexts(words, lane, probes) {
+  if (!probes.length) return [];
+  const [first] = probes;
+  return probes.length === 1
+    ? [fillTemplate(words.hover_probe, { probe: first, slot: groupDigits(lane.slots[first - 1]) })]
+    : [fillTemplate(words.hover_probes, { first, last: probes.at(-1) })];
+}
+
+const section = (from, to, y, height) =>
+  svg('rect', { x: from, y, width: Math.max(4, to - from), height, fill: 'url(#hWarm)' });
+
+function drawSection(state, size, lane, g, x) {
+  if (lane.warm_from === null) return;
+  const from = x(lane.warm_from),
+    y = NOW.y + NOW.h + 3;
+  g.append(
+    section(from, x(size.pages), y, 9),
+    svg(
+      'text',
+      {
+        x: x(size.pages) - 1,
+        y: y + 23,
+        'text-anchor': 'end',
+        style: `fill:${color('warm-text')};font-weight:600`,
+      },
+      state.data.words.section,
+    ),
+  );
+}

@@ -1,0 +1,15 @@
+"""The lookup at the tail of an index that grows page by page: drawn and scrubbed in the browser."""
+
+from typing import Any
+
+from kafkaviz.app.frontend import register_component
+
+_tail_growth = register_component("tail_growth")
+
+
+def tail_growth(data: dict[str, Any], key: str = "tail_growth") -> None:
+    """Draws what figures.page_cache.tail_growth.message has packed.
+
+    The size stands in the address as ?pages=, which the component alone writes.
+    """
+    _tail_growth(key=key, data=data, width="stretch", height="content")

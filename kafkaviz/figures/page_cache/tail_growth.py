@@ -1,0 +1,200 @@
+"""How the lookup at the tail moves on as an index grows, page by page: drawn in the browser.
+
+Every size of the index is sent at once. At each the pages that plain bisection reads and those of
+the warm section, where the same probes fell one page earlier, and which pages had to be waited for.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from kafkaviz.analysis.page_cache.index_layouts import ENTRIES_A_PAGE
+from kafkaviz.analysis.page_cache.page_replay import IndexGrowth, Memory
+from kafkaviz.analysis.page_cache.tail_growth import TailLookup, TailLookups
+from kafkaviz.figures.text.join_text import join_and, join_comma, join_semicolon
+from kafkaviz.messages import say, say_count, table
+from kafkaviz.units import group
+from kafkaviz.versions import PLAIN, WARM
+
+FIRST_PAGES = 14  # where it begins: KAFKA-6432 tells of the step from 13 to 14
+COLUMNS = ("pages", "entries", "plain_pages", "plain_waits", "warm_pages", "warm_waits")
+
+
+class PageWait(NamedTuple):
+    """A page that had to be waited for, and how much log was written since its last touch."""
+
+    page: int
+    idle: str
+    entries: str
+
+
+class GrowthLane(NamedTuple):
+    """One of the two searches at a size of the index.
+
+    Attributes:
+        slots: those read, in order.
+        moves: (page before, page now) of each probe that stands on another page than the one before
+            it; before: in an index that is one page shorter.
+        warm_from: in pages, None for plain.
+    """
+
+    waits_text: str
+    costs: str
+    slots: tuple[int, ...]
+    pages: tuple[int, ...]
+    pages_before: tuple[int, ...]
+    moves: tuple[tuple[int, int], ...]
+    waits: tuple[PageWait, ...]
+    warm_from: float | None
+    warm_from_before: float | None
+
+
+class GrowthSize(NamedTuple):
+    """A size of the index.
+
+    Attributes:
+        size: pages and entries, in words.
+        alt: the picture in words.
+    """
+
+    pages: int
+    title: str
+    size: str
+    alt: str
+    lanes: tuple[GrowthLane, GrowthLane]
+
+
+@dataclass(frozen=True)
+class TailGrowthView:
+    """All sizes, from one page on."""
+
+    caption: str
+    note: str
+    sizes: tuple[GrowthSize, ...]
+
+
+def view(steps: Sequence[TailLookups], memory: Memory) -> TailGrowthView:
+    """The sizes in words.
+
+    Args:
+        steps: at 1, 2, 3 … pages.
+        memory: by which the waits were found.
+    """
+    note = say(
+        "tail_growth.note",
+        cold=_megabytes(memory.cold_after_bytes),
+        gap=group(IndexGrowth(0).gap_bytes),
+    )
+    sizes = tuple(
+        _size(before, now) for before, now in zip([None, *steps[:-1]], steps, strict=True)
+    )
+    return TailGrowthView(say("tail_growth.below"), note, sizes)
+
+
+def _size(before: TailLookups | None, now: TailLookups) -> GrowthSize:
+    title = _title(now)
+    lanes = (
+        _lane(before.plain if before else None, now.plain),
+        _lane(before.warm if before else None, now.warm),
+    )
+    reads = [
+        say("tail_growth.reads", name=say(f"lookup_lanes.{name}"), pages=_join_pages(lookup.pages))
+        for name, lookup in ((PLAIN, now.plain), (WARM, now.warm))
+    ]
+    size = say(
+        "tail_growth.size",
+        pages=say_count("common.n_pages", now.pages),
+        entries=say_count("common.n_entries", now.entries),
+    )
+    alt = say("common.titled", title=title, below=join_semicolon(reads))
+    return GrowthSize(now.pages, title, size, alt, lanes)
+
+
+def _title(now: TailLookups) -> str:
+    """Which pages the step to this size waits for."""
+    if now.pages == 1:
+        return say("tail_growth.title_first")
+    span = {"before": now.pages - 1, "now": now.pages}
+    waits = [int(wait["page"]) for wait in now.plain.waits]
+    if not waits:
+        return say("tail_growth.title_none", **span)
+    return say_count("tail_growth.title", len(waits), **span, pages=join_and(map(str, waits)))
+
+
+def _lane(before: TailLookup | None, now: TailLookup) -> GrowthLane:
+    pages_now = [slot // ENTRIES_A_PAGE for slot in now.probes]
+    pages_before = [slot // ENTRIES_A_PAGE for slot in before.probes] if before else []
+    waits = tuple(
+        PageWait(
+            int(wait["page"]), _megabytes(int(wait["idle_bytes"])), group(int(wait["entries"]))
+        )
+        for wait in now.waits
+    )
+    return GrowthLane(
+        say_count("tail_growth.n_waits", len(waits)) if waits else say("tail_growth.no_wait"),
+        join_comma(
+            say_count(f"common.n_{unit}", len(read))
+            for unit, read in (("probes", now.probes), ("pages", now.pages))
+        ),
+        now.probes,
+        now.pages,
+        before.pages if before else (),
+        tuple(dict.fromkeys(zip(pages_before, pages_now, strict=False))),
+        waits,
+        _in_pages(now.warm_from_slot),
+        _in_pages(before.warm_from_slot) if before else None,
+    )
+
+
+def _in_pages(slot: int | None) -> float | None:
+    return None if slot is None else slot / ENTRIES_A_PAGE
+
+
+def _megabytes(count: int) -> str:
+    megabytes = count / 1_000_000
+    return f"{megabytes:.1f}".removesuffix(".0") + " MB"
+
+
+def _join_pages(pages: Sequence[int]) -> str:
+    return join_comma(map(str, pages))
+
+
+def rows(steps: Sequence[TailLookups]) -> list[tuple[str, ...]]:
+    """The sizes as a table, COLUMNS."""
+    return [
+        (
+            str(step.pages),
+            str(step.entries),
+            *(
+                text
+                for lookup in (step.plain, step.warm)
+                for text in (_join_pages(lookup.pages), _join_pages(lookup.waits["page"].tolist()))
+            ),
+        )
+        for step in steps
+    ]
+
+
+def message(growth_view: TailGrowthView) -> dict:
+    """The view as plain values."""
+    names = [
+        {"title": say(f"lookup_lanes.{name}"), "since": say(f"lookup_lanes.{name}_since")}
+        for name in (PLAIN, WARM)
+    ]
+    sizes = [
+        size._asdict() | {"lanes": list(map(_lane_values, size.lanes))}
+        for size in growth_view.sizes
+    ]
+    return {
+        "caption": growth_view.caption,
+        "note": growth_view.note,
+        "first": FIRST_PAGES,
+        "entries_a_page": ENTRIES_A_PAGE,
+        "names": names,
+        "sizes": sizes,
+        "words": table("tail_growth"),
+    }
+
+
+def _lane_values(lane: GrowthLane) -> dict:
+    return lane._asdict() | {"waits": [wait._asdict() for wait in lane.waits]}

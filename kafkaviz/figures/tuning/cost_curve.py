@@ -1,0 +1,289 @@
+"""What a lookup costs against what its index takes, a point for each index interval.
+
+Headers and bytes are counted; only the line of a budget, which is given in microseconds, stands
+where a model puts it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+
+from kafkaviz.figures import theme
+from kafkaviz.figures.tuning.tuning_curve import (
+    BYTE_TICKS,
+    HEADER_TICKS,
+    CurveMark,
+    TuningCurveView,
+)
+from kafkaviz.messages import say
+from kafkaviz.units import group, size
+
+HEIGHT_PX = 318
+MARGINS = {"l": 50, "r": 22, "t": 12, "b": 40}
+NAMED_INTERVALS = tuple(1 << shift for shift in range(8, 23, 2))  # 256 B, 1 KiB … 4 MiB
+NAME_ROOM = 0.07  # of the axis: closer to a mark, or to another, an interval stays unnamed
+
+
+@dataclass(frozen=True)
+class CostCurveView:
+    """The curve, from the smallest index to the largest.
+
+    Attributes:
+        names: the place of a point, and its interval in words.
+        today, considered: None where such an index has no entry, or nothing else is considered.
+        budget_headers: where a p99 lookup meets its budget; None where no point is near.
+    """
+
+    title: str
+    caption: str
+    intervals: np.ndarray
+    index_bytes: np.ndarray
+    headers_mean: np.ndarray
+    headers_p99: np.ndarray
+    hover_texts: tuple[str, ...]
+    names: tuple[tuple[int, str], ...]
+    today: CurveMark | None
+    considered: CurveMark | None
+    budget_headers: float | None
+    budget_text: str
+
+    @property
+    def marks(self) -> tuple[CurveMark, ...]:
+        """Today's interval and the considered one, where they have an index."""
+        return tuple(mark for mark in (self.today, self.considered) if mark)
+
+    @property
+    def most_headers(self) -> float:
+        """The upper end of the axis."""
+        return max(12.0, 1.3 * float(self.headers_p99.max(initial=1)))
+
+
+def view(curve: TuningCurveView) -> CostCurveView:
+    """The curve of intervals whose index has an entry."""
+    order = [place for place in np.argsort(curve.intervals)[::-1] if curve.index_bytes[place] > 0]
+    today, considered = (
+        mark if mark and mark.index_bytes else None for mark in (curve.today, curve.considered)
+    )
+    index_bytes = curve.index_bytes[order]
+    most_headers = max(12.0, 1.3 * float(curve.headers_p99[order].max(initial=1)))
+    budget = curve.budget[0] if curve.budget else None
+    return CostCurveView(
+        curve.titles[0],
+        say("cost_curve.below", bytes=curve.titles[1]),
+        curve.intervals[order],
+        index_bytes,
+        np.maximum(curve.headers_mean[order], 1),
+        np.maximum(curve.headers_p99[order], 1),
+        tuple(curve.hover_texts[place] for place in order),
+        _names(curve.intervals[order], index_bytes, [mark for mark in (today, considered) if mark]),
+        today,
+        considered,
+        budget if budget and 1 < budget < most_headers else None,
+        curve.budget_text,
+    )
+
+
+def _names(
+    intervals: np.ndarray, index_bytes: np.ndarray, marks: Sequence[CurveMark]
+) -> tuple[tuple[int, str], ...]:
+    """Round intervals, as far as they have room."""
+    if not len(index_bytes):
+        return ()
+    places = np.log(index_bytes.astype(float))
+    room = NAME_ROOM * max(float(np.ptp(places)), 1e-9)
+    used_places, names = [float(np.log(mark.index_bytes)) for mark in marks], []
+    for place, interval in enumerate(intervals.tolist()):
+        is_free = all(abs(places[place] - other) > room for other in used_places)
+        if interval in NAMED_INTERVALS and is_free:
+            used_places.append(float(places[place]))
+            names.append((place, size(interval)))
+    return tuple(names)
+
+
+def figure(curve: CostCurveView, mode: str) -> go.Figure:
+    """The view in a mode, "light" or "dark"."""
+    colours = theme.colours(mode)
+    chart = go.Figure([*_lines(curve, colours), *_points(curve, colours)])
+    low, high = _byte_range(curve)
+    axis = {"type": "log", "showline": False, "zeroline": False, "fixedrange": True, "title": None}
+    byte_ticks = [value for value in BYTE_TICKS if low <= value <= high]
+    header_ticks = [value for value in HEADER_TICKS if value <= curve.most_headers]
+    chart.update_layout(
+        template=theme.template(mode),
+        height=HEIGHT_PX,
+        margin=MARGINS,
+        showlegend=False,
+        hovermode="closest",
+        clickmode="event+select",
+        dragmode=False,
+        shapes=_budget_line(curve, colours),
+        annotations=[
+            *_line_names(curve, colours),
+            *_interval_names(curve, colours),
+            *_mark_names(curve, colours),
+            *_budget_name(curve, colours),
+            theme.axis_name(say("cost_curve.bytes_axis"), colours),
+        ],
+        xaxis=axis
+        | {
+            "range": np.log10([low, high]).tolist(),
+            "tickvals": byte_ticks,
+            "ticktext": [size(value) for value in byte_ticks],
+            "ticks": "outside",
+            "ticklen": 5,
+            "tickcolor": colours["line"],
+            "showgrid": False,
+        },
+        yaxis=axis
+        | {
+            "range": [0, float(np.log10(curve.most_headers))],
+            "tickvals": header_ticks,
+            "ticktext": [group(value) for value in header_ticks],
+            "ticks": "",
+            "ticklabelstandoff": 8,
+            "showgrid": True,
+            "gridcolor": colours["line"],
+        },
+    )
+    return chart
+
+
+def _byte_range(curve: CostCurveView) -> tuple[float, float]:
+    if not len(curve.index_bytes):
+        return 1.0, 10.0
+    every = [*curve.index_bytes.tolist(), *(mark.index_bytes for mark in curve.marks)]
+    return 0.45 * min(every), 1.8 * max(every)
+
+
+def _lines(curve: CostCurveView, colours: dict[str, str]) -> list[go.Scatter]:
+    """The p99 above, the mean below."""
+    return [
+        go.Scatter(
+            x=curve.index_bytes,
+            y=headers,
+            mode="lines",
+            line=line | {"color": colours["scan"]},
+            hoverinfo="skip",
+            name=name,
+        )
+        for name, headers, line in (
+            ("p99", curve.headers_p99, {"width": 1.4, "dash": "5px,3px"}),
+            ("mean", curve.headers_mean, {"width": 2.6}),
+        )
+    ]
+
+
+def _points(curve: CostCurveView, colours: dict[str, str]) -> list[go.Scatter]:
+    """A point an interval, which can be clicked; and the marks."""
+    unchanged = {"marker": {"opacity": 1}}
+    return [
+        go.Scatter(
+            x=curve.index_bytes,
+            y=curve.headers_mean,
+            mode="markers",
+            marker={"size": 6, "color": colours["scan"], "opacity": 1},
+            selected=unchanged,
+            unselected=unchanged,
+            name="points",
+            customdata=[
+                [int(interval), hover]
+                for interval, hover in zip(curve.intervals, curve.hover_texts, strict=True)
+            ],
+            hovertemplate="%{customdata[1]}<extra></extra>",
+        ),
+        go.Scatter(
+            x=[mark.index_bytes for mark in curve.marks],
+            y=[max(mark.headers_mean, 1) for mark in curve.marks],
+            mode="markers",
+            marker={
+                "size": 13,
+                "color": [
+                    colours["raised" if mark is curve.today else "ink"] for mark in curve.marks
+                ],
+                "line": {"color": colours["ink"], "width": 2},
+                "opacity": 1,
+            },
+            selected=unchanged,
+            unselected=unchanged,
+            name="marks",
+            hoverinfo="skip",
+            cliponaxis=False,
+        ),
+    ]
+
+
+def _line_names(curve: CostCurveView, colours: dict[str, str]) -> list[dict]:
+    """Each line's name above its left end."""
+    if not len(curve.intervals):
+        return []
+    style = {"font": {"size": 12, "color": colours["scan_text"]}, "xanchor": "left", "xshift": 4}
+    return [
+        _annotation(float(curve.index_bytes[0]), float(headers[0]), text) | style | {"yshift": 9}
+        for text, headers in (
+            ("p99", curve.headers_p99),
+            (f"<b>{say('curves.mean')}</b>", curve.headers_mean),
+        )
+    ]
+
+
+def _interval_names(curve: CostCurveView, colours: dict[str, str]) -> list[dict]:
+    style = {"font": {"size": 11.5, "color": colours["ink_3"]}}
+    return [
+        _annotation(float(curve.index_bytes[place]), float(curve.headers_mean[place]), text) | style
+        for place, text in curve.names
+    ]
+
+
+def _mark_names(curve: CostCurveView, colours: dict[str, str]) -> list[dict]:
+    style = {"font": {"size": 12.5, "color": colours["ink"]}, "bgcolor": colours["raised"]}
+    return [
+        _annotation(mark.index_bytes, max(mark.headers_mean, 1), f"<b>{mark.name}</b>") | style
+        for mark in curve.marks
+    ]
+
+
+def _annotation(index_bytes: float, headers: float, text: str) -> dict:
+    """Words at a point: on the left below it, where no falling curve comes by."""
+    return {
+        "x": float(np.log10(index_bytes)),
+        "y": float(np.log10(headers)),
+        "text": text,
+        "xanchor": "right",
+        "yanchor": "middle",
+        "xshift": -6,
+        "yshift": -12,
+        "showarrow": False,
+    }
+
+
+def _budget_line(curve: CostCurveView, colours: dict[str, str]) -> list[dict]:
+    if curve.budget_headers is None:
+        return []
+    line = {"color": colours["warning"], "width": 1.4, "dash": "2px,3px"}
+    ends = {
+        "xref": "paper",
+        "x0": 0,
+        "x1": 1,
+        "y0": curve.budget_headers,
+        "y1": curve.budget_headers,
+    }
+    return [{"type": "line", "line": line, **ends}]
+
+
+def _budget_name(curve: CostCurveView, colours: dict[str, str]) -> list[dict]:
+    if curve.budget_headers is None:
+        return []
+    return [
+        {
+            "xref": "paper",
+            "x": 1,
+            "xanchor": "right",
+            "y": float(np.log10(curve.budget_headers)),
+            "yanchor": "bottom",
+            "text": f"<b>{say('cost_curve.budget', budget=curve.budget_text)}</b>",
+            "font": {"size": 12, "color": colours["warning_text"]},
+            "showarrow": False,
+        }
+    ]

@@ -1,0 +1,83 @@
+"""The lookup at the tail as its index grows: what each size says and where its marks are."""
+
+import json
+
+import pytest
+
+from kafkaviz.analysis.page_cache import tail_growth as growth
+from kafkaviz.figures.page_cache import tail_growth
+
+STEPS = growth.grow(16)
+VIEW = tail_growth.view(STEPS, growth.MEMORY)
+
+
+@pytest.mark.parametrize(
+    ("pages", "title"),
+    [
+        (1, "With one page there is nothing to wait for"),
+        (13, "From 12 to 13 pages neither search has to wait"),
+        (
+            14,
+            "From 13 to 14 pages plain bisection has to wait for pages 7 and 10, "
+            "the warm section for none",
+        ),
+        (
+            15,
+            "From 14 to 15 pages plain bisection has to wait for page 11, "
+            "the warm section for none",
+        ),
+    ],
+)
+def test_the_title_is_the_finding(pages, title):
+    """Of each size, what the step to it waits for."""
+    assert VIEW.sizes[pages - 1].title == title
+
+
+def test_the_middles_jump():
+    """From 0, 6, 9, 11, 12 to 0, 7, 10, 12, 13; the warm search moves along by a page."""
+    plain, warm = VIEW.sizes[13].lanes
+    assert plain.moves == ((0, 0), (6, 7), (9, 10), (11, 12), (12, 13))
+    assert (plain.pages_before, plain.pages) == ((0, 6, 9, 11, 12), (0, 7, 10, 12, 13))
+    assert warm.moves == ((10, 11), (11, 12), (12, 13))
+    assert (warm.warm_from_before, warm.warm_from) == (5631 / 512, 6143 / 512)
+
+
+def test_a_wait_says_how_long_its_page_lay_idle():
+    """In bytes of log, and at how many entries it was needed."""
+    plain, warm = VIEW.sizes[13].lanes
+    assert plain.waits == ((7, "7.9 MB", "7\u202f168"), (10, "1.8 MB", "6\u202f827"))
+    assert (plain.waits_text, warm.waits_text) == ("2 waits", "no wait")
+    assert (plain.costs, warm.costs) == ("14 probes, 5 pages", "12 probes, 3 pages")
+
+
+def test_the_model_is_called_one():
+    """Its two numbers are those that the waits were found by."""
+    assert "Waits are modelled" in VIEW.note
+    assert "once 1 MB of this log" in VIEW.note and "every 4\u202f608 B" in VIEW.note
+
+
+def test_the_picture_in_words():
+    """For who does not see it."""
+    assert VIEW.sizes[13].alt.endswith(
+        "Plain bisection reads pages 0, 7, 10, 12, 13; Warm section first reads pages 11, 12, 13"
+    )
+    assert VIEW.sizes[13].size == "14 pages, 7\u202f168 entries"
+
+
+def test_the_sizes_as_a_table():
+    """A row a size."""
+    rows = tail_growth.rows(STEPS)
+    assert len(rows) == 16
+    assert rows[13] == ("14", "7168", "0, 7, 10, 12, 13", "7, 10", "11, 12, 13", "")
+
+
+def test_the_message_is_plain_values():
+    """All sizes at once, which the browser takes as JSON."""
+    message = json.loads(json.dumps(tail_growth.message(VIEW)))
+    assert (message["first"], len(message["sizes"])) == (14, 16)
+    assert message["sizes"][13]["lanes"][0]["waits"][0] == {
+        "page": 7,
+        "idle": "7.9 MB",
+        "entries": "7\u202f168",
+    }
+    assert [name["title"] for name in message["names"]] == ["Plain bisection", "Warm section first"]
