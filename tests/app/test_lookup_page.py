@@ -123,7 +123,18 @@ def test_the_practice_logs_need_no_directory():
         at
     ) and "Slot 15, where the warm section begins, holds 111" not in steps(at)
     at.selectbox(key="search").set_value("Kafka 2.1 to 4.0").run()
-    assert "Slot 15, where the warm section begins, holds 111, not below 66" in steps(at)
+    assert "Slot 15, where the warm section begins, holds 111, below 1" in steps(at)
+    press_button(at, "kv_behind")
+    assert "Slot 15, where the warm section begins, holds 111, not below" in steps(at)
+
+
+def test_where_nothing_changes_the_page_leads_on():
+    """Five entries are all warm: a button leads to an index, and there to a target, that differ."""
+    at = page(None, set="five", target="23")
+    press_button(at, "kv_offer_twenty")
+    assert at.query_params["set"] == "twenty"
+    assert "kv_offer_twenty" not in [button.key for button in at.button]
+    assert "Slot 15, where the warm section begins, holds 111, below 1" in steps(at)
 
 
 def test_a_choice_is_a_short_word_in_the_address():
@@ -238,7 +249,7 @@ def test_what_a_read_committed_consumer_gets(clean):
 @pytest.mark.slow
 def test_a_full_index():
     """1 310 720 entries: 27 steps, and the histogram of five million targets."""
-    at = page(None, set="full")
+    at = page(None, set="full", target="1234567")
     assert f"61 bytes at 123{T}456{T}400" in steps(
         at
     ) and f"like 5.0 % of all 5{T}242{T}884 offsets here" in page_html(at)

@@ -18,7 +18,8 @@ from kafkaviz import units, versions
 from kafkaviz.analysis.inference import version
 from kafkaviz.analysis.inference.interval import IntervalBounds, interval_bounds
 from kafkaviz.analysis.inference.version import AssumedRelease
-from kafkaviz.analysis.lookup import lookups, why_offset
+from kafkaviz.analysis.lookup import lookups, warm_targets, why_offset
+from kafkaviz.analysis.lookup.warm_targets import WarmTargets
 from kafkaviz.app.cache import segment_cache
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot, HashFuncs
 from kafkaviz.app.cache.segment_cache import HASH_FUNCS
@@ -56,6 +57,7 @@ VERSIONS = {versions.NEWEST: "newest", "3.9": "middle", "2.0": "oldest"}
 FIRST_BEHAVIOURS = {versions.NEWEST: versions.BASE_OFFSET_SCAN, "3.9": versions.WARM_SEARCH}
 KAFKAS_WARM = slots.warm_entries(ENTRY_BYTES[index.OFFSET])  # entries of the offset index
 WARM_ENTRIES = (2, 4, 8, 16, 64, 256, KAFKAS_WARM)  # to choose from for a lesson
+FEW_WARM = {"twenty": 4}  # entries, of the lessons with a small warm section
 SMALL_PAGE_SLOTS, SMALL_WARM = 4, 64  # slots of a page where fewer entries than that are warm
 
 
@@ -67,7 +69,9 @@ class LookupSource:
         key: changes when its content does.
         first_offset, last_offset: the offsets that can be asked for.
         first_ms, last_ms: the times, None without any.
-        offset, timestamp_ms: a target to begin with.
+        segment: the one that is open.
+        offset, timestamp_ms: a target of it to begin with where none shows the warm section.
+        last_of_segment, last_ms_of_segment: the last targets that are searched in it.
         batches, records: as of figures.stepper.LookupContext.
         times: the batches of a segment as far as they may be read for a picture of the entire
             partition, else None.
@@ -81,6 +85,9 @@ class LookupSource:
     last_offset: int
     first_ms: int | None
     last_ms: int | None
+    segment: SegmentView
+    last_of_segment: int
+    last_ms_of_segment: int
     offset: int
     timestamp_ms: int
     batches: Callable[[int], np.ndarray]
@@ -88,10 +95,43 @@ class LookupSource:
     times: Callable[[int], np.ndarray | None]
     is_synthetic: bool = False
     is_index_only: bool = False
+    warm_entries: int = KAFKAS_WARM
 
     def default(self, target_kind: str) -> int:
-        """The target to begin with."""
+        """The target to begin with: one that shows what the warm section does, if any does."""
+        target = choose_targets(self, target_kind, self.warm_entries).default
+        if target is not None:
+            return target
         return self.timestamp_ms if target_kind == TIMESTAMP else self.offset
+
+    def warm_targets(self, target_kind: str, warm_entries: int) -> WarmTargets:
+        """Targets of the open segment, with so many entries warm."""
+        entry_bytes = _entry_bytes(target_kind)
+        warm_bytes = _warm_bytes(warm_entries, target_kind)
+        if target_kind == TIMESTAMP:
+            earlier_ms = [
+                segment.largest_timestamp_ms
+                for segment in self.log.segments
+                if segment.base_offset < self.segment.base_offset
+            ]
+            keys, first = self.segment.time_slots["timestamp_ms"], self.first_ms or 0
+            first = max([first, *(earlier + 1 for earlier in earlier_ms)])
+            last = min(self.last_ms_of_segment, self.segment.largest_timestamp_ms)
+        else:
+            relative_offsets = self.segment.offset_slots["relative_offset"].astype(np.int64)
+            keys = relative_offsets + self.segment.base_offset
+            first = max(self.first_offset, self.segment.base_offset)
+            if self.is_index_only:
+                first = self.first_offset
+            last = self.last_of_segment
+        return warm_targets.choose_targets(
+            keys.astype(np.int64),
+            first,
+            last,
+            entry_bytes,
+            warm_bytes=warm_bytes,
+            page_bytes=_page_bytes(warm_bytes, target_kind),
+        )
 
     def span(self, target_kind: str) -> tuple[int, int] | None:
         """The first and last target that a slider offers.
@@ -112,6 +152,16 @@ class LookupSource:
 
 
 SOURCE_HASH_FUNCS: HashFuncs = {LookupSource: attrgetter("key")}
+
+
+@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=SOURCE_HASH_FUNCS)
+def choose_targets(source: LookupSource, target_kind: str, warm_entries: int) -> WarmTargets:
+    """The targets of a source at its tail and far behind.
+
+    Args:
+        warm_entries: of the offset index; a time index has as many unless they are Kafka's 8 KiB.
+    """
+    return source.warm_targets(target_kind, warm_entries)
 
 
 def open_partition(location: SegmentLocation) -> LookupSource:
@@ -147,6 +197,9 @@ def open_partition(location: SegmentLocation) -> LookupSource:
         _last_offset(log),
         _earliest_ms(partition, low_ms),
         max(high_ms, max(segment.max_timestamp[0] for segment in log.segments)),
+        segment_view,
+        last,
+        high_ms,
         first + (last - first) * 3 // 8,
         low_ms + (high_ms - low_ms) * 3 // 8 + 1,
         lambda base_offset: _rows(partition, log, base_offset),
@@ -311,12 +364,16 @@ def practice_source(name: str) -> LookupSource:
         int(rows["last_offset"][-1]),
         int(rows["max_timestamp_ms"][0]),
         int(rows["max_timestamp_ms"][-1]),
+        practice_log.log.segments[0],
+        int(rows["last_offset"][-1]),
+        int(rows["max_timestamp_ms"][-1]),
         practice_log.offset,
         practice_log.timestamp_ms,
         lambda _base_offset: rows,
         records,
         lambda _base_offset: rows,
         is_synthetic=True,
+        warm_entries=FEW_WARM.get(name, KAFKAS_WARM),
     )
 
 
@@ -329,15 +386,19 @@ def keys_source(keys: Sequence[int]) -> LookupSource:
     """An index of these keys, without a log."""
     title = say_count("lookup.keys_title", len(keys))
     low, high = (min(keys), max(keys)) if keys else (0, 0)
+    log = practice.log_of_keys(keys)
     return LookupSource(
         f"keys {' '.join(map(str, keys))}",
         title,
         say("lookup.keys_note"),
-        practice.log_of_keys(keys),
+        log,
         min(0, low),
         high + 1,
         None,
         None,
+        log.segments[0],
+        high + 1,
+        0,
         keys[len(keys) * 3 // 5] + 1 if keys else 0,
         0,
         lambda _base_offset: np.empty(0, practice.ROW),
@@ -398,14 +459,28 @@ def release_profile(version: str, warm_entries: int, target_kind: str) -> Search
     search_profile = versions.search_profile(version)
     if warm_entries == KAFKAS_WARM:
         return search_profile
-    return replace(search_profile, warm_bytes=warm_entries * _entry_bytes(target_kind))
+    return replace(search_profile, warm_bytes=_warm_bytes(warm_entries, target_kind))
 
 
-def _page_bytes(search: SearchProfile, target_kind: str) -> int:
+def _warm_bytes(warm_entries: int, target_kind: str) -> int:
+    """Kafka's are 8 KiB of either index."""
+    if warm_entries == KAFKAS_WARM:
+        return versions.WARM_BYTES
+    return warm_entries * _entry_bytes(target_kind)
+
+
+def warm_entries(search_profile: SearchProfile, target_kind: str) -> int:
+    """How many entries a search has as warm, counted as WARM_ENTRIES are."""
+    if search_profile.warm_bytes == versions.WARM_BYTES:
+        return KAFKAS_WARM
+    return search_profile.warm_bytes // _entry_bytes(target_kind)
+
+
+def _page_bytes(warm_bytes: int, target_kind: str) -> int:
     """The pages that are drawn: 4 KiB, or of a lesson with a small warm section four slots."""
     return (
         SMALL_PAGE_SLOTS * _entry_bytes(target_kind)
-        if search.warm_bytes < SMALL_WARM * ENTRY_BYTES[index.OFFSET]
+        if warm_bytes < SMALL_WARM * ENTRY_BYTES[index.OFFSET]
         else PAGE_BYTES
     )
 
@@ -437,7 +512,7 @@ def lookup_context(
         source.log,
         source.batches,
         source.records,
-        _page_bytes(search_profile, target_kind),
+        _page_bytes(search_profile.warm_bytes, target_kind),
         source.is_index_only,
     )
 

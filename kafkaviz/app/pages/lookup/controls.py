@@ -14,6 +14,7 @@ import streamlit as st
 from kafkaviz import units
 from kafkaviz.app.cache import lookup_cache
 from kafkaviz.app.cache.lookup_cache import (
+    FEW_WARM,
     KAFKAS_WARM,
     OFFSET,
     OWN_SET,
@@ -35,8 +36,8 @@ from kafkaviz.versions import SearchProfile
 
 TARGETS = (OFFSET, TIMESTAMP)  # short words, as they stand in the address
 TIME_NAMES = ("earliest", "latest", "max")  # times with a name
+DIFFERENT_SETS = ("full", "twenty")  # where the warm section shows, entries enough or W small
 DEFAULT_KEYS = "6 14 22 26 31 40 47 55 58 66 71 80"
-FEW_WARM = {"twenty": 4}  # entries, of the lessons with a small warm section
 
 
 @dataclass(frozen=True)
@@ -151,6 +152,7 @@ def _render_second_row(source: LookupSource, target_kind: str, name: str) -> tup
                 say("lookup.own_keys"), DEFAULT_KEYS, key=page_state.KEYS, **widget_options
             )
         _render_slider(source, target_kind)
+        _render_warm_targets(source, target_kind, name)
         if source.is_synthetic:
             return _choose_warm_entries(name), READ_UNCOMMITTED
         isolation = choice.ask(
@@ -299,6 +301,62 @@ def _render_slider(source: LookupSource, target_kind: str) -> None:
             )
 
 
+def _render_warm_targets(source: LookupSource, target_kind: str, name: str) -> None:
+    """Buttons to a target whose search ends in the warm section, and to one that misses it."""
+    targets = lookup_cache.choose_targets(source, target_kind, _warm_entries(source, name))
+    labels = {"tail": say("page_cache.at_the_tail"), "behind": say("lookup.behind")}
+    for place, target in (("tail", targets.tail), ("behind", targets.behind)):
+        if target is not None:
+            widget_options: dict[str, Any] = {
+                "key": f"kv_{place}",
+                "help": say(f"lookup.{place}_about"),
+                "on_click": _set_target,
+                "args": (target, target_kind),
+            }
+            st.button(labels[place], type="tertiary", **widget_options)
+
+
+def _warm_entries(source: LookupSource, name: str) -> int:
+    """How many entries are warm, before the control that chooses it is drawn."""
+    word = st.session_state.get(page_state.WARM) or st.query_params.get(page_state.WARM)
+    is_choice = source.is_synthetic and word in map(str, lookup_cache.WARM_ENTRIES)
+    return int(word) if is_choice and word else FEW_WARM.get(name, KAFKAS_WARM)
+
+
+def render_where_it_differs(source: LookupSource, target_kind: str, warm_entries: int) -> None:
+    """Where both searches cost the same: a way to a target, or else to an index, where they do not.
+
+    Args:
+        warm_entries: of the index that is searched first.
+    """
+    targets = lookup_cache.choose_targets(source, target_kind, warm_entries)
+    target = targets.default
+    if targets.is_all_warm:
+        text = elements.escape(say("lookup.all_warm"))
+        st.html(f'<p class="kv-sm" style="color:var(--kv-ink-2)">{text}</p>')
+    with st.container(horizontal=True, gap=12, key="kv_differs"):
+        if target is not None:
+            label = say("lookup.offer", target=_describe_target(target, target_kind))
+            st.button(
+                label, key="kv_offer_target", on_click=_set_target, args=(target, target_kind)
+            )
+            return
+        for name in DIFFERENT_SETS:
+            label = say("lookup.offer_set", set=say(f"lookup.set_{name}"))
+            st.button(label, key=f"kv_offer_{name}", on_click=_set_index, args=(name,))
+
+
+def _set_index(name: str) -> None:
+    """Another index, at a target of its own."""
+    st.session_state[page_state.SET] = name
+    choice.count_move(_reset_target_and_warm)
+
+
+def _describe_target(target: int, target_kind: str) -> str:
+    """A target as a button names it."""
+    return units.group(target) if target_kind == OFFSET else format_target(target, target_kind)
+
+
 def _set_target(target: int, target_kind: str) -> None:
     """Looks this up next."""
     st.session_state[page_state.TARGET] = format_target(target, target_kind)
@@ -367,12 +425,7 @@ def require_target(source: LookupSource, target_kind: str) -> int | None:
         )
         with elements.state("target", "info", finding, say("lookup.choose")):
             default = source.default(target_kind)
-            label = say(
-                "lookup.offer",
-                target=units.group(default)
-                if target_kind == OFFSET
-                else format_target(default, target_kind),
-            )
+            label = say("lookup.offer", target=_describe_target(default, target_kind))
             st.button(label, key="kv_offer", on_click=_reset_target)
     elif target_kind == TIMESTAMP:
         _render_other_unit(target)

@@ -14,6 +14,7 @@ from kafkaviz.analysis.cost.lookup_cost import HEADERS, PROBES, LookupCounts
 from kafkaviz.app.cache import lookup_cache
 from kafkaviz.app.cache.lookup_cache import SOURCE_HASH_FUNCS, TIMESTAMP, LookupSource
 from kafkaviz.app.frontend import stepper as stepper_component
+from kafkaviz.app.pages.lookup import controls
 from kafkaviz.app.state import choice, page_state
 from kafkaviz.app.state.page_location import PartitionLocation
 from kafkaviz.app.widgets import charts, elements
@@ -61,7 +62,11 @@ def render_comparison(
     st.space(32)
     left, right = st.columns(WIDTHS, gap=24)
     with left:
-        stepper_component.lanes(lanes.message(lanes.view(context), key))
+        view = lanes.view(context)
+        stepper_component.lanes(lanes.message(view, key))
+        if view.is_even:
+            warm_entries = lookup_cache.warm_entries(search_profile, target_kind)
+            controls.render_where_it_differs(source, target_kind, warm_entries)
     with right:
         _render_histogram(source, context, target_kind, search_profile, key)
 
