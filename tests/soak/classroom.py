@@ -3,6 +3,7 @@ that the browser speaks, through the short track; how long each step takes, and 
 holds.
 """
 
+import json
 import os
 import random
 import re
@@ -13,7 +14,9 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from http.client import HTTPConnection
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, urlencode
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -22,6 +25,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
 from docs import browsing
+from kafkaviz.app.class_feed import PATH
 from tests.soak.visitor import LARGEST_BYTES, Visitor
 
 PATIENCE_S, CATALOG_S = 60.0, 300.0
@@ -31,10 +35,8 @@ MIB = 1 << 20
 
 
 class Tab:
-    """A tab of the Workshop, which runs its fragments as often as they ask for it.
-
-    Attributes:
-        runs: of the whole page, so far; runs[-1] is its moment.
+    """A tab of the Workshop: it runs its fragments as often as they ask for it, and as one of a
+    learner it waits for the class as class_link.js does.
     """
 
     def __init__(self, address: str, **query: str) -> None:
@@ -47,7 +49,8 @@ class Tab:
                 max_size=LARGEST_BYTES,
             )
         )
-        self.query, self._page_hash = urlencode(query), ""
+        self._address, self.query, self._page_hash = address, urlencode(query), ""
+        self._link: dict[str, Any] = {}
         self.html, self.exceptions = "", []
         self.buttons: dict[str, str] = {}
         self._run_html, self._run_buttons, self._is_whole = [], {}, True
@@ -56,6 +59,7 @@ class Tab:
         self._sending = threading.Lock()
         self._send()
         threading.Thread(target=self._listen, daemon=True).start()
+        threading.Thread(target=self._hear_class, daemon=True).start()
 
     def close(self) -> None:
         """As a tab that is closed."""
@@ -84,7 +88,9 @@ class Tab:
         match = re.search('<div class="kv-lesson".*?<h1>(.*?)</h1>', self.html)
         return match[1] if match else ""
 
-    def _send(self, button: str = "", fragment: str = "") -> None:
+    def _send(
+        self, button: str = "", fragment: str = "", trigger: dict[str, Any] | None = None
+    ) -> None:
         message = BackMsg()
         rerun = message.rerun_script
         rerun.query_string, rerun.page_script_hash = self.query, self._page_hash
@@ -93,8 +99,31 @@ class Tab:
         if button:
             state = rerun.widget_states.widgets.add()
             state.id, state.trigger_value = button, True
+        if trigger:
+            state = rerun.widget_states.widgets.add()
+            state.id = f"$$STREAMLIT_INTERNAL_KEY_{self._link['id']}__events"
+            state.json_trigger_value = json.dumps([trigger])
         with self._sending:
             self._socket.send(message.SerializeToString())
+
+    def _hear_class(self) -> None:
+        """Asks the feed of the class, and tells the page when it went on."""
+        connection = HTTPConnection(self._address.removeprefix("http://"), timeout=PATIENCE_S)
+        while self._is_open:
+            link = self._link
+            if not link.get("listens"):
+                time.sleep(0.05)
+                continue
+            query = urlencode({"code": link["code"], "revision": link["revision"]})
+            headers = {"X-Class-Token": link["token"]}
+            try:
+                connection.request("GET", f"{PATH}?{query}", headers=headers)
+                revision = json.loads(connection.getresponse().read())["revision"]
+            except OSError:
+                return
+            if revision != link["revision"]:
+                link["revision"] = revision
+                self._send(trigger={"event": "revision", "value": revision})
 
     def _listen(self) -> None:
         while self._is_open:
@@ -134,6 +163,10 @@ class Tab:
             elif element.HasField("button"):
                 key = element.button.id.rpartition("-")[2]
                 self._run_buttons[key] = element.button.id
+            elif element.HasField("bidi_component"):
+                component = element.bidi_component
+                if component.id.endswith("kv_class_link"):
+                    self._link = json.loads(component.json) | {"id": component.id}
             elif element.HasField("exception"):
                 self.exceptions.append(element.exception.message)
         elif kind == "script_finished":

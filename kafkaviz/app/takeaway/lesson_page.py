@@ -184,7 +184,7 @@ def _question(block: LessonBlock, _step: LessonStep) -> Html:
     )
 
 
-def _exercise(block: LessonBlock, _step: LessonStep) -> Html:
+def _exercise(block: LessonBlock, step: LessonStep) -> Html:
     parts = [tag("div", say("workshop.exercise"), class_="kv-lab"), prose(block["ask"])]
     try:
         task = tasks.task(block)
@@ -207,7 +207,7 @@ def _exercise(block: LessonBlock, _step: LessonStep) -> Html:
         class_="task",
         data_kind=task.kind if is_judged else None,
         data_answer=json.dumps([str(value) for value in task.answer]) if is_judged else None,
-        aria_label=say("workshop.exercise") if is_judged else None,
+        aria_label=f"{say('workshop.exercise')}, {step.title}" if is_judged else None,
     )
 
 

@@ -32,6 +32,7 @@ STYLES = (
     APP_FOLDER / "pages" / "workshop" / "workshop.css",
     Path(__file__).with_name("takeaway.css"),
 )
+UNDER_NO_BAR = ".bar { top: 0; } .two > .card { top: 70px; }"  # what sticks below the app's bar
 MODULE_END = re.compile(r"export\s*\{\s*(\w+) as default\s*\};?\s*$")
 
 
@@ -72,7 +73,7 @@ class PageFile:
         """
         data = {
             "components": {
-                name: {"style": component.style, "markup": component.markup}
+                name: {"style": f"{component.style}{UNDER_NO_BAR}", "markup": component.markup}
                 for name, component in self._components.items()
             },
             "drawn": self._drawn,
