@@ -10,9 +10,8 @@ and a millisecond each, index.interval.bytes 4096, segment.index.bytes 100 KiB:
     search         14.4 slots of such an index on average, instead of 19.7 at the default size
 
 Sizes as AbstractIndex, OffsetIndex and TimeIndex of Kafka 4.3.1 round them: complete entries alone,
-and the last slot of a time index is kept for the entry of the roll. Rolls, entries, probes and
-pages are counted; device reads and microseconds are those of the model that prices intervals.
-Headers are those of the interval: a smaller index moves the ends of segments, not the entries.
+and the last slot of a time index is kept for the entry of the roll. Rolls, entries, headers, probes
+and pages are counted; device reads and microseconds are those of the model that prices intervals.
 
 Why in rounds: a log shorter than a segment would say nothing of a full one, and a closed form
 nothing of batches that differ.
@@ -24,14 +23,16 @@ from functools import lru_cache
 
 import numpy as np
 
-from kafkaviz.analysis.cost.cost_model import LookupPrices, Range
-from kafkaviz.analysis.rolls.limits import mean_jitter_ms
-from kafkaviz.analysis.tuning.interval_price import (
-    REPLAYED_BITS,
-    IntervalPrice,
-    mean_touched_pages,
-    probes,
+from kafkaviz.analysis.cost.cold_reads import (
+    SCAN,
+    begin_scan,
+    header_and_window,
+    touch_header,
 )
+from kafkaviz.analysis.cost.cost_model import READ_AHEAD_BYTES, LookupPrices, Range
+from kafkaviz.analysis.rolls.limits import mean_jitter_ms
+from kafkaviz.analysis.tuning.interval_price import REPLAYED_BITS, mean_touched_pages, probes
+from kafkaviz.analysis.tuning.source import TuningSource
 from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.format import offset_index
 from kafkaviz.search import slots
@@ -59,6 +60,9 @@ SEGMENT: np.dtype = np.dtype(
         ("offset_entries", "i8"),
         ("time_entries", "i8"),  # with that of the roll
         ("open_ms", "i8"),  # by the broker's clock
+        # of lookups of each batch's base offset, summed: headers, and cold reads of the .log
+        ("headers", "i8"),
+        ("log_reads", "i8"),
     ]
 )
 SETTINGS: np.dtype = np.dtype(
@@ -71,6 +75,8 @@ SETTINGS: np.dtype = np.dtype(
         ("per_append", "i8"),
         ("next_offset", "i8"),  # what a round adds to offsets and to times
         ("next_ms", "i8"),
+        ("header_bytes", "i8"),  # that a scan reads of each batch
+        ("window_pages", "i8"),  # that the kernel reads ahead at most
     ]
 )
 
@@ -125,12 +131,17 @@ def log_rounds(
 
 
 def close_segments(
-    round_of_log: LogRound, config: LogConfig, *, per_append: bool = False
+    round_of_log: LogRound,
+    config: LogConfig,
+    *,
+    per_append: bool = False,
+    by_base_offset: bool = True,
 ) -> np.ndarray | None:
     """The segments that a log closes while it is appended in rounds: SEGMENT.
 
     Args:
         per_append: an append gets one entry at most (KAFKA-806).
+        by_base_offset: the scan of 4.1 and later, which takes 17 bytes of a header and not 61.
 
     Returns:
         None where Kafka ends an append with an exception: it is larger than a segment, or has more
@@ -146,11 +157,15 @@ def close_segments(
     settings["per_append"] = per_append
     settings["next_offset"] = round_of_log.next_offset
     settings["next_ms"] = round_of_log.next_ms
+    settings["header_bytes"], settings["window_pages"] = header_and_window(
+        by_base_offset=by_base_offset, read_ahead_bytes=READ_AHEAD_BYTES
+    )
     segments = np.zeros(MOST_SEGMENTS, SEGMENT)
     count = _close_segments(
         round_of_log.batches,
         round_of_log.append_ends,
         settings,
+        np.zeros(1, SCAN),
         segments,
     )
     return None if count < 0 else segments[:count].copy()
@@ -161,16 +176,27 @@ def _close_segments(
     batches: np.ndarray,
     append_ends: np.ndarray,
     settings: np.ndarray,
+    scans: np.ndarray,
     segments: np.ndarray,
 ) -> int:
-    """Fills the segments; their number, or -1 where Kafka takes an append with an exception."""
-    limit = settings[0]
+    """Fills the segments; their number, or -1 where Kafka takes an append with an exception.
+
+    Args:
+        scans: space for one, which goes on from lookup to lookup as long as they start at one
+            entry.
+    """
+    limit, scan = settings[0], scans[0]
     sizes, newest = batches[SIZE_BYTES], batches[MAX_TIMESTAMP_MS]
     count, number, offset_shift, shift_ms = 0, 0, 0, 0
     base_offset, created_ms = batches[BASE_OFFSET, 0], batches[NOW_MS, 0]
     log_bytes, rows_in, since_entry, offset_entries, time_entries = 0, 0, 0, 0, 0
     reference_ms, newest_ms, last_time_ms = -1, -1, -1
     is_new, is_round_done = True, False
+    # where lookups start: the batch's number in its segment, its position, its row in the round;
+    # and the next header of the scan that is going on
+    start_number, start_position, start_row = 0, 0, 0
+    next_number, next_position, next_row = 0, 0, 0
+    headers, log_reads = 0, 0
     while True:
         start, end = (append_ends[number - 1] if number else 0), append_ends[number]
         append_bytes, append_ms = 0, -1
@@ -199,6 +225,7 @@ def _close_segments(
             segment.offset_entries = offset_entries
             segment.time_entries = time_entries + (1 if newest_ms > last_time_ms else 0)
             segment.open_ms = now_ms - created_ms
+            segment.headers, segment.log_reads = headers, log_reads
             count += 1
             if is_round_done or count == len(segments):
                 return count
@@ -210,6 +237,10 @@ def _close_segments(
         if append_bytes > limit.segment_bytes:
             return -1
         if is_new:
+            start_number, start_position, start_row = 0, 0, start
+            next_number, next_position, next_row = 0, 0, start
+            headers, log_reads = 0, 0
+            begin_scan(scan, 0)
             first_ms = newest[start] + shift_ms if newest[start] >= 0 else newest[start]
             reference_ms = append_ms if limit.per_append else first_ms
         is_new = False
@@ -218,7 +249,9 @@ def _close_segments(
             stop = end if limit.per_append else row + 1
             for each in range(row, stop):
                 newest_ms = max(newest_ms, newest[each] + shift_ms if newest[each] >= 0 else -1)
-            if since_entry > limit.index_interval_bytes:
+            is_indexed = since_entry > limit.index_interval_bytes
+            entry_number, entry_position = rows_in, log_bytes
+            if is_indexed:
                 if offset_entries >= limit.offset_slots or time_entries >= limit.time_slots:
                     return -1
                 offset_entries += 1
@@ -227,9 +260,26 @@ def _close_segments(
                     last_time_ms = newest_ms
                 since_entry = 0
             for each in range(row, stop):
+                is_own = (
+                    each == stop - 1 and batches[BASE_OFFSET, each] == batches[LAST_OFFSET, each]
+                )
+                if is_indexed and is_own:  # its key is the batch's only offset
+                    start_number, start_position, start_row = entry_number, entry_position, row
+                if scan.start != start_position:
+                    begin_scan(scan, start_position)
+                    next_number, next_position, next_row = start_number, start_position, start_row
+                while next_number <= rows_in:
+                    touch_header(scan, next_position, limit.header_bytes, limit.window_pages)
+                    next_position += sizes[next_row]
+                    next_number += 1
+                    next_row = next_row + 1 if next_row + 1 < len(sizes) else 0
+                headers += rows_in - start_number + 1
+                log_reads += scan.count
                 log_bytes += sizes[each]
                 since_entry += sizes[each]
-            rows_in += stop - row
+                rows_in += 1
+            if is_indexed:
+                start_number, start_position, start_row = entry_number, entry_position, row
             row = stop
         number += 1
         if number == len(append_ends):
@@ -288,6 +338,8 @@ class IndexSizeOutcome:
         segments: how many were closed; the other numbers are means of them.
         rolls: of these by cause, in words of the writer.
         open_ms: by the broker's clock, 0 where that stood still.
+        headers, log_reads: of a lookup of a batch's base offset, and device reads of the .log where
+            nothing of it is in memory.
     """
 
     interval_bytes: int
@@ -300,6 +352,8 @@ class IndexSizeOutcome:
     offset_entries: float
     time_entries: float
     open_ms: float
+    headers: float
+    log_reads: float
 
     @property
     def cause(self) -> Cause:
@@ -336,30 +390,28 @@ class IndexSizeOutcome:
             self.entries, ENTRY_BYTES, max(PAGE_BYTES, costs.read_ahead_bytes)
         )
 
-    def cold_us(self, price: IntervalPrice, costs: LookupPrices) -> Range:
-        """A mean lookup that finds nothing in memory, by the prices of the interval.
-
-        Args:
-            price: of the same interval, which has the headers and the reads of the .log.
-        """
+    def cold_us(self, costs: LookupPrices) -> Range:
+        """A mean lookup that finds nothing in memory."""
         pages = mean_touched_pages(self.entries, ENTRY_BYTES)
-        return costs.cold_us(
-            float(price.row["headers_mean"]),
-            price.cold_reads_mean,
-            self.cold_index_reads(costs),
-            pages,
-        )
+        return costs.cold_us(self.headers, self.log_reads, self.cold_index_reads(costs), pages)
 
 
 def write_with(
-    rounds: Sequence[LogRound], config: LogConfig, *, per_append: bool = False
+    rounds: Sequence[LogRound],
+    config: LogConfig,
+    *,
+    per_append: bool = False,
+    by_base_offset: bool = True,
 ) -> IndexSizeOutcome | None:
     """The logs as they are written with the sizes of a config.
 
     Returns:
         None where there is no log, or Kafka ends an append with an exception.
     """
-    closed = [close_segments(each_round, config, per_append=per_append) for each_round in rounds]
+    closed = [
+        close_segments(each_round, config, per_append=per_append, by_base_offset=by_base_offset)
+        for each_round in rounds
+    ]
     segments = [each for each in closed if each is not None]
     if not closed or len(segments) < len(closed):
         return None
@@ -376,6 +428,7 @@ def write_with(
             float(rows[name].mean())
             for name in ("log_bytes", "offset_entries", "time_entries", "open_ms")
         ),
+        *(float(rows[name].sum() / rows["batches"].sum()) for name in ("headers", "log_reads")),
     )
 
 
@@ -385,6 +438,7 @@ def sweep_index_sizes(
     sizes: Iterable[int] = INDEX_SIZES,
     *,
     per_append: bool = False,
+    by_base_offset: bool = True,
 ) -> tuple[IndexSizeOutcome, ...]:
     """Each size with what it does, smallest first; config's own among them.
 
@@ -402,7 +456,9 @@ def sweep_index_sizes(
                 usable_time_slots=sized.usable_time_slots,
             )
         else:
-            outcome = write_with(rounds, sized, per_append=per_append)
+            outcome = write_with(
+                rounds, sized, per_append=per_append, by_base_offset=by_base_offset
+            )
         if outcome:
             outcomes.append(outcome)
     return tuple(outcomes)
@@ -410,3 +466,14 @@ def sweep_index_sizes(
 
 def _fills_an_index(outcome: IndexSizeOutcome) -> bool:
     return any(cause in outcome.rolls for cause in INDEX_CAUSES)
+
+
+def sweep_source(source: TuningSource) -> tuple[IndexSizeOutcome, ...]:
+    """Each size of what is tuned, at today's interval; nothing where there is no log to append."""
+    case = source.total
+    return sweep_index_sizes(
+        log_rounds(case.logs or ()),
+        case.today.config,
+        per_append=source.behaviour.per_append,
+        by_base_offset=source.by_base_offset,
+    )

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from kafkaviz.analysis import sweep, tuning
+from kafkaviz.analysis.cost.cold_reads import cold_reads
 from kafkaviz.analysis.tuning import index_size
 from kafkaviz.analysis.tuning.index_size import LogRound, log_round, search_cost
 from kafkaviz.analysis.tuning.source import open_source
@@ -300,23 +301,51 @@ def test_the_reader_at_the_end_stays_in_the_warm_section():
     assert (plain.tail_probes, plain.tail_pages) == (14, 5)
 
 
-def test_a_cold_lookup_is_priced_as_the_interval_is(tiny):
-    """With the entries that its own segments have, its price is that of the curve of intervals."""
-    case = tiny.total
+@pytest.mark.parametrize("interval", [0, 512, 4096, 16_384])
+@pytest.mark.parametrize("directory", ["heartbeat-0", "orders-0"])
+def test_a_lookup_reads_and_costs_what_the_curve_of_intervals_says(clean, directory, interval):
+    """Of the segments that the log has, all of which are as good as full: headers, cold reads of
+    the .log, microseconds.
+    """
+    source = open_source(clean / directory, overrides={"index.interval.bytes": str(interval)})
+    case = source.total
     outcome = index_size.write_with(index_size.log_rounds(case.logs), case.today.config)
-    price = tuning.price_interval(case.measurement, NEW, case.today.interval_bytes)
+    price = tuning.price_interval(case.measurement, NEW, interval)
     assert outcome
-    assert outcome.cold_us(price, NEW) == price.cold_mean_us
+    assert outcome.headers == pytest.approx(float(price.row["headers_mean"]), rel=0.02)
+    assert outcome.log_reads == pytest.approx(price.cold_reads_mean, rel=0.02)
+    assert outcome.cold_us(NEW).typical == pytest.approx(price.cold_mean_us.typical, rel=0.02)
 
 
-def test_headers_hardly_depend_on_the_size(tiny):
-    """Why those of the interval are taken: at 24 entries an index, against one of a whole log."""
-    rows = next(iter(tiny.total.logs[0][0]())).rows
-    whole = mean_headers([rows])
-    cut = mean_headers(np.split(rows, range(49, len(rows), 49)))
-    assert whole == pytest.approx(cut, abs=0.05)
+@pytest.mark.parametrize("records", [1, 5])
+def test_headers_and_reads_of_a_segment_are_the_sweeps(records):
+    """To the number: the only segment of a log, swept as every other."""
+    sizes = np.random.default_rng(3).integers(100, 9000, 500).tolist()
+    batches = arrays.batches(sizes, [records] * 500)
+    rows = np.zeros(500, INCOMING)
+    for name in batches.dtype.names:
+        rows[name] = batches[name]
+    rows["append"], rows["now_ms"] = np.arange(500), rows["max_timestamp_ms"]
+    log = log_round([AppendChunk(rows)])
+    assert log
+    config = LogConfig(index_interval_bytes=20_000, segment_bytes=sum(sizes))
+    (segment, *_) = index_size.close_segments(log, config)
+    assert segment["batches"] == 500
+    (row,) = sweep.sweep(batches, (20_000,))
+    assert segment["headers"] / 500 == row["headers_mean"]
+    reads = cold_reads(batches, np.array([20_000]), by_base_offset=True)
+    assert segment["log_reads"] / 500 == reads.mean[0]
 
 
-def mean_headers(segments: list[np.ndarray]) -> float:
-    """The mean of the headers that lookups in these segments read, at the interval of 150."""
-    return float(sweep.sweep(segments, (150,))[0]["headers_mean"])
+def test_a_lookup_in_an_append_of_one_entry_starts_at_its_first_batch():
+    """Ten appends of six batches, KAFKA-806: to the number the sweep of such appends."""
+    rows = incoming([1000] * 60, list(range(1000, 1060)), [number // 6 for number in range(60)])
+    log = log_round([AppendChunk(rows)])
+    assert log
+    config = LogConfig(segment_bytes=60_000)
+    segments = index_size.close_segments(log, config, per_append=True)
+    assert segments is not None
+    sweeper = sweep.Sweeper((4096,), by_append=True)
+    sweeper.observe(rows)
+    (row,) = sweeper.result().sweep()
+    assert segments[0]["headers"] / 60 == row["headers_mean"]
