@@ -286,11 +286,15 @@ def _render_index_sizes(source: TuningSource, costs: LookupPrices) -> Iterator[s
     if not outcomes:
         return
     costs = costs.with_one_read_share(case.measurement.one_read_share)
-    heads = (
-        ("index_size", 12), ("at_roll", 12), ("rolls_a_gib", 13), ("probes", 9), ("pages", 8),
-        ("cold_reads", 12),
-    )  # fmt: skip
-    cells = (output.pad(say(f"cli_tune.head_{name}"), width, ">") for name, width in heads)
+    heads = {
+        "cli_tune.head_index_size": 12,
+        "index_size.line_log": 14,
+        "cli_tune.head_rolls_a_gib": 13,
+        "index_size.line_probes": 9,
+        "index_size.line_pages": 8,
+        "index_size.line_cold_reads": 12,
+    }
+    cells = (output.pad(say(name), width, ">") for name, width in heads.items())
     yield from ("", f"{''.join(cells)}   {say('cli_tune.head_mean_cold')}")
     for outcome in outcomes:
         search, range_text = (
@@ -300,7 +304,7 @@ def _render_index_sizes(source: TuningSource, costs: LookupPrices) -> Iterator[s
         ends = say("cli_tune.ended_by", cause=message(f"roll_cause.{outcome.cause}"))
         mark = f", {say('cli_tune.today')}" if outcome.index_bytes == today_bytes else ""
         yield (
-            f"{outcome.index_bytes:>12}{units.size(outcome.log_bytes):>12}"
+            f"{outcome.index_bytes:>12}{units.size(outcome.log_bytes):>14}"
             f"{outcome.rolls_a_gib:>13.1f}{search.mean_probes:>9.1f}{search.mean_pages:>8.1f}"
             f"{outcome.cold_index_reads(costs):>12.1f}   {range_text}  {ends}{mark}"
         )

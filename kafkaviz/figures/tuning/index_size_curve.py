@@ -24,7 +24,7 @@ HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 340, 58, 88, 12, 42
 READS_FROM, ROLLS_TO = 0.46, 0.36  # of the height: where the upper panel begins, the lower one ends
 SIZE_TICKS = [1 << power for power in (6, 10, 14, 18, 22, 26)]
 LOG_TICKS = [1 << power for power in (10, 15, 20, 25, 30)]
-DEFAULT_INDEX_BYTES = IndexConfig().segment_index_bytes
+DEFAULT_BYTES = IndexConfig().segment_index_bytes
 TIMES_AS_MANY = 8  # rolls, at the size that today's is compared with where no other is considered
 NAME_PX = 15
 LINES = {  # colour, width and dash, by the name of a row of the view
@@ -105,7 +105,7 @@ def view(
         np.array([outcome.cold_index_reads(costs) for outcome in outcomes]),
         np.array([outcome.log_bytes for outcome in outcomes]),
         tuple(outcome.cause for outcome in outcomes),
-        tuple(hover_text(outcome, costs) for outcome in outcomes),
+        tuple(_hover_text(outcome, costs) for outcome in outcomes),
         least_safe_bytes(outcomes),
         today,
         None if considered == today else considered,
@@ -164,7 +164,7 @@ def _comparison(outcomes: Sequence[IndexSizeOutcome], today: IndexSizeOutcome) -
     Where an index ends segments Kafka's default; else one that makes them roll many times as often.
     """
     if today.is_index_full:
-        default = (each for each in outcomes if each.index_bytes == DEFAULT_INDEX_BYTES)
+        default = (each for each in outcomes if each.index_bytes == DEFAULT_BYTES)
         return next(default, outcomes[-1])
     sooner = [each for each in outcomes if each.rolls_a_gib >= TIMES_AS_MANY * today.rolls_a_gib]
     return sooner[-1] if sooner else today
@@ -177,7 +177,7 @@ def count_text(value: float) -> str:
     return f"{value:.2g}" if value < 99.5 else group(round(value))
 
 
-def hover_text(outcome: IndexSizeOutcome, costs: LookupPrices) -> str:
+def _hover_text(outcome: IndexSizeOutcome, costs: LookupPrices) -> str:
     """A size and an interval in words, a line break between sentences."""
     search = outcome.search()
     return say(

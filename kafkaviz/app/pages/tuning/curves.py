@@ -59,9 +59,19 @@ SETTINGS = {  # to replay with: the values that a slider offers
 }
 
 SIZE_HEADS = (
-    "size", "slots", "ends", "log", "gib", "day", "entries", "headers", "probes", "pages",
-    "reads", "cold",
-)  # fmt: skip
+    "tuning.tab_index_size",
+    "index_size.head_slots",
+    "index_size.head_ends",
+    "index_size.head_log",
+    "index_size.head_gib",
+    "index_size.head_day",
+    "tuning.head_entries",
+    "lookup.count_headers",
+    "index_size.head_probes",
+    "lookup.count_pages",
+    "index_size.head_reads",
+    "index_size.head_cold",
+)
 
 
 def choose_interval(context: TuningContext) -> int:
@@ -380,7 +390,7 @@ def _render_size_table(context: TuningContext, outcomes: Sequence[IndexSizeOutco
     """Each size as a row, today's marked."""
     with st.expander(say("index_size.table")):
         rows = index_size_curve.rows(outcomes, _size_costs(context))
-        heads = [say(f"index_size.head_{name}") for name in SIZE_HEADS]
+        heads = [say(name) for name in SIZE_HEADS]
         with st.container(key="kv_size_table"):
             cells = [_size_cells(outcome, row) for outcome, row in zip(outcomes, rows, strict=True)]
             table(heads, cells, "rrlrrrrrrrrr", outcomes.index(_current_outcome(context, outcomes)))
