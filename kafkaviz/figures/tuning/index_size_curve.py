@@ -21,8 +21,13 @@ from kafkaviz.simulate.writer.roll_reason import Cause
 from kafkaviz.units import MISSING, group, size
 
 HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 340, 58, 88, 12, 42
-READS_FROM, ROLLS_TO = 0.46, 0.36  # of the height: where the upper panel begins, the lower one ends
-SIZE_TICKS = [1 << power for power in (6, 10, 14, 18, 22, 26)]
+READS_FROM, ROLLS_TO, MARKS_TO = (
+    0.46,
+    0.36,
+    0.94,
+)  # of the height: where the upper panel begins, the lower one ends,
+# and marks end below a name
+SIZE_TICKS = [1 << power for power in (6, 16, 26)]
 LOG_TICKS = [1 << power for power in (10, 15, 20, 25, 30)]
 DEFAULT_BYTES = IndexConfig().segment_index_bytes
 TIMES_AS_MANY = 8  # rolls, at the size that today's is compared with where no other is considered
@@ -63,6 +68,7 @@ class IndexSizeCurveView:
         log_bytes: of a segment at its roll.
         least_safe: the least of the sizes with which no index ends a segment; None of none.
         today, considered: places in the arrays; considered None where it is today's.
+        most_reads, log_range: the ends of both vertical axes.
     """
 
     title: str
@@ -78,6 +84,8 @@ class IndexSizeCurveView:
     least_safe: int | None
     today: int
     considered: int | None
+    most_reads: float
+    log_range: tuple[float, float]
 
 
 def view(
@@ -95,20 +103,24 @@ def view(
     places = {outcome.index_bytes: place for place, outcome in enumerate(outcomes)}
     today, considered = places[today_bytes], places[considered_bytes]
     searches = [outcome.search() for outcome in outcomes]
+    plain_probes = np.array([outcome.search(warm=False).mean_probes for outcome in outcomes])
+    log_bytes = np.array([outcome.log_bytes for outcome in outcomes])
     return IndexSizeCurveView(
         _title(outcomes, outcomes[today], outcomes[considered]),
         say("index_size.below", interval=size(outcomes[today].interval_bytes)),
         np.array([outcome.index_bytes for outcome in outcomes]),
         np.array([search.mean_probes for search in searches]),
-        np.array([outcome.search(warm=False).mean_probes for outcome in outcomes]),
+        plain_probes,
         np.array([search.mean_pages for search in searches]),
         np.array([outcome.cold_index_reads(costs) for outcome in outcomes]),
-        np.array([outcome.log_bytes for outcome in outcomes]),
+        log_bytes,
         tuple(outcome.cause for outcome in outcomes),
         tuple(_hover_text(outcome, costs) for outcome in outcomes),
         least_safe_bytes(outcomes),
         today,
         None if considered == today else considered,
+        max(6.0, 1.15 * float(plain_probes.max()) + 1),
+        (0.4 * float(log_bytes.min()), 2.5 * float(log_bytes.max())),
     )
 
 
@@ -233,8 +245,7 @@ def rows(outcomes: Sequence[IndexSizeOutcome], costs: LookupPrices) -> list[tupl
 def figure(curve: IndexSizeCurveView, mode: str) -> go.Figure:
     """The view in a mode, "light" or "dark"."""
     colours = theme.colours(mode)
-    most_reads = max(6.0, 1.12 * float(np.nanmax(curve.plain_probes, initial=0)) + 1)
-    low, high = _log_range(curve)
+    low, high = curve.log_range
     x = np.log2(curve.sizes.astype(float))
     chart = go.Figure([*_read_lines(curve, colours), *_roll_lines(curve, colours)])
     axis = {"showline": False, "zeroline": False, "fixedrange": True, "title": None}
@@ -250,7 +261,7 @@ def figure(curve: IndexSizeCurveView, mode: str) -> go.Figure:
         annotations=[
             *_full_name(curve, colours),
             *_mark_names(curve, colours),
-            *_line_names(curve, most_reads, colours),
+            *_line_names(curve, colours),
             theme.axis_name("segment.index.bytes", colours),
         ],
         xaxis=axis
@@ -261,13 +272,14 @@ def figure(curve: IndexSizeCurveView, mode: str) -> go.Figure:
             "ticks": "outside",
             "ticklen": 5,
             "tickcolor": colours["line"],
+            "tickangle": 0,
             "showgrid": False,
             "anchor": "y2",
         },
         yaxis=axis
         | {
             "domain": [READS_FROM, 1],
-            "range": [0, most_reads],
+            "range": [0, curve.most_reads],
             "tickvals": [0, 5, 10, 15, 20],
             "ticks": "",
             "ticklabelstandoff": 8,
@@ -288,10 +300,6 @@ def figure(curve: IndexSizeCurveView, mode: str) -> go.Figure:
         },
     )
     return chart
-
-
-def _log_range(curve: IndexSizeCurveView) -> tuple[float, float]:
-    return 0.4 * float(np.nanmin(curve.log_bytes)), 2.5 * float(np.nanmax(curve.log_bytes))
 
 
 def _read_lines(curve: IndexSizeCurveView, colours: dict[str, str]) -> list[go.Scatter]:
@@ -333,14 +341,13 @@ def _roll_lines(curve: IndexSizeCurveView, colours: dict[str, str]) -> list[go.S
     ]
 
 
-def _line_names(
-    curve: IndexSizeCurveView, most_reads: float, colours: dict[str, str]
-) -> list[dict]:
+def _line_names(curve: IndexSizeCurveView, colours: dict[str, str]) -> list[dict]:
     """Each line's name at its right end; names that would meet move apart."""
     panel_px = (HEIGHT - TOP - BOTTOM) * (1 - READS_FROM)
     place = -1 if np.isfinite(curve.probes[-1]) else curve.today
     heights = {
-        name: panel_px * (1 - float(getattr(curve, name)[place]) / most_reads) for name in LINES
+        name: panel_px * (1 - float(getattr(curve, name)[place]) / curve.most_reads)
+        for name in LINES
     }
     names = sorted(LINES, key=heights.__getitem__)
     places_px = [heights[name] for name in names]
@@ -441,7 +448,7 @@ def _mark_lines(curve: IndexSizeCurveView, colours: dict[str, str]) -> list[dict
             "x1": float(np.log2(curve.sizes[place])),
             "yref": "paper",
             "y0": 0,
-            "y1": 1,
+            "y1": MARKS_TO,
             "line": line | {"color": colours["ink"]},
         }
         for place, _, line in _marks(curve)

@@ -20,10 +20,10 @@ from kafkaviz.messages import say
 from kafkaviz.units import group, size
 
 HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 340, 62, 70, 12, 42
-SIZE_TICKS = [1 << power for power in (6, 10, 14, 18, 22, 26)]
-INTERVAL_TICKS = [64 << 4 * power for power in range(5)]
+SIZE_TICKS = [1 << power for power in (6, 16, 26)]
+INTERVAL_TICKS = [1 << power for power in (6, 14, 22)]
 COST_TICKS_US = [step * 10**power for power in range(7) for step in (1, 2, 5)]
-ROLLS_AT = [1 << power for power in (12, 16, 20, 24, 27)]  # .log whose lines are drawn
+ROLLS_AT = [1 << power for power in (16, 20, 24, 27)]  # .log whose lines are drawn
 DARKEST = 0.62  # of the scale's colour, so that lines and words on it stay legible
 
 
@@ -47,7 +47,8 @@ class IndexSizeMapView:
     Attributes:
         cold_us: of a mean lookup, (sizes, intervals); NaN where Kafka cannot write the log so.
         log_bytes: of a segment at its roll, the same shape.
-        safe_bytes: of each interval the least size with which no index ends a segment; NaN of none.
+        safe_bytes: of each interval the least size with which no index ends a segment; NaN where that is none of
+            them, or every one.
         roll_lines: by the .log at the roll, the size of each interval that gives it; NaN where none
             does.
     """
@@ -116,7 +117,7 @@ def view(
         np.array(sizes),
         costs_us,
         log_bytes,
-        np.array([np.nan if each is None else each for each in safe]),
+        np.array([np.nan if each in (None, sizes[0]) else each for each in safe]),
         _roll_lines([outcomes_by_interval[interval] for interval in intervals]),
         tuple(map(tuple, hover_texts)),
         mark_today,
@@ -218,6 +219,7 @@ def figure(size_map: IndexSizeMapView, mode: str) -> go.Figure:
             "ticks": "outside",
             "ticklen": 5,
             "tickcolor": colours["line"],
+            "tickangle": 0,
         },
         yaxis=axis
         | {
@@ -238,7 +240,7 @@ def figure(size_map: IndexSizeMapView, mode: str) -> go.Figure:
 
 def _cost_cells(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[go.Heatmap]:
     if np.isnan(size_map.cold_us).all():
-        return []
+        return [_unknown_cells(size_map, colours)]
     low, high = float(np.nanmin(size_map.cold_us)), float(np.nanmax(size_map.cold_us))
     high = max(high, 1.05 * low)
     ticks = [tick for tick in COST_TICKS_US if low <= tick <= high] or [low]
@@ -265,6 +267,20 @@ def _cost_cells(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[go.
             },
         )
     ]
+
+
+def _unknown_cells(size_map: IndexSizeMapView, colours: dict[str, str]) -> go.Heatmap:
+    return go.Heatmap(
+        x=np.log2(size_map.intervals.astype(float)),
+        y=np.log2(size_map.sizes.astype(float)),
+        z=np.zeros_like(size_map.cold_us),
+        colorscale=[[0, colours["hover"]], [1, colours["hover"]]],
+        xgap=1,
+        ygap=1,
+        showscale=False,
+        hoverinfo="skip",
+        name="unknown",
+    )
 
 
 def _mix(ground: str, colour: str, share: float) -> str:
