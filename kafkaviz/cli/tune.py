@@ -42,28 +42,34 @@ by cause, indexes and maps.
 segment.index.bytes, segment.ms, tiered, per_append, inferred, replayed and on_disk:
 {offset_entries, time_entries}, and the columns of sweep and the prices at that interval}; sweep, a
 list of {interval_bytes, entries, index_bytes, headers_mean, headers_p50, headers_p90, headers_p99,
-headers_max, skipped_bytes_mean}; recommendation, {verdict: keep|change, setting, value, because,
-reasons: [{code, ...}], considered, meets_budgets, gain: {p99_us, mean_us, index_share, cores,
-blocks}, not_fixed, proposed, command, reaches}; source, {kind: partition|topic|broker|log|workload,
-name, log_bytes, batches, segments, partitions, batch_bytes_mean, batch_bytes_least,
-single_record_share, bytes_per_s}; kafka_version, {assumed, because}; budgets, {p99_us, cold_p99_us,
-cores, index_share, fetches_per_s}; costs, {header_us, first_us, storage, read_us, modelled,
-calibrated}; tornado, a list of {name, unit, low, typical, high, p99_us_low, p99_us_high,
-verdict_low, verdict_high}; limits, {binding, and the .log at which each ends a segment,
-segment_bytes, segment_ms_bytes, offset_full_bytes, time_full_bytes; least_index_bytes,
-safe_index_bytes}; footprint, {segments, files, maps, stale_maps, maps_left, index_bytes,
-preallocated_bytes, apparent_bytes, allocated_bytes, resident_bytes}; tiered, {cached_segments_now,
-cached_segments_other, carried_share_now, carried_share_other} or null; of a broker topics, a list
-of {topic, verdict, value, because, ...}, and metadata_left_out; unused_left_out, paths of segments;
-problems, a list of {path, message}; with --what-if what_if, {today, changed: {segments, rolls,
-log_bytes, offset_entries, time_entries, index_bytes, maps, files}}. A range is {low, typical,
-high}; prices are mean_us, p99_us, cold_mean_us, cold_p99_us, cold_reads_mean, cold_reads_p99,
-cold_index_reads, index_share, by_target, {base_offset, every_offset, timestamp: {headers_mean,
-headers_p50, headers_p90, headers_p99, headers_max, skipped_bytes_mean}}, cores and price_us, the µs
-of a mean lookup that 1 MB of index a GiB of log buys at that interval. Values in reasons: interval,
-entries, of, is_default, least_batch_bytes, most_bytes, missed, from, to, least_us, append_bytes,
-changing, topics; entries and headers_p99 of the index on disk, with entries_replayed and
-headers_p99_replayed, where it is another than the replay of its interval.
+headers_max, skipped_bytes_mean}; index_size_sweep, what each segment.index.bytes would do at
+today's interval, the log's batches appended in rounds until segments close: a list of
+{segment_index_bytes, offset_slots, usable_time_slots, segments, rolls, segment_log_bytes,
+rolls_per_gib, rolls_per_day, offset_entries, time_entries, headers_mean; of searches in such an
+index warm_tail_probes, warm_tail_pages, warm_mean_probes, warm_mean_pages, and the same as plain_;
+cold_index_reads, mean_us, cold_mean_us}, null of a broker and of a .log alone; recommendation,
+{verdict: keep|change, setting, value, because, reasons: [{code, ...}], considered, meets_budgets,
+gain: {p99_us, mean_us, index_share, cores, blocks}, not_fixed, proposed, command, reaches}; source,
+{kind: partition|topic|broker|log|workload, name, log_bytes, batches, segments, partitions,
+batch_bytes_mean, batch_bytes_least, single_record_share, bytes_per_s}; kafka_version, {assumed,
+because}; budgets, {p99_us, cold_p99_us, cores, index_share, fetches_per_s}; costs, {header_us,
+first_us, storage, read_us, modelled, calibrated}; tornado, a list of {name, unit, low, typical,
+high, p99_us_low, p99_us_high, verdict_low, verdict_high}; limits, {binding, and the .log at which
+each ends a segment, segment_bytes, segment_ms_bytes, offset_full_bytes, time_full_bytes;
+least_index_bytes, safe_index_bytes}; footprint, {segments, files, maps, stale_maps, maps_left,
+index_bytes, preallocated_bytes, apparent_bytes, allocated_bytes, resident_bytes}; tiered,
+{cached_segments_now, cached_segments_other, carried_share_now, carried_share_other} or null; of a
+broker topics, a list of {topic, verdict, value, because, ...}, and metadata_left_out;
+unused_left_out, paths of segments; problems, a list of {path, message}; with --what-if what_if,
+{today, changed: {segments, rolls, log_bytes, offset_entries, time_entries, index_bytes, maps,
+files}}. A range is {low, typical, high}; prices are mean_us, p99_us, cold_mean_us, cold_p99_us,
+cold_reads_mean, cold_reads_p99, cold_index_reads, index_share, by_target, {base_offset,
+every_offset, timestamp: {headers_mean, headers_p50, headers_p90, headers_p99, headers_max,
+skipped_bytes_mean}}, cores and price_us, the µs of a mean lookup that 1 MB of index a GiB of log
+buys at that interval. Values in reasons: interval, entries, of, is_default, least_batch_bytes,
+most_bytes, missed, from, to, least_us, append_bytes, changing, topics; entries and headers_p99 of
+the index on disk, with entries_replayed and headers_p99_replayed, where it is another than the
+replay of its interval.
 
 Example: kafkaviz tune /var/lib/kafka/data/orders-0 --budget p99=25us"""
 

@@ -94,7 +94,7 @@ class ColdSweeper(BatchObserver[ColdReads]):
         """
         self._intervals, self._header_and_window, self._log_bytes = (
             np.asarray(intervals, np.int64),
-            _header_and_window(by_base_offset=by_base_offset, read_ahead_bytes=read_ahead_bytes),
+            header_and_window(by_base_offset=by_base_offset, read_ahead_bytes=read_ahead_bytes),
             0,
         )
         self._scans, self._counts = (
@@ -153,7 +153,7 @@ def cold_reads_from_starts(
     """
     scan, scan_limits, counts = (
         np.array([BEGIN], SCAN),
-        _header_and_window(by_base_offset=by_base_offset, read_ahead_bytes=read_ahead_bytes),
+        header_and_window(by_base_offset=by_base_offset, read_ahead_bytes=read_ahead_bytes),
         np.zeros(0, np.int64),
     )
     for first in range(0, len(positions), BLOCK):
@@ -168,7 +168,7 @@ def cold_reads_from_starts(
     return ColdReads(intervals, (counts,))
 
 
-def _header_and_window(*, by_base_offset: bool, read_ahead_bytes: int) -> tuple[int, int]:
+def header_and_window(*, by_base_offset: bool, read_ahead_bytes: int) -> tuple[int, int]:
     """How the release and the kernel read a header.
 
     Returns:
@@ -196,10 +196,10 @@ def _reads_of_interval(
         is_indexed = position - scan.entry > interval
         start = position if is_indexed and is_single[row] else scan.entry
         if start != scan.start:
-            _begin(scan, start)
+            begin_scan(scan, start)
             if start < position:  # the entry of the batch before, which had more than one offset
-                _touch(scan, start, header_bytes, most_pages)
-        _touch(scan, position, header_bytes, most_pages)
+                touch_header(scan, start, header_bytes, most_pages)
+        touch_header(scan, position, header_bytes, most_pages)
         reads[row] = scan.count
         if is_indexed:
             scan.entry = position
@@ -220,22 +220,23 @@ def _reads(
     reads, scan = np.empty(stop - first, np.int64), scans[0]
     for row in range(first, stop):
         if starts[row] != scan.start:
-            _begin(scan, starts[row])
+            begin_scan(scan, starts[row])
             scan.entry = starts[row]
         while scan.entry <= row:  # the row that it has not read yet
-            _touch(scan, positions[scan.entry], header_bytes, most_pages)
+            touch_header(scan, positions[scan.entry], header_bytes, most_pages)
             scan.entry += 1
         reads[row - first] = scan.count
     return reads
 
 
 @njit(cache=True)
-def _begin(scan: np.record, start: int) -> None:
+def begin_scan(scan: np.record, start: int) -> None:
+    """A scan that has touched nothing yet."""
     scan.start, scan.last_page, scan.loaded_end, scan.window, scan.count = start, -2, -1, 1, 0
 
 
 @njit(cache=True)
-def _touch(scan: np.record, position: int, header_bytes: int, most_pages: int) -> None:
+def touch_header(scan: np.record, position: int, header_bytes: int, most_pages: int) -> None:
     """The state of a scan after one more header."""
     first, last = position // PAGE_BYTES, (position + header_bytes - 1) // PAGE_BYTES
     for page in range(first, last + 1):

@@ -5,6 +5,7 @@ What kafkaviz tune prints, and what pages and reports can take over.
 
 import math
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from kafkaviz.analysis.rebuild.what_if import WhatIf
 from kafkaviz.analysis.tuning.assumptions import Assumption, tornado
 from kafkaviz.analysis.tuning.consequences import footprint_at, limits_at, tiered_cost
 from kafkaviz.analysis.tuning.gain import Gain
+from kafkaviz.analysis.tuning.index_size import IndexSizeOutcome, sweep_source
 from kafkaviz.analysis.tuning.interval_price import Budgets, IntervalPrice, by_target
 from kafkaviz.analysis.tuning.log_measurement import BROKER_SETTING, SETTING
 from kafkaviz.analysis.tuning.reasons import Reason
@@ -43,6 +45,7 @@ def tuning_object(
         "kafka_version": {"assumed": source.version, "because": str(source.assumed_release.reason)},
         "current": _current_object(case, total),
         "sweep": [_row_object(row) for row in case.measurement.parts.sweep()],
+        "index_size_sweep": _index_sizes_object(source, costs),
         "recommendation": _recommendation_object(source, case, total),
         "budgets": {
             "p99_us": budgets.p99_us,
@@ -159,6 +162,40 @@ def _price_object(price: IntervalPrice) -> dict:
 
 def _row_object(row: np.void) -> dict:
     return dict(zip(field_names(row.dtype), row.item(), strict=True))
+
+
+def _index_sizes_object(source: TuningSource, costs: LookupPrices) -> list[dict] | None:
+    """Each segment.index.bytes at today's interval; None where no log can be appended again."""
+    case = source.total
+    if case.logs is None:
+        return None
+    costs = costs.with_one_read_share(case.measurement.one_read_share)
+    return [_index_size_object(outcome, costs) for outcome in sweep_source(source)]
+
+
+def _index_size_object(outcome: IndexSizeOutcome, costs: LookupPrices) -> dict:
+    warm, plain = outcome.search(), outcome.search(warm=False)
+    return {
+        "segment_index_bytes": outcome.index_bytes,
+        "offset_slots": outcome.offset_slots,
+        "usable_time_slots": outcome.usable_time_slots,
+        "segments": outcome.segments,
+        "rolls": dict(outcome.rolls),
+        "segment_log_bytes": outcome.log_bytes,
+        "rolls_per_gib": outcome.rolls_a_gib,
+        "rolls_per_day": outcome.rolls_a_day,
+        "offset_entries": outcome.offset_entries,
+        "time_entries": outcome.time_entries,
+        "headers_mean": outcome.headers,
+        **{
+            f"{name}_{search}": value
+            for name, cost in (("warm", warm), ("plain", plain))
+            for search, value in asdict(cost).items()
+        },
+        "cold_index_reads": outcome.cold_index_reads(costs),
+        "mean_us": _range_object(costs.warm_us(outcome.headers)),
+        "cold_mean_us": _range_object(outcome.cold_us(costs)),
+    }
 
 
 def _header_object(row: np.void) -> dict:

@@ -311,6 +311,11 @@ KINDS = MappingProxyType(
             {**SEGMENT_KEYS, "offset": Key(parse_natural)},
             is_wide=True,
         ),
+        "index-size": _figure_kind(
+            "what other sizes of an index would do to a real log, alone and with other intervals",
+            SEGMENT_KEYS,
+            is_wide=True,
+        ),
         "fetch-share": _figure_kind(
             "what looking up takes of an answer, beside sending it",
             SEGMENT_KEYS,

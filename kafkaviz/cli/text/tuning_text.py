@@ -7,7 +7,7 @@ from kafkaviz import units
 from kafkaviz.analysis import tuning
 from kafkaviz.analysis.cost.cost_model import LookupPrices
 from kafkaviz.analysis.rebuild.what_if import WhatIf
-from kafkaviz.analysis.tuning import IntervalPrice, Recommendation
+from kafkaviz.analysis.tuning import IntervalPrice, Recommendation, index_size
 from kafkaviz.analysis.tuning.source import BROKER, TuningCase, TuningSource
 from kafkaviz.analysis.tuning.tuning_text import (
     alter_line,
@@ -25,6 +25,7 @@ from kafkaviz.cli.common import output
 from kafkaviz.log.archives import archive
 from kafkaviz.messages import Message, message, say
 
+SHOWN_INDEX_SIZES = tuple(1 << power for power in range(8, 25, 4))  # 256 B to 16 MiB
 TARGETS = {
     "base_offset": "cli_tune.target_base_offset",
     "every_offset": "cli_tune.target_every_offset",
@@ -81,6 +82,7 @@ def render(
     yield from ("", *_render_basis(case, recommendation, costs))
     yield from _render_table(case, recommendation, costs)
     yield from _render_targets(recommendation)
+    yield from _render_index_sizes(source, costs)
     if source.kind == BROKER:
         yield from _render_topics(source, answers)
     yield from (
@@ -270,6 +272,42 @@ def _render_targets(recommendation: Recommendation) -> Iterator[str]:
                 for row in rows
             )
             yield f"  {output.pad(say(words), 22)}{''.join(cells)}"
+
+
+def _render_index_sizes(source: TuningSource, costs: LookupPrices) -> Iterator[str]:
+    """What some sizes of an index would do; nothing of a broker, or of a .log alone."""
+    case = source.total
+    today_bytes = case.today.config.segment_index_bytes
+    outcomes = [
+        outcome
+        for outcome in index_size.sweep_source(source)
+        if outcome.index_bytes in {*SHOWN_INDEX_SIZES, today_bytes}
+    ]
+    if not outcomes:
+        return
+    costs = costs.with_one_read_share(case.measurement.one_read_share)
+    heads = {
+        "cli_tune.head_index_size": 12,
+        "index_size.line_log": 14,
+        "cli_tune.head_rolls_a_gib": 13,
+        "index_size.line_probes": 9,
+        "index_size.line_pages": 8,
+        "index_size.line_cold_reads": 12,
+    }
+    cells = (output.pad(say(name), width, ">") for name, width in heads.items())
+    yield from ("", f"{''.join(cells)}   {say('cli_tune.head_mean_cold')}")
+    for outcome in outcomes:
+        search, range_text = (
+            outcome.search(),
+            output.to_one_line(format_us_range(outcome.cold_us(costs))),
+        )
+        ends = say("cli_tune.ended_by", cause=message(f"roll_cause.{outcome.cause}"))
+        mark = f", {say('cli_tune.today')}" if outcome.index_bytes == today_bytes else ""
+        yield (
+            f"{outcome.index_bytes:>12}{units.size(outcome.log_bytes):>14}"
+            f"{outcome.rolls_a_gib:>13.1f}{search.mean_probes:>9.1f}{search.mean_pages:>8.1f}"
+            f"{outcome.cold_index_reads(costs):>12.1f}   {range_text}  {ends}{mark}"
+        )
 
 
 def _render_topics(

@@ -18,6 +18,7 @@ from kafkaviz.app.lessons.live.growth_story import GROWTH
 from kafkaviz.app.lessons.live.index_comparison import INDEXES
 from kafkaviz.app.lessons.live.index_dump import DUMP
 from kafkaviz.app.lessons.live.index_pages import MIDDLES, PAGES, TAIL
+from kafkaviz.app.lessons.live.index_size import INDEX_SIZE
 from kafkaviz.app.lessons.live.interval_costs import SWEEP, TUNING
 from kafkaviz.app.lessons.live.limit_race import RACE
 from kafkaviz.app.lessons.live.lookups import LANES, STEPPER, WHY
@@ -59,6 +60,7 @@ LIVE = {
     "retention": RETENTION,
     "tuning": TUNING,
     "sweep": SWEEP,
+    "index-size": INDEX_SIZE,
     "fetch-share": FETCH_SHARE,
     "settings": SETTINGS,
 }

@@ -1,9 +1,10 @@
 """The curves, and what is considered on them.
 
-Headers and bytes over the interval, which limit ends a segment, which assumption would move the
-answer; the sliders of the interval and other settings.
+Headers and bytes over the interval, what another index size would do, which limit ends a segment,
+which assumption would move the answer; the sliders of the interval and other settings.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -13,23 +14,39 @@ from kafkaviz import units
 from kafkaviz.analysis import tuning
 from kafkaviz.analysis.cost.cost_model import LookupPrices
 from kafkaviz.analysis.tuning import SETTING, Assumption, Budgets, IntervalPrice, Recommendation
-from kafkaviz.analysis.tuning.source import TuningCase
+from kafkaviz.analysis.tuning.index_size import (
+    INDEX_SIZES,
+    IndexSizeOutcome,
+    log_rounds,
+    sweep_index_sizes,
+)
+from kafkaviz.analysis.tuning.source import TuningCase, TuningSource
+from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.app.pages.tuning.tuning_context import CACHE_ENTRIES, TuningContext
 from kafkaviz.app.state import choice, page_state
 from kafkaviz.app.widgets import charts, elements
 from kafkaviz.app.widgets.tables import download, table, to_csv
 from kafkaviz.app.workloads import format_setting
 from kafkaviz.config_def import DAY_MS, HOUR_MS, MINUTE_MS
+from kafkaviz.figures.text import roll_text
 from kafkaviz.figures.text.tuning_terms import range_text
-from kafkaviz.figures.tuning import cost_curve, limit_map, tornado, tuning_curve
+from kafkaviz.figures.tuning import (
+    cost_curve,
+    index_size_curve,
+    index_size_map,
+    limit_map,
+    tornado,
+    tuning_curve,
+)
 from kafkaviz.messages import say
 from kafkaviz.simulate.config import LogConfig
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
+INDEX_SIZE = "segment.index.bytes"
 SETTINGS = {  # to replay with: the values that a slider offers
     "segment.bytes": (MIB, 4 * MIB, 16 * MIB, 64 * MIB, 256 * MIB, GIB, 2**31 - 1),
     "segment.ms": (MINUTE_MS, 10 * MINUTE_MS, HOUR_MS, 6 * HOUR_MS, DAY_MS, 7 * DAY_MS),
-    "segment.index.bytes": (
+    INDEX_SIZE: (
         4 * KIB,
         16 * KIB,
         64 * KIB,
@@ -40,6 +57,21 @@ SETTINGS = {  # to replay with: the values that a slider offers
         10 * MIB,
     ),
 }
+
+SIZE_HEADS = (
+    "tuning.tab_index_size",
+    "index_size.head_slots",
+    "index_size.head_ends",
+    "index_size.head_log",
+    "index_size.head_gib",
+    "index_size.head_day",
+    "tuning.head_entries",
+    "lookup.count_headers",
+    "index_size.head_probes",
+    "lookup.count_pages",
+    "index_size.head_reads",
+    "index_size.head_cold",
+)
 
 
 def choose_interval(context: TuningContext) -> int:
@@ -239,6 +271,153 @@ def _cells(row: tuple, priced_interval: IntervalPrice) -> tuple[str, ...]:
         p99,
         maximum,
         range_text(priced_interval.p99_us),
+    )
+
+
+def render_index_size(context: TuningContext) -> None:
+    """What another segment.index.bytes would do: the curve over sizes, and the map with intervals.
+
+    Of one that has logs to append once more.
+    """
+    if context.case.logs is None:
+        with elements.empty("size", say("index_size.no_log"), say("index_size.no_log_below")):
+            pass
+        return
+    with st.spinner(say("tuning.appending")):
+        outcomes = _index_sizes(context.key, context.config, context.source)
+    if not outcomes.get(context.config.index_interval_bytes):
+        with elements.state(
+            "refused", "error", say("tuning.cannot_write"), say("index_size.cannot")
+        ):
+            pass
+        return
+    for column, render in zip(
+        st.columns((1, 1), gap=20), (_render_size_curve, _render_size_map), strict=True
+    ):
+        with column, st.container(gap=None):
+            render(context, outcomes)
+    st.space(12)
+    _render_size_choice(context, outcomes[context.config.index_interval_bytes])
+    st.space(12)
+    _render_size_table(context, outcomes[context.config.index_interval_bytes])
+
+
+@st.cache_resource(max_entries=CACHE_ENTRIES, show_spinner=False)
+def _index_sizes(
+    key: str, config: LogConfig, _source: TuningSource
+) -> dict[int, tuple[IndexSizeOutcome, ...]]:
+    """Each size at today's interval, and at each power of two."""
+    case = _source.total
+    rounds = log_rounds(case.logs or ())
+    today = config.index_interval_bytes
+    intervals = {
+        interval
+        for interval in case.measurement.parts.intervals.tolist()
+        if interval >= tuning_curve.LEAST_X and interval.bit_count() == 1
+    }
+    return {
+        interval: sweep_index_sizes(
+            rounds,
+            replace(config, index_interval_bytes=interval),
+            {*INDEX_SIZES, *SETTINGS[INDEX_SIZE]},
+            per_append=_source.behaviour.per_append,
+            by_base_offset=_source.by_base_offset,
+        )
+        for interval in sorted({today, *intervals})
+    }
+
+
+def _size_costs(context: TuningContext) -> LookupPrices:
+    """What a lookup is priced with, of this log's headers."""
+    return context.costs.with_one_read_share(context.case.measurement.one_read_share)
+
+
+def _render_size_curve(
+    context: TuningContext, outcomes: Mapping[int, Sequence[IndexSizeOutcome]]
+) -> None:
+    """What a search reads over the size, and when segments roll."""
+    today = context.config.index_interval_bytes
+    considered_bytes = considered_config(context).segment_index_bytes
+    figure_key = ("index_size", *context.figure_key, considered_bytes)
+    view = charts.view(
+        figure_key,
+        lambda: index_size_curve.view(
+            outcomes[today],
+            _size_costs(context),
+            today_bytes=context.config.segment_index_bytes,
+            considered_bytes=considered_bytes,
+        ),
+    )
+    _render_figure(figure_key, index_size_curve.figure, view, view.caption, "index_size")
+
+
+def _render_size_map(
+    context: TuningContext, outcomes: Mapping[int, Sequence[IndexSizeOutcome]]
+) -> None:
+    """The cost of a lookup over the interval and the size."""
+    today = context.config.index_interval_bytes, context.config.segment_index_bytes
+    considered = context.alternative_bytes, considered_config(context).segment_index_bytes
+    figure_key = ("index_size_map", *context.figure_key, considered)
+    view = charts.view(
+        figure_key,
+        lambda: index_size_map.view(
+            outcomes, _size_costs(context), today=today, considered=considered
+        ),
+    )
+    _render_figure(figure_key, index_size_map.figure, view, view.caption, "index_size_map")
+
+
+def _render_size_choice(context: TuningContext, outcomes: Sequence[IndexSizeOutcome]) -> None:
+    """The slider of the size, and what a lookup takes where all is in memory."""
+    slider, words = st.columns((1, 1), gap=20)
+    with slider, st.container(key="kv_set"):
+        render_setting(context, INDEX_SIZE)
+    with words:
+        warm_us = _size_costs(context).warm_us(_current_outcome(context, outcomes).headers)
+        text = say("index_size.warm", us=format_us(warm_us.typical))
+        st.html(f'<p class="kv-sm" style="color:var(--kv-ink-2)">{elements.escape(text)}</p>')
+
+
+def _current_outcome(
+    context: TuningContext, outcomes: Sequence[IndexSizeOutcome]
+) -> IndexSizeOutcome:
+    """That of today's size."""
+    index_bytes = context.config.segment_index_bytes
+    return next(outcome for outcome in outcomes if outcome.index_bytes == index_bytes)
+
+
+def _render_size_table(context: TuningContext, outcomes: Sequence[IndexSizeOutcome]) -> None:
+    """Each size as a row, today's marked."""
+    with st.expander(say("index_size.table")):
+        rows = index_size_curve.rows(outcomes, _size_costs(context))
+        heads = [say(name) for name in SIZE_HEADS]
+        with st.container(key="kv_size_table"):
+            cells = [_size_cells(outcome, row) for outcome, row in zip(outcomes, rows, strict=True)]
+            table(heads, cells, "rrlrrrrrrrrr", outcomes.index(_current_outcome(context, outcomes)))
+        download(
+            say("index_size.csv"),
+            lambda: to_csv(index_size_curve.COLUMNS, rows),
+            "index-sizes.csv",
+            "kv_sizes_csv",
+        )
+
+
+def _size_cells(outcome: IndexSizeOutcome, row: tuple) -> tuple[str, ...]:
+    """One row of index_size_curve.rows in words."""
+    values = dict(zip(index_size_curve.COLUMNS, row, strict=True))
+    return (
+        units.size(outcome.index_bytes),
+        f"{units.group(outcome.offset_slots)}, {units.group(outcome.usable_time_slots)}",
+        roll_text.cause_name(outcome.cause),
+        units.size(outcome.log_bytes),
+        index_size_curve.count_text(outcome.rolls_a_gib),
+        index_size_curve.count_text(outcome.rolls_a_day),
+        units.group(outcome.entries),
+        f"{values['headers_mean']:.1f}",
+        f"{values['probes_mean']:.1f} ({values['plain_probes_mean']:.1f})",
+        f"{values['pages_mean']:.1f}",
+        f"{values['cold_reads_mean']:.1f}",
+        f"≈ {format_us(values['cold_mean_us'])}",
     )
 
 

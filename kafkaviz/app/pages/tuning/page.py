@@ -27,6 +27,7 @@ from kafkaviz.app.pages.tuning.curves import (
     render_assumptions,
     render_cost_curve,
     render_curves,
+    render_index_size,
     render_limits,
     reset_interval,
 )
@@ -63,11 +64,13 @@ BUDGETS = (
 )
 # parts of the page, as the address has them, and the keys of their names
 ANSWER, COMPARISON, INTERVALS = "Answer", "Comparison", "Intervals"
+INDEX_SIZE = "IndexSize"
 SETTINGS, WRITERS, EXPERTS = "Settings", "Writers", "Experts"
 PARTS = {
     ANSWER: "common.tab_answer",
     COMPARISON: "tuning.tab_comparison",
     INTERVALS: "tuning.tab_intervals",
+    INDEX_SIZE: "tuning.tab_index_size",
     SETTINGS: "tuning.tab_settings",
     WRITERS: "tuning.tab_writers",
     EXPERTS: "tuning.tab_experts",
@@ -503,6 +506,7 @@ RENDERERS: dict[str, Callable[[TuningContext], None]] = {
     ANSWER: render_answer,
     COMPARISON: render_comparison,
     INTERVALS: render_curves,
+    INDEX_SIZE: render_index_size,
     SETTINGS: _render_settings,
     WRITERS: _render_writers,
     EXPERTS: _render_experts,

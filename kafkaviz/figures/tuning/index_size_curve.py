@@ -1,0 +1,473 @@
+"""What each segment.index.bytes does to a log: what a search in its index reads, when it rolls.
+
+Probes, pages and device reads of a closed segment's offset index above, the .log at the roll below,
+over the same axis. Reads of a cold index are modelled; all else is counted.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import plotly.graph_objects as go
+
+from kafkaviz.analysis.cost.cost_model import LookupPrices
+from kafkaviz.analysis.tuning.index_size import IndexSizeOutcome
+from kafkaviz.analysis.tuning.tuning_text import format_us
+from kafkaviz.figures import theme
+from kafkaviz.figures.text import roll_text
+from kafkaviz.messages import say
+from kafkaviz.simulate.config import IndexConfig
+from kafkaviz.simulate.writer.roll_reason import Cause
+from kafkaviz.units import MISSING, group, size
+
+HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 340, 58, 88, 12, 42
+READS_FROM, ROLLS_TO, MARKS_TO = (
+    0.46,
+    0.36,
+    0.94,
+)  # of the height: where the upper panel begins, the lower one ends,
+# and marks end below a name
+SIZE_TICKS = [1 << power for power in (6, 16, 26)]
+LOG_TICKS = [1 << power for power in (10, 15, 20, 25, 30)]
+DEFAULT_BYTES = IndexConfig().segment_index_bytes
+TIMES_AS_MANY = 8  # rolls, at the size that today's is compared with where no other is considered
+NAME_PX = 15
+LINES = {  # colour, width and dash, by the name of a row of the view
+    "plain_probes": ("ink_3", 1.4, "4px,3px"),
+    "probes": ("probe", 2.4, "solid"),
+    "pages": ("offset", 2.2, "solid"),
+    "cold_reads": ("cold", 2.2, "solid"),
+}
+COLUMNS = (
+    "segment_index_bytes",
+    "offset_slots",
+    "usable_time_slots",
+    "ends_a_segment",
+    "segment_log_bytes",
+    "rolls_a_gib",
+    "rolls_a_day",
+    "entries",
+    "headers_mean",
+    "probes_mean",
+    "plain_probes_mean",
+    "tail_probes",
+    "pages_mean",
+    "cold_reads_mean",
+    "cold_mean_us",
+)
+
+
+@dataclass(frozen=True)
+class IndexSizeCurveView:
+    """A log written with each size. Arrays have a value a size.
+
+    Attributes:
+        sizes: segment.index.bytes.
+        probes, plain_probes, pages, cold_reads: means of a search in a closed segment's index, with
+            a warm section and without.
+        log_bytes: of a segment at its roll.
+        least_safe: the least of the sizes with which no index ends a segment; None of none.
+        today, considered: places in the arrays; considered None where it is today's.
+        most_reads, log_range: the ends of both vertical axes.
+    """
+
+    title: str
+    caption: str
+    sizes: np.ndarray
+    probes: np.ndarray
+    plain_probes: np.ndarray
+    pages: np.ndarray
+    cold_reads: np.ndarray
+    log_bytes: np.ndarray
+    causes: tuple[Cause, ...]
+    hover_texts: tuple[str, ...]
+    least_safe: int | None
+    today: int
+    considered: int | None
+    most_reads: float
+    log_range: tuple[float, float]
+
+
+def view(
+    outcomes: Sequence[IndexSizeOutcome],
+    costs: LookupPrices,
+    *,
+    today_bytes: int,
+    considered_bytes: int,
+) -> IndexSizeCurveView:
+    """The curve of sizes at one interval.
+
+    Args:
+        outcomes: of each size, today's and the considered one among them.
+    """
+    places = {outcome.index_bytes: place for place, outcome in enumerate(outcomes)}
+    today, considered = places[today_bytes], places[considered_bytes]
+    searches = [outcome.search() for outcome in outcomes]
+    plain_probes = np.array([outcome.search(warm=False).mean_probes for outcome in outcomes])
+    log_bytes = np.array([outcome.log_bytes for outcome in outcomes])
+    return IndexSizeCurveView(
+        _title(outcomes, outcomes[today], outcomes[considered]),
+        say("index_size.below", interval=size(outcomes[today].interval_bytes)),
+        np.array([outcome.index_bytes for outcome in outcomes]),
+        np.array([search.mean_probes for search in searches]),
+        plain_probes,
+        np.array([search.mean_pages for search in searches]),
+        np.array([outcome.cold_index_reads(costs) for outcome in outcomes]),
+        log_bytes,
+        tuple(outcome.cause for outcome in outcomes),
+        tuple(_hover_text(outcome, costs) for outcome in outcomes),
+        least_safe_bytes(outcomes),
+        today,
+        None if considered == today else considered,
+        max(6.0, 1.15 * float(plain_probes.max()) + 1),
+        (0.4 * float(log_bytes.min()), 2.5 * float(log_bytes.max())),
+    )
+
+
+def least_safe_bytes(outcomes: Sequence[IndexSizeOutcome]) -> int | None:
+    """The least size with which no index ends most segments."""
+    return next((each.index_bytes for each in outcomes if not each.is_index_full), None)
+
+
+def before_sweep(curve: IndexSizeCurveView) -> IndexSizeCurveView:
+    """Today's size alone, and nothing of any other."""
+    unknown = np.full(len(curve.sizes), np.nan)
+
+    def today_alone(values: np.ndarray) -> np.ndarray:
+        known = unknown.copy()
+        known[curve.today] = values[curve.today]
+        return known
+
+    arrays = {name: today_alone(getattr(curve, name)) for name in (*LINES, "log_bytes")}
+    return replace(
+        curve,
+        title=say("index_size.asked", today=size(int(curve.sizes[curve.today]))),
+        least_safe=None,
+        considered=None,
+        **arrays,
+    )
+
+
+def _title(
+    outcomes: Sequence[IndexSizeOutcome], today: IndexSizeOutcome, considered: IndexSizeOutcome
+) -> str:
+    """A search of 14 probes instead of 17, and 25 rolls for each one of today."""
+    other = considered if considered is not today else _comparison(outcomes, today)
+    ratio = other.rolls_a_gib / today.rolls_a_gib
+    values = {
+        "other": size(other.index_bytes),
+        "today": size(today.index_bytes),
+        "probes": f"{other.search().mean_probes:.1f}",
+        "probes_today": f"{today.search().mean_probes:.1f}",
+        "cause": roll_text.cause_name(today.cause),
+    }
+    if 0.99 < ratio < 1.01:
+        return say("index_size.no_change" if other is not today else "index_size.never", **values)
+    return (
+        say("index_size.sooner", times=count_text(ratio), **values)
+        if ratio > 1
+        else say("index_size.later", times=count_text(1 / ratio), **values)
+    )
+
+
+def _comparison(outcomes: Sequence[IndexSizeOutcome], today: IndexSizeOutcome) -> IndexSizeOutcome:
+    """What today's size is compared with where no other is considered.
+
+    Where an index ends segments Kafka's default; else one that makes them roll many times as often.
+    """
+    if today.is_index_full:
+        default = (each for each in outcomes if each.index_bytes == DEFAULT_BYTES)
+        return next(default, outcomes[-1])
+    sooner = [each for each in outcomes if each.rolls_a_gib >= TIMES_AS_MANY * today.rolls_a_gib]
+    return sooner[-1] if sooner else today
+
+
+def count_text(value: float) -> str:
+    """Two figures below a hundred, digits in groups above; – for what has no end."""
+    if not np.isfinite(value):
+        return MISSING
+    return f"{value:.2g}" if value < 99.5 else group(round(value))
+
+
+def _hover_text(outcome: IndexSizeOutcome, costs: LookupPrices) -> str:
+    """A size and an interval in words, a line break between sentences."""
+    search = outcome.search()
+    return say(
+        "index_size.hover",
+        size=size(outcome.index_bytes),
+        interval=size(outcome.interval_bytes),
+        offsets=group(outcome.offset_slots),
+        times=group(outcome.usable_time_slots),
+        cause=roll_text.cause_name(outcome.cause),
+        log=size(outcome.log_bytes),
+        gib=count_text(outcome.rolls_a_gib),
+        day=count_text(outcome.rolls_a_day),
+        entries=group(outcome.entries),
+        probes=f"{search.mean_probes:.1f}",
+        plain=f"{outcome.search(warm=False).mean_probes:.1f}",
+        pages=f"{search.mean_pages:.1f}",
+        reads=f"{outcome.cold_index_reads(costs):.1f}",
+        headers=f"{outcome.headers:.1f}",
+        us=format_us(outcome.cold_us(costs).typical),
+    )
+
+
+def rows(outcomes: Sequence[IndexSizeOutcome], costs: LookupPrices) -> list[tuple]:
+    """COLUMNS of each size."""
+    values = []
+    for outcome in outcomes:
+        search, plain = outcome.search(), outcome.search(warm=False)
+        values.append(
+            (
+                outcome.index_bytes,
+                outcome.offset_slots,
+                outcome.usable_time_slots,
+                str(outcome.cause),
+                round(outcome.log_bytes),
+                round(outcome.rolls_a_gib, 3),
+                round(outcome.rolls_a_day, 3) if outcome.open_ms else "",
+                outcome.entries,
+                round(outcome.headers, 3),
+                round(search.mean_probes, 3),
+                round(plain.mean_probes, 3),
+                search.tail_probes,
+                round(search.mean_pages, 3),
+                round(outcome.cold_index_reads(costs), 3),
+                round(outcome.cold_us(costs).typical, 1),
+            )
+        )
+    return values
+
+
+# ---- drawn
+
+
+def figure(curve: IndexSizeCurveView, mode: str) -> go.Figure:
+    """The view in a mode, "light" or "dark"."""
+    colours = theme.colours(mode)
+    low, high = curve.log_range
+    x = np.log2(curve.sizes.astype(float))
+    chart = go.Figure([*_read_lines(curve, colours), *_roll_lines(curve, colours)])
+    axis = {"showline": False, "zeroline": False, "fixedrange": True, "title": None}
+    log_ticks = [tick for tick in LOG_TICKS if low <= tick <= high]
+    chart.update_layout(
+        template=theme.template(mode),
+        height=HEIGHT,
+        margin={"l": LEFT, "r": RIGHT, "t": TOP, "b": BOTTOM},
+        showlegend=False,
+        hovermode="closest",
+        dragmode=False,
+        shapes=[*_full_area(curve, colours), *_mark_lines(curve, colours)],
+        annotations=[
+            *_full_name(curve, colours),
+            *_mark_names(curve, colours),
+            *_line_names(curve, colours),
+            theme.axis_name("segment.index.bytes", colours),
+        ],
+        xaxis=axis
+        | {
+            "range": [float(x[0]) - 0.3, float(x[-1]) + 0.3],
+            "tickvals": np.log2(SIZE_TICKS).tolist(),
+            "ticktext": [size(tick) for tick in SIZE_TICKS],
+            "ticks": "outside",
+            "ticklen": 5,
+            "tickcolor": colours["line"],
+            "tickangle": 0,
+            "showgrid": False,
+            "anchor": "y2",
+        },
+        yaxis=axis
+        | {
+            "domain": [READS_FROM, 1],
+            "range": [0, curve.most_reads],
+            "tickvals": [0, 5, 10, 15, 20],
+            "ticks": "",
+            "ticklabelstandoff": 8,
+            "showgrid": True,
+            "gridcolor": colours["line"],
+        },
+        yaxis2=axis
+        | {
+            "domain": [0, ROLLS_TO],
+            "type": "log",
+            "range": np.log10([low, high]).tolist(),
+            "tickvals": log_ticks,
+            "ticktext": [size(tick) for tick in log_ticks],
+            "ticks": "",
+            "ticklabelstandoff": 8,
+            "showgrid": True,
+            "gridcolor": colours["line"],
+        },
+    )
+    return chart
+
+
+def _read_lines(curve: IndexSizeCurveView, colours: dict[str, str]) -> list[go.Scatter]:
+    x = np.log2(curve.sizes.astype(float))
+    is_alone = bool(np.isnan(curve.probes).any())
+    return [
+        go.Scatter(
+            x=x,
+            y=getattr(curve, name),
+            mode="markers" if is_alone else "lines",
+            line={"color": colours[colour], "width": width, "dash": dash},
+            marker={"color": colours[colour], "size": 8},
+            name=name,
+            customdata=curve.hover_texts,
+            hovertemplate="%{customdata}<extra></extra>",
+        )
+        for name, (colour, width, dash) in LINES.items()
+    ]
+
+
+def _roll_lines(curve: IndexSizeCurveView, colours: dict[str, str]) -> list[go.Scatter]:
+    """The .log at the roll, each point in the colour of what ends the segment."""
+    return [
+        go.Scatter(
+            x=np.log2(curve.sizes.astype(float)),
+            y=curve.log_bytes,
+            yaxis="y2",
+            mode="lines+markers",
+            line={"color": colours["line_2"], "width": 1.6},
+            marker={
+                "size": 7,
+                "color": [colours[roll_text.COLOUR_NAMES[cause]] for cause in curve.causes],
+            },
+            name="log_bytes",
+            customdata=curve.hover_texts,
+            hovertemplate="%{customdata}<extra></extra>",
+            cliponaxis=False,
+        )
+    ]
+
+
+def _line_names(curve: IndexSizeCurveView, colours: dict[str, str]) -> list[dict]:
+    """Each line's name at its right end; names that would meet move apart."""
+    panel_px = (HEIGHT - TOP - BOTTOM) * (1 - READS_FROM)
+    place = -1 if np.isfinite(curve.probes[-1]) else curve.today
+    heights = {
+        name: panel_px * (1 - float(getattr(curve, name)[place]) / curve.most_reads)
+        for name in LINES
+    }
+    names = sorted(LINES, key=heights.__getitem__)
+    places_px = [heights[name] for name in names]
+    for number in range(1, len(names)):
+        places_px[number] = max(places_px[number], places_px[number - 1] + NAME_PX)
+    for number in range(len(names) - 1, -1, -1):
+        most_px = places_px[number + 1] - NAME_PX if number + 1 < len(names) else panel_px
+        places_px[number] = min(places_px[number], most_px)
+    style = {"xref": "paper", "x": 1, "xanchor": "left", "xshift": 6, "showarrow": False}
+    read_names = [
+        style
+        | {
+            "yref": "paper",
+            "y": 1 - y_px / (HEIGHT - TOP - BOTTOM),
+            "yanchor": "middle",
+            "text": f"<b>{say(f'index_size.line_{name}')}</b>",
+            "font": {"size": 12, "color": colours[_text_colour(LINES[name][0])]},
+        }
+        for y_px, name in zip(places_px, names, strict=True)
+    ]
+    return [
+        *read_names,
+        style
+        | {
+            "yref": "y2",
+            "y": float(np.log10(curve.log_bytes[place])),
+            "yanchor": "middle",
+            "text": f"<b>{say('index_size.line_log')}</b>",
+            "font": {"size": 12, "color": colours["log_text"]},
+        },
+    ]
+
+
+def _text_colour(colour: str) -> str:
+    return f"{colour}_text" if colour in ("offset", "cold") else colour
+
+
+def _full_area(curve: IndexSizeCurveView, colours: dict[str, str]) -> list[dict]:
+    """Where an index ends the segment, down to its smallest size."""
+    if _full_until(curve) is None:
+        return []
+    return [
+        {
+            "type": "rect",
+            "xref": "x",
+            "x0": float(np.log2(curve.sizes[0])) - 0.3,
+            "x1": _full_until(curve),
+            "yref": "paper",
+            "y0": 0,
+            "y1": 1,
+            "fillcolor": colours["time_soft"],
+            "opacity": 0.5,
+            "line": {"width": 0},
+            "layer": "below",
+        }
+    ]
+
+
+def _full_until(curve: IndexSizeCurveView) -> float | None:
+    """The right edge of that area; None where there is none."""
+    if np.isnan(curve.probes).any() or curve.least_safe == curve.sizes[0]:
+        return None
+    last = float(np.log2(curve.sizes[-1])) + 0.3
+    return last if curve.least_safe is None else float(np.log2(curve.least_safe)) - 0.5
+
+
+def _full_name(curve: IndexSizeCurveView, colours: dict[str, str]) -> list[dict]:
+    if _full_until(curve) is None:
+        return []
+    return [
+        {
+            "x": float(np.log2(curve.sizes[0])) - 0.1,
+            "xanchor": "left",
+            "yref": "paper",
+            "y": 1,
+            "yanchor": "top",
+            "text": f"<b>{say('index_size.index_ends')}</b>",
+            "showarrow": False,
+            "font": {"size": 12, "color": colours["time_text"]},
+        }
+    ]
+
+
+def _marks(curve: IndexSizeCurveView) -> list[tuple[int, str, dict]]:
+    """The place, the words and the line of today and of what is considered."""
+    marks = [(curve.today, say("curves.word_today"), {"width": 1.4, "dash": "4px,3px"})]
+    if curve.considered is not None:
+        marks.append((curve.considered, f"<b>{say('common.considered')}</b>", {"width": 1.6}))
+    return marks
+
+
+def _mark_lines(curve: IndexSizeCurveView, colours: dict[str, str]) -> list[dict]:
+    return [
+        {
+            "type": "line",
+            "xref": "x",
+            "x0": float(np.log2(curve.sizes[place])),
+            "x1": float(np.log2(curve.sizes[place])),
+            "yref": "paper",
+            "y0": 0,
+            "y1": MARKS_TO,
+            "line": line | {"color": colours["ink"]},
+        }
+        for place, _, line in _marks(curve)
+    ]
+
+
+def _mark_names(curve: IndexSizeCurveView, colours: dict[str, str]) -> list[dict]:
+    """Beside its line, in the gap between the panels."""
+    return [
+        {
+            "x": float(np.log2(curve.sizes[place])),
+            "xanchor": "left" if curve.sizes[place] < 1 << 20 else "right",
+            "xshift": 5 if curve.sizes[place] < 1 << 20 else -5,
+            "yref": "paper",
+            "y": (READS_FROM + ROLLS_TO) / 2 + (0.0 if number == 0 else -0.05),
+            "yanchor": "middle",
+            "text": text,
+            "showarrow": False,
+            "font": {"size": 12, "color": colours["ink"]},
+        }
+        for number, (place, text, _) in enumerate(_marks(curve))
+    ]

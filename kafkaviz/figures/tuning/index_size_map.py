@@ -1,0 +1,381 @@
+"""What a cold lookup costs over the index interval and the size of an index, and when a log rolls.
+
+The two settings on one map: colour is the cost of a mean lookup with nothing in memory, lines are
+the .log of a segment at its roll. Rolls are counted, microseconds modelled.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import plotly.graph_objects as go
+
+from kafkaviz.analysis.cost.cost_model import LookupPrices
+from kafkaviz.analysis.tuning.index_size import IndexSizeOutcome
+from kafkaviz.analysis.tuning.tuning_text import format_us
+from kafkaviz.figures import theme
+from kafkaviz.figures.text import roll_text
+from kafkaviz.figures.tuning.index_size_curve import count_text, least_safe_bytes
+from kafkaviz.messages import say
+from kafkaviz.units import group, size
+
+HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 340, 62, 70, 12, 42
+SIZE_TICKS = [1 << power for power in (6, 16, 26)]
+INTERVAL_TICKS = [1 << power for power in (6, 14, 22)]
+COST_TICKS_US = [step * 10**power for power in range(7) for step in (1, 2, 5)]
+ROLLS_AT = [1 << power for power in (16, 20, 24, 27)]  # .log whose lines are drawn
+DARKEST = 0.62  # of the scale's colour, so that lines and words on it stay legible
+
+
+@dataclass(frozen=True)
+class MapMark:
+    """A place on the map.
+
+    Attributes:
+        kind: "today" or "considered".
+    """
+
+    interval_bytes: int
+    index_bytes: int
+    kind: str
+
+
+@dataclass(frozen=True)
+class IndexSizeMapView:
+    """Intervals and sizes with what both cost together.
+
+    Attributes:
+        cold_us: of a mean lookup, (sizes, intervals); NaN where Kafka cannot write the log so.
+        log_bytes: of a segment at its roll, the same shape.
+        safe_bytes: of each interval the least size with which no index ends a segment; NaN where that is none of
+            them, or every one.
+        roll_lines: by the .log at the roll, the size of each interval that gives it; NaN where none
+            does.
+    """
+
+    title: str
+    caption: str
+    intervals: np.ndarray
+    sizes: np.ndarray
+    cold_us: np.ndarray
+    log_bytes: np.ndarray
+    safe_bytes: np.ndarray
+    roll_lines: Mapping[int, np.ndarray]
+    hover_texts: tuple[tuple[str, ...], ...]
+    today: MapMark
+    considered: MapMark | None
+
+
+def view(
+    outcomes_by_interval: Mapping[int, Sequence[IndexSizeOutcome]],
+    costs: LookupPrices,
+    *,
+    today: tuple[int, int],
+    considered: tuple[int, int],
+) -> IndexSizeMapView:
+    """The map around a log's settings.
+
+    Args:
+        outcomes_by_interval: of each interval its sizes, today's interval and size among them.
+        today: interval and size.
+        considered: the same of what today is compared with.
+    """
+    # powers of two alone, so that all cells are as wide and as high
+    intervals = sorted(each for each in outcomes_by_interval if each.bit_count() == 1)
+    sizes = sorted(
+        {
+            outcome.index_bytes
+            for interval in intervals
+            for outcome in outcomes_by_interval[interval]
+            if outcome.index_bytes.bit_count() == 1
+        }
+    )
+    costs_us = np.full((len(sizes), len(intervals)), np.nan)
+    log_bytes, hover_texts = costs_us.copy(), [[""] * len(intervals) for _ in sizes]
+    for column, interval in enumerate(intervals):
+        for outcome in outcomes_by_interval[interval]:
+            if outcome.index_bytes not in sizes:
+                continue
+            row = sizes.index(outcome.index_bytes)
+            costs_us[row, column] = outcome.cold_us(costs).typical
+            log_bytes[row, column] = outcome.log_bytes
+            hover_texts[row][column] = _hover_text(outcome, costs)
+    safe = [least_safe_bytes(outcomes_by_interval[interval]) for interval in intervals]
+    mark_today = MapMark(*today, "today")
+    return IndexSizeMapView(
+        _title(
+            [
+                outcome.cold_us(costs).typical
+                for interval, row in outcomes_by_interval.items()
+                for outcome in row
+                if outcome.index_bytes == today[1]
+            ],
+            [outcome.cold_us(costs).typical for outcome in outcomes_by_interval[today[0]]],
+        ),
+        say("index_size.map_below"),
+        np.array(intervals),
+        np.array(sizes),
+        costs_us,
+        log_bytes,
+        np.array([np.nan if each in (None, sizes[0]) else each for each in safe]),
+        _roll_lines([outcomes_by_interval[interval] for interval in intervals]),
+        tuple(map(tuple, hover_texts)),
+        mark_today,
+        None if considered == today else MapMark(*considered, "considered"),
+    )
+
+
+def _hover_text(outcome: IndexSizeOutcome, costs: LookupPrices) -> str:
+    """A cell in words, a line break between sentences."""
+    return say(
+        "index_size.map_hover",
+        size=size(outcome.index_bytes),
+        interval=size(outcome.interval_bytes),
+        cause=roll_text.cause_name(outcome.cause),
+        log=size(outcome.log_bytes),
+        gib=count_text(outcome.rolls_a_gib),
+        day=count_text(outcome.rolls_a_day),
+        entries=group(outcome.entries),
+        reads=f"{outcome.cold_index_reads(costs):.1f}",
+        headers=f"{outcome.headers:.1f}",
+        us=format_us(outcome.cold_us(costs).typical),
+    )
+
+
+def before_sweep(size_map: IndexSizeMapView) -> IndexSizeMapView:
+    """Both axes and today's place, without a cost."""
+    return replace(
+        size_map,
+        title=say("index_size.map_asked"),
+        cold_us=np.full_like(size_map.cold_us, np.nan),
+        safe_bytes=np.full_like(size_map.safe_bytes, np.nan),
+        roll_lines={},
+        considered=None,
+    )
+
+
+def _title(across_us: Sequence[float], up_us: Sequence[float]) -> str:
+    """What either setting alone does to the cost, the other as it is today."""
+    ends = [format_us(end) for values in (across_us, up_us) for end in (min(values), max(values))]
+    names = dict(zip(("least", "most", "least_by_size", "most_by_size"), ends, strict=True))
+    if names["least_by_size"] == names["most_by_size"]:
+        return say("index_size.map_interval_alone", **names)
+    return say("index_size.map_both", **names)
+
+
+def _roll_lines(columns: Sequence[Sequence[IndexSizeOutcome]]) -> dict[int, np.ndarray]:
+    """Where the index ends a segment of so much .log: between two sizes by their logarithms."""
+    lines = {}
+    for target in ROLLS_AT:
+        sizes = []
+        for outcomes in columns:
+            full = [each for each in outcomes if each.is_index_full]
+            ends = np.log2([each.log_bytes for each in full]) if full else np.array([])
+            is_inside = len(full) > 1 and ends[0] <= np.log2(target) <= ends[-1]
+            sizes.append(
+                2 ** np.interp(np.log2(target), ends, np.log2([each.index_bytes for each in full]))
+                if is_inside
+                else np.nan
+            )
+        if np.isfinite(sizes).sum() > 1:
+            lines[target] = np.array(sizes)
+    return lines
+
+
+# ---- drawn
+
+
+def figure(size_map: IndexSizeMapView, mode: str) -> go.Figure:
+    """The view in a mode, "light" or "dark"."""
+    colours = theme.colours(mode)
+    x, y = np.log2(size_map.intervals.astype(float)), np.log2(size_map.sizes.astype(float))
+    chart = go.Figure(
+        [
+            *_cost_cells(size_map, colours),
+            *_lines_of_rolls(size_map, colours),
+            *_safe_line(size_map, colours),
+            *_mark_traces(size_map, colours),
+        ]
+    )
+    axis = {
+        "showgrid": False,
+        "showline": False,
+        "zeroline": False,
+        "fixedrange": True,
+        "title": None,
+    }
+    chart.update_layout(
+        template=theme.template(mode),
+        height=HEIGHT,
+        margin={"l": LEFT, "r": RIGHT, "t": TOP, "b": BOTTOM},
+        showlegend=False,
+        hovermode="closest",
+        dragmode=False,
+        xaxis=axis
+        | {
+            "range": [float(x[0]) - 0.5, float(x[-1]) + 0.5],
+            "tickvals": np.log2(INTERVAL_TICKS).tolist(),
+            "ticktext": [size(tick) for tick in INTERVAL_TICKS],
+            "ticks": "outside",
+            "ticklen": 5,
+            "tickcolor": colours["line"],
+            "tickangle": 0,
+        },
+        yaxis=axis
+        | {
+            "range": [float(y[0]) - 0.5, float(y[-1]) + 0.5],
+            "tickvals": np.log2(SIZE_TICKS).tolist(),
+            "ticktext": [size(tick) for tick in SIZE_TICKS],
+            "ticks": "",
+            "ticklabelstandoff": 6,
+        },
+        annotations=[
+            *_roll_names(size_map, colours),
+            *_mark_names(size_map, colours),
+            theme.axis_name("index.interval.bytes", colours),
+        ],
+    )
+    return chart
+
+
+def _cost_cells(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[go.Heatmap]:
+    if np.isnan(size_map.cold_us).all():
+        return [_unknown_cells(size_map, colours)]
+    low, high = float(np.nanmin(size_map.cold_us)), float(np.nanmax(size_map.cold_us))
+    high = max(high, 1.05 * low)
+    ticks = [tick for tick in COST_TICKS_US if low <= tick <= high] or [low]
+    darkest = _mix(colours["raised"], colours["scan"], DARKEST)
+    return [
+        go.Heatmap(
+            x=np.log2(size_map.intervals.astype(float)),
+            y=np.log2(size_map.sizes.astype(float)),
+            z=np.log10(size_map.cold_us),
+            zmin=np.log10(low),
+            zmax=np.log10(high),
+            colorscale=[[0, colours["scan_soft"]], [1, darkest]],
+            text=size_map.hover_texts,
+            hovertemplate="%{text}<extra></extra>",
+            hoverongaps=False,
+            name="cost",
+            colorbar={
+                "tickvals": np.log10(ticks).tolist(),
+                "ticktext": [format_us(tick) for tick in ticks],
+                "thickness": 10,
+                "outlinewidth": 0,
+                "x": 1.01,
+                "tickfont": {"size": 12, "color": colours["ink_3"]},
+            },
+        )
+    ]
+
+
+def _unknown_cells(size_map: IndexSizeMapView, colours: dict[str, str]) -> go.Heatmap:
+    return go.Heatmap(
+        x=np.log2(size_map.intervals.astype(float)),
+        y=np.log2(size_map.sizes.astype(float)),
+        z=np.zeros_like(size_map.cold_us),
+        colorscale=[[0, colours["hover"]], [1, colours["hover"]]],
+        xgap=1,
+        ygap=1,
+        showscale=False,
+        hoverinfo="skip",
+        name="unknown",
+    )
+
+
+def _mix(ground: str, colour: str, share: float) -> str:
+    """A colour laid over another."""
+    channels = (
+        round(int(ground[at : at + 2], 16) * (1 - share) + int(colour[at : at + 2], 16) * share)
+        for at in (1, 3, 5)
+    )
+    return "#" + "".join(f"{channel:02x}" for channel in channels)
+
+
+def _lines_of_rolls(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[go.Scatter]:
+    return [
+        go.Scatter(
+            x=np.log2(size_map.intervals.astype(float)),
+            y=np.log2(sizes),
+            mode="lines",
+            line={"color": colours["ink_2"], "width": 1},
+            name=f"rolls at {target}",
+            hoverinfo="skip",
+        )
+        for target, sizes in size_map.roll_lines.items()
+    ]
+
+
+def _safe_line(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[go.Scatter]:
+    """The border below which an index ends the segment."""
+    if not np.isfinite(size_map.safe_bytes).any():
+        return []
+    return [
+        go.Scatter(
+            x=np.log2(size_map.intervals.astype(float)),
+            y=np.log2(size_map.safe_bytes) - 0.5,
+            mode="lines",
+            line={"color": colours["ink"], "width": 1.8, "dash": "5px,3px", "shape": "hvh"},
+            name="safe",
+            hoverinfo="skip",
+        )
+    ]
+
+
+def _mark_traces(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[go.Scatter]:
+    return [
+        go.Scatter(
+            x=[float(np.log2(max(mark.interval_bytes, size_map.intervals[0])))],
+            y=[float(np.log2(mark.index_bytes))],
+            mode="markers",
+            marker={
+                "size": 11,
+                "color": colours["raised" if mark is size_map.today else "ink"],
+                "line": {"color": colours["ink"], "width": 2},
+            },
+            name=mark.kind,
+            hoverinfo="skip",
+            cliponaxis=False,
+        )
+        for mark in (size_map.today, size_map.considered)
+        if mark
+    ]
+
+
+def _mark_names(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[dict]:
+    names = []
+    for mark in (size_map.today, size_map.considered):
+        if mark:
+            text = say("curves.word_today" if mark is size_map.today else "common.considered")
+            names.append(
+                {
+                    "x": float(np.log2(max(mark.interval_bytes, size_map.intervals[0]))),
+                    "y": float(np.log2(mark.index_bytes)),
+                    "yanchor": "bottom",
+                    "yshift": 7,
+                    "text": f"<b>{text}</b>",
+                    "showarrow": False,
+                    "font": {"size": 12, "color": colours["ink"]},
+                }
+            )
+    return names
+
+
+def _roll_names(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[dict]:
+    """The .log of a line, below it."""
+    names = []
+    for target, sizes in size_map.roll_lines.items():
+        drawn = np.flatnonzero(np.isfinite(sizes))
+        third = int(drawn[len(drawn) // 3])
+        names.append(
+            {
+                "x": float(np.log2(size_map.intervals[third])),
+                "y": float(np.log2(sizes[third])),
+                "xanchor": "right",
+                "yanchor": "top",
+                "text": size(target),
+                "showarrow": False,
+                "font": {"size": 11.5, "color": colours["ink"]},
+            }
+        )
+    return names

@@ -1,0 +1,351 @@
+"""What another segment.index.bytes does: the roll rules held to a real broker's segments, to the
+writer and to sums; what a search reads.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from kafkaviz.analysis import sweep, tuning
+from kafkaviz.analysis.cost.cold_reads import cold_reads
+from kafkaviz.analysis.tuning import index_size
+from kafkaviz.analysis.tuning.index_size import LogRound, log_round, search_cost
+from kafkaviz.analysis.tuning.source import open_source
+from kafkaviz.simulate.append_batches import INCOMING, AppendChunk
+from kafkaviz.simulate.config import LogConfig, release_behaviour
+from kafkaviz.simulate.writer.roll_reason import CAUSES, Cause
+from kafkaviz.simulate.writer.writer import UnifiedLog
+from tests.analysis import arrays
+from tests.support.tuning import NEW
+
+SIZE, TIME, OFFSET_FULL, TIME_FULL = range(1, 5)
+
+
+def incoming(sizes: list[int], times_ms: list[int], appends: list[int] | None = None) -> np.ndarray:
+    """Appends of these batches, each of one record."""
+    batches = arrays.batches(sizes, times_ms=times_ms)
+    rows = np.zeros(len(batches), INCOMING)
+    for name in batches.dtype.names:
+        rows[name] = batches[name]
+    rows["append"] = np.arange(len(batches)) if appends is None else appends
+    rows["now_ms"], rows["deep_offset"], rows["marker"] = rows["max_timestamp_ms"], -1, -1
+    return rows
+
+
+def steady(count: int = 100, batch_bytes: int = 1000, gap_ms: int = 1) -> LogRound:
+    """Batches of one size, each so much later than the one before."""
+    rows = incoming([batch_bytes] * count, [1_700_000_000_000 + gap_ms * n for n in range(count)])
+    log = log_round([AppendChunk(rows)])
+    assert log
+    return log
+
+
+def plain_loop(log: LogRound, config: LogConfig) -> list[tuple[int, int, int, int]]:
+    """Cause, bytes and entries of each closed segment of single-batch appends, without numba.
+
+    By the words of Kafka's LogSegment.shouldRoll and append.
+    """
+    closed, appended, shift, shift_ms = [], 0, 0, 0
+    segment = None
+    while True:
+        for size, base, last, newest, now in log.batches.T.tolist():
+            newest, base, last, now = newest + shift_ms, base + shift, last + shift, now + shift_ms
+            if segment:
+                full = (
+                    SIZE if segment["bytes"] + size > config.segment_bytes
+                    else TIME if newest - segment["first_ms"] > config.segment_ms
+                    else OFFSET_FULL if segment["offsets"] >= config.segment_index_bytes // 8
+                    else TIME_FULL if segment["times"] >= config.segment_index_bytes // 12 - 1
+                    else 0
+                )  # fmt: skip
+                if full:
+                    at_end = segment["max_ms"] > segment["last_ms"]
+                    closed.append(
+                        (full, segment["bytes"], segment["offsets"], segment["times"] + at_end)
+                    )
+                    segment = None
+                    if appended >= log.batches.shape[1]:
+                        return closed
+            if not segment:
+                segment = dict(bytes=0, since=0, offsets=0, times=0, max_ms=-1, last_ms=-1)
+                segment["first_ms"] = newest
+            segment["max_ms"] = max(segment["max_ms"], newest)
+            if segment["since"] > config.index_interval_bytes:
+                segment["offsets"], segment["since"] = segment["offsets"] + 1, 0
+                if segment["max_ms"] > segment["last_ms"]:
+                    segment["times"], segment["last_ms"] = segment["times"] + 1, segment["max_ms"]
+            segment["bytes"], segment["since"] = segment["bytes"] + size, segment["since"] + size
+            appended += 1
+        shift, shift_ms = shift + log.next_offset, shift_ms + log.next_ms
+
+
+def as_tuples(segments: np.ndarray | None) -> list[tuple[int, int, int, int]]:
+    """Cause, bytes, entries of both indexes."""
+    assert segments is not None
+    names = ["cause", "log_bytes", "offset_entries", "time_entries"]
+    return [tuple(map(int, row)) for row in segments[names].tolist()]
+
+
+@pytest.fixture(scope="module")
+def tiny(clean):
+    """Batches of 119 B that Kafka 4.3.1 wrote with an interval of 150 and 300 B of index."""
+    return open_source(clean / "tiny-index-0")
+
+
+# ---- when segments roll
+
+
+@pytest.mark.parametrize(
+    ("directory", "closed"),
+    [
+        ("tiny-index-0", 28),
+        ("rolls-by-time-0", 12),
+        ("heartbeat-0", 3),
+        ("orders-0", 2),
+        ("weblogs-0", 1),
+    ],
+)
+def test_it_closes_the_segments_that_a_broker_closed(clean, directory, closed):
+    """Kafka 4.3.1 wrote these: by a full time index of 300 B, by time, by size; byte for byte and
+    entry for entry.
+    """
+    case = open_source(clean / directory).total
+    (log,) = index_size.log_rounds(case.logs)
+    files = sorted((clean / directory).glob("*.log"))[:-1]
+    written = [
+        (
+            file.stat().st_size,
+            file.with_suffix(".index").stat().st_size // 8,
+            file.with_suffix(".timeindex").stat().st_size // 12,
+        )
+        for file in files
+    ]
+    assert len(written) == closed
+    segments = as_tuples(index_size.close_segments(log, case.today.config))
+    assert [row[1:] for row in segments[:closed]] == written
+
+
+def test_a_real_index_of_300_bytes_ends_at_24_entries(tiny):
+    """25 slots of 12 bytes, of which one is kept; 37 slots of 8."""
+    case = tiny.total
+    outcome = index_size.write_with(index_size.log_rounds(case.logs), case.today.config)
+    assert outcome
+    assert (outcome.offset_slots, outcome.usable_time_slots) == (37, 24)
+    assert outcome.rolls == {"time-index-full": 29}
+    assert (outcome.log_bytes, outcome.offset_entries, outcome.time_entries) == (5831, 24, 24)
+
+
+@pytest.mark.parametrize("index_bytes", [24, 64, 300, 1024, 10 << 20])
+@pytest.mark.parametrize("interval", [0, 150, 4096])
+def test_the_writer_closes_the_same(tiny, index_bytes, interval):
+    """The log written once more by the writer of which this loop is a copy in small."""
+    config = replace(
+        tiny.total.today.config,
+        segment_index_bytes=index_bytes,
+        index_interval_bytes=interval,
+        segment_bytes=50_000,
+    )
+    chunks, start = tiny.total.logs[0]
+    log = UnifiedLog(config, tiny.behaviour, now_ms=0, start_offset=start)
+    for chunk in chunks():
+        log.append(chunk.rows.copy())
+    log.close(0)
+    written = [
+        (
+            CAUSES.index(segment.roll_reason.cause),
+            segment.log_bytes,
+            segment.index.count,
+            segment.timeindex.count,
+        )
+        for segment in log.segments
+        if segment.roll_reason
+    ]
+    (rounds,) = index_size.log_rounds(tiny.total.logs)
+    closed = as_tuples(index_size.close_segments(rounds, config))
+    assert len(written) >= 3
+    assert closed[: len(written)] == written
+
+
+@pytest.mark.parametrize(
+    ("index_bytes", "gap_ms", "cause"),
+    [(64, 1, TIME_FULL), (64, 0, OFFSET_FULL), (1 << 20, 1, SIZE), (1 << 20, 3000, TIME)],
+)
+def test_a_plain_loop_says_the_same(index_bytes, gap_ms, cause):
+    """Each limit once, over several rounds of batches that differ."""
+    sizes = np.random.default_rng(7).integers(100, 3000, 150).tolist()
+    rows = incoming(sizes, [1_700_000_000_000 + gap_ms * n for n in range(150)])
+    log = log_round([AppendChunk(rows)])
+    assert log
+    if not gap_ms:
+        log = replace(log, next_ms=0)
+    config = LogConfig(
+        segment_index_bytes=index_bytes,
+        index_interval_bytes=2000,
+        segment_bytes=400_000,
+        segment_ms=600_000,
+    )
+    expected = plain_loop(log, config)
+    assert expected[0][0] == cause
+    assert as_tuples(index_size.close_segments(log, config)) == expected
+
+
+def test_the_offset_index_is_full_with_its_last_slot():
+    """Of one timestamp the time index gets one entry: eight slots, an entry each fifth batch, and
+    the batch behind the eighth rolls.
+    """
+    log = replace(steady(gap_ms=0), next_ms=0)
+    (first, *_) = as_tuples(index_size.close_segments(log, LogConfig(segment_index_bytes=64)))
+    assert first == (OFFSET_FULL, 41_000, 8, 1)
+
+
+def test_the_example_of_the_module():
+    """100 KiB beside the default, batches of 1000 B a millisecond apart."""
+    small, default = (
+        index_size.write_with([steady()], LogConfig(segment_index_bytes=size))
+        for size in (102_400, 10 << 20)
+    )
+    assert small and default
+    assert (small.offset_slots, small.usable_time_slots) == (12_800, 8532)
+    assert (small.cause, small.entries) == (Cause.TIME_INDEX_FULL, 8532)
+    assert small.log_bytes == 8532 * 5000 + 1000
+    assert small.rolls_a_gib == pytest.approx(25.2, abs=0.05)
+    assert (default.cause, default.entries) == (Cause.SIZE, 214_748)
+    assert default.rolls_a_gib == pytest.approx(1.0, abs=1e-5)
+    assert small.search().mean_probes == pytest.approx(14.4, abs=0.05)
+    assert default.search().mean_probes == pytest.approx(19.7, abs=0.05)
+
+
+def test_an_append_of_several_batches_gets_one_entry_up_to_4_0_0():
+    """KAFKA-806: as the writer of 3.9.0 does on a follower."""
+    rows = incoming([1000] * 60, list(range(1000, 1060)), [number // 6 for number in range(60)])
+    config = LogConfig(segment_index_bytes=64, segment_bytes=100_000)
+    writer = UnifiedLog(config, release_behaviour((3, 9, 0)), now_ms=0, is_leader=False)
+    writer.append(rows.copy())
+    log = log_round([AppendChunk(rows)])
+    assert log
+    closed = as_tuples(index_size.close_segments(log, config, per_append=True))
+    first = writer.segments[0]
+    assert closed[0] == (TIME_FULL, first.log_bytes, first.index.count, first.timeindex.count)
+    assert first.index.count == 4
+
+
+def test_what_kafka_cannot_write_is_no_outcome():
+    """A batch larger than a segment; a time index without a slot that is not kept."""
+    assert index_size.close_segments(steady(), LogConfig(segment_bytes=999)) is None
+    assert index_size.close_segments(steady(), LogConfig(segment_index_bytes=23)) is None
+    assert index_size.close_segments(steady(), LogConfig(segment_index_bytes=24)) is not None
+
+
+def test_a_follower_whose_append_fills_an_index_is_no_outcome():
+    """From 4.0.1 on each batch of an append gets its entry: the fifth finds the time index full."""
+    rows = incoming([5000] * 60, list(range(1000, 1060)), [number // 30 for number in range(60)])
+    log = log_round([AppendChunk(rows)])
+    assert log
+    assert index_size.close_segments(log, LogConfig(segment_index_bytes=64)) is None
+
+
+def test_a_clock_that_stands_still_has_no_rolls_a_day():
+    """Offsets go on, times do not."""
+    outcome = index_size.write_with([replace(steady(gap_ms=0), next_ms=0)], LogConfig())
+    assert outcome
+    assert outcome.rolls_a_day == float("inf")
+
+
+# ---- every size
+
+
+def test_sizes_above_the_first_that_never_fills_write_the_same_log():
+    """Written once, and as they would be one by one."""
+    config = LogConfig(segment_bytes=1 << 20)
+    outcomes = index_size.sweep_index_sizes([steady()], config)
+    alone = [
+        index_size.write_with([steady()], replace(config, segment_index_bytes=each.index_bytes))
+        for each in outcomes
+    ]
+    assert list(outcomes) == alone
+    assert [each.index_bytes for each in outcomes] == sorted({*index_size.INDEX_SIZES, 10 << 20})
+
+
+def test_larger_sizes_never_roll_sooner(tiny):
+    """Nor make a search shorter."""
+    case = tiny.total
+    outcomes = index_size.sweep_index_sizes(index_size.log_rounds(case.logs), case.today.config)
+    rolls = [each.rolls_a_gib for each in outcomes]
+    assert rolls == sorted(rolls, reverse=True)
+    probes = [each.search(warm=False).mean_probes for each in outcomes]
+    assert probes == sorted(probes)
+
+
+def test_a_log_without_a_batch_has_no_round():
+    """Nothing to append."""
+    assert log_round([]) is None
+    assert index_size.write_with([], LogConfig()) is None
+
+
+# ---- what a search reads
+
+
+@pytest.mark.parametrize(
+    ("entries", "mean"), [(3, 1.6667), (5, 2.4), (683, 9.5007), (1000, 9.976), (261_120, 17.9961)]
+)
+def test_a_plain_search_reads_slot_0_and_bisects(entries, mean):
+    """The means of the tuning model, which are without the first slot."""
+    assert search_cost(entries, warm=False).mean_probes == pytest.approx(1 + mean, abs=5e-5)
+
+
+def test_the_reader_at_the_end_stays_in_the_warm_section():
+    """Pages 11 to 13 of 14, and 12 probes where bisection takes 14."""
+    warm, plain = search_cost(7168), search_cost(7168, warm=False)
+    assert (warm.tail_probes, warm.tail_pages) == (12, 3)
+    assert (plain.tail_probes, plain.tail_pages) == (14, 5)
+
+
+@pytest.mark.parametrize("interval", [0, 512, 4096, 16_384])
+@pytest.mark.parametrize("directory", ["heartbeat-0", "orders-0"])
+def test_a_lookup_reads_and_costs_what_the_curve_of_intervals_says(clean, directory, interval):
+    """Of the segments that the log has, all of which are as good as full: headers, cold reads of
+    the .log, microseconds.
+    """
+    source = open_source(clean / directory, overrides={"index.interval.bytes": str(interval)})
+    case = source.total
+    outcome = index_size.write_with(index_size.log_rounds(case.logs), case.today.config)
+    price = tuning.price_interval(case.measurement, NEW, interval)
+    assert outcome
+    assert outcome.headers == pytest.approx(float(price.row["headers_mean"]), rel=0.02)
+    assert outcome.log_reads == pytest.approx(price.cold_reads_mean, rel=0.02)
+    assert outcome.cold_us(NEW).typical == pytest.approx(price.cold_mean_us.typical, rel=0.02)
+
+
+@pytest.mark.parametrize("records", [1, 5])
+def test_headers_and_reads_of_a_segment_are_the_sweeps(records):
+    """To the number: the only segment of a log, swept as every other."""
+    sizes = np.random.default_rng(3).integers(100, 9000, 500).tolist()
+    batches = arrays.batches(sizes, [records] * 500)
+    rows = np.zeros(500, INCOMING)
+    for name in batches.dtype.names:
+        rows[name] = batches[name]
+    rows["append"], rows["now_ms"] = np.arange(500), rows["max_timestamp_ms"]
+    log = log_round([AppendChunk(rows)])
+    assert log
+    config = LogConfig(index_interval_bytes=20_000, segment_bytes=sum(sizes))
+    (segment, *_) = index_size.close_segments(log, config)
+    assert segment["batches"] == 500
+    (row,) = sweep.sweep(batches, (20_000,))
+    assert segment["headers"] / 500 == row["headers_mean"]
+    reads = cold_reads(batches, np.array([20_000]), by_base_offset=True)
+    assert segment["log_reads"] / 500 == reads.mean[0]
+
+
+def test_a_lookup_in_an_append_of_one_entry_starts_at_its_first_batch():
+    """Ten appends of six batches, KAFKA-806: to the number the sweep of such appends."""
+    rows = incoming([1000] * 60, list(range(1000, 1060)), [number // 6 for number in range(60)])
+    log = log_round([AppendChunk(rows)])
+    assert log
+    config = LogConfig(segment_bytes=60_000)
+    segments = index_size.close_segments(log, config, per_append=True)
+    assert segments is not None
+    sweeper = sweep.Sweeper((4096,), by_append=True)
+    sweeper.observe(rows)
+    (row,) = sweeper.result().sweep()
+    assert segments[0]["headers"] / 60 == row["headers_mean"]
