@@ -21,8 +21,10 @@ from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse
 from starlette.websockets import WebSocketClose
 
+from kafkaviz.app import class_start
 from kafkaviz.app.class_feed import ClassFeed
 from kafkaviz.app.compression import StaticCompression
+from kafkaviz.app.state import access
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -131,8 +133,14 @@ def main(arguments: Sequence[str]) -> None:
         Middleware(StaticCompression),
     ]
     port = {"server.port": int(arguments[0])} if arguments else {}
+    opens_class = bool(os.environ.get(access.CLASS))
+    app = st.App(
+        APP, middleware=middleware, lifespan=class_start.open_class if opens_class else None
+    )
+    # what is printed has the addresses that matter, and a browser that opens by itself has no chair
+    quiet = {"logger.hideWelcomeMessage": True, "server.headless": True} if opens_class else {}
     # the file's list of hosts is for who runs app.py with Streamlit's own command
-    st.App(APP, middleware=middleware).run(config={"server.allowedHosts": ["*"], **port})
+    app.run(config={"server.allowedHosts": ["*"], **quiet, **port})
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from kafkaviz import messages
 from kafkaviz.app.state import page_state
 from kafkaviz.app.state.class_room import ClassRoom, ClassRooms, StepKey
 
@@ -44,6 +45,12 @@ def current() -> Attendance | None:
         room.hear_teacher()
         return Attendance(room, token, is_teacher=True)
     return Attendance(room, token, is_teacher=False) if room.seat(token) else None
+
+
+def join_query(code: str, language: str) -> dict[str, str]:
+    """The address parameters of a link into a class; of English nothing is said."""
+    spoken = {} if language == messages.ENGLISH else {page_state.LANGUAGE: language}
+    return {page_state.CLASS: code} | spoken
 
 
 def enter(room: ClassRoom, token: str) -> None:

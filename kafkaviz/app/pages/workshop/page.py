@@ -124,15 +124,19 @@ def _render_crumbs(lessons: Sequence[Lesson], position: LessonPosition | None) -
     if position is None:
         return
     st.html('<span class="kv-sep" aria-hidden="true">›</span>', width="content")
+    class_bar.render_part("kv_class_crumb", lambda: _render_pickers(lessons))
+
+
+def _render_pickers(lessons: Sequence[Lesson]) -> None:
+    """The track, and the lesson that the address names by now."""
+    class_seat.follow()
     _render_track_picker(lessons)
     st.html('<span class="kv-sep" aria-hidden="true">›</span>', width="content")
-    class_bar.render_part("kv_class_crumb", lambda: _render_lesson_picker(lessons))
+    _render_lesson_picker(lessons, lesson_state.current_position(lessons))
 
 
-def _render_lesson_picker(lessons: Sequence[Lesson]) -> None:
-    """The lesson that the address names by now, and the others."""
-    class_seat.follow()
-    position = lesson_state.current_position(lessons)
+def _render_lesson_picker(lessons: Sequence[Lesson], position: LessonPosition) -> None:
+    """The lesson that is shown, and the others."""
     class_bar.set_picker_lesson(position.lesson.name)
     names = {
         _numbered_title(number, lesson): lesson
