@@ -246,6 +246,16 @@ def test_a_class_is_served_to_the_network(server, monkeypatch):
     assert settings == [[None, None, None], ["zh", "0.0.0.0", "0"], ["en", "127.0.0.1", "0"]]
 
 
+def test_a_size_of_uploads_is_a_number(server, monkeypatch, capsys):
+    """What Streamlit's own variable holds."""
+    monkeypatch.setenv("STREAMLIT_SERVER_MAX_UPLOAD_SIZE", "much")
+    assert main(["app"]) == 2
+    assert capsys.readouterr().err == (
+        "kafkaviz: STREAMLIT_SERVER_MAX_UPLOAD_SIZE is a number of MiB, not 'much'\n"
+    )
+    assert server == []
+
+
 def test_an_address_to_listen_on_is_one_of_this_machine(server, capsys):
     """What is none, and what is another machine's, is refused in one line."""
     for wrong in ("example.com", "1.2.3", "http://127.0.0.1", ""):

@@ -38,11 +38,16 @@ def reachable_addresses(listening: str) -> list[str]:
 
 def is_wildcard(address: str) -> bool:
     """Whether who listens there listens on all addresses of the machine."""
-    return not address or ipaddress.ip_address(address).is_unspecified
+    with suppress(ValueError):  # of a name
+        return not address or ipaddress.ip_address(address).is_unspecified
+    return False
 
 
 def _is_of_network(text: str) -> bool:
-    address = ipaddress.ip_address(text)
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:
+        return text != "localhost"
     return not (address.is_loopback or address.is_unspecified or address.is_multicast)
 
 

@@ -11,7 +11,7 @@ import ipaddress
 import os
 import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,6 +35,11 @@ NO_FRAMES = {
     "Content-Security-Policy": "frame-ancestors 'self'",
     "X-Frame-Options": "SAMEORIGIN",
     "Referrer-Policy": "same-origin",
+}
+# what Streamlit's own command takes from the environment, and st.App does not
+ENVIRONMENT_OPTIONS: dict[str, tuple[str, Callable[[str], object]]] = {
+    "STREAMLIT_SERVER_ADDRESS": ("server.address", str),
+    "STREAMLIT_SERVER_MAX_UPLOAD_SIZE": ("server.maxUploadSize", int),
 }
 METRICS_PATH = "/_stcore/metrics"  # what all visitors together hold is no visitor's business
 
@@ -119,6 +124,15 @@ def _is_address(name: str) -> bool:
     return True
 
 
+def environment_options(environment: Mapping[str, str]) -> dict[str, object]:
+    """Streamlit's options that an environment sets."""
+    return {
+        option: parse(environment[name])
+        for name, (option, parse) in ENVIRONMENT_OPTIONS.items()
+        if environment.get(name)
+    }
+
+
 def main(arguments: Sequence[str]) -> None:
     """Serves app.py until it is stopped.
 
@@ -133,6 +147,7 @@ def main(arguments: Sequence[str]) -> None:
         Middleware(StaticCompression),
     ]
     port = {"server.port": int(arguments[0])} if arguments else {}
+    options = environment_options(os.environ)
     opens_class = bool(os.environ.get(access.CLASS))
     app = st.App(
         APP, middleware=middleware, lifespan=class_start.open_class if opens_class else None
@@ -140,7 +155,7 @@ def main(arguments: Sequence[str]) -> None:
     # what is printed has the addresses that matter, and a browser that opens by itself has no chair
     quiet = {"logger.hideWelcomeMessage": True, "server.headless": True} if opens_class else {}
     # the file's list of hosts is for who runs app.py with Streamlit's own command
-    app.run(config={"server.allowedHosts": ["*"], **quiet, **port})
+    app.run(config={"server.allowedHosts": ["*"], **options, **quiet, **port})
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from kafkaviz.units import escape_controls
 # beside the package in a checkout; a wheel does not hold it
 APP = Path(__file__).parents[2] / "app.py"
 OWN_ADDRESS, ALL_ADDRESSES = "127.0.0.1", "0.0.0.0"
+# what Streamlit's own command takes from the environment too
 STREAMLIT_ADDRESS = "STREAMLIT_SERVER_ADDRESS"
 STREAMLIT_UPLOAD_SIZE = "STREAMLIT_SERVER_MAX_UPLOAD_SIZE"
 
@@ -103,9 +104,13 @@ def run(args: argparse.Namespace) -> int:
     if not APP.is_file():
         raise KafkavizError(message("errors.app_not_installed"))
     environment = os.environ | _settings(args)
-    if args.host is not None or args.port is not None:
-        default_address = ALL_ADDRESSES if args.opens_class else OWN_ADDRESS
-        _refuse_unusable(args.host or default_address, args.port)
+    size = environment.get(STREAMLIT_UPLOAD_SIZE) or "0"
+    if not (size.isascii() and size.isdecimal()):
+        fault = message("errors.no_upload_size", name=STREAMLIT_UPLOAD_SIZE, text=size)
+        raise KafkavizError(fault)
+    address = environment.get(STREAMLIT_ADDRESS)
+    if address or args.port is not None:
+        _refuse_unusable(address or OWN_ADDRESS, args.port)
     sys.stdout.flush()
     os.execve(sys.executable, _server(args.port), environment)
 
@@ -130,8 +135,8 @@ def _settings(args: argparse.Namespace) -> dict[str, str]:
         settings["KAFKAVIZ_LESSONS"] = _paths(args.lessons)
     if args.opens_class:
         settings["KAFKAVIZ_CLASS"] = language()
-        settings[STREAMLIT_ADDRESS] = os.environ.get(STREAMLIT_ADDRESS, ALL_ADDRESSES)
-        settings[STREAMLIT_UPLOAD_SIZE] = os.environ.get(STREAMLIT_UPLOAD_SIZE, "0")
+        settings[STREAMLIT_ADDRESS] = os.environ.get(STREAMLIT_ADDRESS) or ALL_ADDRESSES
+        settings[STREAMLIT_UPLOAD_SIZE] = os.environ.get(STREAMLIT_UPLOAD_SIZE) or "0"
     if args.host is not None:
         settings[STREAMLIT_ADDRESS] = args.host
     return settings

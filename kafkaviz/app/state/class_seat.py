@@ -126,6 +126,12 @@ def is_teacher() -> bool:
     return attendance is not None and attendance.is_teacher
 
 
+def is_learner() -> bool:
+    """Whether this session is at a seat."""
+    attendance = current()
+    return attendance is not None and not attendance.is_teacher
+
+
 def is_revealed(step: StepKey) -> bool | None:
     """Whether the class has seen the answers of a step; None where that is nothing to this session.
 

@@ -59,11 +59,10 @@ def render_part(key: str, render: Callable[[], None]) -> None:
     Args:
         key: one of PARTS.
     """
-    attendance = class_seat.current()
-    if attendance is None or attendance.is_teacher:
-        render()
-    else:
+    if class_seat.is_learner():
         st.fragment(partial(_run_part, render), key=key)()
+    else:
+        render()
 
 
 def _run_part(render: Callable[[], None]) -> None:
@@ -78,16 +77,21 @@ def set_picker_lesson(name: str) -> None:
     st.session_state[page_state.CLASS_PICKER] = name
 
 
-def keep_whole(lesson: str) -> None:
+def set_picker_track(track: str) -> None:
+    """Says which track the other picker shows, which is in no part of the page."""
+    st.session_state[page_state.CLASS_PICKER_TRACK] = track
+
+
+def keep_whole(lesson: str, track: str) -> None:
     """Runs the page as a whole where the learner went to what its parts alone cannot show.
 
     Args:
         lesson: that is shown.
+        track: in which.
     """
-    attendance = class_seat.current()
-    is_part = attendance is not None and not attendance.is_teacher
-    if is_part and (
+    if class_seat.is_learner() and (
         st.session_state.get(page_state.CLASS_PICKER) != lesson
+        or st.session_state.get(page_state.CLASS_PICKER_TRACK) != track
         or st.query_params.get(page_state.PAPER)
         or st.query_params.get(page_state.WORD)
     ):
@@ -96,8 +100,7 @@ def keep_whole(lesson: str) -> None:
 
 def _go_on() -> None:
     """Runs those parts alone, where a learner's page has them, else all of it."""
-    attendance = class_seat.current()
-    if attendance is not None and not attendance.is_teacher:
+    if class_seat.is_learner():
         with suppress(StreamlitAPIException):  # on paper there are none
             st.rerun(PARTS)
 
