@@ -86,6 +86,7 @@ def test_a_class_goes_along(server, browser, page):
         strip(learner).get_by_text(f"There is no class {code} on this server").wait_for()
 
 
+@pytest.mark.nightly
 def test_the_code_is_a_picture_for_a_phone(server, page):
     """Of a server that only this machine reaches there is none, and the dialog says what to do."""
     code = teach(page, server)

@@ -73,8 +73,8 @@ def leave() -> None:
 def follow() -> None:
     """Puts the step of the class into the address, for who is with the teacher.
 
-    Who went elsewhere stays there: an address that the class did not lead to is their own. Of a
-    teacher with two windows one follows the other so.
+    Who went elsewhere stays there: an address that the class did not lead to is their own, and so
+    is the glossary. Of a teacher with two windows one follows the other so.
     """
     attendance = current()
     if attendance is None:
@@ -82,7 +82,7 @@ def follow() -> None:
     st.session_state[page_state.CLASS_REVISION] = attendance.room.revision
     step, at = attendance.room.step, address_step()
     last = st.session_state.get(page_state.CLASS_STEP)
-    if step is None:
+    if step is None or is_aside():
         return
     is_led = at is None or at == last
     if attendance.is_teacher:
@@ -100,7 +100,7 @@ def return_to_class() -> None:
         return
     name, part = attendance.room.step
     if address_step() != attendance.room.step:
-        for key in (page_state.STEP, page_state.TYPED_ANSWER, page_state.PAPER):
+        for key in (page_state.STEP, page_state.TYPED_ANSWER, *page_state.ASIDE):
             st.query_params.pop(key, None)
     st.query_params[page_state.LESSON] = name
     st.query_params[page_state.PART] = str(part)
@@ -118,6 +118,11 @@ def lead(step: StepKey) -> None:
         attendance.room.show(step, st.query_params.get(page_state.TRACK, ""))
         st.session_state[page_state.CLASS_STEP] = step
         st.session_state[page_state.CLASS_REVISION] = attendance.room.revision
+
+
+def is_aside() -> bool:
+    """Whether the page shows something in the place of a step."""
+    return any(st.query_params.get(name) for name in page_state.ASIDE)
 
 
 def is_teacher() -> bool:

@@ -92,8 +92,7 @@ def keep_whole(lesson: str, track: str) -> None:
     if class_seat.is_learner() and (
         st.session_state.get(page_state.CLASS_PICKER) != lesson
         or st.session_state.get(page_state.CLASS_PICKER_TRACK) != track
-        or st.query_params.get(page_state.PAPER)
-        or st.query_params.get(page_state.WORD)
+        or class_seat.is_aside()
     ):
         st.rerun()
 
