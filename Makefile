@@ -12,13 +12,13 @@ PIP := $(PYTHON_OF_VENV) -m pip install --quiet --disable-pip-version-check
 INSTALL := PYTHONWARNINGS=ignore $(if $(UV),$(UV) pip install --quiet --compile-bytecode --python $(PYTHON_OF_VENV),$(PIP))
 
 .DEFAULT_GOAL := help
-.PHONY: help run test journeys nightly test-kafka lint bundles lessons take-away handouts docs screenshots contact-sheet fuzz soak audit bench bench-kafka
+.PHONY: help run test journeys nightly test-kafka lint bundles lessons take-away handouts docs screenshots contact-sheet fuzz soak classroom audit bench bench-kafka
 
 help: ## list what make can do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: $(INSTALLED) ## open the app on the sample broker; BROKER=path opens another, PORT=8600 listens there, LESSONS=folder adds lessons
-	@$(PYTHON_OF_VENV) -m kafkaviz app $(if $(BROKER),"$(BROKER)") $(if $(PORT),--port "$(PORT)") $(if $(LESSONS),--lessons "$(LESSONS)")
+run: $(INSTALLED) ## open the app on the sample broker; BROKER=path opens another, PORT=8600 listens there, LESSONS=folder adds lessons, CLASS=1 lets a class in
+	@$(PYTHON_OF_VENV) -m kafkaviz app $(if $(BROKER),"$(BROKER)") $(if $(PORT),--port "$(PORT)") $(if $(LESSONS),--lessons "$(LESSONS)") $(if $(CLASS),--class)
 
 test: $(INSTALLED_DEV) ## run the quick tests in WORKERS=2 processes; SLOW=1 adds browsers, Spark and whole brokers, NIGHTLY=1 all
 	@$(PYTHON_OF_VENV) -m pytest -q -n $(or $(WORKERS),2) --dist loadfile --no-loadscope-reorder \
@@ -73,6 +73,9 @@ fuzz: $(INSTALLED_DEV) ## feed every reader damaged input for MINUTES=10, SEED=1
 
 soak: $(INSTALLED_DEV) ## open DIRECTORIES=200 in turn in one server with Spark, and tell what it holds; half an hour
 	@DIRECTORIES="$(DIRECTORIES)" $(PYTHON_OF_VENV) -m tests.soak
+
+classroom: $(INSTALLED_DEV) ## lead SEATS=20 learners of one class through the short track, and tell what each step takes, and what the server holds
+	@SEATS="$(SEATS)" STEPS="$(STEPS)" $(PYTHON_OF_VENV) -m tests.soak.classroom
 
 audit: | $(PYTHON_OF_VENV) ## hold requirements.lock to the known vulnerabilities, with a pip-audit that is thrown away; needs a network
 	@folder="$$(mktemp -d)" && trap 'rm -rf "$$folder"' EXIT && grep -v '^-e ' requirements.lock > "$$folder/packages.txt" && \

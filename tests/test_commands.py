@@ -226,6 +226,49 @@ def test_the_names_of_the_server_reach_it(server, capsys):
         assert stop.value.code == 2 and "is no name of a host" in capsys.readouterr().err
 
 
+def test_a_class_is_served_to_the_network(server, monkeypatch):
+    """In the language of the command, and without uploads; --host says otherwise where."""
+    for name in ("STREAMLIT_SERVER_ADDRESS", "STREAMLIT_SERVER_MAX_UPLOAD_SIZE", "KAFKAVIZ_CLASS"):
+        monkeypatch.delenv(name, raising=False)
+    for line in ("app", "app --class --language zh", "app --class --host localhost"):
+        main(line.split())
+    settings = [
+        [
+            environment.get(name)
+            for name in (
+                "KAFKAVIZ_CLASS",
+                "STREAMLIT_SERVER_ADDRESS",
+                "STREAMLIT_SERVER_MAX_UPLOAD_SIZE",
+            )
+        ]
+        for _, _, environment in server
+    ]
+    assert settings == [[None, None, None], ["zh", "0.0.0.0", "0"], ["en", "127.0.0.1", "0"]]
+
+
+def test_a_size_of_uploads_is_a_number(server, monkeypatch, capsys):
+    """What Streamlit's own variable holds."""
+    monkeypatch.setenv("STREAMLIT_SERVER_MAX_UPLOAD_SIZE", "much")
+    assert main(["app"]) == 2
+    assert capsys.readouterr().err == (
+        "kafkaviz: STREAMLIT_SERVER_MAX_UPLOAD_SIZE is a number of MiB, not 'much'\n"
+    )
+    assert server == []
+
+
+def test_an_address_to_listen_on_is_one_of_this_machine(server, capsys):
+    """What is none, and what is another machine's, is refused in one line."""
+    for wrong in ("example.com", "1.2.3", "http://127.0.0.1", ""):
+        with pytest.raises(SystemExit) as stop:
+            main(["app", "--host", wrong])
+        assert stop.value.code == 2 and "is no address to listen on" in capsys.readouterr().err
+    assert main(["app", "--host", "192.0.2.1"]) == 2
+    assert capsys.readouterr().err == (
+        "kafkaviz: this machine has no address 192.0.2.1; give one of its own, or 0.0.0.0 for all\n"
+    )
+    assert server == []
+
+
 def test_a_port_in_use_is_reported(server, capsys):
     """In one line of ours, before the server starts."""
     with create_server(("127.0.0.1", 0)) as listener:

@@ -6,10 +6,9 @@ from contextlib import suppress
 
 import segno
 
-NOWHERE = (
-    "192.0.2.1",
-    9,
-)  # an address of documentation (RFC 5737): asking for the way sends nothing
+# an address of documentation (RFC 5737): asking for the way to it sends nothing
+NOWHERE = ("192.0.2.1", 9)
+HALVES = " ▀▄█"  # none, the upper, the lower and both of two modules
 
 
 def addresses() -> list[str]:
@@ -26,8 +25,29 @@ def addresses() -> list[str]:
     return [address for address in dict.fromkeys(candidates) if _is_of_network(address)]
 
 
+def reachable_addresses(listening: str) -> list[str]:
+    """Where others in the network reach a server.
+
+    Args:
+        listening: the address that it listens on.
+    """
+    if is_wildcard(listening):
+        return addresses()
+    return [listening] if _is_of_network(listening) else []
+
+
+def is_wildcard(address: str) -> bool:
+    """Whether who listens there listens on all addresses of the machine."""
+    with suppress(ValueError):  # of a name
+        return not address or ipaddress.ip_address(address).is_unspecified
+    return False
+
+
 def _is_of_network(text: str) -> bool:
-    address = ipaddress.ip_address(text)
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:
+        return text != "localhost"
     return not (address.is_loopback or address.is_unspecified or address.is_multicast)
 
 
@@ -40,9 +60,8 @@ def qr_text(address: str) -> str:
         [bool(module) for module in row] for row in segno.make_qr(address).matrix_iter(border=2)
     ]
     rows += [[False] * len(rows[0])] * (len(rows) % 2)
-    halves = {(False, False): " ", (True, False): "▀", (False, True): "▄", (True, True): "█"}
     lines = (
-        "".join(halves[upper, lower] for upper, lower in zip(*pair, strict=True))
+        "".join(HALVES[upper + 2 * lower] for upper, lower in zip(*pair, strict=True))
         for pair in zip(rows[::2], rows[1::2], strict=True)
     )
     return "\n".join(f"\x1b[30;107m{line}\x1b[0m" for line in lines)

@@ -11,7 +11,7 @@ import ipaddress
 import os
 import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,8 +21,10 @@ from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse
 from starlette.websockets import WebSocketClose
 
+from kafkaviz.app import class_start
 from kafkaviz.app.class_feed import ClassFeed
 from kafkaviz.app.compression import StaticCompression
+from kafkaviz.app.state import access
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -33,6 +35,11 @@ NO_FRAMES = {
     "Content-Security-Policy": "frame-ancestors 'self'",
     "X-Frame-Options": "SAMEORIGIN",
     "Referrer-Policy": "same-origin",
+}
+# what Streamlit's own command takes from the environment, and st.App does not
+ENVIRONMENT_OPTIONS: dict[str, tuple[str, Callable[[str], object]]] = {
+    "STREAMLIT_SERVER_ADDRESS": ("server.address", str),
+    "STREAMLIT_SERVER_MAX_UPLOAD_SIZE": ("server.maxUploadSize", int),
 }
 METRICS_PATH = "/_stcore/metrics"  # what all visitors together hold is no visitor's business
 
@@ -117,6 +124,15 @@ def _is_address(name: str) -> bool:
     return True
 
 
+def environment_options(environment: Mapping[str, str]) -> dict[str, object]:
+    """Streamlit's options that an environment sets."""
+    return {
+        option: parse(environment[name])
+        for name, (option, parse) in ENVIRONMENT_OPTIONS.items()
+        if environment.get(name)
+    }
+
+
 def main(arguments: Sequence[str]) -> None:
     """Serves app.py until it is stopped.
 
@@ -131,8 +147,15 @@ def main(arguments: Sequence[str]) -> None:
         Middleware(StaticCompression),
     ]
     port = {"server.port": int(arguments[0])} if arguments else {}
+    options = environment_options(os.environ)
+    opens_class = bool(os.environ.get(access.CLASS))
+    app = st.App(
+        APP, middleware=middleware, lifespan=class_start.open_class if opens_class else None
+    )
+    # what is printed has the addresses that matter, and a browser that opens by itself has no chair
+    quiet = {"logger.hideWelcomeMessage": True, "server.headless": True} if opens_class else {}
     # the file's list of hosts is for who runs app.py with Streamlit's own command
-    st.App(APP, middleware=middleware).run(config={"server.allowedHosts": ["*"], **port})
+    app.run(config={"server.allowedHosts": ["*"], **options, **quiet, **port})
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
 """kafkaviz app: opens the web app on a broker directory."""
 
 import argparse
+import errno
+import ipaddress
 import json
 import os
 import socket
@@ -8,15 +10,24 @@ import sys
 from pathlib import Path
 
 from kafkaviz.errors import KafkavizError, translate_os_errors
-from kafkaviz.messages import message, say
+from kafkaviz.messages import language, message, say
 from kafkaviz.units import escape_controls
 
 # beside the package in a checkout; a wheel does not hold it
 APP = Path(__file__).parents[2] / "app.py"
+OWN_ADDRESS, ALL_ADDRESSES = "127.0.0.1", "0.0.0.0"
+# what Streamlit's own command takes from the environment too
+STREAMLIT_ADDRESS = "STREAMLIT_SERVER_ADDRESS"
+STREAMLIT_UPLOAD_SIZE = "STREAMLIT_SERVER_MAX_UPLOAD_SIZE"
 
 EPILOG = """\
 It serves pages until it is stopped, so there is no --json: what the pages show, `check`, `lookup`,
 `dump` and `ingest` print.
+
+--class listens on all addresses of this machine, unless --host names one, and prints the code of a
+class, the link and the QR code for its learners, and the link for its teacher. Who joins opens the
+samples, DIR and what is below --allow-root; nobody uploads. The class is in the server's memory and
+ends with it.
 
 Example: kafkaviz app /var/lib/kafka/data --port 8600"""
 
@@ -39,6 +50,18 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         nargs="?",
         type=Path,
         help="a broker directory, or a .tar, .tar.gz or .zip of one",
+    )
+    parser.add_argument(
+        "--class",
+        dest="opens_class",
+        action="store_true",
+        help="open a class of the Workshop, and let this machine's network in",
+    )
+    parser.add_argument(
+        "--host",
+        metavar="ADDRESS",
+        type=_parse_address,
+        help="the address to listen on (default: 127.0.0.1; with --class 0.0.0.0, which is all)",
     )
     parser.add_argument(
         "--port",
@@ -81,8 +104,13 @@ def run(args: argparse.Namespace) -> int:
     if not APP.is_file():
         raise KafkavizError(message("errors.app_not_installed"))
     environment = os.environ | _settings(args)
-    if args.port is not None:
-        _refuse_busy_port(args.port)
+    size = environment.get(STREAMLIT_UPLOAD_SIZE) or "0"
+    if not (size.isascii() and size.isdecimal()):
+        fault = message("errors.no_upload_size", name=STREAMLIT_UPLOAD_SIZE, text=size)
+        raise KafkavizError(fault)
+    address = environment.get(STREAMLIT_ADDRESS)
+    if address or args.port is not None:
+        _refuse_unusable(address or OWN_ADDRESS, args.port)
     sys.stdout.flush()
     os.execve(sys.executable, _server(args.port), environment)
 
@@ -105,6 +133,12 @@ def _settings(args: argparse.Namespace) -> dict[str, str]:
         settings["KAFKAVIZ_ALLOW_HOST"] = ",".join(args.allow_host)
     if args.lessons is not None:
         settings["KAFKAVIZ_LESSONS"] = _paths(args.lessons)
+    if args.opens_class:
+        settings["KAFKAVIZ_CLASS"] = language()
+        settings[STREAMLIT_ADDRESS] = os.environ.get(STREAMLIT_ADDRESS) or ALL_ADDRESSES
+        settings[STREAMLIT_UPLOAD_SIZE] = os.environ.get(STREAMLIT_UPLOAD_SIZE) or "0"
+    if args.host is not None:
+        settings[STREAMLIT_ADDRESS] = args.host
     return settings
 
 
@@ -130,23 +164,29 @@ def _server(port: int | None) -> list[str]:
     ]
 
 
-def _refuse_busy_port(port: int) -> None:
-    """Refuses a port on which something listens already.
+def _refuse_unusable(address: str, port: int | None) -> None:
+    """Refuses an address that is not this machine's, or a port on which something listens already.
 
     Streamlit's own words come with a date and no advice.
 
+    Args:
+        port: None where the server takes the next free one.
+
     Raises:
-        KafkavizError: something listens there.
+        KafkavizError: nothing can listen there.
     """
-    with socket.socket() as probe:
-        # else one that was served a minute ago would count
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-        except PermissionError:
-            raise KafkavizError(message("errors.port_not_allowed", port=port)) from None
-        except OSError:
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    try:
+        with socket.socket(family) as probe:
+            # else one that was served a minute ago would count
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((address, port or 0))
+    except PermissionError:
+        raise KafkavizError(message("errors.port_not_allowed", port=port)) from None
+    except OSError as fault:
+        if fault.errno == errno.EADDRINUSE:
             raise KafkavizError(message("errors.port_in_use", port=port)) from None
+        raise KafkavizError(message("errors.address_not_own", address=address)) from None
 
 
 def _readable(path: Path) -> Path:
@@ -162,6 +202,18 @@ def _readable(path: Path) -> Path:
         if not os.access(path, os.R_OK | (os.X_OK if path.is_dir() else 0)):
             raise PermissionError
     return path.resolve()
+
+
+def _parse_address(text: str) -> str:
+    """An address to listen on; localhost is one too."""
+    if text == "localhost":
+        return OWN_ADDRESS
+    try:
+        return str(ipaddress.ip_address(text))
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            say("cli_app.no_address", address=escape_controls(text))
+        ) from None
 
 
 def _parse_host(text: str) -> str:

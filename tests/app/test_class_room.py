@@ -272,6 +272,31 @@ def test_many_learners_at_once_lose_no_answer(room):
     assert [room.tally(("lesson", number)).chosen for number in range(50)] == [20] * 50
 
 
+def test_who_comes_at_once_sits_alone(room):
+    """Sixty pages that take a seat together have sixty numbers, while a teacher counts them."""
+    seats, tallies, start = [], [], threading.Barrier(MAX_SEATS + 1)
+
+    def join() -> None:
+        start.wait()
+        seats.append(room.take_seat())
+
+    def count() -> None:
+        start.wait()
+        while len(tallies) < 200:
+            tallies.append(room.tally(STEP).seats)
+            room.stuck_seats(has_question=True, has_task=True)
+
+    threads = [threading.Thread(target=join) for _ in range(MAX_SEATS)]
+    threads.append(threading.Thread(target=count))
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(seat.number for seat in seats) == [*range(1, MAX_SEATS + 1)]
+    assert len({seat.token for seat in seats}) == MAX_SEATS
+    assert tallies == sorted(tallies) and room.tally(STEP).seats == MAX_SEATS
+
+
 class _School(RuleBasedStateMachine):
     """Whatever visitors do in whatever order, a server holds so much and no more."""
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from kafkaviz.app.server import FrameGuard, HostCheck, host_names
+from kafkaviz.app.server import FrameGuard, HostCheck, environment_options, host_names
 
 HANDSHAKE = (
     "GET /_stcore/stream HTTP/1.1",
@@ -116,6 +116,14 @@ def test_what_the_server_holds_is_sent_to_nobody():
         _responses(guard, "localhost", path=f"/_stcore/{path}")[0]["status"]
         for path in ("metrics", "health")
     ] == [404, 200]
+
+
+def test_settings_of_the_environment_reach_the_server():
+    """st.App looks for none of them there."""
+    environment = {"STREAMLIT_SERVER_ADDRESS": "0.0.0.0", "STREAMLIT_SERVER_MAX_UPLOAD_SIZE": "0"}
+    options = {"server.address": "0.0.0.0", "server.maxUploadSize": 0}
+    assert environment_options(environment) == options
+    assert environment_options({"STREAMLIT_SERVER_ADDRESS": ""}) == {}
 
 
 def _status(address: str, **headers: str) -> int:

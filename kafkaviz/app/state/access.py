@@ -20,6 +20,7 @@ from kafkaviz.messages import message
 
 SAMPLES = Path(__file__).parents[3] / "sample_data"
 ALLOW_ROOT = "KAFKAVIZ_ALLOW_ROOT"
+CLASS = "KAFKAVIZ_CLASS"  # the language in which `kafkaviz app --class` speaks; else not there
 
 
 def samples() -> list[Path]:
@@ -99,7 +100,8 @@ def roots() -> tuple[Path, ...] | None:
     """Below what directories may be opened, beside the samples and what was uploaded.
 
     KAFKAVIZ_ALLOW_ROOT holds one directory, several as PATH does, or a JSON list of them. Without
-    it a server that others can reach opens what it was started with, and nothing else.
+    it a server that others can reach, or that was started for a class, opens what it was started
+    with, and nothing else.
 
     Returns:
         None where everything may.
@@ -107,7 +109,7 @@ def roots() -> tuple[Path, ...] | None:
     directories = parse_directories(os.environ.get(ALLOW_ROOT, ""))
     if directories:
         return directories
-    if not is_reached_by_others():
+    if not (is_reached_by_others() or os.environ.get(CLASS)):
         return None
     return tuple(Path(path) for path in [os.environ.get("KAFKAVIZ_DIR")] if path)
 
@@ -129,6 +131,11 @@ def parse_directories(variable: str) -> tuple[Path, ...]:
 
 def _split_path_variable(variable: str) -> tuple[Path, ...]:
     return tuple(Path(directory) for directory in variable.split(os.pathsep) if directory)
+
+
+def takes_uploads() -> bool:
+    """Whether visitors may upload archives: of a class nobody does."""
+    return int(st.get_option("server.maxUploadSize")) > 0
 
 
 def is_shared() -> bool:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from kafkaviz import messages
 from kafkaviz.app.state import page_state
 from kafkaviz.app.state.class_room import ClassRoom, ClassRooms, StepKey
 
@@ -46,6 +47,12 @@ def current() -> Attendance | None:
     return Attendance(room, token, is_teacher=False) if room.seat(token) else None
 
 
+def join_query(code: str, language: str) -> dict[str, str]:
+    """The address parameters of a link into a class; of English nothing is said."""
+    spoken = {} if language == messages.ENGLISH else {page_state.LANGUAGE: language}
+    return {page_state.CLASS: code} | spoken
+
+
 def enter(room: ClassRoom, token: str) -> None:
     """Attends a class from now on, as whom the token says."""
     st.query_params[page_state.CLASS] = room.code
@@ -66,8 +73,8 @@ def leave() -> None:
 def follow() -> None:
     """Puts the step of the class into the address, for who is with the teacher.
 
-    Who went elsewhere stays there: an address that the class did not lead to is their own. Of a
-    teacher with two windows one follows the other so.
+    Who went elsewhere stays there: an address that the class did not lead to is their own, and so
+    is the glossary. Of a teacher with two windows one follows the other so.
     """
     attendance = current()
     if attendance is None:
@@ -75,7 +82,7 @@ def follow() -> None:
     st.session_state[page_state.CLASS_REVISION] = attendance.room.revision
     step, at = attendance.room.step, address_step()
     last = st.session_state.get(page_state.CLASS_STEP)
-    if step is None:
+    if step is None or is_aside():
         return
     is_led = at is None or at == last
     if attendance.is_teacher:
@@ -93,7 +100,7 @@ def return_to_class() -> None:
         return
     name, part = attendance.room.step
     if address_step() != attendance.room.step:
-        for key in (page_state.STEP, page_state.TYPED_ANSWER, page_state.PAPER):
+        for key in (page_state.STEP, page_state.TYPED_ANSWER, *page_state.ASIDE):
             st.query_params.pop(key, None)
     st.query_params[page_state.LESSON] = name
     st.query_params[page_state.PART] = str(part)
@@ -113,10 +120,21 @@ def lead(step: StepKey) -> None:
         st.session_state[page_state.CLASS_REVISION] = attendance.room.revision
 
 
+def is_aside() -> bool:
+    """Whether the page shows something in the place of a step."""
+    return any(st.query_params.get(name) for name in page_state.ASIDE)
+
+
 def is_teacher() -> bool:
     """Whether this session teaches."""
     attendance = current()
     return attendance is not None and attendance.is_teacher
+
+
+def is_learner() -> bool:
+    """Whether this session is at a seat."""
+    attendance = current()
+    return attendance is not None and not attendance.is_teacher
 
 
 def is_revealed(step: StepKey) -> bool | None:

@@ -88,6 +88,7 @@ PROJECTOR = "projector"  # Workshop: title, question and figure alone, large
 # Workshop: the code of the class; the steps of the session, all where it is not there
 CLASS, TRACK = "class", "track"
 WORD, ALL_WORDS = "word", "all"  # Workshop: the glossary, and the word that is looked at in it
+ASIDE = (PAPER, WORD)  # Workshop: what stands in the place of a step
 LANGUAGE = "lang"  # en or zh
 
 # Session keys: what must outlive a rerun, but means nothing in a link.
@@ -121,7 +122,8 @@ WORKSHOP = "kv_workshop"
 CLASS_TOKENS = "kv_class_tokens"
 # Workshop: where the class led this session last, and the revision that its page shows
 CLASS_STEP, CLASS_REVISION = "kv_class_step", "kv_class_revision"
-CLASS_PICKER = "kv_class_picker"  # Workshop: the lesson that the picker of a learner's page shows
+# Workshop: the lesson and the track that the pickers of a learner's page show
+CLASS_PICKER, CLASS_PICKER_TRACK = "kv_class_picker", "kv_class_picker_track"
 CLASS_NOTE = "kv_class_note"  # Workshop: why the code that was typed leads to no class
 # the topic-partitions and segments that this session has looked at, newest first
 VISITS = "kv_visited"

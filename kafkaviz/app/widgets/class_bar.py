@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
@@ -22,7 +22,7 @@ from kafkaviz.app.state.class_room import ClassFull, ClassRoom, StepKey, StuckSe
 from kafkaviz.app.state.class_seat import ROOMS, Attendance
 from kafkaviz.app.widgets import elements
 from kafkaviz.figures.text import error_text
-from kafkaviz.messages import say, say_count
+from kafkaviz.messages import language, say, say_count
 
 CSS = Path(__file__).with_suffix(".css")
 POLL_S = 1.0  # of the teacher's page
@@ -59,11 +59,10 @@ def render_part(key: str, render: Callable[[], None]) -> None:
     Args:
         key: one of PARTS.
     """
-    attendance = class_seat.current()
-    if attendance is None or attendance.is_teacher:
-        render()
-    else:
+    if class_seat.is_learner():
         st.fragment(partial(_run_part, render), key=key)()
+    else:
+        render()
 
 
 def _run_part(render: Callable[[], None]) -> None:
@@ -78,25 +77,29 @@ def set_picker_lesson(name: str) -> None:
     st.session_state[page_state.CLASS_PICKER] = name
 
 
-def keep_whole(lesson: str) -> None:
+def set_picker_track(track: str) -> None:
+    """Says which track the other picker shows, which is in no part of the page."""
+    st.session_state[page_state.CLASS_PICKER_TRACK] = track
+
+
+def keep_whole(lesson: str, track: str) -> None:
     """Runs the page as a whole where the learner went to what its parts alone cannot show.
 
     Args:
         lesson: that is shown.
+        track: in which.
     """
-    attendance = class_seat.current()
-    is_part = attendance is not None and not attendance.is_teacher
-    if is_part and (
+    if class_seat.is_learner() and (
         st.session_state.get(page_state.CLASS_PICKER) != lesson
-        or st.query_params.get(page_state.PAPER)
+        or st.session_state.get(page_state.CLASS_PICKER_TRACK) != track
+        or class_seat.is_aside()
     ):
         st.rerun()
 
 
 def _go_on() -> None:
     """Runs those parts alone, where a learner's page has them, else all of it."""
-    attendance = class_seat.current()
-    if attendance is not None and not attendance.is_teacher:
+    if class_seat.is_learner():
         with suppress(StreamlitAPIException):  # on paper there are none
             st.rerun(PARTS)
 
@@ -110,7 +113,11 @@ def render_button() -> None:
         return
     # a popover of another key is another one, and closed
     with st.popover(
-        say("class.title"), icon=":material/groups:", type="tertiary", key="kv_class_way_in"
+        say("class.title"),
+        icon=":material/groups:",
+        type="tertiary",
+        key="kv_class_way_in",
+        help=say("class.title_help"),
     ):
         st.markdown(say("class.join_words"))
         with st.container(horizontal=True, vertical_alignment="bottom", gap=8):
@@ -217,7 +224,7 @@ def _link(code: str, attendance: Attendance | None) -> None:
 
 
 def _no_class(code: str) -> None:
-    _say_status(say("class.gone", code=clean_code(code)[:12]), say("class.gone_words"))
+    _say_status(say("class.no_such_code", code=clean_code(code)[:12]), say("class.gone_words"))
     st.button(say("class.alone"), key="kv_class_leave", on_click=class_seat.leave)
 
 
@@ -384,7 +391,7 @@ def _code_dialog(code: str) -> None:
 def join_addresses(code: str) -> list[str]:
     """What learners open; nothing where only this machine reaches the server."""
     url = urlsplit(st.context.url or "")
-    query = f"{page_state.CLASS}={code}"
+    query = urlencode(class_seat.join_query(code, language()))
     if url.hostname and not access.is_own_machine(url.hostname):
         return [urlunsplit((url.scheme, url.netloc, url.path, query, ""))]
     if not access.is_reached_by_others():
@@ -392,7 +399,7 @@ def join_addresses(code: str) -> list[str]:
     port = f":{url.port}" if url.port else ""
     return [
         urlunsplit((url.scheme, f"{address}{port}", url.path, query, ""))
-        for address in network.addresses()
+        for address in network.reachable_addresses(st.get_option("server.address") or "")
     ]
 
 

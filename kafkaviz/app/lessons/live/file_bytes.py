@@ -13,7 +13,7 @@ from kafkaviz.app.lessons.live import block_location
 from kafkaviz.app.lessons.live.figure import PAPER_ROWS, Destination, LessonFigure, block_key
 from kafkaviz.app.state import page_state
 from kafkaviz.app.state.page_location import SegmentLocation
-from kafkaviz.app.widgets import elements
+from kafkaviz.app.widgets import charts, elements
 from kafkaviz.app.widgets.tables import table
 from kafkaviz.figures.segment import segment_bytes
 from kafkaviz.figures.segment.segment_tables import PinnedRow
@@ -37,21 +37,30 @@ class LessonFile:
     other_file: FileInfo | None = None
 
     def view(self, block: LessonBlock, key: str) -> tuple[segment_bytes.BytesView, str]:
-        """The bytes that the component asked for, and the name of what it shows."""
+        """The bytes that the component asked for, and the name of what it shows.
+
+        What all readers see first is kept for them.
+        """
         content_key = f"{block_key(block)} {self.location.snapshot.key}"
         request = bytes_component.byte_request(content_key, key)
         window = segment_bytes.ByteWindow(request.get("outer"), request.get("inner"))
+        if window == segment_bytes.ByteWindow():
+            view = charts.view(("bytes", content_key), lambda: self._read(block, window))
+            return view, content_key
+        return self._read(block, window), content_key
+
+    def _read(
+        self, block: LessonBlock, window: segment_bytes.ByteWindow
+    ) -> segment_bytes.BytesView:
         if self.other_file is not None:
-            return segment_bytes.file_view(
-                self.other_file, block["file"], window, block["byte"]
-            ), content_key
+            return segment_bytes.file_view(self.other_file, block["file"], window, block["byte"])
         return segment_bytes.view(
             cast(Anatomy, self.anatomy),
             block["file"],
             *cast(PinnedRow, self.selected_rows),
             window=window,
             initial=segment_bytes.InitialByte(block["byte"]),
-        ), content_key
+        )
 
 
 def _make(block: LessonBlock) -> LessonFile:

@@ -12,7 +12,7 @@ from kafkaviz.app.frame import frame
 from kafkaviz.app.pages.broker.head import render_head, render_page_links
 from kafkaviz.app.pages.broker.partition_table import render_partition_table
 from kafkaviz.app.pages.broker.segment_map import render_segment_map
-from kafkaviz.app.state import page_location, page_state
+from kafkaviz.app.state import access, page_location, page_state
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import faults, ingest_status, upload
 from kafkaviz.messages import say
@@ -87,7 +87,9 @@ def _render_path_form(location: Location) -> DeltaGenerator:
                 st.session_state.get(page_state.OPEN_COUNT, 0) + 1
             )
             st.switch_page("app.py", query_params=page_state.address(new_directory))
-        if st.button(say("broker.upload"), icon=":material/upload:", key="kv_upload"):
+        if access.takes_uploads() and st.button(
+            say("broker.upload"), icon=":material/upload:", key="kv_upload"
+        ):
             upload.dialog()
         return st.empty()
 

@@ -64,14 +64,15 @@ def _render_body(lessons: Sequence[Lesson]) -> None:
     """The class, the way through the lessons, and the step that the address names by now."""
     class_seat.follow()
     position = lesson_state.current_position(lessons)
-    _render_class(position)
-    _render_navigation(lessons, position)
-    if st.query_params.get(page_state.NOTES):
-        handout.render_notes(lessons, position)
-    else:
-        render_step(lessons, position)
+    with st.container(key="kv_body", gap=None):  # a part that runs by itself has gaps of its own
+        _render_class(position)
+        _render_navigation(lessons, position)
+        if st.query_params.get(page_state.NOTES):
+            handout.render_notes(lessons, position)
+        else:
+            render_step(lessons, position)
     lesson_state.remember_address()
-    class_bar.keep_whole(position.lesson.name)
+    class_bar.keep_whole(position.lesson.name, lesson_state.track())
 
 
 def _render_class(position: LessonPosition) -> None:
@@ -125,6 +126,7 @@ def _render_crumbs(lessons: Sequence[Lesson], position: LessonPosition | None) -
         return
     st.html('<span class="kv-sep" aria-hidden="true">›</span>', width="content")
     _render_track_picker(lessons)
+    class_bar.set_picker_track(lesson_state.track())
     st.html('<span class="kv-sep" aria-hidden="true">›</span>', width="content")
     class_bar.render_part("kv_class_crumb", lambda: _render_lesson_picker(lessons))
 
@@ -199,7 +201,8 @@ def _render_tools(position: LessonPosition | None) -> None:
         else:
             class_bar.render_button()
             projector.render_button()
-            teacher.notes_button()
+            if not class_seat.is_learner():
+                teacher.notes_button()
         label = say("workshop.lesson" if is_paper else "workshop.paper")
         st.button(
             label,

@@ -1,0 +1,97 @@
+"""A class in two browsers: a learner's page goes along by itself, and a reload loses nobody."""
+
+import pytest
+
+from tests.support.browser import heading, sync_api, watched
+
+pytestmark = pytest.mark.browser
+axe = pytest.importorskip(
+    "axe_playwright_python.sync_playwright",
+    reason="needs axe-core: pip install -r requirements-dev.txt",
+)
+BAR = """choice => {
+    const {width, backgroundColor} = getComputedStyle(choice, '::before');
+    return parseFloat(width) / choice.clientWidth > 0.9 && backgroundColor !== 'rgba(0, 0, 0, 0)';
+}"""
+GRAVE, TRIES, SETTLED_MS = ("serious", "critical"), 8, 350
+
+
+def button(page, key: str):
+    """The button of a key."""
+    return page.locator(f".st-key-{key} button").first
+
+
+def strip(page):
+    """What the class says above the step."""
+    return page.locator(".kv-class")
+
+
+def assert_axe_finds_nothing_grave(page) -> None:
+    """Once Streamlit has drawn what it fades."""
+    for _ in range(TRIES):
+        run = axe.Axe().run(page, options={"resultTypes": ["violations"]})
+        grave = [
+            (violation["id"], violation["nodes"][0]["target"])
+            for violation in run.response["violations"]
+            if violation["impact"] in GRAVE
+        ]
+        if not grave:
+            return
+        page.wait_for_timeout(SETTLED_MS)
+    assert grave == []
+
+
+def teach(page, server: str) -> str:
+    """Opens a class at a step with a question; its code."""
+    page.goto(f"{server}/workshop?lesson=last-offset&at=1&track=short")
+    page.get_by_role("button", name="Class", exact=True).click()
+    button(page, "kv_class_teach").click()
+    button(page, "kv_class_reveal").wait_for()
+    return strip(page).locator("b").inner_text().removeprefix("Class ")
+
+
+def join(page, server: str, code: str) -> None:
+    """Takes a seat in a class, at the step that its teacher shows."""
+    page.goto(f"{server}/workshop?class={code}")
+    button(page, "kv_class_seat").click()
+    strip(page).get_by_text("You are at seat 1 · With the teacher").wait_for()
+    heading(page, "When does an entry appear?")
+
+
+def test_a_class_goes_along(server, browser, page):
+    """An answer is a bar to the teacher, and nothing is told before the reveal; the next step comes
+    to the learner untouched; both may reload.
+    """
+    code = teach(page, server)
+    with watched(browser, width=1024, theme="dark") as learner:
+        join(learner, server, code)
+        button(learner, "kv_choice_2").click()
+        strip(page).get_by_text("1 of 1 answered").wait_for()
+        choice = page.locator(".st-key-kv_choice_2 button")
+        sync_api.expect(choice).to_have_css("--kv-count", "'1'")
+        assert choice.evaluate(BAR)
+        learner.get_by_text("Your answer is in. The teacher reveals what is right.").wait_for()
+        assert learner.locator(".kv-told, .kv-class-counts").count() == 0
+        assert_axe_finds_nothing_grave(learner)
+        learner.reload()
+        strip(learner).get_by_text("You are at seat 1").wait_for()
+        page.reload()
+        button(page, "kv_class_reveal").click()
+        learner.get_by_text("Right", exact=True).wait_for()
+        button(page, "kv_next").click()
+        heading(learner, "What the entry says")
+        assert_axe_finds_nothing_grave(page)
+        button(page, "kv_class_end").click()
+        button(page, "kv_class_end_now").click()
+        strip(learner).get_by_text(f"There is no class {code} on this server").wait_for()
+
+
+@pytest.mark.nightly
+def test_the_code_is_a_picture_for_a_phone(server, page):
+    """Of a server that only this machine reaches there is none, and the dialog says what to do."""
+    code = teach(page, server)
+    button(page, "kv_class_show").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_text("Only this machine reaches this server").wait_for()
+    assert dialog.locator(".kv-class-code").inner_text() == code
+    assert dialog.locator(".kv-class-qr").count() == 0

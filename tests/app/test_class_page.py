@@ -1,0 +1,227 @@
+"""A class on the Workshop's page without a browser: what its teacher sees, and what learners see."""
+
+import re
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from kafkaviz.app import lessons
+from kafkaviz.app.class_feed import ClassFeed
+from kafkaviz.app.state import class_seat, page_state
+from kafkaviz.app.state.class_room import MAX_ROOMS, MAX_SEATS, ClassRooms
+from kafkaviz.app.widgets import class_bar
+from tests.support.pages import assert_no_exception, open_page, page_html, press_button, query_value
+
+VERDICTS = (">Right<", ">Not so<")
+
+
+@pytest.fixture(autouse=True)
+def rooms(starts, monkeypatch) -> ClassRooms:
+    """No Spark, no lessons from the environment, and no class of another test."""
+    monkeypatch.delenv(lessons.LESSONS, raising=False)
+    rooms = ClassRooms()
+    for module in (class_seat, class_bar):
+        monkeypatch.setattr(module, "ROOMS", rooms)
+    monkeypatch.setattr(ClassFeed, "is_served", True)
+    return rooms
+
+
+def taught(**query: str) -> AppTest:
+    """The page of a teacher who has opened a class at this address."""
+    return press_button(open_page("workshop", **query), "kv_class_teach")
+
+
+def joined(teacher: AppTest, **query: str) -> AppTest:
+    """The page of a learner who has taken a seat."""
+    code = query_value(teacher, page_state.CLASS)
+    return press_button(open_page("workshop", **{"class": code} | query), "kv_class_seat")
+
+
+def again(at: AppTest) -> AppTest:
+    """The page after a rerun, as the feed of the class or a timer asks for it."""
+    return assert_no_exception(at.run())
+
+
+def strip(at: AppTest) -> str:
+    """What the class says above the step."""
+    texts = re.findall(r'<div class="kv-class">(.*?)</div>', page_html(at))
+    return re.sub(r"\s+", " ", re.sub(r"<svg.*?</svg>|<[^>]+>", " ", " ".join(texts))).strip()
+
+
+def heading(at: AppTest) -> str:
+    """The title of the step."""
+    return re.search(r"<h1>(.*?)</h1>", page_html(at))[1]
+
+
+def keys(at: AppTest) -> set[str]:
+    """The keys of the page's buttons."""
+    return {button.key for button in at.button}
+
+
+def test_learners_go_where_the_teacher_goes():
+    """A page that is at no other step follows, with the teacher's track."""
+    teacher = taught(lesson="last-offset", at="1", track="short")
+    learner = joined(teacher)
+    assert heading(learner) == "When does an entry appear?"
+    assert strip(learner).endswith("You are at seat 1 · With the teacher")
+    press_button(teacher, "kv_next")
+    assert heading(again(learner)) == "What the entry says"
+    assert query_value(learner, "track") == "short"
+
+
+def test_a_learner_may_look_elsewhere_and_come_back():
+    """Where they went they stay, whatever the class does; one button leads back."""
+    teacher = taught(lesson="last-offset", at="1")
+    learner = joined(teacher)
+    press_button(learner, "kv_go_5")
+    assert "You are looking elsewhere" in strip(learner)
+    press_button(teacher, "kv_next")
+    assert heading(again(learner)) == heading(open_page("workshop", lesson="time"))
+    press_button(learner, "kv_class_back")
+    assert heading(learner) == "What the entry says" and "With the teacher" in strip(learner)
+
+
+def test_who_reads_the_glossary_is_left_to_it():
+    """Whatever the class does meanwhile; behind it is the step of the class."""
+    teacher = taught(lesson="last-offset", at="1")
+    learner = joined(teacher)
+    press_button(learner, "kv_glossary_open")
+    press_button(teacher, "kv_next")
+    assert heading(again(learner)) == "Glossary"
+    press_button(learner, "kv_word_back")
+    assert heading(learner) == "What the entry says"
+
+
+def test_answers_are_bars_before_they_are_revealed():
+    """To the teacher; a learner sees that the answer is in, and neither bars nor what is right."""
+    teacher = taught(lesson="last-offset", at="1")
+    learners = [joined(teacher) for _ in range(3)]
+    for learner, letter in zip(learners, "220", strict=True):
+        press_button(learner, f"kv_choice_{letter}")
+    html = page_html(again(teacher))
+    assert "3 of 3 answered" in strip(teacher)
+    assert "<li>A: 1</li><li>B: 0</li><li>C: 2</li>" in html
+    assert ".st-key-kv_choice_2 { --kv-share: 66.7%; --kv-count: '2'; }" in html
+    assert not any(verdict in page_html(at) for at in (teacher, *learners) for verdict in VERDICTS)
+    assert not any("kv-class-counts" in page_html(at) for at in learners)
+    assert "Your answer is in. The teacher reveals what is right." in [
+        element.value for element in learners[0].markdown
+    ]
+
+
+def test_a_reveal_shows_all_what_is_right():
+    """With the bars; an answer that comes later is not counted."""
+    teacher = taught(lesson="last-offset", at="1")
+    first, second = joined(teacher), joined(teacher)
+    press_button(first, "kv_choice_2")
+    press_button(teacher, "kv_class_reveal")
+    assert ">Right<" in page_html(again(first))
+    assert "<li>C: 1</li>" in page_html(first) and "<li>C: 1</li>" in page_html(again(second))
+    press_button(second, "kv_choice_0")
+    assert "<li>A: 0</li>" in page_html(again(teacher))
+    assert "kv_class_reveal" not in keys(teacher)
+
+
+@pytest.mark.nightly
+def test_bars_can_wait_for_the_reveal():
+    """A projector tells nobody how to vote."""
+    teacher = taught(lesson="last-offset", at="1")
+    press_button(joined(teacher), "kv_choice_0")
+    assert_no_exception(teacher.toggle(key="kv_class_bars").set_value(False).run())
+    assert "kv-class-counts" not in page_html(teacher)
+    press_button(teacher, "kv_class_reveal")
+    assert "<li>A: 1</li>" in page_html(teacher)
+
+
+def test_a_raised_hand_is_a_number_to_the_teacher():
+    """And no name; the same button lowers it."""
+    teacher = taught(lesson="last-offset", at="1")
+    joined(teacher)
+    learner = joined(teacher)
+    press_button(learner, "kv_class_stuck")
+    assert strip(again(teacher)).endswith("seat 2 asks for help")
+    press_button(learner, "kv_class_stuck")
+    assert "asks for help" not in strip(again(teacher))
+
+
+def test_a_wrong_answer_to_a_task_is_counted():
+    """Three of them, and the teacher sees the seat."""
+    teacher = taught(lesson="three-files", at="3")
+    learner = joined(teacher)
+    for text in ("1 1", "2 2", "2 2", "3 3"):
+        field = learner.text_input(key="kv_given_three-files_3")
+        assert_no_exception(field.input(text).run())
+    assert strip(again(teacher)).endswith("seat 1: 3 wrong answers")
+    field = learner.text_input(key="kv_given_three-files_3")
+    assert_no_exception(field.input("10948 4179").run())
+    assert strip(again(teacher)).endswith("1 of 1 solved it")
+
+
+def test_a_class_that_ends_says_so_to_its_learners():
+    """In one line, with the way on alone."""
+    teacher = taught(lesson="last-offset", at="1")
+    learner = joined(teacher)
+    code = query_value(teacher, "class")
+    press_button(teacher, "kv_class_end_now")
+    assert strip(teacher) == "" and query_value(teacher, "class") is None
+    assert strip(again(learner)).startswith(f"There is no class {code} on this server It is over")
+    press_button(learner, "kv_class_leave")
+    assert strip(learner) == "" and query_value(learner, "class") is None
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "<script>alert(1)</script>",
+        *(
+            pytest.param(code, marks=pytest.mark.nightly)
+            for code in ("ZZZZ", "K" * 5000, "%00\n", "老师")
+        ),
+    ],
+)
+def test_a_code_that_is_made_up_is_one_line(code):
+    """On the page as the link brings it, escaped and cut."""
+    at = open_page("workshop", **{"class": code})
+    assert strip(at).startswith("There is no class ") and len(strip(at)) < 130
+    assert "<script>alert" not in page_html(at).lower()
+    assert "kv_class_seat" not in keys(at)
+
+
+def test_a_code_that_was_typed_wrong_is_one_line():
+    """Beside the field, which stays open."""
+    at = open_page("workshop")
+    at.text_input(key="kv_class_code").input("zz zz")
+    press_button(at, "kv_class_join")
+    assert "There is no class ZZZZ on this server" in page_html(at)
+
+
+def test_a_class_or_a_server_that_is_full_says_so(rooms):
+    """With the number of what it has."""
+    teacher = taught(lesson="last-offset", at="1")
+    room = rooms.find(query_value(teacher, "class"))
+    for _ in range(MAX_SEATS):
+        room.take_seat()
+    assert strip(joined(teacher)).endswith("All 60 seats of this class are taken")
+    for _ in range(MAX_ROOMS - 1):
+        rooms.open()
+    assert "This server has 24 classes already" in page_html(taught())
+
+
+@pytest.mark.nightly
+def test_streamlits_own_command_opens_no_class(monkeypatch):
+    """It has no feed: learners would not hear that the class goes on."""
+    monkeypatch.setattr(ClassFeed, "is_served", False)
+    at = open_page("workshop")
+    assert "kv_class_teach" not in keys(at)
+    assert "To teach a class, start the app with `kafkaviz app`" in [
+        element.value for element in at.markdown
+    ]
+
+
+@pytest.mark.nightly
+def test_a_class_speaks_chinese(chinese):
+    """Teacher and learner, each in their own language."""
+    teacher = taught(lesson="last-offset", at="1", lang="zh")
+    learner = joined(teacher, lang="zh")
+    assert strip(learner).endswith("你在 1 号座 · 跟着老师")
+    assert "1 个座位" in strip(again(teacher))
