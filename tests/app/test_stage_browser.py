@@ -26,12 +26,7 @@ STEPS = [
 ]
 # the parts of the first figure that are seen, of its height, and how far the question reaches
 FIRST_SCREEN = """() => {
-  const figures = document.querySelector('.st-key-kv_figures'),
-    next = [...figures.children].findIndex(child => child.querySelector('[data-testid=stSpace]')),
-    parts = [...figures.children].slice(0, next < 0 ? undefined : next),
-    boxes = parts.map(part => part.getBoundingClientRect()).filter(box => box.height),
-    top = Math.min(...boxes.map(box => box.top)),
-    bottom = Math.max(...boxes.map(box => box.bottom)),
+  const { top, bottom } = document.querySelector('.st-key-kv_drawn_0').getBoundingClientRect(),
     question = document.querySelector('[class*=st-key-kv_ask], [class*=st-key-kv_task]'),
     asked = [...(question?.querySelectorAll('p, button, input, .kv-given') ?? [])]
       .filter(part => !part.closest('.st-key-kv_reveal, .st-key-kv_helps'))
@@ -43,6 +38,16 @@ FIRST_SCREEN = """() => {
     wide: document.documentElement.scrollWidth - innerWidth,
     empty: document.querySelectorAll('.kv-wait').length,
   };
+}"""
+# once nothing that is being fetched has a place kept, and for a while nothing has moved
+DRAWN = """() => {
+  const figures = document.querySelector('.st-key-kv_figures'),
+    charts = [...figures.querySelectorAll('.stPlotlyChart')];
+  if (figures.querySelector('[data-testid=stSkeleton]') || figures.clientHeight < 60) return false;
+  if (!charts.every(chart => chart.querySelector('.main-svg'))) return false;
+  const size = JSON.stringify(figures.getBoundingClientRect()), now = performance.now();
+  if (window.kvSize !== size) [window.kvSize, window.kvSince] = [size, now];
+  return now - window.kvSince > 200;
 }"""
 # the words of a figure that are smaller than 16 pixels, as they are drawn
 SMALL_WORDS = """() => {
@@ -71,11 +76,7 @@ def open_step(page, server, language: str, lesson: str, part: int, more: str = "
     page.goto(f"{server}/workshop?lesson={lesson}&at={part}{spoken}{more}")
     page.locator(".st-key-kv_figures").wait_for()
     page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
-    page.wait_for_function(
-        "[...document.querySelectorAll('.st-key-kv_figures .stPlotlyChart')]"
-        ".every(chart => chart.querySelector('.main-svg'))"
-    )
-    page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done, 120)))")
+    page.wait_for_function(DRAWN)
 
 
 @pytest.mark.parametrize(("language", "lesson", "part", "title"), STEPS)

@@ -3,7 +3,8 @@ import { color, hatchedDrawing, html, svg } from './dom.js';
 import { buildValues, goToStep, showValues, startStepper, stop } from './steps.js';
 import { fillTemplate, groupDigits, scale, textWidth } from './text.js';
 
-const HEIGHT = 426;
+const HEIGHT = 346,
+  STRONG = 1.12; // how much wider a word is in bold
 
 export default function ({ parentElement: root, data }) {
   return startStepper(root, data, { build, draw, wide: state => state.$('draw') });
@@ -97,7 +98,7 @@ function picture(state, step, segment) {
     state,
     g,
     w,
-    236,
+    190,
     'offset',
     step,
     segment.offsets.slice(0, step.offsets),
@@ -110,7 +111,7 @@ function picture(state, step, segment) {
     state,
     g,
     w,
-    336,
+    280,
     'time',
     step,
     segment.times.slice(0, step.times),
@@ -218,7 +219,7 @@ function log(state, g, w, step, segment) {
 }
 
 function counter(g, w, step, data) {
-  const y = 142,
+  const y = 118,
     h = 22,
     R = 8,
     x = scale(0, data.most_since * 1.12, 0, w - R),
@@ -270,7 +271,18 @@ function counter(g, w, step, data) {
       'stroke-width': 1.5,
     }),
   );
-  const left = line > w * 0.62;
+  // the limit's name on the side of its line that has room, the sum on the other, or where that has none below
+  const limit = `index.interval.bytes ${groupDigits(data.interval)}`,
+    left = line + 5 + textWidth(limit) * STRONG > w,
+    isChecked = step.what === 'append' || step.what === 'fail',
+    sum = isChecked
+      ? fillTemplate(data.words.counter_then, {
+          since: above ? 0 : groupDigits(step.since),
+          adds: groupDigits(step.adds),
+        })
+      : '',
+    room = left ? w - R - line : line,
+    below = y + h + (textWidth(sum) + 10 > room ? 32 : 17);
   g.append(
     svg(
       'text',
@@ -280,20 +292,12 @@ function counter(g, w, step, data) {
         'text-anchor': left ? 'end' : 'start',
         class: 'strong',
       },
-      `index.interval.bytes ${groupDigits(data.interval)}`,
+      limit,
     ),
-  );
-  const isChecked = step.what === 'append' || step.what === 'fail';
-  g.append(
     svg(
       'text',
-      { x: left ? 0 : w - R, y: y + h + 17, 'text-anchor': left ? 'start' : 'end', class: 'axt' },
-      isChecked
-        ? fillTemplate(data.words.counter_then, {
-            since: above ? 0 : groupDigits(step.since),
-            adds: groupDigits(step.adds),
-          })
-        : '',
+      { x: left ? w - R : 0, y: below, 'text-anchor': left ? 'end' : 'start', class: 'axt' },
+      sum,
     ),
   );
 }
@@ -305,23 +309,23 @@ function index(state, g, w, y, kind, step, entries, isNew, slots, fileBytes, nam
     most = Math.max(4, Math.floor((w - 150) / 86)),
     visible = entries.slice(-most),
     hidden = entries.length - visible.length,
-    cw = 84;
+    cw = 84,
+    title = phrase(entries.length === 1 ? 'one_entry' : 'entries', {
+      name,
+      n: groupDigits(entries.length),
+    }),
+    size = {
+      bytes: groupDigits(fileBytes),
+      n: groupDigits(kind === 'time' ? Math.max(0, slots - 1) : slots),
+    },
+    left = w - textWidth(title) * STRONG - 10,
+    fits = key => textWidth(phrase(key, size)) < left;
   g.append(
-    svg(
-      'text',
-      { x: 0, y, style: `font-weight:600;fill:${color(`${kind}-text`)}` },
-      phrase(entries.length === 1 ? 'one_entry' : 'entries', {
-        name,
-        n: groupDigits(entries.length),
-      }),
-    ),
+    svg('text', { x: 0, y, style: `font-weight:600;fill:${color(`${kind}-text`)}` }, title),
     svg(
       'text',
       { x: w, y, 'text-anchor': 'end', class: 'axt' },
-      phrase(`${kind}_room`, {
-        bytes: groupDigits(fileBytes),
-        n: groupDigits(kind === 'time' ? Math.max(0, slots - 1) : slots),
-      }),
+      phrase(fits(`${kind}_room`) ? `${kind}_room` : 'file_bytes', size),
     ),
   );
   let x = 0;

@@ -184,7 +184,8 @@ def _render_figures(figures: Sequence[LessonBlock], position: LessonPosition) ->
         waits |= not is_open
         if number:
             st.space(16)
-        _figure(block, _figure_key(position, number), is_open=is_open)
+        with st.container(key=f"kv_drawn_{number}", gap=None):
+            _figure(block, _figure_key(position, number), is_open=is_open)
 
 
 def _is_open(block: LessonBlock, position: LessonPosition) -> bool:
