@@ -13,10 +13,13 @@ export default function ({ parentElement: root, data }) {
 function build(state) {
   const { data } = state;
   state.$('below').textContent = data.words.below;
-  state.lines = data.code.map(text => html('div', { class: 'l' }, text));
+  state.lines = data.code.map(text => html('div', { class: 'l' }, indent(text)));
   state.$('code').replaceChildren(html('div', { class: 'g' }, data.code_title), ...state.lines);
   buildValues(state, data.names);
 }
+
+// A line never breaks behind its indent, which is half as deep as written.
+const indent = text => text.replace(/^ +/, blanks => '\u00a0'.repeat(blanks.length / 2));
 
 function draw(state, step) {
   const { $, data } = state;
@@ -248,7 +251,7 @@ function counter(g, w, step, data) {
         rx: 2,
       }),
     );
-  const inside = x(step.since) > 90;
+  const inside = x(step.since) > 56;
   g.append(
     svg(
       'text',
@@ -306,7 +309,7 @@ function index(state, g, w, y, kind, step, entries, isNew, slots, fileBytes, nam
   const phrase = (key, values) => fillTemplate(state.data.words[key], values),
     top = y + 10,
     h = 48,
-    most = Math.max(4, Math.floor((w - 150) / 86)),
+    most = Math.max(1, Math.floor((w - (entries.length > 2 ? 110 : 30)) / 84)),
     visible = entries.slice(-most),
     hidden = entries.length - visible.length,
     cw = 84,
