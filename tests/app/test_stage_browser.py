@@ -17,7 +17,7 @@ pytestmark = pytest.mark.browser
 SIZES = ((1280, 720), (1024, 768))
 LEAST_PART = 0.8  # of the figure's height
 LEAST_MARKS = 2  # of a box that is not empty
-SAMPLE = {("en", "batches", 2), ("en", "time", 2), ("zh", "three-files", 1)}
+SAMPLE = {("en", "three-files", 2), ("en", "time", 2), ("zh", "three-files", 1)}
 STEPS = [
     pytest.param(
         language,
@@ -63,6 +63,10 @@ DRAWN = """() => {
   if (window.kvSize !== size) [window.kvSize, window.kvSince] = [size, now];
   return now - window.kvSince > 200;
 }"""
+# charts are as wide as their frames
+FITS = """() => [...document.querySelectorAll('.stElementContainer:has(.stPlotlyChart)')].every(frame =>
+  Math.abs(frame.querySelector('.main-svg')?.getBoundingClientRect().width
+    - frame.getBoundingClientRect().width) < 3)"""
 # the words of a figure that are smaller than 16 pixels, as they are drawn
 SMALL_WORDS = """() => {
   const small = [];
@@ -141,6 +145,9 @@ def test_a_projector_shows_no_small_word(server, browser, width, height):
         page.locator(".count", has_text="step 2 of").wait_for(state="attached")
         page.keyboard.press("PageDown")
         heading(page, "Homework: the ceiling")
+        page.locator(".st-key-kv_drawn_0 .main-svg").first.wait_for()
+        page.wait_for_function(FITS)
+        assert page.evaluate(SMALL_WORDS) == []
         page.keyboard.press("Escape")
         page.wait_for_url(lambda url: "projector" not in url)
         page.locator(".st-key-kv_lessons").wait_for()

@@ -207,7 +207,8 @@ def _figure(block: LessonBlock, key: str, *, is_open: bool) -> None:
     """One figure; before the answer its base state, and what will be seen in it."""
     kind = LIVE[block.kind]
     try:
-        figure = kind.make(block)
+        with st.spinner(say("stage.figure_comes")):
+            figure = kind.make(block)
     except (KafkavizError, NoValue) as fault:
         return questions.render_fault(fault, key)
     if is_open or kind.question is None:
