@@ -3,7 +3,7 @@
 And one batch alone, its header under a glass, field by field.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -122,6 +122,7 @@ def _areas_figure(areas: BatchAreasView, mode: str, *, is_answered: bool) -> go.
         notes.append(
             {
                 "x": left + side / 2,
+                "xanchor": "center",
                 "y": 0,
                 "yanchor": "top",
                 "yshift": -4,
@@ -161,6 +162,7 @@ def _areas_figure(areas: BatchAreasView, mode: str, *, is_answered: bool) -> go.
     notes.append(
         {
             "x": left + side / 2,
+            "xanchor": "center",
             "yref": "paper",
             "y": 1,
             "yanchor": "bottom",
@@ -342,8 +344,8 @@ def _header_figure(areas: HeaderAreasView, mode: str, *, is_answered: bool) -> g
         annotations=[
             note | {"showarrow": False}
             for note in (
-                *_bar_notes(areas, colours),
-                *_field_notes(areas, zoom, colours),
+                *_centred(_bar_notes(areas, colours)),
+                *_centred(_field_notes(areas, zoom, colours)),
                 *_step_notes(colours),
                 *(_coverage_notes(areas, colours) if is_answered else ()),
             )
@@ -426,6 +428,10 @@ def _coverage_shapes(areas: HeaderAreasView, zoom: float, colours: Mapping[str, 
         }
         for first, top in ((CRC_START, BAR_TOP - 6), (zoom * CRC_START, FIELDS_TOP - 6))
     ]
+
+
+def _centred(notes: Iterable[dict]) -> Iterator[dict]:
+    return (note | {"xanchor": "center"} for note in notes)
 
 
 def _bar_notes(areas: HeaderAreasView, colours: Mapping[str, str]) -> list[dict]:

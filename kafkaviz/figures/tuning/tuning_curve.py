@@ -77,6 +77,7 @@ class TuningCurveView:
         budget: the headers at which a p99 lookup would reach its budget, at the dear and at the
             cheap end of the model; None without one.
         least_batch_bytes: intervals below it change nothing; None where that is not known.
+        heights_px: of the headers' chart and of the bytes'.
     """
 
     titles: tuple[str, str]
@@ -91,6 +92,7 @@ class TuningCurveView:
     least_batch_bytes: int | None
     budget: tuple[float, float] | None
     budget_text: str
+    heights_px: tuple[int, int] = (HEADERS_PX, BYTES_PX)
 
 
 def view(
@@ -389,7 +391,11 @@ def headers_figure(curve: TuningCurveView, mode: str) -> go.Figure:
     ]
     if curve.budget and 1 < curve.budget[0] < most_headers:
         line_names.append((curve.budget_text, curve.budget[0], "warning_text", True))
-    axis_style = {"height": HEADERS_PX, "range": [0, np.log10(most_headers)], "ticks": ticks}
+    axis_style = {
+        "height": curve.heights_px[0],
+        "range": [0, np.log10(most_headers)],
+        "ticks": ticks,
+    }
     annotations = [
         *_name_annotations(line_names, axis_style, colours),
         *_mark_annotations(curve, colours),
@@ -443,7 +449,7 @@ def bytes_figure(curve: TuningCurveView, mode: str) -> go.Figure:
         if 0.5 * least_bytes / 0.7 <= value <= most_bytes and value >= least_bytes
     }
     axis_style = {
-        "height": BYTES_PX,
+        "height": curve.heights_px[1],
         "range": [np.log10(least_bytes), np.log10(most_bytes)],
         "ticks": ticks,
     }

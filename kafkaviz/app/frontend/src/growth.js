@@ -3,7 +3,8 @@ import { color, hatchedDrawing, html, svg } from './dom.js';
 import { buildValues, goToStep, showValues, startStepper, stop } from './steps.js';
 import { fillTemplate, groupDigits, scale, textWidth } from './text.js';
 
-const HEIGHT = 426;
+const HEIGHT = 346,
+  STRONG = 1.12; // how much wider a word is in bold
 
 export default function ({ parentElement: root, data }) {
   return startStepper(root, data, { build, draw, wide: state => state.$('draw') });
@@ -12,10 +13,13 @@ export default function ({ parentElement: root, data }) {
 function build(state) {
   const { data } = state;
   state.$('below').textContent = data.words.below;
-  state.lines = data.code.map(text => html('div', { class: 'l' }, text));
+  state.lines = data.code.map(text => html('div', { class: 'l' }, indent(text)));
   state.$('code').replaceChildren(html('div', { class: 'g' }, data.code_title), ...state.lines);
   buildValues(state, data.names);
 }
+
+// A line never breaks behind its indent, which is half as deep as written.
+const indent = text => text.replace(/^ +/, blanks => '\u00a0'.repeat(blanks.length / 2));
 
 function draw(state, step) {
   const { $, data } = state;
@@ -97,7 +101,7 @@ function picture(state, step, segment) {
     state,
     g,
     w,
-    236,
+    190,
     'offset',
     step,
     segment.offsets.slice(0, step.offsets),
@@ -110,7 +114,7 @@ function picture(state, step, segment) {
     state,
     g,
     w,
-    336,
+    280,
     'time',
     step,
     segment.times.slice(0, step.times),
@@ -218,7 +222,7 @@ function log(state, g, w, step, segment) {
 }
 
 function counter(g, w, step, data) {
-  const y = 142,
+  const y = 118,
     h = 22,
     R = 8,
     x = scale(0, data.most_since * 1.12, 0, w - R),
@@ -247,7 +251,7 @@ function counter(g, w, step, data) {
         rx: 2,
       }),
     );
-  const inside = x(step.since) > 90;
+  const inside = x(step.since) > 56;
   g.append(
     svg(
       'text',
@@ -270,7 +274,18 @@ function counter(g, w, step, data) {
       'stroke-width': 1.5,
     }),
   );
-  const left = line > w * 0.62;
+  // the limit's name on the side of its line that has room, the sum on the other, or where that has none below
+  const limit = `index.interval.bytes ${groupDigits(data.interval)}`,
+    left = line + 5 + textWidth(limit) * STRONG > w,
+    isChecked = step.what === 'append' || step.what === 'fail',
+    sum = isChecked
+      ? fillTemplate(data.words.counter_then, {
+          since: above ? 0 : groupDigits(step.since),
+          adds: groupDigits(step.adds),
+        })
+      : '',
+    room = left ? w - R - line : line,
+    below = y + h + (textWidth(sum) + 10 > room ? 32 : 17);
   g.append(
     svg(
       'text',
@@ -280,20 +295,12 @@ function counter(g, w, step, data) {
         'text-anchor': left ? 'end' : 'start',
         class: 'strong',
       },
-      `index.interval.bytes ${groupDigits(data.interval)}`,
+      limit,
     ),
-  );
-  const isChecked = step.what === 'append' || step.what === 'fail';
-  g.append(
     svg(
       'text',
-      { x: left ? 0 : w - R, y: y + h + 17, 'text-anchor': left ? 'start' : 'end', class: 'axt' },
-      isChecked
-        ? fillTemplate(data.words.counter_then, {
-            since: above ? 0 : groupDigits(step.since),
-            adds: groupDigits(step.adds),
-          })
-        : '',
+      { x: left ? w - R : 0, y: below, 'text-anchor': left ? 'end' : 'start', class: 'axt' },
+      sum,
     ),
   );
 }
@@ -302,26 +309,26 @@ function index(state, g, w, y, kind, step, entries, isNew, slots, fileBytes, nam
   const phrase = (key, values) => fillTemplate(state.data.words[key], values),
     top = y + 10,
     h = 48,
-    most = Math.max(4, Math.floor((w - 150) / 86)),
+    most = Math.max(1, Math.floor((w - (entries.length > 2 ? 110 : 30)) / 84)),
     visible = entries.slice(-most),
     hidden = entries.length - visible.length,
-    cw = 84;
+    cw = 84,
+    title = phrase(entries.length === 1 ? 'one_entry' : 'entries', {
+      name,
+      n: groupDigits(entries.length),
+    }),
+    size = {
+      bytes: groupDigits(fileBytes),
+      n: groupDigits(kind === 'time' ? Math.max(0, slots - 1) : slots),
+    },
+    left = w - textWidth(title) * STRONG - 10,
+    fits = key => textWidth(phrase(key, size)) < left;
   g.append(
-    svg(
-      'text',
-      { x: 0, y, style: `font-weight:600;fill:${color(`${kind}-text`)}` },
-      phrase(entries.length === 1 ? 'one_entry' : 'entries', {
-        name,
-        n: groupDigits(entries.length),
-      }),
-    ),
+    svg('text', { x: 0, y, style: `font-weight:600;fill:${color(`${kind}-text`)}` }, title),
     svg(
       'text',
       { x: w, y, 'text-anchor': 'end', class: 'axt' },
-      phrase(`${kind}_room`, {
-        bytes: groupDigits(fileBytes),
-        n: groupDigits(kind === 'time' ? Math.max(0, slots - 1) : slots),
-      }),
+      phrase(fits(`${kind}_room`) ? `${kind}_room` : 'file_bytes', size),
     ),
   );
   let x = 0;

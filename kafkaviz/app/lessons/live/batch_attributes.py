@@ -19,6 +19,7 @@ from kafkaviz.messages import message, say
 from kafkaviz.units import group
 
 LOW_BITS = 0xFF  # all that are used, and one more
+THIN_SPACE = "\u202f"  # at which no line breaks
 NONE = -1  # a batch without a producer id says so in all three
 
 
@@ -83,7 +84,7 @@ def _values(header: np.void) -> tuple[str, ...]:
     producer = ("producer_id", "producer_epoch", "base_sequence")
     bits = f"{int(header['attributes']) & LOW_BITS:08b}"
     return (
-        f"{bits[:4]} {bits[4:]}",
+        f"{bits[:4]}{THIN_SPACE}{bits[4:]}",
         batch.CODECS[int(batch.codec(header))],
         *(str(int(flag(header))) for flag in flags),
         group(int(header["leader_epoch"])),

@@ -73,7 +73,7 @@ def _draw(keys: tuple[int, ...], block: LessonBlock, key: str) -> None:
 
 def _ask_rule(count: int) -> CeilingRule:
     """The loop with four places to fill."""
-    st.html(f'<code class="kv-sm">{elements.escape(say("ceiling_run.loop", n=count))}</code>')
+    st.html(elements.mono(say("ceiling_run.loop", n=count)))
     words = []
     with st.container(horizontal=True, gap=20, key="kv_own_rule"):
         for name, label, options, default in CONTROLS:
@@ -101,8 +101,8 @@ def _ask_target(rule: CeilingRule, keys: tuple[int, ...], default: int) -> int:
     """One of the targets, each with how the rule ends there."""
     marks = ceiling_run.view(rule, keys, default).marks
     arguments: dict[str, Any] = {"required": True, "width": "stretch"}
-    return int(
-        choice.ask(
+    with st.container(key="kv_own_target"):
+        word = choice.ask(
             st.segmented_control,
             say("why_offset.target"),
             [str(target) for target in marks],
@@ -111,7 +111,7 @@ def _ask_target(rule: CeilingRule, keys: tuple[int, ...], default: int) -> int:
             format_func=lambda word: f"{group(int(word))} {marks[int(word)]}",
             **arguments,
         )
-    )
+    return int(word)
 
 
 def _written_rule(keys: tuple[int, ...], target: int) -> WrittenRule | None:

@@ -86,7 +86,7 @@ def _make_other_file(block: LessonBlock) -> LessonFile:
 
 def _draw(lesson_file: LessonFile, block: LessonBlock, key: str) -> None:
     view, content_key = lesson_file.view(block, key)
-    with st.container(gap=10):
+    with st.container(gap=10, key=f"kv_fig_{key}"):
         elements.figure_head(_name(lesson_file.location, block), say("workshop.bytes_below"))
         st.html(elements.key((f"byte-{kind}", words) for kind, words in segment_bytes.legend(view)))
         bytes_component.bytes_view(segment_bytes.message(view, content_key), key=key)
@@ -96,7 +96,7 @@ def _draw_question(lesson_file: LessonFile, block: LessonBlock, key: str) -> Non
     """The bytes that are asked about, unnamed; of an index one entry, of a .log a batch."""
     view, content_key = lesson_file.view(block, key)
     view = segment_bytes.unnamed_view(view, block["byte"])
-    with st.container(gap=10):
+    with st.container(gap=10, key=f"kv_fig_{key}"):
         elements.figure_head(_name(lesson_file.location, block), say("workshop.bytes_below"))
         bytes_component.bytes_view(segment_bytes.message(view, f"{content_key} ?"), key=key)
 

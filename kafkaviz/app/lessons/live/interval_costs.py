@@ -1,7 +1,7 @@
 """What other index intervals would have cost a real log, and what to set."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import streamlit as st
@@ -25,6 +25,7 @@ from kafkaviz.messages import language, message, say
 
 INTERVALS = (0, 512, 1024, 2048, 4096, 8192, 16384, 65536)
 KAFKA_DEFAULT = 4096
+HEIGHTS_PX = (250, 180)  # of the headers and of the bytes: one screen has both
 HEADS = ("interval", "offset_entries", "index_bytes", "headers_mean", "headers_p99")
 
 
@@ -180,18 +181,19 @@ def _render_curves(
 ) -> None:
     """The headers, and the bytes of both indexes."""
     figures = (curve.headers_figure, curve.bytes_figure)
-    columns = st.columns((0.5, 0.5), gap=20)
-    for number, (column, title, words, draw) in enumerate(
-        zip(columns, titles, curve.captions(), figures, strict=True)
-    ):
-        figure_key = f"{key}_{number}"
-        with column, st.container(key=f"kv_fig_{figure_key}"):
-            elements.figure_head(title, words)
-            charts.plot(
-                charts.figure((figure_key, block_key(block)), draw, view),
-                figure_key,
-                f"{title}. {words}",
-            )
+    low_view = replace(view, heights_px=HEIGHTS_PX)
+    with st.container(gap=12):
+        for number, (title, words, draw) in enumerate(
+            zip(titles, curve.captions(), figures, strict=True)
+        ):
+            figure_key = f"{key}_{number}"
+            with st.container(key=f"kv_fig_{figure_key}"):
+                elements.figure_head(title, words)
+                charts.plot(
+                    charts.figure((figure_key, block_key(block)), draw, low_view),
+                    figure_key,
+                    f"{title}. {words}",
+                )
 
 
 def _tuning_on_paper(lesson_tuning: LessonTuning, block: LessonBlock, key: str) -> None:

@@ -184,7 +184,8 @@ def _render_figures(figures: Sequence[LessonBlock], position: LessonPosition) ->
         waits |= not is_open
         if number:
             st.space(16)
-        _figure(block, _figure_key(position, number), is_open=is_open)
+        with st.container(key=f"kv_drawn_{number}", gap=None):
+            _figure(block, _figure_key(position, number), is_open=is_open)
 
 
 def _is_open(block: LessonBlock, position: LessonPosition) -> bool:
@@ -206,7 +207,8 @@ def _figure(block: LessonBlock, key: str, *, is_open: bool) -> None:
     """One figure; before the answer its base state, and what will be seen in it."""
     kind = LIVE[block.kind]
     try:
-        figure = kind.make(block)
+        with st.spinner(say("stage.figure_comes")):
+            figure = kind.make(block)
     except (KafkavizError, NoValue) as fault:
         return questions.render_fault(fault, key)
     if is_open or kind.question is None:

@@ -74,10 +74,10 @@ function drawSlots(state, w, search, view) {
     col = colour(search);
   const time = search.kind === 'time',
     L = 44,
-    R = time ? 124 : 104,
+    R = time ? 118 : 104,
     cw = N ? Math.min(150, (w - L - R) / N) : 0,
     x = s => L + s * cw,
-    tiny = cw < (time ? 42 : 25),
+    tiny = cw < (time ? 30 : 25),
     H0 = tiny ? 30 : 52,
     top = 30,
     rowH = 24,
@@ -195,7 +195,7 @@ function drawSlots(state, w, search, view) {
             class: 'mono',
             style: `font-size:${cw < 44 ? 11 : 13}px;font-weight:600;fill:${color('ink')}`,
           },
-          time ? key.slice(cw < 60 ? 9 : 6) : cw < 44 ? key.replace(/\s/g, '') : key,
+          time ? key.slice(cw < 52 ? 9 : 6) : cw < 44 ? key.replace(/\s/g, '') : key,
         ),
         svg(
           'text',
