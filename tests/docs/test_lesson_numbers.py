@@ -1,0 +1,46 @@
+"""What the documents say of the lessons, in numbers, is so: how many, their steps, their minutes."""
+
+from pathlib import Path
+
+import pytest
+
+from kafkaviz.app import lessons
+
+ROOT = Path(__file__).parents[2]
+LESSONS = lessons.lessons("en")[0]
+STEPS = [step for lesson in LESSONS for step in lesson.steps]
+SHORT_STEPS = [step for step in STEPS if step.is_short]
+
+
+@pytest.mark.parametrize(
+    ("page", "words"),
+    [
+        ("README.md", "Eight lessons on real bytes, {minutes:g} minutes or {short:g}:"),
+        ("docs/README.md", "a workshop of {minutes:g} minutes, or of {short:g}, without"),
+        ("docs/tour.md", "{steps} steps, {minutes:g} minutes together or {short:g} by the short"),
+        ("docs/how-to/teach.md", "# A workshop of {minutes:g} minutes, or of {short:g},"),
+        ("docs/how-to/teach.md", "All {steps} steps take {minutes:g} minutes"),
+        ("docs/how-to/teach.md", "the short track of {short_steps} takes {short:g}:"),
+    ],
+)
+def test_a_page_says_how_long_the_lessons_are(page, words):
+    """All of them, and the short track."""
+    expected = words.format(
+        steps=len(STEPS),
+        minutes=sum(step.minutes for step in STEPS),
+        short_steps=len(SHORT_STEPS),
+        short=sum(step.minutes for step in SHORT_STEPS),
+    )
+    assert expected in (ROOT / page).read_text(encoding="utf-8")
+
+
+def test_the_table_of_the_lessons_is_theirs():
+    """Title, steps and minutes, and those of the short track."""
+    rows = []
+    for number, lesson in enumerate(LESSONS, 1):
+        short = [step for step in lesson.steps if step.is_short]
+        short_minutes = sum(step.minutes for step in short)
+        steps = f"{len(lesson.steps)} | {lesson.minutes:g} | {len(short)} | {short_minutes:g}"
+        rows.append(f"| {number} | {lesson.title} | {steps} |")
+    text = (ROOT / "docs" / "how-to" / "teach.md").read_text(encoding="utf-8")
+    assert "\n".join(rows) in text
