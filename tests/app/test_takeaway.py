@@ -20,6 +20,7 @@ from kafkaviz.messages import LANGUAGES, speaking, text_in
 
 ROOT = Path(__file__).parents[2]
 MOST_PDF_BYTES = 2_500_000
+MOST_LESSON_BYTES = 2_831_155  # 2.7 MiB, as the list of downloads says
 
 
 @pytest.fixture(autouse=True)
@@ -176,6 +177,18 @@ def test_the_file_of_a_lesson_speaks_its_language():
     assert '<html lang="zh">' in page
     assert f">{text_in('zh', 'takeaway.check')}</button>" in page
     assert island(page)["words"]["right"] == text_in("zh", "workshop.right")
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_lesson_becomes_a_file(language):
+    """As small as is said, in which no figure and no task says why it cannot be shown."""
+    known = lessons.lessons(language)[0]
+    with speaking(language):
+        pages = [lesson_page(lesson, number, len(known)) for number, lesson in enumerate(known, 1)]
+    assert [size for page in pages if (size := len(page.encode())) > MOST_LESSON_BYTES] == []
+    rule = f'<p class="note">{text_in(language, "takeaway.rule")}</p>'
+    assert [page.replace(rule, "").count('<p class="note">') for page in pages] == 8 * [0]
 
 
 # ---- hand-outs

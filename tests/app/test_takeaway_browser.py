@@ -32,8 +32,9 @@ def address(tmp_path_factory) -> str:
 
 @pytest.fixture
 def lesson_file(page, address):
-    """It, opened, and every address that it asked for."""
+    """It, opened without a network; it asked for no other address."""
     requests: list[str] = []
+    page.context.set_offline(True)
     page.on("request", lambda request: requests.append(request.url))
     page.goto(address)
     page.locator("html[data-alive][data-drawn]").wait_for(state="attached")
