@@ -24,11 +24,6 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 2_500_000
 PAGE = b"/Type /Page\n"  # as Chromium writes each
-# the steppers of the page, and its charts where it has any
-DRAWN = """() => {
-    const { alive, drawn } = document.documentElement.dataset;
-    return alive && (drawn || !document.getElementById('packed-figures'));
-}"""
 SHEET_PX = {"width": 695, "height": 1000}  # of A4 between the margins
 
 
@@ -71,7 +66,9 @@ def printed(browser: "Browser", page: str) -> bytes:
         tab = browser.new_page(viewport=SHEET_PX)
         errors = watch(tab)
         tab.goto(file.as_uri())
-        tab.wait_for_function(DRAWN)
+        tab.locator("html[data-alive]").wait_for(state="attached")
+        if tab.locator("#packed-figures").count():
+            tab.locator("html[data-drawn]").wait_for(state="attached")
         data = tab.pdf(prefer_css_page_size=True, print_background=True, tagged=False)
         tab.close()
     if errors:

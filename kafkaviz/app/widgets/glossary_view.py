@@ -53,7 +53,7 @@ def _render_term(
     term: GlossaryTerm, lesson_titles: Mapping[str, str], address: Mapping[str, str]
 ) -> None:
     with st.container(key="kv_word_card", gap=8):
-        kafka = f"{escape(say('glossary.kafka'))}: {inline_html(term.kafka)}"
+        kafka = say("glossary.kafka", text=inline_html(term.kafka))
         st.html(
             f'<h2 class="kv-h2">{escape(term.name)}</h2><p>{inline_html(term.meaning)}</p>'
             f'<p class="kv-sm kv-fnt">{kafka}</p>'
