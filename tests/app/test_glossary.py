@@ -1,10 +1,13 @@
 """The glossary of the Workshop: its table, and what a chosen word shows."""
 
+from html import escape
+
 import pytest
 
 from kafkaviz.app import lessons
 from kafkaviz.app.frame import PAGES
 from kafkaviz.app.lessons.glossary import TERMS, GlossaryTerm, matching_terms, taught_terms
+from kafkaviz.app.takeaway.markdown import inline_html
 from kafkaviz.messages import LANGUAGES, speaking, text_in
 from tests.support.pages import open_page, page_html, query_value
 
@@ -63,12 +66,28 @@ def test_a_step_explains_its_words():
     assert helps == [f"**warm section:** {text_in('en', 'glossary.warm_section_is')}"]
 
 
-def test_the_glossary_lists_every_word():
-    """Each a row of the table, none chosen."""
-    at = open_page("workshop", word="all")
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_glossary_explains_every_word(language):
+    """Its name, what it is, what of Kafka it is; none is chosen."""
+    at = open_page("workshop", word="all", lang=language)
     html = page_html(at)
-    assert [term.key for term in TERMS if f"<b>{term.name}</b>" not in html] == []
+    with speaking(language):
+        for term in TERMS:
+            row = f"<dt>{escape(term.name)}</dt><dd>{inline_html(term.meaning)}"
+            assert f"{row}<small>{inline_html(term.kafka)}" in html, term.key
     assert not [button for button in at.button if button.key == "kv_word_lesson"]
+
+
+def test_every_word_links_to_its_page_and_its_lesson():
+    """In the order of the lessons, which all teach words; a lesson by the button beside its title."""
+    at = open_page("workshop", word="all")
+    names = [lesson.name for lesson in lessons.lessons("en")[0]]
+    pages = [PAGES[term.page].path for name in names for term in TERMS if term.lesson == name]
+    links = [link.proto.page for link in at.main.get("page_link")]
+    assert links == pages
+    assert len(links) == len(TERMS)
+    keys = [button.key for button in at.button if str(button.key).startswith("kv_words_open_")]
+    assert keys == [f"kv_words_open_{name}" for name in names]
 
 
 def test_a_chosen_word_leads_to_its_lesson():

@@ -199,7 +199,12 @@ def test_a_lesson_is_found_in_the_other_language_too(place):
 def test_a_word_of_the_glossary_is_found(place):
     """Those that begin with it first; in both languages."""
     entries = [entry for entry in workshop_entries(place, "page") if entry.heading == "Words"]
-    assert [entry.words for entry in entries] == ["page", "hot page, cold page"]
+    assert [entry.words for entry in entries] == [
+        "page",
+        "page cache",
+        "page fault",
+        "hot page, cold page",
+    ]
     assert entries[0].address == {"dir": "/k", "word": "page"}
     with catalogues.speaking("zh"):
         assert "探测（probe）" in [entry.words for entry in workshop_entries(place, "probe")]

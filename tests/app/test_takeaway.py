@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 import streamlit as st
@@ -11,13 +12,15 @@ from kafkaviz.app.frontend import DrawnComponent
 from kafkaviz.app.lessons.grammar import Lesson
 from kafkaviz.app.lessons.live import LIVE
 from kafkaviz.app.state import session_language
-from kafkaviz.app.takeaway import files, handouts, handouts_file_name, notebook
+from kafkaviz.app.takeaway import HandoutEdition, files, handouts, notebook
 from kafkaviz.app.takeaway.capture import ChartPart, Group, MarkdownPart, capture, walk
 from kafkaviz.app.takeaway.lesson_page import lesson_page
 from kafkaviz.app.takeaway.markdown import to_html
 from kafkaviz.messages import LANGUAGES, speaking, text_in
 
-MOST_PDF_BYTES = 2_000_000
+ROOT = Path(__file__).parents[2]
+MOST_PDF_BYTES = 2_500_000
+MOST_LESSON_BYTES = 2_831_155  # 2.7 MiB, as the list of downloads says
 
 
 @pytest.fixture(autouse=True)
@@ -71,10 +74,8 @@ def test_what_asks_for_an_answer_is_left_out_and_said():
 
 def test_a_chart_is_captured_in_both_modes():
     """Its colours are those of the mode."""
-    block = next(
-        block for step in lesson("warm-section").steps for block in step.blocks("tail-pages")
-    )
-    kind = LIVE["tail-pages"]
+    block = next(block for step in lesson("warm-section").steps for block in step.blocks("middles"))
+    kind = LIVE["middles"]
     drawn = capture(lambda: kind.draw(kind.make(block), block, "key"))
     (chart,) = (part for part in walk(drawn) if isinstance(part, ChartPart))
     assert set(chart.figures) == {"light", "dark"}
@@ -131,10 +132,10 @@ def test_the_file_of_a_lesson_fetches_nothing(page):
 
 
 def test_the_file_of_a_lesson_has_its_steppers_and_each_component_once(page):
-    """Two steppers wait for an answer, one does not."""
+    """Three lookups and a log that grows; two lookups and the log also as they are before the answer."""
     data = island(page)
-    assert [drawn["name"] for drawn in data["drawn"]].count("stepper") == 3
-    assert set(data["components"]) == {"entries", "stepper"}
+    assert [drawn["name"] for drawn in data["drawn"]] == 5 * ["stepper"] + 2 * ["growth"]
+    assert set(data["components"]) == {"stepper", "growth"}
     assert all(drawn["data"]["shares_page"] for drawn in data["drawn"])
 
 
@@ -178,40 +179,69 @@ def test_the_file_of_a_lesson_speaks_its_language():
     assert island(page)["words"]["right"] == text_in("zh", "workshop.right")
 
 
+@pytest.mark.nightly
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_lesson_becomes_a_file(language):
+    """As small as is said, in which no figure and no task says why it cannot be shown."""
+    known = lessons.lessons(language)[0]
+    with speaking(language):
+        pages = [lesson_page(lesson, number, len(known)) for number, lesson in enumerate(known, 1)]
+    assert [size for page in pages if (size := len(page.encode())) > MOST_LESSON_BYTES] == []
+    rule = f'<p class="note">{text_in(language, "takeaway.rule")}</p>'
+    assert [page.replace(rule, "").count('<p class="note">') for page in pages] == 8 * [0]
+
+
 # ---- hand-outs
 
 
 def test_the_hand_outs_are_all_lessons_with_their_contents():
-    """A sheet a lesson, in order; no button of the page."""
+    """A sheet a lesson, in order, then the answers to each; no button of the page."""
     all_lessons = lessons.lessons("en")[0]
-    page = handouts.handouts_page(all_lessons[2:4], has_notes=False)
-    assert re.findall(r'<section id="(lesson-\d)" class="sheet"', page) == ["lesson-1", "lesson-2"]
+    page = handouts.handouts_page(all_lessons[2:4], HandoutEdition.ANSWERS)
+    assert re.findall(r'<section id="(\w+-\d)" class="sheet', page) == [
+        "lesson-1",
+        "lesson-2",
+        "answers-1",
+        "answers-2",
+    ]
     assert re.findall(r'<a href="#(lesson-\d)"', page) == ["lesson-1", "lesson-2"]
     assert 'class="kv-parts row st-key-kv_paper_head"' not in page
 
 
-@pytest.mark.parametrize("has_notes", [False, True])
-def test_the_hand_outs_have_notes_where_they_are_asked_for(has_notes):
-    """For the teacher, and for nobody else."""
-    page = handouts.handouts_page([lesson("binary-search")], has_notes=has_notes)
+@pytest.mark.parametrize(
+    ("edition", "has_answers", "has_notes"),
+    [
+        (HandoutEdition.ANSWERS, True, False),
+        (HandoutEdition.QUESTIONS, False, False),
+        (HandoutEdition.NOTES, True, True),
+    ],
+)
+def test_an_edition_of_the_hand_outs_has_what_it_says(edition, has_answers, has_notes):
+    """The answers of the lesson; what a teacher says there."""
+    page = handouts.handouts_page([lesson("binary-search")], edition)
+    assert ('<section id="answers-1"' in page) == ('href="#answers-1"' in page) == has_answers
     assert ("Rounded down, lo = mid would loop forever" in page) == has_notes
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_pdf_of_the_hand_outs_is_of_these_lessons(language):
-    """`make handouts` prints it anew; else the app does not offer it."""
+def test_the_pdf_of_the_hand_outs_holds_every_lesson_and_its_answers(language):
+    """Of these very lessons: `make handouts` prints it anew; else the app does not offer it."""
     with speaking(language):
-        path = handouts.printed_path()
-        assert path is not None
-        assert path.name == handouts_file_name(has_notes=False, suffix="pdf")
-    assert 0 < path.stat().st_size < MOST_PDF_BYTES
+        printed = handouts.printed_handouts()
+    assert printed is not None
+    assert printed.path.name == f"kafkaviz-handouts.{language}.pdf"
+    data = printed.path.read_bytes()
+    assert 0 < len(data) < MOST_PDF_BYTES
+    assert {int(number) for number in re.findall(rb"/lesson-(\d)", data)} == set(range(1, 9))
+    assert b"/answers-1" in data
+    assert 8 < printed.question_pages < data.count(b"/Type /Page\n")
 
 
 def test_a_server_with_other_lessons_has_no_pdf(tmp_path, monkeypatch):
     """What is printed is not what is taught there."""
     (tmp_path / "own.en.md").write_text("---\ntitle: Own\n---\n")
     monkeypatch.setenv(lessons.LESSONS, str(tmp_path))
-    assert handouts.printed_path() is None
+    assert handouts.printed_handouts() is None
 
 
 # ---- the notebook, and all of it
@@ -227,6 +257,9 @@ def test_the_notebook_is_one(language):
     assert {cell["cell_type"] for cell in cells} == {"markdown", "code"}
     assert len({cell["id"] for cell in cells}) == len(cells)
     assert not [cell for cell in cells if not "".join(cell["source"]).strip()]
+    assert [
+        cell["outputs"] for cell in cells if cell["cell_type"] == "code" and cell["outputs"]
+    ] == []
 
 
 def test_the_code_of_the_notebook_runs_and_agrees_with_kafkaviz(capsys):
@@ -240,15 +273,18 @@ def test_the_code_of_the_notebook_runs_and_agrees_with_kafkaviz(capsys):
     assert "plain, newest entry: 22 probes on 13 pages" in printed
     assert "warm first, newest entry: 12 probes on 3 pages" in printed
     assert "{'TIME_INDEX_FULL': 14}" in printed
+    assert str(ROOT) not in printed
 
 
 def test_every_file_has_a_name():
-    """The lessons, the hand-outs with and without notes, the notebook."""
+    """The lessons, the hand-outs in each edition, their PDF, the notebook."""
     names = list(files(lessons.lessons("en")[0][:1]))
     assert names == [
         "kafkaviz-three-files.en.html",
         "kafkaviz-handouts.en.html",
+        "kafkaviz-handouts-questions.en.html",
         "kafkaviz-handouts-notes.en.html",
+        "kafkaviz-handouts.en.pdf",
         "kafkaviz-three-lessons.ipynb",
     ]
 

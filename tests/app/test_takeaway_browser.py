@@ -2,6 +2,7 @@
 questions are answered where they stand, and who does not see it finds its way.
 """
 
+import time
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,8 @@ axe = pytest.importorskip(
     "axe_playwright_python.sync_playwright",
     reason="needs axe-core: pip install -r requirements-dev.txt",
 )
-# a chart is as wide as its place
+PATIENCE_S = 20
+# a chart is as wide as its place; the page's policy lets nothing wait for that in it
 FITS = """selector => {
     const box = document.querySelector(selector), chart = box.querySelector('.main-svg');
     return chart && Math.abs(chart.clientWidth - box.clientWidth) <= 1;
@@ -32,8 +34,9 @@ def address(tmp_path_factory) -> str:
 
 @pytest.fixture
 def lesson_file(page, address):
-    """It, opened, and every address that it asked for."""
+    """It, opened without a network; it asked for no other address."""
     requests: list[str] = []
+    page.context.set_offline(True)
     page.on("request", lambda request: requests.append(request.url))
     page.goto(address)
     page.locator("html[data-alive][data-drawn]").wait_for(state="attached")
@@ -48,14 +51,16 @@ def test_an_answer_reveals_the_figure_and_its_stepper_steps(lesson_file):
     answer.fill("3")
     answer.press("Enter")
     step.get_by_text("Not yet. 3 is not it.").wait_for()
-    assert step.locator("[data-live]").first.is_hidden()
+    before, lookup = step.locator("[data-base=task]"), step.locator("[data-after=task]")
+    assert (before.is_visible(), lookup.is_visible()) == (True, False)
     answer.fill("15")
     answer.press("Enter")
     step.get_by_text("Right", exact=True).wait_for()
-    step.get_by_text("step 1 of 9").wait_for()
-    step.get_by_role("button", name="Forward").focus()
+    lookup.get_by_text("step 1 of 9").wait_for()
+    assert before.is_hidden()
+    lookup.get_by_role("button", name="Forward").focus()
     lesson_file.keyboard.press("ArrowRight")
-    step.get_by_text("step 2 of 9").wait_for()
+    lookup.get_by_text("step 2 of 9").wait_for()
 
 
 def test_a_choice_is_judged_and_a_chart_drawn(lesson_file):
@@ -64,7 +69,10 @@ def test_a_choice_is_judged_and_a_chart_drawn(lesson_file):
     step.get_by_role("button", name="The newest, just written").click()
     step.get_by_text("Not so", exact=True).wait_for()
     assert step.locator(".ask button.right").inner_text().startswith("C")
-    lesson_file.wait_for_function(FITS, arg="#step-2 .plot")  # Plotly takes its time
+    deadline = time.monotonic() + PATIENCE_S
+    while not lesson_file.evaluate(FITS, "#step-2 .plot") and time.monotonic() < deadline:
+        lesson_file.wait_for_timeout(100)  # Plotly takes its time
+    assert lesson_file.evaluate(FITS, "#step-2 .plot")
 
 
 @pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.nightly)])

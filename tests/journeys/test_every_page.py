@@ -99,6 +99,10 @@ STATES = {
     "Workshop": State("workshop?", "h1"),
     "Workshop, answered": State("workshop?lesson=last-offset&at=2&answers=last-offset.2a", "h1"),
     "Workshop, notes": State("workshop?lesson=three-files&notes=1", "h1"),
+    "Workshop, glossary": State("workshop?word=warm_section", ".st-key-kv_word_card"),
+    "Workshop, take away": State(
+        "workshop?lesson=time", "h1", opens=(".st-key-kv_takeaway button", ".kv-take")
+    ),
     "Workshop, hand-out": State("workshop?lesson=warm-section&paper=1", "h1"),
     "Workshop, hand-out with notes": State("workshop?lesson=rolls&paper=1&notes=1", "h1"),
 }

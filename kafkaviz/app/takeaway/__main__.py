@@ -1,7 +1,8 @@
 """python -m kafkaviz.app.takeaway FOLDER [--language zh].
 
 Writes what the Workshop gives to take away into a folder: each lesson as an HTML file, the
-hand-outs without and with the teacher's notes, the notebook.
+hand-outs with answers, without and with the teacher's notes, the notebook. The PDF of the
+hand-outs is the one that comes along; where there are other lessons there is none.
 """
 
 import argparse
@@ -24,7 +25,8 @@ if __name__ == "__main__":
         try:
             arguments.folder.mkdir(parents=True, exist_ok=True)
             for name, make in takeaway.files(lessons.lessons(arguments.language)[0]).items():
-                data = make().encode()
+                content = make()
+                data = content.encode() if isinstance(content, str) else content
                 (arguments.folder / name).write_bytes(data)
                 print(f"{arguments.folder / name}: {units.size(len(data))}", flush=True)
         except OSError as fault:

@@ -14,7 +14,7 @@ from kafkaviz import units
 from kafkaviz.app import takeaway
 from kafkaviz.app.lessons.grammar import Lesson
 from kafkaviz.app.state import session_language
-from kafkaviz.app.takeaway import handouts, notebook
+from kafkaviz.app.takeaway import HandoutEdition, handouts, notebook
 from kafkaviz.messages import say
 
 HTML, PDF, NOTEBOOK = "text/html", "application/pdf", "application/x-ipynb+json"
@@ -49,15 +49,17 @@ def _handouts(lessons: Sequence[Lesson]) -> None:
     """The PDF where it is of these lessons, and the files that are printed."""
     _heading("handouts")
     with st.container(horizontal=True, gap=4):
-        if (path := handouts.printed_path()) is not None:
-            size = units.size(path.stat().st_size)
-            name = takeaway.handouts_file_name(has_notes=False, suffix="pdf")
-            _button("handouts_pdf", path.read_bytes, name, PDF, size=size)
-        for has_notes in (False, True):
+        if (printed := handouts.printed_handouts()) is not None:
+            values = {
+                "size": units.size(printed.path.stat().st_size),
+                "page": str(printed.question_pages + 1),
+            }
+            _button("pdf", printed.path.read_bytes, printed.path.name, PDF, **values)
+        for edition in HandoutEdition:
             _button(
-                "handouts_notes_html" if has_notes else "handouts_html",
-                takeaway.handouts_maker(lessons, has_notes=has_notes),
-                takeaway.handouts_file_name(has_notes=has_notes),
+                f"html_{edition.name.lower()}",
+                takeaway.handouts_maker(lessons, edition),
+                takeaway.handouts_file_name(edition),
                 HTML,
             )
 

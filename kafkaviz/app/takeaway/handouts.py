@@ -1,56 +1,79 @@
 """The hand-outs of all lessons as one file to be printed, and that file as a PDF.
 
-The PDF, without the notes, comes along: a browser prints it from the file when the lessons change
-(`make handouts`), because no small library of Python sets Chinese well, and the app shall not need
-a browser. Beside it stands the digest of the lessons it is of; a server that has other lessons
-gives the file alone.
+All questions come first, then all answers, so that one file serves the learners and the teacher.
+
+The PDF comes along: a browser prints it from the file when the lessons change (`make handouts`),
+because no small library of Python sets Chinese well, and the app shall not need a browser. Beside
+it stands of which lessons it is; a server that has other lessons gives the file alone.
 """
 
 import hashlib
+import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from kafkaviz.app import lessons as lesson_files
 from kafkaviz.app.lessons.grammar import Lesson
 from kafkaviz.app.pages.workshop.handout import render_handout
 from kafkaviz.app.pages.workshop.lesson_state import LessonPosition
-from kafkaviz.app.takeaway import handouts_file_name
+from kafkaviz.app.takeaway import HandoutEdition, handouts_file_name
 from kafkaviz.app.takeaway.capture import Group, capture
 from kafkaviz.app.takeaway.page_file import PageFile
-from kafkaviz.messages import say
+from kafkaviz.messages import language, say
 from kafkaviz.report.document import brand
 from kafkaviz.report.html import Html, join, tag
 
 PRINTED_FOLDER = Path(__file__).with_name("handouts")
-DIGEST_FILE = PRINTED_FOLDER / "lessons.sha256"
-SCREEN_ALONE = ("kv_paper_head",)  # containers that are no part of the sheet
+PRINTED_FILE = PRINTED_FOLDER / "printed.json"
+QUESTIONS, ANSWERS = "kv_sheet", "kv_sheet_answers"  # the containers of a hand-out
 STYLE = Path(__file__).with_name("handouts.css")
 
 
-def handouts_page(lessons: Sequence[Lesson], *, has_notes: bool) -> str:
-    """The file, in the reader's language.
-
-    Args:
-        has_notes: with what a teacher says and watches for.
-    """
+def handouts_page(lessons: Sequence[Lesson], edition: HandoutEdition) -> str:
+    """The file, in the reader's language."""
     file = PageFile()
     sheets = [
+        _sheet(lesson, number, len(lessons), has_notes=edition.has_notes)
+        for number, lesson in enumerate(lessons)
+    ]
+    sections = [
         tag(
             "section",
-            file.html(_sheet(lesson, number, len(lessons), has_notes=has_notes)),
-            id=f"lesson-{number + 1}",
+            file.html(sheet[QUESTIONS]),
+            id=f"lesson-{number}",
             class_="sheet",
             lang=lesson.language,
             aria_label=lesson.title,
         )
-        for number, lesson in enumerate(lessons)
+        for number, (lesson, sheet) in enumerate(zip(lessons, sheets, strict=True), 1)
     ]
-    body = join((_cover(lessons, has_notes=has_notes), tag("main", *sheets)))
+    if edition.has_answers:
+        sections += [
+            tag(
+                "section",
+                tag("p", f"{number} · {lesson.title}", class_="kv-lab"),
+                file.html(sheet[ANSWERS]),
+                id=f"answers-{number}",
+                class_="sheet answers",
+                lang=lesson.language,
+                aria_label=say("takeaway.answers_to", title=lesson.title),
+            )
+            for number, (lesson, sheet) in enumerate(zip(lessons, sheets, strict=True), 1)
+        ]
+    body = join((_cover(lessons, edition), tag("main", *sections)))
     style = STYLE.read_text(encoding="utf-8")
     return file.text(f"{say('takeaway.handouts_title')} · kafkaviz", body, styles=(style,))
 
 
-def _cover(lessons: Sequence[Lesson], *, has_notes: bool) -> Html:
+def _sheet(lesson: Lesson, number: int, count: int, *, has_notes: bool) -> dict[str, Group]:
+    """What the Workshop shows on paper of a lesson: its questions and its answers."""
+    position = LessonPosition(lesson, number, 1)
+    group = capture(lambda: render_handout(position, count, is_teacher=has_notes), is_paper=True)
+    return {part.key: part for part in group.parts if isinstance(part, Group)}
+
+
+def _cover(lessons: Sequence[Lesson], edition: HandoutEdition) -> Html:
     minutes = f"{sum(lesson.minutes for lesson in lessons):g}"
     lead = say("takeaway.handouts_lead", count=len(lessons), minutes=minutes)
     rows = (
@@ -62,38 +85,44 @@ def _cover(lessons: Sequence[Lesson], *, has_notes: bool) -> Html:
         )
         for number, lesson in enumerate(lessons, 1)
     )
+    answers = tag("a", say("workshop.answers"), href="#answers-1") if edition.has_answers else ""
     return tag(
         "header",
         brand(),
         tag("h1", say("takeaway.handouts_title")),
         tag("p", lead, class_="lead"),
-        tag("p", say("takeaway.with_notes"), class_="lead") if has_notes else "",
+        tag("p", say(f"takeaway.edition_{edition.name.lower()}"), class_="lead"),
         tag("p", say("takeaway.how_to_print"), class_="note screen"),
         tag("h2", say("takeaway.contents")),
         tag("ol", *rows, class_="contents"),
-    )
-
-
-def _sheet(lesson: Lesson, number: int, count: int, *, has_notes: bool) -> Group:
-    """A lesson as the Workshop shows it on paper, without the page's own buttons and rules."""
-    position = LessonPosition(lesson, number, 1)
-    group = capture(lambda: render_handout(position, count, is_teacher=has_notes), is_paper=True)
-    return Group(
-        tuple(
-            part for part in group.parts if isinstance(part, Group) and part.key not in SCREEN_ALONE
-        ),
-        gap_px=0,
+        tag("p", answers, class_="contents"),
     )
 
 
 # ---- printed
 
 
-def printed_path() -> Path | None:
+@dataclass(frozen=True)
+class PrintedHandouts:
+    """The PDF of the hand-outs with answers.
+
+    Attributes:
+        question_pages: how many pages come before the answers.
+    """
+
+    path: Path
+    question_pages: int
+
+
+def printed_handouts() -> PrintedHandouts | None:
     """The PDF in the reader's language; None where it is of other lessons, or not there."""
-    path = PRINTED_FOLDER / handouts_file_name(has_notes=False, suffix="pdf")
-    is_current = DIGEST_FILE.exists() and DIGEST_FILE.read_text().strip() == digest()
-    return path if is_current and path.exists() else None
+    path = PRINTED_FOLDER / handouts_file_name(HandoutEdition.ANSWERS, "pdf")
+    if not path.exists() or not PRINTED_FILE.exists():
+        return None
+    printed = json.loads(PRINTED_FILE.read_text(encoding="utf-8"))
+    if printed["lessons"] != digest():
+        return None
+    return PrintedHandouts(path, printed["question_pages"][language()])
 
 
 def digest() -> str:

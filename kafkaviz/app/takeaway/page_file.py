@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from functools import cache
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from kafkaviz.app.takeaway.capture import (
 )
 from kafkaviz.report.document import document
 from kafkaviz.report.html import Html, join, tag
+from kafkaviz.units import escape_controls
 
 APP_FOLDER = Path(__file__).parents[1]
 STYLES = (
@@ -53,7 +55,8 @@ class PageFile:
         if isinstance(part, MarkdownPart):
             return prose(part.text)
         if isinstance(part, CodePart):
-            return tag("pre", tag("code", part.text), class_="command", tabindex="0")
+            text = Html(escape(escape_controls(part.text)))  # of several lines
+            return tag("pre", tag("code", text), class_="command", tabindex="0")
         if isinstance(part, ChartPart):
             return self._chart(part)
         return self._component(part)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from html import escape
+from typing import Any
 
 import streamlit as st
 
@@ -16,7 +17,7 @@ CHOICE = "kv_word"
 
 
 def render_glossary(lesson_titles: Mapping[str, str], address: Mapping[str, str]) -> None:
-    """The words to choose from, the chosen one, and the table of all.
+    """The words to choose from, the chosen one, and all of them by the lesson that teaches them.
 
     Args:
         lesson_titles: of the lessons that there are, by their names.
@@ -38,55 +39,59 @@ def render_glossary(lesson_titles: Mapping[str, str], address: Mapping[str, str]
     )
     if term is not None:
         _render_term(term, lesson_titles, address)
-    st.space(8)
-    heads = ("words", "meaning", "kafka", "where")
-    head = "".join(f"<th>{escape(say(f'glossary.{name}'))}</th>" for name in heads)
-    with st.container(key="kv_glossary"):
-        elements.table(head, (_row(row, is_on=row == term) for row in TERMS))
+    for lesson in dict.fromkeys((*lesson_titles, *(row.lesson for row in TERMS))):
+        terms = [row for row in TERMS if row.lesson == lesson]
+        if terms:
+            with st.container(key=f"kv_terms_{lesson}", gap=None):
+                if lesson in lesson_titles:
+                    _lesson_head(lesson, lesson_titles[lesson])
+                for row in terms:
+                    _row(row, address)
 
 
 def _render_term(
     term: GlossaryTerm, lesson_titles: Mapping[str, str], address: Mapping[str, str]
 ) -> None:
     with st.container(key="kv_word_card", gap=8):
-        kafka = f"{escape(say('glossary.kafka'))}: {inline_html(term.kafka)}"
+        kafka = say("glossary.kafka", text=inline_html(term.kafka))
         st.html(
             f'<h2 class="kv-h2">{escape(term.name)}</h2><p>{inline_html(term.meaning)}</p>'
             f'<p class="kv-sm kv-fnt">{kafka}</p>'
         )
         with st.container(horizontal=True, gap=16, vertical_alignment="center", key="kv_word_ways"):
-            page = PAGES[term.page]
-            if page.exists:
-                label = say("glossary.seen", page=elements.page_name(term.page))
-                st.page_link(
-                    page.script,
-                    label=label,
-                    icon=f":material/{page.icon}:",
-                    query_params=dict(address),
-                )
+            _page_link(term, say("glossary.seen", page=elements.page_name(term.page)), address)
             if term.lesson in lesson_titles:
                 title = elements.escape_markdown(lesson_titles[term.lesson])
-                st.button(
-                    say("glossary.taught", title=title),
-                    icon=":material/school:",
-                    type="tertiary",
-                    key="kv_word_lesson",
-                    on_click=_open_lesson,
-                    args=(term.lesson,),
-                )
+                _lesson_button("kv_word_lesson", say("glossary.taught", title=title), term.lesson)
 
 
-def _row(term: GlossaryTerm, *, is_on: bool) -> str:
-    cells = "".join(
-        f"<td>{cell}</td>"
-        for cell in (
-            f"<b>{escape(term.name)}</b>",
-            inline_html(term.meaning),
-            inline_html(term.kafka),
-            escape(elements.page_name(term.page)),
+def _lesson_head(lesson: str, title: str) -> None:
+    """The lesson that teaches the words below, and the way to it."""
+    with st.container(horizontal=True, vertical_alignment="center", gap=8):
+        st.html(f'<h2 class="kv-h2">{escape(title)}</h2>', width="content")
+        _lesson_button(f"kv_words_open_{lesson}", say("glossary.lesson"), lesson)
+
+
+def _row(term: GlossaryTerm, address: Mapping[str, str]) -> None:
+    """A word, what it is, what of Kafka it is, and the page that shows it."""
+    with st.container(key=f"kv_row_{term.key}", horizontal=True, vertical_alignment="top", gap=16):
+        st.html(
+            f'<dl class="kv-word"><dt>{escape(term.name)}</dt>'
+            f"<dd>{inline_html(term.meaning)}<small>{inline_html(term.kafka)}</small></dd></dl>"
         )
-    )
-    return f"<tr class=on>{cells}</tr>" if is_on else f"<tr>{cells}</tr>"
+        _page_link(term, elements.page_name(term.page), address)
+
+
+def _page_link(term: GlossaryTerm, label: str, address: Mapping[str, str]) -> None:
+    page = PAGES[term.page]
+    if page.exists:
+        icon = f":material/{page.icon}:"
+        st.page_link(page.script, label=label, icon=icon, query_params=dict(address))
+
+
+def _lesson_button(key: str, label: str, lesson: str) -> None:
+    arguments: dict[str, Any] = {"icon": ":material/school:", "type": "tertiary"}
+    st.button(label, key=key, on_click=_open_lesson, args=(lesson,), **arguments)
 
 
 def _choose() -> None:
