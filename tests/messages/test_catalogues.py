@@ -42,7 +42,7 @@ COMPOSED = {
     "health.of_": "record",
     "lookup.why_": "offsets segment",
     "page_cache.": "pages probes",
-    "page_cache.told_": "entries",
+    "page_cache.published_": "entries",
     "partition_badges.": "log-torn-tail",
     "report.record_": "offset",
     "retention.of_": "mtime",
