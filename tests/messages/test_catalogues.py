@@ -50,7 +50,6 @@ COMPOSED = {
     "rolls.found_": "time-index-full",
     "rolls.head_": "segment step what_happens",
     "rolls.option_": "none",
-    "rule_cases.": "no_slot rule slot_n",
     "segment.head_": "codec offset offsets size slot",
     "stepper_figures.value_": "pages",
     "tail_pages.": "warm",
