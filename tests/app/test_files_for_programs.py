@@ -11,8 +11,6 @@ import pytest
 from kafkaviz import messages
 from kafkaviz.analysis.rebuild.what_if import WhatIf
 from kafkaviz.analysis.rolls import roll_history
-from kafkaviz.app.lessons import exercise
-from kafkaviz.app.lessons.live import rule_cases
 from kafkaviz.app.pages.page_cache import growth
 from kafkaviz.app.pages.page_cache.growth import ReaderFaultRates
 from kafkaviz.app.pages.tuning import comparisons
@@ -79,12 +77,6 @@ FILES: dict[str, tuple[Callable[[], Iterable[tuple]], tuple]] = {
             ]
         ),
         (0.001, 1.25, 0.0, 900.0, 12.5),
-    ),
-    "ceiling": (
-        lambda: rule_cases.csv_rows(
-            exercise.check(exercise.parse("slot + 1"), np.array(exercise.ARTICLE))
-        ),
-        (6, "exact", 0, 1, 0),
     ),
     "tiered": (lambda: comparisons.remote_values(*AT, REMOTE), ("carried_share", 0.000012, 0.5)),
     "writers": (

@@ -10,13 +10,12 @@ import numpy as np
 import pytest
 
 from kafkaviz.app import lessons
+from kafkaviz.app.lessons import exercise
 from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
 from kafkaviz.app.lessons.kinds import KINDS
-from kafkaviz.app.lessons.live import LIVE, block_location
-from kafkaviz.app.lessons.live.ceiling_search import FIRST_RULE
+from kafkaviz.app.lessons.live import LIVE, block_location, ceiling_rule
 from kafkaviz.app.lessons.reader import parse
-from kafkaviz.figures.lookup import ceiling_run, timestamp_zigzag
-from kafkaviz.figures.lookup.ceiling_run import CeilingRunView, WrittenRule
+from kafkaviz.figures.lookup import ceiling_cases, timestamp_zigzag
 from kafkaviz.figures.lookup.timestamp_zigzag import TimedRecord, TimestampLookup
 from kafkaviz.figures.page_cache import moving_middles, page_faults
 from kafkaviz.figures.rolls import limit_race, roll_clock
@@ -352,39 +351,77 @@ def test_the_cover_is_drawn_only_afterwards(mode):
     assert [shape.x0 for shape in drawn[-2:]] == [21, 21 * 427 / 61]
 
 
-# ---- lesson 4: a search of the reader's own
+# ---- lesson 4: a rule of the reader's own
 
 
-def drawn_run(target: int, written: WrittenRule | None = None) -> CeilingRunView:
-    """The rule that stands there first."""
-    return ceiling_run.view(FIRST_RULE, (6, 14, 22, 26, 31), target, written)
+KEYS = (6, 14, 22, 26, 31)
 
 
-def test_a_rule_that_never_ends_says_so():
-    """In the title, in the last row, and at its targets."""
-    view = drawn_run(23)
-    assert view.title == "For 23 it never ends; right for 2 of 15 targets"
-    assert view.verdict == "lo = 2, hi = 3 again: it never ends"
-    assert [target for target, mark in view.marks.items() if mark == "✓"] == [5, 6]
+def answers(rule: str) -> dict[int | None, tuple[int | None, str]]:
+    """What a rule gives, by target: the slot where it is drawn, and its words."""
+    return {case.target: case[3:5] for case in ceiling_rule.view(KEYS, rule).cases}
+
+
+def test_before_a_rule_there_are_the_floors_and_the_ceilings():
+    """Both of each target, none right of the last key, and nothing that the rule would give."""
+    view = ceiling_rule.view(KEYS, "slot +")
+    assert view.title == "16 targets: from the slot that lookup gives to the ceiling"
+    assert [case[:3] for case in view.cases[:4]] == [(5, -1, 0), (6, 0, 0), (7, 0, 1), (13, 0, 1)]
+    assert [case[:3] for case in view.cases[-2:]] == [(32, 4, -1), (None, -1, -1)]
+    assert {case[3:] for case in view.cases} == {(None, "?", None)}
+
+
+def test_a_rule_is_run_on_every_target():
+    """`slot + 1`: one too far at a key, behind the last slot, and in an index without an entry."""
+    view = ceiling_rule.view(KEYS, "slot + 1")
+    assert view.title == (
+        "Your rule is wrong for 7 of 16 targets: 5 of 5 that are a key, above the last key, "
+        "an empty index"
+    )
+    assert answers("slot + 1")[22] == (3, "slot 3")
+    assert answers("slot + 1")[32] == (5, "slot 5, not there")
+    assert answers("slot + 1")[None] == (0, "slot 0, not there")
+    assert [case.target for case in view.cases if not case.is_right] == [
+        6,
+        14,
+        22,
+        26,
+        31,
+        32,
+        None,
+    ]
+
+
+def test_an_answer_that_is_no_slot_has_words_and_no_place():
+    """The base offset, the key of slot -1, a slot far away."""
+    assert answers("if slot = -1 then base else slot")[5] == (None, "base offset")
+    assert answers("if key(slot) = target then slot else none")[5] == (None, "key of no slot")
+    assert answers("slot + 9")[32] == (None, "slot 13, not there")
+    assert answers("none")[32] == (-1, "none")
+
+
+def test_a_right_rule_has_no_cross():
+    """The rule of the lesson's solution."""
+    view = ceiling_rule.view(KEYS, exercise.RIGHT)
+    assert view.title == "Your rule is right for all 16 targets"
+    assert all(case.answer_slot == case.ceiling for case in view.cases)
+    assert ceiling_cases.rows(view)[1] == ("6", "slot 0", "slot 0 ✓", "slot 0")
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_each_turn_is_a_numbered_disc_on_its_middle(mode):
-    """Turn by turn, and no disc for an answer that never comes."""
-    view = drawn_run(23)
-    discs = ceiling_run.figure(view, mode).data[0]
-    assert list(discs.x) == [step.mid + 0.5 for step in view.run.steps]
-    assert list(discs.text) == ["1", "2", "3", "4"][: len(view.run.steps)]
+def test_rings_and_discs_stand_on_their_slots(mode):
+    """A ring a target where `lookup` stands, a disc where the rule goes, in its row."""
+    view = ceiling_rule.view(KEYS, "slot + 1")
+    moves, floors, discs = ceiling_cases.figure(view, mode).data
+    assert list(floors.x) == [case.floor_slot for case in view.cases]
+    assert list(discs.x) == [case.floor_slot + 1 for case in view.cases]
+    assert list(discs.y) == list(floors.y)
+    assert list(moves.x[:6]) == [-1, 0, None, 0, 1, None]
+    assert [text for text in discs.text if text == "✗"] == ["✗"] * 7
 
 
-def test_a_written_rule_is_run_on_the_same_target():
-    """`slot + 1` at a key: lookup gives it, the rule the next."""
-    view = drawn_run(22, WrittenRule(2, 3))
-    assert view.written_text == "Your rule: lookup slot 2 → slot 3 ✗"
-    assert drawn_run(23, WrittenRule(2, 3)).written_text.endswith("→ slot 3 ✓")
-
-
-def test_keys_that_do_not_rise_are_refused():
+@pytest.mark.parametrize("keys", ["6 6 7", "6", "1 2 3 4 5 6 7 8 9"])
+def test_keys_that_do_not_rise_are_refused(keys):
     """In a line."""
     with pytest.raises(NoValue, match="keys are 2 to 8 whole numbers that rise"):
-        LIVE["own-search"].make(block("own-search\nkeys: 6 6 7\ntarget: 6"))
+        LIVE["own-rule"].make(block(f"own-rule\nkeys: {keys}"))

@@ -170,36 +170,17 @@ def test_the_ceiling_is_tried_on_every_slot():
 RULE_STEP = {"lesson": "binary-search", "at": "3"}
 
 
-def test_a_rule_case_by_case():
-    """Every target with what lookup gave, what the rule gives, and the ceiling; as a file too."""
+def test_the_typed_rule_is_run_over_the_slots():
+    """The figure beside the exercise follows it, and asks while there is none."""
     text = page_html(page(given="slot + 1", **RULE_STEP))
-    assert "it fails" not in text
-    assert "Wrong for 7 of 16 targets: 5 of 5 that are a key, above the last key" in text
+    assert "Your rule is wrong for 7 of 16 targets: 5 of 5 that are a key" in text
+    (chart,) = page(given="slot + 1", **RULE_STEP).get("plotly_chart")
     assert (
-        '<tr><td class="r">6</td><td>a key</td><td class="r">slot 0</td><td class="r">slot 1</td>'
-        '<td class="r">slot 0</td><td>✗</td></tr>'
-    ) in text
-    labels = [
-        element.proto.label for element in page(given="slot", **RULE_STEP).get("download_button")
-    ]
-    assert labels == ["Download every target as CSV"]
-
-
-def test_a_rule_on_many_keys():
-    """Some cases of each kind of 3931 targets; the address keeps the choice until another step."""
-    rule = ceiling.RIGHT
-    at = page(given=rule, on="many keys", **RULE_STEP)
-    assert "Right for all 3\u202f931 targets, 5 of them shown" in page_html(at)
-    assert "on" not in press(at, "kv_next").query_params
-
-
-def test_the_popular_answers_are_shown_where_they_fail():
-    """Each with its count, once a rule was given; what is no rule has no cases."""
-    text = page_html(page(given="slot", **RULE_STEP))
-    assert "7 of 16</td>" in text
-    assert "below the first key, above the last key, an empty index" in text
-    assert "Often answered" not in page_html(page(given="slot +", **RULE_STEP))
-    assert "Often answered" not in page_html(page(**RULE_STEP))
+        "Target: 6, lookup gives: slot 0, Your rule: slot 1 ✗, Ceiling: slot 0;" in chart.proto.alt
+    )
+    for unread in ("", "slot +"):
+        text = page_html(page(given=unread, **RULE_STEP))
+        assert "16 targets: from the slot that lookup gives to the ceiling" in text
 
 
 def test_a_choice_of_causes():

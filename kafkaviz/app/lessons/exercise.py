@@ -33,11 +33,6 @@ RIGHT = (
     "if slot >= 0 and key(slot) = target then slot else if slot + 1 < entries then slot + 1 else "
     "none"
 )
-SLOT_PLUS_1 = "slot + 1"
-NONE_TO_BASE = (
-    "if slot = -1 then base else if key(slot) = target then slot else if slot + 1 < entries then "
-    "slot + 1 else base"
-)
 
 _TOKEN = re.compile(r"\s*(?:([0-9]+)|([A-Za-z]+)|(<=|>=|!=|==|[=<>+\-()−≤≥≠]))")
 _SPELLED = {"−": "-", "≤": "<=", "≥": ">=", "≠": "!="}

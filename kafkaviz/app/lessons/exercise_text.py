@@ -10,8 +10,6 @@ from kafkaviz.app.lessons.exercise import (
     BETWEEN,
     EMPTY,
     EXACT,
-    NONE_TO_BASE,
-    SLOT_PLUS_1,
     RuleSyntaxError,
 )
 from kafkaviz.figures.text.join_text import join_comma
@@ -34,11 +32,6 @@ def describe_fault(error: RuleSyntaxError) -> str:
 def kind(target_kind: str) -> str:
     """Where a target lies, one of exercise.KINDS."""
     return say(f"exercise.{KINDS[target_kind]}")
-
-
-def popular_answers() -> dict[str, str]:
-    """The answers that are given most often, by what they are called."""
-    return {SLOT_PLUS_1: SLOT_PLUS_1, say("exercise.base"): NONE_TO_BASE}
 
 
 def describe_failures(result: exercise.RuleCheck) -> str:

@@ -157,12 +157,9 @@ KINDS = MappingProxyType(
             LOOKUP_KEYS,
             is_wide=True,
         ),
-        "own-search": _figure_kind(
-            "a search for the ceiling that the reader puts together, run over a few keys",
-            {
-                "keys": Key(parse_naturals, is_required=True),
-                "target": Key(parse_integer, is_required=True),
-            },
+        "own-rule": _figure_kind(
+            "the reader's rule for the ceiling, run over a few slots, target by target",
+            {"keys": Key(parse_naturals, is_required=True)},
             is_wide=True,
         ),
         "bytes": _figure_kind(

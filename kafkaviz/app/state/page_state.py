@@ -78,10 +78,6 @@ LESSON, PART = "lesson", "at"  # Workshop: which lesson, and which of its steps,
 # Workshop: what was answered, key-is-last.2b three-files.3x; what is typed into this step's
 # exercise
 ANSWERS, TYPED_ANSWER = "answers", "given"
-# Workshop: the reader's own search for the ceiling, its four parts, and what it looks for
-RULE_MIDDLE, RULE_COMPARISON, RULE_LOW, RULE_HIGH = "mid", "compare", "lo", "hi"
-RULE_TARGET = "for"
-TRIED_ON = "on"  # Workshop: on how many keys the rule of an exercise is tried
 # Workshop: the teacher's notes are shown; the entire lesson, to be printed
 NOTES, PAPER = "notes", "paper"
 PROJECTOR = "projector"  # Workshop: title, question and figure alone, large

@@ -9,7 +9,7 @@ has what all share, block_location.py what a block points at.
 
 from kafkaviz.app.lessons.live.areas import BATCH_AREAS, FILE_AREAS, HEADER_AREAS
 from kafkaviz.app.lessons.live.batch_attributes import ATTRIBUTES
-from kafkaviz.app.lessons.live.ceiling_search import OWN_SEARCH
+from kafkaviz.app.lessons.live.ceiling_rule import OWN_RULE
 from kafkaviz.app.lessons.live.entries import ENTRIES
 from kafkaviz.app.lessons.live.fetch_share import FETCH_SHARE
 from kafkaviz.app.lessons.live.file_bytes import BYTES
@@ -36,7 +36,7 @@ LIVE = {
     "lanes": LANES,
     "why": WHY,
     "zigzag": ZIGZAG,
-    "own-search": OWN_SEARCH,
+    "own-rule": OWN_RULE,
     "bytes": BYTES,
     "ruler": RULER,
     "table": TABLE,

@@ -3,11 +3,14 @@
 Which had gone cold, and what other searches would cost.
 """
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from kafkaviz.app.frame import frame
-from kafkaviz.app.pages.page_cache import answer, growth, lookup_pages
+from kafkaviz.app.pages.page_cache import growth, tail_lookups
 from kafkaviz.app.pages.page_cache.controls import render_controls
+from kafkaviz.app.pages.page_cache.layouts import render_layouts
 from kafkaviz.app.state import page_state
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import elements, part_tabs
@@ -62,25 +65,26 @@ def _render_body(location: Location) -> None:
     with st.container(gap=None, key="kv_lab"):
         part, container = part_tabs.render_tabs(names, CONTROLS)
         with container, st.container(gap=None):
-            if part == ANSWER:
-                answer.render_answer()
-            elif part == GROWTH:
-                growth.render_growth(*render_controls(location))
-            elif part == ENTRIES:
-                _render_entries()
-            elif part == LAYOUTS:
-                lookup_pages.render_layouts(location)
-            else:
-                _render_experts(location)
+            RENDERERS[part](location)
 
 
-def _render_entries() -> None:
+def _render_answer(_location: Location) -> None:
+    """What one page more does to a lookup at the tail; of no directory."""
+    tail_lookups.render_sizes()
+
+
+def _render_growth(location: Location) -> None:
+    """A growing index, replayed."""
+    growth.render_growth(*render_controls(location))
+
+
+def _render_entries(_location: Location) -> None:
     """KAFKA-6432 entry by entry, and what was published of it."""
     with st.container():
-        lookup_pages.render_example()
+        tail_lookups.render_example()
     st.space(32)
     with st.container(gap=None):
-        lookup_pages.render_published()
+        tail_lookups.render_published()
 
 
 def _render_experts(location: Location) -> None:
@@ -90,3 +94,12 @@ def _render_experts(location: Location) -> None:
     growth.render_turnovers(settings)
     st.space(32)
     growth.render_reader_faults(settings)
+
+
+RENDERERS: dict[str, Callable[[Location], None]] = {
+    ANSWER: _render_answer,
+    GROWTH: _render_growth,
+    ENTRIES: _render_entries,
+    LAYOUTS: render_layouts,
+    EXPERTS: _render_experts,
+}

@@ -1,7 +1,7 @@
 """Tuning: what another interval would have cost this log."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -103,8 +103,6 @@ TOPIC_HEADS = (
     "warm_p99",
     "answer",
 )
-
-
 TOPIC_COLUMNS = (
     "topic",
     "log_bytes",
@@ -308,7 +306,7 @@ def render_topics(context: TuningContext) -> None:
             go_to(context.location, directory)
         download(
             say("tuning.topics_csv"),
-            lambda: to_csv(TOPIC_COLUMNS, map(_topic_values(recommendations), cases)),
+            lambda: to_csv(TOPIC_COLUMNS, topic_values(cases, recommendations)),
             "topics.csv",
             "kv_topics_csv",
         )
@@ -354,27 +352,28 @@ def _topic_row_html(
     )
 
 
-def _topic_values(recommendations: dict) -> Callable[[TuningCase], tuple]:
-    """A topic, as numbers."""
+def topic_values(
+    cases: Sequence[TuningCase], recommendations: Mapping[str, Recommendation | None]
+) -> list[tuple]:
+    """TOPIC_COLUMNS of each topic; of one without a batch its name and the size of its log."""
+    return [_topic_cells(case, recommendations.get(case.name)) for case in cases]
 
-    def values(case: TuningCase) -> tuple:
-        recommendation = recommendations.get(case.name)
-        if recommendation is None:
-            return (case.name, case.measurement.log_bytes, *[""] * 7)
-        row = recommendation.today.row
-        return (
-            case.name,
-            case.measurement.log_bytes,
-            round(case.measurement.batch_bytes, 1),
-            recommendation.today.interval_bytes,
-            int(row["index_bytes"]),
-            round(float(row["headers_mean"]), 3),
-            int(row["headers_p99"]),
-            str(recommendation.verdict),
-            recommendation.value,
-        )
 
-    return values
+def _topic_cells(case: TuningCase, recommendation: Recommendation | None) -> tuple:
+    if recommendation is None:
+        return case.name, case.measurement.log_bytes, *[""] * (len(TOPIC_COLUMNS) - 2)
+    price = recommendation.current_price
+    return (
+        case.name,
+        case.measurement.log_bytes,
+        round(case.measurement.batch_bytes, 1),
+        price.interval_bytes,
+        int(price.row["index_bytes"]),
+        round(float(price.row["headers_mean"]), 3),
+        int(price.row["headers_p99"]),
+        str(recommendation.verdict),
+        recommendation.value,
+    )
 
 
 def _first_partition(broker: Broker, topic: str) -> str:

@@ -84,7 +84,7 @@ def open_step(name: str, part: int) -> None:
 
     What was typed there before, and where its stepper stood, is left behind.
     """
-    for key in (page_state.STEP, page_state.TYPED_ANSWER, page_state.TRIED_ON, page_state.PAPER):
+    for key in (page_state.STEP, page_state.TYPED_ANSWER, page_state.PAPER):
         st.query_params.pop(key, None)
     st.query_params[page_state.LESSON] = name
     st.query_params[page_state.PART] = str(part)

@@ -10,7 +10,6 @@ import streamlit as st
 
 from kafkaviz.app.lessons import exercise, exercise_text, tasks
 from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
-from kafkaviz.app.lessons.live import rule_cases
 from kafkaviz.app.pages.workshop import lesson_state
 from kafkaviz.app.pages.workshop.lesson_state import LETTERS, LessonPosition
 from kafkaviz.app.state import class_seat, page_state
@@ -187,12 +186,11 @@ def choice_label(word: str) -> str:
 
 def _exercise_verdict(task: tasks.LessonTask, answer: str, position: LessonPosition) -> None:
     """Right or not; what is right is kept."""
-    can_be_read = True
     try:
         is_right = tasks.is_right(task, answer)
         explanation = "" if is_right else _explanation(task, answer)
     except exercise.RuleSyntaxError as fault:
-        is_right, can_be_read = False, False
+        is_right = False
         explanation = say("workshop.no_rule", where=exercise_text.describe_fault(fault))
     mark, word = ("ok", "right") if is_right else ("info", "not_yet")
     verdict = (
@@ -200,8 +198,6 @@ def _exercise_verdict(task: tasks.LessonTask, answer: str, position: LessonPosit
         f"<span>{escape(explanation)}</span>"
     )
     st.html(f'<div class="kv-judged" role="status">{verdict}</div>')
-    if task.kind == tasks.RULE and can_be_read:
-        rule_cases.render_cases(answer, task.answer)
     step_key = (position.lesson.name, position.part)
     if is_right:
         class_seat.record_answer(step_key, lesson_state.SOLVED)

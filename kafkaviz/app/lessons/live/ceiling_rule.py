@@ -1,0 +1,121 @@
+"""The rule for the ceiling that the reader types into the exercise, run over the slots."""
+
+from itertools import pairwise
+
+import numpy as np
+import streamlit as st
+
+from kafkaviz.app.cache import lookup_cache
+from kafkaviz.app.lessons import exercise, exercise_text
+from kafkaviz.app.lessons.exercise import BASE, EMPTY, NO_ANSWER, NONE, RuleCase, RuleCheck
+from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
+from kafkaviz.app.lessons.live.figure import UNKNOWN, Destination, LessonFigure, block_key
+from kafkaviz.app.state import page_state
+from kafkaviz.app.widgets import charts, elements
+from kafkaviz.app.widgets.tables import table
+from kafkaviz.figures.lookup import ceiling_cases
+from kafkaviz.figures.lookup.ceiling_cases import CeilingCase, CeilingCasesView
+from kafkaviz.messages import message, say
+from kafkaviz.units import group
+
+MOST_KEYS = 8
+COLUMNS = ("target", "floor", "rule", "ceiling")
+
+
+def _make(block: LessonBlock) -> tuple[int, ...]:
+    """The keys of a block.
+
+    Raises:
+        NoValue: they do not rise, or are too many.
+    """
+    keys = block["keys"]
+    does_rise = all(lower < higher for lower, higher in pairwise(keys))
+    if not (2 <= len(keys) <= MOST_KEYS and does_rise):
+        raise NoValue(message("ceiling_cases.keys", most=MOST_KEYS))
+    return keys
+
+
+def view(keys: tuple[int, ...], rule: str) -> CeilingCasesView:
+    """A rule at all its targets.
+
+    Args:
+        rule: what is typed; what is no rule yet leaves the question open.
+    """
+    try:
+        rule_check = exercise.check(exercise.parse(rule), np.array(keys))
+        is_rule = True
+    except exercise.RuleSyntaxError:
+        rule_check = exercise.check(exercise.parse("none"), np.array(keys))
+        is_rule = False
+    cases = tuple(_case(case, keys, is_rule=is_rule) for case in rule_check.cases)
+    title = _title(rule_check) if is_rule else say("ceiling_cases.title_open", n=len(cases))
+    caption = say("ceiling_cases.below" if is_rule else "ceiling_cases.below_open")
+    return CeilingCasesView(title, caption, keys, cases)
+
+
+def _title(rule_check: RuleCheck) -> str:
+    count = len(rule_check.cases)
+    if rule_check.is_right:
+        return say("ceiling_cases.title_right", n=count)
+    return say(
+        "ceiling_cases.title_wrong",
+        wrong=len(rule_check.wrong_cases),
+        n=count,
+        kinds=exercise_text.describe_failures(rule_check),
+    )
+
+
+def _case(case: RuleCase, keys: tuple[int, ...], *, is_rule: bool) -> CeilingCase:
+    has_place = is_rule and NONE <= case.answer_slot <= len(keys)
+    return CeilingCase(
+        None if case.kind == EMPTY else case.target,
+        case.floor_slot,
+        case.ceiling,
+        case.answer_slot if has_place else None,
+        _answer_text(case, keys) if is_rule else UNKNOWN,
+        case.is_right if is_rule else None,
+    )
+
+
+def _answer_text(case: RuleCase, keys: tuple[int, ...]) -> str:
+    """What the rule gives: a slot that is there or not, or none."""
+    if case.answer_slot in (BASE, NO_ANSWER):
+        return say(f"ceiling_cases.{'base' if case.answer_slot == BASE else 'no_answer'}")
+    is_there = case.answer_slot < (0 if case.kind == EMPTY else len(keys))
+    if is_there and case.answer_slot >= NONE:
+        return ceiling_cases.slot_text(case.answer_slot)
+    return say("ceiling_cases.no_such_slot", slot=group(case.answer_slot))
+
+
+def _draw(keys: tuple[int, ...], block: LessonBlock, key: str) -> None:
+    rule = st.query_params.get(page_state.TYPED_ANSWER, "")
+    cases_view = view(keys, rule)
+    with st.container(key=f"kv_fig_{key}"):
+        elements.figure_head(cases_view.title, cases_view.caption)
+        charts.plot(
+            charts.figure((key, block_key(block), rule), ceiling_cases.figure, cases_view),
+            key,
+            say("common.titled", title=cases_view.title, below=ceiling_cases.describe(cases_view)),
+        )
+
+
+def _on_paper(keys: tuple[int, ...], block: LessonBlock, key: str) -> None:
+    """The targets, with room for what the reader's rule gives."""
+    cases_view = view(keys, "")
+    elements.figure_head(cases_view.title, "")
+    heads = [say(f"ceiling_cases.head_{name}") for name in COLUMNS]
+    table(heads, ceiling_cases.rows(cases_view), "rlll")
+
+
+def _to_lookup(block: LessonBlock) -> Destination:
+    """The same keys, typed."""
+    keys = block["keys"]
+    return "Lookup", {
+        page_state.SET: lookup_cache.KEYS_SET,
+        page_state.KEYS: " ".join(map(str, keys)),
+        page_state.BY: "offset",
+        page_state.TARGET: str(keys[len(keys) // 2] + 1),
+    }
+
+
+OWN_RULE = LessonFigure(_make, _draw, _to_lookup, _on_paper)
