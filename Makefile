@@ -4,6 +4,7 @@ VENV := .venv
 PYTHON_OF_VENV := $(VENV)/bin/python
 INSTALLED := $(VENV)/.installed
 INSTALLED_DEV := $(VENV)/.installed-dev
+COMPILED := $(VENV)/.compiled
 PYTHONS := python3.13 python3.12 python3.11 python3.14 python3
 UV := $(shell command -v uv 2>/dev/null)
 CARGO := $(shell command -v cargo 2>/dev/null)
@@ -17,14 +18,14 @@ INSTALL := PYTHONWARNINGS=ignore $(if $(UV),$(UV) pip install --quiet --compile-
 help: ## list what make can do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: $(INSTALLED) ## open the app on the sample broker; BROKER=path opens another, PORT=8600 listens there, LESSONS=folder adds lessons, CLASS=1 lets a class in
+run: $(INSTALLED) $(COMPILED) ## open the app on the sample broker; BROKER=path opens another, PORT=8600 listens there, LESSONS=folder adds lessons, CLASS=1 lets a class in
 	@$(PYTHON_OF_VENV) -m kafkaviz app $(if $(BROKER),"$(BROKER)") $(if $(PORT),--port "$(PORT)") $(if $(LESSONS),--lessons "$(LESSONS)") $(if $(CLASS),--class)
 
-test: $(INSTALLED_DEV) ## run the quick tests in WORKERS=2 processes; SLOW=1 adds browsers, Spark and whole brokers, NIGHTLY=1 all
+test: $(INSTALLED_DEV) $(COMPILED) ## run the quick tests in WORKERS=2 processes; SLOW=1 adds browsers, Spark and whole brokers, NIGHTLY=1 all
 	@$(PYTHON_OF_VENV) -m pytest -q -n $(or $(WORKERS),2) --dist loadfile --no-loadscope-reorder \
 	    -m "$(if $(NIGHTLY),,not nightly$(if $(SLOW),, and not slow and not browser and not spark))"
 
-journeys: $(INSTALLED_DEV) ## walk through the five journeys in Chromium, and put a picture of each step into docs/journeys
+journeys: $(INSTALLED_DEV) $(COMPILED) ## walk through the five journeys in Chromium, and put a picture of each step into docs/journeys
 	@JOURNEYS=docs/journeys $(PYTHON_OF_VENV) -m pytest -q tests/journeys/test_journeys.py
 
 nightly: $(INSTALLED_DEV) ## all that is long or random: every test, an hour of damaged input, a server for long, 200 configurations
@@ -33,7 +34,7 @@ nightly: $(INSTALLED_DEV) ## all that is long or random: every test, an hour of 
 	@$(MAKE) soak
 	@$(MAKE) test-kafka CONFIGURATIONS=200 SEED=$(or $(SEED),$$(date +%j))
 
-test-kafka: $(INSTALLED) ## hold the writer to Kafka's own classes and to a broker, which Maven fetches; CONFIGURATIONS=200 from SEED=0 on
+test-kafka: $(INSTALLED) $(COMPILED) ## hold the writer to Kafka's own classes and to a broker, which Maven fetches; CONFIGURATIONS=200 from SEED=0 on
 	@CONFIGURATIONS="$(CONFIGURATIONS)" SEED="$(SEED)" $(PYTHON_OF_VENV) -m tests.kafka
 
 lint: $(INSTALLED_DEV) ## check the code and its form with ruff, its types with ty; the JavaScript with biome and tsc, where npm is
@@ -97,7 +98,10 @@ $(INSTALLED): requirements.txt requirements.lock pyproject.toml | $(PYTHON_OF_VE
 	@if [ -e $@ ]; then echo "The lists of packages have changed: bringing $(VENV) up to date."; \
 	else echo "Installing into $(VENV): about 1.4 GB, one to two minutes, once."; fi
 	@$(INSTALL) -r requirements.lock
-	@echo "Compiling the loops that read bytes, so that the first page is quick: a few seconds, once."
+	@touch $@
+
+$(COMPILED): $(INSTALLED)
+	@echo "Compiling the loops that read bytes, so that the first page is quick: half a minute, once."
 	-@$(PYTHON_OF_VENV) -m kafkaviz warm
 	@touch $@
 

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.cases import all_cases
+
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "kafkaviz"
 FILES = [*sorted(PACKAGE.rglob("*.py")), ROOT / "app.py", *sorted((ROOT / "pages").glob("*.py"))]
@@ -121,7 +123,7 @@ def test_no_two_public_classes_share_a_name(trees):
     assert {name: paths for name, paths in homes.items() if len(paths) > 1} == {}
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+@all_cases("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_name_says_what_it_names(path, trees):
     """A thing is called after its type or its role; what is serialised keeps its name."""
     place = str(path.relative_to(ROOT))
@@ -149,7 +151,7 @@ def test_the_names_of_a_script_are_found(script, expected):
     assert script_names(script) - keywords == expected
 
 
-@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: str(path.relative_to(ROOT)))
+@all_cases("path", SCRIPTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_name_of_a_script_says_what_it_names(path):
     """As those of Python; what Python sends keeps its name."""
     names = script_names(path.read_text(encoding="utf-8"))

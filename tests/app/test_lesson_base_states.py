@@ -10,6 +10,7 @@ from kafkaviz.figures.page_cache import tail_pages
 from kafkaviz.figures.segment import segment_bytes
 from kafkaviz.figures.stepper import lanes, stepper
 from kafkaviz.messages import text_in
+from tests.support.cases import all_cases
 from tests.support.pages import open_page, page_html
 
 
@@ -25,14 +26,14 @@ def block_of(lesson: str, part: int, kind: str) -> LessonBlock:
     return next(block for block in steps[part - 1].blocks() if block.kind == kind)
 
 
-@pytest.mark.parametrize("kind", sorted(LIVE))
+@all_cases("kind", sorted(LIVE))
 def test_every_kind_has_one(kind):
     """No step opens with an empty box."""
     assert LIVE[kind].question is not None
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-@pytest.mark.parametrize("kind", sorted(LIVE))
+@all_cases("kind", sorted(LIVE))
 def test_every_kind_says_what_will_be_seen(kind, language):
     """A key that a language lacks would be a fault of the page."""
     assert text_in(language, f"reveal.{kind}")

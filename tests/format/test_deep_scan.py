@@ -25,6 +25,7 @@ from kafkaviz.log.archives.archive import unpack_if_archive
 from tests.format import plain_record
 from tests.support.batch_reading import records_until_fault
 from tests.support.bytes_reader import reader
+from tests.support.cases import all_cases
 
 DATA = Path(__file__).parents[1] / "data"
 LOGS = sorted(DATA.glob("kafka-*/*/*.log"))
@@ -255,7 +256,7 @@ def test_chunks_of_any_size_give_the_same(chunk_bytes):
     )
 
 
-@pytest.mark.parametrize("cut", range(0, len(ALL_KINDS), 7))
+@all_cases("cut", range(0, len(ALL_KINDS), 7))
 def test_a_cut_log_keeps_its_whole_batches(cut):
     """A log cut anywhere gives what lies in front of the cut."""
     assert same(ALL_KINDS[:cut], chunk_bytes=128)[3].position <= cut

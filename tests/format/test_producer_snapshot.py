@@ -12,6 +12,7 @@ from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format.producer_snapshot import PRODUCER, build, first_sequence, parse
 from tests.conftest import DATA
+from tests.support.cases import all_cases
 
 with gzip.open(DATA / "producer-snapshots.jsonl.gz", "rt") as lines:
     SNAPSHOTS = [json.loads(line) for line in lines]
@@ -48,7 +49,7 @@ def test_the_recording_holds_both_kinds():
     assert (len(ACCEPTED), len(REFUSED)) == (60, 90)
 
 
-@pytest.mark.parametrize("snapshot", ACCEPTED, ids=lambda snapshot: snapshot["id"])
+@all_cases("snapshot", ACCEPTED, ids=lambda snapshot: snapshot["id"])
 def test_producers_are_those_kafka_read(snapshot):
     """Also with bytes behind the last producer that the checksum covers; whole ones are built again
     to the byte.
@@ -63,7 +64,7 @@ def test_producers_are_those_kafka_read(snapshot):
         assert build(parsed_snapshot.producers) == data
 
 
-@pytest.mark.parametrize("snapshot", REFUSED, ids=lambda snapshot: snapshot["id"])
+@all_cases("snapshot", REFUSED, ids=lambda snapshot: snapshot["id"])
 def test_damage_is_refused_in_kafkas_words(snapshot):
     """A wrong version, a cut, a count beyond the bytes, a checksum that does not fit."""
     with pytest.raises(CorruptBytes) as fault:

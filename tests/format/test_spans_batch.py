@@ -15,6 +15,7 @@ from kafkaviz.errors import CorruptBytes
 from kafkaviz.format.spans_batch import batch, decompress, is_compressed
 from kafkaviz.messages import message
 from tests.conftest import DATA
+from tests.support.cases import all_cases
 
 with gzip.open(DATA / "batches.jsonl.gz", "rt") as lines:
     BATCHES = [json.loads(line) for line in lines]
@@ -71,7 +72,7 @@ def read_parts(spans: list[Span], data: bytes, name: str) -> list[str | None]:
     return leaves
 
 
-@pytest.mark.parametrize("recorded", BATCHES, ids=lambda recorded: recorded["name"])
+@all_cases("recorded", BATCHES, ids=lambda recorded: recorded["name"])
 def test_every_byte_has_a_span(recorded):
     """Also in damaged ones; a stretch has those of the whole that lie in it."""
     data = bytes.fromhex(recorded["hex"])
@@ -85,7 +86,7 @@ def test_every_byte_has_a_span(recorded):
         assert batch(data, 1000, None, start, stop) == find_overlapping(all_spans, start, stop)
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "recorded",
     [batch_line for batch_line in COMPLETE if batch_line["header"]["magic"] == 2],
     ids=lambda recorded: recorded["name"],
@@ -102,7 +103,7 @@ def test_a_header_says_what_kafka_read(recorded):
     )
 
 
-@pytest.mark.parametrize("recorded", WITH_RECORDS, ids=lambda recorded: recorded["name"])
+@all_cases("recorded", WITH_RECORDS, ids=lambda recorded: recorded["name"])
 def test_keys_and_values_are_those_kafka_read(recorded):
     """In the batch itself or in what it holds, decompressed; the spans there tile those bytes."""
     data = bytes.fromhex(recorded["hex"])
@@ -117,7 +118,7 @@ def test_keys_and_values_are_those_kafka_read(recorded):
         ]
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "recorded",
     [batch_line for batch_line in WITH_RECORDS if batch_line["header"]["magic"] == 2],
     ids=lambda recorded: recorded["name"],
@@ -166,7 +167,7 @@ WRAPPERS = [
 ]
 
 
-@pytest.mark.parametrize("recorded", WRAPPERS, ids=lambda recorded: recorded["name"])
+@all_cases("recorded", WRAPPERS, ids=lambda recorded: recorded["name"])
 def test_a_wrapper_gives_its_messages_their_offsets(recorded):
     """Inside, magic 1 counts from 0; what is told is the offset that Kafka read."""
     within = decompress(bytes.fromhex(recorded["hex"]))

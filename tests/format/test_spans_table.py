@@ -4,7 +4,6 @@ import gzip
 import json
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +12,7 @@ from kafkaviz.format import offset_index, spans_table
 from kafkaviz.format.spans_table import offset_entries, rows, snapshot, time_entries, txn_entries
 from kafkaviz.messages import message
 from tests.conftest import DATA
+from tests.support.cases import all_cases
 
 TABLES = {"index": offset_entries(1000), "timeindex": time_entries(1000), "txnindex": txn_entries()}
 with gzip.open(DATA / "producer-snapshots.jsonl.gz", "rt") as lines:
@@ -74,7 +74,7 @@ def test_an_index_entry_in_words():
     assert table_rows[0].note == message("span.index_offset", offset=1171)
 
 
-@pytest.mark.parametrize("recorded", SNAPSHOTS, ids=lambda recorded: recorded["id"])
+@all_cases("recorded", SNAPSHOTS, ids=lambda recorded: recorded["id"])
 def test_snapshots_are_tiled_and_checked(recorded):
     """Whole ones say what Kafka's classes said; damaged ones are tiled too, and the checksum is
     told right or wrong.

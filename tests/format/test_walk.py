@@ -17,6 +17,7 @@ from kafkaviz.format.batch import BATCH, HEADER, is_control, is_log_append_time,
 from kafkaviz.format.walk import Walk, WalkEnd, walk
 from tests.format.plain_walk import walk as plain_walk
 from tests.support.bytes_reader import reader
+from tests.support.cases import all_cases
 
 DATA = Path(__file__).parents[1] / "data"
 NULLS = (DATA / "kafka-4.3.1" / "nulls-0" / "00000000000000000000.log").read_bytes()
@@ -54,7 +55,7 @@ def test_real_logs_read_the_same_both_ways(path):
     assert batches and position == batches[-1]["position"] + batches[-1]["size_bytes"]
 
 
-@pytest.mark.parametrize("cut", range(len(SMALL) + 1))
+@all_cases("cut", range(len(SMALL) + 1))
 def test_a_cut_log_keeps_its_whole_batches(cut):
     """A log cut anywhere still gives every batch that ends before the cut, and says why it
     stopped.
@@ -64,7 +65,7 @@ def test_a_cut_log_keeps_its_whole_batches(cut):
     assert reason == ("end" if cut % 119 == 0 else "short" if cut % 119 <= 17 else "torn")
 
 
-@pytest.mark.parametrize("at", range(2 * 119))
+@all_cases("at", range(2 * 119))
 def test_a_flipped_byte_never_loops_and_reads_the_same_both_ways(at):
     """Whatever byte is damaged, and however, the walk goes forward and agrees with its twin."""
     for mask in (0x01, 0x80, 0xFF):
@@ -113,9 +114,7 @@ def test_a_file_that_shrinks_ends_the_walk():
     assert steps.end.reason == "short"
 
 
-@pytest.mark.parametrize(
-    "line", [line for line in vectors() if "header" in line], ids=lambda line: line["name"]
-)
+@all_cases("line", [line for line in vectors() if "header" in line], ids=lambda line: line["name"])
 def test_headers_say_what_kafka_says(line):
     """Every field of the header, as Kafka's accessors give it (4.3.1; magic 0, 1 and 2)."""
     batches, _ = same(bytes.fromhex(line["hex"]))
@@ -148,7 +147,7 @@ def test_headers_say_what_kafka_says(line):
         )
 
 
-@pytest.mark.parametrize("line", [line for line in MAGIC_2], ids=lambda line: line["name"])
+@all_cases("line", [line for line in MAGIC_2], ids=lambda line: line["name"])
 def test_attributes_say_what_kafka_says(line):
     """The bits of magic 2, as Kafka's accessors name them."""
     batches, header = walk(bytes.fromhex(line["hex"]))[0][:1], line["header"]
@@ -159,9 +158,7 @@ def test_attributes_say_what_kafka_says(line):
     assert is_log_append_time(batches)[0] == (header["timestampType"] == "LogAppendTime")
 
 
-@pytest.mark.parametrize(
-    "line", [line for line in vectors() if "calls" in line], ids=lambda line: line["name"]
-)
+@all_cases("line", [line for line in vectors() if "calls" in line], ids=lambda line: line["name"])
 def test_broken_batches_are_found_where_kafka_finds_them(line):
     """Kafka's own walk over damaged bytes (4.3.1) finds as many batches and ends at the same byte,
     or raises where ours stops.

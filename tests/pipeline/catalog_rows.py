@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from kafkaviz.log.broker import open_broker
 from kafkaviz.pipeline.catalog import catalog
 from kafkaviz.pipeline.catalog.schema import CHECK_TABLES, TABLES
-from tests.pipeline.plain_rows import tables
+from tests.pipeline.plain_rows import tables_of
 
 ORDER = (
     "broker",
@@ -37,7 +36,7 @@ def assert_catalog_holds(out: Path, *directories: Path) -> None:
     """The catalog's rows are those of the in-process reader, its files are all there is, and each
     is named with its rows.
     """
-    expected = [tables(open_broker(directory), directory.name) for directory in directories]
+    expected = [tables_of(directory) for directory in directories]
     for table in [table_ for table_ in TABLES if table_ not in CHECK_TABLES]:
         assert rows(out, table) == in_order([row for row_ in expected for row in row_[table]])
     files = catalog.read(out).info.tables

@@ -27,6 +27,7 @@ from kafkaviz.pipeline.catalog.catalog_info import (
 from kafkaviz.pipeline.catalog.schema import TABLES
 from kafkaviz.pipeline.ingest.inventory import inventory
 from tests.pipeline.small_logs import write_broker
+from tests.support.cases import all_cases
 
 VERDICT = SourceCheck(AssumedRelease((4, 3, 1), (message("release.given"),)), False, True)
 INFO = CatalogInfo(
@@ -198,8 +199,8 @@ def changed(document: dict, way: tuple, value: object) -> dict:
     return document
 
 
-@pytest.mark.parametrize("way", parts_of(to_json(INFO))[1:], ids=str)
 @pytest.mark.parametrize("value", [5, None, {}, [], "x", [[]], 1e9], ids=repr)
+@all_cases("way", parts_of(to_json(INFO))[1:])
 def test_no_wrong_value_is_a_traceback(tmp_path, way, value):
     """Whatever stands in any place: CannotOpen, or a description that can be compared and told
     of.

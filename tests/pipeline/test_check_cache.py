@@ -30,6 +30,7 @@ from kafkaviz.log.segment import Segment
 from kafkaviz.messages import Message, message, verbatim
 from kafkaviz.pipeline.ingest import check_cache
 from kafkaviz.simulate.steps import ACTIONS, CAUSES, StartupStep
+from tests.support.cases import all_cases
 
 NOW_MS = 1_790_000_000_000
 SEGMENT = Segment(0, "active")
@@ -191,7 +192,7 @@ NONE = (
 )
 
 
-@pytest.mark.parametrize("text", [*spoilt(), *NONE])
+@all_cases("text", [*spoilt(), *NONE], ids=lambda text: text[:60])
 def test_what_is_no_such_thing_is_refused(text):
     """A catalog may come from anywhere: one error, whatever is wrong."""
     with pytest.raises(ValueError):

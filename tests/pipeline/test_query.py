@@ -80,7 +80,7 @@ def catalog_folder(clean: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
 def plain(clean: Path) -> dict[str, list[dict]]:
     """The tables that the questions ask, in plain Python."""
     broker = open_broker(clean)
-    tables = plain_rows.tables(broker, clean.name)
+    tables = plain_rows.tables_of(clean)
     swept = []
     for partition in broker.partitions:
         for segment in [

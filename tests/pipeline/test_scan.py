@@ -20,7 +20,7 @@ from kafkaviz.pipeline.ingest import scan as scan_module
 from kafkaviz.pipeline.ingest.plan import IngestTask, SegmentRange, SegmentTask, tasks_per_segment
 from kafkaviz.pipeline.ingest.scan import scan
 from kafkaviz.pipeline.ingest.summary import RangeSummary, merge_ranges
-from tests.pipeline.plain_rows import tables
+from tests.pipeline.plain_rows import tables, tables_of
 from tests.pipeline.small_logs import write_broker
 
 
@@ -65,7 +65,7 @@ def rows_of(summaries: list[RangeSummary], table: str, staging: Path) -> list[di
 def test_rows_are_those_of_the_in_process_reader(sample, request, staging):
     """Three real brokers, row by row; a row group ends inside a segment."""
     directory = request.getfixturevalue(sample)
-    expected = tables(open_broker(directory), directory.name)
+    expected = tables_of(directory)
     summaries = scan(together(segment_tasks_of(directory)), staging)
     for table in ROW_TABLES:
         assert rows_of(summaries, table, staging) == expected[table]
@@ -82,7 +82,7 @@ def test_magic_0_and_1_have_nulls(shared, staging):
     directory = unpack_if_archive(shared / "data" / "kafka-2.8.2-legacy.tar.gz")
     summaries = scan(together(segment_tasks_of(directory)), staging)
     rows = rows_of(summaries, "batches", staging)
-    assert rows == tables(open_broker(directory), directory.name)["batches"]
+    assert rows == tables_of(directory)["batches"]
     wrappers = [row for row in rows if row["magic"] < 2 and row["codec"] != "none"]
     assert len(wrappers) == 1166 and all(
         row["record_count"] >= 1 and row["base_offset"] <= row["last_offset"] for row in wrappers
@@ -95,7 +95,7 @@ def test_magic_0_and_1_have_nulls(shared, staging):
 def test_few_rows_at_once_are_the_same_rows(clean, staging, monkeypatch):
     """However rows are gathered before they are written."""
     monkeypatch.setattr(scan_module, "ROWS_AT_ONCE", 100)
-    expected = tables(open_broker(clean), clean.name)
+    expected = tables_of(clean)
     summaries = scan(together(segment_tasks_of(clean)), staging)
     assert {table: rows_of(summaries, table, staging) for table in ROW_TABLES} == {
         table: expected[table] for table in ROW_TABLES

@@ -30,7 +30,7 @@ from kafkaviz.pipeline.datasource.source import RecordsSource, directories, regi
 from kafkaviz.pipeline.datasource.source_reader import Malformed
 from kafkaviz.pipeline.datasource.source_schema import FORMATS, PARTITION_COLUMNS, BadOption
 from tests.pipeline import whole_logs
-from tests.pipeline.plain_rows import tables
+from tests.pipeline.plain_rows import tables_of
 from tests.pipeline.source_reading import counted, read
 
 TABLES = {
@@ -121,7 +121,7 @@ def test_rows_are_those_of_the_plain_reader(name, sample, request):
     directory = request.getfixturevalue(sample)
     expected = [
         {key: value for key, value in row.items() if key not in PARTITION_COLUMNS}
-        for row in tables(open_broker(directory), directory.name)[TABLES[name]]
+        for row in tables_of(directory)[TABLES[name]]
     ]
     for task_bytes in ("1000000000", "40000"):
         table = read(
@@ -180,7 +180,7 @@ def test_rows_of_every_recorded_broker(shared):
     checked, archives = 0, sorted((shared / "data").glob("kafka-*.tar.gz"))
     for packed in [archive for archive in archives if ".expected." not in archive.name]:
         directory = unpack_if_archive(packed)
-        expected = tables(open_broker(directory), directory.name)["batches"]
+        expected = tables_of(directory)["batches"]
         table = read(
             "kafka_batches",
             directory,
@@ -740,15 +740,24 @@ def test_a_directory_that_is_none_is_refused(tmp_path):
 
 @pytest.mark.slow
 def test_spark_gives_the_same_rows(spark, clean, big):
-    """All five formats through Spark: pushed filters, N partitions, and SQL on top."""
+    """All five formats through Spark: pushed filters, N partitions, and SQL on top.
+
+    Topics of few rows, with every codec, nulls, transactions and several segments.
+    """
     import kafkaviz.pipeline
 
     kafkaviz.pipeline.register(spark)
+    topics = "clicks-mixed,nulls,refunds,accounts"
     for name in FORMATS:
-        task_bytes = 20_000 if "index" in name else 2_000_000
-        frame = spark.read.format(name).option("task_bytes", task_bytes).load(str(clean))
+        task_bytes = 16_384 if "index" in name else 100_000
+        frame = (
+            spark.read.format(name)
+            .option("topics", topics)
+            .option("task_bytes", task_bytes)
+            .load(str(clean))
+        )
         assert frame.columns == FORMATS[name].names and frame.rdd.getNumPartitions() > 1
-        expected = read(name, clean).to_pylist()
+        expected = read(name, clean, topics=topics).to_pylist()
         assert sorted(map(str, frame.toArrow().to_pylist())) == sorted(map(str, expected))
     frame = spark.read.format("kafka_records").option("payload", "true").load(str(big))
     rows = (

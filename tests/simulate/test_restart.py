@@ -25,6 +25,7 @@ from kafkaviz.simulate.startup.partition_directory import LoadedDirectory
 from kafkaviz.simulate.steps import ACTIONS, CAUSES, StartupStep
 from kafkaviz.simulate.stored_log import StoredLog
 from kafkaviz.versions import search_profile
+from tests.support.cases import all_cases
 
 ENTRY_BYTES = {".index": 8, ".timeindex": 12}
 KAFKA_4_3_1 = release_behaviour((4, 3, 1))
@@ -115,7 +116,7 @@ def without_times(message: str) -> str:
     return re.sub(r"lastModifiedTime=\d+", "", message)
 
 
-@pytest.mark.parametrize("line", RECORDED, ids=lambda line: str(line["id"]))
+@all_cases("line", RECORDED, ids=lambda line: str(line["id"]))
 def test_a_load_does_what_kafkas_loader_did(line, request):
     """The exception in its words, or every file that is left, its size and its bytes, and the log's
     end.
@@ -262,7 +263,7 @@ def log_ends(files: dict[str, FileView], folder: Path) -> set[int]:
 
 
 @pytest.mark.parametrize("is_in_use", [False, True])
-@pytest.mark.parametrize(
+@all_cases(
     "line", [line for line in RECORDED if "error" not in line], ids=lambda line: str(line["id"])
 )
 def test_the_end_of_a_log_is_where_kafka_has_it(line, is_in_use, request, tmp_path):
@@ -276,7 +277,9 @@ def test_the_end_of_a_log_is_where_kafka_has_it(line, is_in_use, request, tmp_pa
             for name, file in files.items()
             if name.endswith(".index")
         }
-    assert log_ends(files, tmp_path) == {line["log_end"]}
+    folder = tmp_path / str(line["id"])
+    folder.mkdir()
+    assert log_ends(files, folder) == {line["log_end"]}
 
 
 @pytest.mark.parametrize(

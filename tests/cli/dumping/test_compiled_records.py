@@ -11,6 +11,7 @@ from kafkaviz.cli.dumping.compiled_records import is_utf8
 from kafkaviz.format.batch import HEADER, LENGTH_END
 from kafkaviz.format.record import Record, build
 from tests.cli.dumping.running import dumped
+from tests.support.cases import all_cases
 
 LOG = "00000000000000000000.log"
 TEXT = st.one_of(st.none(), st.binary(max_size=12), st.text(max_size=12).map(str.encode))
@@ -116,7 +117,7 @@ def decodes(data: bytes) -> bool:
     return True
 
 
-@pytest.mark.parametrize("lead", range(0x80, 0x100))
+@all_cases("lead", range(0x80, 0x100))
 def test_utf8_at_its_edges(lead):
     """Every first byte with the lowest and highest of what may follow, and one beyond."""
     for second in (0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0):
