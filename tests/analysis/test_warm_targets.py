@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kafkaviz.analysis.lookup.warm_targets import choose_targets
+from kafkaviz.analysis.lookup.warm_targets import choose_targets, warm_range
 from kafkaviz.search import slots
 from kafkaviz.search.slots import WARM_BYTES, SlotSearch
 
@@ -60,3 +60,18 @@ def test_of_few_entries_all_are_warm():
     targets = choose_targets(keys, 0, 34, ENTRY_BYTES, warm_bytes=WARM_BYTES)
     assert targets.is_all_warm
     assert (targets.tail, targets.behind, targets.default) == (None, None, None)
+
+
+@pytest.mark.parametrize("entries", [0, 1, 4, 5, 6, 20, 60])
+@pytest.mark.parametrize("warm_entries", [2, 4, 1024])
+def test_inside_the_range_a_search_ends_in_the_warm_section(entries, warm_entries):
+    """And beside it none does: every target is searched."""
+    keys, warm_bytes = np.arange(entries) * 3 + 2, warm_entries * ENTRY_BYTES
+    last = entries * 3 + 4
+    ending = [
+        target
+        for target in range(last + 1)
+        if searches(keys, target, warm_bytes)[0].section == "warm"
+    ]
+    found = warm_range(keys, 0, last, ENTRY_BYTES, warm_bytes=warm_bytes)
+    assert ending == ([] if found is None else list(range(found[0], found[1] + 1)))

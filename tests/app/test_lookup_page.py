@@ -137,6 +137,32 @@ def test_where_nothing_changes_the_page_leads_on():
     assert "Slot 15, where the warm section begins, holds 111, below 1" in steps(at)
 
 
+def components(at: AppTest) -> list[str]:
+    """What the browser draws by itself, in the order of the page."""
+    return [element.key for element in at.get("bidi_component")]
+
+
+def test_the_race_comes_before_the_steps():
+    """From the tail, where plain bisection alone waits, a button leads far behind."""
+    at = page(None, set="twenty", target="140")
+    order = components(at)
+    assert order.index("search_race") < order.index("stepper")
+    assert "lanes" not in order
+    press_button(at, "kv_behind")
+    assert int(at.query_params["target"]) < 112
+    press_button(at, "kv_tail")
+    assert int(at.query_params["target"]) > 111
+
+
+def test_the_warm_targets_are_hatched():
+    """Behind key 111, with which the warm section of four and one entries begins; none up to 2.0."""
+    at = page(None, set="twenty", target="140")
+    assert "hatched: ends in the warm section" in page_html(at)
+    assert "112 to 140" in page_html(at)
+    at.selectbox(key="search").set_value("Kafka 0.11 to 2.0").run()
+    assert "hatched" not in page_html(at)
+
+
 def test_a_choice_is_a_short_word_in_the_address():
     """What goes without saying is left out; labels are taken too, and a release stands for those
     that search like it.

@@ -1,5 +1,5 @@
-"""The stepper in a real browser: by keys, clicks and play; the address, the two searches in step,
-and how fast a step is.
+"""The stepper in a real browser: by keys, clicks and play; the address, and how fast a step
+is.
 """
 
 import re
@@ -123,26 +123,6 @@ def test_what_a_step_shows(page, server):
     assert page.locator(".say").get_attribute("aria-live") == "polite"
     page.keyboard.press("End")
     assert page.locator(".rec .hit b").inner_text().startswith("23")
-
-
-def test_plain_beside_warm_in_step(page, server):
-    """Both searches have made as many probes as the stepper shows, and all of them behind its
-    end.
-    """
-    opened(page, server, "set=full&target=1234567&step=6")
-    lanes = page.locator(".lane")
-    lanes.first.wait_for(timeout=60_000)
-    assert [re.sub(r"\s+", " ", text) for text in lanes.locator(".n b").all_inner_texts()] == [
-        "5 of 21",
-        "5 of 13",
-        "5 of 14",
-        "5 of 12",
-    ]
-    page.keyboard.press("End")
-    assert lanes.locator(".n b").all_inner_texts() == ["21", "13", "14", "12"]
-    assert page.get_by_role(
-        "heading", name="Here the warm section costs 7 probes and 1 page"
-    ).is_visible()
 
 
 def test_a_slot_that_is_clicked_is_looked_up(page, server):

@@ -91,6 +91,8 @@ HEADER_US = Range(1.5, 1.8, 4.0)  # two reads a header, up to 4.0: 1.81 to 1.84 
 FAULT_US = Range(0.5, 1.0, 2.9)  # the first touch of a mapped page that is in the page cache
 # before the first header: the search in the index, and what else there is
 FIRST_US = Range(1.0, 2.2, 3.6)
+# of it the search in an index that is in memory: once, and each probe
+SEARCH_US, PROBE_US = Range(0.06, 0.1, 0.14), Range(0.009, 0.014, 0.019)
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,26 @@ class WarmTargets:
     is_all_warm: bool = False
 
 
+def warm_range(
+    keys: slots.Column, first: int, last: int, entry_bytes: int, *, warm_bytes: int
+) -> tuple[int, int] | None:
+    """Of the targets from first to last the first and last whose search ends in the warm section.
+
+    Those above the key that the section begins with: an equal one does not.
+
+    Args:
+        keys: of the index, as a search compares them.
+
+    Returns:
+        None where no search does.
+    """
+    if not len(keys):
+        return None
+    warm_from = slots.first_warm_slot(len(keys), entry_bytes, warm_bytes)
+    first_warm = max(first, int(keys[warm_from]) + 1)
+    return (first_warm, last) if first_warm <= last else None
+
+
 def choose_targets(
     keys: np.ndarray,
     first: int,

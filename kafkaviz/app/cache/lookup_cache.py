@@ -7,7 +7,7 @@ differ, with Kafka's warm section or, of a lesson, a smaller one.
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 
@@ -36,7 +36,7 @@ from kafkaviz.messages import language, say, say_count
 from kafkaviz.search import index, slots
 from kafkaviz.search.fetch import READ_UNCOMMITTED, Bounds, find_bounds
 from kafkaviz.search.index import ENTRY_BYTES
-from kafkaviz.search.log_view import LogView, SegmentView
+from kafkaviz.search.log_view import KeyColumn, LogView, SegmentView
 from kafkaviz.search.lookup import Lookup, by_offset, by_timestamp
 from kafkaviz.search.slots import PAGE_BYTES
 from kafkaviz.simulate.lessons import practice
@@ -106,32 +106,50 @@ class LookupSource:
 
     def warm_targets(self, target_kind: str, warm_entries: int) -> WarmTargets:
         """Targets of the open segment, with so many entries warm."""
-        entry_bytes = _entry_bytes(target_kind)
         warm_bytes = _warm_bytes(warm_entries, target_kind)
-        if target_kind == TIMESTAMP:
-            earlier_ms = [
-                segment.largest_timestamp_ms
-                for segment in self.log.segments
-                if segment.base_offset < self.segment.base_offset
-            ]
-            keys, first = self.segment.time_slots["timestamp_ms"], self.first_ms or 0
-            first = max([first, *(earlier + 1 for earlier in earlier_ms)])
-            last = min(self.last_ms_of_segment, self.segment.largest_timestamp_ms)
-        else:
-            relative_offsets = self.segment.offset_slots["relative_offset"].astype(np.int64)
-            keys = relative_offsets + self.segment.base_offset
-            first = max(self.first_offset, self.segment.base_offset)
-            if self.is_index_only:
-                first = self.first_offset
-            last = self.last_of_segment
+        bounds = {segment.base_offset: targets for segment, *targets in self._searched(target_kind)}
+        first, last = bounds.get(self.segment.base_offset, (0, -1))
+        last_here = self.last_ms_of_segment if target_kind == TIMESTAMP else self.last_of_segment
+        column, base = _key_column(self.segment, target_kind)
         return warm_targets.choose_targets(
-            keys.astype(np.int64),
+            column.astype(np.int64) + base,
             first,
-            last,
-            entry_bytes,
+            min(last, last_here),
+            _entry_bytes(target_kind),
             warm_bytes=warm_bytes,
             page_bytes=_page_bytes(warm_bytes, target_kind),
         )
+
+    def warm_ranges(self, target_kind: str, warm_entries: int) -> list[tuple[int, int]]:
+        """The targets whose search ends in the warm section of an index, a range a segment."""
+        ranges = (
+            warm_targets.warm_range(
+                KeyColumn(*_key_column(segment, target_kind)),
+                first,
+                last,
+                _entry_bytes(target_kind),
+                warm_bytes=_warm_bytes(warm_entries, target_kind),
+            )
+            for segment, first, last in self._searched(target_kind)
+        )
+        return [targets for targets in ranges if targets]
+
+    def _searched(self, target_kind: str) -> Iterator[tuple[SegmentView, int, int]]:
+        """Each segment with the first and the last target that are looked up in it."""
+        segments = self.log.segments
+        if target_kind == TIMESTAMP:
+            reached_ms = (self.first_ms or 0) - 1
+            for segment in segments:
+                if segment.largest_timestamp_ms > reached_ms:
+                    yield segment, reached_ms + 1, segment.largest_timestamp_ms
+                    reached_ms = segment.largest_timestamp_ms
+            return
+        bases = [segment.base_offset for segment in segments]
+        firsts = [self.first_offset, *(max(self.first_offset, base) for base in bases[1:])]
+        lasts = [*(base - 1 for base in bases[1:]), self.last_offset]
+        for segment, first, last in zip(segments, firsts, lasts, strict=True):
+            if first <= last:
+                yield segment, first, last
 
     def span(self, target_kind: str) -> tuple[int, int] | None:
         """The first and last target that a slider offers.
@@ -162,6 +180,12 @@ def choose_targets(source: LookupSource, target_kind: str, warm_entries: int) ->
         warm_entries: of the offset index; a time index has as many unless they are Kafka's 8 KiB.
     """
     return source.warm_targets(target_kind, warm_entries)
+
+
+@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=SOURCE_HASH_FUNCS)
+def warm_ranges(source: LookupSource, target_kind: str, warm_entries: int) -> list[tuple[int, int]]:
+    """The ranges of a source whose searches end in a warm section; entries as in choose_targets."""
+    return source.warm_ranges(target_kind, warm_entries)
 
 
 def open_partition(location: SegmentLocation) -> LookupSource:
@@ -474,6 +498,13 @@ def warm_entries(search_profile: SearchProfile, target_kind: str) -> int:
     if search_profile.warm_bytes == versions.WARM_BYTES:
         return KAFKAS_WARM
     return search_profile.warm_bytes // _entry_bytes(target_kind)
+
+
+def _key_column(segment: SegmentView, target_kind: str) -> tuple[np.ndarray, int]:
+    """What the index that is searched first is sorted by, and what is added to each value."""
+    if target_kind == TIMESTAMP:
+        return segment.time_slots["timestamp_ms"], 0
+    return segment.offset_slots["relative_offset"], segment.base_offset
 
 
 def _page_bytes(warm_bytes: int, target_kind: str) -> int:

@@ -62,7 +62,8 @@ TUNING_SUBJECT, CONSIDERED_INTERVAL = "tune", "consider"
 WHOLE_BROKER = "Whole broker"  # as a value of TUNING_SUBJECT
 # Tuning: the budgets
 P99, COLD_P99, FETCHES, CORES, SHARE = "p99", "cold_p99", "fetches", "cores", "share"
-# Tuning: where cold reads go, as which release, whether a topic is tiered
+# Tuning: where cold reads go (of the race on Lookup too, which reads and writes it in the browser),
+# as which release, whether a topic is tiered
 STORAGE, READ_RELEASE, TIERED = "storage", "reads", "tiered"
 # Tuning: other settings to replay with
 REPLAY_SETTINGS = {

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import streamlit as st
 
-from kafkaviz import units
+from kafkaviz import units, versions
 from kafkaviz.app.cache import lookup_cache
 from kafkaviz.app.cache.lookup_cache import (
     FEW_WARM,
@@ -27,7 +27,7 @@ from kafkaviz.app.frontend import stepper as stepper_component
 from kafkaviz.app.state import choice, page_state
 from kafkaviz.app.widgets import elements
 from kafkaviz.figures.stepper import LookupContext
-from kafkaviz.figures.text.join_text import join_sentences
+from kafkaviz.figures.text.join_text import join_comma, join_sentences
 from kafkaviz.format import names
 from kafkaviz.messages import say, text_in
 from kafkaviz.search import by_time
@@ -37,6 +37,7 @@ from kafkaviz.versions import SearchProfile
 TARGETS = (OFFSET, TIMESTAMP)  # short words, as they stand in the address
 TIME_NAMES = ("earliest", "latest", "max")  # times with a name
 DIFFERENT_SETS = ("full", "twenty")  # where the warm section shows, entries enough or W small
+MOST_RANGES = 3  # of the warm sections, named in words; all are drawn
 DEFAULT_KEYS = "6 14 22 26 31 40 47 55 58 66 71 80"
 
 
@@ -95,7 +96,8 @@ def render_controls(
             format_func=_release_text,
             **widget_options,
         )
-    warm_entries, isolation = _render_second_row(source, target_kind, name)
+    is_warm = versions.search_profile(version).is_warm
+    warm_entries, isolation = _render_second_row(source, target_kind, name, is_warm=is_warm)
     st.space(16)
     if source.is_index_only:
         _render_wrong_keys()
@@ -137,11 +139,17 @@ def _reset_target_and_warm() -> None:
     st.query_params.pop(page_state.WARM, None)
 
 
-def _render_second_row(source: LookupSource, target_kind: str, name: str) -> tuple[int, str]:
+def _render_second_row(
+    source: LookupSource, target_kind: str, name: str, *, is_warm: bool
+) -> tuple[int, str]:
     """What moves the target.
 
     The consumer, or of a lesson how many entries are warm: these, and the consumer's isolation.
+
+    Args:
+        is_warm: the release that searches tries the warm section first.
     """
+    warm_entries = _warm_entries(source, name)
     with st.container(horizontal=True, vertical_alignment="bottom", gap=16, key="kv_ctl2"):
         if source.is_index_only:
             widget_options: dict[str, Any] = {
@@ -151,8 +159,7 @@ def _render_second_row(source: LookupSource, target_kind: str, name: str) -> tup
             st.text_input(
                 say("lookup.own_keys"), DEFAULT_KEYS, key=page_state.KEYS, **widget_options
             )
-        _render_slider(source, target_kind)
-        _render_warm_targets(source, target_kind, name)
+        _render_slider(source, target_kind, is_warm=is_warm, warm_entries=warm_entries)
         if source.is_synthetic:
             return _choose_warm_entries(name), READ_UNCOMMITTED
         isolation = choice.ask(
@@ -267,8 +274,14 @@ def _typed_target(target_kind: str) -> int | None:
         return None
 
 
-def _render_slider(source: LookupSource, target_kind: str) -> None:
-    """A slider along all targets, one at random; the times with a name."""
+def _render_slider(
+    source: LookupSource, target_kind: str, *, is_warm: bool, warm_entries: int
+) -> None:
+    """A slider along all targets, the two that show the warm section, one at random; named times.
+
+    Args:
+        is_warm, warm_entries: whether the warm section is tried first, and how long it is.
+    """
     span, target = source.span(target_kind), _typed_target(target_kind)
     if span:
         # an offset outside has no place on it
@@ -276,14 +289,18 @@ def _render_slider(source: LookupSource, target_kind: str) -> None:
             st.session_state[page_state.SLIDER] = min(
                 max(span[0] if target is None else target, span[0]), span[1]
             )
-            st.slider(
-                say("lookup.slider"),
-                *span,
-                key=page_state.SLIDER,
-                label_visibility="collapsed",
-                on_change=_set_from_slider,
-                args=(target_kind,),
-            )
+            with st.container(gap=None, key="kv_target"):
+                ranges = lookup_cache.warm_ranges(source, target_kind, warm_entries)
+                st.html(_band_html(ranges if is_warm else [], span, target_kind))
+                st.slider(
+                    say("lookup.slider"),
+                    *span,
+                    key=page_state.SLIDER,
+                    label_visibility="collapsed",
+                    on_change=_set_from_slider,
+                    args=(target_kind,),
+                )
+        _render_warm_targets(source, target_kind, warm_entries)
         widget_options: dict[str, Any] = {
             "icon": ":material/casino:",
             "on_click": _set_random,
@@ -301,9 +318,37 @@ def _render_slider(source: LookupSource, target_kind: str) -> None:
             )
 
 
-def _render_warm_targets(source: LookupSource, target_kind: str, name: str) -> None:
+def _band_html(ranges: list[tuple[int, int]], span: tuple[int, int], target_kind: str) -> str:
+    """Which of the targets along the slider end in a warm section."""
+    low, high = span
+    clipped = ((max(first, low), min(last, high)) for first, last in ranges)
+    inside = [(first, last) for first, last in clipped if first <= last]
+    if not inside:
+        return '<div class="kv-band"></div>'
+    label = say("lookup.band_all" if inside == [span] else "lookup.band")
+    texts = [
+        say(
+            "release.between",
+            first=_describe_target(first, target_kind),
+            last=_describe_target(last, target_kind),
+        )
+        for first, last in inside[-MOST_RANGES:]
+    ]
+    bars = "".join(
+        f'<i style="right:{100 * (high - last) / (high - low):.4f}%;'
+        f'width:{100 * (last - first) / (high - low):.4f}%"></i>'
+        for first, last in inside
+    )
+    about = elements.escape(say("lookup.band_about", ranges=join_comma(texts)))
+    return (
+        f'<div class="kv-band" role="img" aria-label="{about}" title="{about}">{bars}'
+        f"<span>{elements.escape(label)}</span></div>"
+    )
+
+
+def _render_warm_targets(source: LookupSource, target_kind: str, warm_entries: int) -> None:
     """Buttons to a target whose search ends in the warm section, and to one that misses it."""
-    targets = lookup_cache.choose_targets(source, target_kind, _warm_entries(source, name))
+    targets = lookup_cache.choose_targets(source, target_kind, warm_entries)
     labels = {"tail": say("page_cache.at_the_tail"), "behind": say("lookup.behind")}
     for place, target in (("tail", targets.tail), ("behind", targets.behind)):
         if target is not None:
@@ -313,7 +358,7 @@ def _render_warm_targets(source: LookupSource, target_kind: str, name: str) -> N
                 "on_click": _set_target,
                 "args": (target, target_kind),
             }
-            st.button(labels[place], type="tertiary", **widget_options)
+            st.button(labels[place], **widget_options)
 
 
 def _warm_entries(source: LookupSource, name: str) -> int:
@@ -323,26 +368,25 @@ def _warm_entries(source: LookupSource, name: str) -> int:
     return int(word) if is_choice and word else FEW_WARM.get(name, KAFKAS_WARM)
 
 
-def render_where_it_differs(source: LookupSource, target_kind: str, warm_entries: int) -> None:
-    """Where both searches cost the same: a way to a target, or else to an index, where they do not.
+def render_where_it_differs(
+    source: LookupSource, target_kind: str, warm_entries: int, *, has_target: bool
+) -> None:
+    """Where no search waits: a way to a target, or else to an index, where the searches differ.
 
     Args:
         warm_entries: of the index that is searched first.
+        has_target: both searches do the same here, so another target is worth a look.
     """
-    targets = lookup_cache.choose_targets(source, target_kind, warm_entries)
-    target = targets.default
-    if targets.is_all_warm:
-        text = elements.escape(say("lookup.all_warm"))
-        st.html(f'<p class="kv-sm" style="color:var(--kv-ink-2)">{text}</p>')
+    target = lookup_cache.choose_targets(source, target_kind, warm_entries).default
     with st.container(horizontal=True, gap=12, key="kv_differs"):
-        if target is not None:
+        if has_target and target is not None:
             label = say("lookup.offer", target=_describe_target(target, target_kind))
             st.button(
                 label, key="kv_offer_target", on_click=_set_target, args=(target, target_kind)
             )
             return
-        for name in DIFFERENT_SETS:
-            label = say("lookup.offer_set", set=say(f"lookup.set_{name}"))
+        for name in DIFFERENT_SETS if has_target else DIFFERENT_SETS[:1]:
+            label = say(f"lookup.offer_{name}", set=say(f"lookup.set_{name}"))
             st.button(label, key=f"kv_offer_{name}", on_click=_set_index, args=(name,))
 
 

@@ -88,7 +88,7 @@ def _render_partition(location: Location, sets: dict[str, str]) -> None:
 def _render_lookup(
     source: LookupSource, sets: dict[str, str], assumed: str, location: Location | None = None
 ) -> None:
-    """Controls, stepper, comparison and distribution.
+    """Controls, race, stepper and distribution.
 
     Args:
         assumed: the release that searches unless another is chosen.
@@ -126,6 +126,9 @@ def _render_context(
             source, cast(int, context.result.offset), context.result.error
         )
     view, target_kind = stepper.view(context), query.target_kind
+    first_kind = OFFSET if context.special_timestamp else target_kind
+    if context.result.searches:
+        result_sections.render_race(source, context, first_kind, query.search_profile, key)
     stepper_component.stepper(
         stepper.message(view, context, key),
         lambda: controls.set_from_slot(key, context, target_kind),
@@ -133,13 +136,7 @@ def _render_context(
     if isinstance(location, PartitionLocation) and context.result.record:
         result_sections.render_segment_link(location, context)
     if context.result.searches:
-        result_sections.render_comparison(
-            source,
-            context,
-            OFFSET if context.special_timestamp else target_kind,
-            query.search_profile,
-            key,
-        )
+        result_sections.render_distribution(source, context, first_kind, query.search_profile, key)
     if target_kind == TIMESTAMP and not context.special_timestamp:
         result_sections.render_why_offset(source, context, query.search_profile, key)
     result_sections.render_steps(view, context)

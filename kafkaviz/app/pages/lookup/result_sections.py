@@ -1,6 +1,6 @@
 """Around the steps of a lookup.
 
-The other search beside it, its target among all, why a timestamp gave its offset, every step.
+Both searches raced, its target among all, why a timestamp gave its offset, every step.
 """
 
 import json
@@ -11,17 +11,19 @@ import streamlit as st
 from kafkaviz import units
 from kafkaviz.analysis.cost import lookup_cost
 from kafkaviz.analysis.cost.lookup_cost import HEADERS, PROBES, LookupCounts
+from kafkaviz.analysis.lookup import search_race
 from kafkaviz.app.cache import lookup_cache
 from kafkaviz.app.cache.lookup_cache import SOURCE_HASH_FUNCS, TIMESTAMP, LookupSource
-from kafkaviz.app.frontend import stepper as stepper_component
+from kafkaviz.app.frontend.search_race import search_race as render_search_race
 from kafkaviz.app.pages.lookup import controls
 from kafkaviz.app.state import choice, page_state
 from kafkaviz.app.state.page_location import PartitionLocation
 from kafkaviz.app.widgets import charts, elements
 from kafkaviz.app.widgets.tables import download, table, to_csv
+from kafkaviz.figures.lookup import search_race as race_figure
 from kafkaviz.figures.lookup import why_offset as why_figure
 from kafkaviz.figures.page_cache import probe_histogram
-from kafkaviz.figures.stepper import LookupContext, lanes, stepper
+from kafkaviz.figures.stepper import LookupContext, stepper
 from kafkaviz.messages import say, say_count
 from kafkaviz.search import slots
 from kafkaviz.search.index import ENTRY_BYTES
@@ -29,7 +31,6 @@ from kafkaviz.search.lookup import ConsumerRecord
 from kafkaviz.search.lookup_object import as_object
 from kafkaviz.versions import SearchProfile
 
-WIDTHS = (0.555, 0.445)
 COUNTS = ("probes", "pages", "headers")
 WHY_COLUMNS = ("segment", "offsets", "newest", "largest", "fate")
 
@@ -51,28 +52,35 @@ def render_segment_link(location: PartitionLocation, context: LookupContext) -> 
         )
 
 
-def render_comparison(
+def render_race(
     source: LookupSource,
     context: LookupContext,
     target_kind: str,
     search_profile: SearchProfile,
     key: str,
 ) -> None:
-    """Plain beside warm, and where this target stands among all."""
-    st.space(32)
-    left, right = st.columns(WIDTHS, gap=24)
-    with left:
-        view = lanes.view(context)
-        stepper_component.lanes(lanes.message(view, key))
-        if view.is_even:
-            warm_entries = lookup_cache.warm_entries(search_profile, target_kind)
-            controls.render_where_it_differs(source, target_kind, warm_entries)
-    with right:
-        _render_histogram(source, context, target_kind, search_profile, key)
+    """Both searches on one clock; where they do the same, a way to where they do not."""
+    first = context.result.searches[0]
+    race = search_race.race(
+        context.find_segment(first.segment),
+        first.kind,
+        first.slot_search.target,
+        warm_bytes=search_profile.warm_bytes,
+        page_bytes=context.page_bytes,
+    )
+    if not race.entries:
+        return
+    render_search_race(race_figure.message(race_figure.view(race), key))
+    if race.is_even or race.is_hot:
+        warm_entries = lookup_cache.warm_entries(search_profile, target_kind)
+        st.space(12)
+        has_target = race.is_even
+        controls.render_where_it_differs(source, target_kind, warm_entries, has_target=has_target)
+    st.space(16)
 
 
 @st.fragment
-def _render_histogram(
+def render_distribution(
     source: LookupSource,
     context: LookupContext,
     target_kind: str,

@@ -1,0 +1,364 @@
+// Both searches of a lookup on one clock, one strip of pages a search: a probe lights its page up, and a cold page makes its search wait while
+// the other goes on. All times are there from the beginning, once for each disk. What happens in memory is shown in slow motion, for a probe
+// takes some ten thousandth of a read: the clock says so, by its digits.
+import { html, icon, setContent, tooltip } from './dom.js';
+import { countText, fillTemplate, groupDigits } from './text.js';
+
+const REST_MS = 120,
+  MOST_NAMED = 16, // cells with the numbers of all pages, not only of those that are read
+  PROBE_MS = 170, // a probe on the screen
+  WAITING_MS = 6000, // all waits of the slower search, as far as the two bounds let them
+  [SHORTEST_MS, LONGEST_MS] = [450, 1700], // a read on the screen
+  STEP_MS = 900; // a step where nothing may move
+
+export default function ({ parentElement: root, data }) {
+  const state = (root.host.__searchRace ??= {});
+  state.release?.(); // Streamlit calls anew on each change, without cleaning up before
+  const same = state.data?.key === data.key;
+  Object.assign(state, {
+    data,
+    path: location.pathname,
+    $: name => root.querySelector(`.${name}`),
+    hover: tooltip(root),
+    calm: matchMedia('(prefers-reduced-motion: reduce)'),
+  });
+  if (!same) stop(state);
+  build(state);
+  choose(state, state.storage?.name ?? addressStorage(state) ?? data.first, same);
+  const keys = event => onKey(event, state),
+    stays = () => keepAddress(state);
+  root.addEventListener('keydown', keys);
+  window.navigation?.addEventListener('currententrychange', stays);
+  return (state.release = () => {
+    root.removeEventListener('keydown', keys);
+    window.navigation?.removeEventListener('currententrychange', stays);
+    if (!root.host.isConnected) stop(state);
+  });
+}
+
+// ---- what is drawn once
+
+function build(state) {
+  const { $, data } = state,
+    { words } = data;
+  $('cap').textContent = data.caption;
+  for (const name of ['restart', 'back', 'forward'])
+    setContent($(name), { 'aria-label': words[name], title: words[name] }, []);
+  $('play').onclick = () => play(state);
+  $('restart').onclick = () => jump(state, 0);
+  $('back').onclick = () => jump(state, state.at - 1);
+  $('forward').onclick = () => jump(state, state.at + 1);
+  $('clock').oninput = () => jump(state, Number($('clock').value));
+  $('clock').setAttribute('aria-label', words.clock);
+  $('disks').firstElementChild.textContent = words.disk;
+  $('disk').replaceChildren(
+    ...data.storages.map(({ name, label }) => html('option', { value: name }, label)),
+  );
+  $('disk').onchange = () => {
+    stop(state);
+    choose(state, $('disk').value);
+    keepAddress(state);
+  };
+  $('hot-text').textContent = words.hot;
+  $('cold-text').textContent = words.cold;
+  state.lanes = data.lanes.map((lane, n) => buildLane(state, lane, n));
+  $('lanes').replaceChildren(...state.lanes.map(({ row }) => row));
+  renderPlay(state);
+}
+
+function buildLane(state, lane, n) {
+  const { words } = state.data,
+    isNamed = state.data.cells.length <= MOST_NAMED,
+    first = new Map(), // of each cell, the first and the last probe there
+    cells = state.data.cells.map((cell, place) => {
+      const shade = html(
+          'span',
+          { class: `c ${lane.hot[place] ? 'hot' : 'cold'}` },
+          html('u'),
+          html('b'),
+        ),
+        box = html('div', { class: 'pg' }, html('span', { class: 'p' }), shade);
+      if (lane.warm_from !== null)
+        box.append(html('div', { class: 'wm' }, ...sectionPiece(lane, place)));
+      return { box, shade, cell };
+    });
+  lane.steps.forEach((step, i) => {
+    for (const place of step.cells) first.set(place, [first.get(place)?.[0] ?? i + 1, i + 1]);
+  });
+  cells.forEach(({ box, shade, cell }, place) => {
+    const probes = first.get(place);
+    if (probes) {
+      box.firstChild.textContent = isNamed ? groupDigits(cell.page) : cell.page;
+      shade.lastChild.textContent = probes[0];
+    } else if (isNamed) box.firstChild.textContent = groupDigits(cell.page);
+    state.hover(box, () => hoverTexts(words, cell.page, lane.hot[place], probes));
+  });
+  const strip = html('div', {
+    class: isNamed ? 'strip' : 'strip many',
+    role: 'img',
+    'aria-label': lane.alt,
+  });
+  for (const { box, cell } of cells) {
+    if (cell.skipped)
+      strip.append(
+        html('span', { class: 'sk', title: countText(words, 'skipped', cell.skipped) }, '⋯'),
+      );
+    strip.append(box);
+  }
+  const bar = html('i'),
+    label = html('span'),
+    time = html('div', { class: 'n' }),
+    cold = html('div', { class: 'ty mut' });
+  const row = html(
+    'div',
+    { class: 'lane' },
+    html(
+      'div',
+      {},
+      html('div', { class: 't' }, lane.title),
+      html('div', { class: 'ty fnt' }, lane.since),
+    ),
+    html(
+      'div',
+      { class: 'way' },
+      strip,
+      html('div', { class: 'state' }, label, html('div', { class: 'bar' }, bar)),
+    ),
+    html('div', { class: 'result' }, time, cold),
+  );
+  return { lane, n, cells, first, row, bar, label, time, cold };
+}
+
+// The warm section below a cell: all of it, a part of the first, or nothing.
+function sectionPiece(lane, place) {
+  if (place + 1 <= lane.warm_from) return [];
+  const part = Math.max(0, lane.warm_from - place);
+  return [html('i', { style: `margin-left:${(part * 100).toFixed(1)}%` })];
+}
+
+function hoverTexts(words, page, hot, probes) {
+  const name = groupDigits(page),
+    texts = [fillTemplate(hot ? words.hover_hot : words.hover_cold, { page: name })];
+  if (!probes) return texts;
+  const [first, last] = probes;
+  texts.push(
+    fillTemplate(first === last ? words.hover_probe : words.hover_probes, { first, last }),
+  );
+  return hot ? texts : [...texts, words.hover_waits];
+}
+
+// ---- the clock
+
+// The moments at which something changes, in µs, and when each is shown, in ms since the start.
+export function schedule(lanes, readUs) {
+  const all = lanes.flatMap(times => times.flat()),
+    moments = [...new Set([0, ...all])].sort((a, b) => a - b),
+    reads = Math.max(
+      1,
+      ...lanes.map(times => times.reduce((sum, [begin, ready]) => sum + ready - begin, 0) / readUs),
+    ),
+    readMs = Math.max(SHORTEST_MS, Math.min(LONGEST_MS, WAITING_MS / reads)),
+    screenMs = [0];
+  for (let i = 1; i < moments.length; i++) {
+    const took = moments[i] - moments[i - 1];
+    screenMs.push(screenMs[i - 1] + (took > readUs / 4 ? (readMs * took) / readUs : PROBE_MS));
+  }
+  return { moments, screenMs };
+}
+
+// How a search stands at a moment: probes done, and the share of a read that it waits for.
+export function standing(times, now) {
+  const done = times.filter(([, , end]) => end <= now).length,
+    [begin, ready] = times[done] ?? [Infinity, Infinity];
+  const waits = begin <= now && now < ready;
+  return { done, waits, loaded: waits ? (now - begin) / (ready - begin) : 0 };
+}
+
+function choose(state, name, same = false) {
+  const { $, data } = state;
+  state.storage = data.storages.find(storage => storage.name === name) ?? data.storages[0];
+  state.readUs = state.storage.read_us;
+  Object.assign(
+    state,
+    schedule(
+      state.storage.results.map(result => result.times),
+      state.readUs,
+    ),
+  );
+  $('disk').value = state.storage.name;
+  $('title').textContent = state.storage.title;
+  $('note').textContent = state.storage.note;
+  setContent($('clock'), { max: state.moments.length - 1 }, []);
+  if (same && state.timer) return;
+  goTo(state, Infinity);
+}
+
+function goTo(state, at) {
+  state.at = Math.max(0, Math.min(state.moments.length - 1, at));
+  show(state, state.moments[state.at]);
+}
+
+function jump(state, at) {
+  stop(state);
+  goTo(state, at);
+}
+
+function play(state) {
+  if (state.timer) return stop(state);
+  if (state.at >= state.moments.length - 1) goTo(state, 0);
+  if (state.calm.matches) {
+    const next = () => {
+      goTo(state, state.at + 1);
+      if (state.at >= state.moments.length - 1) stop(state);
+    };
+    const timer = setInterval(next, STEP_MS);
+    state.timer = () => clearInterval(timer);
+    return renderPlay(state);
+  }
+  const from = performance.now() - state.screenMs[state.at];
+  const frame = now => {
+    const elapsed = now - from,
+      last = state.moments.length - 1;
+    while (state.at < last && state.screenMs[state.at + 1] <= elapsed) state.at++;
+    if (state.at >= last) {
+      stop(state);
+      return goTo(state, last);
+    }
+    const part =
+      Math.max(0, elapsed - state.screenMs[state.at]) /
+      (state.screenMs[state.at + 1] - state.screenMs[state.at]);
+    show(
+      state,
+      state.moments[state.at] + part * (state.moments[state.at + 1] - state.moments[state.at]),
+    );
+    request = requestAnimationFrame(frame);
+  };
+  let request = requestAnimationFrame(frame);
+  state.timer = () => cancelAnimationFrame(request);
+  renderPlay(state);
+}
+
+function stop(state) {
+  state.timer?.();
+  state.timer = null;
+  if (state.lanes) renderPlay(state);
+}
+
+function renderPlay(state) {
+  const { words } = state.data;
+  state
+    .$('play')
+    .replaceChildren(
+      icon(state.timer ? 'pause' : 'play_arrow'),
+      state.timer ? words.pause : words.play,
+    );
+}
+
+// ---- a moment
+
+function show(state, now) {
+  const { $, data, storage } = state,
+    { words } = data,
+    over = now >= state.moments.at(-1);
+  $('clock').value = String(state.at);
+  $('now').textContent = formatTime(now);
+  $('restart').disabled = $('back').disabled = state.at === 0;
+  $('forward').disabled = over;
+  const states = state.lanes.map(lane => {
+    const { times, text } = storage.results[lane.n];
+    return showLane(lane, words, times, now, text);
+  });
+  const [first, second] = data.lanes.map(lane => lane.title);
+  const sentence = fillTemplate(words.clock_at, {
+    time: formatTime(now),
+    first,
+    first_state: states[0],
+    second,
+    second_state: states[1],
+  });
+  if (!state.timer) $('clock').setAttribute('aria-valuetext', sentence);
+  const finish = storage.results.map(({ times }) => times.at(-1)?.[2] ?? 0);
+  state.lanes.forEach(({ row, n }) =>
+    row.classList.toggle('fast', now >= finish[n] && finish[n] < finish[1 - n] / 2),
+  );
+}
+
+function showLane({ lane, cells, first, row, bar, label, time, cold }, words, times, now, text) {
+  const { done, waits, loaded } = standing(times, now),
+    over = done === times.length,
+    step = lane.steps[done],
+    waited = lane.steps.slice(0, done + (waits ? 1 : 0)).reduce((n, s) => n + s.cold.length, 0);
+  cells.forEach(({ box, shade }, place) => {
+    const [probe] = first.get(place) ?? [Infinity],
+      isNow = waits && step.cold.includes(place);
+    box.classList.toggle('read', probe <= done);
+    box.classList.toggle('now', isNow);
+    shade.style.setProperty('--loaded', isNow ? loaded.toFixed(3) : '0');
+  });
+  row.classList.toggle('waits', waits);
+  bar.style.width = `${(loaded * 100).toFixed(1)}%`;
+  const state = over
+    ? lane.end
+    : waits
+      ? fillTemplate(words.waits, {
+          page: groupDigits(cells[step.cold[0]].cell.page),
+        })
+      : done
+        ? fillTemplate(words.at_probe, { n: done, slot: groupDigits(lane.steps[done - 1].slot) })
+        : words.at_start;
+  if (label.textContent !== state) label.textContent = state;
+  time.textContent = over ? text : formatTime(now);
+  cold.textContent = waited ? countText(words, 'n_cold', waited) : over ? words.no_cold : '';
+  return state;
+}
+
+// As figures.lookup.search_race.time_text writes it.
+export function formatTime(us) {
+  const [length, unit] = us >= 999_500 ? [1e6, 's'] : us >= 999.5 ? [1000, 'ms'] : [1, 'µs'],
+    value = us / length;
+  return `${value.toFixed(value < 9.995 ? 2 : value < 99.95 ? 1 : 0)} ${unit}`;
+}
+
+// ---- keys and the address
+
+// Arrows are those of the race where the focus is in it, and then not those of the stepper; the clock and the list of disks have their own.
+function onKey(event, state) {
+  const { target } = event,
+    isField = /^(INPUT|SELECT)$/.test(target.tagName);
+  if (event.metaKey || event.ctrlKey || event.altKey) return;
+  if (event.key === ' ' && target === state.$('clock')) {
+    event.preventDefault();
+    return play(state);
+  }
+  const to = {
+    ArrowRight: state.at + 1,
+    ArrowLeft: state.at - 1,
+    Home: 0,
+    End: Infinity,
+  }[event.key];
+  if (to === undefined) return;
+  event.stopPropagation();
+  if (isField) return;
+  event.preventDefault();
+  jump(state, to);
+}
+
+// The disk that the address has, if it is one of those here.
+function addressStorage({ data }) {
+  const name = new URLSearchParams(location.search).get('storage');
+  return data.storages.find(storage => storage.name === name)?.name;
+}
+
+// Written once the choice rests; the first one goes without saying.
+function keepAddress(state) {
+  const { data, storage } = state;
+  if ((addressStorage(state) ?? data.first) === storage.name) return;
+  clearTimeout(state.writing);
+  state.writing = setTimeout(() => {
+    const url = new URL(location.href);
+    if (!state.$('disk').isConnected || url.pathname !== state.path) return;
+    if (storage.name === data.first) url.searchParams.delete('storage');
+    else url.searchParams.set('storage', storage.name);
+    history.replaceState(history.state, '', url);
+  }, REST_MS);
+}

@@ -1,0 +1,138 @@
+"""The race of the two searches: what it says of each disk, its strips, and its plain values."""
+
+import json
+
+import pytest
+
+from kafkaviz.analysis.lookup import search_race as races
+from kafkaviz.figures.lookup import search_race
+from kafkaviz.figures.lookup.search_race import SearchRaceView
+from kafkaviz.simulate.lessons import practice
+
+T = "\u202f"
+
+
+def view(entries: int, target: int, **sizes: int) -> SearchRaceView:
+    """Of an index with the keys 0, 1, 2 …"""
+    segment = practice.log_of_keys(range(entries)).segments[0]
+    return search_race.view(races.race(segment, "offset", target, **sizes))
+
+
+TAIL = view(7168, 7168)
+
+
+@pytest.mark.parametrize(
+    ("disk", "title"),
+    [
+        (
+            0,
+            "Plain bisection waits for 2 cold pages: 200 µs. "
+            "Warm section first meets hot pages only: 0.27 µs",
+        ),
+        (
+            2,
+            "Plain bisection waits for 2 cold pages: 24.0 ms. "
+            "Warm section first meets hot pages only: 0.27 µs",
+        ),
+    ],
+)
+def test_the_title_is_the_result(disk, title):
+    """On the disk that the cold pages lie on."""
+    assert TAIL.storages[disk].title == title
+
+
+@pytest.mark.parametrize(
+    ("entries", "target", "title"),
+    [
+        (
+            7168,
+            100,
+            "Both wait: plain bisection for 3 cold pages, 300 µs; "
+            "warm section first for 4 cold pages, 400 µs",
+        ),
+        (400, 151, "All pages are hot: plain bisection takes 0.23 µs, warm section first 0.23 µs"),
+    ],
+)
+def test_who_waits(entries, target, title):
+    """Far behind, and in an index of one page."""
+    assert view(entries, target).storages[0].title == title
+
+
+@pytest.mark.parametrize(
+    ("entries", "target", "words"),
+    [
+        (7168, 7168, f"lies in the warm section, the last 1{T}025 entries"),
+        (7168, 100, f"lies in front of the warm section, the last 1{T}025 entries"),
+        (1025, 100, "so short that all of it is the warm section"),
+    ],
+)
+def test_the_caption_says_where_the_target_lies(entries, target, words):
+    """Behind what hot and cold mean."""
+    caption = view(entries, target).caption
+    assert caption.startswith("Hot pages of the index are in memory")
+    assert words in caption
+
+
+def test_the_strips():
+    """Every page once, hot or cold as the search finds it."""
+    plain, warm = TAIL.lanes
+    assert [cell.page for cell in TAIL.cells] == list(range(14))
+    assert [page for page in range(14) if plain.hot[page]] == [0, 6, 9, 11, 12, 13]
+    assert [page for page in range(14) if warm.hot[page]] == [10, 11, 12, 13]
+    assert [step.cold for step in plain.steps if step.cold] == [(7,), (10,)]
+    assert (plain.warm_from, warm.warm_from) == (None, 6143 / 512)
+
+
+def test_what_a_search_came_to():
+    """Also for who does not see it."""
+    plain, warm = TAIL.lanes
+    assert plain.end == "14 probes on 5 pages; waited for pages 7 and 10"
+    assert warm.end == "12 probes on 3 pages"
+    assert plain.alt == ("Plain bisection reads pages 0, 7, 10, 12, 13; waited for pages 7 and 10")
+
+
+def test_of_many_pages_those_are_drawn_that_matter():
+    """What is read, what is hot, and the warm section, with how many are left out."""
+    race = view(1_310_720, 1_310_720)
+    assert len(race.cells) < 32
+    assert race.cells[-1].page == 2559
+    assert sum(cell.skipped + 1 for cell in race.cells) == 2560
+    assert {cell.page for cell in race.cells} >= {0, 1279, 1280, 2557, 2558, 2559}
+
+
+def test_the_model_is_called_one():
+    """With its two numbers; a lesson says how small its pages are."""
+    assert "the rest is a model" in TAIL.storages[0].note
+    assert "a probe takes 14 ns, a cold page 100 µs" in TAIL.storages[0].note
+    small = view(20, 20, warm_bytes=32, page_bytes=32)
+    assert small.storages[0].note.startswith("A page is 4 slots here; Kafka’s are 4 KiB.")
+
+
+@pytest.mark.parametrize(
+    ("time_us", "text"),
+    [
+        (0.268, "0.27 µs"),
+        (99.96, "100 µs"),
+        (999.4, "999 µs"),
+        (999.6, "1.00 ms"),
+        (24_000.2, "24.0 ms"),
+        (1_200_000, "1.20 s"),
+    ],
+)
+def test_times_have_three_digits(time_us, text):
+    """In the unit that reads best."""
+    assert search_race.time_text(time_us) == text
+
+
+def test_the_message_is_plain_values():
+    """Everything at once, which the browser takes as JSON."""
+    message = json.loads(json.dumps(search_race.message(TAIL, "key")))
+    assert [storage["name"] for storage in message["storages"]] == [
+        "nvme",
+        "ssd",
+        "hdd",
+        "cloud-volume",
+    ]
+    begin, ready, end = message["storages"][0]["results"][0]["times"][1]
+    assert (begin, ready, end) == pytest.approx((0.114, 100.114, 100.128))
+    assert message["lanes"][0]["steps"][1] == {"slot": 3584, "cells": [7], "cold": [7]}
