@@ -9,7 +9,7 @@ from pathlib import Path
 from kafkaviz.app import lessons
 from kafkaviz.app.lessons import exercise, tasks
 from kafkaviz.app.lessons.grammar import Lesson, LessonBlock, LessonFault, NoValue
-from kafkaviz.app.lessons.live import LIVE
+from kafkaviz.app.lessons.live import LIVE, break_it
 from kafkaviz.errors import KafkavizError
 from kafkaviz.messages import Message, message, verbatim
 
@@ -69,6 +69,8 @@ def _block_faults(block: LessonBlock) -> Iterator[Message]:
     try:
         if block.kind in LIVE:
             LIVE[block.kind].make(block)
+        elif block.kind == "break-it":
+            break_it.make(block)
         elif block.kind == "exercise":
             yield from _exercise_faults(block)
         elif block.kind == "predict" and not block["choice"]:

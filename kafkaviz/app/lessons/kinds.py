@@ -367,6 +367,17 @@ KINDS = MappingProxyType(
             ),
             setting_key=None,
         ),
+        "break-it": BlockKind(
+            "the lab at the end of a lesson: faults to break a copy of a log with",
+            MappingProxyType(
+                {
+                    "data": Key(parse_name, is_required=True),
+                    "tp": Key(parse_name, is_required=True),
+                    "segment": Key(parse_natural),
+                    "fault": Key(parse_name, is_required=True, is_repeatable=True),
+                }
+            ),
+        ),
         "misleads": BlockKind(
             "what is often said, and what is so",
             MappingProxyType(

@@ -76,11 +76,12 @@ ROWS = "rows"  # Broker: which sixty of the map's rows are shown, from 1
 # Explore: which of its questions, or the query that was typed; the column that is drawn
 QUESTION, SQL, DRAWN_COLUMN = "ask", "sql", "draw"
 LESSON, PART = "lesson", "at"  # Workshop: which lesson, and which of its steps, from 1
-# Workshop: what was answered, key-is-last.2b three-files.3x; what is typed into this step's
-# exercise
+# Workshop: what was answered, key-is-last.2b three-files.3x batches~1~130cb; what is typed into
+# this step's exercise
 ANSWERS, TYPED_ANSWER = "answers", "given"
 # Workshop: the teacher's notes are shown; the entire lesson, to be printed
 NOTES, PAPER = "notes", "paper"
+LAB = "break"  # Workshop: the lab at the end of the lesson is open
 PROJECTOR = "projector"  # Workshop: title, question and figure alone, large
 # Workshop: the code of the class; the steps of the session, all where it is not there
 CLASS, TRACK = "class", "track"

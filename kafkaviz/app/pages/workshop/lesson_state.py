@@ -5,20 +5,23 @@ All of it in the address, so that a link goes on where it was copied.
     ?lesson=last-offset&at=2&answers=three-files.1b last-offset.2c three-files.4x
 
 An answer is the lesson, the number of its step, and the letter of the choice; x is an exercise that
-was solved.
+was solved. batches~1~130cb is of the lab at the end of a lesson: the number of the fault from 0,
+its place, and the letters of both predictions.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import streamlit as st
 
 from kafkaviz.app.lessons.grammar import SHORT, Lesson, LessonBlock, LessonStep
+from kafkaviz.app.lessons.live.break_it import LabAnswer
 from kafkaviz.app.state import class_seat, page_state
 from kafkaviz.messages import say
 
 ANSWER = re.compile(r"([a-z0-9-]{1,60})\.(\d{1,2})([a-hx])")
+LAB_ANSWER = re.compile(r"([a-z0-9-]{1,60})~(\d)~(\d{1,9})([a-e])([a-e])")
 SOLVED = "x"
 RESETS = "kv_resets"  # how often this session has forgotten all answers
 LETTERS = "abcdefgh"
@@ -29,6 +32,7 @@ SESSION_PARAMETERS = (
     page_state.ANSWERS,
     page_state.NOTES,
     page_state.PAPER,
+    page_state.LAB,
     page_state.PROJECTOR,
     page_state.CLASS,
     page_state.TRACK,
@@ -59,6 +63,8 @@ def current_position(lessons: Sequence[Lesson]) -> LessonPosition:
     number = next((number for number, candidate in enumerate(lessons) if candidate.name == name), 0)
     lesson = lessons[number]
     part = page_state.number(st.query_params.get(page_state.PART)) or 1
+    if is_lab_open(lesson):
+        part = parts(lesson)[-1] if parts(lesson) else len(lesson.steps)
     return LessonPosition(lesson, number, min(max(part, 1), len(lesson.steps)))
 
 
@@ -84,10 +90,27 @@ def open_step(name: str, part: int) -> None:
 
     What was typed there before, and where its stepper stood, is left behind.
     """
-    for key in (page_state.STEP, page_state.TYPED_ANSWER, page_state.PAPER):
+    for key in (page_state.STEP, page_state.TYPED_ANSWER, page_state.PAPER, page_state.LAB):
         st.query_params.pop(key, None)
     st.query_params[page_state.LESSON] = name
     st.query_params[page_state.PART] = str(part)
+
+
+def open_lab(name: str, part: int) -> None:
+    """To the lab at the end of a lesson, whose last step this is."""
+    open_step(name, part)
+    st.query_params[page_state.LAB] = "1"
+
+
+def lab_block(lesson: Lesson) -> LessonBlock | None:
+    """The lab of a lesson; None where it has none."""
+    blocks = [block for step in lesson.steps for block in step.blocks("break-it")]
+    return blocks[-1] if blocks else None
+
+
+def is_lab_open(lesson: Lesson) -> bool:
+    """Whether the address leads to the lab of the lesson, and there is one."""
+    return bool(st.query_params.get(page_state.LAB)) and lab_block(lesson) is not None
 
 
 def place(position: LessonPosition) -> str:
@@ -127,10 +150,42 @@ def answers() -> dict[tuple[str, int, bool], str]:
 def record_answer(name: str, part: int, letter: str) -> None:
     """Remembers an answer; another one to the same question takes its place."""
     class_seat.record_answer((name, part), letter)
-    all_answers = answers() | {(name, part, letter == SOLVED): letter}
-    st.query_params[page_state.ANSWERS] = " ".join(
-        f"{name}.{part}{letter}" for (name, part, _), letter in all_answers.items()
+    _write_answers(answers() | {(name, part, letter == SOLVED): letter}, _lab_answers())
+
+
+def lab_answers(name: str) -> dict[int, LabAnswer]:
+    """What was predicted in the lab of a lesson, by the number of the fault."""
+    return {number: answer for (lesson, number), answer in _lab_answers().items() if lesson == name}
+
+
+def record_lab_answer(name: str, number: int, answer: LabAnswer) -> None:
+    """Remembers the predictions for a fault; others for the same fault take their place."""
+    _write_answers(answers(), _lab_answers() | {(name, number): answer})
+
+
+def _lab_answers() -> dict[tuple[str, int], LabAnswer]:
+    matches = LAB_ANSWER.findall(st.query_params.get(page_state.ANSWERS, ""))[:MAX_ANSWERS]
+    return {
+        (name, int(number)): LabAnswer(int(place), start, read)
+        for name, number, place, start, read in matches
+    }
+
+
+def _write_answers(
+    step_answers: Mapping[tuple[str, int, bool], str],
+    predictions: Mapping[tuple[str, int], LabAnswer],
+) -> None:
+    step_words = (f"{name}.{part}{letter}" for (name, part, _), letter in step_answers.items())
+    lab_words = (
+        f"{name}~{number}~{answer.place}{answer.start}{answer.read}"
+        for (name, number), answer in predictions.items()
     )
+    st.query_params[page_state.ANSWERS] = " ".join([*step_words, *lab_words])
+
+
+def answer_count() -> int:
+    """How many answers there are to forget, those of the labs among them."""
+    return len(answers()) + len(_lab_answers())
 
 
 def set_typed_answer(text: str) -> None:
@@ -151,6 +206,7 @@ def reset() -> None:
         page_state.PART,
         page_state.TYPED_ANSWER,
         page_state.STEP,
+        page_state.LAB,
     ):
         st.query_params.pop(key, None)
     st.session_state.pop(page_state.WORKSHOP, None)
@@ -188,7 +244,12 @@ def parts(lesson: Lesson, name: str | None = None) -> list[int]:
 
 
 def previous_step(lessons: Sequence[Lesson], position: LessonPosition) -> tuple[str, int] | None:
-    """The lesson and the number of the step before; None before the first."""
+    """The lesson and the number of the step before; None before the first.
+
+    Of a lab that of the last step.
+    """
+    if is_lab_open(position.lesson):
+        return position.lesson.name, position.part
     before = [key for key in _step_keys(lessons) if key < (position.number, position.part)]
     return (lessons[before[-1][0]].name, before[-1][1]) if before else None
 

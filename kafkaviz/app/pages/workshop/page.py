@@ -16,7 +16,12 @@ from kafkaviz.app.frontend import teacher
 from kafkaviz.app.lessons.grammar import SHORT, Lesson, LessonFault
 from kafkaviz.app.pages.workshop import handout, lesson_state
 from kafkaviz.app.pages.workshop.lesson_state import LessonPosition
-from kafkaviz.app.pages.workshop.step import render_back, render_next, render_step
+from kafkaviz.app.pages.workshop.step import (
+    render_back,
+    render_lab,
+    render_next,
+    render_step,
+)
 from kafkaviz.app.state import class_seat, page_state, session_language
 from kafkaviz.app.widgets import class_bar, elements, projector
 from kafkaviz.app.widgets.glossary_view import render_glossary
@@ -64,11 +69,14 @@ def _render_body(lessons: Sequence[Lesson]) -> None:
     """The class, the way through the lessons, and the step that the address names by now."""
     class_seat.follow()
     position = lesson_state.current_position(lessons)
+    lab_block = lesson_state.lab_block(position.lesson)
     with st.container(key="kv_body", gap=None):  # a part that runs by itself has gaps of its own
         _render_class(position)
         _render_navigation(lessons, position)
         if st.query_params.get(page_state.NOTES):
             handout.render_notes(lessons, position)
+        elif lab_block is not None and lesson_state.is_lab_open(position.lesson):
+            render_lab(lessons, position, lab_block)
         else:
             render_step(lessons, position)
     lesson_state.remember_address()

@@ -1,6 +1,7 @@
 """One step of a lesson: its text, its question, its figures, and the way to the next."""
 
 from collections.abc import Sequence
+from functools import partial
 from html import escape
 from typing import Any
 
@@ -10,7 +11,7 @@ from kafkaviz import messages
 from kafkaviz.app.frame import PAGES
 from kafkaviz.app.lessons import glossary
 from kafkaviz.app.lessons.grammar import Lesson, LessonBlock, NoValue
-from kafkaviz.app.lessons.live import LIVE
+from kafkaviz.app.lessons.live import LIVE, break_it
 from kafkaviz.app.lessons.live.figure import current_step
 from kafkaviz.app.pages.workshop import lesson_state, questions
 from kafkaviz.app.pages.workshop.lesson_state import LessonPosition
@@ -32,9 +33,60 @@ def render_step(lessons: Sequence[Lesson], position: LessonPosition) -> None:
             _head(lessons, position)
             _prose(position)
             questions.render_questions(position)
+            _lab_card(position)
             _foot(lessons, figure_blocks, position)
         with stage, st.container(key="kv_figures", gap=None):
             _render_figures(figure_blocks, position)
+
+
+def render_lab(lessons: Sequence[Lesson], position: LessonPosition, block: LessonBlock) -> None:
+    """The lab at the end of a lesson, in place of a step."""
+    name = position.lesson.name
+    try:
+        lab = break_it.make(block)
+    except (KafkavizError, NoValue) as fault:
+        return questions.render_fault(fault, "lab")
+    break_it.render(
+        lab,
+        block,
+        name,
+        lesson_state.lab_answers(name),
+        partial(lesson_state.record_lab_answer, name),
+        head=lambda: _lab_head(lessons, position),
+        widths=WIDTHS,
+    )
+
+
+def _lab_head(lessons: Sequence[Lesson], position: LessonPosition) -> None:
+    label = say("break_it.of_lesson", number=position.number + 1, count=len(lessons))
+    st.html(
+        f'<div class="kv-lesson"><div class="kv-lab">{escape(label)}</div>'
+        f"<h1>{escape(say('break_it.title'))}</h1></div>"
+    )
+
+
+def _lab_card(position: LessonPosition) -> None:
+    """Behind the last step of a lesson: the way to its lab, and how far the reader got there."""
+    block, lesson = lesson_state.lab_block(position.lesson), position.lesson
+    if block is None or position.part != lesson_state.parts(lesson)[-1:][0]:
+        return
+    try:
+        score = break_it.describe_score(break_it.make(block), lesson_state.lab_answers(lesson.name))
+    except (KafkavizError, NoValue) as fault:
+        return questions.render_fault(fault, "lab")
+    with st.container(key="kv_break_card", horizontal=True, gap=12, vertical_alignment="center"):
+        st.button(
+            say("break_it.title"),
+            icon=":material/build:",
+            key="kv_break_open",
+            on_click=lesson_state.open_lab,
+            args=(lesson.name, position.part),
+        )
+        st.html(
+            f'<div class="kv-sm">{escape(say("break_it.card"))}<br>'
+            f'<span class="kv-fnt">{escape(score)}</span></div>',
+            width="stretch",
+        )
 
 
 def _head(lessons: Sequence[Lesson], position: LessonPosition) -> None:
@@ -120,7 +172,11 @@ def render_next(lessons: Sequence[Lesson], position: LessonPosition) -> None:
         )
         return
     label = say("workshop.next" if next_step[0] == position.lesson.name else "workshop.next_lesson")
-    is_waiting = not lesson_state.is_answered(position) and not lesson_state.is_teacher()
+    is_waiting = (
+        not lesson_state.is_answered(position)
+        and not lesson_state.is_teacher()
+        and not lesson_state.is_lab_open(position.lesson)
+    )
     arguments |= {
         "icon": ":material/arrow_forward:",
         "icon_position": "right",
@@ -140,7 +196,7 @@ def _progress(lessons: Sequence[Lesson]) -> None:
         f"{escape(say('workshop.progress', done=answer_count, count=len(question_keys)))}</span>",
         width="content",
     )
-    _reset(len(lesson_state.answers()))
+    _reset(lesson_state.answer_count())
 
 
 def _reset(count: int) -> None:

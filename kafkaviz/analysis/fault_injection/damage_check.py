@@ -1,0 +1,65 @@
+"""What a check finds in a damaged copy that it does not find in the undamaged one.
+
+The check reads directories: the copy is written to a temporary one, which is removed at once.
+"""
+
+import os
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from kafkaviz.analysis.fault_injection.faults import Damage
+from kafkaviz.analysis.fault_injection.log_copy import LogCopy
+from kafkaviz.analysis.findings.finding import Finding
+from kafkaviz.analysis.health import broker_health
+from kafkaviz.format.names import OWN_FILES
+from kafkaviz.log.broker import Broker, open_broker
+from kafkaviz.log.file import is_there, read
+
+FORECAST = "recovery-will-"  # codes of what the next start does
+
+
+def new_findings(
+    findings: Iterable[Finding], usual: Iterable[Finding], damage: Damage
+) -> tuple[Finding, ...]:
+    """Those about what was damaged that the undamaged copy does not have, the worst first.
+
+    What is worth knowing alone is left out, and what the next start will do.
+    """
+    stems = {Path(name).stem for name in (damage.file, damage.new_name) if name}
+    usual_identities = {_identity(finding) for finding in usual}
+    return tuple(
+        finding
+        for finding in findings
+        if _identity(finding) not in usual_identities
+        and finding.severity != "info"
+        and not finding.code.startswith(FORECAST)
+        and Path(finding.file or "").stem in stems
+    )
+
+
+def check_copy(broker: Broker, copy: LogCopy) -> tuple[Finding, ...]:
+    """The findings about a copy, as if its broker had been stopped cleanly.
+
+    Args:
+        broker: the directory that the copy is of; its own files are beside the copy.
+
+    Raises:
+        CannotOpen: the temporary directory may not be read.
+    """
+    with tempfile.TemporaryDirectory(prefix="kafkaviz-copy-") as folder:
+        root = Path(folder)
+        for name in filter(lambda name: is_there(broker.path / name), OWN_FILES):
+            (root / name).write_bytes(read(broker.path / name))
+        directory = root / copy.log.directory
+        directory.mkdir()
+        for file in copy.log.files:
+            path = directory / file.name
+            path.write_bytes(file.content())
+            modified_ns = file.modified_ms * 1_000_000
+            os.utime(path, ns=(modified_ns, modified_ns))
+        return broker_health.check(open_broker(root), partition=copy.log.directory).findings
+
+
+def _identity(finding: Finding) -> tuple:
+    return finding.code, finding.file, finding.message

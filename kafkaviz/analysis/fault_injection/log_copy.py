@@ -1,0 +1,97 @@
+"""A partition directory copied into memory, to be damaged there.
+
+What is inspected is read and never written: a fault gives another copy.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from kafkaviz.analysis.restart.next_start import config_lookup, restart_log, stored_log
+from kafkaviz.binary.file_view import FileView, in_memory
+from kafkaviz.config_def import Release
+from kafkaviz.format import offset_index, time_index
+from kafkaviz.format.walk import walk
+from kafkaviz.log.broker import Broker
+from kafkaviz.log.partition import Partition
+from kafkaviz.log.settings import open_settings
+from kafkaviz.simulate.stored_log import StoredLog
+from kafkaviz.units import file_stem
+
+INDEXES = {"index": offset_index, "timeindex": time_index}
+
+
+@dataclass(frozen=True)
+class LogCopy:
+    """A partition directory in memory, and how its broker was stopped.
+
+    Attributes:
+        segment: the base offset of the segment that is damaged.
+        is_clean: whether the broker was stopped cleanly.
+    """
+
+    log: StoredLog
+    segment: int
+    is_clean: bool = True
+
+    @property
+    def files(self) -> Mapping[str, FileView]:
+        """The files by their names."""
+        return {file.name: file for file in self.log.files}
+
+    @property
+    def bases(self) -> list[int]:
+        """The base offsets of its segments, in order."""
+        names = (name for name in self.files if name.endswith(".log"))
+        return sorted(int(name.removesuffix(".log")) for name in names)
+
+    def name(self, kind: str) -> str:
+        """The name of a file of the segment, by its kind: log, index, timeindex."""
+        return f"{file_stem(self.segment)}.{kind}"
+
+    def content(self, kind: str) -> bytes:
+        """The bytes of a file of the segment."""
+        return self.files[self.name(kind)].content()
+
+    def batches(self) -> np.ndarray:
+        """The batches of the segment, an array of format.batch.BATCH."""
+        return walk(self.content("log"))[0]
+
+    def entries(self, kind: str) -> np.ndarray:
+        """The entries of one of its indexes, an array of the index's ENTRY."""
+        return INDEXES[kind].parse(self.content(kind))
+
+    def with_files(self, changed_files: Mapping[str, bytes | None], **changes: Any) -> "LogCopy":
+        """The copy with other bytes in some files, their times kept; None removes a file.
+
+        Args:
+            changes: of the StoredLog.
+        """
+        files = dict(self.files)
+        for name, data in changed_files.items():
+            old_file = files.pop(name, None)
+            if data is not None:
+                files[name] = in_memory(name, data, old_file.modified_ms if old_file else 0)
+        return replace(self, log=replace(self.log, files=tuple(files.values()), **changes))
+
+    def after_kill(self) -> "LogCopy":
+        """The copy as a broker leaves it that is killed before the segment was flushed."""
+        return replace(self, is_clean=False, log=replace(self.log, recovery_point=self.segment))
+
+
+def copy_log(broker: Broker, partition: Partition, segment: int, release: Release) -> LogCopy:
+    """A copy of a partition directory, as a clean stop left it.
+
+    Args:
+        segment: the base offset of the segment that will be damaged.
+        release: of the broker that starts on it.
+
+    Raises:
+        CannotOpen: a file may not be read, or is too large.
+    """
+    config = config_lookup(open_settings(broker, release))(partition)
+    log = stored_log(restart_log(broker, partition, config))
+    files = tuple(in_memory(file.name, file.content(), file.modified_ms) for file in log.files)
+    return LogCopy(replace(log, files=files), segment)

@@ -1,0 +1,260 @@
+"""What the next start does to a damaged copy, and what a client gets of it then.
+
+Both are worked out by what the house has of Kafka 4.3.1: the loader of logs for the start, fetches
+and list-offsets for the clients. Beside them stands what the undamaged copy gives.
+
+    run_trial(damage, Client.ALL_OFFSETS)    StartTrial(start=StartOutcome.CUT,
+                                                        reading=ReadOutcome.FEWER, ...)
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from kafkaviz import versions
+from kafkaviz.analysis.fault_injection.faults import Client, Damage, Fault
+from kafkaviz.analysis.fault_injection.log_copy import LogCopy
+from kafkaviz.errors import KafkavizError
+from kafkaviz.format.batch import CORRUPT_RECORD, MAGIC_2
+from kafkaviz.messages import Text, verbatim
+from kafkaviz.search.fetch import Bounds, find_bounds
+from kafkaviz.search.log_view import LogView, view_files
+from kafkaviz.search.lookup import by_offset, by_timestamp
+from kafkaviz.simulate.config import release_behaviour
+from kafkaviz.simulate.startup.log_loader import LogLoader
+from kafkaviz.simulate.startup.restart import Restart, join_steps
+from kafkaviz.simulate.steps import StartupStep
+from kafkaviz.versions import SearchProfile
+
+RELEASE = "4.3.1"  # whose loader and whose searches are held to Kafka's own classes
+
+
+class StartOutcome(StrEnum):
+    """What a start does, the gravest of it."""
+
+    NOTHING = "nothing"  # it takes the files as they are
+    REBUILD = "rebuild"  # an index, from the batches
+    EMPTY = "empty"  # an index without entries is made
+    CUT = "cut"  # records go
+    FAIL = "fail"
+
+
+class ReadOutcome(StrEnum):
+    """What a client gets, beside what it got of the undamaged copy."""
+
+    SAME = "same"
+    FEWER = "fewer"  # less at the end, or no answer, and no error
+    OTHER = "other"  # missing records in the middle, or other ones, and no error
+    ERROR = "error"
+    NOT_SERVED = "not-served"  # no broker has the log open
+
+
+@dataclass(frozen=True)
+class DeliveredRange:
+    """Records of one batch that a consumer got.
+
+    Attributes:
+        segment, position: where the batch lies.
+    """
+
+    first: int
+    last: int
+    segment: int
+    position: int
+
+
+@dataclass(frozen=True)
+class ClientReading:
+    """What a client got.
+
+    Attributes:
+        ranges: the records, in the order they came; of a timestamp none.
+        answer: the offset for a timestamp.
+        error: the exception it ended with; error_class and error_offset are its class in Kafka,
+            "" where it has none, and the offset that was asked for then.
+        start_offset, end_offset: those of the log.
+    """
+
+    ranges: tuple[DeliveredRange, ...] = ()
+    answer: int | None = None
+    error: Text | None = None
+    error_class: str = ""
+    error_offset: int | None = None
+    start_offset: int = 0
+    end_offset: int = 0
+
+    @property
+    def record_count(self) -> int:
+        """How many offsets the ranges span; the copies of the lab have no gaps of compaction."""
+        return sum(part.last - part.first + 1 for part in self.ranges)
+
+
+@dataclass(frozen=True)
+class StartTrial:
+    """A start on a damaged copy, and a client that reads then.
+
+    Attributes:
+        copy: the undamaged one.
+        steps: of the start, without those that every start may do.
+        reading, expected_reading: of the damaged copy after its start; of the undamaged one. No
+            reading where nothing is served.
+        timestamp_ms: the time that was asked for, where one was.
+    """
+
+    copy: LogCopy
+    damage: Damage
+    client: Client
+    restart: Restart
+    start: StartOutcome
+    read: ReadOutcome
+    reading: ClientReading
+    expected_reading: ClientReading
+    timestamp_ms: int | None = None
+
+    @property
+    def steps(self) -> tuple[StartupStep, ...]:
+        """What the start does, without what every start may do."""
+        return tuple(
+            step for step in self.restart.steps if not step.is_expected and step.action != "keep"
+        )
+
+
+class InvalidMagic(KafkavizError):
+    """What a consumer throws at a batch of a magic that it does not know."""
+
+    class_name = CORRUPT_RECORD
+
+    def __init__(self, magic: int) -> None:
+        super().__init__(verbatim(f"Invalid magic found in record: {magic}"))
+        self.magic = magic
+
+    def __reduce__(self) -> tuple:
+        return InvalidMagic, (self.magic,)
+
+
+def run_trial(copy: LogCopy, fault: Fault, place: int) -> StartTrial:
+    """A fault in a copy, the start on it, and the reading after that."""
+    stopped_copy = copy.after_kill() if fault.has_kill else copy
+    damage = fault.damage(stopped_copy, place)
+    restart, log_view = start(damage.copy)
+    _, expected_view = start(copy)
+    timestamp_ms = (
+        _timestamp(expected_view, damage.target_offset or 0)
+        if fault.client is Client.TIMESTAMP
+        else None
+    )
+    expected_reading = (
+        ClientReading() if expected_view is None else read_log(expected_view, timestamp_ms)
+    )
+    reading = ClientReading() if log_view is None else read_log(log_view, timestamp_ms)
+    return StartTrial(
+        copy,
+        damage,
+        fault.client,
+        restart,
+        _start_outcome(restart.steps),
+        ReadOutcome.NOT_SERVED if log_view is None else _read_outcome(reading, expected_reading),
+        reading,
+        expected_reading,
+        timestamp_ms,
+    )
+
+
+def start(copy: LogCopy) -> tuple[Restart, LogView | None]:
+    """The start of a broker on a copy.
+
+    Returns:
+        Its steps, and the log as the broker then has it open; None where it does not start.
+    """
+    loader = LogLoader(
+        copy.log, clean=copy.is_clean, behaviour=release_behaviour(versions.parse(RELEASE))
+    )
+    steps = loader.run()
+    restart = join_steps([(copy.log.directory, steps)], clean=copy.is_clean)
+    if not restart.starts:
+        return restart, None
+    return restart, view_files(
+        copy.log.directory, loader.files(), copy.log.log_start_offset or None
+    )
+
+
+def _start_outcome(steps: Sequence[StartupStep]) -> StartOutcome:
+    causes = {step.cause for step in steps if step.action == "rebuild" and not step.is_expected}
+    actions = {step.action for step in steps}
+    if "fail" in actions:
+        return StartOutcome.FAIL
+    if "truncate" in actions:
+        return StartOutcome.CUT
+    if causes - {"timeindex-missing"}:
+        return StartOutcome.REBUILD
+    return StartOutcome.EMPTY if causes else StartOutcome.NOTHING
+
+
+# ---- clients
+
+
+def read_log(log_view: LogView, timestamp_ms: int | None = None) -> ClientReading:
+    """What a consumer gets that reads a log from its start to its end, or a client of a timestamp.
+
+    The consumer fetches a batch at a time (max.partition.fetch.bytes=1), so each batch is looked
+    up; checksums are verified, as is the default.
+    """
+    profile = versions.search_profile(RELEASE)
+    ranges: list[DeliveredRange] = []
+    reading = ClientReading(start_offset=log_view.log_start_offset)
+    try:
+        bounds = find_bounds(log_view, profile)
+        reading = ClientReading(start_offset=bounds.start_offset, end_offset=bounds.end_offset)
+        if timestamp_ms is not None:
+            answer = by_timestamp(log_view, timestamp_ms, profile, bounds=bounds).answer
+            return replace(reading, answer=answer.offset if answer else None)
+        ranges.extend(_deliver(log_view, profile, bounds))
+    except KafkavizError as error:
+        return replace(
+            reading,
+            ranges=tuple(ranges),
+            error=error.message,
+            error_class=getattr(error, "class_name", "") or "",
+            error_offset=ranges[-1].last + 1 if ranges else reading.start_offset,
+        )
+    return replace(reading, ranges=tuple(ranges))
+
+
+def _deliver(log_view: LogView, profile: SearchProfile, bounds: Bounds) -> Iterator[DeliveredRange]:
+    """The records of one batch after the other.
+
+    Raises:
+        KafkavizError: what the consumer throws, or the broker answers.
+    """
+    offset = bounds.start_offset
+    while offset < bounds.end_offset:
+        lookup = by_offset(log_view, offset, profile, bounds=bounds)
+        if lookup.error:
+            raise lookup.error
+        batch, record = lookup.fetches[-1].batch, lookup.record
+        if batch is None or record is None or batch.last_offset < offset:
+            return
+        if batch.magic > MAGIC_2:  # the broker serves it (ByteBufferLogInputStream refuses it)
+            raise InvalidMagic(batch.magic)
+        yield DeliveredRange(
+            record.offset, batch.last_offset, record.segment, record.batch_position
+        )
+        offset = batch.last_offset + 1
+
+
+def _timestamp(log_view: LogView | None, offset: int) -> int:
+    """The time of the record at an offset of the undamaged copy."""
+    if log_view is None:
+        return 0
+    record = by_offset(log_view, offset, versions.search_profile(RELEASE)).record
+    return record.timestamp_ms if record else 0
+
+
+def _read_outcome(reading: ClientReading, expected_reading: ClientReading) -> ReadOutcome:
+    if reading.error is not None:
+        return ReadOutcome.ERROR
+    if (reading.ranges, reading.answer) == (expected_reading.ranges, expected_reading.answer):
+        return ReadOutcome.SAME
+    if reading.ranges == expected_reading.ranges[: len(reading.ranges)] and reading.answer is None:
+        return ReadOutcome.FEWER
+    return ReadOutcome.OTHER

@@ -1,0 +1,191 @@
+"""The damage in a copy: what it is in words, and the bytes around it before and after.
+
+00000000000000002400.log: bit 4 of byte 17 129 flipped, in CRC
+before  017120  00 00 00 00 00 1e 93 00 00 00 00 02 4b 8c 0a 11
+after   017120  00 00 00 00 00 1e 93 00 00 10 00 02 4b 8c 0a 11
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kafkaviz import units
+from kafkaviz.analysis.fault_injection.faults import POSITION_SLOTS, Damage
+from kafkaviz.analysis.fault_injection.log_copy import INDEXES, LogCopy
+from kafkaviz.format import spans_batch
+from kafkaviz.messages import render, say, say_count
+
+ROW_BYTES = 16
+MOST_ROWS = 2
+COUNTED_PLACES = ("clock", "file-time", "key-lowered", "index-padded")  # days, records or bytes
+NO_BYTES = ""  # behind the end of the file
+
+
+@dataclass(frozen=True)
+class HexRow:
+    """Sixteen bytes.
+
+    Attributes:
+        cells: each byte as two digits, and whether it is one of those that changed.
+    """
+
+    position: int
+    cells: tuple[tuple[str, bool], ...]
+
+
+@dataclass(frozen=True)
+class DamageView:
+    """A damage, to be shown.
+
+    Attributes:
+        title: the file and what was done to it.
+        stop: how the broker was stopped.
+        before, after: the bytes around the damage; none where no byte changed.
+        note_before, note_after: what stands in place of bytes, or beside them.
+    """
+
+    title: str
+    stop: str
+    before: tuple[HexRow, ...]
+    after: tuple[HexRow, ...]
+    note_before: str
+    note_after: str
+
+
+def view(copy: LogCopy, damage: Damage, fault: str, place: int) -> DamageView:
+    """The damage of a fault at a place.
+
+    Args:
+        copy: the undamaged one.
+        fault: its name in analysis.fault_injection.faults.FAULTS.
+    """
+    has_change = damage.before != damage.after
+    note_before, note_after = _notes(copy, damage, has_change=has_change)
+    return DamageView(
+        say(
+            "break_it.broken_title",
+            name=damage.file,
+            what=_describe(copy, damage, fault, place),
+        ),
+        describe_stop(damage.copy),
+        _rows(damage.before, damage) if has_change else (),
+        _rows(damage.after, damage) if has_change and damage.after is not None else (),
+        note_before,
+        note_after,
+    )
+
+
+def describe_stop(copy: LogCopy) -> str:
+    """How the broker of a copy was stopped."""
+    if copy.is_clean:
+        return say("break_it.stopped_cleanly")
+    return say("break_it.killed", offset=units.group(copy.log.recovery_point))
+
+
+def _describe(copy: LogCopy, damage: Damage, fault: str, place: int) -> str:
+    count = place if fault in COUNTED_PLACES else damage.stop - damage.start
+    return say_count(
+        f"break_it.does_{fault}",
+        count,
+        count=units.group(count),
+        byte=units.group(damage.start),
+        field=_field_text(copy, damage),
+        new_name=damage.new_name,
+        place=units.group(place),
+        next=units.group(place + 1),
+        behind=units.group(place + POSITION_SLOTS),
+        slot=units.group(_slot(damage)),
+        bytes=units.group(damage.copy.log.config.segment_index_bytes),
+    )
+
+
+def _slot(damage: Damage) -> int:
+    kind = damage.file.rpartition(".")[2]
+    return damage.start // INDEXES[kind].ENTRY.itemsize if kind in INDEXES else 0
+
+
+def _field_text(copy: LogCopy, damage: Damage) -> str:
+    """The field of the batch that the damaged byte is in."""
+    if not damage.file.endswith(".log"):
+        return ""
+    batch = next(
+        (
+            row
+            for row in copy.batches()
+            if row["position"] <= damage.start < row["position"] + row["size_bytes"]
+        ),
+        None,
+    )
+    if batch is None or damage.before is None:
+        return ""
+    start, size_bytes = int(batch["position"]), int(batch["size_bytes"])
+    data = damage.before[start : start + size_bytes]
+    spans = spans_batch.batch(data, start, size_bytes, damage.start, damage.start + 1)
+    return say("break_it.in_field", field=render(spans[0].name)) if spans else ""
+
+
+# ---- bytes
+
+
+def _rows(data: bytes | None, damage: Damage) -> tuple[HexRow, ...]:
+    """The rows of the damage, or where it begins; the one before where a file ends there."""
+    if data is None:
+        return ()
+    first = damage.start // ROW_BYTES * ROW_BYTES
+    is_at_end = damage.before is not None and damage.start >= len(damage.before)
+    if is_at_end and first == damage.start:
+        first = max(0, first - ROW_BYTES)
+    stop = min(damage.stop, first + MOST_ROWS * ROW_BYTES)
+    is_long = damage.stop > stop and not is_at_end
+    last = first + MOST_ROWS * ROW_BYTES if is_at_end else first + 1 if is_long else stop
+    positions = range(first, max(last, first + 1), ROW_BYTES)
+    return tuple(HexRow(position, _cells(data, position, damage)) for position in positions)
+
+
+def _cells(data: bytes, position: int, damage: Damage) -> tuple[tuple[str, bool], ...]:
+    return tuple(
+        (f"{data[at]:02x}" if at < len(data) else NO_BYTES, _has_changed(at, damage))
+        for at in range(position, position + ROW_BYTES)
+    )
+
+
+def _has_changed(position: int, damage: Damage) -> bool:
+    before, after = damage.before or b"", damage.after or b""
+    return before[position : position + 1] != after[position : position + 1]
+
+
+# ---- notes
+
+
+def _notes(copy: LogCopy, damage: Damage, *, has_change: bool) -> tuple[str, str]:
+    """What stands beside the bytes: an index's entries in words, or that there is no file."""
+    if damage.new_name:
+        return damage.file, damage.new_name
+    if not has_change:
+        return "", say("break_it.setting")
+    if damage.after is None:
+        return "", say("break_it.no_file")
+    kind = damage.file.rpartition(".")[2]
+    if kind not in INDEXES or damage.start >= len(damage.before or b""):
+        return "", ""
+    before, after = damage.before or b"", damage.after
+    slot = _slot(damage)
+    return _entry_text(copy, kind, before, slot), _entry_text(copy, kind, after, slot)
+
+
+def _entry_text(copy: LogCopy, kind: str, data: bytes, slot: int) -> str:
+    """An entry in words, "" where it is not there."""
+    entries = INDEXES[kind].parse(data)
+    if slot >= len(entries):
+        return ""
+    entry = entries[slot]
+    offset = units.group(copy.segment + int(entry["relative_offset"]))
+    if kind == "index":
+        position = units.group(int(entry["position"]))
+        return say("break_it.entry_offset", slot=slot, offset=offset, position=position)
+    time = units.moment(int(entry["timestamp_ms"]))
+    return say("break_it.entry_time", slot=slot, time=time, offset=offset)
+
+
+def cell_texts(rows: Sequence[HexRow]) -> list[str]:
+    """The rows as plain text, for who does not see them."""
+    return [f"{row.position:06d} {' '.join(text for text, _ in row.cells if text)}" for row in rows]
