@@ -47,8 +47,8 @@ class IndexSizeMapView:
     Attributes:
         cold_us: of a mean lookup, (sizes, intervals); NaN where Kafka cannot write the log so.
         log_bytes: of a segment at its roll, the same shape.
-        safe_bytes: of each interval the least size with which no index ends a segment; NaN where that is none of
-            them, or every one.
+        safe_bytes: of each interval the least size with which no index ends a segment; NaN where
+            that is none of them, or every one.
         roll_lines: by the .log at the roll, the size of each interval that gives it; NaN where none
             does.
     """
@@ -117,7 +117,7 @@ def view(
         np.array(sizes),
         costs_us,
         log_bytes,
-        np.array([np.nan if each in (None, sizes[0]) else each for each in safe]),
+        np.array([np.nan if each in (None, sizes[0]) else each for each in safe], float),
         _roll_lines([outcomes_by_interval[interval] for interval in intervals]),
         tuple(map(tuple, hover_texts)),
         mark_today,
