@@ -46,11 +46,12 @@ headers_max, skipped_bytes_mean}; index_size_sweep, what each segment.index.byte
 today's interval, the log's batches appended in rounds until segments close: a list of
 {segment_index_bytes, offset_slots, usable_time_slots, segments, rolls, segment_log_bytes,
 rolls_per_gib, rolls_per_day, offset_entries, time_entries, headers_mean; of searches in such an
-index warm_tail_probes, warm_tail_pages, warm_mean_probes, warm_mean_pages, and the same as plain_;
-cold_index_reads, mean_us, cold_mean_us}, null of a broker and of a .log alone; recommendation,
-{verdict: keep|change, setting, value, because, reasons: [{code, ...}], considered, meets_budgets,
-gain: {p99_us, mean_us, index_share, cores, blocks}, not_fixed, proposed, command, reaches}; source,
-{kind: partition|topic|broker|log|workload, name, log_bytes, batches, segments, partitions,
+index warm_tail_probes, warm_tail_pages, warm_mean_probes, warm_mean_pages and, as up to Kafka 2.0,
+plain_tail_probes, plain_tail_pages, plain_mean_probes, plain_mean_pages; cold_index_reads, mean_us,
+cold_mean_us}, null of a broker and of a .log alone; recommendation, {verdict: keep|change, setting,
+value, because, reasons: [{code, ...}], considered, meets_budgets, gain: {p99_us, mean_us,
+index_share, cores, blocks}, not_fixed, proposed, command, reaches}; source, {kind:
+partition|topic|broker|log|workload, name, log_bytes, batches, segments, partitions,
 batch_bytes_mean, batch_bytes_least, single_record_share, bytes_per_s}; kafka_version, {assumed,
 because}; budgets, {p99_us, cold_p99_us, cores, index_share, fetches_per_s}; costs, {header_us,
 first_us, storage, read_us, modelled, calibrated}; tornado, a list of {name, unit, low, typical,

@@ -24,6 +24,7 @@ from kafkaviz.app.lessons.live import (
 from kafkaviz.app.pages.workshop import lesson_state
 from kafkaviz.binary.file_view import in_memory
 from kafkaviz.figures.lookup import skip_list
+from kafkaviz.figures.tuning import index_size_curve
 from kafkaviz.log.broker import open_broker
 from kafkaviz.search.log_view import view_partition, view_segment
 from kafkaviz.simulate.config import IndexConfig, release_behaviour
@@ -36,7 +37,9 @@ from kafkaviz.simulate.recovery.recovery import (
 )
 from kafkaviz.simulate.startup.log_loader import LogLoader
 from kafkaviz.simulate.stored_log import StoredLog
+from kafkaviz.units import size
 from tests.conftest import DATA
+from tests.support.pages import open_page, page_html
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 LANGUAGES = ["en", "zh"]
@@ -374,3 +377,41 @@ def test_largest_timestamps_need_not_rise(damaged):
     views = view_partition(open_broker(damaged).partition("rides-0")).segments
     times = {view.base_offset: view.largest_timestamp_ms for view in views}
     assert times[607] > times[1211]
+
+
+# ---- another index size
+
+
+@pytest.mark.parametrize("spoken", LANGUAGES)
+def test_what_the_default_size_does_is_as_the_step_says(spoken):
+    """12 341 times fewer rolls, 302 359 entries, six reads; each in both languages."""
+    this = step("after-a-crash", 6, spoken)
+    (figure,) = this.blocks("index-size")
+    sizes = LIVE["index-size"].make(figure)
+    rows = {row[0]: dict(zip(index_size_curve.COLUMNS, row, strict=True)) for row in sizes.rows}
+    today, default = rows[300], rows[10 << 20]
+    (question,) = this.blocks("predict")
+    reveal = question["reveal"]
+    assert f"{round(today['rolls_a_gib'] / default['rolls_a_gib']):,}".replace(",", " ") in reveal
+    assert f"{default['entries']:,}".replace(",", " ") in reveal
+    assert size(default["segment_log_bytes"]) in reveal
+    assert size(today["segment_log_bytes"]) in reveal
+    assert (today["ends_a_segment"], default["ends_a_segment"]) == ("time-index-full", "time")
+    assert (round(today["cold_reads_mean"]), round(default["cold_reads_mean"])) == (1, 6)
+    assert f"{default['cold_mean_us'] / 1000:.1f}" in reveal
+    assert f"{today['cold_mean_us'] / 1000:.1f}" in reveal
+    assert f"{default['probes_mean']:.0f}" in right("after-a-crash", 6, spoken)
+    assert f"{today['probes_mean']:.0f}" in right("after-a-crash", 6, spoken)
+
+
+@pytest.mark.parametrize("spoken", LANGUAGES)
+@pytest.mark.parametrize("answers", ["", "after-a-crash.6b"])
+def test_the_step_of_the_index_size_is_drawn(spoken, answers, request):
+    """Its base state, and what is so behind the answer: two figures each."""
+    if spoken == "zh":
+        request.getfixturevalue("chinese")
+    query = {"lesson": "after-a-crash", "at": "6"} | ({"answers": answers} if answers else {})
+    at = open_page("workshop", **query)
+    assert len(at.get("plotly_chart")) == 2
+    told = "12\u202f341" in page_html(at)
+    assert told == bool(answers)

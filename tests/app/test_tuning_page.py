@@ -14,8 +14,8 @@ from kafkaviz.analysis.rebuild import what_if
 from kafkaviz.analysis.tuning import Budgets
 from kafkaviz.analysis.tuning.source import open_source
 from kafkaviz.app.cache import broker_cache
+from kafkaviz.app.pages.tuning import curves, tuning_context
 from kafkaviz.app.pages.tuning import page as tuning_page
-from kafkaviz.app.pages.tuning import tuning_context
 from kafkaviz.app.pages.tuning.comparisons import compare_writers
 from kafkaviz.app.pages.tuning.scope import directory_request
 from kafkaviz.app.state import access, measure_jobs
@@ -246,8 +246,44 @@ def test_the_whole_broker_topic_by_topic():
     assert "--entity-type brokers --entity-default" in other.code[0].value
     other = page(tune="Whole broker", tab="Experts")
     assert "the replay of each topic’s own interval gives" in page_html(other)
+    other = page(tune="Whole broker", tab="IndexSize")
+    assert "One topic-partition at a time" in page_html(other)
     select_option(at, "Open a topic", "payments-0")
     assert f"Keep 4{T}096" in page_html(at) and at.query_params["tp"] == "payments-0"
+
+
+def test_another_index_size():
+    """Of a log that Kafka rolled by an index of 300 B: the curve, the map, every size as a row."""
+    at = page(tp="tiny-index-0", tab="IndexSize")
+    text = page_html(at)
+    assert (
+        f"With 10 MiB of index instead of 300 B segments roll 12{T}341 times less often; a search "
+        "takes 20.2 probes, not 5.7"
+    ) in text
+    assert "295 µs to 811 µs by the size of its index" in text
+    assert "a lookup takes about 3.5 µs at this interval" in text
+    assert len(at.get("plotly_chart")) == 2
+    assert (
+        '<tr class=on><td class="r">300 B</td><td class="r">37, 24</td><td>time index</td>'
+        f'<td class="r">5.69 KiB</td><td class="r">184{T}144</td><td class="r">1{T}763</td>'
+        '<td class="r">24</td><td class="r">1.5</td><td class="r">5.7 (5.7)</td>'
+        '<td class="r">1.0</td><td class="r">1.0</td><td class="r">≈ 297 µs</td></tr>'
+    ) in text
+    move_slider(at, "segment.index.bytes", "64 KiB")
+    assert "With 64 KiB of index instead of 300 B segments roll 223 times less often" in (
+        page_html(at)
+    )
+    assert at.query_params["tab"] in ("IndexSize", ["IndexSize"])
+
+
+def test_sizes_that_cannot_be_written_say_so(monkeypatch):
+    """As of a batch larger than a segment."""
+    monkeypatch.setattr("kafkaviz.app.pages.tuning.curves.sweep_index_sizes", lambda *_, **__: ())
+    curves._index_sizes.clear()
+    text = page_html(page(tp="orders-0", tab="IndexSize"))
+    curves._index_sizes.clear()
+    assert "This log cannot be written so" in text
+    assert "a batch is larger than segment.bytes" in text
 
 
 def test_a_topic_of_several_partitions():

@@ -401,3 +401,34 @@ def test_one_thing_is_counted_as_one(clean, capsys):
     """A log of one segment."""
     assert main(["tune", str(clean / "nulls-0")]) == 0
     assert " of .log in 1 segment, as Kafka" in capsys.readouterr().out
+
+
+def test_each_index_size_is_in_the_object(clean, capsys):
+    """What a full index of 300 B and the default do to a log; none of a broker or of a .log."""
+    partition = clean / "tiny-index-0"
+    result = tuned(capsys, partition)
+    by_size = {size["segment_index_bytes"]: size for size in result["index_size_sweep"]}
+    today, large = by_size[300], by_size[16 << 20]
+    assert result["current"]["segment.index.bytes"] == 300
+    assert (today["offset_slots"], today["usable_time_slots"]) == (37, 24)
+    assert (today["rolls"], today["segment_log_bytes"]) == ({"time-index-full": 29}, 5831)
+    assert (today["offset_entries"], today["time_entries"]) == (24, 24)
+    assert (today["warm_tail_probes"], large["warm_tail_probes"]) == (6, 12)
+    assert (today["cold_index_reads"], large["plain_tail_probes"]) == (1, 20)
+    assert large["rolls"] == {"time": 1}
+    assert large["rolls_per_gib"] == pytest.approx(2**30 / large["segment_log_bytes"])
+    assert today["cold_mean_us"]["typical"] < large["cold_mean_us"]["typical"]
+    assert tuned(capsys, partition / f"{0:020}.log")["index_size_sweep"] is None
+
+
+def test_some_index_sizes_are_a_table(clean, capsys):
+    """Below the intervals, today's marked."""
+    assert main(["tune", str(clean / "tiny-index-0")]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert (
+        "  index size   at the roll  rolls a GiB   probes   pages  cold reads   mean lookup, cold"
+    ) in lines
+    assert (
+        "         300      5.69 KiB     184143.7      5.7     1.0         1.0   "
+        "297 µs (149 to 593 µs)  by time-index-full, today"
+    ) in lines

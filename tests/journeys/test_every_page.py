@@ -89,6 +89,7 @@ STATES = {
     "Tuning": State("tuning?tp=payments-0", ".kv-verdict"),
     "Tuning, before and after": State("tuning?tp=payments-0&tab=Comparison", TABLE_ROW),
     "Tuning, every interval": State("tuning?tp=payments-0&tab=Intervals", FIGURE),
+    "Tuning, index size": State("tuning?tp=payments-0&tab=IndexSize", FIGURE),
     "Tuning, other settings": State("tuning?tp=payments-0&if_size=4+MiB", FIGURE),
     "Tuning, writers": State("tuning?tp=payments-0&tab=Writers", TABLE_ROW),
     "Tuning, budgets": State("tuning?tp=payments-0&tab=Experts", FIGURE),

@@ -233,7 +233,7 @@ def rows(outcomes: Sequence[IndexSizeOutcome], costs: LookupPrices) -> list[tupl
                 search.tail_probes,
                 round(search.mean_pages, 3),
                 round(outcome.cold_index_reads(costs), 3),
-                round(outcome.cold_us(costs).typical, 1),
+                round(outcome.cold_us(costs).typical, 3),
             )
         )
     return values

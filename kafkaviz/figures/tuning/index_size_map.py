@@ -117,7 +117,7 @@ def view(
         np.array(sizes),
         costs_us,
         log_bytes,
-        np.array([np.nan if each in (None, sizes[0]) else each for each in safe]),
+        np.array([np.nan if each in (None, sizes[0]) else each for each in safe], float),
         _roll_lines([outcomes_by_interval[interval] for interval in intervals]),
         tuple(map(tuple, hover_texts)),
         mark_today,

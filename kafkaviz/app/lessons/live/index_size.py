@@ -72,8 +72,8 @@ def _cached_sizes(
         today_bytes=config.segment_index_bytes,
         considered_bytes=config.segment_index_bytes,
     )
-    here = today, config.segment_index_bytes
-    size_map = index_size_map.view(outcomes, costs, today=here, considered=here)
+    settings = today, config.segment_index_bytes
+    size_map = index_size_map.view(outcomes, costs, today=settings, considered=settings)
     rows = index_size_curve.rows(outcomes[today], costs)
     return LessonIndexSize(_location, curve, size_map, tuple(rows), config.segment_index_bytes)
 

@@ -1,0 +1,221 @@
+"""The figures of another index size: what each view says, value by value, and that it is drawn."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from kafkaviz.analysis.tuning import index_size
+from kafkaviz.analysis.tuning.index_size import IndexSizeOutcome
+from kafkaviz.analysis.tuning.source import open_source
+from kafkaviz.figures.tuning import index_size_curve, index_size_map
+from kafkaviz.simulate.writer.roll_reason import Cause
+from tests.support.tuning import NEW
+
+MODES = ("light", "dark")
+T = "\u202f"
+TODAY, DEFAULT = 300, 10 << 20
+INTERVALS = (64, 150, 4096, 65_536)
+
+Outcomes = dict[int, tuple[IndexSizeOutcome, ...]]
+
+
+@pytest.fixture(scope="module")
+def outcomes(clean) -> Outcomes:
+    """Of a real log of batches of 119 B, an interval of 150 and 300 B of index."""
+    case = open_source(clean / "tiny-index-0").total
+    rounds = index_size.log_rounds(case.logs)
+    sizes = {*index_size.INDEX_SIZES, DEFAULT}
+    return {
+        interval: index_size.sweep_index_sizes(
+            rounds, replace(case.today.config, index_interval_bytes=interval), sizes
+        )
+        for interval in INTERVALS
+    }
+
+
+def curve(outcomes: Outcomes, today: int = TODAY, considered: int = TODAY):
+    """The view of the sizes at the log's own interval."""
+    return index_size_curve.view(outcomes[150], NEW, today_bytes=today, considered_bytes=considered)
+
+
+def size_map(outcomes: Outcomes, considered: tuple[int, int] = (150, TODAY)):
+    """The view of sizes and intervals."""
+    return index_size_map.view(outcomes, NEW, today=(150, TODAY), considered=considered)
+
+
+def trace(figure, name: str):
+    """The trace of that name."""
+    return next(trace for trace in figure.data if trace.name == name)
+
+
+def notes(figure) -> list[str]:
+    """All that is written into a figure."""
+    return [annotation.text for annotation in figure.layout.annotations]
+
+
+# ---- sizes
+
+
+def test_the_curve_says_what_the_default_would_do(outcomes):
+    """Where an index ends segments today; what a search reads of an index of 24 entries."""
+    view = curve(outcomes)
+    assert view.title == (
+        f"With 10 MiB of index instead of 300 B segments roll 12{T}341 times less often; a search "
+        "takes 20.2 probes, not 5.7"
+    )
+    assert (view.sizes[view.today], view.considered) == (TODAY, None)
+    assert view.probes[view.today] == pytest.approx(5.6667, abs=1e-4)
+    assert (view.pages[view.today], view.cold_reads[view.today]) == (1.0, 1.0)
+    assert (view.log_bytes[view.today], view.causes[view.today]) == (5831, Cause.TIME_INDEX_FULL)
+    assert view.least_safe == 4 << 20
+
+
+def test_a_smaller_size_rolls_sooner(outcomes):
+    """What is considered counts, before what nobody chose."""
+    assert curve(outcomes, DEFAULT, 65_536).title == (
+        "With 64 KiB of index instead of 10 MiB segments roll 55 times as often; a search takes "
+        "13.6 probes, not 20.2"
+    )
+    assert "With 256 KiB of index instead of 10 MiB segments roll 14 times" in (
+        curve(outcomes, DEFAULT, DEFAULT).title
+    )
+
+
+def test_a_size_that_changes_nothing_says_so(outcomes):
+    """Segments end by time with either."""
+    assert curve(outcomes, DEFAULT, 64 << 20).title == (
+        "64 MiB of index instead of 10 MiB changes nothing: segments end by time either way"
+    )
+
+
+def test_a_point_says_all_of_its_size(outcomes):
+    """Slots, rolls, entries, what a search reads; the day at the log's own speed."""
+    view = curve(outcomes)
+    assert view.hover_texts[view.today].split("<br>") == [
+        "300 B of index, interval 150 B",
+        "full with 37 offset or 24 time entries",
+        f"time index ends a segment, at 5.69 KiB: 184{T}144 rolls a GiB, 1{T}763 a day",
+        "its index: 24 entries, 5.7 probes (5.7 plain), 1.0 pages",
+        "cold: 1.0 device reads of it, 1.5 headers, a lookup about 297 µs",
+    ]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_curve_is_drawn_as_it_is(outcomes, mode):
+    """Each line, the area where an index ends segments, both marks."""
+    view = curve(outcomes, considered=DEFAULT)
+    figure = index_size_curve.figure(view, mode)
+    for name in index_size_curve.LINES:
+        assert trace(figure, name).y.tolist() == getattr(view, name).tolist()
+    assert trace(figure, "log_bytes").y.tolist() == view.log_bytes.tolist()
+    area, today, considered = figure.layout.shapes
+    assert area.x1 == 21.5
+    assert today.x0 == np.log2(300)
+    assert considered.x0 == np.log2(DEFAULT)
+    assert {"today", "<b>considered</b>", "<b>an index ends segments</b>"} <= set(notes(figure))
+
+
+def test_names_of_lines_do_not_meet(outcomes):
+    """Plain and warm search differ by a probe."""
+    figure = index_size_curve.figure(curve(outcomes), "light")
+    places = sorted(
+        annotation.y for annotation in figure.layout.annotations[-6:-2] if annotation.x == 1
+    )
+    height = index_size_curve.HEIGHT - index_size_curve.TOP - index_size_curve.BOTTOM
+    assert min(np.diff(places)) * height >= index_size_curve.NAME_PX - 0.01
+
+
+def test_before_the_answer_there_is_today_alone(outcomes):
+    """No other size, no area, and the axes as they will be."""
+    view = curve(outcomes)
+    asked = index_size_curve.before_sweep(view)
+    assert np.flatnonzero(np.isfinite(asked.probes)).tolist() == [view.today]
+    assert (asked.most_reads, asked.log_range) == (view.most_reads, view.log_range)
+    figure = index_size_curve.figure(asked, "light")
+    assert len(figure.layout.shapes) == 1
+    assert asked.title == "Today’s size is 300 B. What would another one do?"
+
+
+def test_the_rows_are_the_outcomes(outcomes):
+    """A value a column; of a clock that stands still no rolls a day."""
+    still = replace(outcomes[150][0], open_ms=0.0)
+    first, second = index_size_curve.rows([still, outcomes[150][1]], NEW)
+    row = dict(zip(index_size_curve.COLUMNS, second, strict=True))
+    assert (row["segment_index_bytes"], row["offset_slots"], row["usable_time_slots"]) == (
+        128,
+        16,
+        9,
+    )
+    assert (row["ends_a_segment"], row["segment_log_bytes"]) == ("time-index-full", 2261)
+    assert (row["entries"], row["tail_probes"], row["plain_probes_mean"]) == (9, 5, 4.222)
+    assert first[index_size_curve.COLUMNS.index("rolls_a_day")] == ""
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(25.2, "25"), (1.0, "1"), (0.14, "0.14"), (1763.0, f"1{T}763"), (float("inf"), "–")],
+)
+def test_counts_have_two_figures(value, text):
+    """Below a hundred."""
+    assert index_size_curve.count_text(value) == text
+
+
+# ---- sizes and intervals
+
+
+def test_the_map_has_the_cost_of_each_pair(outcomes):
+    """Powers of two alone; today's own interval and size count for the title."""
+    view = size_map(outcomes)
+    assert view.intervals.tolist() == [64, 4096, 65_536]
+    assert view.sizes.tolist() == list(index_size.INDEX_SIZES)
+    for column, interval in enumerate(view.intervals.tolist()):
+        by_size = {outcome.index_bytes: outcome for outcome in outcomes[interval]}
+        for row, size in enumerate(view.sizes.tolist()):
+            assert view.cold_us[row, column] == by_size[size].cold_us(NEW).typical
+    assert view.title.startswith("A cold lookup takes about 29")
+    assert "µs by its interval, 295 µs to 811 µs by the size of its index" in view.title
+
+
+def test_the_border_is_where_an_index_stops_to_end_segments(outcomes):
+    """Below it each cell's cause is an index, above it none."""
+    view = size_map(outcomes)
+    for interval, safe in zip(view.intervals.tolist(), view.safe_bytes.tolist(), strict=True):
+        assert all(
+            outcome.is_index_full == (outcome.index_bytes < safe) for outcome in outcomes[interval]
+        )
+
+
+def test_a_line_of_rolls_lies_between_its_sizes(outcomes):
+    """Where segments end at 1 MiB: the size below ends them sooner, the one above later."""
+    view = size_map(outcomes)
+    (column,) = np.flatnonzero(view.intervals == 4096)
+    size = view.roll_lines[1 << 20][column]
+    below, above = (
+        max(view.log_bytes[view.sizes <= size, column]),
+        min(view.log_bytes[view.sizes >= size, column]),
+    )
+    assert below <= 1 << 20 <= above
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_map_is_drawn_as_it_is(outcomes, mode):
+    """Cells, border, lines, both marks where their settings are."""
+    view = size_map(outcomes, (2048, DEFAULT))
+    figure = index_size_map.figure(view, mode)
+    assert trace(figure, "cost").z.tolist() == np.log10(view.cold_us).tolist()
+    assert trace(figure, "safe").y.tolist() == (np.log2(view.safe_bytes) - 0.5).tolist()
+    assert (trace(figure, "today").x[0], trace(figure, "today").y[0]) == (
+        np.log2(150),
+        np.log2(TODAY),
+    )
+    assert trace(figure, "considered").y[0] == np.log2(DEFAULT)
+    assert {"<b>today</b>", "<b>considered</b>", "1 MiB"} <= set(notes(figure))
+
+
+def test_before_the_answer_the_map_is_empty(outcomes):
+    """Both axes and today; no cost and no border."""
+    asked = index_size_map.before_sweep(size_map(outcomes, (2048, DEFAULT)))
+    figure = index_size_map.figure(asked, "light")
+    assert [each.name for each in figure.data] == ["unknown", "today"]
+    assert asked.title == "Which of the two moves the cost of a lookup?"
