@@ -163,12 +163,13 @@ def test_the_teachers_windows_go_on_together(server, browser):
             page.get_by_role("button", name="Teacher’s notes").click()
         notes = opened.value
         heading(notes, "What the entry says")
-        notes.get_by_text("minute 13.5 to 15 of 45").wait_for()
+        notes.get_by_text("minute 27 to 30 of 90, 3 min").wait_for()
         assert notes.locator(".st-key-kv_figures").count() == 0
         notes.get_by_role("button", name="Start the clock").click()
-        notes.get_by_text("before the plan").or_(notes.get_by_text("ahead of the plan")).wait_for()
+        notes.get_by_text("26 min ahead of the plan").wait_for()
         notes.locator(".st-key-kv_next button").click()
         heading(notes, "Stepping over batches")
+        notes.get_by_text("29 min ahead of the plan").wait_for()
         heading(page, "Stepping over batches")
         page.locator(".st-key-kv_back button").click()
         heading(page, "What the entry says")

@@ -364,6 +364,7 @@ def _mark_annotation(
     return {
         "x": record.offset,
         "y": record.timestamp_ms,
+        "showarrow": True,
         "ax": -34 if is_left else 34,
         "ay": -44 * side,
         "xanchor": "right" if is_left else "left",

@@ -92,7 +92,7 @@ class TuningCurveView:
     least_batch_bytes: int | None
     budget: tuple[float, float] | None
     budget_text: str
-    heights_px: tuple[int, int] = (HEADERS_PX, BYTES_PX)
+    heights_px: tuple[int, int]
 
 
 def view(
@@ -144,6 +144,7 @@ def view(
         budget_text=""
         if budgets.p99_us is None
         else say("curves.budget", us=f"{budgets.p99_us:g}"),
+        heights_px=(HEADERS_PX, BYTES_PX),
     )
 
 

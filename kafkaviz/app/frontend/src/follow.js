@@ -1,5 +1,5 @@
 // Two windows of a teacher at the same step: where one goes it tells the other, which then goes there by itself.
-import { teacherChannel } from './teacher_windows.js';
+import { OPENED, teacherChannel } from './teacher_windows.js';
 
 export default function ({ data, setTriggerValue }) {
   const own = (window.__kafkaviz_teacher ??= { channel: null, place: null, heard: null }),
@@ -19,6 +19,6 @@ export default function ({ data, setTriggerValue }) {
     };
   };
   listen();
-  addEventListener('blur', listen); // the second window has the focus now
-  return () => removeEventListener('blur', listen);
+  addEventListener(OPENED, listen);
+  return () => removeEventListener(OPENED, listen);
 }

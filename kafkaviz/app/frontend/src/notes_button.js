@@ -1,6 +1,6 @@
 // The button that opens the teacher's notes in a window of their own, at the step that is shown here.
 import { html, icon } from './dom.js';
-import { teacherChannel, teacherName } from './teacher_windows.js';
+import { OPENED, teacherChannel, teacherName } from './teacher_windows.js';
 
 export default function ({ parentElement: root, data }) {
   const button =
@@ -14,6 +14,7 @@ export default function ({ parentElement: root, data }) {
     address.searchParams.set('notes', '1');
     const other = window.open(address, `notes ${teacherName()}`, 'popup,width=760,height=820');
     teacherChannel();
+    dispatchEvent(new Event(OPENED));
     button.title = other ? words.notes_help : words.blocked;
     if (!other) button.replaceChildren(icon('warning'), words.blocked);
   };
