@@ -246,7 +246,7 @@ def test_every_step_draws(language):
 def test_teachers_notes_and_timings():
     """The notes without the figure: what to say, from which minute, what comes next, the plan."""
     at = page(lesson="last-offset", at="2", notes="1")
-    assert "minute 26 to 29 of 90, 3 min" in page_html(at)
+    assert "minute 27 to 30 of 90, 3 min" in page_html(at)
     assert "KAFKA-6530" in text(at)
     assert "Stepping over batches" in page_html(at)
     assert not at.get("plotly_chart")
@@ -278,7 +278,7 @@ def test_the_short_track_goes_from_step_to_step():
 def test_a_link_past_the_short_track_goes_on_in_it():
     """The step is shown; behind it comes the next that the track has."""
     at = page(lesson="three-files", at="4", track="short", answers="three-files.4x")
-    assert "Lesson 1 of 8, step 4 of 4" in page_html(at)
+    assert "Lesson 1 of 8, step 4 of 5" in page_html(at)
     at = press(at, "kv_next")
     assert (query_value(at, "lesson"), query_value(at, "at")) == ("batches", "1")
 
