@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -295,3 +297,33 @@ def test_a_download_is_made_in_the_language_it_was_offered_in(monkeypatch):
     make = session_language.keep_language(lambda: session_language._later_language.get())
     assert make() == "zh"
     assert session_language._later_language.get() == "en"
+
+
+def run_command(*arguments: str) -> subprocess.CompletedProcess:
+    """What `make take-away` runs."""
+    command = [sys.executable, "-m", "kafkaviz.app.takeaway", *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.nightly
+def test_the_command_writes_every_file(tmp_path):
+    """In the language that is asked for, each with its size."""
+    ran = run_command(str(tmp_path / "zh"), "--language", "zh")
+    names = {path.name for path in (tmp_path / "zh").iterdir()}
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert names == set(files_in("zh"))
+    assert len(ran.stdout.splitlines()) == len(names)
+
+
+def files_in(language: str) -> list[str]:
+    """The names of all files to take away."""
+    with speaking(language):
+        return list(files(lessons.lessons(language)[0]))
+
+
+def test_the_command_says_where_it_cannot_write(tmp_path):
+    """In one line, without a traceback."""
+    (tmp_path / "taken").write_text("")
+    ran = run_command(str(tmp_path / "taken"))
+    assert ran.returncode == 1
+    assert ran.stderr == f"{tmp_path / 'taken'}: File exists\n"
