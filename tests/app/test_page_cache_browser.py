@@ -28,7 +28,7 @@ def test_the_answer_is_on_the_first_screen(server, page, language):
 def test_the_middles_jump_without_the_server(server, page):
     """From the 13th to the 14th page by key: nothing is sent; a reload keeps the size."""
     sent = []
-    page.on("websocket", lambda socket: socket.on("framesent", sent.append))
+    page.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.append(frame)))
     page.goto(f"{server}/page_cache?pages=13")
     page.get_by_text("From 12 to 13 pages neither search has to wait").wait_for()
     drawing = page.locator(".lane svg").first
@@ -59,7 +59,7 @@ def test_sliders_of_the_other_parts_are_in_the_address(server, page):
     page.get_by_text("From 14 to 15 pages").wait_for()
     page.get_by_role("tab", name="As the index grows").click()
     page.get_by_text("8 faults while the index grows to 40 pages").wait_for()
-    page.get_by_role("slider", name="A page goes cold after this much own log").press("ArrowLeft")
+    page.get_by_role("slider", name="Own log until a page goes cold").press("ArrowLeft")
     page.get_by_text("20 faults while the index grows to 40 pages").wait_for()
     page.wait_for_url("**cold=8+MB**")
     page.get_by_role("tab", name="The answer").click()

@@ -717,6 +717,13 @@ def test_the_cost_curve_names_round_intervals_that_have_room():
     assert np.diff(places).min() > room
 
 
+def test_of_intervals_in_one_place_the_smallest_has_the_name():
+    """It lies uppermost, so that a click takes it: 4 MiB gives the index of two smaller ones."""
+    view = cost_curve.view(curve(measured(1151, count=2167)))
+    assert view.index_bytes[0] == view.index_bytes[2]
+    assert view.names[0] == (view.intervals.tolist().index(1 << 18), "256 KiB")
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_the_cost_curve_as_it_is_drawn(mode):
     """Today hollow, the considered one filled; a click on a point gives its interval."""

@@ -20,7 +20,7 @@ from kafkaviz.figures.tuning.tuning_curve import (
 from kafkaviz.messages import say
 from kafkaviz.units import group, size
 
-HEIGHT_PX = 318
+HEIGHT_PX = 306
 MARGINS = {"l": 50, "r": 22, "t": 12, "b": 40}
 NAMED_INTERVALS = tuple(1 << shift for shift in range(8, 23, 2))  # 256 B, 1 KiB … 4 MiB
 NAME_ROOM = 0.07  # of the axis: closer to a mark, or to another, an interval stays unnamed
@@ -88,15 +88,19 @@ def view(curve: TuningCurveView) -> CostCurveView:
 def _names(
     intervals: np.ndarray, index_bytes: np.ndarray, marks: Sequence[CurveMark]
 ) -> tuple[tuple[int, str], ...]:
-    """Round intervals, as far as they have room."""
+    """Round intervals, as far as they have room.
+
+    Of several in one place the smallest is named, which is the one that a click there takes.
+    """
     if not len(index_bytes):
         return ()
     places = np.log(index_bytes.astype(float))
     room = NAME_ROOM * max(float(np.ptp(places)), 1e-9)
     used_places, names = [float(np.log(mark.index_bytes)) for mark in marks], []
+    is_smallest = np.append(index_bytes[1:] != index_bytes[:-1], True)
     for place, interval in enumerate(intervals.tolist()):
         is_free = all(abs(places[place] - other) > room for other in used_places)
-        if interval in NAMED_INTERVALS and is_free:
+        if interval in NAMED_INTERVALS and is_smallest[place] and is_free:
             used_places.append(float(places[place]))
             names.append((place, size(interval)))
     return tuple(names)

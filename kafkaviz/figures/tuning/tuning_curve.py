@@ -274,7 +274,7 @@ def _hover_text(interval_cost: IntervalPrice) -> str:
                 p99=group(int(row["headers_p99"])),
             ),
             say(
-                "curves.told_entries",
+                "curves.hover_entries",
                 offsets=group(int(row["entries"])),
                 times=group(interval_cost.time_entries),
                 size=size(int(row["index_bytes"])),

@@ -438,7 +438,11 @@ def render_limits(context: TuningContext) -> None:
         st.html(f'<p class="kv-sm">{elements.escape(size_text)}</p>')
         rows = limit_map.rows(view)
         heads = [say(f"tuning.head_{name}") for name in ("interval", "safe", "first_today")]
-        table(heads, [(units.group(a), units.group(b), c) for a, b, c in rows], "rrl")
+        cells = [
+            (units.group(interval), units.group(index_bytes), limit)
+            for interval, index_bytes, limit in rows
+        ]
+        table(heads, cells, "rrl")
         download(
             say("common.csv"),
             lambda: to_csv(limit_map.COLUMNS, rows),
