@@ -101,7 +101,7 @@ $(INSTALLED): requirements.txt requirements.lock pyproject.toml | $(PYTHON_OF_VE
 	@touch $@
 
 $(COMPILED): $(INSTALLED)
-	@echo "Compiling the loops that read bytes, so that the first page is quick: half a minute, once."
+	@echo "Compiling the loops that read bytes, so that the first pages are quick: up to a minute, once."
 	-@$(PYTHON_OF_VENV) -m kafkaviz warm
 	@touch $@
 

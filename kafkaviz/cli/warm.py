@@ -5,36 +5,96 @@
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kafkaviz.log.broker import Broker
 
 SAMPLES = Path(__file__).parents[2] / "sample_data"
+PARTITION = "nulls-0"  # of the first sample: small, and with every kind of record
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Adds `warm` to the command line. Without `help` argparse leaves it out of the list."""
     parser = subparsers.add_parser(
         "warm",
-        description="Unpacks the first sample broker into the cache, reads and checks it, and "
-        "simulates a small log, which compiles the loops that read and write bytes.",
+        description="Unpacks the first sample broker into the cache, and reads, checks, dumps, "
+        "tunes, simulates and replays a little of everything, which compiles the loops that pages "
+        "and commands call first.",
         epilog="Example: kafkaviz warm",
     )
     parser.set_defaults(run=run)
 
 
 def run(_args: argparse.Namespace) -> int:
-    """Reads one batch of every topic-partition of the first sample, and checks it.
+    """Calls what runs the compiled loops, on small input.
 
     Numba keeps what it compiles beside the modules.
     """
-    from kafkaviz.analysis.health.broker_health import check
     from kafkaviz.log.broker import open_broker
     from kafkaviz.simulate.directory.simulation import simulate
 
     for archive in sorted(SAMPLES.glob("*.tar.gz"))[:1]:
         broker = open_broker(archive)
-        for partition in broker.partitions:
-            for segment in partition.live:
-                for batch in segment.batches()[:1]:
-                    segment.records(int(batch["position"]))
-        check(broker)
+        _read(broker)
+        _dump(broker)
     simulate("strimzi")
+    _look_up()
+    _replay()
     return 0
+
+
+def _read(broker: "Broker") -> None:
+    """One batch of every segment; a check of all, and a recommendation for one log."""
+    from kafkaviz.analysis import tuning
+    from kafkaviz.analysis.cost import cost_model
+    from kafkaviz.analysis.health.broker_health import check
+    from kafkaviz.analysis.tuning.source import open_source
+
+    for partition in broker.partitions:
+        for segment in partition.live:
+            for batch in segment.batches()[:1]:
+                segment.records(int(batch["position"]))
+    check(broker)
+    source = open_source(broker.path / PARTITION)
+    prices = cost_model.lookup_prices(by_base_offset=source.by_base_offset)
+    tuning.recommend_all(source.cases, source.total, tuning.Budgets(), prices)
+
+
+def _dump(broker: "Broker") -> None:
+    """A segment's records, as text and as JSON."""
+    from io import BytesIO
+
+    from kafkaviz.cli.dumping import json_lines, text
+    from kafkaviz.cli.dumping.console import Console
+    from kafkaviz.cli.dumping.options import DumpOptions
+
+    log = broker.partition(PARTITION).live[0].log
+    for dump in (text.dump, json_lines.dump):
+        if log:
+            dump(
+                DumpOptions((str(log.path),), prints=True, deep=True),
+                Console(BytesIO(), BytesIO()),
+            )
+
+
+def _look_up() -> None:
+    """Every target of a small log, by both indexes."""
+    from kafkaviz.analysis.cost import lookup_cost
+    from kafkaviz.simulate.lessons import practice
+    from kafkaviz.versions import search_profile
+
+    log = practice.twenty()
+    for count in (lookup_cost.offset_lookup_counts, lookup_cost.timestamp_lookup_counts):
+        count(log.log.segments[0], log.batches, search_profile())
+
+
+def _replay() -> None:
+    """An index of one page as it grows, and every layout of its keys."""
+    import numpy as np
+
+    from kafkaviz.analysis.page_cache import index_layouts, tail_growth
+
+    tail_growth.grow(1)
+    keys = np.arange(0, 4096, 2)
+    index_layouts.compare(keys, keys[::8])

@@ -22,7 +22,7 @@ ADDRESSES = [
     {"page": "rolls", "tp": "orders-0", "of": "orders-0"},
 ]
 PATIENCE_S = 300  # a workload of compressed batches on a busy machine
-FEW_STOPS, MOST_STOPS, ALL_STOPS = 2, 12, 1000  # of a slider with many alike
+FEW_STOPS, MOST_STOPS, ALL_STOPS = 1, 12, 1000  # of a slider with many alike
 
 
 pytestmark = pytest.mark.usefixtures("starts")

@@ -31,6 +31,8 @@ batches = 300
 batches_per_s = 10
 value_bytes = 100
 """
+# of these each run looks at what an unclean stop leaves too
+UNCLEAN_PRESETS = ("orders", "late-phones", "no-timestamps", "heartbeat")
 
 
 @pytest.fixture(scope="module")
@@ -48,8 +50,16 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("clean", [True, False])
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize(
+    ("name", "clean"),
+    [
+        pytest.param(
+            name, clean, marks=() if clean or name in UNCLEAN_PRESETS else pytest.mark.nightly
+        )
+        for name in PRESETS
+        for clean in (True, False)
+    ],
+)
 def test_every_preset_is_a_directory_like_any_other(name, clean, tmp_path):
     """It is opened, checked without an error, read as the release that wrote it, and its first and
     last offset are found.
