@@ -14,8 +14,14 @@ from kafkaviz.app.pages.lookup import controls
 from tests.support.pages import open_page
 
 PACKAGE = Path(kafkaviz.__file__).parent
-# tables of text and the language they are read in, and what runs when Python collects garbage
-EVERYWHERE = {"messages/__init__.py", "app/state/session_language.py", "app/gc_tuning.py"}
+# tables of text and the language they are read in, what hands any component to the browser, and
+# what runs when Python collects garbage
+EVERYWHERE = {
+    "messages/__init__.py",
+    "app/state/session_language.py",
+    "app/frontend/__init__.py",
+    "app/gc_tuning.py",
+}
 
 
 @pytest.fixture

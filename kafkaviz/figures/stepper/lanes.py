@@ -45,15 +45,6 @@ class SearchLanesView:
     warm: SearchLane
     plain: SearchLane
 
-    @property
-    def is_even(self) -> bool:
-        """Whether both take as many probes and pages."""
-        probes, pages = (
-            (len(lane.slots) for lane in (self.warm, self.plain)),
-            (lane.pages[-1:] for lane in (self.warm, self.plain)),
-        )
-        return len(set(probes)) == 1 and len(set(pages)) == 1
-
 
 def view(context: LookupContext) -> SearchLanesView:
     """The first search of a lookup, which has one, and the other way to make it."""

@@ -127,12 +127,14 @@ def _render_context(
         )
     view, target_kind = stepper.view(context), query.target_kind
     first_kind = OFFSET if context.special_timestamp else target_kind
-    if context.result.searches:
-        result_sections.render_race(source, context, first_kind, query.search_profile, key)
+    above_steps = st.container(gap=None, key="kv_race")
     stepper_component.stepper(
         stepper.message(view, context, key),
         lambda: controls.set_from_slot(key, context, target_kind),
     )
+    if context.result.searches:
+        with above_steps:
+            result_sections.render_race(source, context, first_kind, query.search_profile, key)
     if isinstance(location, PartitionLocation) and context.result.record:
         result_sections.render_segment_link(location, context)
     if context.result.searches:
