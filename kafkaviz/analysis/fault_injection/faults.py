@@ -58,6 +58,11 @@ class Damage:
     new_name: str | None = None
     target_offset: int | None = None
 
+    @property
+    def is_of_file(self) -> bool:
+        """Whether a file was damaged, not a setting."""
+        return self.before is not None
+
 
 @dataclass(frozen=True)
 class Fault:
