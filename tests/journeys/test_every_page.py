@@ -99,6 +99,10 @@ STATES = {
     "Explore": State("explore?", f".st-key-kv_answer_rows {TABLE_ROW}"),
     "Workshop": State("workshop?", "h1"),
     "Workshop, answered": State("workshop?lesson=last-offset&at=2&answers=last-offset.2a", "h1"),
+    "Workshop, lab": State("workshop?lesson=time&break=1", ".kv-hex"),
+    "Workshop, lab started": State(
+        "workshop?lesson=batches&break=1&answers=batches~0~156ab", ".st-key-kv_break_result"
+    ),
     "Workshop, notes": State("workshop?lesson=three-files&notes=1", "h1"),
     "Workshop, glossary": State("workshop?word=warm_section", ".st-key-kv_word_card"),
     "Workshop, take away": State(

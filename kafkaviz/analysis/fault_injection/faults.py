@@ -58,6 +58,11 @@ class Damage:
     new_name: str | None = None
     target_offset: int | None = None
 
+    @property
+    def is_of_file(self) -> bool:
+        """Whether a file was damaged, not a setting."""
+        return self.before is not None
+
 
 @dataclass(frozen=True)
 class Fault:
@@ -110,9 +115,9 @@ def _remove(kind: str) -> Callable[[LogCopy, int], Damage]:
 
 def _write_epochs(copy: LogCopy, _place: int) -> Damage:
     """Text that is none of leader epochs."""
-    name, after = names.LEADER_EPOCHS, b"0\n1\n? 0\n"
+    name, after = names.LEADER_EPOCHS, b"junk\n"
     before = copy.files[name].content()
-    return Damage(copy.with_files({name: after}), name, 4, 5, before, after)
+    return Damage(copy.with_files({name: after}), name, 0, len(before), before, after)
 
 
 # ---- the .log

@@ -10,6 +10,7 @@ and list-offsets for the clients. Beside them stands what the undamaged copy giv
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import lru_cache
 
 from kafkaviz import versions
 from kafkaviz.analysis.fault_injection.faults import Client, Damage, Fault
@@ -26,6 +27,7 @@ from kafkaviz.simulate.startup.restart import Restart, join_steps
 from kafkaviz.simulate.steps import StartupStep
 from kafkaviz.versions import SearchProfile
 
+MAX_READINGS = 32  # of undamaged copies, kept
 RELEASE = "4.3.1"  # whose loader and whose searches are held to Kafka's own classes
 
 
@@ -137,14 +139,9 @@ def run_trial(copy: LogCopy, fault: Fault, place: int) -> StartTrial:
     stopped_copy = copy.after_kill() if fault.has_kill else copy
     damage = fault.damage(stopped_copy, place)
     restart, log_view = start(damage.copy)
-    _, expected_view = start(copy)
-    timestamp_ms = (
-        _timestamp(expected_view, damage.target_offset or 0)
-        if fault.client is Client.TIMESTAMP
-        else None
-    )
-    expected_reading = (
-        ClientReading() if expected_view is None else read_log(expected_view, timestamp_ms)
+    has_time = fault.client is Client.TIMESTAMP
+    timestamp_ms, expected_reading = _read_undamaged(
+        copy, damage.target_offset if has_time else None
     )
     reading = ClientReading() if log_view is None else read_log(log_view, timestamp_ms)
     return StartTrial(
@@ -242,12 +239,17 @@ def _deliver(log_view: LogView, profile: SearchProfile, bounds: Bounds) -> Itera
         offset = batch.last_offset + 1
 
 
-def _timestamp(log_view: LogView | None, offset: int) -> int:
-    """The time of the record at an offset of the undamaged copy."""
+@lru_cache(maxsize=MAX_READINGS)
+def _read_undamaged(copy: LogCopy, target_offset: int | None) -> tuple[int | None, ClientReading]:
+    """The time of the record at an offset, if one is asked for, and what a client gets."""
+    _, log_view = start(copy)
     if log_view is None:
-        return 0
-    record = by_offset(log_view, offset, versions.search_profile(RELEASE)).record
-    return record.timestamp_ms if record else 0
+        return None, ClientReading()
+    if target_offset is None:
+        return None, read_log(log_view)
+    record = by_offset(log_view, target_offset, versions.search_profile(RELEASE)).record
+    timestamp_ms = record.timestamp_ms if record else 0
+    return timestamp_ms, read_log(log_view, timestamp_ms)
 
 
 def _read_outcome(reading: ClientReading, expected_reading: ClientReading) -> ReadOutcome:

@@ -5,7 +5,6 @@ before  017120  00 00 00 00 00 1e 93 00 00 00 00 02 4b 8c 0a 11
 after   017120  00 00 00 00 00 1e 93 00 00 10 00 02 4b 8c 0a 11
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kafkaviz import units
@@ -59,7 +58,7 @@ def view(copy: LogCopy, damage: Damage, fault: str, place: int) -> DamageView:
         fault: its name in analysis.fault_injection.faults.FAULTS.
     """
     has_change = damage.before != damage.after
-    note_before, note_after = _notes(copy, damage, has_change=has_change)
+    note_before, note_after = _notes(copy, damage)
     return DamageView(
         say(
             "break_it.broken_title",
@@ -94,7 +93,6 @@ def _describe(copy: LogCopy, damage: Damage, fault: str, place: int) -> str:
         next=units.group(place + 1),
         behind=units.group(place + POSITION_SLOTS),
         slot=units.group(_slot(damage)),
-        bytes=units.group(damage.copy.log.config.segment_index_bytes),
     )
 
 
@@ -156,12 +154,18 @@ def _has_changed(position: int, damage: Damage) -> bool:
 # ---- notes
 
 
-def _notes(copy: LogCopy, damage: Damage, *, has_change: bool) -> tuple[str, str]:
+def _notes(copy: LogCopy, damage: Damage) -> tuple[str, str]:
     """What stands beside the bytes: an index's entries in words, or that there is no file."""
     if damage.new_name:
         return damage.file, damage.new_name
-    if not has_change:
-        return "", say("break_it.setting")
+    if not damage.is_of_file:
+        before_bytes, after_bytes = (
+            units.group(config.segment_index_bytes)
+            for config in (copy.log.config, damage.copy.log.config)
+        )
+        return say("break_it.setting", bytes=before_bytes), say(
+            "break_it.setting", bytes=after_bytes
+        )
     if damage.after is None:
         return "", say("break_it.no_file")
     kind = damage.file.rpartition(".")[2]
@@ -184,8 +188,3 @@ def _entry_text(copy: LogCopy, kind: str, data: bytes, slot: int) -> str:
         return say("break_it.entry_offset", slot=slot, offset=offset, position=position)
     time = units.moment(int(entry["timestamp_ms"]))
     return say("break_it.entry_time", slot=slot, time=time, offset=offset)
-
-
-def cell_texts(rows: Sequence[HexRow]) -> list[str]:
-    """The rows as plain text, for who does not see them."""
-    return [f"{row.position:06d} {' '.join(text for text, _ in row.cells if text)}" for row in rows]

@@ -25,7 +25,7 @@ from kafkaviz.messages import render, say, say_count
 from kafkaviz.simulate.startup.restart import StartupStep
 
 ACTION_ORDER = ("fail", "truncate", "delete", "rebuild")
-MOST_STEPS = 3
+MOST_STEPS = 2
 MOST_FINDINGS = 2
 
 
@@ -66,14 +66,14 @@ class OffsetStrip:
 
     Attributes:
         segments: where each segment but the first begins, from 0 to 1.
-        broken: the ends of the segment that was broken, from 0 to 1.
+        broken: the ends of the segment that was broken, from 0 to 1; None where no file was.
         text: all of it for who does not see it.
     """
 
     before: OffsetBar
     after: OffsetBar
     segments: tuple[float, ...]
-    broken: tuple[float, float]
+    broken: tuple[float, float] | None
     text: str
 
 
@@ -247,7 +247,7 @@ def strip(trial: StartTrial) -> OffsetStrip:
         before,
         after,
         tuple(map(share, bases)),
-        (share(trial.copy.segment), share(ends[0])),
+        (share(trial.copy.segment), share(ends[0])) if trial.damage.is_of_file else None,
         _strip_text(after, first, stop),
     )
 

@@ -372,8 +372,8 @@ def _row(who: str, lines: tuple[str, ...]) -> str:
 def _strip(strip: OffsetStrip, *, is_started: bool) -> str:
     """The offsets as bars: of the undamaged log, and of the one that was broken once it started."""
     lines = "".join(f'<s style="left:{share:.2%}"></s>' for share in strip.segments)
-    start, stop = strip.broken
-    broken = f'<u style="left:{start:.2%};width:{stop - start:.2%}"></u>'
+    start, stop = strip.broken or (0, 0)
+    broken = f'<u style="left:{start:.2%};width:{stop - start:.2%}"></u>' if strip.broken else ""
     after = _bar(strip.after, lines) if is_started else "<em>?</em>"
     text = strip.text if is_started else say("break_it.axis_before")
     return (

@@ -1,0 +1,110 @@
+"""python -m tests.kafka.record_faults: breaks the copies of the lessons' labs, lets Kafka 4.3.1 load
+and read them, and writes tests/data/broken_logs.jsonl.gz.
+"""
+
+import gzip
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from kafkaviz import versions
+from kafkaviz.analysis.fault_injection.faults import FAULTS, Client
+from kafkaviz.analysis.fault_injection.log_copy import LogCopy, copy_log
+from kafkaviz.analysis.fault_injection.start_trial import RELEASE, run_trial
+from kafkaviz.app import lessons
+from kafkaviz.log.archives import archive
+from kafkaviz.log.broker import open_broker
+from tests.kafka.harness import class_path
+
+DATA = Path(__file__).parents[1] / "data" / "broken_logs.jsonl.gz"
+SAMPLES = Path(__file__).parents[2] / "sample_data"
+PARTS = (0, 0.25, 0.5, 0.75, 1)  # of the places of a fault
+HEADER_PLACES = (0, 5, 7, 8, 11, 12, 15, 16, 17, 20, 21, 23)  # bytes of a batch's header
+NOW_MS = 1_790_000_000_000
+
+
+def places(copy: LogCopy, fault: str) -> list[int]:
+    """Which places of a fault are recorded."""
+    all_places = FAULTS[fault].places(copy)
+    chosen = {all_places[int(part * (len(all_places) - 1))] for part in PARTS}
+    chosen.add(FAULTS[fault].default_place(copy))
+    return sorted(chosen | {*HEADER_PLACES} if fault.startswith("bit") else chosen)
+
+
+def questions() -> Iterator[tuple[dict, LogCopy]]:
+    """Each fault of each lesson at its places: what is recorded of it, and the undamaged copy."""
+    for lesson in lessons.lessons("en")[0]:
+        for block in (block for step in lesson.steps for block in step.blocks("break-it")):
+            broker = open_broker(archive.locate(SAMPLES / f"{block['data']}.tar.gz"))
+            partition = broker.partition(block["tp"])
+            copy = copy_log(broker, partition, block["segment"], versions.parse(RELEASE))
+            for fault in block["fault"]:
+                for place in places(copy, fault):
+                    yield {"lesson": lesson.name, "fault": fault, "place": place}, copy
+
+
+def digest(data: bytes) -> str:
+    """A few letters that are others for other bytes."""
+    return hashlib.sha256(data).hexdigest()[:16]
+
+
+def main() -> int:
+    """Asks Kafka of every fault."""
+    command = ["java", "-Xmx512m", "-cp", class_path(RELEASE), "BrokenLogs"]
+    lines = []
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as kafka:
+        for line, copy in questions():
+            lines.append(line | _ask(kafka, copy, line["fault"], line["place"]))
+        kafka.stdin.close()
+    text = "".join(f"{json.dumps(line)}\n" for line in lines)
+    DATA.write_bytes(gzip.compress(text.encode(), mtime=0))
+    print(f"{len(lines)} starts, {DATA.stat().st_size} bytes")
+    return 0
+
+
+def _ask(kafka: subprocess.Popen, copy: LogCopy, fault: str, place: int) -> dict:
+    trial = run_trial(copy, FAULTS[fault], place)
+    broken_copy = trial.damage.copy
+    with tempfile.TemporaryDirectory() as folder:
+        directory = Path(folder) / "t-0"
+        directory.mkdir()
+        for file in broken_copy.log.files:
+            (directory / file.name).write_bytes(file.content())
+            os.utime(directory / file.name, ns=(file.modified_ms * 1_000_000,) * 2)
+        config = broken_copy.log.config
+        question = {
+            "dir": str(directory),
+            "settings": {
+                "index.interval.bytes": str(config.index_interval_bytes),
+                "segment.index.bytes": str(config.segment_index_bytes),
+            },
+            "recovery_point": broken_copy.log.recovery_point,
+            "log_start": broken_copy.log.log_start_offset,
+            "clean": broken_copy.is_clean,
+            "timestamp": trial.timestamp_ms if trial.client is Client.TIMESTAMP else None,
+            "now": NOW_MS,
+        }
+        kafka.stdin.write(json.dumps(question) + "\n")
+        kafka.stdin.flush()
+        answer = json.loads(kafka.stdout.readline())
+        if "error" in answer:
+            return {"error": answer["error"]}
+        answer["files"] = {
+            path.name: digest(path.read_bytes().rstrip(b"\0"))
+            for path in sorted(directory.iterdir())
+            if path.suffix in (".log", ".index", ".timeindex")
+        }
+    if "ranges" in answer:
+        answer["ranges"] = [len(answer["ranges"]), digest(json.dumps(answer["ranges"]).encode())]
+    return answer
+
+
+if __name__ == "__main__":
+    sys.exit(main())
