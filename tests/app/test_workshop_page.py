@@ -289,7 +289,7 @@ def test_the_picker_says_how_long_the_track_is(track, minutes):
     at = page(track=track)
     picker = next(element for element in at if element.type == "menu_button")
     assert picker.label == minutes
-    assert picker.options == ["All 37 steps, 90 minutes", "Short: 16 steps, 45 minutes"]
+    assert picker.options == ["All 43 steps, 90 minutes", "Short: 16 steps, 45 minutes"]
 
 
 def test_the_last_step_has_nothing_behind_it():
