@@ -204,6 +204,8 @@ def test_the_map_is_drawn_as_it_is(outcomes, mode):
     view = size_map(outcomes, (2048, DEFAULT))
     figure = index_size_map.figure(view, mode)
     assert trace(figure, "cost").z.tolist() == np.log10(view.cold_us).tolist()
+    assert trace(figure, "cost").showscale
+    assert trace(figure, "cost").colorbar.ticktext[0] == "500 µs"
     assert trace(figure, "safe").y.tolist() == (np.log2(view.safe_bytes) - 0.5).tolist()
     assert (trace(figure, "today").x[0], trace(figure, "today").y[0]) == (
         np.log2(150),

@@ -257,6 +257,7 @@ def _cost_cells(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[go.
             hovertemplate="%{text}<extra></extra>",
             hoverongaps=False,
             name="cost",
+            showscale=True,
             colorbar={
                 "tickvals": np.log10(ticks).tolist(),
                 "ticktext": [format_us(tick) for tick in ticks],
