@@ -217,6 +217,21 @@ def test_the_question_marks_no_record(mode):
 # ---- lesson 5: the pages of an index
 
 
+def test_the_answer_is_named_above_it_and_the_closest_record_below():
+    """A line leads to each name: on one level they would lie over each other."""
+    view = LIVE["zigzag"].make(lesson_block("time", 4, "zigzag"))
+    notes = timestamp_zigzag.figure(view, "light").layout.annotations
+    led = {note.x: note.ay for note in notes if note.showarrow}
+    assert led == {3452: -44, 3479: 44}
+
+
+def test_a_batch_is_named_below_its_middle():
+    """The text of each size is as far left as right of it."""
+    view = LIVE["batch-areas"].make(lesson_block("batches", 1, "batch-areas"))
+    notes = batch_areas.question_figure(view, "light").layout.annotations
+    assert {note.xanchor for note in notes} == {"center"}
+
+
 def plain_pages(entries: int) -> tuple[int, ...]:
     """The pages that a plain bisection for the last entry reads, in order."""
     pages, low, high = [0], 0, entries - 1
