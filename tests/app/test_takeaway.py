@@ -15,9 +15,17 @@ from kafkaviz.app.lessons.grammar import Lesson
 from kafkaviz.app.lessons.live import LIVE
 from kafkaviz.app.state import session_language
 from kafkaviz.app.takeaway import HandoutEdition, files, handouts, notebook
-from kafkaviz.app.takeaway.capture import ChartPart, Group, MarkdownPart, capture, walk
+from kafkaviz.app.takeaway.capture import (
+    ChartPart,
+    CodePart,
+    Group,
+    MarkdownPart,
+    capture,
+    walk,
+)
 from kafkaviz.app.takeaway.lesson_page import lesson_page
 from kafkaviz.app.takeaway.markdown import to_html
+from kafkaviz.app.takeaway.page_file import PageFile
 from kafkaviz.messages import LANGUAGES, speaking, text_in
 
 ROOT = Path(__file__).parents[2]
@@ -93,6 +101,12 @@ def test_a_component_is_captured_with_what_it_needs():
     assert stepper.name == "stepper"
     assert "as default" in stepper.script
     assert len(stepper.data["steps"]) > 5
+
+
+def test_a_text_of_several_lines_keeps_them():
+    """What a tool prints; and it stays text."""
+    html = PageFile().html(CodePart("offset: 1\n<b>"))
+    assert html.endswith("<code>offset: 1\n&lt;b&gt;</code></pre>")
 
 
 def test_a_fault_of_what_is_drawn_is_raised():
