@@ -24,9 +24,9 @@ def unread_server(clean: Path, tmp_path_factory: pytest.TempPathFactory) -> Iter
         yield address
 
 
-def test_open_and_see_the_broker(unread_server, page):
+def test_sparks_numbers_arrive(unread_server, page):
     """The whole broker paints from the directory alone: title, map, table; nothing is clipped at
-    1280 px.
+    1280 px. Then the dashes become what Kafka's dump counts, and a click works meanwhile.
     """
     page.goto(unread_server)
     heading(page, "37 topic-partitions")
@@ -38,6 +38,17 @@ def test_open_and_see_the_broker(unread_server, page):
     )
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280
     assert page.locator("[data-testid=stException]").count() == 0
+    page.get_by_text("By name", exact=True).click()
+    page.get_by_text("54\u202f917 batches, 261\u202f296 records").wait_for(
+        timeout=SPARK_PATIENCE_MS
+    )
+    assert (
+        page.locator(".kv-metrics.owed").count() == 0
+        and page.get_by_text("read in full, nothing was changed").is_visible()
+    )
+    # it is told behind the numbers, which may come with the same run
+    page.wait_for_url("**order=By+name**")
+    assert page.get_by_role("radio", name="By name").is_checked()
 
 
 @pytest.mark.nightly
@@ -89,33 +100,6 @@ def test_a_dark_page_on_paper_is_light(server, browser, path):
     assert color == "rgb(232, 236, 242)"
 
 
-def test_sparks_numbers_arrive(unread_server, page):
-    """The dashes become what Kafka's dump counts, and a click works meanwhile."""
-    page.goto(unread_server)
-    heading(page, "37 topic-partitions")
-    page.get_by_text("By name", exact=True).click()
-    page.get_by_text("54\u202f917 batches, 261\u202f296 records").wait_for(
-        timeout=SPARK_PATIENCE_MS
-    )
-    assert (
-        page.locator(".kv-metrics.owed").count() == 0
-        and page.get_by_text("read in full, nothing was changed").is_visible()
-    )
-    # it is told behind the numbers, which may come with the same run
-    page.wait_for_url("**order=By+name**")
-    assert page.get_by_role("radio", name="By name").is_checked()
-
-
-def test_a_click_in_the_map_opens_the_segment(server, page):
-    """From the broker's map to a segment's three files."""
-    page.goto(server)
-    click_a_bar(page)
-    page.wait_for_url("**/segment?**")
-    heading(page, "from offset")
-    assert "tp=" in page.url and "segment=" in page.url
-    page.get_by_role("img", name="entr").first.wait_for()
-
-
 def test_a_pinned_batch_comes_back_with_its_link(server, page):
     """A deep link shows its batch in the ruler and in the table; a key moves on, and the new
     address brings that back.
@@ -123,6 +107,7 @@ def test_a_pinned_batch_comes_back_with_its_link(server, page):
     page.goto(f"{server}/segment?tp=payments-0&segment=7975&pin=11612")
     heading(page, "payments-0")
     page.get_by_text("Batch 11\u202f612–11\u202f625").wait_for()
+    page.get_by_role("img", name="entr").first.wait_for()
     assert page.locator("tr.on").first.inner_text().startswith("479\u202f997\t1\u202f861")
     page.locator(".dt").focus()
     page.keyboard.press("ArrowRight")
@@ -235,6 +220,7 @@ def test_back_leads_to_the_map_as_it_was(server, page):
     click_a_bar(page)
     page.wait_for_url("**/segment?**")
     heading(page, "accounts-0")
+    assert "tp=accounts-0" in page.url and "segment=" in page.url
     assert page.evaluate("history.length") == steps + 1
     page.go_back()
     heading(page, "37 topic-partitions")

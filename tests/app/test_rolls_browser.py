@@ -97,18 +97,6 @@ def test_from_simulated_to_a_real_partition_and_back(server, page):
     assert page.get_by_text("28 rolls: 28 by time index").count() == 0
 
 
-def test_the_result_opens_like_any_directory(server, page):
-    """A small log, opened in the app: its segments on the Broker page."""
-    page.goto(f"{server}/rolls?workload=A+published+example")
-    page.get_by_text("4 rolls: 4 by time index").wait_for()
-    page.get_by_role("button", name="Open the result").click()
-    heading(page, "Simulated: 1 topic-partition")
-    assert ".tar.gz" in page.url
-    with page.expect_response(lambda response: True):
-        page.reload()
-    heading(page, "Simulated: 1 topic-partition")
-
-
 def test_settings_that_cannot_work(server, page):
     """A sentence in place of the figures, dark as well."""
     page.emulate_media(color_scheme="dark")

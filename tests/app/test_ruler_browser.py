@@ -225,7 +225,6 @@ def test_another_segment_starts_anew(ruler):
     ("partition", "segment", "words"),
     [
         ("rides-0", 1811, "There is no index: a search starts at byte 0"),
-        ("rides-0", 607, "Slot 8 points here"),
         (
             "bookings-0",
             858,
@@ -233,13 +232,14 @@ def test_another_segment_starts_anew(ruler):
         ),
         ("bookings-0", 1721, "The newest record of batch"),
         *(
-            pytest.param(partition, segment, "points here", marks=pytest.mark.nightly)
-            for partition, segment in (
-                ("bookings-0", 0),
-                ("metrics-0", 0),
-                ("metrics-0", 1201),
-                ("metrics-0", 2401),
-                ("rides-0", 3624),
+            pytest.param(partition, segment, words, marks=pytest.mark.nightly)
+            for partition, segment, words in (
+                ("rides-0", 607, "Slot 8 points here"),
+                ("bookings-0", 0, "points here"),
+                ("metrics-0", 0, "points here"),
+                ("metrics-0", 1201, "points here"),
+                ("metrics-0", 2401, "points here"),
+                ("rides-0", 3624, "points here"),
             )
         ),
     ],

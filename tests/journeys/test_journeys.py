@@ -162,6 +162,9 @@ def test_from_a_simulation_to_its_directory(walk):
     walk.step("Another setting: before and after")
     walk.presses("Open the result")
     walk.titled("Simulated: 1 topic-partition")
+    assert ".tar.gz" in walk.page.url
+    walk.page.reload()
+    walk.titled("Simulated: 1 topic-partition")
     walk.step("The result, open like any directory")
     click_a_bar(walk.page)
     walk.titled("from offset")

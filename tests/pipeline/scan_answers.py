@@ -19,9 +19,9 @@ KEYS = {
     "kafka_offset_index": ("topic", "partition", "segment_base_offset", "slot"),
     "kafka_time_index": ("topic", "partition", "segment_base_offset", "slot"),
 }
-TOPICS = "orders,clicks-*,nulls"
+TOPICS = "refunds,accounts,nulls"
 SHUFFLES = "spark.sql.shuffle.partitions"
-ORDERS, OTHER = "topic = 'orders'", "topic = 'clicks-gzip'"
+REFUNDS, ACCOUNTS = "topic = 'refunds'", "topic = 'accounts'"
 
 
 def answers(spark: object, directory: Path, name: str) -> dict[str, object]:
@@ -36,16 +36,17 @@ def answers(spark: object, directory: Path, name: str) -> dict[str, object]:
         .load(str(directory))
     )
     frame.createOrReplaceTempView("rows")
-    orders, other = frame.where(ORDERS), frame.where(OTHER)
+    refunds, accounts = frame.where(REFUNDS), frame.where(ACCOUNTS)
     by_topic = {
-        row["topic"]: row["count"] for row in orders.union(other).groupBy("topic").count().collect()
+        row["topic"]: row["count"]
+        for row in refunds.union(accounts).groupBy("topic").count().collect()
     }
-    view = f"SELECT (SELECT count(*) FROM rows WHERE {ORDERS}), count(*) FROM rows"
+    view = f"SELECT (SELECT count(*) FROM rows WHERE {REFUNDS}), count(*) FROM rows"
     return {
-        "one": orders.count(),
+        "one": refunds.count(),
         "whole": frame.count(),
         "union": by_topic,
-        "joined": orders.join(frame, list(keys)).count(),
+        "joined": refunds.join(frame, list(keys)).count(),
         "view": list(spark.sql(view).collect()[0]),
     }
 

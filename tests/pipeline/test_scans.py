@@ -26,14 +26,14 @@ def expected(clean) -> dict[str, dict]:
     answers_ = {}
     for name in FORMATS:
         topics = read(name, clean, columns=",".join(KEYS[name]), topics=TOPICS)["topic"].to_pylist()
-        every, orders, other = len(topics), topics.count("orders"), topics.count("clicks-gzip")
-        assert every > orders + other > orders > 0 < other
+        every, refunds, accounts = len(topics), topics.count("refunds"), topics.count("accounts")
+        assert every > refunds + accounts > refunds > 0 < accounts
         answers_[name] = {
-            "one": orders,
+            "one": refunds,
             "whole": every,
-            "union": {"orders": orders, "clicks-gzip": other},
-            "joined": orders,
-            "view": [orders, every],
+            "union": {"refunds": refunds, "accounts": accounts},
+            "joined": refunds,
+            "view": [refunds, every],
         }
     return answers_
 
@@ -97,7 +97,7 @@ def test_filters_of_a_single_scan_are_pushed_where_spark_keeps_them_apart(
             .option("topics", TOPICS)
             .load(str(clean))
         )
-        assert frame.where("topic = 'orders' AND partition >= 0").count() == expected[name]["one"]
+        assert frame.where("topic = 'refunds' AND partition >= 0").count() == expected[name]["one"]
 
 
 @pytest.mark.slow
