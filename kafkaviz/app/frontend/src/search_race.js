@@ -295,7 +295,7 @@ function showLane({ lane, cells, first, row, bar, label, time, cold }, words, ti
     const [probe] = first.get(place) ?? [Infinity],
       isNow = waits && step.cold.includes(place);
     box.classList.toggle('read', probe <= done);
-    box.classList.toggle('now', isNow);
+    box.classList.toggle('awaited', isNow);
     shade.style.setProperty('--loaded', isNow ? loaded.toFixed(3) : '0');
   });
   row.classList.toggle('waits', waits);
@@ -311,7 +311,7 @@ function showLane({ lane, cells, first, row, bar, label, time, cold }, words, ti
         : words.at_start;
   if (label.textContent !== state) label.textContent = state;
   time.textContent = over ? text : formatTime(now);
-  cold.textContent = waited ? countText(words, 'n_cold', waited) : over ? words.no_cold : '';
+  cold.textContent = waited ? countText(words, 'n_cold', waited) : over ? words.no_cold : '\u00a0';
   return state;
 }
 
