@@ -44,7 +44,7 @@ function build(state) {
   $('cap').textContent = data.caption;
   for (const name of ['restart', 'back', 'forward'])
     setContent($(name), { 'aria-label': words[name], title: words[name] }, []);
-  $('play').onclick = () => play(state);
+  $('start').onclick = () => play(state);
   $('restart').onclick = () => jump(state, 0);
   $('back').onclick = () => jump(state, state.at - 1);
   $('forward').onclick = () => jump(state, state.at + 1);
@@ -122,7 +122,7 @@ function buildLane(state, lane, n) {
       'div',
       { class: 'way' },
       strip,
-      html('div', { class: 'state' }, label, html('div', { class: 'bar' }, bar)),
+      html('div', { class: 'state' }, label, html('div', { class: 'wait' }, bar)),
     ),
     html('div', { class: 'result' }, time, cold),
   );
@@ -199,8 +199,11 @@ function goTo(state, at) {
 }
 
 function jump(state, at) {
+  const { $ } = state,
+    { activeElement } = /** @type {ShadowRoot} */ ($('clock').getRootNode());
   stop(state);
   goTo(state, at);
+  if (activeElement?.matches(':disabled')) $('clock').focus(); // the keys stay in the race
 }
 
 function play(state) {
@@ -247,7 +250,7 @@ function stop(state) {
 function renderPlay(state) {
   const { words } = state.data;
   state
-    .$('play')
+    .$('start')
     .replaceChildren(
       icon(state.timer ? 'pause' : 'play_arrow'),
       state.timer ? words.pause : words.play,
@@ -292,7 +295,7 @@ function showLane({ lane, cells, first, row, bar, label, time, cold }, words, ti
     const [probe] = first.get(place) ?? [Infinity],
       isNow = waits && step.cold.includes(place);
     box.classList.toggle('read', probe <= done);
-    box.classList.toggle('now', isNow);
+    box.classList.toggle('awaited', isNow);
     shade.style.setProperty('--loaded', isNow ? loaded.toFixed(3) : '0');
   });
   row.classList.toggle('waits', waits);
@@ -308,7 +311,7 @@ function showLane({ lane, cells, first, row, bar, label, time, cold }, words, ti
         : words.at_start;
   if (label.textContent !== state) label.textContent = state;
   time.textContent = over ? text : formatTime(now);
-  cold.textContent = waited ? countText(words, 'n_cold', waited) : over ? words.no_cold : '';
+  cold.textContent = waited ? countText(words, 'n_cold', waited) : over ? words.no_cold : '\u00a0';
   return state;
 }
 
