@@ -85,7 +85,7 @@ def test_a_lesson_is_steps_of_text_and_blocks():
         (
             "kafkaviz stepper",
             "kafkaviz steper",
-            "11: there is no block steper; there are attributes, batch-areas, bytes",
+            "11: there is no block steper; there are attributes, batch-areas, break-it",
         ),
         ("target: 21\n```", "target: 21", "11: this block does not end"),
         ("## First\n\n", "", "7: text stands in a step: a heading ## comes first"),

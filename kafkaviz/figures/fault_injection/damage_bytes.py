@@ -15,6 +15,16 @@ from kafkaviz.messages import render, say, say_count
 
 ROW_BYTES = 16
 MOST_ROWS = 2
+# faults that are said in the words of another one
+SAME_WORDS = {
+    "bit-killed": "bit",
+    "cut-killed": "cut",
+    "index-cut": "cut",
+    "index-zeroed-killed": "index-zeroed",
+    "times-zeroed": "index-zeroed",
+    "timeindex-removed": "index-removed",
+}
+SLOT_PLACES = ("position-moved", "time-late")
 COUNTED_PLACES = ("clock", "file-time", "key-lowered", "index-padded")  # days, records or bytes
 NO_BYTES = ""  # behind the end of the file
 
@@ -73,17 +83,24 @@ def view(copy: LogCopy, damage: Damage, fault: str, place: int) -> DamageView:
     )
 
 
+def place_label(fault: str) -> str:
+    """What is chosen by the place of a fault."""
+    if fault in SLOT_PLACES:
+        return say("segment.head_slot")
+    return say(f"break_it.place_{SAME_WORDS.get(fault, fault)}")
+
+
 def describe_stop(copy: LogCopy) -> str:
     """How the broker of a copy was stopped."""
     if copy.is_clean:
-        return say("break_it.stopped_cleanly")
+        return say("broker.stopped_cleanly")
     return say("break_it.killed", offset=units.group(copy.log.recovery_point))
 
 
 def _describe(copy: LogCopy, damage: Damage, fault: str, place: int) -> str:
     count = place if fault in COUNTED_PLACES else damage.stop - damage.start
     return say_count(
-        f"break_it.does_{fault}",
+        f"break_it.does_{SAME_WORDS.get(fault, fault)}",
         count,
         count=units.group(count),
         byte=units.group(damage.start),
@@ -167,7 +184,7 @@ def _notes(copy: LogCopy, damage: Damage) -> tuple[str, str]:
             "break_it.setting", bytes=after_bytes
         )
     if damage.after is None:
-        return "", say("break_it.no_file")
+        return "", say("evidence.no_file")
     kind = damage.file.rpartition(".")[2]
     if kind not in INDEXES or damage.start >= len(damage.before or b""):
         return "", ""

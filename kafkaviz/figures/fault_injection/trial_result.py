@@ -120,7 +120,7 @@ def _title(trial: StartTrial) -> str:
         answer = (
             say("break_it.no_answer")
             if trial.reading.answer is None
-            else say("break_it.offset_answer", offset=units.group(trial.reading.answer))
+            else say("common.offset", offset=units.group(trial.reading.answer))
         )
         return say("break_it.result_time", start=start, answer=answer)
     if trial.read is ReadOutcome.ERROR:

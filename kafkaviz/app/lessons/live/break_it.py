@@ -213,7 +213,7 @@ def _choose(lab: FaultLab, lesson: str, answers: Mapping[int, LabAnswer]) -> tup
     answer = answers.get(number)
     initial = answer.place if answer and answer.place in places else fault.default_place(lab.copy)
     place = st.slider(
-        say(f"break_it.place_{lab.faults[number]}"),
+        damage_bytes.place_label(lab.faults[number]),
         places[0],
         places[-1],
         initial,
@@ -241,7 +241,8 @@ def _question_text(question: str, trial: StartTrial) -> str:
 def _choice_text(question: str, outcome: StrEnum, trial: StartTrial) -> str:
     if question == "start":
         return say(f"break_it.start_{outcome.value}")
-    kind = "all" if trial.client is Client.ALL_OFFSETS else "time"
+    has_one_text = trial.client is Client.ALL_OFFSETS or outcome is ReadOutcome.NOT_SERVED
+    kind = "all" if has_one_text else "time"
     offset = group(trial.expected_reading.answer)
     return say(f"break_it.{kind}_{outcome.value}", offset=offset)
 
@@ -328,7 +329,7 @@ def _damage(lab: FaultLab, trial: StartTrial, number: int, place: int) -> None:
     view = damage_bytes.view(lab.copy, trial.damage, lab.faults[number], place)
     elements.figure_head(view.title, view.stop)
     rows = (
-        _hex_row(say("break_it.file_before"), view.before, view.note_before),
+        _hex_row(say("rolls.before"), view.before, view.note_before),
         _hex_row(say("break_it.file_after"), view.after, view.note_after),
     )
     st.html(f'<div class="kv-hex">{"".join(rows)}</div>')
