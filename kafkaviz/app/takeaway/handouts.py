@@ -8,6 +8,7 @@ gives the file alone.
 
 import hashlib
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from kafkaviz.app import lessons as lesson_files
@@ -98,7 +99,13 @@ def printed_path() -> Path | None:
 
 def digest() -> str:
     """Of the files of all lessons that this app has, by name and content."""
+    paths = lesson_files.files(lesson_files.folders())
+    return _digest(tuple((path, path.stat().st_mtime_ns) for path in paths))
+
+
+@lru_cache(maxsize=4)
+def _digest(files: tuple[tuple[Path, int], ...]) -> str:
     contents = hashlib.sha256()
-    for path in lesson_files.files(lesson_files.folders()):
+    for path, _ in files:
         contents.update(f"{path.name}\0".encode() + path.read_bytes())
     return contents.hexdigest()
