@@ -30,10 +30,9 @@ POLL_S = 1.0  # of the teacher's page
 PARTS = ("kv_class_crumb", "kv_class_body")
 MAX_STUCK_SHOWN = 4
 COMMAND = "kafkaviz app --class"
-# Parts of learners' pages that run at once. Twenty threads that hand Python's lock to each other at
-# every message take more than twice the processor time of twenty that follow each other.
-PARTS_AT_ONCE = 2
-_turns = threading.BoundedSemaphore(PARTS_AT_ONCE)
+# Of learners' pages one part runs at a time. Twenty threads that hand Python's lock to each other
+# at every message take twice the processor time of twenty that follow each other.
+_turn = threading.Lock()
 _class_link = register_component("class_link")
 
 
@@ -74,7 +73,7 @@ def _run_part(render: Callable[[], None]) -> None:
     """A part of a learner's page, when it is its turn; all of it once they have left the class."""
     if class_seat.current() is None:
         st.rerun()
-    with _turns:
+    with _turn:
         render()
 
 
