@@ -162,11 +162,13 @@ def test_a_class_that_ends_says_so_to_its_learners():
     teacher = taught(lesson="last-offset", at="1")
     learner = joined(teacher)
     code = query_value(teacher, "class")
+    assert not learner.get("download_button")
     press_button(teacher, "kv_class_end_now")
     assert strip(teacher) == "" and query_value(teacher, "class") is None
     assert strip(again(learner)).startswith(f"There is no class {code} on this server It is over")
     press_button(learner, "kv_class_leave")
     assert strip(learner) == "" and query_value(learner, "class") is None
+    assert learner.get("download_button")
 
 
 @pytest.mark.parametrize(

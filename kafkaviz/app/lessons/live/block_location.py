@@ -3,11 +3,14 @@
 A sample directory, its topic-partition and segment, an offset in it.
 """
 
+import time
 from pathlib import Path
+from typing import NamedTuple
 
 from kafkaviz.analysis.segment import selection
 from kafkaviz.analysis.segment.anatomy import Anatomy
 from kafkaviz.app.cache import broker_cache, segment_cache
+from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
 from kafkaviz.app.lessons.live.figure import Destination
 from kafkaviz.app.state import access, page_location, page_state
@@ -19,6 +22,16 @@ from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import message
 
 SUFFIXES = (".tar.gz", ".tgz", ".tar", ".zip")
+LOOK_S = 2.0
+
+
+class _OpenedSample(NamedTuple):
+    path: Path
+    snapshot: BrokerSnapshot
+    at_s: float
+
+
+_opened_samples: dict[tuple[Path, str], _OpenedSample] = {}  # one a sample that comes along
 
 
 def locate(block: LessonBlock) -> SegmentLocation:
@@ -31,14 +44,14 @@ def locate(block: LessonBlock) -> SegmentLocation:
     for key in ("data", "tp"):
         if block[key] is None:
             raise NoValue(message("lesson.key_missing", key=key))
-    snapshot = broker_cache.open_snapshot(sample(block["data"]))
+    path, snapshot = _open_sample(block["data"])
     partition = snapshot.broker.partition(block["tp"])
     segment = (
         page_location.largest_segment(partition)
         if block["segment"] is None
         else partition.segment(block["segment"])
     )
-    return SegmentLocation(str(sample(block["data"])), snapshot, partition, segment)
+    return SegmentLocation(str(path), snapshot, partition, segment)
 
 
 def locate_offset(data: str, partition_name: str, offset: int) -> SegmentLocation:
@@ -48,10 +61,25 @@ def locate_offset(data: str, partition_name: str, offset: int) -> SegmentLocatio
         NoValue: there is no such sample.
         CannotOpen: there is no such topic-partition.
     """
-    snapshot = broker_cache.open_snapshot(sample(data))
+    path, snapshot = _open_sample(data)
     partition = snapshot.broker.partition(partition_name)
     segment = page_location.find_segment(partition, offset)
-    return SegmentLocation(str(sample(data)), snapshot, partition, segment)
+    return SegmentLocation(str(path), snapshot, partition, segment)
+
+
+def _open_sample(name: str) -> tuple[Path, BrokerSnapshot]:
+    """A sample's path and listing, which all readers look at anew once in LOOK_S.
+
+    To see whether a listing is still that of the directory takes milliseconds, for which twenty
+    learners who go to a step together would wait in line, and a step asks for it several times.
+    """
+    key, now = (access.SAMPLES, name), time.monotonic()
+    opened = _opened_samples.get(key)
+    if opened is None or now - opened.at_s >= LOOK_S:
+        path = sample(name)
+        opened = _OpenedSample(path, broker_cache.open_snapshot(path), now)
+        _opened_samples[key] = opened
+    return opened.path, opened.snapshot
 
 
 def sample(name: str) -> Path:

@@ -15,7 +15,7 @@ from kafkaviz.app.lessons.live import LIVE, break_it
 from kafkaviz.app.lessons.live.figure import current_step
 from kafkaviz.app.pages.workshop import lesson_state, questions
 from kafkaviz.app.pages.workshop.lesson_state import LessonPosition
-from kafkaviz.app.state import page_state
+from kafkaviz.app.state import class_seat, page_state
 from kafkaviz.app.takeaway.downloads import render_downloads
 from kafkaviz.app.widgets import elements
 from kafkaviz.errors import KafkavizError
@@ -128,7 +128,7 @@ def _foot(
 
 
 def _to_keep(lessons: Sequence[Lesson], position: LessonPosition) -> None:
-    """The glossary, and what there is to take away."""
+    """The glossary, and what there is to take away: a fifth of a step, which no class waits for."""
     st.button(
         say("glossary.title"),
         icon=":material/dictionary:",
@@ -136,7 +136,8 @@ def _to_keep(lessons: Sequence[Lesson], position: LessonPosition) -> None:
         key="kv_glossary_open",
         on_click=lesson_state.open_glossary,
     )
-    render_downloads(lessons, position.number)
+    if not class_seat.is_learner():
+        render_downloads(lessons, position.number)
 
 
 def render_back(lessons: Sequence[Lesson], position: LessonPosition) -> None:
