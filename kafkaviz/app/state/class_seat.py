@@ -100,7 +100,7 @@ def return_to_class() -> None:
         return
     name, part = attendance.room.step
     if address_step() != attendance.room.step:
-        for key in (page_state.STEP, page_state.TYPED_ANSWER, page_state.LAB, *page_state.ASIDE):
+        for key in (page_state.STEP, page_state.TYPED_ANSWER, *page_state.ASIDE):
             st.query_params.pop(key, None)
     st.query_params[page_state.LESSON] = name
     st.query_params[page_state.PART] = str(part)

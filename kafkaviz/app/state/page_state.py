@@ -86,7 +86,7 @@ PROJECTOR = "projector"  # Workshop: title, question and figure alone, large
 # Workshop: the code of the class; the steps of the session, all where it is not there
 CLASS, TRACK = "class", "track"
 WORD, ALL_WORDS = "word", "all"  # Workshop: the glossary, and the word that is looked at in it
-ASIDE = (PAPER, WORD)  # Workshop: what stands in the place of a step
+ASIDE = (PAPER, WORD, LAB)  # Workshop: what stands in the place of a step
 LANGUAGE = "lang"  # en or zh
 
 # Session keys: what must outlive a rerun, but means nothing in a link.

@@ -10,10 +10,7 @@ it stands of which lessons it is; a server that has other lessons gives the file
 import hashlib
 import json
 from collections.abc import Sequence
-<<<<<<< HEAD
 from dataclasses import dataclass
-=======
->>>>>>> h-class
 from functools import lru_cache
 from pathlib import Path
 

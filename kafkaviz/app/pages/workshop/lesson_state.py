@@ -90,7 +90,7 @@ def open_step(name: str, part: int) -> None:
 
     What was typed there before, and where its stepper stood, is left behind.
     """
-    for key in (page_state.STEP, page_state.TYPED_ANSWER, page_state.PAPER, page_state.LAB):
+    for key in (page_state.STEP, page_state.TYPED_ANSWER, *page_state.ASIDE):
         st.query_params.pop(key, None)
     st.query_params[page_state.LESSON] = name
     st.query_params[page_state.PART] = str(part)
