@@ -37,19 +37,3 @@ def test_a_figure_asks_before_it_answers(lesson, at, answer, asked, is_so):
     assert asked in before
     assert is_so not in before
     assert is_so in behind
-
-
-def test_a_search_of_ones_own_is_run_as_it_is_put_together():
-    """The rule of the address, then another choice of its last part."""
-    at = page(lesson="binary-search", at="3", lo="beyond")
-    assert "This rule is right for all 15 targets" in page_html(at)
-    high = next(control for control in at.segmented_control if control.label == "else hi =")
-    high.set_value("beyond").run()
-    assert "Right for 23, and for 9 of 15 targets" in page_html(at)
-
-
-def test_a_written_rule_is_run_beside_it():
-    """What is typed into the exercise, on the target of the figure."""
-    at = page(lesson="binary-search", at="3", given="slot + 1", **{"for": "22"})
-    alternatives = [chart.proto.alt for chart in at.get("plotly_chart")]
-    assert any("lookup slot 2 → slot 3 ✗" in words for words in alternatives)

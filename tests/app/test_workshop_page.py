@@ -97,7 +97,7 @@ def test_a_choice_reveals_and_is_kept_in_the_address():
     assert (
         ">Right<" in page_html(at)
         and query_value(at, "answers") == "three-files.1a"
-        and "1 of 44 questions answered" in page_html(at)
+        and "1 of 45 questions answered" in page_html(at)
     )
     at = press(at, "kv_next")
     assert "<h1>Log, offset index, time index</h1>" in page_html(at) and (
@@ -276,7 +276,7 @@ def test_the_picker_says_how_long_the_track_is(track, minutes):
 
 def test_the_last_step_has_nothing_behind_it():
     """The teacher's window says so."""
-    at = page(lesson="after-a-crash", at="5", notes="1")
+    at = page(lesson="after-a-crash", at="6", notes="1")
     assert "The session ends here" in text(at)
 
 
@@ -413,7 +413,7 @@ def test_start_again():
     at = press(at, "kv_reset")
     assert (
         "Lesson 1 of 8, step 1" in page_html(at)
-        and "0 of 44 questions answered" in page_html(at)
+        and "0 of 45 questions answered" in page_html(at)
         and "answers" not in at.query_params
     )
 

@@ -13,6 +13,7 @@ import plotly.graph_objects as go
 
 from kafkaviz import units
 from kafkaviz.figures import theme
+from kafkaviz.figures.text.join_text import join_comma, join_semicolon
 from kafkaviz.messages import say
 from kafkaviz.search.slots import NONE
 
@@ -72,8 +73,8 @@ def describe(cases_view: CeilingCasesView) -> str:
     """The figure in words, for who does not see it."""
     names = ("target", "floor", "rule", "ceiling")
     heads = [say(f"ceiling_cases.head_{name}") for name in names]
-    return "; ".join(
-        ", ".join(
+    return join_semicolon(
+        join_comma(
             say("common.labelled", where=head, what=text)
             for head, text in zip(heads, row, strict=True)
         )

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from kafkaviz.figures import theme
+from kafkaviz.figures.text.join_text import join_semicolon
 from kafkaviz.messages import say
 from kafkaviz.units import group
 
@@ -129,7 +130,7 @@ def rows(skip_list: SkipListView) -> list[tuple[str, str, str]]:
 
 def describe(skip_list: SkipListView) -> str:
     """The search in words, for who does not see it."""
-    return "; ".join(
+    return join_semicolon(
         say("skip_list.step", level=level, key=key, where=where)
         for level, key, where in rows(skip_list)
     )

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import plotly.graph_objects as go
 
 from kafkaviz.figures import theme
+from kafkaviz.figures.text.join_text import join_semicolon
 from kafkaviz.messages import say
 from kafkaviz.units import clock, duration, file_stem, group
 
@@ -397,7 +398,7 @@ def _scan_shape(zigzag: ZigzagView, colours: Mapping[str, str]) -> dict:
 
 def describe(zigzag: ZigzagView) -> str:
     """The records around the answer in words, for who does not see the figure."""
-    return "; ".join(
+    return join_semicolon(
         say("zigzag.row", offset=offset, time=time, newest=newest) + (f" ({mark})" if mark else "")
         for offset, time, newest, mark in rows(zigzag)
     )

@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 from kafkaviz.analysis.rolls.limit_race import LimitRace
 from kafkaviz.figures import theme
 from kafkaviz.figures.text import roll_text
+from kafkaviz.figures.text.join_text import join_semicolon
 from kafkaviz.figures.text.label_rows import stack_labels
 from kafkaviz.messages import say
 from kafkaviz.simulate.writer.roll_reason import Cause
@@ -156,7 +157,7 @@ def rows(race_view: LimitRaceView) -> list[tuple[str, ...]]:
 
 def describe_limits(race_view: LimitRaceView) -> str:
     """What each limit is, for who does not see the figure."""
-    return "; ".join(f"{line.name} {line.limit_text}" for line in race_view.lines)
+    return join_semicolon(f"{line.name} {line.limit_text}" for line in race_view.lines)
 
 
 # ---- the figure

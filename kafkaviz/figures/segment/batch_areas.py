@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 
 from kafkaviz.binary.spans import Span
 from kafkaviz.figures import theme
+from kafkaviz.figures.text.join_text import join_semicolon
 from kafkaviz.format.batch import CRC_START, HEADER_BYTES, MAGIC_END
 from kafkaviz.messages import render, say, say_count
 from kafkaviz.units import group, share
@@ -97,7 +98,7 @@ def rows(areas: BatchAreasView) -> list[tuple[str, ...]]:
 
 def describe(areas: BatchAreasView) -> str:
     """The figure in words, for who does not see it."""
-    return "; ".join(_batch_label(batch, " ") for batch in areas.batches)
+    return join_semicolon(_batch_label(batch, " ") for batch in areas.batches)
 
 
 def figure(areas: BatchAreasView, mode: str) -> go.Figure:

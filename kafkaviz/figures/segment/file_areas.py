@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from kafkaviz.figures import theme
+from kafkaviz.figures.text.join_text import join_semicolon
 from kafkaviz.messages import say
 from kafkaviz.units import group, share
 
@@ -95,7 +96,7 @@ def rows(areas: FileAreasView) -> list[tuple[str, str, str, str]]:
 
 def describe(areas: FileAreasView) -> str:
     """The figure in words, for who does not see it."""
-    return "; ".join(
+    return join_semicolon(
         f"{suffix} {size_bytes} B, {part}, {content}"
         for suffix, size_bytes, part, content in rows(areas)
     )

@@ -16,6 +16,7 @@ from kafkaviz.figures.segment.batch_areas import (
     RecordArea,
 )
 from kafkaviz.figures.segment.file_areas import FileAreasView
+from kafkaviz.figures.text.join_text import join_semicolon
 from kafkaviz.format import spans_batch
 from kafkaviz.format.batch import CODEC_MASK, HEADER_BYTES, MAGIC_2
 from kafkaviz.log.segment import LogSegment
@@ -79,7 +80,7 @@ def _draw_files(view: FileAreasView, block: LessonBlock, key: str) -> None:
 
 
 def _draw_files_question(view: FileAreasView, block: LessonBlock, key: str) -> None:
-    words = "; ".join(f"{file.suffix} {file.size_bytes} B" for file in view.files[:1])
+    words = join_semicolon(f"{file.suffix} {file.size_bytes} B" for file in view.files[:1])
     render_drawing(file_areas.question_figure, view, block, key, title=view.question, words=words)
 
 
@@ -160,12 +161,12 @@ def _make_header(block: LessonBlock) -> HeaderAreasView:
 
 
 def _draw_header(view: HeaderAreasView, block: LessonBlock, key: str) -> None:
-    words = "; ".join(" ".join(row[:2]) for row in batch_areas.header_rows(view))
+    words = join_semicolon(" ".join(row[:2]) for row in batch_areas.header_rows(view))
     render_drawing(batch_areas.header_figure, view, block, key, title=view.title, words=words)
 
 
 def _draw_header_question(view: HeaderAreasView, block: LessonBlock, key: str) -> None:
-    words = "; ".join(" ".join(row[:2]) for row in batch_areas.header_rows(view))
+    words = join_semicolon(" ".join(row[:2]) for row in batch_areas.header_rows(view))
     render_drawing(
         batch_areas.header_question_figure, view, block, key, title=view.question, words=words
     )

@@ -118,4 +118,5 @@ def _to_lookup(block: LessonBlock) -> Destination:
     }
 
 
-OWN_RULE = LessonFigure(_make, _draw, _to_lookup, _on_paper)
+# what a rule that is not typed yet gives is open by itself
+OWN_RULE = LessonFigure(_make, _draw, _to_lookup, _on_paper, _draw)
