@@ -39,8 +39,11 @@ def lesson_file(page, address):
     page.context.set_offline(True)
     page.on("request", lambda request: requests.append(request.url))
     page.goto(address)
-    page.locator("html[data-alive][data-drawn]").wait_for(state="attached")
-    yield page
+    try:
+        page.locator("html[data-alive][data-drawn]").wait_for(state="attached")
+        yield page
+    finally:
+        page.context.set_offline(False)  # other tests go on with it
     assert [url for url in requests if not url.startswith(("data:", "blob:"))] == [address]
 
 
