@@ -157,7 +157,7 @@ def test_the_race_comes_before_the_steps():
 def test_the_warm_targets_are_hatched():
     """Behind key 111, with which the warm section of four and one entries begins; none up to 2.0."""
     at = page(None, set="twenty", target="140")
-    assert "hatched: ends in the warm section" in page_html(at)
+    assert "hatched: found in the warm section" in page_html(at)
     assert "112 to 140" in page_html(at)
     at.selectbox(key="search").set_value("Kafka 0.11 to 2.0").run()
     assert "hatched" not in page_html(at)

@@ -101,9 +101,9 @@ def test_of_many_pages_those_are_drawn_that_matter():
 
 
 def test_the_model_is_called_one():
-    """With its two numbers; a lesson says how small its pages are."""
+    """With its three numbers; a lesson says how small its pages are."""
     assert "the rest is a model" in TAIL.storages[0].note
-    assert "a probe takes 14 ns, a cold page 100 µs" in TAIL.storages[0].note
+    assert "a search takes 0.10 µs and 14 ns a probe, a cold page 100 µs" in TAIL.storages[0].note
     small = view(20, 20, warm_bytes=32, page_bytes=32)
     assert small.storages[0].note.startswith("A page is 4 slots here; Kafka’s are 4 KiB.")
 

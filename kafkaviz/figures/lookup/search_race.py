@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from kafkaviz.analysis.cost.cost_model import DEFAULT_STORAGE, PROBE_US, Storage
+from kafkaviz.analysis.cost.cost_model import DEFAULT_STORAGE, PROBE_US, SEARCH_US, Storage
 from kafkaviz.analysis.lookup.search_race import DISKS, ProbeTime, RacedSearch, SearchRace
 from kafkaviz.figures.text.join_text import join_and, join_comma, join_semicolon, join_sentences
 from kafkaviz.messages import say, say_count, table
@@ -165,7 +165,8 @@ def _storage(race: SearchRace, disk: Storage) -> RaceStorage:
     read = time_text(read_us)
     name = say(f"search_race.disk_{disk.name.replace('-', '_')}")
     probe = f"{PROBE_US.typical * 1000:.0f} ns"
-    note = say("search_race.note", probe=probe, read=read)
+    search = time_text(SEARCH_US.typical)
+    note = say("search_race.note", search=search, probe=probe, read=read)
     if race.page_bytes != PAGE_BYTES:
         slots = race.page_bytes // ENTRY_BYTES[race.kind]
         note = join_sentences([say("search_race.small_pages", slots=slots), note])
