@@ -4,11 +4,13 @@ A page that asked each second would cost a run of its script each time, and woul
 half a second. Such a request waits, and costs next to nothing meanwhile.
 
     GET /_kafkaviz/class?code=KQ7R&revision=3     {"revision": 4}, or 3 after WAIT_S
-    X-Class-Token: of a seat of the room, or the teacher's; without one the answer is -1 at once
+    X-Class-Token: of a seat of the room, or the teacher's; without one the answer is -1 at once,
+                   and 429 where MAX_WAITS requests of it are waiting
 """
 
 import asyncio
 import time
+from collections import Counter
 from typing import TYPE_CHECKING, ClassVar
 
 from starlette.requests import Request
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 PATH = "/_kafkaviz/class"
 TOKEN_HEADER = "x-class-token"
 WAIT_S, LOOK_S = 15.0, 0.05
+MAX_WAITS = 8  # of one token at a time: a tab has one, and one more while it is loaded anew
 NO_CLASS = -1  # the revision of a room that is over, or where this token is at no seat
 
 
@@ -36,6 +39,7 @@ class ClassFeed:
 
     def __init__(self, app: "ASGIApp") -> None:
         self._app = app
+        self._waits: Counter[str] = Counter()  # requests of each token that wait now
         ClassFeed.is_served = True
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
@@ -44,13 +48,25 @@ class ClassFeed:
             await self._app(scope, receive, send)
             return
         request = Request(scope, receive)
-        revision = await _next_revision(
+        response = await self._answer(
             request.query_params.get("code", ""),
             request.headers.get(TOKEN_HEADER, ""),
             request.query_params.get("revision", ""),
         )
-        response = JSONResponse({"revision": revision}, headers={"Cache-Control": "no-store"})
         await response(scope, receive, send)
+
+    async def _answer(self, code: str, token: str, known: str) -> JSONResponse:
+        """The revision when it is another, or at once that this token waits often enough."""
+        if self._waits[token] >= MAX_WAITS:
+            return JSONResponse({"waits": MAX_WAITS}, status_code=429)
+        self._waits[token] += 1
+        try:
+            revision = await _next_revision(code, token, known)
+        finally:
+            self._waits[token] -= 1
+            if not self._waits[token]:
+                del self._waits[token]
+        return JSONResponse({"revision": revision}, headers={"Cache-Control": "no-store"})
 
 
 async def _next_revision(code: str, token: str, known: str) -> int:
@@ -58,6 +74,6 @@ async def _next_revision(code: str, token: str, known: str) -> int:
     room, deadline = ROOMS.find(code), time.monotonic() + WAIT_S
     if room is None or not (room.is_teacher(token) or room.seat(token)):
         return NO_CLASS
-    while str(room.revision) == known and time.monotonic() < deadline:
+    while str(room.shown.revision) == known and time.monotonic() < deadline:
         await asyncio.sleep(LOOK_S)
-    return NO_CLASS if room.is_closed else room.revision
+    return NO_CLASS if room.is_closed else room.shown.revision

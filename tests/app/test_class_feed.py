@@ -58,7 +58,7 @@ def test_a_seat_hears_of_the_next_step(rooms):
     """At once, and not when its wait is over."""
     room = rooms.open()
     token = room.take_seat().token
-    query = f"code={room.code}&revision={room.revision}"
+    query = f"code={room.code}&revision={room.shown.revision}"
     answer = ask(query, token, lambda: room.show(("time", 1)))
     assert answer == (200, {"revision": 1})
 
@@ -66,7 +66,7 @@ def test_a_seat_hears_of_the_next_step(rooms):
 def test_a_wait_has_an_end(rooms):
     """The browser asks again."""
     room = rooms.open()
-    query = f"code={room.code}&revision={room.revision}"
+    query = f"code={room.code}&revision={room.shown.revision}"
     assert ask(query, room.secret) == (200, {"revision": 0})
 
 
@@ -74,7 +74,7 @@ def test_a_class_that_ends_is_heard_of(rooms):
     """The page then says so."""
     room = rooms.open()
     token = room.take_seat().token
-    query = f"code={room.code}&revision={room.revision}"
+    query = f"code={room.code}&revision={room.shown.revision}"
     assert ask(query, token, lambda: rooms.close(room))[1] == {"revision": -1}
 
 
@@ -85,6 +85,28 @@ def test_who_has_no_seat_hears_nothing(rooms, code):
     room.take_seat()
     assert ask(f"code={code}&revision=0", "made-up")[1] == {"revision": -1}
     assert ask(f"code={room.code}&revision=0", "made-up")[1] == {"revision": -1}
+
+
+def test_one_seat_waits_but_a_few_times_at_once(rooms, monkeypatch):
+    """More are refused at once, which the browser tries again later."""
+    monkeypatch.setattr(class_feed, "MAX_WAITS", 0)
+    room = rooms.open()
+    query = f"code={room.code}&revision={room.shown.revision}"
+    assert ask(query, room.take_seat().token) == (429, {"waits": 0})
+
+
+def test_who_has_waited_may_wait_again(rooms, monkeypatch):
+    """Nothing is left of a request that was answered."""
+    monkeypatch.setattr(class_feed, "MAX_WAITS", 1)
+    room = rooms.open()
+    token, feed = room.take_seat().token, ClassFeed(_application)
+    with ThreadPoolExecutor() as threads:
+        answers = [
+            threads.submit(asyncio.run, feed._answer(room.code, token, "0")).result()
+            for _ in range(2)
+        ]
+    assert [answer.status_code for answer in answers] == [200, 200]
+    assert not feed._waits
 
 
 def test_other_requests_are_the_applications(rooms):

@@ -7,6 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from kafkaviz.app import lessons
 from kafkaviz.app.class_feed import ClassFeed
+from kafkaviz.app.lessons.live import break_it
 from kafkaviz.app.state import class_seat, page_state
 from kafkaviz.app.state.class_room import MAX_ROOMS, MAX_SEATS, ClassRooms
 from kafkaviz.app.widgets import class_bar
@@ -67,6 +68,17 @@ def test_learners_go_where_the_teacher_goes():
     press_button(teacher, "kv_next")
     assert heading(again(learner)) == "What the entry says"
     assert query_value(learner, "track") == "short"
+
+
+def test_a_learner_breaks_a_copy_while_others_go_on(monkeypatch):
+    """The lab is in no part of the page that waits for its turn, nor calls for the page anew."""
+    turns = []
+    monkeypatch.setattr(break_it, "render", lambda *_, **__: turns.append(class_bar._turn.locked()))
+    teacher = taught(lesson="last-offset", at="1")
+    learner = joined(teacher)
+    learner.query_params["break"] = "1"
+    again(learner)
+    assert turns == [False]
 
 
 def test_a_learner_may_look_elsewhere_and_come_back():

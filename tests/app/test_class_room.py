@@ -132,31 +132,31 @@ def test_the_room_of_the_server_is_emptied_and_stays(rooms, clock):
     clock.now_s += ROOM_SILENCE_S
     assert rooms.find(room.code) is room
     assert room.seat(token) is None
-    assert room.step is None
+    assert room.shown.step is None
 
 
 def test_a_class_that_ends_is_gone(rooms, room):
     """Who still has its page sees that."""
-    revision = room.revision
+    revision = room.shown.revision
     rooms.close(room)
     assert rooms.find(room.code) is None
     assert room.is_closed
-    assert room.revision > revision
+    assert room.shown.revision > revision
 
 
 def test_a_revision_counts_what_everybody_sees(room):
     """The step and what is revealed; an answer is nobody else's business."""
-    token, revision = room.take_seat().token, room.revision
+    token, revision = room.take_seat().token, room.shown.revision
     room.answer(token, STEP, "a")
     room.show(STEP)
-    assert room.revision == revision
+    assert room.shown.revision == revision
     room.reveal(STEP)
     room.reveal(STEP)
-    assert room.revision == revision + 1
+    assert room.shown.revision == revision + 1
     room.show(NEXT_STEP)
-    assert room.revision == revision + 2
+    assert room.shown.revision == revision + 2
     room.show(NEXT_STEP, "short")
-    assert room.revision == revision + 3
+    assert room.shown.revision == revision + 3
 
 
 def test_answers_are_counted_by_letter(room):
@@ -272,6 +272,26 @@ def test_many_learners_at_once_lose_no_answer(room):
     assert [room.tally(("lesson", number)).chosen for number in range(50)] == [20] * 50
 
 
+def test_a_step_is_read_with_its_own_track(room):
+    """While a teacher changes both, and ends the class."""
+    before, seen = room.shown, set()
+
+    def lead() -> None:
+        for number in range(3000):
+            room.show(("lesson", number % 2), ("", "short")[number % 2])
+        room.close()
+
+    teacher = threading.Thread(target=lead)
+    teacher.start()
+    while teacher.is_alive():
+        shown = room.shown
+        seen.add((shown.step, shown.track))
+    teacher.join()
+    first = (before.step, before.track)
+    assert seen <= {first, (None, ""), (("lesson", 0), ""), (("lesson", 1), "short")}
+    assert room.shown.revision == before.revision + 3001
+
+
 def test_who_comes_at_once_sits_alone(room):
     """Sixty pages that take a seat together have sixty numbers, while a teacher counts them."""
     seats, tallies, start = [], [], threading.Barrier(MAX_SEATS + 1)
@@ -333,10 +353,10 @@ class _School(RuleBasedStateMachine):
     @rule(data=strategies.data())
     def reveal(self, data):
         room = data.draw(strategies.sampled_from(self.room_list))
-        revision, before = room.revision, room.tally(STEP).letters
+        revision, before = room.shown.revision, room.tally(STEP).letters
         room.reveal(STEP)
         assert room.is_revealed(STEP)
-        assert room.revision >= revision
+        assert room.shown.revision >= revision
         assert room.tally(STEP).letters == before
 
     @rule(seconds=strategies.sampled_from([1.0, PRESENT_S, SEAT_SILENCE_S, ROOM_SILENCE_S]))

@@ -209,11 +209,6 @@ def test_any_text_is_a_rule_or_refused(text):
     assert isinstance(exercise.answer(rule, RuleContext(exercise.ARTICLE, 23, 2)), int)
 
 
-def test_kafkas_own_upper_bound_is_no_ceiling_for_slot_0():
-    """The quirk: of a target equal to the first key it gives slot 1."""
-    assert exercise.keys_kafka_misses(exercise.ARTICLE) == (6,)
-
-
 BROKEN = (
     "",
     "slot +",

@@ -99,6 +99,13 @@ def test_a_chosen_word_leads_to_its_lesson():
     assert "word" not in at.query_params
 
 
+def test_a_word_leads_to_a_lesson_and_not_to_its_lab():
+    """Whose lab stood open when the word was looked up."""
+    at = open_page("workshop", word="warm_section", lesson="time", **{"break": "1"})
+    next(button for button in at.button if button.key == "kv_word_lesson").click().run()
+    assert "break" not in at.query_params
+
+
 def test_a_step_leads_to_the_glossary_and_back():
     """The lesson stays where it was."""
     at = open_page("workshop", lesson="time", at="2")

@@ -14,7 +14,7 @@ entry. A rule is parsed here and never handed to Python.
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -390,17 +390,4 @@ def _case(rule: Part, keys: list[int], target: int, floor_slot: int) -> RuleCase
     ceiling = floor_slot if is_key else floor_slot + 1 if floor_slot + 1 < len(keys) else NONE
     return RuleCase(
         kind, target, floor_slot, answer(rule, RuleContext(keys, target, floor_slot)), ceiling
-    )
-
-
-def keys_kafka_misses(keys: Iterable[int]) -> tuple[int, ...]:
-    """The keys for which Kafka's own upper bound is not the ceiling: of slot 0, if any.
-
-    That bound is OffsetIndex.fetchUpperBoundOffset.
-    """
-    column = np.array(list(keys), np.int64)
-    return tuple(
-        int(key)
-        for key in column
-        if slots.upper_bound(column, int(key), 8).slot != np.argmax(column >= key)
     )

@@ -21,7 +21,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from kafkaviz.errors import KafkavizError
@@ -106,11 +106,26 @@ class StepTally:
         return sum(self.letters.values())
 
 
+@dataclass(frozen=True)
+class ShownStep:
+    """What a teacher shows; replaced as a whole, so that who reads it gets parts of one moment.
+
+    Attributes:
+        step: None before the first.
+        track: of the lessons, "" of all steps.
+        revision: counts what changes everybody's page: the step, what is revealed.
+    """
+
+    step: StepKey | None = None
+    track: str = ""
+    revision: int = 0
+
+
 class ClassRoom:
     """One class.
 
     Attributes:
-        revision: counts what changes everybody's page: the step, what is revealed.
+        shown: what its teacher shows by now.
     """
 
     def __init__(self, code: str, clock: Clock, *, is_permanent: bool = False) -> None:
@@ -121,9 +136,7 @@ class ClassRoom:
         """
         self.code, self.secret = code, secrets.token_urlsafe(16)
         self.is_permanent = is_permanent
-        self.revision = 0
-        self.step: StepKey | None = None
-        self.track = ""
+        self.shown = ShownStep()
         self.is_closed = False
         self._clock, self._lock = clock, threading.RLock()
         self._seats: dict[str, Seat] = {}
@@ -182,8 +195,7 @@ class ClassRoom:
         with self._lock:
             self._seats.clear()
             self._revealed_steps.clear()
-            self.step, self.track = None, ""
-            self.revision += 1
+            self.shown = ShownStep(revision=self.shown.revision + 1)
 
     def close(self) -> None:
         """Ends the class: whoever still has this room sees that it is closed."""
@@ -198,17 +210,17 @@ class ClassRoom:
 
     # ---- what is shown
 
-    def show(self, step: StepKey, track: str = "") -> None:
+    def show(self, step: StepKey, track: str = "") -> ShownStep:
         """Leads the class to a step, of a track of the lessons."""
         with self._lock:
             self._hear()
-            if step != self.step:
+            if step != self.shown.step:
                 self._step_since = self._clock()
                 for seat in self._seats.values():
                     seat.has_raised_hand = False
-            if (step, track) != (self.step, self.track):
-                self.step, self.track = step, track
-                self.revision += 1
+            if (step, track) != (self.shown.step, self.shown.track):
+                self.shown = ShownStep(step, track, self.shown.revision + 1)
+            return self.shown
 
     def reveal(self, step: StepKey) -> None:
         """Shows the answers of a step to all, and takes no more of them."""
@@ -216,7 +228,7 @@ class ClassRoom:
             self._hear()
             if step not in self._revealed_steps and len(self._revealed_steps) < MAX_ANSWERS:
                 self._revealed_steps.add(step)
-                self.revision += 1
+                self.shown = replace(self.shown, revision=self.shown.revision + 1)
 
     def is_revealed(self, step: StepKey) -> bool:
         """Whether the class has seen the answers of a step."""
@@ -281,7 +293,7 @@ class ClassRoom:
             has_task: whether it has a task.
         """
         with self._lock:
-            step = self.step
+            step = self.shown.step
             if step is None:
                 return []
             present = [seat for seat in self._seats.values() if self._is_present(seat)]

@@ -11,7 +11,8 @@ import streamlit as st
 
 from kafkaviz import messages
 from kafkaviz.app.state import page_state
-from kafkaviz.app.state.class_room import ClassRoom, ClassRooms, StepKey
+from kafkaviz.app.state.class_room import ClassRoom, ClassRooms, ShownStep, StepKey
+from kafkaviz.app.state.lesson_step import address_step, open_step
 
 ROOMS = ClassRooms()  # of this server
 
@@ -27,7 +28,7 @@ class Attendance:
     @property
     def is_with_teacher(self) -> bool:
         """Whether the page shows the step of the class."""
-        return self.is_teacher or address_step() == self.room.step
+        return self.is_teacher or address_step() == self.room.shown.step
 
 
 def code() -> str:
@@ -79,8 +80,9 @@ def follow() -> None:
     attendance = current()
     if attendance is None:
         return
-    st.session_state[page_state.CLASS_REVISION] = attendance.room.revision
-    step, at = attendance.room.step, address_step()
+    shown = attendance.room.shown
+    st.session_state[page_state.CLASS_REVISION] = shown.revision
+    step, at = shown.step, address_step()
     last = st.session_state.get(page_state.CLASS_STEP)
     if step is None or is_aside():
         return
@@ -90,34 +92,35 @@ def follow() -> None:
     else:
         is_led |= last is None or at == step
     if is_led:
-        return_to_class()
+        _go_to(shown)
 
 
 def return_to_class() -> None:
     """To the step of the class."""
     attendance = current()
-    if attendance is None or attendance.room.step is None:
+    if attendance is not None:
+        _go_to(attendance.room.shown)
+
+
+def _go_to(shown: ShownStep) -> None:
+    if shown.step is None:
         return
-    name, part = attendance.room.step
-    if address_step() != attendance.room.step:
-        for key in (page_state.STEP, page_state.TYPED_ANSWER, *page_state.ASIDE):
-            st.query_params.pop(key, None)
-    st.query_params[page_state.LESSON] = name
-    st.query_params[page_state.PART] = str(part)
-    if attendance.room.track:
-        st.query_params[page_state.TRACK] = attendance.room.track
+    if address_step() != shown.step or is_aside():
+        open_step(*shown.step)
+    if shown.track:
+        st.query_params[page_state.TRACK] = shown.track
     else:
         st.query_params.pop(page_state.TRACK, None)
-    st.session_state[page_state.CLASS_STEP] = attendance.room.step
+    st.session_state[page_state.CLASS_STEP] = shown.step
 
 
 def lead(step: StepKey) -> None:
     """Shows a step to the class, if this session is its teacher's."""
     attendance = current()
     if attendance is not None and attendance.is_teacher:
-        attendance.room.show(step, st.query_params.get(page_state.TRACK, ""))
+        shown = attendance.room.show(step, st.query_params.get(page_state.TRACK, ""))
         st.session_state[page_state.CLASS_STEP] = step
-        st.session_state[page_state.CLASS_REVISION] = attendance.room.revision
+        st.session_state[page_state.CLASS_REVISION] = shown.revision
 
 
 def is_aside() -> bool:
@@ -144,7 +147,7 @@ def is_revealed(step: StepKey) -> bool | None:
     class.
     """
     attendance = current()
-    if attendance is None or not (attendance.is_teacher or attendance.room.step == step):
+    if attendance is None or not (attendance.is_teacher or attendance.room.shown.step == step):
         return None
     return attendance.room.is_revealed(step)
 
@@ -161,13 +164,6 @@ def record_failure(step: StepKey, text: str) -> None:
     attendance = current()
     if attendance is not None and not attendance.is_teacher:
         attendance.room.fail(attendance.token, step, text)
-
-
-def address_step() -> StepKey | None:
-    """The step that the address names; None where it names none."""
-    name = st.query_params.get(page_state.LESSON)
-    part = page_state.number(st.query_params.get(page_state.PART))
-    return (name, part or 1) if name else None
 
 
 def _tokens() -> dict[str, str]:

@@ -9,6 +9,7 @@ import streamlit as st
 from kafkaviz.app.frame import PAGES
 from kafkaviz.app.lessons.glossary import TERMS, GlossaryTerm, find_term
 from kafkaviz.app.state import page_state
+from kafkaviz.app.state.lesson_step import open_step
 from kafkaviz.app.takeaway.markdown import inline_html
 from kafkaviz.app.widgets import elements
 from kafkaviz.messages import say
@@ -91,7 +92,7 @@ def _page_link(term: GlossaryTerm, label: str, address: Mapping[str, str]) -> No
 
 def _lesson_button(key: str, label: str, lesson: str) -> None:
     arguments: dict[str, Any] = {"icon": ":material/school:", "type": "tertiary"}
-    st.button(label, key=key, on_click=_open_lesson, args=(lesson,), **arguments)
+    st.button(label, key=key, on_click=open_step, args=(lesson, 1), **arguments)
 
 
 def _choose() -> None:
@@ -100,10 +101,3 @@ def _choose() -> None:
 
 def _close() -> None:
     st.query_params.pop(page_state.WORD, None)
-
-
-def _open_lesson(name: str) -> None:
-    _close()
-    for key in (page_state.PART, page_state.STEP, page_state.TYPED_ANSWER, page_state.PAPER):
-        st.query_params.pop(key, None)
-    st.query_params[page_state.LESSON] = name

@@ -42,14 +42,15 @@ async function listen(own, code) {
     address.search = String(new URLSearchParams({ code, revision: String(own.revision) }));
     try {
       const headers = { 'X-Class-Token': own.token },
-        answer = await fetch(address, { headers, signal: abort.signal }),
-        { revision } = await answer.json();
+        answer = await fetch(address, { headers, signal: abort.signal });
+      if (!answer.ok) throw answer;
+      const { revision } = await answer.json();
       if (abort.signal.aborted) return;
       if (revision !== own.revision) own.trigger('revision', revision);
       own.revision = revision;
       if (revision < 0) return;
     } catch {
-      await new Promise(resolve => setTimeout(resolve, PAUSE_MS)); // the server is away
+      await new Promise(resolve => setTimeout(resolve, PAUSE_MS)); // the server is away, or has enough of this seat
     }
   }
 }

@@ -18,14 +18,14 @@ import streamlit as st
 from kafkaviz.app.lessons.grammar import SHORT, Lesson, LessonBlock, LessonStep
 from kafkaviz.app.lessons.live.break_it import LabAnswer
 from kafkaviz.app.state import class_seat, page_state
+from kafkaviz.app.state.class_room import MAX_ANSWERS, SOLVED
+from kafkaviz.app.state.lesson_step import open_step
 from kafkaviz.messages import say
 
 ANSWER = re.compile(r"([a-z0-9-]{1,60})\.(\d{1,2})([a-hx])")
 LAB_ANSWER = re.compile(r"([a-z0-9-]{1,60})~(\d)~(\d{1,9})([a-e])([a-e])")
-SOLVED = "x"
 RESETS = "kv_resets"  # how often this session has forgotten all answers
 LETTERS = "abcdefgh"
-MAX_ANSWERS = 400
 SESSION_PARAMETERS = (
     page_state.LESSON,
     page_state.PART,
@@ -85,17 +85,6 @@ def remember_address() -> None:
     }
 
 
-def open_step(name: str, part: int) -> None:
-    """To a step of a lesson.
-
-    What was typed there before, and where its stepper stood, is left behind.
-    """
-    for key in (page_state.STEP, page_state.TYPED_ANSWER, *page_state.ASIDE):
-        st.query_params.pop(key, None)
-    st.query_params[page_state.LESSON] = name
-    st.query_params[page_state.PART] = str(part)
-
-
 def open_lab(name: str, part: int) -> None:
     """To the lab at the end of a lesson, whose last step this is."""
     open_step(name, part)
@@ -113,14 +102,14 @@ def is_lab_open(lesson: Lesson) -> bool:
     return bool(st.query_params.get(page_state.LAB)) and lab_block(lesson) is not None
 
 
-def place(position: LessonPosition) -> str:
+def step_name(position: LessonPosition) -> str:
     """A lesson and its step in one word, as the teacher's windows tell each other."""
     return f"{position.lesson.name}.{position.part}"
 
 
-def open_place(text: str) -> None:
+def open_named_step(step_name: str) -> None:
     """To the step that another window named."""
-    name, _, part = text.rpartition(".")
+    name, _, part = step_name.rpartition(".")
     if part.isdecimal():
         open_step(name, int(part))
 

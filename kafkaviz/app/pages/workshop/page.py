@@ -13,7 +13,7 @@ import streamlit as st
 from kafkaviz.app import lessons as lesson_files
 from kafkaviz.app.frame import frame
 from kafkaviz.app.frontend import teacher
-from kafkaviz.app.lessons.grammar import SHORT, Lesson, LessonFault
+from kafkaviz.app.lessons.grammar import SHORT, Lesson, LessonBlock, LessonFault
 from kafkaviz.app.pages.workshop import handout, lesson_state
 from kafkaviz.app.pages.workshop.lesson_state import LessonPosition
 from kafkaviz.app.pages.workshop.step import (
@@ -23,6 +23,7 @@ from kafkaviz.app.pages.workshop.step import (
     render_step,
 )
 from kafkaviz.app.state import class_seat, page_state, session_language
+from kafkaviz.app.state.lesson_step import open_step
 from kafkaviz.app.widgets import class_bar, elements, projector
 from kafkaviz.app.widgets.glossary_view import render_glossary
 from kafkaviz.app.widgets.print_view import apply_print_style
@@ -58,7 +59,13 @@ def render_page() -> None:
             position, len(lessons), is_teacher=bool(st.query_params.get(page_state.NOTES))
         )
     else:
-        class_bar.render_part("kv_class_body", lambda: _render_body(lessons))
+        lab_block = _shown_lab(position)
+        if lab_block is not None:  # as a whole: no other learner waits for its trials
+            with st.container(key="kv_body", gap=None):
+                _render_top(lessons, position)
+                render_lab(lessons, position, lab_block)
+        else:
+            class_bar.render_part("kv_class_body", lambda: _render_body(lessons))
         _follow(position)
     projector.apply()
     class_bar.render_link()
@@ -69,18 +76,26 @@ def _render_body(lessons: Sequence[Lesson]) -> None:
     """The class, the way through the lessons, and the step that the address names by now."""
     class_seat.follow()
     position = lesson_state.current_position(lessons)
-    lab_block = lesson_state.lab_block(position.lesson)
     with st.container(key="kv_body", gap=None):  # a part that runs by itself has gaps of its own
-        _render_class(position)
-        _render_navigation(lessons, position)
+        _render_top(lessons, position)
         if st.query_params.get(page_state.NOTES):
             handout.render_notes(lessons, position)
-        elif lab_block is not None and lesson_state.is_lab_open(position.lesson):
-            render_lab(lessons, position, lab_block)
         else:
             render_step(lessons, position)
     lesson_state.remember_address()
     class_bar.keep_whole(position.lesson.name, lesson_state.track())
+
+
+def _shown_lab(position: LessonPosition) -> LessonBlock | None:
+    is_shown = lesson_state.is_lab_open(position.lesson) and not st.query_params.get(
+        page_state.NOTES
+    )
+    return lesson_state.lab_block(position.lesson) if is_shown else None
+
+
+def _render_top(lessons: Sequence[Lesson], position: LessonPosition) -> None:
+    _render_class(position)
+    _render_navigation(lessons, position)
 
 
 def _render_class(position: LessonPosition) -> None:
@@ -98,7 +113,7 @@ def _render_class(position: LessonPosition) -> None:
 
 def _follow(position: LessonPosition) -> None:
     """Goes where the teacher's other window went."""
-    teacher.follow(lesson_state.place(position), lesson_state.open_place)
+    teacher.follow(lesson_state.step_name(position), lesson_state.open_named_step)
 
 
 @cache
@@ -157,7 +172,7 @@ def _render_lesson_picker(lessons: Sequence[Lesson]) -> None:
         key="kv_pick_lesson",
     )
     if label and names[label] is not position.lesson:
-        lesson_state.open_step(names[label].name, lesson_state.parts(names[label])[0])
+        open_step(names[label].name, lesson_state.parts(names[label])[0])
         st.rerun()
 
 
@@ -265,7 +280,7 @@ def _render_lesson_strip(lessons: Sequence[Lesson], position: LessonPosition) ->
                     elements.escape_markdown(label),
                     type="tertiary",
                     key=f"kv_go_{number}",
-                    on_click=lesson_state.open_step,
+                    on_click=open_step,
                     args=(lesson.name, parts[0]),
                     help=None,
                     width="stretch",

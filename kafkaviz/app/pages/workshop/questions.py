@@ -12,7 +12,7 @@ from kafkaviz.app.lessons import exercise, exercise_text, tasks
 from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
 from kafkaviz.app.pages.workshop import lesson_state
 from kafkaviz.app.pages.workshop.lesson_state import LETTERS, LessonPosition
-from kafkaviz.app.state import class_seat, page_state
+from kafkaviz.app.state import class_room, class_seat, page_state
 from kafkaviz.app.widgets import class_bar, elements
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.text import error_text, roll_text
@@ -200,11 +200,11 @@ def _exercise_verdict(task: tasks.LessonTask, answer: str, position: LessonPosit
     st.html(f'<div class="kv-judged" role="status">{verdict}</div>')
     step_key = (position.lesson.name, position.part)
     if is_right:
-        class_seat.record_answer(step_key, lesson_state.SOLVED)
+        class_seat.record_answer(step_key, class_room.SOLVED)
     else:
         class_seat.record_failure(step_key, answer)
     if is_right and (*step_key, True) not in lesson_state.answers():
-        lesson_state.record_answer(position.lesson.name, position.part, lesson_state.SOLVED)
+        lesson_state.record_answer(position.lesson.name, position.part, class_room.SOLVED)
         st.rerun()
 
 

@@ -16,6 +16,7 @@ from kafkaviz.app.lessons.live.figure import current_step
 from kafkaviz.app.pages.workshop import lesson_state, questions
 from kafkaviz.app.pages.workshop.lesson_state import LessonPosition
 from kafkaviz.app.state import class_seat, page_state
+from kafkaviz.app.state.lesson_step import open_step
 from kafkaviz.app.takeaway.downloads import render_downloads
 from kafkaviz.app.widgets import elements
 from kafkaviz.errors import KafkavizError
@@ -151,7 +152,7 @@ def render_back(lessons: Sequence[Lesson], position: LessonPosition) -> None:
     st.button(
         say("workshop.back"),
         key="kv_back",
-        on_click=lesson_state.open_step,
+        on_click=open_step,
         args=previous,
         **arguments,
     )
@@ -183,7 +184,7 @@ def render_next(lessons: Sequence[Lesson], position: LessonPosition) -> None:
         "icon_position": "right",
         "disabled": is_waiting,
     }
-    st.button(label, on_click=lesson_state.open_step, args=next_step, **arguments)
+    st.button(label, on_click=open_step, args=next_step, **arguments)
 
 
 def _progress(lessons: Sequence[Lesson]) -> None:
