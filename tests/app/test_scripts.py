@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from kafkaviz import units
+from kafkaviz.app.lessons import tasks
 
 ROOT = Path(__file__).parents[2]
 FRONTEND = ROOT / "kafkaviz" / "app" / "frontend"
@@ -66,3 +67,18 @@ def test_the_browser_writes_numbers_as_python_does():
     """
     written = json.loads(run_node("--input-type=module", "--eval", script))
     assert written == [[units.size(size), units.group(size)] for size in sizes]
+
+
+@NEEDS_NODE
+def test_the_browser_reads_typed_numbers_as_python_does():
+    """In answers to the exercises of a lesson that was taken home; by signs, groups and lengths."""
+    random = np.random.default_rng(5)
+    signs = [*"0123456789", "000", "-", ",", "_", "\u202f", " ", ".", "a", "７"]
+    texts = ["", "10,948", "1,2", "1 234", "-0", "12" * 20, "1,234,56"]
+    texts += ["".join(random.choice(signs, size)) for size in random.integers(1, 24, 2000)]
+    script = f"""
+        import {{ wholeNumbers }} from {json.dumps((FRONTEND / "src/answers.js").as_uri())};
+        console.log(JSON.stringify({json.dumps(texts)}.map(wholeNumbers)));
+    """
+    read = json.loads(run_node("--input-type=module", "--eval", script))
+    assert read == [[str(number) for number in tasks.numbers(text)] for text in texts]

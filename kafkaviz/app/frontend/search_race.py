@@ -4,7 +4,7 @@ from typing import Any
 
 from kafkaviz.app.frontend import register_component
 
-_search_race = register_component("search_race")
+_search_race = register_component("search_race", "race_lanes")
 
 
 def search_race(data: dict[str, Any], key: str = "search_race") -> None:

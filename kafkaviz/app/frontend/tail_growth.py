@@ -4,7 +4,7 @@ from typing import Any
 
 from kafkaviz.app.frontend import register_component
 
-_tail_growth = register_component("tail_growth")
+_tail_growth = register_component("tail_growth", "race_lanes")
 
 
 def tail_growth(data: dict[str, Any], key: str = "tail_growth") -> None:

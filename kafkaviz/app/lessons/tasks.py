@@ -34,6 +34,7 @@ CAUSE_NAMES = {
 }
 YES, NO = "yes", "no"
 MAX_BATCHES = 1_000_000
+WIDE_DIGITS = {0xFF10 + digit: str(digit) for digit in range(10)}
 
 
 @dataclass(frozen=True)
@@ -82,10 +83,11 @@ def is_right(task: LessonTask, text: str) -> bool:
 def numbers(text: str) -> tuple[int, ...]:
     """The whole numbers in what somebody typed.
 
-    Digits may be grouped by commas, thin spaces or underscores.
+    Digits may be grouped by commas, thin spaces or underscores, and as wide as a Han character.
     """
-    ungrouped_text = re.sub(r"(?<=\d)[,_\u202f](?=\d{3}(?!\d))", "", text)
-    return tuple(int(number) for number in re.findall(r"-?\d{1,18}", ungrouped_text))
+    ascii_text = text.translate(WIDE_DIGITS)
+    ungrouped_text = re.sub(r"(?<=[0-9])[,_\u202f](?=[0-9]{3}(?![0-9]))", "", ascii_text)
+    return tuple(int(number) for number in re.findall(r"-?[0-9]{1,18}", ungrouped_text))
 
 
 # ---- searches

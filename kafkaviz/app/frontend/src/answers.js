@@ -18,8 +18,9 @@ export function judgeAnswer(kind, typed, answer, words) {
   return { ok: false, text: `${words.not_yet}. ${text}` };
 }
 
-// The whole numbers in what somebody typed, as text; digits may be grouped.
+// The whole numbers in what somebody typed, as text; digits may be grouped, and as wide as a Han character.
 export function wholeNumbers(text) {
-  const ungrouped = text.replace(/(?<=\d)[,_\u202f](?=\d{3}(?!\d))/g, '');
+  const ascii = text.replace(/[\uff10-\uff19]/g, digit => String(digit.charCodeAt(0) - 0xff10)),
+    ungrouped = ascii.replace(/(?<=\d)[,_\u202f](?=\d{3}(?!\d))/g, '');
   return (ungrouped.match(/-?\d{1,18}/g) ?? []).map(number => String(BigInt(number)));
 }
