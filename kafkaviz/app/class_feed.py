@@ -74,6 +74,6 @@ async def _next_revision(code: str, token: str, known: str) -> int:
     room, deadline = ROOMS.find(code), time.monotonic() + WAIT_S
     if room is None or not (room.is_teacher(token) or room.seat(token)):
         return NO_CLASS
-    while str(room.shown.revision) == known and time.monotonic() < deadline:
+    while str(room.position.revision) == known and time.monotonic() < deadline:
         await asyncio.sleep(LOOK_S)
-    return NO_CLASS if room.is_closed else room.shown.revision
+    return NO_CLASS if room.is_closed else room.position.revision

@@ -58,7 +58,7 @@ def test_a_seat_hears_of_the_next_step(rooms):
     """At once, and not when its wait is over."""
     room = rooms.open()
     token = room.take_seat().token
-    query = f"code={room.code}&revision={room.shown.revision}"
+    query = f"code={room.code}&revision={room.position.revision}"
     answer = ask(query, token, lambda: room.show(("time", 1)))
     assert answer == (200, {"revision": 1})
 
@@ -66,7 +66,7 @@ def test_a_seat_hears_of_the_next_step(rooms):
 def test_a_wait_has_an_end(rooms):
     """The browser asks again."""
     room = rooms.open()
-    query = f"code={room.code}&revision={room.shown.revision}"
+    query = f"code={room.code}&revision={room.position.revision}"
     assert ask(query, room.secret) == (200, {"revision": 0})
 
 
@@ -74,7 +74,7 @@ def test_a_class_that_ends_is_heard_of(rooms):
     """The page then says so."""
     room = rooms.open()
     token = room.take_seat().token
-    query = f"code={room.code}&revision={room.shown.revision}"
+    query = f"code={room.code}&revision={room.position.revision}"
     assert ask(query, token, lambda: rooms.close(room))[1] == {"revision": -1}
 
 
@@ -91,7 +91,7 @@ def test_one_seat_waits_but_a_few_times_at_once(rooms, monkeypatch):
     """More are refused at once, which the browser tries again later."""
     monkeypatch.setattr(class_feed, "MAX_WAITS", 0)
     room = rooms.open()
-    query = f"code={room.code}&revision={room.shown.revision}"
+    query = f"code={room.code}&revision={room.position.revision}"
     assert ask(query, room.take_seat().token) == (429, {"waits": 0})
 
 

@@ -132,31 +132,31 @@ def test_the_room_of_the_server_is_emptied_and_stays(rooms, clock):
     clock.now_s += ROOM_SILENCE_S
     assert rooms.find(room.code) is room
     assert room.seat(token) is None
-    assert room.shown.step is None
+    assert room.position.step is None
 
 
 def test_a_class_that_ends_is_gone(rooms, room):
     """Who still has its page sees that."""
-    revision = room.shown.revision
+    revision = room.position.revision
     rooms.close(room)
     assert rooms.find(room.code) is None
     assert room.is_closed
-    assert room.shown.revision > revision
+    assert room.position.revision > revision
 
 
 def test_a_revision_counts_what_everybody_sees(room):
     """The step and what is revealed; an answer is nobody else's business."""
-    token, revision = room.take_seat().token, room.shown.revision
+    token, revision = room.take_seat().token, room.position.revision
     room.answer(token, STEP, "a")
     room.show(STEP)
-    assert room.shown.revision == revision
+    assert room.position.revision == revision
     room.reveal(STEP)
     room.reveal(STEP)
-    assert room.shown.revision == revision + 1
+    assert room.position.revision == revision + 1
     room.show(NEXT_STEP)
-    assert room.shown.revision == revision + 2
+    assert room.position.revision == revision + 2
     room.show(NEXT_STEP, "short")
-    assert room.shown.revision == revision + 3
+    assert room.position.revision == revision + 3
 
 
 def test_answers_are_counted_by_letter(room):
@@ -274,7 +274,7 @@ def test_many_learners_at_once_lose_no_answer(room):
 
 def test_a_step_is_read_with_its_own_track(room):
     """While a teacher changes both, and ends the class."""
-    before, seen = room.shown, set()
+    before, seen = room.position, set()
 
     def lead() -> None:
         for number in range(3000):
@@ -284,12 +284,12 @@ def test_a_step_is_read_with_its_own_track(room):
     teacher = threading.Thread(target=lead)
     teacher.start()
     while teacher.is_alive():
-        shown = room.shown
-        seen.add((shown.step, shown.track))
+        position = room.position
+        seen.add((position.step, position.track))
     teacher.join()
     first = (before.step, before.track)
     assert seen <= {first, (None, ""), (("lesson", 0), ""), (("lesson", 1), "short")}
-    assert room.shown.revision == before.revision + 3001
+    assert room.position.revision == before.revision + 3001
 
 
 def test_who_comes_at_once_sits_alone(room):
@@ -353,10 +353,10 @@ class _School(RuleBasedStateMachine):
     @rule(data=strategies.data())
     def reveal(self, data):
         room = data.draw(strategies.sampled_from(self.room_list))
-        revision, before = room.shown.revision, room.tally(STEP).letters
+        revision, before = room.position.revision, room.tally(STEP).letters
         room.reveal(STEP)
         assert room.is_revealed(STEP)
-        assert room.shown.revision >= revision
+        assert room.position.revision >= revision
         assert room.tally(STEP).letters == before
 
     @rule(seconds=strategies.sampled_from([1.0, PRESENT_S, SEAT_SILENCE_S, ROOM_SILENCE_S]))

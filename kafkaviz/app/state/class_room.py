@@ -107,7 +107,7 @@ class StepTally:
 
 
 @dataclass(frozen=True)
-class ShownStep:
+class ClassPosition:
     """What a teacher shows; replaced as a whole, so that who reads it gets parts of one moment.
 
     Attributes:
@@ -125,7 +125,7 @@ class ClassRoom:
     """One class.
 
     Attributes:
-        shown: what its teacher shows by now.
+        position: what its teacher shows by now.
     """
 
     def __init__(self, code: str, clock: Clock, *, is_permanent: bool = False) -> None:
@@ -136,7 +136,7 @@ class ClassRoom:
         """
         self.code, self.secret = code, secrets.token_urlsafe(16)
         self.is_permanent = is_permanent
-        self.shown = ShownStep()
+        self.position = ClassPosition()
         self.is_closed = False
         self._clock, self._lock = clock, threading.RLock()
         self._seats: dict[str, Seat] = {}
@@ -195,7 +195,7 @@ class ClassRoom:
         with self._lock:
             self._seats.clear()
             self._revealed_steps.clear()
-            self.shown = ShownStep(revision=self.shown.revision + 1)
+            self.position = ClassPosition(revision=self.position.revision + 1)
 
     def close(self) -> None:
         """Ends the class: whoever still has this room sees that it is closed."""
@@ -210,17 +210,17 @@ class ClassRoom:
 
     # ---- what is shown
 
-    def show(self, step: StepKey, track: str = "") -> ShownStep:
+    def show(self, step: StepKey, track: str = "") -> ClassPosition:
         """Leads the class to a step, of a track of the lessons."""
         with self._lock:
             self._hear()
-            if step != self.shown.step:
+            if step != self.position.step:
                 self._step_since = self._clock()
                 for seat in self._seats.values():
                     seat.has_raised_hand = False
-            if (step, track) != (self.shown.step, self.shown.track):
-                self.shown = ShownStep(step, track, self.shown.revision + 1)
-            return self.shown
+            if (step, track) != (self.position.step, self.position.track):
+                self.position = ClassPosition(step, track, self.position.revision + 1)
+            return self.position
 
     def reveal(self, step: StepKey) -> None:
         """Shows the answers of a step to all, and takes no more of them."""
@@ -228,7 +228,7 @@ class ClassRoom:
             self._hear()
             if step not in self._revealed_steps and len(self._revealed_steps) < MAX_ANSWERS:
                 self._revealed_steps.add(step)
-                self.shown = replace(self.shown, revision=self.shown.revision + 1)
+                self.position = replace(self.position, revision=self.position.revision + 1)
 
     def is_revealed(self, step: StepKey) -> bool:
         """Whether the class has seen the answers of a step."""
@@ -293,7 +293,7 @@ class ClassRoom:
             has_task: whether it has a task.
         """
         with self._lock:
-            step = self.shown.step
+            step = self.position.step
             if step is None:
                 return []
             present = [seat for seat in self._seats.values() if self._is_present(seat)]

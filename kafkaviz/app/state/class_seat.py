@@ -11,7 +11,7 @@ import streamlit as st
 
 from kafkaviz import messages
 from kafkaviz.app.state import page_state
-from kafkaviz.app.state.class_room import ClassRoom, ClassRooms, ShownStep, StepKey
+from kafkaviz.app.state.class_room import ClassPosition, ClassRoom, ClassRooms, StepKey
 from kafkaviz.app.state.lesson_step import address_step, open_step
 
 ROOMS = ClassRooms()  # of this server
@@ -28,7 +28,7 @@ class Attendance:
     @property
     def is_with_teacher(self) -> bool:
         """Whether the page shows the step of the class."""
-        return self.is_teacher or address_step() == self.room.shown.step
+        return self.is_teacher or address_step() == self.room.position.step
 
 
 def code() -> str:
@@ -80,9 +80,9 @@ def follow() -> None:
     attendance = current()
     if attendance is None:
         return
-    shown = attendance.room.shown
-    st.session_state[page_state.CLASS_REVISION] = shown.revision
-    step, at = shown.step, address_step()
+    position = attendance.room.position
+    st.session_state[page_state.CLASS_REVISION] = position.revision
+    step, at = position.step, address_step()
     last = st.session_state.get(page_state.CLASS_STEP)
     if step is None or is_aside():
         return
@@ -92,35 +92,35 @@ def follow() -> None:
     else:
         is_led |= last is None or at == step
     if is_led:
-        _go_to(shown)
+        _go_to(position)
 
 
 def return_to_class() -> None:
     """To the step of the class."""
     attendance = current()
     if attendance is not None:
-        _go_to(attendance.room.shown)
+        _go_to(attendance.room.position)
 
 
-def _go_to(shown: ShownStep) -> None:
-    if shown.step is None:
+def _go_to(position: ClassPosition) -> None:
+    if position.step is None:
         return
-    if address_step() != shown.step or is_aside():
-        open_step(*shown.step)
-    if shown.track:
-        st.query_params[page_state.TRACK] = shown.track
+    if address_step() != position.step or is_aside():
+        open_step(*position.step)
+    if position.track:
+        st.query_params[page_state.TRACK] = position.track
     else:
         st.query_params.pop(page_state.TRACK, None)
-    st.session_state[page_state.CLASS_STEP] = shown.step
+    st.session_state[page_state.CLASS_STEP] = position.step
 
 
 def lead(step: StepKey) -> None:
     """Shows a step to the class, if this session is its teacher's."""
     attendance = current()
     if attendance is not None and attendance.is_teacher:
-        shown = attendance.room.show(step, st.query_params.get(page_state.TRACK, ""))
+        position = attendance.room.show(step, st.query_params.get(page_state.TRACK, ""))
         st.session_state[page_state.CLASS_STEP] = step
-        st.session_state[page_state.CLASS_REVISION] = shown.revision
+        st.session_state[page_state.CLASS_REVISION] = position.revision
 
 
 def is_aside() -> bool:
@@ -147,7 +147,7 @@ def is_revealed(step: StepKey) -> bool | None:
     class.
     """
     attendance = current()
-    if attendance is None or not (attendance.is_teacher or attendance.room.shown.step == step):
+    if attendance is None or not (attendance.is_teacher or attendance.room.position.step == step):
         return None
     return attendance.room.is_revealed(step)
 

@@ -259,7 +259,7 @@ def _learner(attendance: Attendance, step: ClassStep) -> None:
     if seat is None:
         return
     _learner_status(attendance, step, seat.number)
-    if not attendance.is_with_teacher and attendance.room.shown.step is not None:
+    if not attendance.is_with_teacher and attendance.room.position.step is not None:
         st.button(
             say("class.back"),
             type="primary",
@@ -290,7 +290,7 @@ def _learner_status(attendance: Attendance, step: ClassStep, number: int) -> Non
     words = [
         say("class.your_seat", number=number),
         say("class.waiting")
-        if room.shown.step is None
+        if room.position.step is None
         else say("class.with_teacher" if attendance.is_with_teacher else "class.elsewhere"),
     ]
     if attendance.is_with_teacher and room.is_revealed(step.key):
@@ -353,7 +353,7 @@ def _end() -> None:
 def _teacher_status(step: ClassStep) -> None:
     """How many are there and have answered, and who may need the teacher."""
     attendance = class_seat.current()
-    if attendance is None or attendance.room.shown.revision != st.session_state.get(
+    if attendance is None or attendance.room.position.revision != st.session_state.get(
         page_state.CLASS_REVISION
     ):
         st.rerun()
