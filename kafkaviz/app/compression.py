@@ -92,6 +92,7 @@ class StaticCompression:
             or "content-encoding" in headers
             or not headers.get("content-type", "").startswith(COMPRESSIBLE)
             or len(body) < SMALLEST_BYTES
+            or headers.get("content-length", str(len(body))) != str(len(body))  # it broke off
         ):
             return None
         body = await asyncio.to_thread(gzip.compress, body, LEVEL, mtime=0)

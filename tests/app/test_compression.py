@@ -20,9 +20,18 @@ PATH = "/static/js/index.D9Z0.js"
 class _Files:
     """An application that has one file, and counts how often it is asked."""
 
-    def __init__(self, *, cache_control=IMMUTABLE, kind="text/javascript", status=200, body=SCRIPT):
+    def __init__(
+        self,
+        *,
+        cache_control=IMMUTABLE,
+        kind="text/javascript",
+        status=200,
+        body=SCRIPT,
+        length=None,
+    ):
         self.asked = 0
         self._headers = {"cache-control": cache_control, "content-type": kind, "etag": '"1"'}
+        self._headers["content-length"] = str(len(body) if length is None else length)
         self._status, self._body = status, body
 
     async def __call__(self, scope, receive, send) -> None:
@@ -107,8 +116,9 @@ def test_other_requests_are_left_alone(request_):
         {"kind": "font/woff2"},
         {"status": 404},
         {"body": b"short"},
+        {"length": len(SCRIPT) + 1},
     ],
-    ids=["no hashed name", "a font", "no file", "short"],
+    ids=["no hashed name", "a font", "no file", "short", "one that breaks off"],
 )
 def test_other_answers_are_neither_compressed_nor_kept(file):
     """A stranger who asks for names that are none fills nothing."""

@@ -53,7 +53,7 @@ def watched(
     except sync_api.Error:
         tab.page.context.close()
         raise
-    assert errors == []
+    assert errors == [], errors
 
 
 def _open(browser: "sync_api.Browser") -> _Tab:
