@@ -135,7 +135,8 @@ def test_a_point_of_the_curve_is_considered(server, page):
     page.mouse.down()
     page.mouse.up()
     page.wait_for_url("**consider=1048576**")
-    page.get_by_text("1 MiB instead of 4 KiB").wait_for()
+    page.locator(SETTLED).wait_for()
+    assert page.get_by_text("1 MiB instead of 4 KiB").is_visible()
 
 
 def test_budgets_and_other_settings(server, page):

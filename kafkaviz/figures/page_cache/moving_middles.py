@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from kafkaviz.analysis.page_cache.index_layouts import ENTRIES_A_PAGE, ENTRY_BYTES
 from kafkaviz.analysis.page_cache.page_replay import tail_search
 from kafkaviz.figures import theme
+from kafkaviz.figures.page_cache.tail_pages import LANE_AXIS
 from kafkaviz.figures.text.join_text import join_comma
 from kafkaviz.messages import say
 from kafkaviz.search import slots
@@ -108,15 +109,6 @@ def _figure(middles: MovingMiddlesView, mode: str, *, is_answered: bool) -> go.F
     colours = theme.colours(mode)
     before, behind = middles.lanes
     pages = max(before.pages, behind.pages)
-    axis = {
-        "showgrid": False,
-        "fixedrange": True,
-        "showline": False,
-        "zeroline": False,
-        "showticklabels": False,
-        "ticks": "",
-        "title": None,
-    }
     lanes = ((before, HEAD_PX, True), (behind, HEAD_PX + LANE_STEP_PX, is_answered))
     chart = go.Figure([_hover_trace(lane, top, is_shown=is_shown) for lane, top, is_shown in lanes])
     return chart.update_layout(
@@ -130,8 +122,8 @@ def _figure(middles: MovingMiddlesView, mode: str, *, is_answered: bool) -> go.F
             for lane, top, is_shown in lanes
             for shape in _boxes(lane, top, colours, is_shown=is_shown)
         ],
-        xaxis=axis | {"range": [0, pages]},
-        yaxis=axis | {"range": [HEIGHT_PX, 0]},
+        xaxis=LANE_AXIS | {"range": [0, pages]},
+        yaxis=LANE_AXIS | {"range": [HEIGHT_PX, 0]},
         annotations=[
             note
             for lane, top, is_shown in lanes

@@ -18,6 +18,15 @@ from kafkaviz.units import group
 
 FEWEST_PAGES = 14  # drawn, those that are not there yet dashed
 MOST_PAGES = 40  # drawn one by one
+LANE_AXIS = {  # of lanes of pages: nothing but what is drawn in them
+    "showgrid": False,
+    "fixedrange": True,
+    "showline": False,
+    "zeroline": False,
+    "showticklabels": False,
+    "ticks": "",
+    "title": None,
+}
 HEIGHT_PX, LANE_PX, LANE_STEP_PX = 176, 46, 72  # a lane's height, and from one lane to the next
 
 
@@ -112,15 +121,6 @@ def figure(pages_view: TailPagesView, mode: str) -> go.Figure:
             for trace in _lane_traces(pages_view, lane, top, colours)
         ]
     )
-    axis = {
-        "showgrid": False,
-        "fixedrange": True,
-        "showline": False,
-        "zeroline": False,
-        "showticklabels": False,
-        "ticks": "",
-        "title": None,
-    }
     lane_names = [
         note
         for lane, top in zip(pages_view.lanes, lane_tops, strict=True)
@@ -133,8 +133,8 @@ def figure(pages_view: TailPagesView, mode: str) -> go.Figure:
         showlegend=False,
         barmode="overlay",
         shapes=shapes,
-        xaxis=axis | {"range": [0, pages_view.pages_drawn]},
-        yaxis=axis | {"range": [HEIGHT_PX, 0]},
+        xaxis=LANE_AXIS | {"range": [0, pages_view.pages_drawn]},
+        yaxis=LANE_AXIS | {"range": [HEIGHT_PX, 0]},
         annotations=[*_page_annotations(pages_view, colours), *lane_names],
     )
     return chart

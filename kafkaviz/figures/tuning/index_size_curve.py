@@ -115,7 +115,7 @@ def view(
         np.array([outcome.cold_index_reads(costs) for outcome in outcomes]),
         log_bytes,
         tuple(outcome.cause for outcome in outcomes),
-        tuple(_hover_text(outcome, costs) for outcome in outcomes),
+        tuple(hover_text(outcome, costs) for outcome in outcomes),
         least_safe_bytes(outcomes),
         today,
         None if considered == today else considered,
@@ -189,7 +189,7 @@ def count_text(value: float) -> str:
     return f"{value:.2g}" if value < 99.5 else group(round(value))
 
 
-def _hover_text(outcome: IndexSizeOutcome, costs: LookupPrices) -> str:
+def hover_text(outcome: IndexSizeOutcome, costs: LookupPrices) -> str:
     """A size and an interval in words, a line break between sentences."""
     search = outcome.search()
     return say(

@@ -14,10 +14,9 @@ from kafkaviz.analysis.cost.cost_model import LookupPrices
 from kafkaviz.analysis.tuning.index_size import IndexSizeOutcome
 from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.figures import theme
-from kafkaviz.figures.text import roll_text
-from kafkaviz.figures.tuning.index_size_curve import count_text, least_safe_bytes
+from kafkaviz.figures.tuning.index_size_curve import hover_text, least_safe_bytes
 from kafkaviz.messages import say
-from kafkaviz.units import group, size
+from kafkaviz.units import size
 
 HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 340, 62, 70, 12, 42
 SIZE_TICKS = [1 << power for power in (6, 16, 26)]
@@ -99,7 +98,7 @@ def view(
             row = sizes.index(outcome.index_bytes)
             costs_us[row, column] = outcome.cold_us(costs).typical
             log_bytes[row, column] = outcome.log_bytes
-            hover_texts[row][column] = _hover_text(outcome, costs)
+            hover_texts[row][column] = hover_text(outcome, costs)
     safe = [least_safe_bytes(outcomes_by_interval[interval]) for interval in intervals]
     mark_today = MapMark(*today, "today")
     return IndexSizeMapView(
@@ -122,23 +121,6 @@ def view(
         tuple(map(tuple, hover_texts)),
         mark_today,
         None if considered == today else MapMark(*considered, "considered"),
-    )
-
-
-def _hover_text(outcome: IndexSizeOutcome, costs: LookupPrices) -> str:
-    """A cell in words, a line break between sentences."""
-    return say(
-        "index_size.map_hover",
-        size=size(outcome.index_bytes),
-        interval=size(outcome.interval_bytes),
-        cause=roll_text.cause_name(outcome.cause),
-        log=size(outcome.log_bytes),
-        gib=count_text(outcome.rolls_a_gib),
-        day=count_text(outcome.rolls_a_day),
-        entries=group(outcome.entries),
-        reads=f"{outcome.cold_index_reads(costs):.1f}",
-        headers=f"{outcome.headers:.1f}",
-        us=format_us(outcome.cold_us(costs).typical),
     )
 
 

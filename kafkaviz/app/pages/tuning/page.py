@@ -51,17 +51,6 @@ from kafkaviz.figures.text.sentence_text import end_sentence
 from kafkaviz.log.broker import Broker
 from kafkaviz.messages import render, say, say_count
 
-BUDGETS = (
-    page_state.P99,
-    page_state.COLD_P99,
-    page_state.SHARE,
-    page_state.FETCHES,
-    page_state.CORES,
-    page_state.STORAGE,
-    page_state.READ_RELEASE,
-    page_state.TIERED,
-    page_state.WORKLOAD,
-)
 # parts of the page, as the address has them, and the keys of their names
 ANSWER, COMPARISON, INTERVALS = "Answer", "Comparison", "Intervals"
 INDEX_SIZE = "IndexSize"
@@ -87,6 +76,7 @@ CONTROLS = {
         page_state.TIERED,
     ),
 }
+BUDGETS = (page_state.P99, *CONTROLS[EXPERTS], page_state.WORKLOAD)  # they go with a link
 CURVES = (1, 0.4594)  # of the width; the verdict has the rest
 HALF = (1, 1)
 PATIENCE_S = 2.5  # that the page waits for a measuring before it shows how far it is
