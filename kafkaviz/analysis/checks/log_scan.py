@@ -21,6 +21,7 @@ from kafkaviz.log.checked_scan import CheckedScan
 from kafkaviz.log.entry_points import entry_points
 from kafkaviz.log.resync_scan import Hole
 from kafkaviz.log.segment import LogSegment
+from kafkaviz.log.shared_scan import SharedScan
 
 ROWS_AT_ONCE = 16_384
 MOST_FAULTS = 1000  # kept with Kafka's words
@@ -99,9 +100,13 @@ class ScanState:
 class CheckScan:
     """The pass itself: iterate over it once, then look at .state."""
 
-    def __init__(self, segment: LogSegment) -> None:
-        """Nothing is read yet."""
-        self._segment, self.state = segment, ScanState()
+    def __init__(self, segment: LogSegment, shared_scan: SharedScan | None = None) -> None:
+        """Nothing is read yet.
+
+        Args:
+            shared_scan: shown the batches too, as they are read.
+        """
+        self._segment, self.state, self._shared_scan = segment, ScanState(), shared_scan
         self._validator = _BatchValidator(segment.base_offset, self.state)
 
     def __iter__(self) -> Iterator[np.ndarray]:
@@ -119,6 +124,8 @@ class CheckScan:
                 if isinstance(part, Hole):
                     self._record_unread(part.start, part.stop)
                 else:
+                    if self._shared_scan is not None:
+                        self._shared_scan.add(part)
                     yield from self._validator.add(part)
         self._end_at(scan.end.position)
         yield from self._validator.flush_rest()

@@ -18,6 +18,7 @@ from kafkaviz.analysis.findings.finding import Finding
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.batch_observer import observe_scan
 from kafkaviz.log.segment import LogSegment, Segment
+from kafkaviz.log.shared_scan import SharedScan
 
 
 @dataclass(frozen=True)
@@ -31,8 +32,14 @@ class SegmentFindings:
     summary: CheckSummary | None
 
 
-def check(segment: Segment, facts: PartitionFacts) -> SegmentFindings:
-    """The findings of a segment; a file that cannot be read is one of them."""
+def check(
+    segment: Segment, facts: PartitionFacts, shared_scan: SharedScan | None = None
+) -> SegmentFindings:
+    """The findings of a segment; a file that cannot be read is one of them.
+
+    Args:
+        shared_scan: shown the batches too, as they are read.
+    """
     segment = replace(segment)  # a copy, forgotten with what it has read of its indexes
     if not segment.is_in_use:
         return SegmentFindings(tuple(unknown_files.leftovers(segment, facts)), None)
@@ -45,7 +52,9 @@ def check(segment: Segment, facts: PartitionFacts) -> SegmentFindings:
     ]
     try:
         readable_findings, segment_summary = _check_readable(
-            replace(segment, **dict.fromkeys(index_faults)) if index_faults else segment, facts
+            replace(segment, **dict.fromkeys(index_faults)) if index_faults else segment,
+            facts,
+            shared_scan,
         )
     except KafkavizError as fault:
         segment_summary = CheckSummary(
@@ -75,9 +84,9 @@ def _index_faults(segment: Segment) -> Iterator[tuple[str, KafkavizError]]:
 
 
 def _check_readable(
-    segment: LogSegment, facts: PartitionFacts
+    segment: LogSegment, facts: PartitionFacts, shared_scan: SharedScan | None
 ) -> tuple[list[Finding], CheckSummary]:
-    scan = CheckScan(segment)
+    scan = CheckScan(segment, shared_scan)
     summary_builder = summary.SummaryBuilder(segment, facts, scan.state)
     log_checks = (
         log.LogCheck(segment, facts, scan.state),
