@@ -11,50 +11,59 @@ from typing import Any
 
 import numpy as np
 
-from kafkaviz.binary.layouts import field_names
-from kafkaviz.format.batch import BATCH, MAGIC_2
+from kafkaviz.format.batch import MAGIC_2
 from kafkaviz.format.batch_observer import BatchObserver, observe_scan
+from kafkaviz.format.deep_scan import plain_batches
+from kafkaviz.format.walk import MAX_ROWS
 from kafkaviz.log import file
 from kafkaviz.log.segment import LogSegment, look_inside
 
 
-class SharedScan:
-    """Shows observers what Segment.scan(look_inside=True) from byte 0 on shows them.
-
-    Attributes:
-        end_position: behind the last batch; final once `finish` came back.
-    """
+class SharedScan(BatchObserver[int]):
+    """Shows observers what Segment.scan(look_inside=True) from byte 0 on shows them."""
 
     def __init__(self, segment: LogSegment, *observers: BatchObserver[Any]) -> None:
         """Nothing is read yet."""
         self._segment, self._observers = segment, observers
-        self.end_position, self._has_parted = 0, False
+        self._end_position, self._has_parted = 0, False
+        # a deep pass gives the batches of a chunk of bytes, as few as one
+        self._rows: list[np.ndarray] = []
+        self._row_count = 0
 
-    def add(self, batches: np.ndarray) -> None:
-        """The next batches of the deeper pass: rows that begin with the fields of BATCH."""
+    def observe(self, batches: np.ndarray) -> None:
+        """The next batches of the deeper pass, from byte 0 on: format.deep_scan.CHECKED_BATCH."""
         if self._has_parted or not len(batches):
             return
-        if batches["position"][0] != self.end_position:
+        if batches["position"][0] != self._end_position:
             self._has_parted = True
             return
-        rows = np.empty(len(batches), BATCH)
-        rows[list(field_names(BATCH))] = batches[list(field_names(BATCH))]
-        if (rows["magic"] < MAGIC_2).any():
-            with file.reader(self._segment.log.path) as read:
-                look_inside(rows, read)
-        self._observe(rows)
+        self._end_position = int(batches["position"][-1] + batches["size_bytes"][-1])
+        self._rows.append(batches)
+        self._row_count += len(batches)
+        if self._row_count >= MAX_ROWS:
+            self._show()
 
-    def finish(self) -> None:
+    def result(self) -> int:
         """Reads what the deeper pass did not give, which is nothing of a sound log.
+
+        Returns:
+            The byte at which Segment.scan ends.
 
         Raises:
             CannotOpen: the file cannot be read.
         """
-        scan = self._segment.scan(self.end_position, look_inside=True)
-        for rows in scan:
-            self._observe(rows)
-        self.end_position = scan.end.position
+        self._show()
+        scan = self._segment.scan(self._end_position, look_inside=True)
+        observe_scan(scan, *self._observers)
+        return scan.end.position
 
-    def _observe(self, rows: np.ndarray) -> None:
+    def _show(self) -> None:
+        """Shows what has come together."""
+        if not self._rows:
+            return
+        rows = np.concatenate([plain_batches(batches) for batches in self._rows])
+        self._rows, self._row_count = [], 0
+        if (rows["magic"] < MAGIC_2).any():
+            with file.reader(self._segment.log.path) as read:
+                look_inside(rows, read)
         observe_scan([rows], *self._observers)
-        self.end_position = int(rows["position"][-1] + rows["size_bytes"][-1])

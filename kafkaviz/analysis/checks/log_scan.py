@@ -8,6 +8,7 @@ next batch (log.checked_scan), so that one broken place does not hide its neighb
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -15,13 +16,13 @@ from kafkaviz.analysis.segment import links, tail
 from kafkaviz.analysis.segment.tail import Tail
 from kafkaviz.binary.layouts import field_names
 from kafkaviz.format.batch import HEADER, HEADER_BYTES, LENGTH_END
+from kafkaviz.format.batch_observer import BatchObserver
 from kafkaviz.format.deep_scan import CHECKED_BATCH, BatchFault
 from kafkaviz.log import file
 from kafkaviz.log.checked_scan import CheckedScan
 from kafkaviz.log.entry_points import entry_points
 from kafkaviz.log.resync_scan import Hole
 from kafkaviz.log.segment import LogSegment
-from kafkaviz.log.shared_scan import SharedScan
 
 ROWS_AT_ONCE = 16_384
 MOST_FAULTS = 1000  # kept with Kafka's words
@@ -100,13 +101,13 @@ class ScanState:
 class CheckScan:
     """The pass itself: iterate over it once, then look at .state."""
 
-    def __init__(self, segment: LogSegment, shared_scan: SharedScan | None = None) -> None:
+    def __init__(self, segment: LogSegment, observer: BatchObserver[Any] | None = None) -> None:
         """Nothing is read yet.
 
         Args:
-            shared_scan: shown the batches too, as they are read.
+            observer: shown the batches as they are read, before anything is judged; CHECKED_BATCH.
         """
-        self._segment, self.state, self._shared_scan = segment, ScanState(), shared_scan
+        self._segment, self.state, self._observer = segment, ScanState(), observer
         self._validator = _BatchValidator(segment.base_offset, self.state)
 
     def __iter__(self) -> Iterator[np.ndarray]:
@@ -124,8 +125,8 @@ class CheckScan:
                 if isinstance(part, Hole):
                     self._record_unread(part.start, part.stop)
                 else:
-                    if self._shared_scan is not None:
-                        self._shared_scan.add(part)
+                    if self._observer is not None:
+                        self._observer.observe(part)
                     yield from self._validator.add(part)
         self._end_at(scan.end.position)
         yield from self._validator.flush_rest()

@@ -235,14 +235,13 @@ def _read_log(
     shared_scan = SharedScan(segment, *observers.all)
     check_json = _check(segment_task, shared_scan)
     try:
-        shared_scan.finish()
+        return shared_scan.result(), check_json
     except KafkavizError as fault:
         problems.append(Problem.from_fault(segment.log.path, fault))
         return observers.statistics.end_position, check_json
-    return shared_scan.end_position, check_json
 
 
-def _check(segment_task: SegmentTask, shared_scan: SharedScan | None = None) -> str | None:
+def _check(segment_task: SegmentTask, observer: BatchObserver[Any] | None = None) -> str | None:
     """The findings about the entire segment, as text.
 
     Returns:
@@ -251,7 +250,7 @@ def _check(segment_task: SegmentTask, shared_scan: SharedScan | None = None) -> 
     facts = segment_task.facts
     if facts is None:
         return None
-    return check_cache.to_json(checks.check(segment_task.segment, facts, shared_scan))
+    return check_cache.to_json(checks.check(segment_task.segment, facts, observer))
 
 
 def _slots(
