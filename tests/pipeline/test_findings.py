@@ -185,7 +185,7 @@ def test_an_unchanged_directory_is_not_read(broker, in_process, out, monkeypatch
     in_process(broker, catalog=out, findings=True)
     before = fingerprint(out)
     monkeypatch.setattr(
-        "kafkaviz.pipeline.spark.session.session", lambda master: pytest.fail("Spark was started")
+        "kafkaviz.pipeline.spark.session.context", lambda master: pytest.fail("Spark was started")
     )
     monkeypatch.setattr(
         ingest_checks, "plan_check", lambda broker: pytest.fail("a check was planned")
