@@ -112,8 +112,15 @@ def shared() -> Path:
 
 @pytest.fixture(scope="session", autouse=True)
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache folder of the tests' own: none of them touches the user's."""
+    """A cache folder of the tests' own: none of them touches the user's, of which they see the
+    archive of Spark's classes.
+    """
+    from kafkaviz.log.archives.archive import cache_folder
+    from kafkaviz.pipeline.spark.class_archive import FOLDER
+
     folder = tmp_path_factory.mktemp("cache")
+    if (cache_folder() / FOLDER).is_dir():
+        (folder / FOLDER).symlink_to(cache_folder() / FOLDER)
     os.environ["KAFKAVIZ_CACHE"] = str(folder)
     return folder
 

@@ -20,7 +20,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "warm",
         description="Unpacks the first sample broker into the cache, and reads, checks, dumps, "
         "tunes, simulates and replays a little of everything, which compiles the loops that pages "
-        "and commands call first.",
+        "and commands call first; starts Spark once, and keeps the classes that it loads.",
         epilog="Example: kafkaviz warm",
     )
     parser.set_defaults(run=run)
@@ -31,9 +31,12 @@ def run(_args: argparse.Namespace) -> int:
 
     Numba keeps what it compiles beside the modules.
     """
+    from kafkaviz.log.archives.archive import cache_folder
     from kafkaviz.log.broker import open_broker
+    from kafkaviz.pipeline.spark import class_archive
     from kafkaviz.simulate.directory.simulation import simulate
 
+    making = class_archive.start_making(cache_folder())  # on another core
     for archive in sorted(SAMPLES.glob("*.tar.gz"))[:1]:
         broker = open_broker(archive)
         _read(broker)
@@ -41,6 +44,7 @@ def run(_args: argparse.Namespace) -> int:
     simulate("strimzi")
     _look_up()
     _replay()
+    making.wait()
     return 0
 
 

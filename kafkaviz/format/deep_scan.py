@@ -272,15 +272,23 @@ class DeepScan:
         return True
 
 
+def plain_batches(batches: np.ndarray) -> np.ndarray:
+    """A copy of rows of CHECKED_BATCH as rows of BATCH."""
+    plain = np.empty(len(batches), BATCH)
+    _row_bytes(plain)[:] = _row_bytes(batches)[:, : BATCH.itemsize]
+    return plain
+
+
 def _table(positions: np.ndarray, headers: np.ndarray) -> np.ndarray:
-    """Rows of CHECKED, nothing of which is checked yet."""
+    """Rows of CHECKED_BATCH, nothing of which is checked yet."""
     batches = np.zeros(len(positions), CHECKED_BATCH)
-    as_bytes = batches.view(np.uint8).reshape(len(batches), -1)
-    # CHECKED begins as BATCH does
-    as_bytes[:, : BATCH.itemsize] = (
-        rows(positions, headers).view(np.uint8).reshape(len(batches), -1)
-    )
+    _row_bytes(batches)[:, : BATCH.itemsize] = _row_bytes(rows(positions, headers))
     return batches
+
+
+def _row_bytes(batches: np.ndarray) -> np.ndarray:
+    """The bytes of each row, shape (rows, bytes); CHECKED_BATCH begins as BATCH does."""
+    return batches.view(np.uint8).reshape(len(batches), -1)
 
 
 def _too_large_fault(batch: np.void, limit_bytes: int) -> BatchFault:

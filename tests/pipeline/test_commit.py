@@ -282,6 +282,28 @@ def test_a_run_that_ends_anywhere_leaves_a_whole_catalog(out, monkeypatch, tmp_p
     assert ends == sorted(ends) and ends[-1] and 2 * len(TABLES) < len(ends) < 100
 
 
+def test_what_a_run_wrote_is_on_the_disk_before_the_swap(out, monkeypatch):
+    """A machine that loses power must not have the link, and neither catalog."""
+    synced, at_swap, sync, swap = [], [], os.fsync, os.replace
+
+    def sync_and_note(descriptor):
+        sync(descriptor)
+        synced.append(Path(os.readlink(f"/proc/self/fd/{descriptor}")))
+
+    def swap_and_note(link, target):
+        at_swap.append(list(synced))
+        swap(link, target)
+
+    monkeypatch.setattr(os, "fsync", sync_and_note)
+    monkeypatch.setattr(os, "replace", swap_and_note)
+    commit_others(out)
+    run = (out / commit.CURRENT).resolve()
+    written = {path for path in run.rglob("*") if path.is_file() and path.stat().st_nlink == 1}
+    assert len(written) > 2
+    assert written | {run} <= set(at_swap[-1])
+    assert synced[-1] == out
+
+
 def test_who_lists_a_folder_meanwhile_sees_each_row_once(out, monkeypatch):
     """Before each step of a commit: the rows that the description names then, no more and no
     fewer.

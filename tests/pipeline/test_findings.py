@@ -185,7 +185,7 @@ def test_an_unchanged_directory_is_not_read(broker, in_process, out, monkeypatch
     in_process(broker, catalog=out, findings=True)
     before = fingerprint(out)
     monkeypatch.setattr(
-        "kafkaviz.pipeline.spark.session.session", lambda master: pytest.fail("Spark was started")
+        "kafkaviz.pipeline.spark.session.context", lambda master: pytest.fail("Spark was started")
     )
     monkeypatch.setattr(
         ingest_checks, "plan_check", lambda broker: pytest.fail("a check was planned")
@@ -310,31 +310,17 @@ def test_what_does_not_concern_segments_reads_none(broker, in_process, out, monk
     assert_health(out, broker)
 
 
-def test_a_cut_segment_has_its_findings_once(copied, in_process, out, monkeypatch):
-    """Stretches of about 100 KB, several for the larger segments."""
+def test_a_checked_segment_is_read_in_one_piece(copied, in_process, out, monkeypatch):
+    """However small a task is to be: its checks go from batch to batch."""
     monkeypatch.setattr(plan_module, "LEAST_BYTES", 1)
     monkeypatch.setattr(plan_module, "MOST_BYTES", 100_000)
-    cuts, cut = plan_module.cuts, []
-    monkeypatch.setattr(
-        plan_module,
-        "cuts",
-        lambda segment, target_bytes: cut.append(cuts(segment, target_bytes)) or cut[-1],
-    )
     check, checked = checks.check, []
     monkeypatch.setattr(
-        checks, "check", lambda segment, facts: checked.append(segment.log) or check(segment, facts)
+        checks, "check", lambda segment, *rest: checked.append(segment.log) or check(segment, *rest)
     )
     in_process(copied, catalog=out, findings=True)
-    assert sum(map(len, cut)) > 2
     assert len(set(checked)) == len(checked) > 3
     assert_health(out, copied)
-
-
-def test_a_wrong_cut_is_checked_once_too(broker, in_process, out, monkeypatch):
-    """A segment that is read a second time, in one piece."""
-    monkeypatch.setattr(plan_module, "cuts", lambda segment, target_bytes: [105])
-    in_process(broker, catalog=out, findings=True)
-    assert_health(out, broker)
 
 
 def test_an_unreadable_file_is_a_finding_and_hides_nothing(broker, in_process, out, monkeypatch):

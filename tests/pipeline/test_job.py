@@ -106,7 +106,7 @@ def test_an_unchanged_directory_is_not_read(broker, in_process, out, monkeypatch
     in_process(broker, catalog=out)
     before = fingerprint(out)
     monkeypatch.setattr(
-        "kafkaviz.pipeline.spark.session.session", lambda master: pytest.fail("Spark was started")
+        "kafkaviz.pipeline.spark.session.context", lambda master: pytest.fail("Spark was started")
     )
     with opened_files(monkeypatch) as opened:
         run = in_process(broker, catalog=out)

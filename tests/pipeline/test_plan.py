@@ -87,7 +87,7 @@ def test_a_big_segment_does_not_mix_with_small_ones(tmp_path):
         2,
     ]
     assert all(
-        segment_range.is_whole
+        (segment_range.start, segment_range.stop) == (0, segment_range.segment_task.log_bytes)
         for task in tasks
         for segment_range in task.ranges
         if len(task.ranges) > 1

@@ -3,6 +3,7 @@ read.
 """
 
 import os
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,11 +12,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from kafkaviz.analysis.checks import segment as checks
+from kafkaviz.analysis.checks.plan import plan_check
 from kafkaviz.format import offset_index
+from kafkaviz.log import file
+from kafkaviz.log.archives.archive import unpack_if_archive
 from kafkaviz.log.broker import Problem, open_broker
 from kafkaviz.log.segment import Segment
 from kafkaviz.messages import message
 from kafkaviz.pipeline.catalog.schema import ROW_TABLES, TABLES, TASK_TABLES
+from kafkaviz.pipeline.ingest import check_cache
 from kafkaviz.pipeline.ingest import scan as scan_module
 from kafkaviz.pipeline.ingest.plan import IngestTask, SegmentRange, SegmentTask, tasks_per_segment
 from kafkaviz.pipeline.ingest.scan import scan
@@ -42,6 +48,17 @@ def segment_tasks_of(directory: Path) -> list[SegmentTask]:
     return [
         SegmentTask(number, directory.name, partition.topic, partition.partition, segment)
         for number, (partition, segment) in enumerate(segments)
+    ]
+
+
+def checked_tasks_of(directory: Path) -> list[SegmentTask]:
+    """The same, to be checked and swept too."""
+    broker = open_broker(directory)
+    checks = plan_check(broker)
+    facts = [checks.facts(partition) for partition in broker.partitions for _ in partition.segments]
+    return [
+        replace(segment_task, facts=facts_of_segment, needs_sweep=True)
+        for segment_task, facts_of_segment in zip(segment_tasks_of(directory), facts, strict=True)
     ]
 
 
@@ -77,8 +94,6 @@ def test_magic_0_and_1_have_nulls(shared, staging):
     """A 2.8.2 broker's directory: formats without epochs and producers; what wrappers hide is
     looked up inside them.
     """
-    from kafkaviz.log.archives.archive import unpack_if_archive
-
     directory = unpack_if_archive(shared / "data" / "kafka-2.8.2-legacy.tar.gz")
     summaries = scan(together(segment_tasks_of(directory)), staging)
     rows = rows_of(summaries, "batches", staging)
@@ -89,6 +104,80 @@ def test_magic_0_and_1_have_nulls(shared, staging):
     )
     assert {row["max_timestamp_ms"] is None for row in rows if row["magic"] == 0} == {True}
     assert {row["leader_epoch"] for row in rows if row["magic"] < 2} == {None}
+
+
+def assert_checked_alike(directory: Path, staging: Path) -> None:
+    """One pass with checks and sweep gives the rows and summaries of a pass without them, and the
+    findings of the checks alone.
+    """
+    plain = scan(together(segment_tasks_of(directory)), staging)
+    checked_tasks = checked_tasks_of(directory)
+    checked = scan(together(checked_tasks), staging)
+    for table in ROW_TABLES:
+        assert rows_of(checked, table, staging) == rows_of(plain, table, staging)
+    assert [replace(summary, spans={}, check_json=None) for summary in checked] == [
+        replace(summary, spans={}) for summary in plain
+    ]
+    for segment_task, summary in zip(checked_tasks, checked, strict=True):
+        assert summary.check_json == check_cache.to_json(
+            checks.check(segment_task.segment, segment_task.facts)
+        )
+
+
+@pytest.mark.parametrize("sample", ["damaged", "unstartable", "restarted_4_4"])
+def test_a_pass_with_checks_gives_the_same_rows(sample, request, staging):
+    """Behind damage the checks go on where a broker's reader ends or is misled."""
+    assert_checked_alike(request.getfixturevalue(sample), staging)
+
+
+@pytest.mark.parametrize("flipped", range(12))
+def test_a_pass_with_checks_gives_the_same_rows_behind_a_wrong_length(
+    clean, staging, tmp_path, flipped
+):
+    """Base offset and length of a batch in the middle, a byte at a time: the checks go on behind
+    it, a broker's reader ends there or is led past the next batch.
+    """
+    tasks = segment_tasks_of(clean)
+    source = next(task for task in tasks if task.topic == "payments").segment
+    starts = source.batches()["position"]
+    data = bytearray(source.log.path.read_bytes()[: starts[8]])
+    data[starts[3] + flipped] ^= 0x02
+    log = tmp_path / "made" / "payments-0" / source.log.name
+    log.parent.mkdir(parents=True)
+    log.write_bytes(data)
+    assert_checked_alike(tmp_path / "made", staging)
+
+
+@pytest.mark.slow
+def test_a_pass_with_checks_gives_the_same_rows_of_magic_0_and_1(shared, staging):
+    """What wrappers hide is looked up inside them, as without checks."""
+    assert_checked_alike(unpack_if_archive(shared / "data" / "kafka-2.8.2-legacy.tar.gz"), staging)
+
+
+@pytest.mark.parametrize("kept", [1.0, 0.7])
+def test_a_pass_with_checks_reads_a_log_once(clean, staging, tmp_path, monkeypatch, kept):
+    """Each byte once, a torn tail's too, and some headers a second time."""
+    source = max(segment_tasks_of(clean), key=lambda segment_task: segment_task.log_bytes).segment
+    partition = tmp_path / "made" / "tiny-0"
+    partition.mkdir(parents=True)
+    log = partition / source.log.name
+    log.write_bytes(source.log.path.read_bytes()[: int(source.log.size_bytes * kept)])
+    read_bytes, open_reader = [], file.reader
+
+    @contextmanager
+    def reader(path):
+        with open_reader(path) as read:
+
+            def counted(position, buffer):
+                read_bytes.append(read(position, buffer))
+                return read_bytes[-1]
+
+            yield counted
+
+    monkeypatch.setattr(file, "reader", reader)
+    (summary,) = scan(together(checked_tasks_of(tmp_path / "made")), staging)
+    assert summary.check_json is not None
+    assert log.stat().st_size <= sum(read_bytes) <= 1.05 * log.stat().st_size
 
 
 @pytest.mark.slow
@@ -254,8 +343,8 @@ def test_every_file_is_reported_once(tmp_path, staging):
     """A segment read in two stretches, both of which miss its index and its log."""
     directory = write_broker(tmp_path / "made", {"a-0": [[100] * 50]})
     (segment_task,) = segment_tasks_of(directory)
-    for file in (segment_task.segment.index, segment_task.segment.log):
-        file.path.unlink()
+    for file_info in (segment_task.segment.index, segment_task.segment.log):
+        file_info.path.unlink()
     tasks = [
         IngestTask(0, (SegmentRange(segment_task, 0, 3000),)),
         IngestTask(1, (SegmentRange(segment_task, 3000, 5000),)),
@@ -324,6 +413,7 @@ def test_bytes_changed_at_random_end_no_task(clean, staging, tmp_path):
             paths[kind] = partition / f"{source.base_offset + round_:020d}.{kind}"
             paths[kind].write_bytes(content)
     directory = tmp_path / "made"
+    assert_checked_alike(directory, staging)
     summaries = scan(together(segment_tasks_of(directory)), staging)
     assert len(summaries) == 30 and not any(summary.problems for summary in summaries)
     expected = tables(open_broker(directory), "made")

@@ -13,7 +13,7 @@ from py4j.protocol import Py4JJavaError
 
 from kafkaviz.errors import KafkavizError
 from kafkaviz.pipeline.catalog import catalog
-from kafkaviz.pipeline.ingest import job
+from kafkaviz.pipeline.catalog.schema import TABLES
 from kafkaviz.pipeline.spark.session import (
     CHECKOUT,
     is_alive,
@@ -22,6 +22,8 @@ from kafkaviz.pipeline.spark.session import (
     settings,
     submitted_master,
 )
+from tests.pipeline.catalog_rows import rows
+from tests.support.ingest import run_ingest
 
 ROOT = Path(__file__).parents[2]
 SPARK_SUBMIT = Path(pyspark.__file__).parent / "bin" / "spark-submit"
@@ -31,18 +33,18 @@ from pyspark import SparkContext
 from kafkaviz.pipeline.spark.session import is_alive, session
 
 first = session("local[1]")
-assert is_alive(first) and first.range(3).count() == 3
+assert is_alive(first.sparkContext) and first.range(3).count() == 3
 assert session("local[1]") is first
 process = SparkContext._gateway.proc
 os.kill(process.pid, signal.SIGKILL)
 process.wait()
-assert not is_alive(first)
+assert not is_alive(first.sparkContext)
 second = session("local[1]")
-assert second is not first and is_alive(second) and second.range(3).count() == 3
+assert second is not first and is_alive(second.sparkContext) and second.range(3).count() == 3
 third = session("local[2]")
-assert not is_alive(second) and third.sparkContext.master == "local[2]" and third.range(3).count() == 3
+assert not is_alive(second.sparkContext) and third.sparkContext.master == "local[2]" and third.range(3).count() == 3
 third.stop()
-assert not is_alive(third)
+assert not is_alive(third.sparkContext)
 """
 UNINSTALLED = """
 import sys
@@ -83,6 +85,25 @@ assert state() == before and mine.range(3).count() == 3
 mine.stop()
 assert "was stopped" in refused(spark=mine)
 assert not Path("never/_catalog.json").exists()
+"""
+CONNECTED = """
+from kafkaviz.log.archives.archive import cache_folder
+from kafkaviz.pipeline.ingest.job import start_ingest
+from kafkaviz.pipeline.spark.session import prepare, session, settings
+
+prepare("local", cache_folder())
+from pyspark.sql import SparkSession
+
+builder = SparkSession.builder.remote("local[2]")
+for setting, value in settings().items():
+    builder = builder.config(setting, value)
+spark = builder.getOrCreate()
+run = start_ingest([{directory!r}], "given", spark=spark)
+run.wait()
+found = start_ingest([{directory!r}], "found")
+found.wait()
+progress = found.progress()
+print(type(spark).__module__, progress.total_tasks - progress.done_tasks)
 """
 SUBMITTED = """
 import sys
@@ -130,8 +151,9 @@ def test_nothing_is_printed_twice(tmp_path):
 
 def test_the_session_is_started_with_our_settings(spark):
     """Little memory, no port for a user interface, no word on stderr."""
-    assert {name: spark.conf.get(name, "") for name in settings()} == settings()
-    assert is_alive(spark) and session("local[2]") is spark
+    for name, value in settings().items():
+        assert spark.conf.get(name, "").endswith(value)  # Spark puts Java's modules in front
+    assert is_alive(spark.sparkContext) and session("local[2]") is spark
     assert spark.sparkContext.uiWebUrl is None
 
 
@@ -287,20 +309,26 @@ def test_the_master_that_the_environment_names_counts(arguments, master):
     assert submitted_master({"PYSPARK_SUBMIT_ARGS": arguments} if arguments else {}) == master
 
 
-def test_spark_connect_is_refused(tmp_path, damaged, monkeypatch):
-    """By its session, or by the environment that would make one; one line, before anything is
-    made.
+@pytest.mark.nightly
+def test_an_ingest_on_spark_connect(tmp_path, damaged):
+    """A server and a session of its own, in a process of its own; the session is given, and then
+    found running.
     """
-    connected = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session"})()
-    with pytest.raises(
-        KafkavizError,
-        match="Spark Connect has no SparkContext, which is needed; give one with a master",
-    ):
-        job.start_ingest([damaged], tmp_path / "catalog", spark=connected).wait()
-    assert not (tmp_path / "catalog").exists()
-    monkeypatch.setenv("SPARK_REMOTE", "sc://there")
-    with pytest.raises(KafkavizError, match="Spark Connect has no SparkContext"):
-        session()
+    environ = {**os.environ, "PYTHONPATH": str(ROOT), "SPARK_LOCAL_IP": "127.0.0.1"}
+    ended = subprocess.run(
+        [sys.executable, "-c", CONNECTED.format(directory=str(damaged))],
+        cwd=tmp_path,
+        env=environ,
+        capture_output=True,
+        text=True,
+        timeout=400,
+    )
+    assert ended.returncode == 0, ended.stderr[-3000:]
+    assert ended.stdout.splitlines()[-1] == "pyspark.sql.connect.session 0"
+    run_ingest(damaged, catalog=tmp_path / "here", findings=True)
+    for name in ("given", "found"):
+        for table in TABLES:
+            assert rows(tmp_path / name, table) == rows(tmp_path / "here", table)
 
 
 def venv_without(folder: Path) -> Path:

@@ -192,7 +192,7 @@ def test_a_long_plan_reaches_the_workers(spark, tmp_path):
         IngestTask(number, tuple(piece.ranges[0] for piece in pieces[number::20]))
         for number in range(20)
     ]
-    tasks_ = task_runner.run_tasks(spark, tasks, tmp_path)
+    tasks_ = task_runner.task_runner(spark, "a run").run(tasks, tmp_path)
     assert [task_.number for task_ in tasks_] == [
         number
         for task in tasks

@@ -2,7 +2,6 @@
 
 import pickle
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -32,15 +31,26 @@ def ingest_in_process(*directories: Path, catalog: Path) -> None:
 
 
 def without_spark(patched: pytest.MonkeyPatch) -> None:
-    """Every ingest of this process runs its tasks in it, pickled as for a worker of Spark."""
-    session = SimpleNamespace(sparkContext=SimpleNamespace(defaultParallelism=2))
-    patched.setattr("kafkaviz.pipeline.spark.session.session", lambda master: session)
-    patched.setattr(job, "run_tasks", _run_tasks)
+    """Every ingest of this process runs its tasks in it."""
+    patched.setattr(job, "task_runner", lambda spark, group: InProcessRunner())
 
 
-def _run_tasks(run: job.Ingest, spark: object, tasks: list, staging: Path) -> list:
-    return [
-        row
-        for task in tasks
-        for row in task_runner.run_task(pickle.loads(pickle.dumps(task)), staging)
-    ]
+class InProcessRunner:
+    """Runs each task in this process, pickled as for a worker of Spark."""
+
+    cores = 2
+
+    def run(self, tasks: list, staging: Path) -> list:
+        """One after the other."""
+        return [
+            row
+            for task in tasks
+            for row in task_runner.run_task(pickle.loads(pickle.dumps(task)), staging)
+        ]
+
+    def count_ended(self) -> int:
+        """Nobody looks in between."""
+        return 0
+
+    def cancel(self) -> None:
+        """Nobody can."""

@@ -8,6 +8,7 @@ next batch (log.checked_scan), so that one broken place does not hide its neighb
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from kafkaviz.analysis.segment import links, tail
 from kafkaviz.analysis.segment.tail import Tail
 from kafkaviz.binary.layouts import field_names
 from kafkaviz.format.batch import HEADER, HEADER_BYTES, LENGTH_END
+from kafkaviz.format.batch_observer import BatchObserver
 from kafkaviz.format.deep_scan import CHECKED_BATCH, BatchFault
 from kafkaviz.log import file
 from kafkaviz.log.checked_scan import CheckedScan
@@ -99,9 +101,13 @@ class ScanState:
 class CheckScan:
     """The pass itself: iterate over it once, then look at .state."""
 
-    def __init__(self, segment: LogSegment) -> None:
-        """Nothing is read yet."""
-        self._segment, self.state = segment, ScanState()
+    def __init__(self, segment: LogSegment, observer: BatchObserver[Any] | None = None) -> None:
+        """Nothing is read yet.
+
+        Args:
+            observer: shown the batches as they are read, before anything is judged; CHECKED_BATCH.
+        """
+        self._segment, self.state, self._observer = segment, ScanState(), observer
         self._validator = _BatchValidator(segment.base_offset, self.state)
 
     def __iter__(self) -> Iterator[np.ndarray]:
@@ -119,6 +125,8 @@ class CheckScan:
                 if isinstance(part, Hole):
                     self._record_unread(part.start, part.stop)
                 else:
+                    if self._observer is not None:
+                        self._observer.observe(part)
                     yield from self._validator.add(part)
         self._end_at(scan.end.position)
         yield from self._validator.flush_rest()

@@ -8,6 +8,7 @@ pipeline does.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 from kafkaviz.analysis.checks import log, offset_index, summary, time_index
 from kafkaviz.analysis.checks.facts import PartitionFacts
@@ -16,7 +17,7 @@ from kafkaviz.analysis.checks.other_files import unknown_files, unreadable_files
 from kafkaviz.analysis.checks.summary import CheckSummary
 from kafkaviz.analysis.findings.finding import Finding
 from kafkaviz.errors import KafkavizError
-from kafkaviz.format.batch_observer import observe_scan
+from kafkaviz.format.batch_observer import BatchObserver, observe_scan
 from kafkaviz.log.segment import LogSegment, Segment
 
 
@@ -31,8 +32,14 @@ class SegmentFindings:
     summary: CheckSummary | None
 
 
-def check(segment: Segment, facts: PartitionFacts) -> SegmentFindings:
-    """The findings of a segment; a file that cannot be read is one of them."""
+def check(
+    segment: Segment, facts: PartitionFacts, observer: BatchObserver[Any] | None = None
+) -> SegmentFindings:
+    """The findings of a segment; a file that cannot be read is one of them.
+
+    Args:
+        observer: shown the batches too, as they are read: format.deep_scan.CHECKED_BATCH.
+    """
     segment = replace(segment)  # a copy, forgotten with what it has read of its indexes
     if not segment.is_in_use:
         return SegmentFindings(tuple(unknown_files.leftovers(segment, facts)), None)
@@ -45,7 +52,9 @@ def check(segment: Segment, facts: PartitionFacts) -> SegmentFindings:
     ]
     try:
         readable_findings, segment_summary = _check_readable(
-            replace(segment, **dict.fromkeys(index_faults)) if index_faults else segment, facts
+            replace(segment, **dict.fromkeys(index_faults)) if index_faults else segment,
+            facts,
+            observer,
         )
     except KafkavizError as fault:
         segment_summary = CheckSummary(
@@ -75,9 +84,9 @@ def _index_faults(segment: Segment) -> Iterator[tuple[str, KafkavizError]]:
 
 
 def _check_readable(
-    segment: LogSegment, facts: PartitionFacts
+    segment: LogSegment, facts: PartitionFacts, observer: BatchObserver[Any] | None
 ) -> tuple[list[Finding], CheckSummary]:
-    scan = CheckScan(segment)
+    scan = CheckScan(segment, observer)
     summary_builder = summary.SummaryBuilder(segment, facts, scan.state)
     log_checks = (
         log.LogCheck(segment, facts, scan.state),

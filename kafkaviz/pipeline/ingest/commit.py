@@ -140,10 +140,23 @@ class CatalogTransaction:
             for name in self._old_files[table]:
                 _link(self.path / table / name, self.run / table / name)
         (self.run / NAME).write_text(json.dumps(to_json(info), separators=(",", ":")))
+        self._sync()
         for name in (*TABLES, NAME):
             self._lead_to_current(name)
         self._replace_current(self.staging / CURRENT)
+        _sync(self.path)
         return info
+
+    def _sync(self) -> None:
+        """Waits until what this run wrote is on the disk: a crash of the machine must not leave
+        the link to it, and nothing of the catalog that it replaced.
+        """
+        for table in TABLES:
+            for name in self._new_files[table]:
+                _sync(self.run / table / name)
+            _sync(self.run / table)
+        _sync(self.run / NAME)
+        _sync(self.run)
 
     def _lead_to_current(self, name: str) -> None:
         """Makes a table's folder, or the description, the link that it stays.
@@ -298,6 +311,15 @@ def _link(file: Path, link: Path) -> None:
         os.link(file, link)
     except OSError:
         shutil.copyfile(file, link)
+
+
+def _sync(path: Path) -> None:
+    """Waits until a file's bytes, or a folder's names, are on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _slices(path: Path, spans: Sequence[RowRange]) -> Iterator[pa.Table]:

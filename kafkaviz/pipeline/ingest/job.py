@@ -14,7 +14,6 @@ from kafkaviz.log.settings import Settings, open_settings
 from kafkaviz.messages import message
 from kafkaviz.pipeline.catalog.catalog import Catalog, missing_files
 from kafkaviz.pipeline.catalog.catalog_info import CatalogInfo, CatalogSource, StoredSegment
-from kafkaviz.pipeline.ingest import task_runner
 from kafkaviz.pipeline.ingest.commit import CatalogTransaction, catalog_transaction
 from kafkaviz.pipeline.ingest.findings import (
     findings_table,
@@ -43,6 +42,7 @@ from kafkaviz.pipeline.ingest.segment_tables import (
     statistics_of_rows,
 )
 from kafkaviz.pipeline.ingest.summary import RangeSummary, SegmentSummary, merge_ranges
+from kafkaviz.pipeline.ingest.task_runner import TaskRunner, task_runner
 from kafkaviz.pipeline.spark import session
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def start_ingest(
         findings: checks them too, and predicts each broker's next start.
         spark: the session to run on; without it the one that runs in this process, else one that is
             started for `master`. A session that kafkaviz did not start is used as it is, and stays.
-            One of Spark Connect will not do.
+            One of Spark Connect will do: the server's workers then see the same paths.
         master: by default that of spark-submit, else local[*].
     """
     directories, catalog_path = (
@@ -113,7 +113,7 @@ def ingest(
         spark: a session, or the master of one to start.
     """
     if not isinstance(spark, str | None):
-        session.refuse_unusable(spark)
+        session.refuse_stopped(spark)
     brokers = [open_broker(directory) for directory in directories]
     refuse_inside(catalog_path, brokers)
     disk_inventory = inventory(brokers)
@@ -235,17 +235,14 @@ def read_segments(
 
     A segment that was cut where no batch starts is read a second time, in one piece.
     """
-    if isinstance(spark, str | None):
-        spark = session.session(spark)
-    cores = spark.sparkContext.defaultParallelism
-    results = run_tasks(
-        run, spark, [*plan(segment_tasks, cores), *load_tasks(loads, cores)], staging
-    )
+    runner = task_runner(spark, run.group)
+    tasks = [*plan(segment_tasks, runner.cores), *load_tasks(loads, runner.cores)]
+    results = run_tasks(run, runner, tasks, staging)
     by_number = merge_by_segment(result for result in results if isinstance(result, RangeSummary))
     retries = [task for task in segment_tasks if by_number[task.number] is None]
     if retries:
         summaries = cast(
-            list[RangeSummary], run_tasks(run, spark, tasks_per_segment(retries), staging)
+            list[RangeSummary], run_tasks(run, runner, tasks_per_segment(retries), staging)
         )
         by_number |= merge_by_segment(summaries)
     segment_summaries = cast(dict[int, SegmentSummary], by_number)  # one piece is whole
@@ -264,11 +261,11 @@ def read_segments(
 
 
 def run_tasks(
-    run: Ingest, spark: "SparkSession", tasks: Sequence[IngestTask | LoadTask], staging: Path
+    run: Ingest, runner: TaskRunner, tasks: Sequence[IngestTask | LoadTask], staging: Path
 ) -> list[RangeSummary | LoadResult]:
-    """One Spark job."""
-    run.start_reading(spark, tasks)
-    return task_runner.run_tasks(spark, tasks, staging)
+    """What each task gives, in their order."""
+    run.start_reading(runner, tasks)
+    return runner.run(tasks, staging)
 
 
 def merge_by_segment(summaries: Iterable[RangeSummary]) -> dict[int, SegmentSummary | None]:

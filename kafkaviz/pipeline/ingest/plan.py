@@ -38,7 +38,7 @@ class SegmentTask:
     """A segment to read: its number in this run, and whose it is.
 
     Attributes:
-        facts: what its checks go by; None where it is not checked.
+        facts: what its checks go by; None where nothing is found about it.
         skips_rows: its rows are known.
         needs_sweep: whether a sweep is wanted.
     """
@@ -57,6 +57,16 @@ class SegmentTask:
         """The size of its .log, 0 without one."""
         return self.segment.log.size_bytes if self.segment.log else 0
 
+    @property
+    def is_checked(self) -> bool:
+        """Whether its .log is read by its checks: as one piece then, batch by batch."""
+        return self.facts is not None and self.segment.is_in_use and self.segment.log is not None
+
+    @property
+    def is_divisible(self) -> bool:
+        """Whether its .log may be read in pieces."""
+        return not (self.skips_rows or self.is_checked or self.needs_sweep)
+
 
 @dataclass(frozen=True)
 class SegmentRange:
@@ -68,11 +78,6 @@ class SegmentRange:
     segment_task: SegmentTask
     start: int
     stop: int
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether no other stretch belongs to the same segment."""
-        return self.start == 0 and self.stop == self.segment_task.log_bytes
 
 
 @dataclass(frozen=True)
@@ -179,7 +184,7 @@ def _pack(segment_tasks: Iterable[SegmentTask], target_bytes: int) -> Iterator[l
     for segment_task in segment_tasks:
         edges = [
             0,
-            *([] if segment_task.skips_rows else cuts(segment_task.segment, target_bytes)),
+            *(cuts(segment_task.segment, target_bytes) if segment_task.is_divisible else []),
             segment_task.log_bytes,
         ]
         if len(edges) > 2:

@@ -5,16 +5,13 @@ import uuid
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
 
 from kafkaviz.errors import KafkavizError
 from kafkaviz.jobs import Job, JobCancelled
 from kafkaviz.messages import Message, message, verbatim
 from kafkaviz.pipeline.catalog.catalog_info import CatalogInfo
 from kafkaviz.pipeline.ingest.plan import IngestTask, LoadTask
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from kafkaviz.pipeline.ingest.task_runner import TaskRunner
 
 
 class IngestError(KafkavizError):
@@ -70,7 +67,7 @@ class Ingest(Job[CatalogInfo, Progress]):
         """
         self.group = f"kafkaviz-{uuid.uuid4().hex}"  # of its Spark jobs
         self.done: IngestResult | None = None
-        self._spark: SparkSession | None = None
+        self._runner: TaskRunner | None = None
         self._tasks: list[IngestTask | LoadTask] = []
         self._reading_since = 0.0
         super().__init__(lambda _report: steps(self), Progress(), state="starting")
@@ -110,21 +107,14 @@ class Ingest(Job[CatalogInfo, Progress]):
 
         The next run clears the rest.
         """
-        if self._spark is not None:
+        if self._runner is not None:
             with suppress(Exception):  # without its JVM the run ends anyway
-                # Future jobs too: the run may be between asking for a job and Spark's knowing of
-                # it.
-                context: Any = self._spark.sparkContext
-                context._jsc.sc().cancelJobGroupAndFutureJobs(self.group)
+                self._runner.cancel()
         self.settle()
 
-    def start_reading(self, spark: "SparkSession", tasks: Sequence[IngestTask | LoadTask]) -> None:
-        """For the steps.
-
-        These tasks follow those that were read before, as jobs of this run's group.
-        """
-        self._spark = spark
-        spark.sparkContext.setJobGroup(self.group, "kafkaviz ingest", interruptOnCancel=True)
+    def start_reading(self, runner: TaskRunner, tasks: Sequence[IngestTask | LoadTask]) -> None:
+        """For the steps: these tasks follow those that were read before."""
+        self._runner = runner
         self._tasks = [*self._tasks, *tasks]
         self._reading_since = self._reading_since or time.monotonic()
         self.enter("reading")
@@ -139,10 +129,7 @@ class Ingest(Job[CatalogInfo, Progress]):
     def _count_ended(self, tasks: Sequence[IngestTask | LoadTask]) -> int:
         """The number of tasks that Spark has seen end."""
         try:
-            tracker = cast("SparkSession", self._spark).sparkContext.statusTracker()
-            jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(self.group)]
-            stages = [tracker.getStageInfo(stage) for job in jobs if job for stage in job.stageIds]
-            return min(len(tasks), sum(stage.numCompletedTasks for stage in stages if stage))
+            return min(len(tasks), self._runner.count_ended()) if self._runner else 0
         except Exception:  # the JVM may be gone; the run itself will say so
             return 0
 

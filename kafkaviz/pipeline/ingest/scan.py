@@ -2,14 +2,14 @@
 
 The rows go to Parquet files aside, one summary a stretch comes back.
 
-A segment's checks follow the rows of its first stretch, in the same task: they read it whole, while
-it is in the page cache. Rows never leave the worker: the way through the JVM would cost them more
-processes and more memory than reading does.
+A segment that is checked is read once, by its checks; its rows and its sweep are observers of the
+same pass. Rows never leave the worker: the way through the JVM would cost them more processes and
+more memory than reading does.
 """
 
 import uuid
 from collections.abc import Mapping
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,16 +18,17 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from kafkaviz.analysis.checks import segment as checks
-from kafkaviz.analysis.inference import ChunkedEvidence, IntervalEvidence, entries_between
+from kafkaviz.analysis.inference import ChunkedEvidence, entries_between
 from kafkaviz.analysis.sweep import Sweeper
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.batch_observer import BatchObserver, observe_scan
 from kafkaviz.log.broker import Problem
-from kafkaviz.log.segment import OFFSET_ENTRY, Index, Segment
+from kafkaviz.log.segment import OFFSET_ENTRY, Index, LogSegment, Segment
+from kafkaviz.log.shared_scan import SharedScan
 from kafkaviz.pipeline.catalog.catalog_info import RowRange
 from kafkaviz.pipeline.catalog.schema import TABLES, TASK_TABLES
 from kafkaviz.pipeline.ingest import check_cache
-from kafkaviz.pipeline.ingest.batch_statistics import BatchStatistics, BatchStatisticsBuilder
+from kafkaviz.pipeline.ingest.batch_statistics import BatchStatisticsBuilder
 from kafkaviz.pipeline.ingest.plan import IngestTask, SegmentRange, SegmentTask
 from kafkaviz.pipeline.ingest.rows import batch_columns, entry_columns, entry_slots, table
 from kafkaviz.pipeline.ingest.summary import RangeSummary, SlotCounts
@@ -146,7 +147,7 @@ class BatchRows(BatchObserver[None]):
 def _scan_range(segment_range: SegmentRange, files: Mapping[str, RowFile]) -> RangeSummary:
     """One pass over a stretch.
 
-    The first of a segment has the rows of its indexes and its checks too.
+    The first of a segment has the rows of its indexes too; what is checked or swept is not cut.
     """
     segment_task, problems = segment_range.segment_task, []
     if segment_task.skips_rows:
@@ -155,7 +156,7 @@ def _scan_range(segment_range: SegmentRange, files: Mapping[str, RowFile]) -> Ra
             segment_range.start,
             segment_range.stop,
             None,
-            check_json=_check(segment_range),
+            check_json=_check(segment_task),
         )
     segment = replace(
         segment_task.segment
@@ -169,98 +170,87 @@ def _scan_range(segment_range: SegmentRange, files: Mapping[str, RowFile]) -> Ra
         if segment_range.start == 0
         else SlotCounts()
     )
-    sweeper = (
-        Sweeper()
-        if segment_task.needs_sweep and segment.is_in_use and segment_range.start == 0
-        else None
-    )
-    log = _log(
-        segment_range,
-        segment,
-        _sort_by_position(offsets),
-        rows=files.get("batches"),
-        problems=problems,
-        sweeper=sweeper,
-    )
-    if sweeper:
-        _add_sweep(segment_range, sweeper, files["sweep"])
+    observers = _Observers(segment_task, _sort_by_position(offsets), files)
+    end, check_json = _read_log(segment_range, segment, observers, problems)
+    if observers.sweeper and (sums := observers.sweeper.result()).batches:
+        files["sweep"].add(segment_task, sums.sweep())
     spans = {name: span for name, file in files.items() if (span := file.span(first_rows[name]))}
     return RangeSummary(
         segment_task.number,
         segment_range.start,
         segment_range.stop,
-        *log,
+        end,
+        observers.statistics.result(),
+        observers.gaps.result(),
         slots,
         spans,
         tuple(problems),
-        _check(segment_range),
+        check_json,
     )
 
 
-def _check(segment_range: SegmentRange) -> str | None:
+class _Observers:
+    """What watches the pass over a stretch: statistics, evidence of the interval, rows, sweep."""
+
+    def __init__(
+        self, segment_task: SegmentTask, entries: np.ndarray, files: Mapping[str, RowFile]
+    ) -> None:
+        """Starts in front of the first batch.
+
+        Args:
+            entries: the .index, by position.
+            files: none where no rows are wanted.
+        """
+        self.statistics, self.gaps = BatchStatisticsBuilder(), ChunkedEvidence(entries)
+        self.sweeper = Sweeper() if segment_task.needs_sweep and "sweep" in files else None
+        self.all: list[BatchObserver[Any]] = [self.statistics, self.gaps]
+        if self.sweeper:
+            self.all.append(self.sweeper)
+        if "batches" in files:
+            self.all.append(BatchRows(files["batches"], segment_task, entries))
+
+
+def _read_log(
+    segment_range: SegmentRange,
+    segment: Segment,
+    observers: _Observers,
+    problems: list[Problem],
+) -> tuple[int | None, str | None]:
+    """Reads the batches of a stretch, with the checks of its segment if any are wanted.
+
+    Returns:
+        Where the scan ended (None: nothing could be read), and what the checks found.
+    """
+    segment_task = segment_range.segment_task
+    if not isinstance(segment, LogSegment):
+        return None, _check(segment_task)
+    if not segment_task.is_checked:
+        scan = segment.scan(segment_range.start, segment_range.stop, look_inside=True)
+        try:
+            observe_scan(scan, *observers.all)
+        except KafkavizError as fault:
+            problems.append(Problem.from_fault(segment.log.path, fault))
+            return observers.statistics.end_position, _check(segment_task)
+        return scan.end.position, _check(segment_task)
+    shared_scan = SharedScan(segment, *observers.all)
+    check_json = _check(segment_task, shared_scan)
+    try:
+        return shared_scan.result(), check_json
+    except KafkavizError as fault:
+        problems.append(Problem.from_fault(segment.log.path, fault))
+        return observers.statistics.end_position, check_json
+
+
+def _check(segment_task: SegmentTask, observer: BatchObserver[Any] | None = None) -> str | None:
     """The findings about the entire segment, as text.
 
     Returns:
-        None where none are wanted, or another stretch gives them.
+        None where none are wanted.
     """
-    facts = segment_range.segment_task.facts
-    return (
-        None
-        if facts is None or segment_range.start
-        else check_cache.to_json(checks.check(segment_range.segment_task.segment, facts))
-    )
-
-
-def _add_sweep(segment_range: SegmentRange, sweeper: Sweeper, rows: RowFile) -> None:
-    """What each interval would cost the segment.
-
-    Of a log that was cut the sweeper has the first stretch, and the rest is read for it.
-    """
-    if not segment_range.is_whole:
-        with suppress(KafkavizError):  # the stretch that has it says so
-            observe_scan(
-                segment_range.segment_task.segment.scan(segment_range.stop, look_inside=True),
-                sweeper,
-            )
-    result = sweeper.result()
-    if result.batches:
-        rows.add(segment_range.segment_task, result.sweep())
-
-
-def _log(
-    segment_range: SegmentRange,
-    segment: Segment,
-    entries: np.ndarray,
-    *,
-    rows: RowFile | None,
-    problems: list[Problem],
-    sweeper: Sweeper | None,
-) -> tuple[int | None, BatchStatistics, IntervalEvidence]:
-    """Reads the batches of a stretch.
-
-    Args:
-        entries: by position.
-
-    Returns:
-        Where the scan ended (None: nothing could be read), what it found, and what that says of the
-        interval.
-    """
-    content, gaps = BatchStatisticsBuilder(), ChunkedEvidence(entries)
-    if segment.log is None:
-        return None, content.result(), gaps.result()
-    observers: list[BatchObserver[Any]] = [content, gaps]
-    if sweeper:
-        observers.append(sweeper)
-    if rows is not None:
-        observers.append(BatchRows(rows, segment_range.segment_task, entries))
-    steps = segment.scan(segment_range.start, segment_range.stop, look_inside=True)
-    try:
-        observe_scan(steps, *observers)
-        end = steps.end.position
-    except KafkavizError as fault:
-        problems.append(Problem.from_fault(segment.log.path, fault))
-        end = content.end_position
-    return end, content.result(), gaps.result()
+    facts = segment_task.facts
+    if facts is None:
+        return None
+    return check_cache.to_json(checks.check(segment_task.segment, facts, observer))
 
 
 def _slots(

@@ -1,44 +1,182 @@
 """The tasks of a run, handed to Spark's workers.
 
-Each sends back one summary a stretch, or one answer a log to load.
-
-An RDD, since nothing here is a table: tasks go out as Python values and a few summaries come back,
-while the rows lie in Parquet files already. The way through a DataFrame would load Spark's planner
-first, 2 s of a run's start, and a data source two Python processes more.
+Each sends back one summary a stretch, or one answer a log to load; the rows lie in Parquet files
+already. On a SparkContext an RDD does: the way through a DataFrame would load Spark's planner
+first, 2 s of a run's start. Spark Connect has DataFrames alone.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
+
+from kafkaviz.jobs import JobCancelled
+from kafkaviz.messages import message
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
     from kafkaviz.pipeline.ingest.ingest_checks import LoadResult
     from kafkaviz.pipeline.ingest.plan import IngestTask, LoadTask
     from kafkaviz.pipeline.ingest.summary import RangeSummary
 
+TASKS_A_QUERY = 4096  # on Spark Connect, which sends all of a query's at once: some 4 MB
 
-def run_tasks(
-    spark: "SparkSession", tasks: Sequence["IngestTask | LoadTask"], staging: Path
-) -> list["RangeSummary | LoadResult"]:
-    """Runs the tasks as one Spark job, a partition a task.
 
-    What each gives, in the order of the tasks.
+class TaskRunner(Protocol):
+    """Where the tasks of one run go.
+
+    Attributes:
+        cores: how many run at a time, as far as is known.
+    """
+
+    cores: int
+
+    def run(
+        self, tasks: Sequence["IngestTask | LoadTask"], staging: Path
+    ) -> list["RangeSummary | LoadResult"]:
+        """Runs the tasks, and gives what each gives, in the order of the tasks.
+
+        Args:
+            staging: the run's own folder, which every worker sees at the same path.
+        """
+        ...
+
+    def count_ended(self) -> int:
+        """How many of all tasks have ended."""
+        ...
+
+    def cancel(self) -> None:
+        """Ends what runs, from another thread."""
+        ...
+
+
+def task_runner(spark: "SparkSession | str | None", group: str) -> TaskRunner:
+    """The runner of a session, or of a master: one running here is taken, else one is started.
 
     Args:
-        staging: the run's own folder, which every worker sees at the same path.
+        group: a name that no other run has.
     """
-    from kafkaviz.pipeline.spark.session import workers_with_kafkaviz
+    from kafkaviz.pipeline.spark import session
 
-    rdd = spark.sparkContext.parallelize(tasks, len(tasks)).mapPartitions(
-        partial(_run_all, staging)
+    if isinstance(spark, str | None):
+        if not session.is_connect(spark):
+            return ContextRunner(session.context(spark), group)
+        spark = session.session(spark)
+    return (
+        ConnectRunner(spark, group)
+        if session.is_connected(spark)
+        else ContextRunner(spark.sparkContext, group)
     )
-    with workers_with_kafkaviz(spark.sparkContext):
-        rdd.id()  # Spark has the job's Python and its environment from here on
-    return list(chain.from_iterable(rdd.collect()))
+
+
+class ContextRunner:
+    """Jobs of a SparkContext, a partition a task."""
+
+    def __init__(self, context: "SparkContext", group: str) -> None:
+        self.cores = context.defaultParallelism
+        self._context, self._group = context, group
+
+    def run(
+        self, tasks: Sequence["IngestTask | LoadTask"], staging: Path
+    ) -> list["RangeSummary | LoadResult"]:
+        """One Spark job."""
+        from kafkaviz.pipeline.spark.session import workers_with_kafkaviz
+
+        self._context.setJobGroup(self._group, "kafkaviz ingest", interruptOnCancel=True)
+        rdd = self._context.parallelize(tasks, len(tasks)).mapPartitions(partial(_run_all, staging))
+        with workers_with_kafkaviz(self._context):
+            rdd.id()  # Spark has the job's Python and its environment from here on
+        return list(chain.from_iterable(rdd.collect()))
+
+    def count_ended(self) -> int:
+        """As Spark has seen them end."""
+        tracker = self._context.statusTracker()
+        jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(self._group)]
+        stages = [tracker.getStageInfo(stage) for job in jobs if job for stage in job.stageIds]
+        return sum(stage.numCompletedTasks for stage in stages if stage)
+
+    def cancel(self) -> None:
+        """Future jobs too: the run may be between asking for a job and Spark's knowing of it."""
+        context: Any = self._context
+        context._jsc.sc().cancelJobGroupAndFutureJobs(self._group)
+
+
+class ConnectRunner:
+    """Queries of a session of Spark Connect, a row a task.
+
+    The Python of the server's workers must have kafkaviz, and see the same paths.
+    """
+
+    def __init__(self, spark: "SparkSession", group: str) -> None:
+        self.cores = int(spark.conf.get("spark.default.parallelism", None) or 8)
+        self._spark, self._group = spark, group
+        self._ended_before, self._ended, self._is_cancelled = 0, 0, False
+
+    def run(
+        self, tasks: Sequence["IngestTask | LoadTask"], staging: Path
+    ) -> list["RangeSummary | LoadResult"]:
+        """A query for some thousand tasks at a time."""
+        session: Any = self._spark
+        session.addTag(self._group)
+        session.registerProgressHandler(self._note)
+        try:
+            parts = [
+                self._query(tasks[first : first + TASKS_A_QUERY], staging)
+                for first in range(0, len(tasks), TASKS_A_QUERY)
+            ]
+        finally:
+            session.removeProgressHandler(self._note)
+            session.removeTag(self._group)
+        return list(chain.from_iterable(parts))
+
+    def _query(self, tasks: Sequence["IngestTask | LoadTask"], staging: Path) -> Iterable[Any]:
+        if self._is_cancelled:
+            raise JobCancelled(message("errors.run_cancelled"))
+        pickled = tuple(pickle.dumps(task) for task in tasks)
+        rows = (
+            self._spark.range(0, len(tasks), 1, len(tasks))
+            .mapInArrow(_runner_of_rows(staging, pickled), "number long, results binary")
+            .collect()
+        )
+        self._ended_before += len(tasks)
+        self._ended = 0
+        by_number = {row["number"]: row["results"] for row in rows}
+        return chain.from_iterable(pickle.loads(by_number[number]) for number in range(len(tasks)))
+
+    def _note(self, stages: Iterable[Any] | None, **_more: object) -> None:
+        """Spark Connect's word on a query that runs."""
+        self._ended = sum(stage.num_completed_tasks for stage in stages or ())
+
+    def count_ended(self) -> int:
+        """As the server tells while a query runs."""
+        return self._ended_before + self._ended
+
+    def cancel(self) -> None:
+        """What has this run's tag, and the queries that would follow."""
+        self._is_cancelled = True
+        session: Any = self._spark
+        session.interruptTag(self._group)
+
+
+def _runner_of_rows(
+    staging: Path, tasks: tuple[bytes, ...]
+) -> Callable[[Iterable["pa.RecordBatch"]], Iterator["pa.RecordBatch"]]:
+    """What a worker of Spark Connect does with the numbers of tasks."""
+
+    def run_rows(batches: Iterable["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
+        import pyarrow as pa
+
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                results = pickle.dumps(list(run_task(pickle.loads(tasks[number]), staging)))
+                yield pa.RecordBatch.from_pydict({"number": [number], "results": [results]})
+
+    return run_rows
 
 
 def run_task(task: "IngestTask | LoadTask", staging: Path) -> Sequence["RangeSummary | LoadResult"]:

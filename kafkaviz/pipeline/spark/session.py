@@ -15,11 +15,12 @@ import threading
 from collections.abc import Generator, Mapping, MutableMapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from kafkaviz.errors import KafkavizError
 from kafkaviz.log.archives.archive import cache_folder
 from kafkaviz.messages import message
+from kafkaviz.pipeline.spark import class_archive
 from kafkaviz.pipeline.spark.java import ensure_java
 from kafkaviz.units import escape_controls
 
@@ -34,79 +35,119 @@ DRIVER_MEMORY = "512m"  # Spark refuses less than 450m; batch rows never reach t
 FRUGAL = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 # else a thread of Spark that ran out of memory is waited for without end
 MORTAL = "-XX:+ExitOnOutOfMemoryError"
+JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 JVM_SETTINGS = {
     "spark.driver.memory": DRIVER_MEMORY,
-    "spark.driver.extraJavaOptions": f"{FRUGAL} {MORTAL} -Dlog4j2.configurationFile=file:{LOG4J}",
+    JAVA_OPTIONS: f"{FRUGAL} {MORTAL} -Dlog4j2.configurationFile=file:{LOG4J}",
 }
-MASTER = re.compile(r"local(-cluster)?(\[[^\]]*\])?|yarn|(spark|k8s)://.+")
+CONNECT_SCHEME = "sc://"
+MASTER = re.compile(r"local(-cluster)?(\[[^\]]*\])?|yarn|(spark|k8s|sc)://.+")
 SESSION_LOCK = threading.Lock()
 # in the environment of what spark-submit runs: where its JVM listens
 GATEWAY_PORT = "PYSPARK_GATEWAY_PORT"
-CONNECT_REFUSAL = message("errors.spark_connect")
 _own_context: "SparkContext | None" = None  # by us: the only one that we may stop
 
 
-def session(master: str | None = None, cache: Path | None = None) -> "SparkSession":
-    """The running session of this process, or a new one for that master.
+def context(master: str | None = None, cache: Path | None = None) -> "SparkContext":
+    """The running SparkContext of this process, or a new one for that master.
 
-    The first start takes 4 to 9 s. Of our own, one for another master is stopped; one whose JVM was
-    killed is given up.
+    All that an ingest needs: Spark's planner of queries, which a session loads too, takes a second
+    and a half of its start. Of our own, one for another master is stopped; one whose JVM was killed
+    is given up.
 
     Args:
-        master: by default that of the running session, else of spark-submit, else local[*].
+        master: by default that of the running context, else of spark-submit, else local[*].
         cache: where the launcher of its Java stands; the user's cache folder by default.
 
     Raises:
         NoJava: no Java that Spark can run on was found.
-        KafkavizError: the name is no master, the session is one of Spark Connect, or one that is
-            not ours runs for another master.
+        KafkavizError: the name is no master, or a context that is not ours runs for another one.
     """
     global _own_context
     from pyspark import SparkConf, SparkContext
-    from pyspark.sql import SparkSession
 
-    if master is not None and not MASTER.fullmatch(master):  # else Java answers with a stack trace
-        raise KafkavizError(message("errors.is_no_master", given=escape_controls(master)))
-    if "SPARK_REMOTE" in os.environ or "SPARK_CONNECT_MODE_ENABLED" in os.environ:
-        raise KafkavizError(CONNECT_REFUSAL)
+    _refuse_unknown(master)
     with SESSION_LOCK:
-        running = SparkSession._instantiatedSession
+        running = SparkContext._active_spark_context
         if running is not None and not is_alive(running):
             _forget()
-        elif (context := SparkContext._active_spark_context) is not None:
-            if master in (None, context.master):
-                return running or SparkSession.builder.getOrCreate()
-            if context is not _own_context:
+        elif running is not None:
+            if master in (None, running.master):
+                return running
+            if running is not _own_context:
                 raise KafkavizError(
-                    message("errors.other_session", running=context.master, master=master)
+                    message("errors.other_session", running=running.master, master=master)
                 )
-            context.stop() if running is None else running.stop()
-        master = master or submitted_master(os.environ)
-        prepare(master, cache or cache_folder())
+            _stop(running)
+        master, cache = master or submitted_master(os.environ), cache or cache_folder()
+        java = prepare(master, cache)
         submit_settings = _submitted_settings() if GATEWAY_PORT in os.environ else {}
         if not submit_settings:
             # with these alone: what a JVM is started with, each later session of it inherits
+            flags = class_archive.options(cache, java) if java else ""
+            jvm_settings = with_java_options(JVM_SETTINGS, flags)
             SparkContext._ensure_initialized(
-                conf=SparkConf(loadDefaults=False).setAll(list(JVM_SETTINGS.items()))
+                conf=SparkConf(loadDefaults=False).setAll(list(jvm_settings.items()))
             )
-        builder = SparkSession.builder.master(master).appName("kafkaviz")
-        for name, value in settings(master).items():
-            builder = builder.config(name, submit_settings.get(name, value))
-        spark = builder.getOrCreate()
-        _own_context = spark.sparkContext
-        return spark
+        conf = SparkConf().setMaster(master).setAppName("kafkaviz")
+        conf.setAll(list((settings(master) | submit_settings).items()))
+        _own_context = SparkContext(conf=conf)
+        return _own_context
 
 
-def refuse_unusable(spark: "SparkSession") -> None:
-    """Refuses a session that cannot be worked with.
+def session(master: str | None = None, cache: Path | None = None) -> "SparkSession":
+    """The session of `context`, or for a master sc://HOST:PORT one of Spark Connect.
+
+    So it is, too, where no master is given and the environment names a server in SPARK_REMOTE.
+    """
+    from pyspark.sql import SparkSession
+
+    if is_connect(master):
+        _refuse_unknown(master)
+        builder = SparkSession.builder
+        return (builder.remote(master) if master else builder).getOrCreate()
+    context(master, cache)
+    return SparkSession.builder.getOrCreate()
+
+
+def with_java_options(settings: Mapping[str, str], flags: str) -> dict[str, str]:
+    """The settings with more options of the driver's JVM."""
+    return {**settings, JAVA_OPTIONS: f"{settings[JAVA_OPTIONS]} {flags}".strip()}
+
+
+def is_connect(master: str | None) -> bool:
+    """Whether a master, or without one the environment, names a server of Spark Connect."""
+    named = "SPARK_REMOTE" in os.environ or "SPARK_CONNECT_MODE_ENABLED" in os.environ
+    return named if master is None else master.startswith(CONNECT_SCHEME)
+
+
+def is_connected(spark: "SparkSession") -> bool:
+    """Whether it is a session of Spark Connect, which has no SparkContext."""
+    return type(spark).__module__.startswith("pyspark.sql.connect")
+
+
+def refuse_stopped(spark: "SparkSession") -> None:
+    """Refuses a session that was stopped.
 
     Raises:
-        KafkavizError: it is a session of Spark Connect, or was stopped.
+        KafkavizError: it was.
     """
-    if type(spark).__module__.startswith("pyspark.sql.connect"):
-        raise KafkavizError(CONNECT_REFUSAL)
-    if not is_alive(spark):
+    connected: Any = spark
+    if connected.is_stopped if is_connected(spark) else not is_alive(spark.sparkContext):
         raise KafkavizError(message("errors.session_stopped"))
+
+
+def _refuse_unknown(master: str | None) -> None:
+    """Refuses what is no master: else Java answers with a stack trace."""
+    if master is not None and not MASTER.fullmatch(master):
+        raise KafkavizError(message("errors.is_no_master", given=escape_controls(master)))
+
+
+def _stop(context: "SparkContext") -> None:
+    """Stops a context, and the session that was made on it."""
+    from pyspark.sql import SparkSession
+
+    (SparkSession._instantiatedSession or context).stop()
 
 
 def submitted_master(environ: Mapping[str, str]) -> str:
@@ -148,9 +189,8 @@ def settings(master: str = "local[*]") -> dict[str, str]:
     )
 
 
-def is_alive(spark: "SparkSession") -> bool:
-    """Whether its JVM answers and its context was not stopped."""
-    context = spark.sparkContext
+def is_alive(context: "SparkContext") -> bool:
+    """Whether its JVM answers and it was not stopped."""
     if context._jsc is None:
         return False
     try:
@@ -161,14 +201,18 @@ def is_alive(spark: "SparkSession") -> bool:
         return False
 
 
-def prepare(master: str, cache: Path, environ: MutableMapping[str, str] = os.environ) -> None:
+def prepare(
+    master: str, cache: Path, environ: MutableMapping[str, str] = os.environ
+) -> Path | None:
     """Sets what the JVM and Spark's Python workers inherit, before the JVM starts.
+
+    Returns:
+        The java program that will be started; None where spark-submit has started its JVM.
 
     Raises:
         NoJava: no Java that Spark can run on was found.
     """
-    if GATEWAY_PORT not in environ:  # else its JVM runs
-        ensure_java(cache, environ)
+    java = None if GATEWAY_PORT in environ else ensure_java(cache, environ)
     if master.startswith("local"):
         # Spark's default is the first python3 on PATH: another venv
         environ["PYSPARK_PYTHON"] = sys.executable
@@ -179,6 +223,7 @@ def prepare(master: str, cache: Path, environ: MutableMapping[str, str] = os.env
         environ.setdefault("PYSPARK_PYTHON", sys.executable)
     if Path(sysconfig.get_path("purelib")).resolve() != CHECKOUT:
         _workers_import_from(CHECKOUT, environ)
+    return java
 
 
 def _workers_import_from(root: Path, environ: MutableMapping[str, str]) -> None:
