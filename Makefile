@@ -75,7 +75,7 @@ fuzz: $(INSTALLED_DEV) ## feed every reader damaged input for MINUTES=10, SEED=1
 soak: $(INSTALLED_DEV) ## open DIRECTORIES=200 in turn in one server with Spark, and tell what it holds; half an hour
 	@DIRECTORIES="$(DIRECTORIES)" $(PYTHON_OF_VENV) -m tests.soak
 
-classroom: $(INSTALLED_DEV) ## lead SEATS=20 learners of one class through the short track, and tell what each step takes, and what the server holds
+classroom: $(INSTALLED_DEV) $(COMPILED) ## lead SEATS=20 learners of one class through the short track, and tell what each step takes, and what the server holds
 	@SEATS="$(SEATS)" STEPS="$(STEPS)" $(PYTHON_OF_VENV) -m tests.soak.classroom
 
 audit: | $(PYTHON_OF_VENV) ## hold requirements.lock to the known vulnerabilities, with a pip-audit that is thrown away; needs a network

@@ -9,8 +9,8 @@ half a second. Such a request waits, and costs next to nothing meanwhile.
 """
 
 import asyncio
-import time
 from collections import Counter
+from contextlib import suppress
 from typing import TYPE_CHECKING, ClassVar
 
 from starlette.requests import Request
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 PATH = "/_kafkaviz/class"
 TOKEN_HEADER = "x-class-token"
-WAIT_S, LOOK_S = 15.0, 0.05
+WAIT_S = 15.0
 MAX_WAITS = 8  # of one token at a time: a tab has one, and one more while it is loaded anew
 NO_CLASS = -1  # the revision of a room that is over, or where this token is at no seat
 
@@ -71,9 +71,12 @@ class ClassFeed:
 
 async def _next_revision(code: str, token: str, known: str) -> int:
     """The revision of a room as soon as it is not the known one, or after WAIT_S."""
-    room, deadline = ROOMS.find(code), time.monotonic() + WAIT_S
+    room = ROOMS.find(code)
     if room is None or not (room.is_teacher(token) or room.seat(token)):
         return NO_CLASS
-    while str(room.position.revision) == known and time.monotonic() < deadline:
-        await asyncio.sleep(LOOK_S)
+    loop, has_moved = asyncio.get_running_loop(), asyncio.Event()
+    with room.watched(lambda: loop.call_soon_threadsafe(has_moved.set)):
+        if str(room.position.revision) == known:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(has_moved.wait(), WAIT_S)
     return NO_CLASS if room.is_closed else room.position.revision

@@ -1,22 +1,46 @@
-"""Keeps Streamlit's search for garbage from delaying a page.
+"""Keeps the search for garbage from delaying a page.
 
-Streamlit looks for garbage after each run of a page, in all there is, and sends the last of the
-page's messages only then.
+By itself Streamlit looks for garbage after each run of a page, in all there is, and sends the last
+of the page's messages only then: with twenty learners who go on at once, twenty times. The server
+looks for it now and then instead, for all of them together.
 
-A server that has its libraries and some directories loaded holds a million objects: that takes
-longer than the run. What outlives one long search is therefore left out of the next ones. It is
-still freed when nothing refers to it any more. What refers to itself in a circle, as all that
+A server that has its libraries and some directories loaded holds a million objects: a search takes
+longer than the run of a page. What outlives a long one is therefore left out of the next ones. It
+is still freed when nothing refers to it any more. What refers to itself in a circle, as all that
 belongs to a tab does, would stay: so every few minutes one search goes through everything again.
 """
 
+import asyncio
 import gc
 import time
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 
+# what Streamlit is told where the server searches by itself
+NO_COLLECTION_AFTER_RUN = {"runner.postScriptGC": False}
+COLLECTION_S = 5.0  # between two searches
 LONG_S = 0.02  # of a processor: some hundred thousand objects
 EVERYTHING_S = 300  # between two searches through all there is, a few tenths of a second each
 
 _started_s = 0.0
 _everything_s = time.monotonic()
+
+
+@asynccontextmanager
+async def collect_periodically() -> AsyncGenerator[None, None]:
+    """Looks for garbage every COLLECTION_S as long as the server runs."""
+    collections = asyncio.create_task(_collect_forever())
+    try:
+        yield
+    finally:
+        collections.cancel()
+
+
+async def _collect_forever() -> None:
+    while True:
+        await asyncio.sleep(COLLECTION_S)
+        if any(gc.get_count()[1:]):  # else there is hardly an object more than before
+            gc.collect()
 
 
 def freeze_survivors() -> None:

@@ -11,7 +11,8 @@ import ipaddress
 import os
 import socket
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,7 @@ from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse
 from starlette.websockets import WebSocketClose
 
-from kafkaviz.app import class_start
+from kafkaviz.app import class_start, gc_tuning
 from kafkaviz.app.class_feed import ClassFeed
 from kafkaviz.app.compression import StaticCompression
 from kafkaviz.app.state import access
@@ -133,6 +134,16 @@ def environment_options(environment: Mapping[str, str]) -> dict[str, object]:
     }
 
 
+@asynccontextmanager
+async def while_running(app: object) -> AsyncGenerator[None, None]:
+    """What goes on beside the pages: the search for garbage, and the class of `--class`."""
+    async with AsyncExitStack() as stack:
+        await stack.enter_async_context(gc_tuning.collect_periodically())
+        if os.environ.get(access.CLASS):
+            await stack.enter_async_context(class_start.open_class(app))
+        yield
+
+
 def main(arguments: Sequence[str]) -> None:
     """Serves app.py until it is stopped.
 
@@ -148,14 +159,13 @@ def main(arguments: Sequence[str]) -> None:
     ]
     port = {"server.port": int(arguments[0])} if arguments else {}
     options = environment_options(os.environ)
-    opens_class = bool(os.environ.get(access.CLASS))
-    app = st.App(
-        APP, middleware=middleware, lifespan=class_start.open_class if opens_class else None
-    )
+    app = st.App(APP, middleware=middleware, lifespan=while_running)
     # what is printed has the addresses that matter, and a browser that opens by itself has no chair
+    opens_class = bool(os.environ.get(access.CLASS))
     quiet = {"logger.hideWelcomeMessage": True, "server.headless": True} if opens_class else {}
     # the file's list of hosts is for who runs app.py with Streamlit's own command
-    app.run(config={"server.allowedHosts": ["*"], **options, **quiet, **port})
+    fixed = {"server.allowedHosts": ["*"], **gc_tuning.NO_COLLECTION_AFTER_RUN}
+    app.run(config={**fixed, **options, **quiet, **port})
 
 
 if __name__ == "__main__":

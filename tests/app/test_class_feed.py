@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import time
 from concurrent.futures import ThreadPoolExecutor
+from threading import Thread
 
 import pytest
 
@@ -16,7 +18,6 @@ def rooms(monkeypatch):
     rooms = ClassRooms()
     monkeypatch.setattr(class_feed, "ROOMS", rooms)
     monkeypatch.setattr(class_feed, "WAIT_S", 0.2)
-    monkeypatch.setattr(class_feed, "LOOK_S", 0.01)
     monkeypatch.setattr(ClassFeed, "is_served", False)
     return rooms
 
@@ -61,6 +62,29 @@ def test_a_seat_hears_of_the_next_step(rooms):
     query = f"code={room.code}&revision={room.position.revision}"
     answer = ask(query, token, lambda: room.show(("time", 1)))
     assert answer == (200, {"revision": 1})
+
+
+def test_a_step_of_another_thread_is_heard_of_at_once(rooms, monkeypatch):
+    """As the script of a teacher's page runs in one; nobody waits for the request's end."""
+    monkeypatch.setattr(class_feed, "WAIT_S", 60)
+    room = rooms.open()
+    token = room.take_seat().token
+    teacher = Thread(target=room.show, args=(("time", 1),))
+    start = time.monotonic()
+    answer = ask(f"code={room.code}&revision=0", token, teacher.start)
+    assert answer == (200, {"revision": 1})
+    assert time.monotonic() - start < 30
+    assert not room._watchers
+
+
+def test_what_a_browser_has_missed_it_hears_at_once(rooms, monkeypatch):
+    """The class went on between two of its requests."""
+    monkeypatch.setattr(class_feed, "WAIT_S", 60)
+    room = rooms.open()
+    room.show(("time", 1))
+    start = time.monotonic()
+    assert ask(f"code={room.code}&revision=0", room.secret) == (200, {"revision": 1})
+    assert time.monotonic() - start < 30
 
 
 def test_a_wait_has_an_end(rooms):

@@ -69,6 +69,27 @@ def test_a_code_is_found_as_people_type_it(rooms):
     assert rooms.find("none") is None
 
 
+def test_who_watches_a_room_is_told_of_each_revision(room):
+    """A step, what is revealed, the end: nothing else, and nothing once they look away."""
+    revisions = []
+    with room.watched(lambda: revisions.append(room.position.revision)):
+        for show in (room.show, room.reveal, room.show, room.reveal):
+            show(STEP)
+        room.take_seat()
+        room.show(("time", 2))
+        room.close()
+    room.show(STEP)
+    assert revisions == [2, 3, 4]
+
+
+def test_who_watches_a_room_knows_its_end(rooms, room):
+    """It is closed when they are told."""
+    is_closed = []
+    with room.watched(lambda: is_closed.append(room.is_closed)):
+        rooms.close(room)
+    assert is_closed == [True]
+
+
 def test_two_teachers_have_two_rooms(rooms):
     """The secret of one opens nothing in the other."""
     room, other = rooms.open(), rooms.open()

@@ -2,12 +2,15 @@
 it.
 """
 
+import asyncio
 import gc
 import time
 import weakref
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+import streamlit as st
 
 from kafkaviz.app import gc_tuning
 
@@ -78,3 +81,47 @@ def test_a_circle_that_was_left_out_is_found_later(monkeypatch):
     )
     gc.collect()
     assert reference() is None and gc.get_freeze_count() > 10_000
+
+
+def searches_of_a_server(searches: list[None]) -> tuple[int, int]:
+    """How many it made while it ran, and how many after its end."""
+
+    async def serve() -> int:
+        async with gc_tuning.collect_periodically():
+            await asyncio.sleep(0.3)
+        count = len(searches)
+        await asyncio.sleep(0.1)
+        return count
+
+    with ThreadPoolExecutor() as threads:  # a browser keeps an event loop in the tests' own
+        count = threads.submit(asyncio.run, serve()).result()
+    return count, len(searches) - count
+
+
+@pytest.fixture
+def searches(monkeypatch: pytest.MonkeyPatch) -> list[None]:
+    """An item for each search that a server makes; it looks whether to every hundredth second."""
+    searches: list[None] = []
+    monkeypatch.setattr(gc_tuning, "COLLECTION_S", 0.01)
+    monkeypatch.setattr(gc, "collect", lambda: searches.append(None))
+    return searches
+
+
+def test_a_server_searches_now_and_then_until_it_ends(searches, monkeypatch):
+    """Whatever ran meanwhile."""
+    monkeypatch.setattr(gc, "get_count", lambda: (12, 1, 0))
+    count, later_count = searches_of_a_server(searches)
+    assert count > 1
+    assert later_count == 0
+
+
+def test_a_server_that_does_nothing_searches_nothing(searches, monkeypatch):
+    """A few objects more are no reason."""
+    monkeypatch.setattr(gc, "get_count", lambda: (600, 0, 0))
+    assert searches_of_a_server(searches) == (0, 0)
+
+
+def test_streamlit_knows_the_option_that_ends_its_own_searches():
+    """It is none that Streamlit documents."""
+    (option,) = gc_tuning.NO_COLLECTION_AFTER_RUN
+    assert st.get_option(option) is True

@@ -14,7 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from kafkaviz.app import server as app_server
 from kafkaviz.app.server import FrameGuard, HostCheck, environment_options, host_names
+from kafkaviz.app.state.class_room import ClassRooms
 
 HANDSHAKE = (
     "GET /_stcore/stream HTTP/1.1",
@@ -124,6 +126,40 @@ def test_settings_of_the_environment_reach_the_server():
     options = {"server.address": "0.0.0.0", "server.maxUploadSize": 0}
     assert environment_options(environment) == options
     assert environment_options({"STREAMLIT_SERVER_ADDRESS": ""}) == {}
+
+
+def test_the_server_searches_for_garbage_in_place_of_streamlit(monkeypatch):
+    """After each run of a page it would go through all there is."""
+    configs, lifespans = [], []
+
+    class App:
+        def __init__(self, *_: object, lifespan: object, **__: object) -> None:
+            lifespans.append(lifespan)
+
+        def run(self, config: dict[str, object]) -> None:
+            configs.append(config)
+
+    monkeypatch.setattr(app_server.st, "App", App)
+    monkeypatch.setattr(sys, "argv", [])
+    app_server.main(["8600"])
+    assert configs[0]["runner.postScriptGC"] is False and configs[0]["server.port"] == 8600
+    assert lifespans == [app_server.while_running]
+
+
+@pytest.mark.parametrize("language", ["", "en"])
+def test_what_goes_on_beside_the_pages(language, monkeypatch, capsys):
+    """The search for garbage as long as the server runs, and with --class the class."""
+    monkeypatch.setenv(app_server.access.CLASS, language)
+    monkeypatch.setattr(app_server.class_start, "ROOMS", ClassRooms())
+
+    async def serve() -> list[str]:
+        async with app_server.while_running(None):
+            return [str(task.get_coro()) for task in asyncio.all_tasks()]
+
+    with ThreadPoolExecutor() as threads:
+        tasks = threads.submit(asyncio.run, serve()).result()
+    assert any("_collect_forever" in task for task in tasks)
+    assert ("Class " in capsys.readouterr().out) == bool(language)
 
 
 def _status(address: str, **headers: str) -> int:

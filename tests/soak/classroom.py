@@ -231,6 +231,7 @@ class Course:
     full_bytes: int  # at the end of the class
     processor_share: float  # of one core, while it went on
     idle_share: float  # of one core, while all were there and did nothing
+    learners_share: float  # of one core, of this process, which plays the learners' browsers
 
 
 def teach(address: str, process: int, seats: int, steps: int) -> Course:
@@ -252,12 +253,16 @@ def teach(address: str, process: int, seats: int, steps: int) -> Course:
     idle_share = _processor_share(process, lambda: time.sleep(5))
     lead = partial(_lead, process, teacher, learners, latencies.work)
     taught = lambda: [_step(teacher, learners, lead, latencies) for _ in range(steps)]  # noqa: E731
+    learners_before, start = time.process_time(), time.monotonic()
     processor_share = _processor_share(process, taught)
+    learners_share = (time.process_time() - learners_before) / (time.monotonic() - start)
     full_bytes = resident_bytes(process)
     assert not any(tab.exceptions for tab in (teacher, *learners))
     for tab in (teacher, *learners):
         tab.close()
-    return Course(latencies, steps, empty_bytes, full_bytes, processor_share, idle_share)
+    return Course(
+        latencies, steps, empty_bytes, full_bytes, processor_share, idle_share, learners_share
+    )
 
 
 def _step(
@@ -361,7 +366,8 @@ def main() -> int:
     print(
         f"{seats} learners, {steps} steps: server {course.empty_bytes / MIB:.0f} MiB before, "
         f"{course.full_bytes / MIB:.0f} MiB at the end; {course.idle_share:.0%} of a core while "
-        f"nobody moves, {course.processor_share:.0%} while the class goes on"
+        f"nobody moves, {course.processor_share:.0%} while the class goes on, and "
+        f"{course.learners_share:.0%} for the learners' own side"
     )
     return 1 if course.latencies.slow() else 0
 

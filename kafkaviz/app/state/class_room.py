@@ -20,7 +20,8 @@ import secrets
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
@@ -142,6 +143,7 @@ class ClassRoom:
         self._seats: dict[str, Seat] = {}
         self._revealed_steps: set[StepKey] = set()
         self._heard_at = self._step_since = clock()
+        self._watchers: list[Callable[[], object]] = []
 
     # ---- who is there
 
@@ -195,13 +197,13 @@ class ClassRoom:
         with self._lock:
             self._seats.clear()
             self._revealed_steps.clear()
-            self.position = ClassPosition(revision=self.position.revision + 1)
+            self._move(ClassPosition())
 
     def close(self) -> None:
         """Ends the class: whoever still has this room sees that it is closed."""
         with self._lock:
-            self.clear()
             self.is_closed = True
+            self.clear()
 
     @property
     def has_seats(self) -> bool:
@@ -219,7 +221,7 @@ class ClassRoom:
                 for seat in self._seats.values():
                     seat.has_raised_hand = False
             if (step, track) != (self.position.step, self.position.track):
-                self.position = ClassPosition(step, track, self.position.revision + 1)
+                self._move(ClassPosition(step, track))
             return self.position
 
     def reveal(self, step: StepKey) -> None:
@@ -228,11 +230,28 @@ class ClassRoom:
             self._hear()
             if step not in self._revealed_steps and len(self._revealed_steps) < MAX_ANSWERS:
                 self._revealed_steps.add(step)
-                self.position = replace(self.position, revision=self.position.revision + 1)
+                self._move(self.position)
 
     def is_revealed(self, step: StepKey) -> bool:
         """Whether the class has seen the answers of a step."""
         return step in self._revealed_steps
+
+    @contextmanager
+    def watched(self, watcher: Callable[[], object]) -> Generator[None, None, None]:
+        """Calls a watcher at each new revision, in the thread of whoever makes it."""
+        with self._lock:
+            self._watchers.append(watcher)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._watchers.remove(watcher)
+
+    def _move(self, position: ClassPosition) -> None:
+        """Makes a position the next revision, and tells who watches."""
+        self.position = replace(position, revision=self.position.revision + 1)
+        for watcher in self._watchers:
+            watcher()
 
     # ---- what is answered
 

@@ -27,11 +27,10 @@ def language() -> str:
     """
     if get_script_run_ctx() is None:
         return _later_language.get()
-    languages = (
-        st.session_state.get(page_state.SESSION_LANGUAGE),
-        st.query_params.get(page_state.LANGUAGE),
-    )
-    return next((code for code in languages if code in messages.LANGUAGES), messages.ENGLISH)
+    code = st.session_state.get(page_state.SESSION_LANGUAGE)
+    if code not in messages.LANGUAGES:  # asked for each sentence: the address has it but at first
+        code = st.query_params.get(page_state.LANGUAGE)
+    return code if code in messages.LANGUAGES else messages.ENGLISH
 
 
 def sync_address() -> None:

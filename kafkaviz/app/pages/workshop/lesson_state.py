@@ -279,7 +279,8 @@ def position_text(lessons: Sequence[Lesson], position: LessonPosition) -> str:
 
 def _step_keys(lessons: Sequence[Lesson]) -> list[tuple[int, int]]:
     """All steps of the track in order: the lesson's number from 0, and the step's from 1."""
-    return [(number, part) for number, lesson in enumerate(lessons) for part in parts(lesson)]
+    name = track()
+    return [(number, part) for number, lesson in enumerate(lessons) for part in parts(lesson, name)]
 
 
 def letter(block: LessonBlock, name: str, part: int) -> str | None:

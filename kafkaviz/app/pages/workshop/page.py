@@ -263,19 +263,10 @@ def _render_lesson_strip(lessons: Sequence[Lesson], position: LessonPosition) ->
             parts = lesson_state.parts(lesson)
             if not parts:
                 continue
-            kind = (
-                "on"
-                if number == position.number
-                else "done"
-                if lesson_state.is_done(lesson)
-                else "todo"
-            )
+            is_done = lesson_state.is_done(lesson)
+            kind = "on" if number == position.number else "done" if is_done else "todo"
             with st.container(key=f"kv_lesson_{kind}_{number}"):
-                label = (
-                    f"✓ {lesson.short}"
-                    if kind != "todo" and lesson_state.is_done(lesson)
-                    else lesson.short
-                )
+                label = f"✓ {lesson.short}" if is_done else lesson.short
                 st.button(
                     elements.escape_markdown(label),
                     type="tertiary",

@@ -192,7 +192,8 @@ def _progress(lessons: Sequence[Lesson]) -> None:
     question_keys = [
         question_key for lesson in lessons for question_key in lesson_state.questions(lesson)
     ]
-    answer_count = sum(question_key in lesson_state.answers() for question_key in question_keys)
+    answer_letters = lesson_state.answers()
+    answer_count = sum(question_key in answer_letters for question_key in question_keys)
     st.html(
         '<span class="kv-sm kv-fnt">'
         f"{escape(say('workshop.progress', done=answer_count, count=len(question_keys)))}</span>",

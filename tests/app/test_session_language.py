@@ -1,0 +1,37 @@
+"""Which language a page is in: the session's, or that of the address it began with."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from kafkaviz.app.state import page_state, session_language
+
+
+class _Address(dict):
+    """The parameters of an address, which counts how often it is asked."""
+
+    count = 0
+
+    def get(self, *arguments):
+        self.count += 1
+        return super().get(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("of_session", "of_address", "expected", "count"),
+    [
+        ("zh", "en", "zh", 0),
+        (None, "zh", "zh", 1),
+        (None, "xx", "en", 1),
+        ("xx", "zh", "zh", 1),
+        (None, None, "en", 1),
+    ],
+)
+def test_the_session_leads(of_session, of_address, expected, count, monkeypatch):
+    """The address, which takes Streamlit longer, is asked where the session has none alone."""
+    address = _Address({page_state.LANGUAGE: of_address})
+    state = {page_state.SESSION_LANGUAGE: of_session}
+    streamlit = SimpleNamespace(session_state=state, query_params=address)
+    monkeypatch.setattr(session_language, "st", streamlit)
+    monkeypatch.setattr(session_language, "get_script_run_ctx", object)
+    assert (session_language.language(), address.count) == (expected, count)
