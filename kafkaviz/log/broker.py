@@ -232,7 +232,11 @@ def _read_checkpoints(root: Path, problems: list[Problem]) -> dict[str, dict]:
 
 def _read_offsets(path: Path, problems: list[Problem]) -> dict:
     try:
-        return checkpoint.parse_offsets(file.read_text(path)) if file.is_there(path) else {}
+        return (
+            checkpoint.parse_offsets(file.read(path, limit_bytes=file.TEXT_BYTES))
+            if file.is_there(path)
+            else {}
+        )
     except KafkavizError as fault:
         problems.append(Problem.from_fault(path, fault))
         return {}

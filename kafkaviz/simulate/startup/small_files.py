@@ -1,8 +1,8 @@
 """The two small files of a partition directory that a start reads, and what Kafka throws at faults.
 
 As LeaderEpochCheckpointFile and PartitionMetadataFile of Kafka 4.3.1. An I/O error of either takes
-the complete log directory offline; a partition.metadata without its two lines, or with an id that
-is none, ends the start with another exception.
+the complete log directory offline; an epoch that is no number, a partition.metadata without its
+two lines or with an id that is none end the start with another exception.
 """
 
 import base64
@@ -25,6 +25,8 @@ def leader_epochs_fault(data: bytes, path: str) -> BrokerException | None:
     """What reading leader-epoch-checkpoint throws, or None."""
     try:
         checkpoint.parse_leader_epochs(data)
+    except checkpoint.UncaughtRefusal as refusal:
+        return BrokerException(*refusal.exception)
     except CorruptBytes:
         return BrokerException(STORAGE, f"Error while reading checkpoint file {path}")
     return None
@@ -35,7 +37,11 @@ def partition_metadata_fault(data: bytes, path: str) -> BrokerException | None:
 
     Neither the names before the colons nor a version from 0 on matter.
     """
-    values = [_value(line.decode("utf-8", "replace")) for line in data.splitlines()[:2]]
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return _unreadable(path)
+    values = [_value(line.decode()) for line in data.splitlines()[:2]]
     if not values:
         return NULL_POINTER
     version = values[0]
