@@ -7,7 +7,7 @@ import argparse
 from pathlib import Path
 
 from kafkaviz.cli.common import output
-from kafkaviz.cli.common.options import add_setting_option
+from kafkaviz.cli.common.options import add_json_option, add_setting_option
 from kafkaviz.cli.common.progress import ProgressLine
 from kafkaviz.messages import say
 
@@ -67,7 +67,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         default="error",
         help="the least severity of exit status 1 (default: error)",
     )
-    parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
+    add_json_option(parser)
     parser.set_defaults(run=run)
 
 
