@@ -7,6 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from kafkaviz.app import lessons
 from kafkaviz.app.class_feed import ClassFeed
+from kafkaviz.app.frontend.teacher import FOLLOWER
 from kafkaviz.app.lessons.live import break_it
 from kafkaviz.app.state import class_seat, page_state
 from kafkaviz.app.state.class_room import MAX_ROOMS, MAX_SEATS, ClassRooms
@@ -68,6 +69,22 @@ def test_learners_go_where_the_teacher_goes():
     press_button(teacher, "kv_next")
     assert heading(again(learner)) == "What the entry says"
     assert query_value(learner, "track") == "short"
+
+
+def test_windows_of_a_teacher_follow_the_class():
+    """And not each other: without a class they tell each other where they are."""
+
+    def components(at: AppTest) -> set[str]:
+        return {element.key for element in at.get("bidi_component")}
+
+    assert FOLLOWER in components(open_page("workshop", lesson="last-offset", at="1"))
+    first = taught(lesson="last-offset", at="1")
+    assert FOLLOWER not in components(first)
+    second = open_page("workshop", **{"class": query_value(first, page_state.CLASS)}, notes="1")
+    second.session_state[page_state.CLASS_TOKENS] = first.session_state[page_state.CLASS_TOKENS]
+    press_button(first, "kv_next")
+    assert query_value(again(second), page_state.PART) == "2"
+    assert FOLLOWER not in components(second)
 
 
 def test_a_learner_breaks_a_copy_while_others_go_on(monkeypatch):

@@ -112,8 +112,13 @@ def _render_class(position: LessonPosition) -> None:
 
 
 def _follow(position: LessonPosition) -> None:
-    """Goes where the teacher's other window went."""
-    teacher.follow(lesson_state.step_name(position), lesson_state.open_named_step)
+    """Goes where the teacher's other window went.
+
+    In a class both windows follow its room instead: a message that came late would lead the class
+    back.
+    """
+    if not class_seat.is_teacher():
+        teacher.follow(lesson_state.step_name(position), lesson_state.open_named_step)
 
 
 @cache
