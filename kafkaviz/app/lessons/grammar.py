@@ -32,6 +32,7 @@ NAME = re.compile(r"([a-z0-9]+(?:-[a-z0-9]+)*)\.([a-z]{2})\.md")
 FILE_BYTES = 1 << 18
 DEFAULT_ORDER = 1000  # the order of a lesson that says none
 
+LETTERS = "abcdefgh"  # of the choices of a question
 SHORT = "short"  # the track of a session that has half of the time
 
 Parse = Callable[[str], Any]

@@ -9,10 +9,10 @@ import json
 
 from kafkaviz import __version__
 from kafkaviz.app.lessons import tasks
-from kafkaviz.app.lessons.grammar import Lesson, LessonBlock, LessonStep, NoValue
+from kafkaviz.app.lessons.grammar import LETTERS, Lesson, LessonBlock, LessonStep, NoValue
 from kafkaviz.app.lessons.kinds import KINDS
 from kafkaviz.app.lessons.live import LIVE
-from kafkaviz.app.pages.workshop.lesson_state import LETTERS, choices
+from kafkaviz.app.pages.workshop.lesson_state import choices
 from kafkaviz.app.pages.workshop.questions import choice_label
 from kafkaviz.app.takeaway.capture import Group, capture
 from kafkaviz.app.takeaway.markdown import inline_html

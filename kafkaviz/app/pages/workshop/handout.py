@@ -12,10 +12,10 @@ import streamlit as st
 from kafkaviz.app.frontend.print_page import print_page
 from kafkaviz.app.frontend.teacher import session_clock
 from kafkaviz.app.lessons import exercise_text, tasks
-from kafkaviz.app.lessons.grammar import Lesson, LessonBlock, LessonStep, NoValue
+from kafkaviz.app.lessons.grammar import LETTERS, Lesson, LessonBlock, LessonStep, NoValue
 from kafkaviz.app.lessons.live import LIVE
 from kafkaviz.app.pages.workshop import lesson_state
-from kafkaviz.app.pages.workshop.lesson_state import LETTERS, LessonPosition
+from kafkaviz.app.pages.workshop.lesson_state import LessonPosition
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.tables import table
 from kafkaviz.errors import KafkavizError

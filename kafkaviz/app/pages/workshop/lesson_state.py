@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from kafkaviz.app.lessons.grammar import SHORT, Lesson, LessonBlock, LessonStep
+from kafkaviz.app.lessons.grammar import LETTERS, SHORT, Lesson, LessonBlock, LessonStep
 from kafkaviz.app.lessons.live.break_it import LabAnswer
 from kafkaviz.app.state import class_seat, page_state
 from kafkaviz.app.state.class_room import MAX_ANSWERS, SOLVED
@@ -25,7 +25,6 @@ from kafkaviz.messages import say
 ANSWER = re.compile(r"([a-z0-9-]{1,60})\.(\d{1,2})([a-hx])")
 LAB_ANSWER = re.compile(r"([a-z0-9-]{1,60})~(\d)~(\d{1,9})([a-e])([a-e])")
 RESETS = "kv_resets"  # how often this session has forgotten all answers
-LETTERS = "abcdefgh"
 SESSION_PARAMETERS = (
     page_state.LESSON,
     page_state.PART,

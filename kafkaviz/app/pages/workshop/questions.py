@@ -9,9 +9,9 @@ from typing import Any
 import streamlit as st
 
 from kafkaviz.app.lessons import exercise, exercise_text, tasks
-from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
+from kafkaviz.app.lessons.grammar import LETTERS, LessonBlock, NoValue
 from kafkaviz.app.pages.workshop import lesson_state
-from kafkaviz.app.pages.workshop.lesson_state import LETTERS, LessonPosition
+from kafkaviz.app.pages.workshop.lesson_state import LessonPosition
 from kafkaviz.app.state import class_room, class_seat, page_state
 from kafkaviz.app.widgets import class_bar, elements
 from kafkaviz.errors import KafkavizError
