@@ -109,6 +109,11 @@ class LessonBlock:
     def __hash__(self) -> int:
         return hash((self.kind, self.lines))
 
+    @property
+    def choices(self) -> list[tuple[str, bool]]:
+        """Those of a question in the order they are written, each beside whether it is right."""
+        return [(text, key == "right") for key, text in self.lines if key in ("choice", "right")]
+
 
 @dataclass(frozen=True)
 class LessonStep:

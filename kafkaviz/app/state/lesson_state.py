@@ -288,7 +288,7 @@ def letter(block: LessonBlock, name: str, part: int) -> str | None:
         None where none was, or one that it does not have.
     """
     choice = answers().get((name, part, False))
-    return choice if choice and choice in LETTERS[: len(choices(block))] else None
+    return choice if choice and choice in LETTERS[: len(block.choices)] else None
 
 
 def is_answered(position: LessonPosition) -> bool:
@@ -309,11 +309,6 @@ def is_solved(position: LessonPosition) -> bool:
     """Whether the task of the step is solved, or was revealed to the class."""
     is_revealed = class_seat.is_revealed((position.lesson.name, position.part))
     return bool(is_revealed) or (position.lesson.name, position.part, True) in answers()
-
-
-def choices(block: LessonBlock) -> list[tuple[str, bool]]:
-    """The choices of a question in the order they are written, each beside whether it is right."""
-    return [(text, key == "right") for key, text in block.lines if key in ("choice", "right")]
 
 
 def questions(lesson: Lesson) -> list[tuple[str, int, bool]]:
