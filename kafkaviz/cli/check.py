@@ -76,10 +76,10 @@ def run(args: argparse.Namespace) -> int:
     from kafkaviz.analysis.health.broker_health import check
     from kafkaviz.analysis.health.health_object import as_object
     from kafkaviz.analysis.inference.version import assume_release
-    from kafkaviz.analysis.lookup.paths import open_directory
+    from kafkaviz.log.broker import open_broker
     from kafkaviz.log.settings import open_settings
 
-    broker = open_directory(args.path)
+    broker = open_broker(args.path)
     settings = (
         open_settings(
             broker, assume_release(broker, args.kafka_version).version, dict(args.overrides)
