@@ -43,7 +43,29 @@ EPOCHS = (  # of leader-epoch-checkpoint: headings, fields that are no number, n
     *(b"0\n1\n-1 0\n", b"0\n1\n0 -1\n", b"0\n2\n-1 0\nx 0\n", b"0\n2\n0 0\n-1 5\n"),
     *(b"+0\n+1\n+0 +0\n", b"-0\n1\n0 0\n", b"0\r1\r\n0 0", b"0\n2\n1 5\n0 9\n"),
 )
-METADATA = (  # of partition.metadata: bytes that are no UTF-8
+IDS = (  # of a topic: characters that are no base64, wrong padding, other lengths
+    *(
+        "",
+        "A",
+        "=",
+        "AA",
+        "AAA",
+        "AAAAA",
+        "AA=",
+        "AA==",
+        "AAA=",
+        "AAA==",
+        "AA===",
+        "AAAA=",
+        "A=",
+        "=",
+    ),
+    *("\u00e4", "AA\u00e4A", "\u6f22\u5b57", "AkXz OiIERbadGF", "AkXz+iIERb/dGF_c6qNvhw", "AA=A"),
+    *("AkXzOiIERbadGF_c6qNvhw==", "AkXzOiIERbadGF_c6qNvhw=", "AkXzOiIERbadGF_c6qNvhwA"),
+    *("AkXzOiIERbadGF_c6qNvhx", "AkXzOiIERbadGF_c6qNvhwAA", "AkXzOiIERbadGF_c6qNvhwAAA"),
+)
+METADATA = (  # of partition.metadata: bytes that are no UTF-8, and ids
+    *(f"version: 0\ntopic_id: {topic_id}".encode() for topic_id in IDS),
     b"version: \xff\ntopic_id: AkXzOiIERbadGF_c6qNvhw",
     b"version: 0\ntopic_id: \xff",
     b"\xff",
