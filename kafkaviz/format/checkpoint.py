@@ -355,7 +355,8 @@ def _int(digits: str, bits: int) -> int:
     Raises:
         ValueError: the digits, which are no number, or one that is too large.
     """
-    significant = re.sub(r"(?<![^+-])0+(?=\d)", "", digits)  # Python reads 4300 digits at the most
+    # Python reads 4300 digits at the most, of which the first may be zeros
+    significant = re.sub(r"^([+-]?)0+(?=\d)", r"\1", digits)
     is_number = _NUMBER.fullmatch(digits) and len(significant) <= LONG_CHARACTERS
     number = int(significant) if is_number else None
     if number is None or not -(1 << bits - 1) <= number < 1 << bits - 1:
