@@ -1,5 +1,7 @@
 """A server of the app and a Chromium before it, for the pictures of the documentation and for the
 tests that click.
+
+It is here because nobody imports tests/, as tests/test_floors.py says.
 """
 
 import os

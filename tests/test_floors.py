@@ -48,7 +48,9 @@ FOLDER_STRANGERS = (
     ("kafkaviz.app.frontend", "kafkaviz.app.pages"),
     ("kafkaviz.app.lessons", "kafkaviz.app.pages"),
     ("kafkaviz.app.state", "kafkaviz.app.pages"),
+    ("kafkaviz.app.takeaway", "kafkaviz.app.pages"),
     ("kafkaviz.app.widgets", "kafkaviz.app.pages"),
+    ("kafkaviz.app.widgets", "kafkaviz.app.takeaway"),
 )
 # what lessons know all the same, and why
 LESSONS_KNOW = {
@@ -225,6 +227,8 @@ def test_no_line_climbs():
         ("kafkaviz.analysis.checks.segment", "from kafkaviz.analysis import health", 1),
         ("kafkaviz.app.lessons.tasks", "from kafkaviz.app.pages.rolls import page", 1),
         ("kafkaviz.app.state.choice", "from kafkaviz.app.pages.lookup import controls", 1),
+        ("kafkaviz.app.takeaway.handouts", "from kafkaviz.app.pages.workshop import step", 1),
+        ("kafkaviz.app.widgets.glossary_view", "from kafkaviz.app import takeaway", 1),
         ("kafkaviz.figures.theme", "from kafkaviz.pipeline.catalog.catalog import read", 1),
         ("kafkaviz.app.state.page_location", "from kafkaviz.cli import app", 1),
         ("kafkaviz.cli.app", "import kafkaviz.app.frame", 1),

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kafkaviz.cli.common import output
+from kafkaviz.cli.common.options import add_json_option
 from kafkaviz.messages import say
 
 EPILOG = """\
@@ -43,7 +44,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         type=Path,
         help="a folder on the disk that is meant (default: the cache)",
     )
-    parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
+    add_json_option(parser)
     parser.set_defaults(run=run)
 
 

@@ -7,7 +7,7 @@ import argparse
 from pathlib import Path
 
 from kafkaviz.cli.common import output
-from kafkaviz.cli.common.options import add_setting_option
+from kafkaviz.cli.common.options import add_json_option, add_setting_option
 from kafkaviz.cli.common.progress import ProgressLine
 from kafkaviz.messages import say
 
@@ -67,7 +67,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         default="error",
         help="the least severity of exit status 1 (default: error)",
     )
-    parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
+    add_json_option(parser)
     parser.set_defaults(run=run)
 
 
@@ -76,10 +76,10 @@ def run(args: argparse.Namespace) -> int:
     from kafkaviz.analysis.health.broker_health import check
     from kafkaviz.analysis.health.health_object import as_object
     from kafkaviz.analysis.inference.version import assume_release
-    from kafkaviz.analysis.lookup.paths import open_directory
+    from kafkaviz.log.broker import open_broker
     from kafkaviz.log.settings import open_settings
 
-    broker = open_directory(args.path)
+    broker = open_broker(args.path)
     settings = (
         open_settings(
             broker, assume_release(broker, args.kafka_version).version, dict(args.overrides)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NoReturn, cast
 
 from kafkaviz.cli import INTERRUPTED
 from kafkaviz.cli.common import output
+from kafkaviz.cli.common.options import add_json_option
 from kafkaviz.cli.common.progress import ProgressLine
 from kafkaviz.messages import message, say
 
@@ -68,7 +69,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         action="store_false",
         help="check nothing: read the batches and indexes alone",
     )
-    parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
+    add_json_option(parser)
     parser.set_defaults(run=run)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from kafkaviz.cli.common import output
-from kafkaviz.cli.common.options import resolve_release
+from kafkaviz.cli.common.options import add_json_option, resolve_release
 from kafkaviz.messages import message, render, say
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         action="store_true",
         help="read the bytes as they lie there, whatever a start would do to them",
     )
-    parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
+    add_json_option(parser)
     parser.set_defaults(run=run)
 
 

@@ -9,7 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafkaviz.cli.common import output
-from kafkaviz.cli.common.options import add_setting_option, parse_folder, resolve_release
+from kafkaviz.cli.common.options import (
+    add_json_option,
+    add_setting_option,
+    parse_folder,
+    resolve_release,
+)
 from kafkaviz.messages import message, say
 
 if TYPE_CHECKING:
@@ -64,7 +69,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         metavar="V",
         help="the release that recovers (default: by the directory's traces)",
     )
-    parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
+    add_json_option(parser)
     parser.set_defaults(run=run)
 
 

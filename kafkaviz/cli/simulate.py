@@ -10,7 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafkaviz.cli.common import output
-from kafkaviz.cli.common.options import add_setting_option, parse_folder, resolve_release
+from kafkaviz.cli.common.options import (
+    add_json_option,
+    add_setting_option,
+    parse_folder,
+    resolve_release,
+)
 from kafkaviz.messages import message, say
 
 if TYPE_CHECKING:
@@ -101,7 +106,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         action="store_true",
         help="append as time passes, until the workload or Ctrl-C ends it",
     )
-    parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
+    add_json_option(parser)
     parser.set_defaults(run=run)
 
 

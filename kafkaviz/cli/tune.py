@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from kafkaviz.cli.common import output
-from kafkaviz.cli.common.options import add_setting_option, parse_setting
+from kafkaviz.cli.common.options import add_json_option, add_setting_option, parse_setting
 from kafkaviz.cli.common.progress import ProgressLine
 from kafkaviz.messages import message, say
 
@@ -127,7 +127,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         metavar="V",
         help="the release (default: by the directory's traces, or the workload's)",
     )
-    parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
+    add_json_option(parser)
     parser.set_defaults(run=run)
 
 

@@ -11,6 +11,8 @@ import plotly.graph_objects as go
 from kafkaviz.figures.tokens import LIGHT_DARK, MODES, colours
 
 _TEMPLATE = (Path(__file__).parent / "plotly-template.json").read_text(encoding="utf-8")
+# an axis without a line, and not to be dragged; what names it stands in the chart
+PLAIN_AXIS = {"showline": False, "zeroline": False, "fixedrange": True, "title": None}
 
 
 @cache
@@ -40,4 +42,19 @@ def axis_name(text: str, colours: Mapping[str, str], shift_px: int = -23) -> dic
         "showarrow": False,
         "text": text,
         "font": {"size": 12, "color": colours["ink_3"]},
+    }
+
+
+def outside_ticks(colours: Mapping[str, str]) -> dict:
+    """What an axis has that is marked by ticks below it."""
+    return {"ticks": "outside", "ticklen": 5, "tickcolor": colours["line"], "showgrid": False}
+
+
+def grid_lines(colours: Mapping[str, str]) -> dict:
+    """What an axis has that is marked by lines through the chart."""
+    return {
+        "ticks": "",
+        "ticklabelstandoff": 8,
+        "showgrid": True,
+        "gridcolor": colours["line"],
     }

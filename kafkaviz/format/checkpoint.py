@@ -13,13 +13,15 @@ from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
 from kafkaviz.errors import CorruptBytes
-from kafkaviz.messages import message, verbatim
+from kafkaviz.messages import Message, message, verbatim
 from kafkaviz.units import excerpt
 
 VERSION = 0
+LONG_CHARACTERS = 20  # of the least long: a sign and 19 digits
+ILLEGAL_ARGUMENT = "java.lang.IllegalArgumentException"
 _SPACE = re.compile("[ \t\n\x0b\f\r]+")  # Java's \s: Python's would split at Unicode spaces too
 _COLON = re.compile(":[ \t\n\x0b\f\r]+")
-_NUMBER = re.compile("[+-]?[0-9]+")
+_NUMBER = re.compile(r"[+-]?\d+")  # Unicode's decimal digits, as Java's parseInt and parseLong
 _LINE_END = re.compile(b"\r\n|\n|\r")
 _KEY = re.compile(r"(?:\\.|[^\\=: \t\f])*")
 _SEPARATOR = re.compile(r"[ \t\f]*[=:]?[ \t\f]*")
@@ -37,6 +39,22 @@ _QUORUM_FIELDS = {  # of quorum-state, by data version; fields that are not name
     1: {"leaderId": int, "leaderEpoch": int, "votedId": int, "votedDirectoryId": str},
 }
 EntryT = TypeVar("EntryT")
+
+
+class UncaughtRefusal(CorruptBytes):
+    """A checkpoint that ends a start: Kafka throws what nobody catches, not an I/O error.
+
+    Attributes:
+        exception: the class and the message of what Kafka 4.3 throws.
+    """
+
+    def __init__(self, position: int, what: Message, exception: tuple[str, str]) -> None:
+        super().__init__(position, what)
+        self.exception = exception
+
+    def __reduce__(self) -> tuple:
+        """Pickled as its arguments, so that it can cross processes."""
+        return type(self), (self.position, self.what, self.exception)
 
 
 @dataclass(frozen=True)
@@ -97,8 +115,21 @@ def parse_leader_epochs(text: str | bytes) -> list[tuple[int, int]]:
     Raises:
         CorruptBytes: a version, line or count is wrong; CheckpointFile in Kafka 4.3 refuses the
             file.
+        UncaughtRefusal: a field is no number, or a number is negative; CheckpointFile or
+            LeaderEpochFileCache then ends the start.
     """
-    return _entries(text, 2, lambda epoch, start_offset: (_int(epoch, 32), _int(start_offset, 64)))
+    data = _bytes(text)
+    entries = _entries(
+        data, 2, lambda epoch, start_offset: (_int(epoch, 32), _int(start_offset, 64))
+    )
+    for (position, _), (epoch, start_offset) in zip(list(_lines(data))[2:], entries, strict=True):
+        if min(epoch, start_offset) < 0:
+            refusal = (
+                "Received invalid partition leader epoch entry "
+                f"EpochEntry[epoch={epoch}, startOffset={start_offset}]"
+            )
+            raise UncaughtRefusal(position, verbatim(refusal), (ILLEGAL_ARGUMENT, refusal))
+    return entries
 
 
 def parse_properties(text: str | bytes) -> dict[str, str]:
@@ -246,16 +277,32 @@ def _json_object(data: bytes) -> dict:
 
 
 def _entries(text: str | bytes, fields: int, entry: Callable[..., EntryT]) -> list[EntryT]:
-    """The entries of a checkpoint, each built from the fields of its line."""
+    """The entries of a checkpoint, each built from the fields of its line.
+
+    A file that ends behind its version has none.
+
+    Raises:
+        CorruptBytes: a line, the version or the count is wrong, or the bytes are no UTF-8.
+        UncaughtRefusal: a field is no number, or the count is negative.
+    """
     data = _bytes(text)
-    if not data:
+    try:
+        data.decode()
+    except UnicodeDecodeError as fault:
+        raise CorruptBytes(fault.start, verbatim("Malformed UTF-8 in checkpoint file")) from fault
+    lines = list(_lines(data))
+    if not lines:
         return []
-    lines = [*_lines(data), (len(data), "")]
-    version = _entry(lines[0], 1, lambda number: _int(number, 32))
+    version = _heading(lines[0])
     if version != VERSION:
         raise CorruptBytes(0, verbatim(f"Unrecognized version of the checkpoint file: {version}"))
-    count = _entry(lines[1], 1, lambda number: _int(number, 32))
-    entries = [_entry(line, fields, entry) for line in lines[2:-1]]
+    if len(lines) == 1:
+        return []
+    count = _heading(lines[1])
+    if count < 0:
+        refusal = f"Illegal Capacity: {count}"
+        raise UncaughtRefusal(lines[1][0], verbatim(refusal), (ILLEGAL_ARGUMENT, refusal))
+    entries = [_entry(line, fields, entry) for line in lines[2:]]
     if len(entries) != count:
         raise CorruptBytes(
             lines[1][0],
@@ -264,18 +311,40 @@ def _entries(text: str | bytes, fields: int, entry: Callable[..., EntryT]) -> li
     return entries
 
 
+def _heading(line: tuple[int, str]) -> int:
+    """The number that a line is, with nothing beside it.
+
+    Raises:
+        CorruptBytes: it is none.
+    """
+    position, content = line
+    with suppress(ValueError):
+        return _int(content, 32)
+    raise _malformed(position, content)
+
+
 def _entry(line: tuple[int, str], fields: int, entry: Callable[..., EntryT]) -> EntryT:
     """Builds an entry from a line's fields.
 
     Raises:
-        CorruptBytes: there are more or fewer fields, or one is no number.
+        CorruptBytes: there are more or fewer fields.
+        UncaughtRefusal: one is no number.
     """
     position, content = line
     parts = _SPACE.split(content.rstrip(" \t\n\x0b\f\r"))
-    if len(parts) == fields:
-        with suppress(ValueError):
-            return entry(*parts)
-    raise CorruptBytes(
+    if len(parts) != fields:
+        raise _malformed(position, content)
+    try:
+        return entry(*parts)
+    except ValueError as fault:
+        digits = excerpt(str(fault))
+        exception = ("java.lang.NumberFormatException", f'For input string: "{digits}"')
+        what = _malformed(position, content).what
+        raise UncaughtRefusal(position, what, exception) from fault
+
+
+def _malformed(position: int, content: str) -> CorruptBytes:
+    return CorruptBytes(
         position, verbatim(f"Malformed line in checkpoint file: {excerpt(content)!r}")
     )
 
@@ -284,9 +353,12 @@ def _int(digits: str, bits: int) -> int:
     """A decimal number as Java's parseInt or parseLong reads it.
 
     Raises:
-        ValueError: the digits are no number, or one that is too large.
+        ValueError: the digits, which are no number, or one that is too large.
     """
-    number = int(digits) if _NUMBER.fullmatch(digits) else None
+    # Python reads 4300 digits at the most, of which the first may be zeros
+    significant = re.sub(r"^([+-]?)0+(?=\d)", r"\1", digits)
+    is_number = _NUMBER.fullmatch(digits) and len(significant) <= LONG_CHARACTERS
+    number = int(significant) if is_number else None
     if number is None or not -(1 << bits - 1) <= number < 1 << bits - 1:
         raise ValueError(digits)
     return number

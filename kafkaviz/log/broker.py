@@ -108,15 +108,20 @@ class Broker:
 
 
 def open_broker(path: Path | str) -> Broker:
-    """A broker directory, an archive of one, or a single partition directory.
+    """A broker directory, a single partition directory, or an archive of either.
 
-    Only names, sizes and small files are read.
+    An archive that holds one partition and no file of a broker is that partition alone, as its
+    directory is. A path may also lead to a partition in an archive. Only names, sizes and small
+    files are read.
     """
     source = file.absolute_path(path)
     root = archive.unpack_if_archive(source)
     if is_partition(root):
         return _open_lone_partition(source, root)
     directories, problems = _partition_directories(root)
+    is_archive = archive.is_archive(source) and source.is_file()
+    if is_archive and len(directories) == 1 and not own_files(root):
+        return _open_lone_partition(source, root / next(iter(directories)))
     offsets = _read_checkpoints(root, problems)
     partitions = [
         _open_partition(root / name, partition_name, offsets, problems)
@@ -232,7 +237,11 @@ def _read_checkpoints(root: Path, problems: list[Problem]) -> dict[str, dict]:
 
 def _read_offsets(path: Path, problems: list[Problem]) -> dict:
     try:
-        return checkpoint.parse_offsets(file.read_text(path)) if file.is_there(path) else {}
+        return (
+            checkpoint.parse_offsets(file.read(path, limit_bytes=file.TEXT_BYTES))
+            if file.is_there(path)
+            else {}
+        )
     except KafkavizError as fault:
         problems.append(Problem.from_fault(path, fault))
         return {}

@@ -4,16 +4,13 @@ What is wrong, what the start will do, and what keeps each segment.
 """
 
 from collections.abc import Iterator
-from contextlib import suppress
 
 from kafkaviz import units
 from kafkaviz.analysis.checks.plan import is_lone
 from kafkaviz.analysis.findings.finding import ERROR
-from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.health import checkup, checkup_tables
 from kafkaviz.figures.health.checkup import FindingItem, FindingMember, HexDump, RecoveryStrip
 from kafkaviz.figures.health.checkup_tables import HealthTable
-from kafkaviz.log import file
 from kafkaviz.messages import message, say
 from kafkaviz.report.html import Html, ReportSection, details, join, mark, mono, note, table, tag
 from kafkaviz.report.subject import Subject
@@ -53,34 +50,9 @@ def view(subject: Subject) -> checkup.HealthView:
 
     Bytes that can be a record's content stay away unless records were asked for.
     """
-    broker, health = subject.broker, subject.health
-    segments = (
-        (partition.directory, segment)
-        for partition in broker.partitions
-        for segment in partition.segments
-    )
-    logs = {
-        (directory, segment.base_offset): segment.log.size_bytes
-        for directory, segment in segments
-        if segment.log
-    }
-
-    def read(name: str, position: int, length: int) -> bytes:
-        if subject.samples is None and not _is_index(name):
-            return b""
-        with suppress(KafkavizError):
-            return file.read(broker.path / name, position, length)
-        return b""
-
-    return checkup.view(
-        health.findings,
-        health.restart,
-        logs,
-        read_bytes=read,
-        logs=len(broker.partitions),
-        log_retention=health.retention,
-        is_left_known=broker.shutdown_state != "unknown",
-        release=health.version.version,
+    shows_records = subject.samples is not None
+    return checkup.health_view(
+        subject.health, may_show=lambda name: shows_records or _is_index(name)
     )
 
 

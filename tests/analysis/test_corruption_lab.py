@@ -18,6 +18,7 @@ from kafkaviz.format import txn_index
 from kafkaviz.format.batch import CRC_START, HEADER_BYTES, is_control
 from kafkaviz.format.walk import walk
 from kafkaviz.log.broker import open_broker
+from kafkaviz.messages import message
 from kafkaviz.units import file_stem
 from tests.analysis.lab import CRC_AT, PARTITIONS, Lab
 
@@ -1003,6 +1004,32 @@ def test_no_time_is_no_newest_record(clean, tmp_path):
         "00000000000000000000.log",
     )
     assert missing.message["written"] > YEAR_2000_MS
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "consequence"),
+    [
+        ("leader-epoch-checkpoint", b"nothing", "consequence.directory_offline"),
+        ("leader-epoch-checkpoint", b"0\n1\nx 0\n", "consequence.ends_start"),
+        ("partition.metadata", b"nothing", "consequence.directory_offline"),
+        ("partition.metadata", b"version: 0\n", "consequence.ends_start"),
+        (
+            "partition.metadata",
+            b"version: 7\nid: AkXzOiIERbadGF_c6qNvhw",
+            "consequence.values_read",
+        ),
+    ],
+)
+def test_what_kafka_does_with_a_small_file(name, data, consequence, clean, tmp_path):
+    """Some faults take the log directory offline, others end the start."""
+    lab = Lab(clean, tmp_path / "kafka", [PLAIN])
+    lab.write(lab.path / PLAIN / name, data)
+    consequences = {
+        finding.consequence
+        for finding in check(open_broker(lab.path)).findings
+        if finding.code in ("leader-epoch-bad", "partition-metadata-bad")
+    }
+    assert consequences == {message(consequence)}
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -2,9 +2,11 @@
 its UnifiedLog and read as its consumer reads.
 """
 
+import gc
 import gzip
 import hashlib
 import json
+import weakref
 from pathlib import Path
 
 import pytest
@@ -220,3 +222,15 @@ def test_a_lower_key_is_harmless_within_its_batch(place, read, copies):
 def test_a_limit_that_has_room_lets_the_broker_start(place, outcome, copies):
     """Five entries of 12 bytes are in the active time index: 8 × 7 bytes have room for four."""
     assert run_trial(copies["rolls"], FAULTS["limit"], place).start is outcome
+
+
+def test_a_copy_is_kept_by_nobody_but_its_owner(copies):
+    """What a client gets of it is, until it goes; a copy has the bytes of a whole log."""
+    name = copies["batches"].name("index")
+    copy = copies["batches"].with_files({name: copies["batches"].content("index")})
+    trials = [run_trial(copy, FAULTS["bit"], byte) for byte in (0, 20)]
+    assert trials[0].expected_reading is trials[1].expected_reading
+    copy_reference = weakref.ref(copy)
+    del copy, trials
+    gc.collect()
+    assert copy_reference() is None

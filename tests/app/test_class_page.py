@@ -3,12 +3,14 @@
 import re
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from kafkaviz.app import lessons
 from kafkaviz.app.class_feed import ClassFeed
+from kafkaviz.app.frontend.teacher import FOLLOWER
 from kafkaviz.app.lessons.live import break_it
-from kafkaviz.app.state import class_seat, page_state
+from kafkaviz.app.state import access, class_seat, page_state
 from kafkaviz.app.state.class_room import MAX_ROOMS, MAX_SEATS, ClassRooms
 from kafkaviz.app.widgets import class_bar
 from tests.support.pages import assert_no_exception, open_page, page_html, press_button, query_value
@@ -68,6 +70,40 @@ def test_learners_go_where_the_teacher_goes():
     press_button(teacher, "kv_next")
     assert heading(again(learner)) == "What the entry says"
     assert query_value(learner, "track") == "short"
+
+
+@pytest.mark.parametrize(
+    ("address", "url", "may_teach"),
+    [
+        (None, "http://127.0.0.1:8501/workshop", True),
+        ("192.168.1.30", "http://192.168.1.20:8501/workshop", False),
+        (None, "https://class.example.com/workshop", False),  # behind a proxy of this machine
+    ],
+)
+def test_learners_are_not_offered_to_teach(monkeypatch, address, url, may_teach):
+    """Of a server that was started for a class; of another one everybody is."""
+    monkeypatch.setattr(type(st.context), "ip_address", property(lambda _context: address))
+    monkeypatch.setattr(type(st.context), "url", property(lambda _context: url))
+    assert {"kv_class_join", "kv_class_teach"} <= keys(open_page("workshop"))
+    monkeypatch.setenv(access.CLASS, "en")
+    served_keys = keys(open_page("workshop"))
+    assert "kv_class_join" in served_keys and ("kv_class_teach" in served_keys) == may_teach
+
+
+def test_windows_of_a_teacher_follow_the_class():
+    """And not each other: without a class they tell each other where they are."""
+
+    def components(at: AppTest) -> set[str]:
+        return {element.key for element in at.get("bidi_component")}
+
+    assert FOLLOWER in components(open_page("workshop", lesson="last-offset", at="1"))
+    first = taught(lesson="last-offset", at="1")
+    assert FOLLOWER not in components(first)
+    second = open_page("workshop", **{"class": query_value(first, page_state.CLASS)}, notes="1")
+    second.session_state[page_state.CLASS_TOKENS] = first.session_state[page_state.CLASS_TOKENS]
+    press_button(first, "kv_next")
+    assert query_value(again(second), page_state.PART) == "2"
+    assert FOLLOWER not in components(second)
 
 
 def test_a_learner_breaks_a_copy_while_others_go_on(monkeypatch):

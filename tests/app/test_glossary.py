@@ -7,7 +7,7 @@ import pytest
 from kafkaviz.app import lessons
 from kafkaviz.app.frame import PAGES
 from kafkaviz.app.lessons.glossary import TERMS, GlossaryTerm, matching_terms, taught_terms
-from kafkaviz.app.takeaway.markdown import inline_html
+from kafkaviz.app.lessons.markdown import inline_html
 from kafkaviz.messages import LANGUAGES, speaking, text_in
 from tests.support.pages import open_page, page_html, query_value
 

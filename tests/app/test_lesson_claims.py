@@ -21,7 +21,6 @@ from kafkaviz.app.lessons.live import (
     index_comparison,
     setting_names,
 )
-from kafkaviz.app.pages.workshop import lesson_state
 from kafkaviz.binary.file_view import in_memory
 from kafkaviz.figures.lookup import skip_list
 from kafkaviz.figures.tuning import index_size_curve
@@ -61,7 +60,7 @@ def step(name: str, number: int, spoken: str) -> LessonStep:
 def right(name: str, number: int, spoken: str) -> str:
     """The right choice of a step's question."""
     (question,) = step(name, number, spoken).blocks("predict")
-    return next(text for text, is_right in lesson_state.choices(question) if is_right)
+    return next(text for text, is_right in question.choices if is_right)
 
 
 def prose(name: str, number: int, spoken: str) -> str:

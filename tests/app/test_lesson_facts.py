@@ -15,7 +15,6 @@ from kafkaviz.analysis.health import broker_health
 from kafkaviz.app import lessons
 from kafkaviz.app.lessons.grammar import LessonBlock, LessonStep
 from kafkaviz.app.lessons.live import LIVE
-from kafkaviz.app.pages.workshop import lesson_state
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.settings import open_settings
 
@@ -86,9 +85,7 @@ def test_the_lesson_on_time_says_what_retention_does(spoken):
     ) == (retention_days, idle_days)
     states = [segment.state for segment in LIVE["retention"].make(retention).segments]
     assert states == ["time"] * 4  # all of them, the active one too
-    choices = [
-        (is_right, "retention.ms" in text) for text, is_right in lesson_state.choices(prediction)
-    ]
+    choices = [(is_right, "retention.ms" in text) for text, is_right in prediction.choices]
     assert (
         choices.count((True, True)) == 1
         and (True, False) not in choices

@@ -13,6 +13,7 @@ from kafkaviz.app import lessons
 from kafkaviz.app.frontend import DrawnComponent
 from kafkaviz.app.lessons.grammar import Lesson
 from kafkaviz.app.lessons.live import LIVE
+from kafkaviz.app.lessons.markdown import to_html
 from kafkaviz.app.state import session_language
 from kafkaviz.app.takeaway import HandoutEdition, files, handouts, notebook
 from kafkaviz.app.takeaway.capture import (
@@ -24,7 +25,6 @@ from kafkaviz.app.takeaway.capture import (
     walk,
 )
 from kafkaviz.app.takeaway.lesson_page import lesson_page
-from kafkaviz.app.takeaway.markdown import to_html
 from kafkaviz.app.takeaway.page_file import PageFile
 from kafkaviz.messages import LANGUAGES, speaking, text_in
 

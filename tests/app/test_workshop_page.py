@@ -14,7 +14,6 @@ from kafkaviz.app.lessons import exercise as ceiling
 from kafkaviz.app.lessons import tasks
 from kafkaviz.app.lessons.grammar import LessonBlock
 from kafkaviz.app.lessons.live import LIVE
-from kafkaviz.app.pages.workshop import lesson_state
 from kafkaviz.messages import text_in
 from tests.app.lesson_text import GOOD
 from tests.support.pages import ROOT, assert_no_exception, open_page, page_html, query_value
@@ -358,9 +357,9 @@ def answers_of(block: LessonBlock, language: str) -> list[str]:
     what they count.
     """
     if block.kind == "predict":
-        text = "".join(plain(text) for text, is_right in lesson_state.choices(block) if is_right)
+        text = "".join(plain(text) for text, is_right in block.choices if is_right)
         others = plain(block["ask"]) + "".join(
-            text for text, is_right in lesson_state.choices(block) if not is_right
+            text for text, is_right in block.choices if not is_right
         )
         is_long = len(text) > 8  # a single word of the subject tells nothing
         return [re.escape(text)] * is_long + [

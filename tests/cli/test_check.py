@@ -6,7 +6,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tarfile
 from pathlib import Path
 
 import pytest
@@ -231,24 +230,6 @@ def test_each_step_of_the_start_names_its_file_and_a_failing_one_its_exception(
     assert all(
         step["error"] is step["way_out"] is None for step in steps if step["action"] != "fail"
     )
-
-
-def test_an_archive_of_one_partition_is_what_its_directory_is(clean, tmp_path, capsys):
-    """And so is one of several that the path names, in the archive as beside it."""
-    for name in ("orders-0", "nulls-0"):
-        shutil.copytree(clean / name, tmp_path / "lone" / name)
-    for packed, partitions in (("one.tar.gz", ("orders-0",)), ("two.tar", ("orders-0", "nulls-0"))):
-        with tarfile.open(tmp_path / packed, "w:gz" if packed.endswith("gz") else "w") as archive:
-            for name in partitions:
-                archive.add(tmp_path / "lone" / name, name)
-    reports = []
-    for path in ("lone/orders-0", "one.tar.gz", "two.tar/orders-0"):
-        assert main(["check", str(tmp_path / path), "--json"]) == 0
-        reports.append(json.loads(capsys.readouterr().out))
-        assert reports[-1].pop("directory") == str(tmp_path / path)
-    assert reports[0] == reports[1] == reports[2] and reports[0]["counts"]["error"] == 0
-    assert main(["check", str(tmp_path / "two.tar" / "payments-0")]) == 2
-    assert "holds nothing of that name" in capsys.readouterr().err
 
 
 def test_a_setting_that_the_directory_does_not_tell_is_typed(clean, capsys):

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kafkaviz.analysis.tuning import index_size
+from kafkaviz.analysis.tuning import index_size, segment_rounds
 from kafkaviz.analysis.tuning.index_size import IndexSizeOutcome
 from kafkaviz.analysis.tuning.source import open_source
 from kafkaviz.figures.tuning import index_size_curve, index_size_map
@@ -24,7 +24,7 @@ Outcomes = dict[int, tuple[IndexSizeOutcome, ...]]
 def outcomes(clean) -> Outcomes:
     """Of a real log of batches of 119 B, an interval of 150 and 300 B of index."""
     case = open_source(clean / "tiny-index-0").total
-    rounds = index_size.log_rounds(case.logs)
+    rounds = segment_rounds.log_rounds(case.logs)
     sizes = {*index_size.INDEX_SIZES, DEFAULT}
     return {
         interval: index_size.sweep_index_sizes(

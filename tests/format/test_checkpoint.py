@@ -42,8 +42,8 @@ def test_leader_epochs_in_order():
 
 @pytest.mark.parametrize("parse", PARSERS[:2])
 def test_an_empty_checkpoint_has_no_entries(parse):
-    """A file of no bytes and one that counts none."""
-    assert list(parse("")) == list(parse("0\n0\n")) == []
+    """A file of no bytes, one that ends behind its version, and one that counts none."""
+    assert list(parse("")) == list(parse("0\n")) == list(parse("0\n0\n")) == []
 
 
 def test_lines_may_end_as_on_other_systems():
@@ -67,7 +67,10 @@ def test_numbers_may_have_a_sign():
     [
         ("1\n0\n", 0, "Unrecognized version of the checkpoint file: 1"),
         ("x\n0\n", 0, "Malformed line in checkpoint file: 'x'"),
-        ("0", 1, "Malformed line in checkpoint file: ''"),
+        ("0\n\n", 2, "Malformed line in checkpoint file: ''"),
+        ("0 \n0\n", 0, "Malformed line in checkpoint file: '0 '"),
+        ("0\n-1\n", 2, "Illegal Capacity: -1"),
+        (b"0\n1\n\xff 0 1\n", 4, "Malformed UTF-8 in checkpoint file"),
         ("0\nmany\n", 2, "Malformed line in checkpoint file: 'many'"),
         ("0\n1\norders 0\n", 4, "Malformed line in checkpoint file: 'orders 0'"),
         ("0\n1\norders 0 1 2\n", 4, "Malformed line in checkpoint file: 'orders 0 1 2'"),

@@ -1,5 +1,6 @@
-"""python -m tests.kafka.record_faults: breaks the copies of the lessons' labs, lets Kafka 4.3.1 load
-and read them, and writes tests/data/broken_logs.jsonl.gz.
+"""python -m tests.kafka.record_faults: breaks the copies of the lessons' labs, and the small files of
+an empty log, lets Kafka 4.3.1 load and read them, and writes tests/data/broken_logs.jsonl.gz and
+tests/data/small_file_faults.jsonl.
 """
 
 import gzip
@@ -17,15 +18,60 @@ from kafkaviz.analysis.fault_injection.faults import FAULTS, Client
 from kafkaviz.analysis.fault_injection.log_copy import LogCopy, copy_log
 from kafkaviz.analysis.fault_injection.start_trial import RELEASE, run_trial
 from kafkaviz.app import lessons
+from kafkaviz.format import names
 from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import open_broker
+from kafkaviz.units import file_stem
 from tests.kafka.harness import class_path
 
 DATA = Path(__file__).parents[1] / "data" / "broken_logs.jsonl.gz"
+SMALL_FILES = DATA.with_name("small_file_faults.jsonl")
 SAMPLES = Path(__file__).parents[2] / "sample_data"
 PARTS = (0, 0.25, 0.5, 0.75, 1)  # of the places of a fault
 HEADER_PLACES = (0, 5, 7, 8, 11, 12, 15, 16, 17, 20, 21, 23)  # bytes of a batch's header
 NOW_MS = 1_790_000_000_000
+EPOCHS = (  # of leader-epoch-checkpoint: headings, fields that are no number, negative numbers
+    *(b"", b"0\n", b"0", b"junk\n", b"0 \n1\n0 0\n", b"0\n1 \n0 0\n", b"0\n-1\n", b"0\n-1\n0 0\n"),
+    *(b"1\n1\nx 0\n", b"0\nx\n0 0\n", b"0\n2\n0 0\n", b"0\n1\n0 0\n0 0\n", b"0\n0\n\n", b"\n0\n"),
+    *(b"0\n1\nx 0\n", b"0\n1\n0 x\n", b"0\n1\nx y\n", b"0\n2\n0 0\nx 1\n", b"0\n1\n0 0\nx 1\n"),
+    *(b"0\n1\n 0\n", b"0\n1\n 0 0\n", b"0\n1\n0 0 \n", b"0\n1\n0 0 0\n"),
+    *(b"0\n1\n0\n", b"0\n1\n- 0\n"),
+    *(b"0\n1\n2147483648 0\n", b"0\n1\n-2147483649 0\n", b"0\n1\n0 9223372036854775808\n"),
+    *(b"0\n1\n" + b"0" * 5000 + b"7 0\n", b"0\n1\n1.5 0\n", b"0\n1\n0x1 0\n", b"0\n1\n0 5L\n"),
+    *("0\n1\n\u0663 0\n".encode(), "0\n\u0661\n0 0\n".encode(), "0\n1\n0\u00a00\n".encode()),
+    *(b"0\n1\n\xff 0\n", "0\n1\n0 \u00e4\n".encode(), b"0\n1\n\0 0\n", b"0\n1\n0\x0b0\n"),
+    *(b"0\n1\n-1 0\n", b"0\n1\n0 -1\n", b"0\n2\n-1 0\nx 0\n", b"0\n2\n0 0\n-1 5\n"),
+    *(b"+0\n+1\n+0 +0\n", b"-0\n1\n0 0\n", b"0\r1\r\n0 0", b"0\n2\n1 5\n0 9\n"),
+)
+IDS = (  # of a topic: characters that are no base64, wrong padding, other lengths
+    *(
+        "",
+        "A",
+        "=",
+        "AA",
+        "AAA",
+        "AAAAA",
+        "AA=",
+        "AA==",
+        "AAA=",
+        "AAA==",
+        "AA===",
+        "AAAA=",
+        "A=",
+        "=",
+    ),
+    *("\u00e4", "AA\u00e4A", "\u6f22\u5b57", "AkXz OiIERbadGF", "AkXz+iIERb/dGF_c6qNvhw", "AA=A"),
+    *("AkXzOiIERbadGF_c6qNvhw==", "AkXzOiIERbadGF_c6qNvhw=", "AkXzOiIERbadGF_c6qNvhwA"),
+    *("AkXzOiIERbadGF_c6qNvhx", "AkXzOiIERbadGF_c6qNvhwAA", "AkXzOiIERbadGF_c6qNvhwAAA"),
+)
+METADATA = (  # of partition.metadata: bytes that are no UTF-8, and ids
+    *(f"version: 0\ntopic_id: {topic_id}".encode() for topic_id in IDS),
+    b"version: \xff\ntopic_id: AkXzOiIERbadGF_c6qNvhw",
+    b"version: 0\ntopic_id: \xff",
+    b"\xff",
+    b"version: 0\n\xfftopic_id: AkXzOiIERbadGF_c6qNvhw",
+    b"version: 0\ntopic_id: AkXzOiIERbadGF_c6qNvhw\n\xff",
+)
 
 
 def places(copy: LogCopy, fault: str) -> list[int]:
@@ -62,11 +108,41 @@ def main() -> int:
     ) as kafka:
         for line, copy in questions():
             lines.append(line | _ask(kafka, copy, line["fault"], line["place"]))
+        small_files = [
+            {"file": name, "hex": data.hex(), "error": _ask_small(kafka, name, data)}
+            for name, contents in (
+                (names.LEADER_EPOCHS, EPOCHS),
+                (names.PARTITION_METADATA, METADATA),
+            )
+            for data in contents
+        ]
         kafka.stdin.close()
-    text = "".join(f"{json.dumps(line)}\n" for line in lines)
-    DATA.write_bytes(gzip.compress(text.encode(), mtime=0))
-    print(f"{len(lines)} starts, {DATA.stat().st_size} bytes")
+    DATA.write_bytes(gzip.compress(_as_lines(lines).encode(), mtime=0))
+    SMALL_FILES.write_text(_as_lines(small_files))
+    print(f"{len(lines)} starts, {DATA.stat().st_size} bytes; {len(small_files)} small files")
     return 0
+
+
+def _as_lines(objects: list[dict]) -> str:
+    return "".join(f"{json.dumps(line)}\n" for line in objects)
+
+
+def _answer(kafka: subprocess.Popen, question: dict) -> dict:
+    """What Kafka answers; the question's directory is there until then."""
+    kafka.stdin.write(json.dumps(question) + "\n")
+    kafka.stdin.flush()
+    return json.loads(kafka.stdout.readline())
+
+
+def _ask_small(kafka: subprocess.Popen, name: str, data: bytes) -> dict | None:
+    """What the start of an empty log with this file ends with, or None."""
+    with tempfile.TemporaryDirectory() as folder:
+        directory = Path(folder) / "t-0"
+        directory.mkdir()
+        (directory / f"{file_stem(0)}.log").touch()
+        (directory / name).write_bytes(data)
+        question = {"dir": str(directory), "settings": {}, "recovery_point": 0, "log_start": 0}
+        return _answer(kafka, question | {"clean": True, "now": NOW_MS}).get("error")
 
 
 def _ask(kafka: subprocess.Popen, copy: LogCopy, fault: str, place: int) -> dict:
@@ -91,9 +167,7 @@ def _ask(kafka: subprocess.Popen, copy: LogCopy, fault: str, place: int) -> dict
             "timestamp": trial.timestamp_ms if trial.client is Client.TIMESTAMP else None,
             "now": NOW_MS,
         }
-        kafka.stdin.write(json.dumps(question) + "\n")
-        kafka.stdin.flush()
-        answer = json.loads(kafka.stdout.readline())
+        answer = _answer(kafka, question)
         if "error" in answer:
             return {"error": answer["error"]}
         answer["files"] = {

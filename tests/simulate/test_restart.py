@@ -32,6 +32,7 @@ KAFKA_4_3_1 = release_behaviour((4, 3, 1))
 DATA = Path(__file__).parents[1] / "data" / "restarts.jsonl.gz"
 with gzip.open(DATA, "rt") as file:
     RECORDED = [json.loads(line) for line in file]
+SMALL_FILES = DATA.with_name("small_file_faults.jsonl")
 
 
 def changed(files: dict[str, bytes], changes: list[list]) -> dict[str, bytes]:
@@ -139,6 +140,19 @@ def test_a_load_does_what_kafkas_loader_did(line, request):
     assert {step.action for step in steps} <= set(ACTIONS) and {
         step.cause for step in steps
     } <= CAUSES.keys()
+
+
+@all_cases(
+    "line", map(json.loads, SMALL_FILES.read_text().splitlines()), ids=lambda line: line["hex"][:40]
+)
+def test_a_small_file_ends_a_start_as_in_kafka(line):
+    """By the exception that Kafka 4.3.1 threw, or not at all."""
+    files = (in_memory(f"{0:020d}.log", b""), in_memory(line["file"], bytes.fromhex(line["hex"])))
+    steps = LogLoader(
+        StoredLog("<DIR>/t-0", files, IndexConfig()), clean=True, behaviour=KAFKA_4_3_1
+    ).run()
+    error = line["error"] and f"{line['error']['class']}: {line['error']['message']}"
+    assert [step.error for step in steps if step.action == "fail"] == ([error] if error else [])
 
 
 def test_the_recorded_loads_cover_what_a_load_can_do(clean, damaged):

@@ -124,6 +124,13 @@ def findings_by_run(
     ]
 
 
+def describe_slots(first: int, last: int) -> Message:
+    """A run of slots: slot 5, or slots 5 to 8."""
+    if first == last:
+        return message("finding.slot", slot=first)
+    return message("finding.slots", first=first, last=last)
+
+
 def with_more_places(finding_text: Message, count: int) -> Message:
     """The same, with how many runs are not listed."""
     return message("finding.more_places", finding=finding_text, n=count) if count else finding_text

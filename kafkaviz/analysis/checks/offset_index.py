@@ -16,6 +16,7 @@ from kafkaviz import versions
 from kafkaviz.analysis.checks.facts import (
     UNFLUSHED_TRIM,
     PartitionFacts,
+    describe_slots,
     findings_by_run,
     with_more_places,
 )
@@ -244,15 +245,10 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
         evidence = Evidence(
             found_text, expected, self._digits(int(entry["offset"]), int(entry["position"])), digits
         )
-        slots_text = (
-            message("finding.slot", slot=first)
-            if first == last
-            else message("finding.slots", first=first, last=last)
-        )
         text = with_more_places(
             message(
                 "finding.entry_said_at",
-                slots=slots_text,
+                slots=describe_slots(first, last),
                 offset=int(entry["offset"]),
                 byte=int(entry["position"]),
                 problem=problem,

@@ -233,7 +233,7 @@ def compacted_partitions(broker: Broker) -> frozenset[tuple[str, int]]:
     path = broker.path / CLEANER_CHECKPOINT
     try:
         return (
-            frozenset(checkpoint.parse_offsets(file.read_text(path)))
+            frozenset(checkpoint.parse_offsets(file.read(path, limit_bytes=file.TEXT_BYTES)))
             if file.is_there(path)
             else frozenset()
         )

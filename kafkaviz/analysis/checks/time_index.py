@@ -13,6 +13,7 @@ import numpy as np
 from kafkaviz.analysis.checks.facts import (
     UNFLUSHED_TRIM,
     PartitionFacts,
+    describe_slots,
     findings_by_run,
     with_more_places,
 )
@@ -245,15 +246,10 @@ class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
             "timeindex-timestamp-mismatch": message("finding.time_of_no_batch"),
             "timeindex-max-missed": message("finding.newer_batch_before"),
         }[code]
-        slots_text = (
-            message("finding.slot", slot=first)
-            if first == last
-            else message("finding.slots", first=first, last=last)
-        )
         text = with_more_places(
             message(
                 "finding.entry_said_of",
-                slots=slots_text,
+                slots=describe_slots(first, last),
                 offset=int(entry["offset"]),
                 moment=int(entry["timestamp_ms"]),
                 problem=problem,

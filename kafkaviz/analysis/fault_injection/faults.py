@@ -1,4 +1,4 @@
-"""Faults that a copy of a log is damaged with, each at a place that can be chosen.
+"""Faults that a copy of a log is damaged with, at a byte or a slot, or by a number.
 
     FAULTS["bit"].damage(copy, 130)     bit 4 of byte 130 of a batch in the middle of the segment
     FAULTS["index-cut"].damage(copy, 3) the .index without its last three bytes
@@ -69,8 +69,8 @@ class Fault:
     """A way to damage a copy.
 
     Attributes:
-        damage: (copy, place) -> the damage.
-        places: what can be chosen for a copy; one place where nothing can.
+        damage: (copy, one of its places) -> the damage.
+        places: the bytes, slots or numbers that can be chosen for a copy; one where nothing can.
         initial: which of the places comes first, as a part of all.
         has_kill: whether the broker is killed before, not stopped cleanly.
         client: who reads the log then.
@@ -132,8 +132,8 @@ def _batch_bytes(copy: LogCopy) -> range:
     return range(int(_middle_batch(copy)["size_bytes"]))
 
 
-def _flip_bit(copy: LogCopy, place: int) -> Damage:
-    position = int(_middle_batch(copy)["position"]) + place
+def _flip_bit(copy: LogCopy, byte: int) -> Damage:
+    position = int(_middle_batch(copy)["position"]) + byte
     data = bytearray(copy.content("log"))
     data[position] ^= BIT
     return _change(copy, "log", bytes(data), position, position + 1)
@@ -144,17 +144,17 @@ def _last_batch_bytes(copy: LogCopy) -> range:
     return range(1, int(copy.batches()["size_bytes"][-1]))
 
 
-def _cut_log(copy: LogCopy, place: int) -> Damage:
+def _cut_log(copy: LogCopy, cut_bytes: int) -> Damage:
     data = copy.content("log")
-    return _change(copy, "log", data[:-place], len(data) - place, len(data))
+    return _change(copy, "log", data[:-cut_bytes], len(data) - cut_bytes, len(data))
 
 
-def _set_clock(copy: LogCopy, place: int) -> Damage:
+def _set_clock(copy: LogCopy, days: int) -> Damage:
     """A batch that says it is of a later day, its checksum right, and the indexes with it."""
     batch, data = _middle_batch(copy), bytearray(copy.content("log"))
     start, stop = int(batch["position"]), int(batch["position"] + batch["size_bytes"])
     for name in ("base_timestamp_ms", "max_timestamp_ms"):
-        _set_field(data, start, name, int(batch[name]) + place * DAY_MS)
+        _set_field(data, start, name, int(batch[name]) + days * DAY_MS)
     _set_field(data, start, "crc", crc32c(bytes(data[start + CRC_START : stop])))
     at = start + field_start(HEADER, "base_timestamp_ms")
     damage = _change(copy, "log", bytes(data), at, at + 2 * np.dtype("i8").itemsize)
@@ -207,48 +207,48 @@ def _change_entries(
     return _change(copy, kind, layout.build(entries), start, stop)
 
 
-def _swap_entries(copy: LogCopy, place: int) -> Damage:
+def _swap_entries(copy: LogCopy, slot: int) -> Damage:
     def change(entries: np.ndarray) -> None:
-        entries[[place, place + 1]] = entries[[place + 1, place]]
+        entries[[slot, slot + 1]] = entries[[slot + 1, slot]]
 
-    return _change_entries(copy, "index", change, place, 2)
+    return _change_entries(copy, "index", change, slot, 2)
 
 
-def _move_position(copy: LogCopy, place: int) -> Damage:
+def _move_position(copy: LogCopy, slot: int) -> Damage:
     """An entry with the position of one that lies behind it."""
 
     def change(entries: np.ndarray) -> None:
-        entries["position"][place] = entries["position"][place + POSITION_SLOTS]
+        entries["position"][slot] = entries["position"][slot + POSITION_SLOTS]
 
-    return _change_entries(copy, "index", change, place, 1)
+    return _change_entries(copy, "index", change, slot, 1)
 
 
-def _lower_key(copy: LogCopy, place: int) -> Damage:
+def _lower_key(copy: LogCopy, records: int) -> Damage:
     """The key of the middle entry so many records lower."""
     middle = len(copy.entries("index")) // 2
 
     def change(entries: np.ndarray) -> None:
-        entries["relative_offset"][middle] -= place
+        entries["relative_offset"][middle] -= records
 
     return _change_entries(copy, "index", change, middle, 1)
 
 
-def _cut_index(copy: LogCopy, place: int) -> Damage:
+def _cut_index(copy: LogCopy, cut_bytes: int) -> Damage:
     data = copy.content("index")
-    return _change(copy, "index", data[:-place], len(data) - place, len(data))
+    return _change(copy, "index", data[:-cut_bytes], len(data) - cut_bytes, len(data))
 
 
-def _pad_index(copy: LogCopy, place: int) -> Damage:
+def _pad_index(copy: LogCopy, padding_bytes: int) -> Damage:
     data = copy.content("index")
-    return _change(copy, "index", data + bytes(place), len(data), len(data))
+    return _change(copy, "index", data + bytes(padding_bytes), len(data), len(data))
 
 
 def _zero_entries(kind: str) -> Callable[[LogCopy, int], Damage]:
     """Zeros from an entry on."""
 
-    def damage(copy: LogCopy, place: int) -> Damage:
+    def damage(copy: LogCopy, slot: int) -> Damage:
         data = copy.content(kind)
-        start = place * INDEXES[kind].ENTRY.itemsize
+        start = slot * INDEXES[kind].ENTRY.itemsize
         zeroed = _change(copy, kind, data[:start] + bytes(len(data) - start), start, len(data))
         return replace(zeroed, target_offset=_last_batch_offset(copy))
 
@@ -259,26 +259,26 @@ def _last_batch_offset(copy: LogCopy) -> int:
     return int(copy.batches()["base_offset"][-1])
 
 
-def _set_file_time(copy: LogCopy, place: int) -> Damage:
+def _set_file_time(copy: LogCopy, days: int) -> Damage:
     """No .timeindex, and a .log that was written so many days later, as a careless copy leaves it.
 
     Where a segment has no time entry, the time of its .log counts.
     """
     damage = _remove("timeindex")(copy, 0)
     log = damage.copy.files[copy.name("log")]
-    late_log = replace(log, modified_ms=log.modified_ms + place * DAY_MS)
+    late_log = replace(log, modified_ms=log.modified_ms + days * DAY_MS)
     files = (late_log, *(file for file in damage.copy.log.files if file.name != log.name))
     late_copy = replace(damage.copy, log=replace(damage.copy.log, files=files))
     return replace(damage, copy=late_copy, target_offset=_next_segment_offset(copy))
 
 
-def _late_entry(copy: LogCopy, place: int) -> Damage:
+def _late_entry(copy: LogCopy, slot: int) -> Damage:
     """A time entry a day later than it was."""
 
     def change(entries: np.ndarray) -> None:
-        entries["timestamp_ms"][place] += DAY_MS
+        entries["timestamp_ms"][slot] += DAY_MS
 
-    damage = _change_entries(copy, "timeindex", change, place, 1)
+    damage = _change_entries(copy, "timeindex", change, slot, 1)
     return replace(damage, target_offset=_last_batch_offset(copy))
 
 
@@ -293,9 +293,9 @@ def _rooms(copy: LogCopy) -> range:
     return range(1, 2 * len(copy.entries("index")) + 1)
 
 
-def _lower_limit(copy: LogCopy, place: int) -> Damage:
+def _lower_limit(copy: LogCopy, entries: int) -> Damage:
     """segment.index.bytes lowered to so many entries of an offset index; no file is changed."""
-    room_bytes = place * INDEXES["index"].ENTRY.itemsize
+    room_bytes = entries * INDEXES["index"].ENTRY.itemsize
     config = replace(copy.log.config, segment_index_bytes=room_bytes)
     return Damage(copy.with_files({}, config=config), copy.log.directory, 0, 0, None, None)
 

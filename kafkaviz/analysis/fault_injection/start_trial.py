@@ -10,7 +10,8 @@ and list-offsets for the clients. Beside them stands what the undamaged copy giv
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import lru_cache
+from threading import Lock
+from weakref import WeakKeyDictionary
 
 from kafkaviz import versions
 from kafkaviz.analysis.fault_injection.faults import Client, Damage, Fault
@@ -27,7 +28,6 @@ from kafkaviz.simulate.startup.restart import Restart, join_steps
 from kafkaviz.simulate.steps import StartupStep
 from kafkaviz.versions import SearchProfile
 
-MAX_READINGS = 32  # of undamaged copies, kept
 RELEASE = "4.3.1"  # whose loader and whose searches are held to Kafka's own classes
 
 
@@ -132,6 +132,13 @@ class InvalidMagic(KafkavizError):
 
     def __reduce__(self) -> tuple:
         return InvalidMagic, (self.magic,)
+
+
+# by copy and by the offset whose time is asked for
+_undamaged_readings: WeakKeyDictionary[
+    LogCopy, dict[int | None, tuple[int | None, ClientReading]]
+] = WeakKeyDictionary()
+_lock = Lock()
 
 
 def run_trial(copy: LogCopy, fault: Fault, place: int) -> StartTrial:
@@ -239,9 +246,21 @@ def _deliver(log_view: LogView, profile: SearchProfile, bounds: Bounds) -> Itera
         offset = batch.last_offset + 1
 
 
-@lru_cache(maxsize=MAX_READINGS)
 def _read_undamaged(copy: LogCopy, target_offset: int | None) -> tuple[int | None, ClientReading]:
-    """The time of the record at an offset, if one is asked for, and what a client gets."""
+    """The time of the record at an offset, if one is asked for, and what a client gets.
+
+    It is kept as long as somebody has the copy, whose bytes nothing here keeps.
+    """
+    with _lock:
+        readings = _undamaged_readings.setdefault(copy, {})
+    if target_offset not in readings:
+        readings[target_offset] = _make_undamaged_reading(copy, target_offset)
+    return readings[target_offset]
+
+
+def _make_undamaged_reading(
+    copy: LogCopy, target_offset: int | None
+) -> tuple[int | None, ClientReading]:
     _, log_view = start(copy)
     if log_view is None:
         return None, ClientReading()

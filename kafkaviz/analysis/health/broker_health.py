@@ -29,7 +29,6 @@ from kafkaviz.analysis.findings.finding import (
     sort_findings,
 )
 from kafkaviz.analysis.inference.version import AssumedRelease
-from kafkaviz.analysis.lookup import paths
 from kafkaviz.analysis.restart import restart_forecast
 from kafkaviz.analysis.restart.next_start import Restart, restart_steps
 from kafkaviz.analysis.restart.restart_forecast import RestartForecast
@@ -37,7 +36,7 @@ from kafkaviz.analysis.retention import policy
 from kafkaviz.analysis.retention.policy import LogRetention
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.names import METADATA_TOPIC
-from kafkaviz.log.broker import Broker
+from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.settings import Settings
 
@@ -103,7 +102,7 @@ def check(
     Of what was opened as one partition, it is that of this partition alone.
 
     Args:
-        broker: as it was opened, or its path, as for lookup.paths.open_directory.
+        broker: as it was opened, or its path, as for log.broker.open_broker.
         version: as for inference.version.assume_release.
         now_ms: the time that counts as now, by default that of the newest .log or checkpoint.
         settings: what each partition's log is run with, by default as the metadata log and a
@@ -111,7 +110,7 @@ def check(
         on_partition: called with each partition before it is read.
     """
     check_plan = plan_check(
-        broker if isinstance(broker, Broker) else paths.open_directory(broker),
+        broker if isinstance(broker, Broker) else open_broker(broker),
         version,
         now_ms,
         partition,

@@ -16,7 +16,7 @@ from kafkaviz.format import names
 from kafkaviz.format.names import PartitionName, SegmentName
 from kafkaviz.log import file
 from kafkaviz.log.archives import archive
-from kafkaviz.log.broker import Broker, open_broker, own_files
+from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.log.partition import Partition, open_partition
 from kafkaviz.messages import Message, message
 from kafkaviz.search.log_view import LogView, SegmentView, view_partition, view_segment
@@ -104,27 +104,6 @@ def open_index(path: Path, version: str, *, as_is: bool = False) -> tuple[str, S
     log = FileView(path.name, 0, lambda: file.reader(path))
     index: dict[str, Any] = {name.kind: file.view(index_info)}
     return partition.directory, SegmentView(name.base_offset, log, **index)
-
-
-def open_directory(path: Path | str) -> Broker:
-    """A broker directory, a partition directory alone, or an archive of either.
-
-    An archive that holds one partition and no file of a broker is that partition alone, as its
-    directory is. A path may also lead to a partition in an archive.
-
-    Raises:
-        CannotOpen: as open_broker.
-    """
-    source, path = file.absolute_path(path), archive.locate(Path(path))
-    broker = open_broker(path)
-    if (
-        archive.is_archive(path)
-        and path.is_file()
-        and len(broker.partitions) == 1
-        and not own_files(broker.path)
-    ):
-        broker = open_broker(broker.partitions[0].path)
-    return replace(broker, source=source)
 
 
 def open_segments(path: Path, advice: Message = ADVICE_LOG) -> tuple[Partition, int | None]:

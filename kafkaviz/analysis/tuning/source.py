@@ -307,11 +307,13 @@ def _split_topic(path: Path) -> tuple[Path, str | None]:
 
 
 def _is_partition(path: Path) -> bool:
-    """Whether a directory or an archive holds one partition's files."""
+    """Whether a directory holds one partition's files, or an archive one partition and no more."""
     if not path.exists():
         return False
     root = archive.unpack_if_archive(path) if archive.is_archive(path) else path
-    return root.is_dir() and any(child.suffix == ".log" for child in root.iterdir())
+    if root.is_dir() and any(child.suffix == ".log" for child in root.iterdir()):
+        return True
+    return archive.is_archive(path) and open_broker(path).is_lone
 
 
 def _open_partition(

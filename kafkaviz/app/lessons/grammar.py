@@ -32,6 +32,7 @@ NAME = re.compile(r"([a-z0-9]+(?:-[a-z0-9]+)*)\.([a-z]{2})\.md")
 FILE_BYTES = 1 << 18
 DEFAULT_ORDER = 1000  # the order of a lesson that says none
 
+LETTERS = "abcdefgh"  # of the choices of a question
 SHORT = "short"  # the track of a session that has half of the time
 
 Parse = Callable[[str], Any]
@@ -107,6 +108,11 @@ class LessonBlock:
 
     def __hash__(self) -> int:
         return hash((self.kind, self.lines))
+
+    @property
+    def choices(self) -> list[tuple[str, bool]]:
+        """Those of a question in the order they are written, each beside whether it is right."""
+        return [(text, key == "right") for key, text in self.lines if key in ("choice", "right")]
 
 
 @dataclass(frozen=True)

@@ -96,6 +96,8 @@ def parse_naturals(text: str) -> tuple[int, ...]:
 
 # a sample directory, its topic-partition, a base offset
 SEGMENT_KEYS = {"data": Key(parse_name), "tp": Key(parse_name), "segment": Key(parse_natural)}
+OFFSET_KEYS = {**SEGMENT_KEYS, "offset": Key(parse_natural)}
+REQUIRED_OFFSET_KEYS = {**SEGMENT_KEYS, "offset": Key(parse_natural, is_required=True)}
 LOOKUP_KEYS = {
     "set": Key(choice_parser(*PRACTICE)),
     **SEGMENT_KEYS,
@@ -125,7 +127,7 @@ TASK_KEYS = {  # what an exercise of each sort must say besides
 
 
 def _figure_kind(
-    about: str, keys: dict[str, Key], *, is_wide: bool = False, setting_key: Key | None = None
+    about: str, keys: dict[str, Key], *, is_wide: bool = True, setting_key: Key | None = None
 ) -> BlockKind:
     return BlockKind(
         about,
@@ -144,90 +146,77 @@ KINDS = MappingProxyType(
                 "set": Key(choice_parser("five", "twenty"), is_required=True),
                 "target": Key(parse_integer, is_required=True),
             },
+            is_wide=False,
         ),
-        "stepper": _figure_kind("a lookup, step by step", LOOKUP_KEYS, is_wide=True),
-        "lanes": _figure_kind("the same search plain and with a warm section", LOOKUP_KEYS),
+        "stepper": _figure_kind("a lookup, step by step", LOOKUP_KEYS),
+        "lanes": _figure_kind(
+            "the same search plain and with a warm section", LOOKUP_KEYS, is_wide=False
+        ),
         "why": _figure_kind(
             "all records by offset and time, and why a timestamp gave this offset",
             LOOKUP_KEYS,
-            is_wide=True,
         ),
         "zigzag": _figure_kind(
             "the timestamps of a real segment around a target, in the order of the log",
             LOOKUP_KEYS,
-            is_wide=True,
         ),
         "own-rule": _figure_kind(
             "the reader's rule for the ceiling, run over a few slots, target by target",
             {"keys": Key(parse_naturals, is_required=True)},
-            is_wide=True,
         ),
         "bytes": _figure_kind(
             "the bytes of a real batch or file, each field named",
             {
-                **SEGMENT_KEYS,
+                **OFFSET_KEYS,
                 "file": Key(parse_name, default=".log"),
-                "offset": Key(parse_natural),
                 "byte": Key(parse_natural),
             },
-            is_wide=True,
         ),
         "ruler": _figure_kind(
             "the three files of a real segment to scale",
-            {**SEGMENT_KEYS, "offset": Key(parse_natural)},
-            is_wide=True,
+            OFFSET_KEYS,
         ),
         "table": _figure_kind(
             "rows of a real segment around an offset",
-            {
-                **SEGMENT_KEYS,
-                "of": Key(choice_parser(*TABLES), is_required=True),
-                "offset": Key(parse_natural),
-            },
-            is_wide=True,
+            {**OFFSET_KEYS, "of": Key(choice_parser(*TABLES), is_required=True)},
         ),
         "file-areas": _figure_kind(
             "the three files of a real segment as areas to scale",
-            {**SEGMENT_KEYS, "offset": Key(parse_natural), "candidates": Key(parse_naturals)},
-            is_wide=True,
+            {**OFFSET_KEYS, "candidates": Key(parse_naturals)},
         ),
         "batch-areas": _figure_kind(
             "batches of a real segment as areas to scale, and which one holds an offset",
-            {**SEGMENT_KEYS, "offset": Key(parse_natural, is_required=True)},
-            is_wide=True,
+            REQUIRED_OFFSET_KEYS,
         ),
         "header-areas": _figure_kind(
             "the header of a real batch beside its records, to scale, and what its checksum covers",
-            {**SEGMENT_KEYS, "offset": Key(parse_natural, is_required=True)},
-            is_wide=True,
+            REQUIRED_OFFSET_KEYS,
         ),
         "segments": _figure_kind(
             "the segments of a real topic-partition, and which one an offset is in",
-            {**SEGMENT_KEYS, "offset": Key(parse_natural)},
+            OFFSET_KEYS,
+            is_wide=False,
         ),
         "skip-list": _figure_kind(
             "the segments of a real topic-partition as a skip list, and the way to an offset",
-            {**SEGMENT_KEYS, "offset": Key(parse_natural, is_required=True)},
+            REQUIRED_OFFSET_KEYS,
+            is_wide=False,
         ),
         "attributes": _figure_kind(
             "the attributes of real batches, bit by bit, and who wrote them",
             {"data": Key(parse_name), "batch": Key(parse_batch, is_repeatable=True)},
-            is_wide=True,
         ),
         "indexes": _figure_kind(
             "the two indexes of a real segment side by side: sizes and rules",
-            {**SEGMENT_KEYS, "offset": Key(parse_natural)},
-            is_wide=True,
+            OFFSET_KEYS,
         ),
         "dump": _figure_kind(
             "what Kafka's dump tool prints of an index of a real segment",
-            {**SEGMENT_KEYS, "offset": Key(parse_natural), "lines": Key(parse_natural, default=6)},
-            is_wide=True,
+            {**OFFSET_KEYS, "lines": Key(parse_natural, default=6)},
         ),
         "growth": _figure_kind(
             "a log that grows, append by append",
             {"story": Key(choice_parser(*STORIES), is_required=True)},
-            is_wide=True,
         ),
         "pages": _figure_kind(
             "which pages of a growing index a search touches, and which had gone cold",
@@ -238,11 +227,11 @@ KINDS = MappingProxyType(
                 "gap": Key(parse_natural, default=4608),
                 "until": Key(parse_natural, default=0),
             },
+            is_wide=False,
         ),
         "tail-pages": _figure_kind(
             "one lookup at the end of an index, page by page",
             {"entries": Key(parse_natural, is_required=True)},
-            is_wide=True,
         ),
         "middles": _figure_kind(
             "the pages that plain bisection reads at the end of an index, at two sizes",
@@ -250,30 +239,25 @@ KINDS = MappingProxyType(
                 "entries": Key(parse_natural, is_required=True),
                 "then": Key(parse_natural, is_required=True),
             },
-            is_wide=True,
         ),
         "rolls": _figure_kind(
             "a simulated log as it fills, and why each segment ended",
             WORKLOAD_KEYS,
-            is_wide=True,
             setting_key=Key(parse_integer),
         ),
         "limits": _figure_kind(
             "which limit ends a segment first, by throughput",
             WORKLOAD_KEYS,
-            is_wide=True,
             setting_key=Key(parse_integer),
         ),
         "race": _figure_kind(
             "one segment of a simulated log on its way to its limits, the first of which ends it",
             {**WORKLOAD_KEYS, "segment": Key(parse_natural, is_required=True)},
-            is_wide=True,
             setting_key=Key(parse_integer),
         ),
         "roll-clock": _figure_kind(
             "a roll by time of a real segment, on the time line of its records",
-            {**SEGMENT_KEYS, "offset": Key(parse_natural)},
-            is_wide=True,
+            OFFSET_KEYS,
         ),
         "retention": _figure_kind(
             (
@@ -285,38 +269,29 @@ KINDS = MappingProxyType(
                 "retention-days": Key(parse_natural, is_required=True),
                 "days": Key(parse_natural, is_required=True),
             },
-            is_wide=True,
         ),
         "findings": _figure_kind(
             "what is wrong in a real directory, and what Kafka does",
             {**SEGMENT_KEYS, "code": Key(parse_name, is_repeatable=True)},
-            is_wide=True,
         ),
         "tuning": _figure_kind(
             (
                 "which headers and which index bytes each interval costs a real topic-partition, "
                 "and what to set"
             ),
-            {
-                **SEGMENT_KEYS,
-                "considered": Key(parse_natural, default=16384),
-            },
-            is_wide=True,
+            {**SEGMENT_KEYS, "considered": Key(parse_natural, default=16384)},
         ),
         "sweep": _figure_kind(
             "what other index intervals would have cost a real log",
-            {**SEGMENT_KEYS, "offset": Key(parse_natural)},
-            is_wide=True,
+            OFFSET_KEYS,
         ),
         "index-size": _figure_kind(
             "what other sizes of an index would do to a real log, alone and with other intervals",
             SEGMENT_KEYS,
-            is_wide=True,
         ),
         "fetch-share": _figure_kind(
             "what looking up takes of an answer, beside sending it",
             SEGMENT_KEYS,
-            is_wide=True,
         ),
         "settings": _figure_kind(
             "what a broker calls a topic's settings, and which name counts",
@@ -324,7 +299,6 @@ KINDS = MappingProxyType(
                 "name": Key(parse_name, is_required=True, is_repeatable=True),
                 "release": Key(parse_release, default=versions.NEWEST),
             },
-            is_wide=True,
         ),
         "predict": BlockKind(
             "a question to answer before going on",

@@ -19,8 +19,10 @@ from kafkaviz.app.lessons.live import block_location, growth_story, roll_simulat
 from kafkaviz.binary import varint
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.figures.stepper import LookupContext
+from kafkaviz.figures.text import roll_text
+from kafkaviz.figures.text.sentence_text import capitalize
 from kafkaviz.format import offset_index, time_index
-from kafkaviz.messages import message
+from kafkaviz.messages import message, say
 from kafkaviz.simulate.lessons import index_keys
 from kafkaviz.simulate.writer.roll_reason import Cause
 
@@ -224,3 +226,12 @@ TASKS: dict[str, Callable[[LessonBlock], LessonTask]] = {
     "entries": _entries,
     "ceiling": _ceiling,
 }
+
+
+def choice_label(word: str) -> str:
+    """A word of a task, yes or a cause, as its reader says it."""
+    if word in (YES, NO):
+        return say(f"workshop.{word}")
+    return capitalize(
+        roll_text.cause_name(next(cause for cause, short in CAUSE_NAMES.items() if short == word))
+    )

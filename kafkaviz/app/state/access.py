@@ -8,6 +8,7 @@ import json
 import os
 from contextlib import suppress
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import streamlit as st
 
@@ -151,6 +152,19 @@ def is_reached_by_others() -> bool:
     if not st.runtime.exists():  # nobody listens
         return False
     return not is_own_machine(st.get_option("server.address") or "")
+
+
+def may_open_class() -> bool:
+    """Whether this visitor may open a class.
+
+    Of a server that was started for one, who sits at its machine: learners are let in to join. It
+    is no wall, a browser may say what it likes.
+    """
+    if not os.environ.get(CLASS):
+        return True
+    host = urlsplit(st.context.url or "").hostname
+    addresses = filter(None, (st.context.ip_address, host))
+    return all(map(is_own_machine, addresses))
 
 
 def is_own_machine(host: str) -> bool:

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from kafkaviz.app import lessons as lesson_files
 from kafkaviz.app.lessons.grammar import Lesson
-from kafkaviz.app.pages.workshop.handout import render_handout
-from kafkaviz.app.pages.workshop.lesson_state import LessonPosition
+from kafkaviz.app.lessons.handout import render_handout
+from kafkaviz.app.state.lesson_state import LessonPosition
 from kafkaviz.app.takeaway import HandoutEdition, handouts_file_name
 from kafkaviz.app.takeaway.capture import Group, capture
 from kafkaviz.app.takeaway.page_file import PageFile

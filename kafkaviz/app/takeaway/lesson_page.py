@@ -9,13 +9,11 @@ import json
 
 from kafkaviz import __version__
 from kafkaviz.app.lessons import tasks
-from kafkaviz.app.lessons.grammar import Lesson, LessonBlock, LessonStep, NoValue
+from kafkaviz.app.lessons.grammar import LETTERS, Lesson, LessonBlock, LessonStep, NoValue
 from kafkaviz.app.lessons.kinds import KINDS
 from kafkaviz.app.lessons.live import LIVE
-from kafkaviz.app.pages.workshop.lesson_state import LETTERS, choices
-from kafkaviz.app.pages.workshop.questions import choice_label
+from kafkaviz.app.lessons.markdown import inline_html
 from kafkaviz.app.takeaway.capture import Group, capture
-from kafkaviz.app.takeaway.markdown import inline_html
 from kafkaviz.app.takeaway.page_file import PageFile, prose
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.text import error_text
@@ -169,7 +167,7 @@ def _question(block: LessonBlock, _step: LessonStep) -> Html:
             aria_pressed="false",
             data_right="yes" if is_right else "no",
         )
-        for index, (text, is_right) in enumerate(choices(block))
+        for index, (text, is_right) in enumerate(block.choices)
     )
     verdict = tag("p", say("workshop.choose_first"), class_="verdict-line", role="status")
     return tag(
@@ -218,7 +216,13 @@ def _answer_field(task: tasks.LessonTask) -> list[Html]:
         return [note(say("takeaway.rule"))]
     if task.kind == tasks.CHOICE:
         words = (
-            tag("button", choice_label(word), type="button", data_word=word, aria_pressed="false")
+            tag(
+                "button",
+                tasks.choice_label(word),
+                type="button",
+                data_word=word,
+                aria_pressed="false",
+            )
             for word in task.choices
         )
         return [tag("div", *words, class_="choices"), verdict]

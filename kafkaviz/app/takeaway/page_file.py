@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from kafkaviz.app.frontend import FRONTEND_FOLDER, DrawnComponent
-from kafkaviz.app.takeaway import markdown
+from kafkaviz.app.lessons import markdown
 from kafkaviz.app.takeaway.capture import (
     ChartPart,
     CodePart,

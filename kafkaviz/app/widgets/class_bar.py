@@ -113,7 +113,7 @@ def _go_on() -> None:
 
 
 def render_button() -> None:
-    """Join a class, or teach one; nothing where this session attends one."""
+    """Join a class, or teach one where that is allowed; nothing where this session attends one."""
     if class_seat.code():
         return
     # a popover of another key is another one, and closed
@@ -132,6 +132,8 @@ def render_button() -> None:
             st.button(say("class.join"), key="kv_class_join", on_click=_join)
         if note := st.session_state.pop(page_state.CLASS_NOTE, None):
             st.html(f'<p class="kv-class-note" role="alert">{elements.escape(note)}</p>')
+        if not access.may_open_class():
+            return
         st.divider()
         if not ClassFeed.is_served:
             st.markdown(say("class.no_feed", command="`kafkaviz app`"))

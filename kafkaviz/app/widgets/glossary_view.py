@@ -8,9 +8,9 @@ import streamlit as st
 
 from kafkaviz.app.frame import PAGES
 from kafkaviz.app.lessons.glossary import TERMS, GlossaryTerm, find_term
+from kafkaviz.app.lessons.markdown import inline_html
 from kafkaviz.app.state import page_state
 from kafkaviz.app.state.lesson_step import open_step
-from kafkaviz.app.takeaway.markdown import inline_html
 from kafkaviz.app.widgets import elements
 from kafkaviz.messages import say
 

@@ -198,17 +198,19 @@ def _lesson_entries(text: str, address: Mapping[str, str]) -> Iterator[GoToEntry
         for part, step in enumerate(lesson.steps, 1):
             names = [other.steps[part - 1].title for other in others if part <= len(other.steps)]
             if any(text in title.lower() for title in names):
-                place = {page_state.LESSON: name, page_state.PART: str(part)}
-                titles[False].append((step.title, lesson.title, place))
-    for words, aside, place in (*titles[True][:MAX_ENTRIES], *titles[False][:MAX_ENTRIES]):
-        yield GoToEntry(say("go_to.lessons"), words, aside, WORKSHOP_PAGE, dict(address) | place)
+                step_address = {page_state.LESSON: name, page_state.PART: str(part)}
+                titles[False].append((step.title, lesson.title, step_address))
+    for words, aside, step_address in (*titles[True][:MAX_ENTRIES], *titles[False][:MAX_ENTRIES]):
+        yield GoToEntry(
+            say("go_to.lessons"), words, aside, WORKSHOP_PAGE, {**address, **step_address}
+        )
 
 
 def _word_entries(text: str, address: Mapping[str, str]) -> Iterator[GoToEntry]:
     """The words of the glossary with that in their names."""
     for term in glossary.matching_terms(text)[:MAX_ENTRIES]:
-        place = {page_state.WORD: term.key}
-        yield GoToEntry(say("glossary.words"), term.name, "", WORKSHOP_PAGE, dict(address) | place)
+        word_address = {**address, page_state.WORD: term.key}
+        yield GoToEntry(say("glossary.words"), term.name, "", WORKSHOP_PAGE, word_address)
 
 
 def _match_partitions(broker: Broker, name: str) -> list[Partition]:

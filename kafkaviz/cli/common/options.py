@@ -7,6 +7,11 @@ from kafkaviz.cli.common import output
 from kafkaviz.messages import Message, say
 
 
+def add_json_option(parser: argparse.ArgumentParser) -> None:
+    """Adds --json."""
+    parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
+
+
 def add_setting_option(
     parser: argparse.ArgumentParser, help_text: str = "a setting; may be repeated"
 ) -> None:

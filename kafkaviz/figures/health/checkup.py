@@ -7,14 +7,16 @@ One value for the entire page: view works it out, message packs it for app/front
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import groupby
-from typing import NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from kafkaviz import units, versions
 from kafkaviz.analysis.findings.finding import CODES, ERROR, INFO, SEVERITIES, Finding
 from kafkaviz.analysis.restart import restart_forecast
 from kafkaviz.analysis.restart.restart_forecast import RestartForecast
 from kafkaviz.analysis.retention.policy import LogRetention
+from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.health import checkup_tables
 from kafkaviz.figures.health.checkup_tables import HealthTable
 from kafkaviz.figures.segment import segment_bytes
@@ -30,10 +32,14 @@ from kafkaviz.figures.text.sentence_text import (
     to_sentence,
 )
 from kafkaviz.format import names
+from kafkaviz.log import file
 from kafkaviz.messages import render, say, say_count, table
 from kafkaviz.simulate.startup.restart import Restart, StartupStep
 from kafkaviz.simulate.steps import RECOVERY_CAUSES
 from kafkaviz.versions import Release
+
+if TYPE_CHECKING:
+    from kafkaviz.analysis.health.broker_health import Health
 
 # of a hex dump: bytes a line, lines, and what is shown in front of a finding
 ROW_BYTES, ROWS, BEFORE_BYTES = 16, 8, 32
@@ -145,6 +151,40 @@ class HealthView(NamedTuple):
     items: tuple[FindingItem, ...]
     steps: HealthTable | None = None  # of the start
     retention: HealthTable | None = None
+
+
+def health_view(
+    health: "Health", may_show: Callable[[str], bool] = lambda _name: True
+) -> HealthView:
+    """The view of a broker's health.
+
+    Args:
+        may_show: whether dumps may show bytes of the file of that name.
+    """
+    broker = health.broker
+    log_bytes = {
+        (partition.directory, segment.base_offset): segment.log.size_bytes
+        for partition in broker.partitions
+        for segment in partition.segments
+        if segment.log
+    }
+
+    def read_bytes(name: str, position: int, length: int) -> bytes:
+        if may_show(name):
+            with suppress(KafkavizError):
+                return file.read(broker.path / name, position, length)
+        return b""
+
+    return view(
+        health.findings,
+        health.restart,
+        log_bytes,
+        read_bytes=read_bytes,
+        logs=len(broker.partitions),
+        log_retention=health.retention,
+        is_left_known=broker.shutdown_state != "unknown",
+        release=health.version.version,
+    )
 
 
 def view(

@@ -211,18 +211,20 @@ def _index_facts(anatomy: Anatomy) -> list[Fact]:
         rows += _interval_facts(anatomy)
     if len(wrong_slots):
         rows.append(Fact(say("segment.leads_astray"), _slots_text(wrong_slots), is_wrong=True))
+    return [*rows, *_end_facts(index), *_unindexed_facts(anatomy)]
+
+
+def _end_facts(index: Index) -> list[Fact]:
+    """What lies behind the last entry."""
+    facts = []
     if index.trailing_bytes:
-        rows.append(
+        facts.append(
             Fact(say("segment.after_last_slot"), f"{index.trailing_bytes} B", is_wrong=True)
         )
     if index.unwritten_slots:
-        rows.append(
-            Fact(
-                say("segment.never_written"),
-                say("segment.slots", n=units.group(index.unwritten_slots)),
-            )
-        )
-    return [*rows, *_unindexed_facts(anatomy)]
+        slots_text = say("segment.slots", n=units.group(index.unwritten_slots))
+        facts.append(Fact(say("segment.never_written"), slots_text))
+    return facts
 
 
 def _entries_fact(index: Index, file: FileInfo, entry_bytes: int) -> Fact:
@@ -303,18 +305,7 @@ def _time_facts(anatomy: Anatomy) -> list[Fact]:
                 is_wrong=True,
             )
         )
-    if times.trailing_bytes:
-        rows.append(
-            Fact(say("segment.after_last_slot"), f"{times.trailing_bytes} B", is_wrong=True)
-        )
-    if times.unwritten_slots:
-        rows.append(
-            Fact(
-                say("segment.never_written"),
-                say("segment.slots", n=units.group(times.unwritten_slots)),
-            )
-        )
-    return rows
+    return [*rows, *_end_facts(times)]
 
 
 def _no_time_entry_text(anatomy: Anatomy) -> str:

@@ -16,6 +16,8 @@ from kafkaviz.figures.tuning.tuning_curve import (
     HEADER_TICKS,
     CurveMark,
     TuningCurveView,
+    interval_trace,
+    mark_trace,
 )
 from kafkaviz.messages import say
 from kafkaviz.units import group, size
@@ -111,7 +113,7 @@ def figure(curve: CostCurveView, mode: str) -> go.Figure:
     colours = theme.colours(mode)
     chart = go.Figure([*_lines(curve, colours), *_points(curve, colours)])
     low, high = _byte_range(curve)
-    axis = {"type": "log", "showline": False, "zeroline": False, "fixedrange": True, "title": None}
+    axis = {"type": "log"} | theme.PLAIN_AXIS
     byte_ticks = [value for value in BYTE_TICKS if low <= value <= high]
     header_ticks = [value for value in HEADER_TICKS if value <= curve.most_headers]
     chart.update_layout(
@@ -131,24 +133,18 @@ def figure(curve: CostCurveView, mode: str) -> go.Figure:
             theme.axis_name(say("cost_curve.bytes_axis"), colours),
         ],
         xaxis=axis
+        | theme.outside_ticks(colours)
         | {
             "range": np.log10([low, high]).tolist(),
             "tickvals": byte_ticks,
             "ticktext": [size(value) for value in byte_ticks],
-            "ticks": "outside",
-            "ticklen": 5,
-            "tickcolor": colours["line"],
-            "showgrid": False,
         },
         yaxis=axis
+        | theme.grid_lines(colours)
         | {
             "range": [0, float(np.log10(curve.most_headers))],
             "tickvals": header_ticks,
             "ticktext": [group(value) for value in header_ticks],
-            "ticks": "",
-            "ticklabelstandoff": 8,
-            "showgrid": True,
-            "gridcolor": colours["line"],
         },
     )
     return chart
@@ -181,39 +177,24 @@ def _lines(curve: CostCurveView, colours: dict[str, str]) -> list[go.Scatter]:
 
 def _points(curve: CostCurveView, colours: dict[str, str]) -> list[go.Scatter]:
     """A point an interval, which can be clicked; and the marks."""
-    unchanged = {"marker": {"opacity": 1}}
     return [
-        go.Scatter(
-            x=curve.index_bytes,
-            y=curve.headers_mean,
-            mode="markers",
-            marker={"size": 6, "color": colours["scan"], "opacity": 1},
-            selected=unchanged,
-            unselected=unchanged,
-            name="points",
-            customdata=[
-                [int(interval), hover]
-                for interval, hover in zip(curve.intervals, curve.hover_texts, strict=True)
-            ],
-            hovertemplate="%{customdata[1]}<extra></extra>",
+        interval_trace(
+            curve.intervals,
+            curve.hover_texts,
+            curve.index_bytes,
+            curve.headers_mean,
+            {"size": 6, "color": colours["scan"], "opacity": 1},
         ),
-        go.Scatter(
-            x=[mark.index_bytes for mark in curve.marks],
-            y=[max(mark.headers_mean, 1) for mark in curve.marks],
-            mode="markers",
-            marker={
+        mark_trace(
+            [mark.index_bytes for mark in curve.marks],
+            [max(mark.headers_mean, 1) for mark in curve.marks],
+            {
                 "size": 13,
                 "color": [
                     colours["raised" if mark is curve.today else "ink"] for mark in curve.marks
                 ],
                 "line": {"color": colours["ink"], "width": 2},
-                "opacity": 1,
             },
-            selected=unchanged,
-            unselected=unchanged,
-            name="marks",
-            hoverinfo="skip",
-            cliponaxis=False,
         ),
     ]
 

@@ -248,7 +248,6 @@ def figure(curve: IndexSizeCurveView, mode: str) -> go.Figure:
     low, high = curve.log_range
     x = np.log2(curve.sizes.astype(float))
     chart = go.Figure([*_read_lines(curve, colours), *_roll_lines(curve, colours)])
-    axis = {"showline": False, "zeroline": False, "fixedrange": True, "title": None}
     log_ticks = [tick for tick in LOG_TICKS if low <= tick <= high]
     chart.update_layout(
         template=theme.template(mode),
@@ -264,39 +263,30 @@ def figure(curve: IndexSizeCurveView, mode: str) -> go.Figure:
             *_line_names(curve, colours),
             theme.axis_name("segment.index.bytes", colours),
         ],
-        xaxis=axis
+        xaxis=theme.PLAIN_AXIS
+        | theme.outside_ticks(colours)
         | {
             "range": [float(x[0]) - 0.3, float(x[-1]) + 0.3],
             "tickvals": np.log2(SIZE_TICKS).tolist(),
             "ticktext": [size(tick) for tick in SIZE_TICKS],
-            "ticks": "outside",
-            "ticklen": 5,
-            "tickcolor": colours["line"],
             "tickangle": 0,
-            "showgrid": False,
             "anchor": "y2",
         },
-        yaxis=axis
+        yaxis=theme.PLAIN_AXIS
+        | theme.grid_lines(colours)
         | {
             "domain": [READS_FROM, 1],
             "range": [0, curve.most_reads],
             "tickvals": [0, 5, 10, 15, 20],
-            "ticks": "",
-            "ticklabelstandoff": 8,
-            "showgrid": True,
-            "gridcolor": colours["line"],
         },
-        yaxis2=axis
+        yaxis2=theme.PLAIN_AXIS
+        | theme.grid_lines(colours)
         | {
             "domain": [0, ROLLS_TO],
             "type": "log",
             "range": np.log10([low, high]).tolist(),
             "tickvals": log_ticks,
             "ticktext": [size(tick) for tick in log_ticks],
-            "ticks": "",
-            "ticklabelstandoff": 8,
-            "showgrid": True,
-            "gridcolor": colours["line"],
         },
     )
     return chart

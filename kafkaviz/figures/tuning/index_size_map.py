@@ -179,13 +179,6 @@ def figure(size_map: IndexSizeMapView, mode: str) -> go.Figure:
             *_mark_traces(size_map, colours),
         ]
     )
-    axis = {
-        "showgrid": False,
-        "showline": False,
-        "zeroline": False,
-        "fixedrange": True,
-        "title": None,
-    }
     chart.update_layout(
         template=theme.template(mode),
         height=HEIGHT,
@@ -193,18 +186,17 @@ def figure(size_map: IndexSizeMapView, mode: str) -> go.Figure:
         showlegend=False,
         hovermode="closest",
         dragmode=False,
-        xaxis=axis
+        xaxis=theme.PLAIN_AXIS
+        | theme.outside_ticks(colours)
         | {
             "range": [float(x[0]) - 0.5, float(x[-1]) + 0.5],
             "tickvals": np.log2(INTERVAL_TICKS).tolist(),
             "ticktext": [size(tick) for tick in INTERVAL_TICKS],
-            "ticks": "outside",
-            "ticklen": 5,
-            "tickcolor": colours["line"],
             "tickangle": 0,
         },
-        yaxis=axis
+        yaxis=theme.PLAIN_AXIS
         | {
+            "showgrid": False,
             "range": [float(y[0]) - 0.5, float(y[-1]) + 0.5],
             "tickvals": np.log2(SIZE_TICKS).tolist(),
             "ticktext": [size(tick) for tick in SIZE_TICKS],

@@ -487,14 +487,8 @@ def _apply_layout(
             "range": np.log10([LEAST_X, MOST_X]).tolist(),
             "tickvals": X_TICKS,
             "ticktext": [size(interval_bytes) for interval_bytes in X_TICKS],
-            "ticks": "outside",
-            "ticklen": 5,
-            "tickcolor": colours["line"],
-            "showgrid": False,
-            "showline": False,
-            "zeroline": False,
-            "fixedrange": True,
-            "title": None,
+            **theme.outside_ticks(colours),
+            **theme.PLAIN_AXIS,
             "showspikes": False,
             "automargin": False,
             "hoverformat": ".0f",
@@ -504,14 +498,8 @@ def _apply_layout(
             "range": [float(limit) for limit in axis_style["range"]],
             "tickvals": list(axis_style["ticks"]),
             "ticktext": list(axis_style["ticks"].values()),
-            "ticks": "",
-            "ticklabelstandoff": 8,
-            "showgrid": True,
-            "gridcolor": colours["line"],
-            "showline": False,
-            "zeroline": False,
-            "fixedrange": True,
-            "title": None,
+            **theme.grid_lines(colours),
+            **theme.PLAIN_AXIS,
             "automargin": False,
         },
         shapes=shapes,
@@ -520,26 +508,55 @@ def _apply_layout(
     return chart
 
 
-def _hover_points(curve: TuningCurveView, y: np.ndarray) -> go.Scatter:
-    """What a pointer meets.
+def interval_trace(
+    intervals: np.ndarray,
+    hover_texts: Sequence[str],
+    x: np.ndarray,
+    y: np.ndarray,
+    marker: dict,
+) -> go.Scatter:
+    """What a pointer meets: the words of each interval, and its bytes for a click.
 
-    Nothing to see, the words of each interval, and its bytes for a click.
+    Args:
+        marker: with its opacity, which a click leaves as it is.
     """
-    unchanged = {"marker": {"opacity": 0}}
+    unchanged = {"marker": {"opacity": marker["opacity"]}}
     return go.Scatter(
-        x=curve.intervals,
+        x=x,
         y=y,
         mode="markers",
-        marker={"size": 14, "opacity": 0},
+        marker=marker,
         selected=unchanged,
         unselected=unchanged,
         name="points",
         customdata=[
             [int(interval_bytes), hover]
-            for interval_bytes, hover in zip(curve.intervals, curve.hover_texts, strict=True)
+            for interval_bytes, hover in zip(intervals, hover_texts, strict=True)
         ],
         hovertemplate="%{customdata[1]}<extra></extra>",
     )
+
+
+def mark_trace(x: list[float], y: list[float | None], marker: dict) -> go.Scatter:
+    """The marks on a curve, which a click on another point leaves as they are."""
+    opaque = {"opacity": 1}
+    return go.Scatter(
+        x=x,
+        y=y,
+        mode="markers",
+        marker=marker | opaque,
+        selected={"marker": opaque},
+        unselected={"marker": opaque},
+        name="marks",
+        hoverinfo="skip",
+        cliponaxis=False,
+    )
+
+
+def _hover_points(curve: TuningCurveView, y: np.ndarray) -> go.Scatter:
+    """Nothing to see."""
+    hidden = {"size": 14, "opacity": 0}
+    return interval_trace(curve.intervals, curve.hover_texts, curve.intervals, y, hidden)
 
 
 def _curve_marks(curve: TuningCurveView) -> list[CurveMark]:
@@ -549,24 +566,9 @@ def _curve_marks(curve: TuningCurveView) -> list[CurveMark]:
 def _dots(
     curve: TuningCurveView, y: list[float | None], colour: str, colours: dict[str, str]
 ) -> go.Scatter:
-    marker = {
-        "size": 10,
-        "color": colour,
-        "line": {"color": colours["raised"], "width": 2},
-        "opacity": 1,
-    }
-    unchanged = {"marker": {"opacity": 1}}
-    return go.Scatter(
-        x=[mark.x_bytes for mark in _curve_marks(curve)],
-        y=y,
-        mode="markers",
-        marker=marker,
-        selected=unchanged,
-        unselected=unchanged,
-        name="marks",
-        hoverinfo="skip",
-        cliponaxis=False,
-    )
+    outline = {"color": colours["raised"], "width": 2}
+    marker = {"size": 10, "color": colour, "line": outline}
+    return mark_trace([mark.x_bytes for mark in _curve_marks(curve)], y, marker)
 
 
 def _mark_lines(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:

@@ -1,12 +1,13 @@
 """The two small files of a partition directory that a start reads, and what Kafka throws at faults.
 
 As LeaderEpochCheckpointFile and PartitionMetadataFile of Kafka 4.3.1. An I/O error of either takes
-the complete log directory offline; a partition.metadata without its two lines, or with an id that
-is none, ends the start with another exception.
+the complete log directory offline; an epoch that is no number, a partition.metadata without its
+two lines or with an id that is none end the start with another exception.
 """
 
 import base64
 import re
+from string import ascii_letters, digits
 
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import checkpoint
@@ -18,6 +19,7 @@ NULL_POINTER = BrokerException(
     'Cannot invoke "java.lang.CharSequence.length()" because "this.text" is null',
 )
 ID_CHARACTERS, ID_BYTES = 24, 16  # the most that Kafka decodes, and what must come out
+BASE64_DIGITS = f"{ascii_letters}{digits}-_".encode()
 _COLON = re.compile(":[ \t\n\x0b\f\r]+")
 
 
@@ -25,6 +27,8 @@ def leader_epochs_fault(data: bytes, path: str) -> BrokerException | None:
     """What reading leader-epoch-checkpoint throws, or None."""
     try:
         checkpoint.parse_leader_epochs(data)
+    except checkpoint.UncaughtRefusal as refusal:
+        return BrokerException(*refusal.exception)
     except CorruptBytes:
         return BrokerException(STORAGE, f"Error while reading checkpoint file {path}")
     return None
@@ -35,7 +39,11 @@ def partition_metadata_fault(data: bytes, path: str) -> BrokerException | None:
 
     Neither the names before the colons nor a version from 0 on matter.
     """
-    values = [_value(line.decode("utf-8", "replace")) for line in data.splitlines()[:2]]
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return _unreadable(path)
+    values = [_value(line.decode()) for line in data.splitlines()[:2]]
     if not values:
         return NULL_POINTER
     version = values[0]
@@ -61,7 +69,7 @@ def id_fault(name: str, path: str) -> BrokerException | None:
             ),
         )
     try:
-        id_bytes = base64.b64decode(name + "=" * (-len(name) % 4), altchars=b"-_", validate=True)
+        id_bytes = _decode_base64(name.encode("latin-1", "replace"))
     except ValueError as fault:
         return BrokerException(ILLEGAL_ARGUMENT, str(fault))
     if len(id_bytes) != ID_BYTES:
@@ -70,6 +78,29 @@ def id_fault(name: str, path: str) -> BrokerException | None:
             ILLEGAL_ARGUMENT, f"Input string `{name}` decoded as {len(id_bytes)} bytes, {expected}"
         )
     return None if any(id_bytes) else _unreadable(path)
+
+
+def _decode_base64(data: bytes) -> bytes:
+    """What java.util.Base64's decoder for URLs gives.
+
+    Raises:
+        ValueError: in its words.
+    """
+    if len(data) == 1:
+        raise ValueError("Input byte[] should at least have 2 bytes for base64 bytes")
+    sextets = data[: len(data) - len(data.lstrip(BASE64_DIGITS))]
+    rest, last_sextets = data[len(sextets) :], len(sextets) % 4
+    if rest and not rest.startswith(b"="):
+        signed = rest[0] - 256 if rest[0] > 127 else rest[0]
+        raise ValueError(f"Illegal base64 character {signed:x}")
+    if rest and (last_sextets == 0 or (last_sextets == 2 and not rest.startswith(b"=="))):
+        raise ValueError("Input byte array has wrong 4-byte ending unit")
+    if last_sextets == 1:
+        raise ValueError("Last unit does not have enough valid bits")
+    end = len(sextets) + (0 if not rest else 2 if last_sextets == 2 else 1)
+    if end < len(data):
+        raise ValueError(f"Input byte array has incorrect ending byte at {end}")
+    return base64.urlsafe_b64decode(sextets + b"=" * (-len(sextets) % 4))
 
 
 def _value(line: str) -> str | None:

@@ -78,7 +78,7 @@ def _check_checkpoint(path: Path, version: Version) -> Iterator[Finding]:
     if not file.is_there(path):
         return
     try:
-        checkpoint.parse_offsets(file.read_text(path))
+        checkpoint.parse_offsets(file.read(path, limit_bytes=file.TEXT_BYTES))
     except CorruptBytes as fault:
         text = message("finding.in_file", file=path.name, problem=fault.what)
         yield finding(

@@ -25,14 +25,17 @@ def check_partition(
     if not any(file_info.name == LEADER_EPOCHS for file_info in partition.other_files):
         return
     try:
-        epochs = checkpoint.parse_leader_epochs(file.read_text(partition.path / LEADER_EPOCHS))
+        data = file.read(partition.path / LEADER_EPOCHS, limit_bytes=file.TEXT_BYTES)
+        epochs = checkpoint.parse_leader_epochs(data)
     except CorruptBytes as fault:
+        is_uncaught = isinstance(fault, checkpoint.UncaughtRefusal)
         yield facts.make_finding(
             "leader-epoch-bad",
             LEADER_EPOCHS,
             message("finding.at_byte", byte=fault.position, problem=fault.what),
             Evidence(fault.what),
             (fault.position, None),
+            consequence=message("consequence.ends_start") if is_uncaught else None,
         )
         return
     except KafkavizError as fault:

@@ -10,7 +10,7 @@ from kafkaviz.format import checkpoint
 from kafkaviz.format.names import PARTITION_METADATA
 from kafkaviz.log import file
 from kafkaviz.log.partition import Partition
-from kafkaviz.messages import message
+from kafkaviz.messages import Message, message
 from kafkaviz.simulate.startup import small_files
 
 
@@ -25,15 +25,22 @@ def check_partition(partition: Partition, facts: PartitionFacts) -> Iterator[Fin
     except CorruptBytes as fault:
         text = message("finding.at_byte", byte=fault.position, problem=fault.what)
         evidence = Evidence(fault.what, message("evidence.topic_id_lines"))
-        start_fault = small_files.partition_metadata_fault(data, PARTITION_METADATA)
-        consequence = None if start_fault else message("consequence.values_read")
         yield facts.make_finding(
             "partition-metadata-bad",
             PARTITION_METADATA,
             text,
             evidence,
             (fault.position, None),
-            consequence=consequence,
+            consequence=_consequence(data),
         )
     except KafkavizError as fault:
         yield unreadable_files.file_finding(PARTITION_METADATA, fault, facts)
+
+
+def _consequence(data: bytes) -> Message | None:
+    """What a start makes of these bytes; None where they take the directory offline."""
+    start_fault = small_files.partition_metadata_fault(data, PARTITION_METADATA)
+    if start_fault is None:
+        return message("consequence.values_read")
+    is_caught = start_fault.class_name == small_files.STORAGE
+    return None if is_caught else message("consequence.ends_start")

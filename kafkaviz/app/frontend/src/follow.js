@@ -20,5 +20,8 @@ export default function ({ data, setTriggerValue }) {
   };
   listen();
   addEventListener(OPENED, listen);
-  return () => removeEventListener(OPENED, listen);
+  return () => {
+    removeEventListener(OPENED, listen);
+    if (own.channel) own.channel.onmessage = null;
+  };
 }

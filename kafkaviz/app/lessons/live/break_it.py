@@ -26,7 +26,7 @@ from kafkaviz.analysis.fault_injection.start_trial import (
 )
 from kafkaviz.analysis.findings.finding import Finding
 from kafkaviz.app.cache.broker_cache import HASH_FUNCS, BrokerSnapshot
-from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
+from kafkaviz.app.lessons.grammar import LETTERS, LessonBlock, NoValue
 from kafkaviz.app.lessons.live import block_location
 from kafkaviz.app.widgets import elements
 from kafkaviz.errors import CannotOpen
@@ -36,7 +36,6 @@ from kafkaviz.figures.fault_injection.trial_result import OffsetBar, OffsetStrip
 from kafkaviz.messages import message, say
 from kafkaviz.units import group, moment
 
-LETTERS = "abcde"
 MOST_RIGHT = 0.75  # of a strip: behind it the words of a mark stand on its left
 MAX_TRIALS, MAX_COPIES = 128, 8  # kept between reruns
 OUTCOMES: Mapping[str, tuple[StrEnum, ...]] = {

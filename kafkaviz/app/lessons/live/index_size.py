@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from kafkaviz.analysis.cost import cost_model
-from kafkaviz.analysis.tuning import index_size
+from kafkaviz.analysis.tuning import index_size, segment_rounds
 from kafkaviz.analysis.tuning.source import open_source
 from kafkaviz.app.cache.broker_cache import HASH_FUNCS, BrokerSnapshot
 from kafkaviz.app.lessons.grammar import LessonBlock
@@ -54,7 +54,7 @@ def _cached_sizes(
     source = open_source(_location.partition.path)
     config = source.total.today.config
     costs = cost_model.lookup_prices(by_base_offset=source.by_base_offset)
-    rounds = index_size.log_rounds(source.total.logs or ())
+    rounds = segment_rounds.log_rounds(source.total.logs or ())
     today = config.index_interval_bytes
     outcomes = {
         interval: index_size.sweep_index_sizes(

@@ -3,7 +3,6 @@
 With the bytes that show it, and what its next start will do.
 """
 
-from contextlib import suppress
 from typing import TYPE_CHECKING, cast
 
 import streamlit as st
@@ -26,7 +25,6 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.health import checkup as checkup_figure
 from kafkaviz.figures.text import error_text
 from kafkaviz.jobs import JobCancelled
-from kafkaviz.log import file
 from kafkaviz.messages import say
 
 if TYPE_CHECKING:
@@ -109,30 +107,7 @@ def _render_findings(snapshot: BrokerSnapshot, health: "Health", release: str) -
 
 @st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False, hash_funcs=HASH_FUNCS)
 def _message(snapshot: BrokerSnapshot, release: str, language: str, _health: "Health") -> dict:
-    broker = _health.broker
-    logs = {
-        (partition.directory, segment.base_offset): segment.log.size_bytes
-        for partition in broker.partitions
-        for segment in partition.segments
-        if segment.log
-    }
-
-    def read_bytes(name: str, position: int, length: int) -> bytes:
-        with suppress(KafkavizError):
-            return file.read(broker.path / name, position, length)
-        return b""
-
-    view = checkup_figure.view(
-        _health.findings,
-        _health.restart,
-        logs,
-        read_bytes=read_bytes,
-        logs=len(broker.partitions),
-        log_retention=_health.retention,
-        is_left_known=broker.shutdown_state != "unknown",
-        release=_health.version.version,
-    )
-    return checkup_figure.message(view, f"{snapshot.key} {release}")
+    return checkup_figure.message(checkup_figure.health_view(_health), f"{snapshot.key} {release}")
 
 
 def _render_failure(snapshot: BrokerSnapshot, error: Exception, release: str) -> None:

@@ -4,6 +4,7 @@ Batches, index and time index around the pin, each with the way to take it along
 """
 
 from collections.abc import Callable
+from functools import partial
 
 import streamlit as st
 
@@ -14,6 +15,7 @@ from kafkaviz.app.pages.segment.head import current_pin
 from kafkaviz.app.state import page_state
 from kafkaviz.app.state.page_location import PartitionLocation
 from kafkaviz.app.widgets import elements, segment_widgets
+from kafkaviz.app.widgets.tables import download
 from kafkaviz.figures.segment import segment_tables
 from kafkaviz.figures.segment.segment_tables import PinnedRow
 from kafkaviz.figures.text import segment_text
@@ -107,14 +109,4 @@ def _render_download(location: PartitionLocation, anatomy: Anatomy, table: str, 
     name = (
         f"{units.escape_controls(location.partition.directory)}-{anatomy.segment.name}-{table}.csv"
     )
-    data = lambda: segment_tables.csv_bytes(anatomy, table)  # noqa: E731 - the button calls it on click
-    st.download_button(
-        label,
-        data,
-        name,
-        "text/csv",
-        on_click="ignore",
-        type="tertiary",
-        icon=":material/download:",
-        key=f"kv_csv_{table}",
-    )
+    download(label, partial(segment_tables.csv_bytes, anatomy, table), name, f"kv_csv_{table}")

@@ -28,6 +28,7 @@ from kafkaviz.messages import say
 # as values of page_state.TUNING_SUBJECT
 BROKER, WORKLOAD, ALL_OF = page_state.WHOLE_BROKER, "Workload", "all of "
 AS_FOUND = "as the directory tells"
+# patches that search, scan or answer otherwise; versions.SELECTABLE_RELEASES: what a start does
 RELEASES = (AS_FOUND, versions.NEWEST, "4.3.1", "4.1.0", "4.0.2", "3.9.0", "2.8.2")
 NAME_CHARACTERS = 20
 

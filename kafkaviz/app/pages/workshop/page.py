@@ -14,15 +14,16 @@ from kafkaviz.app import lessons as lesson_files
 from kafkaviz.app.frame import frame
 from kafkaviz.app.frontend import teacher
 from kafkaviz.app.lessons.grammar import SHORT, Lesson, LessonBlock, LessonFault
-from kafkaviz.app.pages.workshop import handout, lesson_state
-from kafkaviz.app.pages.workshop.lesson_state import LessonPosition
+from kafkaviz.app.lessons.handout import render_handout
 from kafkaviz.app.pages.workshop.step import (
     render_back,
     render_lab,
     render_next,
     render_step,
 )
-from kafkaviz.app.state import class_seat, page_state, session_language
+from kafkaviz.app.pages.workshop.teacher_notes import render_notes
+from kafkaviz.app.state import class_seat, lesson_state, page_state, session_language
+from kafkaviz.app.state.lesson_state import LessonPosition
 from kafkaviz.app.state.lesson_step import open_step
 from kafkaviz.app.widgets import class_bar, elements, projector
 from kafkaviz.app.widgets.glossary_view import render_glossary
@@ -55,7 +56,7 @@ def render_page() -> None:
     elif st.query_params.get(page_state.WORD):
         render_glossary({lesson.name: lesson.title for lesson in lessons}, location.address)
     elif st.query_params.get(page_state.PAPER):
-        handout.render_handout(
+        render_handout(
             position, len(lessons), is_teacher=bool(st.query_params.get(page_state.NOTES))
         )
     else:
@@ -79,7 +80,7 @@ def _render_body(lessons: Sequence[Lesson]) -> None:
     with st.container(key="kv_body", gap=None):  # a part that runs by itself has gaps of its own
         _render_top(lessons, position)
         if st.query_params.get(page_state.NOTES):
-            handout.render_notes(lessons, position)
+            render_notes(lessons, position)
         else:
             render_step(lessons, position)
     lesson_state.remember_address()
@@ -112,8 +113,13 @@ def _render_class(position: LessonPosition) -> None:
 
 
 def _follow(position: LessonPosition) -> None:
-    """Goes where the teacher's other window went."""
-    teacher.follow(lesson_state.step_name(position), lesson_state.open_named_step)
+    """Goes where the teacher's other window went.
+
+    In a class both windows follow its room instead: a message that came late would lead the class
+    back.
+    """
+    if not class_seat.is_teacher():
+        teacher.follow(lesson_state.step_name(position), lesson_state.open_named_step)
 
 
 @cache

@@ -9,14 +9,12 @@ from typing import Any
 import streamlit as st
 
 from kafkaviz.app.lessons import exercise, exercise_text, tasks
-from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
-from kafkaviz.app.pages.workshop import lesson_state
-from kafkaviz.app.pages.workshop.lesson_state import LETTERS, LessonPosition
-from kafkaviz.app.state import class_room, class_seat, page_state
+from kafkaviz.app.lessons.grammar import LETTERS, LessonBlock, NoValue
+from kafkaviz.app.state import class_room, class_seat, lesson_state, page_state
+from kafkaviz.app.state.lesson_state import LessonPosition
 from kafkaviz.app.widgets import class_bar, elements
 from kafkaviz.errors import KafkavizError
-from kafkaviz.figures.text import error_text, roll_text
-from kafkaviz.figures.text.sentence_text import capitalize
+from kafkaviz.figures.text import error_text
 from kafkaviz.messages import say
 
 ANSWER_PX = 340  # a text field for a number
@@ -47,7 +45,7 @@ def _predict(block: LessonBlock, position: LessonPosition, number: int) -> None:
         lesson_state.is_answered(position),
         (position.lesson.name, position.part),
     )
-    choices = lesson_state.choices(block)
+    choices = block.choices
     with st.container(key=f"kv_ask_{number}", gap=6):
         with st.container(key="kv_prose_ask"):
             st.markdown(f"**{block['ask']}**")
@@ -146,7 +144,7 @@ def _field(task: tasks.LessonTask, position: LessonPosition) -> str:
 
 def _choice_field(task: tasks.LessonTask, key: str, address_answer: str) -> str:
     st.session_state.setdefault(key, address_answer if address_answer in task.choices else None)
-    arguments: dict[str, Any] = {"format_func": choice_label, "label_visibility": "collapsed"}
+    arguments: dict[str, Any] = {"format_func": tasks.choice_label, "label_visibility": "collapsed"}
     return (
         st.segmented_control(say("workshop.your_answer"), task.choices, key=key, **arguments) or ""
     )
@@ -170,17 +168,6 @@ def _text_field(task: tasks.LessonTask, key: str, address_answer: str) -> str:
             width=width,
         )
         or ""
-    )
-
-
-def choice_label(word: str) -> str:
-    """A word of a task, yes or a cause, as its reader says it."""
-    if word in (tasks.YES, tasks.NO):
-        return say(f"workshop.{word}")
-    return capitalize(
-        roll_text.cause_name(
-            next(cause for cause, short in tasks.CAUSE_NAMES.items() if short == word)
-        )
     )
 
 

@@ -13,9 +13,9 @@ from kafkaviz.app.lessons import glossary
 from kafkaviz.app.lessons.grammar import Lesson, LessonBlock, NoValue
 from kafkaviz.app.lessons.live import LIVE, break_it
 from kafkaviz.app.lessons.live.figure import current_step
-from kafkaviz.app.pages.workshop import lesson_state, questions
-from kafkaviz.app.pages.workshop.lesson_state import LessonPosition
-from kafkaviz.app.state import class_seat, page_state
+from kafkaviz.app.pages.workshop import questions
+from kafkaviz.app.state import class_seat, lesson_state, page_state
+from kafkaviz.app.state.lesson_state import LessonPosition
 from kafkaviz.app.state.lesson_step import open_step
 from kafkaviz.app.takeaway.downloads import render_downloads
 from kafkaviz.app.widgets import elements

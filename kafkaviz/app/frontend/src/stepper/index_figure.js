@@ -66,29 +66,52 @@ function clickable(state, search, box, slotAt) {
   return box;
 }
 
-function drawSlots(state, w, search, view) {
-  const { words } = state.data,
-    { probes, now, foundSlot, pages } = view,
-    N = search.entries,
-    F = search.warm_from,
-    col = colour(search);
+// Where the cells of a few slots stand, and the rows of their probes.
+function slotLayout(w, search) {
   const time = search.kind === 'time',
+    N = search.entries,
     L = 44,
     R = time ? 118 : 104,
     cw = N ? Math.min(150, (w - L - R) / N) : 0,
-    x = s => L + s * cw,
     tiny = cw < (time ? 30 : 25),
     H0 = tiny ? 30 : 52,
-    top = 30,
-    rowH = 24,
-    y0 = top + H0 + 34;
+    top = 30;
+  return { w, time, N, cw, tiny, H0, top, rowH: 24, y0: top + H0 + 34, x: s => L + s * cw };
+}
+
+function drawSlots(state, w, search, view) {
+  const { words } = state.data,
+    layout = slotLayout(w, search),
+    { x, cw, top, H0, rowH, y0 } = layout;
   const g = hatchedDrawing(
-      w,
-      y0 + Math.max(search.rows.length, 1) * rowH + 6,
-      state.$('f1t').textContent,
-    ),
-    page = s => Math.floor(s / search.page_slots);
+    w,
+    y0 + Math.max(search.rows.length, 1) * rowH + 6,
+    state.$('f1t').textContent,
+  );
   state.place = s => [x(s) + 1, top, Math.max(3, cw - 2), H0];
+  g.append(...pageBrackets(layout, search, view.pages, words));
+  if (search.warm_from !== null) g.append(...warmSlots(layout, search.warm_from, words));
+  g.append(...rowNames(layout, search, words));
+  const probed = new Set(view.probes.map(p => p.slot));
+  search.cells.forEach(([key, value, sentence], s) => {
+    const cell = slotCell(layout, search, view, { s, key, value, isProbed: probed.has(s) });
+    g.append(
+      clickable(
+        state,
+        search,
+        state.hover(cell, () => [sentence]),
+        () => s,
+      ),
+    );
+  });
+  view.probes.forEach((p, i) => g.append(...probeRow(layout, search, view, p, i, words)));
+  return g;
+}
+
+// Which slots are of one page, the touched ones marked.
+function pageBrackets({ x, top, N }, search, pages, words) {
+  const page = s => Math.floor(s / search.page_slots),
+    brackets = [];
   for (let s = 1, a = 0; s <= N; s++)
     if (s === N || page(s) !== page(a)) {
       const p = page(a),
@@ -99,7 +122,7 @@ function drawSlots(state, w, search, view) {
             : x(s) - x(a) > 44
               ? fillTemplate(words.page, { n: p })
               : String(p);
-      g.append(
+      brackets.push(
         svg('path', {
           d: `M${x(a) + 2} ${top - 4}v-5h${x(s) - x(a) - 4}v5`,
           fill: 'none',
@@ -119,255 +142,317 @@ function drawSlots(state, w, search, view) {
       );
       a = s;
     }
-  if (F !== null) {
-    g.append(
-      svg('rect', { x: x(F), y: top + H0 + 5, width: x(N) - x(F), height: 9, fill: 'url(#hWarm)' }),
-      svg(
-        'text',
-        {
-          x: x(N),
-          y: top + H0 + 26,
-          'text-anchor': 'end',
-          style: `fill:${color('warm-text')};font-weight:600`,
-        },
-        F === 0 ? words.warm_all : words.warm,
-      ),
+  return brackets;
+}
+
+// The warm section below the cells, and the cold rest.
+function warmSlots({ x, top, H0, N }, F, words) {
+  const parts = [
+    svg('rect', { x: x(F), y: top + H0 + 5, width: x(N) - x(F), height: 9, fill: 'url(#hWarm)' }),
+    svg(
+      'text',
+      {
+        x: x(N),
+        y: top + H0 + 26,
+        'text-anchor': 'end',
+        style: `fill:${color('warm-text')};font-weight:600`,
+      },
+      F === 0 ? words.warm_all : words.warm,
+    ),
+  ];
+  if (F > 0)
+    parts.push(
+      svg('rect', {
+        x: x(0),
+        y: top + H0 + 5,
+        width: x(F) - x(0) - 2,
+        height: 9,
+        fill: color('cold-soft'),
+      }),
+      svg('text', { x: x(0), y: top + H0 + 26, style: `fill:${color('cold-text')}` }, words.cold),
     );
-    if (F > 0)
-      g.append(
-        svg('rect', {
-          x: x(0),
-          y: top + H0 + 5,
-          width: x(F) - x(0) - 2,
-          height: 9,
-          fill: color('cold-soft'),
-        }),
-        svg('text', { x: x(0), y: top + H0 + 26, style: `fill:${color('cold-text')}` }, words.cold),
-      );
-  }
+  return parts;
+}
+
+// What stands in each line of a cell, or of narrow ones which slots they are.
+function rowNames({ x, top, tiny, time, N }, search, words) {
   if (tiny)
-    g.append(
+    return [
       svg('text', { x: 0, y: top + 19, class: 'axt' }, words.slots),
       svg(
         'text',
         { x: x(N) + 10, y: top + 19, class: 'axt' },
         N ? fillTemplate(words.slots_to, { last: N - 1 }) : '',
       ),
-    );
-  else
-    [words.slot, words.key, time ? words.offset : search.cells[0]?.[1] ? words.byte : ''].forEach(
-      (t, i) => g.append(svg('text', { x: 0, y: top + [15, 32, 46][i], class: 'axt' }, t)),
-    );
-  const probed = new Set(probes.map(p => p.slot)),
+    ];
+  const third = time ? words.offset : search.cells[0]?.[1] ? words.byte : '';
+  return [words.slot, words.key, third].map((t, i) =>
+    svg('text', { x: 0, y: top + [15, 32, 46][i], class: 'axt' }, t),
+  );
+}
+
+// A slot: what it holds, or in a narrow cell whether it was read.
+function slotCell(layout, search, view, { s, key, value, isProbed }) {
+  const { x, cw, top, H0, tiny, N } = layout,
+    { probes, now, foundSlot } = view,
     [lo, hi] = view.left ?? [N, -1];
-  search.cells.forEach(([key, value, sentence], s) => {
-    const out = probes.length && (s < lo || s > hi),
-      hit = foundSlot === s,
-      isCurrent = now?.slot === s,
-      mid = x(s) + cw / 2;
-    const cell = svg(
-      'g',
-      { opacity: out && !probed.has(s) ? 0.42 : 1 },
-      svg('rect', {
-        x: x(s) + 1,
-        y: top,
-        width: Math.max(1, cw - 2),
-        height: H0,
-        rx: 3,
-        fill: color(hit ? 'hit-soft' : out ? 'panel' : `${col}-soft`),
-        stroke: hit ? color('hit') : isCurrent ? color('probe') : 'none',
-        'stroke-width': hit || isCurrent ? 2.4 : 0,
+  const out = probes.length && (s < lo || s > hi),
+    hit = foundSlot === s,
+    isCurrent = now?.slot === s,
+    mid = x(s) + cw / 2;
+  const cell = svg(
+    'g',
+    { opacity: out && !isProbed ? 0.42 : 1 },
+    svg('rect', {
+      x: x(s) + 1,
+      y: top,
+      width: Math.max(1, cw - 2),
+      height: H0,
+      rx: 3,
+      fill: color(hit ? 'hit-soft' : out ? 'panel' : `${colour(search)}-soft`),
+      stroke: hit ? color('hit') : isCurrent ? color('probe') : 'none',
+      'stroke-width': hit || isCurrent ? 2.4 : 0,
+    }),
+  );
+  if (!tiny) cell.append(...slotTexts(layout, { s, key, value, hit }));
+  else if (hit)
+    cell.append(
+      svg('path', {
+        d: `M${mid - 4} ${top + 15}l3 3.4 5.4-7`,
+        fill: 'none',
+        stroke: color('hit'),
+        'stroke-width': 2,
       }),
     );
-    if (!tiny)
-      cell.append(
-        svg(
-          'text',
-          { x: mid, y: top + 15, 'text-anchor': 'middle', class: 'axt', style: 'font-size:11px' },
-          s + (hit ? ' ✓' : ''),
-        ),
-        svg(
-          'text',
-          {
-            x: mid,
-            y: top + 32,
-            'text-anchor': 'middle',
-            class: 'mono',
-            style: `font-size:${cw < 44 ? 11 : 13}px;font-weight:600;fill:${color('ink')}`,
-          },
-          time ? key.slice(cw < 52 ? 9 : 6) : cw < 44 ? key.replace(/\s/g, '') : key,
-        ),
-        svg(
-          'text',
-          {
-            x: mid,
-            y: top + 46,
-            'text-anchor': 'middle',
-            class: 'mono',
-            style: `font-size:${cw < 44 ? 9.5 : 11}px;fill:${color('ink-3')}`,
-          },
-          cw < 44 ? value.replace(/\s/g, '') : value,
-        ),
-      );
-    else if (hit)
-      cell.append(
-        svg('path', {
-          d: `M${mid - 4} ${top + 15}l3 3.4 5.4-7`,
-          fill: 'none',
-          stroke: color('hit'),
-          'stroke-width': 2,
+  else if (isProbed)
+    cell.append(svg('circle', { cx: mid, cy: top + 15, r: 2.6, fill: color('ink') }));
+  return cell;
+}
+
+function slotTexts({ x, cw, top, time }, { s, key, value, hit }) {
+  const mid = x(s) + cw / 2;
+  return [
+    svg(
+      'text',
+      { x: mid, y: top + 15, 'text-anchor': 'middle', class: 'axt', style: 'font-size:11px' },
+      s + (hit ? ' ✓' : ''),
+    ),
+    svg(
+      'text',
+      {
+        x: mid,
+        y: top + 32,
+        'text-anchor': 'middle',
+        class: 'mono',
+        style: `font-size:${cw < 44 ? 11 : 13}px;font-weight:600;fill:${color('ink')}`,
+      },
+      time ? key.slice(cw < 52 ? 9 : 6) : cw < 44 ? key.replace(/\s/g, '') : key,
+    ),
+    svg(
+      'text',
+      {
+        x: mid,
+        y: top + 46,
+        'text-anchor': 'middle',
+        class: 'mono',
+        style: `font-size:${cw < 44 ? 9.5 : 11}px;fill:${color('ink-3')}`,
+      },
+      cw < 44 ? value.replace(/\s/g, '') : value,
+    ),
+  ];
+}
+
+// A probe: what it leaves of the slots, and the comparison.
+function probeRow({ w, x, cw, rowH, y0, time }, search, view, p, i, words) {
+  const y = y0 + i * rowH + rowH / 2,
+    isCurrent = p === view.now,
+    [a, b] = p.before,
+    parts = [];
+  const cut = (l, r) => {
+    if (r >= l)
+      parts.push(
+        svg('rect', {
+          x: x(l) + 1,
+          y: y - 6,
+          width: (r - l + 1) * cw - 2,
+          height: 12,
+          rx: 3,
+          fill: 'url(#hOut)',
+          stroke: color('line'),
         }),
       );
-    else if (probed.has(s))
-      cell.append(svg('circle', { cx: mid, cy: top + 15, r: 2.6, fill: color('ink') }));
-    g.append(
-      clickable(
-        state,
-        search,
-        state.hover(cell, () => [sentence]),
-        () => s,
-      ),
-    );
-  });
-  probes.forEach((p, i) => {
-    const y = y0 + i * rowH + rowH / 2,
-      isCurrent = p === now,
-      [a, b] = p.before;
-    const cut = (l, r) => {
-      if (r >= l)
-        g.append(
-          svg('rect', {
-            x: x(l) + 1,
-            y: y - 6,
-            width: (r - l + 1) * cw - 2,
-            height: 12,
-            rx: 3,
-            fill: 'url(#hOut)',
-            stroke: color('line'),
-          }),
-        );
-    };
-    if (!p.after) cut(a, b);
-    else {
-      cut(a, p.after[0] - 1);
-      cut(p.after[1] + 1, b);
-      if (p.after[1] >= p.after[0])
-        g.append(
-          svg('rect', {
-            x: x(p.after[0]) + 1,
-            y: y - 6,
-            width: Math.max(1, (p.after[1] - p.after[0] + 1) * cw - 2),
-            height: 12,
-            rx: 3,
-            fill: color(col),
-            opacity: isCurrent ? 0.62 : 0.3,
-          }),
-        );
-    }
-    const short = text => (time ? text.slice(6) : text);
-    g.append(
-      svg('text', { x: 0, y: y + 4, class: isCurrent ? 'strong' : 'axt' }, words.probe),
-      disc(x(p.slot) + cw / 2, y, i + 1, color(isCurrent ? 'probe' : 'ink-2')),
-      svg(
-        'text',
-        {
-          x: w,
-          y: y + 4,
-          'text-anchor': 'end',
-          class: `${isCurrent ? 'strong ' : ''}mono`,
-          style: 'font-size:12px',
-        },
-        `${short(p.key)} ${p.compare} ${short(search.target)}`,
-      ),
-    );
-  });
-  return g;
+  };
+  if (!p.after) cut(a, b);
+  else {
+    cut(a, p.after[0] - 1);
+    cut(p.after[1] + 1, b);
+    if (p.after[1] >= p.after[0])
+      parts.push(
+        svg('rect', {
+          x: x(p.after[0]) + 1,
+          y: y - 6,
+          width: Math.max(1, (p.after[1] - p.after[0] + 1) * cw - 2),
+          height: 12,
+          rx: 3,
+          fill: color(colour(search)),
+          opacity: isCurrent ? 0.62 : 0.3,
+        }),
+      );
+  }
+  const short = text => (time ? text.slice(6) : text);
+  parts.push(
+    svg('text', { x: 0, y: y + 4, class: isCurrent ? 'strong' : 'axt' }, words.probe),
+    disc(x(p.slot) + cw / 2, y, i + 1, color(isCurrent ? 'probe' : 'ink-2')),
+    svg(
+      'text',
+      {
+        x: w,
+        y: y + 4,
+        'text-anchor': 'end',
+        class: `${isCurrent ? 'strong ' : ''}mono`,
+        style: 'font-size:12px',
+      },
+      `${short(p.key)} ${p.compare} ${short(search.target)}`,
+    ),
+  );
+  return parts;
+}
+
+// Where the strip of a whole index stands, and the rows of its probes.
+function stripLayout(w, search) {
+  const all = search.rows.length,
+    tight = all > 14,
+    sy = 40,
+    sh = 26,
+    px = scale(0, search.pages, 0, w);
+  return {
+    w,
+    all,
+    sy,
+    sh,
+    px,
+    rowH: tight ? 19 : 23,
+    bar: tight ? 9 : 11,
+    y0: sy + sh + 54,
+    fw: w - 220,
+    slotX: slot => px(slot / search.page_slots),
+  };
 }
 
 function drawIndexStrip(state, w, search, view) {
   const { words } = state.data,
-    { probes, now, foundSlot, pages } = view,
-    N = search.entries,
-    F = search.warm_from,
-    per = search.page_slots,
-    NP = search.pages,
-    all = search.rows.length,
-    col = colour(search);
-  const tight = all > 14,
-    rowH = tight ? 19 : 23,
-    bar = tight ? 9 : 11,
-    sy = 40,
-    sh = 26,
-    y0 = sy + sh + 54,
-    px = scale(0, NP, 0, w);
-  const g = hatchedDrawing(w, y0 + Math.max(1, all) * rowH + 8, state.$('f1t').textContent),
-    slotX = slot => px(slot / per);
+    layout = stripLayout(w, search),
+    { all, sy, sh, y0, rowH, slotX } = layout;
+  const g = hatchedDrawing(w, y0 + Math.max(1, all) * rowH + 8, state.$('f1t').textContent);
   state.place = s => [Math.min(slotX(s), w - 6), sy, Math.max(6, slotX(s + 1) - slotX(s)), sh];
+  const strip = indexStrip(layout, search);
+  g.append(svg('text', { x: 0, y: 12, class: 'axt' }, search.strip), strip);
+  if (search.warm_from !== null) g.append(...warmPart(layout, search, strip, words));
+  pickSlots(state, search, strip);
+  g.append(...touchedPages(layout, search, view, words));
+  if (view.foundSlot !== null) g.append(...tick(slotX(view.foundSlot + 0.5), sy + sh / 2, 8));
+  g.append(svg('text', { x: 0, y: y0 - 16, class: 'axt' }, words.magnifies));
+  view.probes.forEach((p, i) =>
+    g.append(
+      ...magnifiedSlots(layout, search, view, p, i),
+      ...probeWords(layout, search, view, p, i, words),
+    ),
+  );
+  if (!view.probes.length) g.append(...wholeIndex(layout, search, words));
+  return g;
+}
+
+// The index, its pages told apart where there is room.
+function indexStrip({ w, sy, sh, px }, search) {
   const strip = svg(
     'g',
     {},
-    svg('rect', { x: 0, y: sy, width: w, height: sh, fill: color(`${col}-soft`), rx: 3 }),
+    svg('rect', {
+      x: 0,
+      y: sy,
+      width: w,
+      height: sh,
+      fill: color(`${colour(search)}-soft`),
+      rx: 3,
+    }),
   );
-  g.append(svg('text', { x: 0, y: 12, class: 'axt' }, search.strip), strip);
-  if (NP <= w / 5)
-    for (let i = 1; i < NP; i++)
+  if (search.pages <= w / 5)
+    for (let i = 1; i < search.pages; i++)
       strip.append(svg('line', { x1: px(i), x2: px(i), y1: sy, y2: sy + sh, stroke: color('bg') }));
-  if (F !== null) {
-    const ww = Math.max(4, w - slotX(F)),
-      part = ((N - F) * 100) / N;
-    strip.append(
-      svg('rect', {
-        x: w - ww,
-        y: sy,
-        width: ww,
-        height: sh,
-        fill: ww < 9 ? color('warm') : 'url(#hWarm)',
-      }),
-    );
-    g.append(
-      svg(
-        'text',
-        {
-          x: w,
-          y: sy + sh + 15,
-          'text-anchor': 'end',
-          style: `fill:${color('warm-text')};font-weight:600`,
-        },
-        F === 0
-          ? words.warm_all
-          : fillTemplate(words.warm_share, { share: part.toFixed(part < 1 ? 2 : 0) }),
-      ),
-    );
-  }
+  return strip;
+}
+
+// The warm section in the strip, and its share in words.
+function warmPart({ w, sy, sh, slotX }, search, strip, words) {
+  const F = search.warm_from,
+    N = search.entries,
+    ww = Math.max(4, w - slotX(F)),
+    part = ((N - F) * 100) / N;
+  strip.append(
+    svg('rect', {
+      x: w - ww,
+      y: sy,
+      width: ww,
+      height: sh,
+      fill: ww < 9 ? color('warm') : 'url(#hWarm)',
+    }),
+  );
+  return [
+    svg(
+      'text',
+      {
+        x: w,
+        y: sy + sh + 15,
+        'text-anchor': 'end',
+        style: `fill:${color('warm-text')};font-weight:600`,
+      },
+      F === 0
+        ? words.warm_all
+        : fillTemplate(words.warm_share, { share: part.toFixed(part < 1 ? 2 : 0) }),
+    ),
+  ];
+}
+
+// A click on the strip asks for the slot below it.
+function pickSlots(state, search, strip) {
   clickable(
     state,
     search,
-    state.data.picks ? state.hover(strip, () => [words.click]) : strip,
+    state.data.picks ? state.hover(strip, () => [state.data.words.click]) : strip,
     event => {
       const box = strip.getBoundingClientRect();
       return Math.max(
         0,
-        Math.min(N - 1, Math.floor(((event.clientX - box.left) / box.width) * NP * per)),
+        Math.min(
+          search.entries - 1,
+          Math.floor(((event.clientX - box.left) / box.width) * search.pages * search.page_slots),
+        ),
       );
     },
   );
+}
+
+// What is left, which pages were touched, and their numbers.
+function touchedPages({ w, sy, sh, px, slotX }, search, view, words) {
+  const { probes, pages, now } = view,
+    parts = [];
   if (probes.length && view.left) {
     const xa = slotX(view.left[0]),
       xb = slotX(view.left[1] + 1);
-    g.append(
+    parts.push(
       svg('rect', {
         x: Math.min(xa, w - 3),
         y: sy,
         width: Math.max(3, xb - xa),
         height: sh,
-        fill: color(col),
+        fill: color(colour(search)),
         opacity: 0.34,
         'pointer-events': 'none',
       }),
     );
   }
   for (const k of pages)
-    g.append(
+    parts.push(
       svg('line', {
         x1: px(k + 0.5),
         x2: px(k + 0.5),
@@ -379,7 +464,7 @@ function drawIndexStrip(state, w, search, view) {
     );
   const pageNumbers =
     [...pages].slice(0, 13).map(groupDigits).join(', ') + (pages.size > 13 ? ' …' : '');
-  g.append(
+  parts.push(
     svg(
       'text',
       { x: 0, y: sy + sh + 15 },
@@ -388,128 +473,149 @@ function drawIndexStrip(state, w, search, view) {
         : words.no_page,
     ),
   );
-  if (NP <= 14)
-    for (let i = 0; i < NP; i++)
-      g.append(
+  if (search.pages <= 14)
+    for (let i = 0; i < search.pages; i++)
+      parts.push(
         svg(
           'text',
           { x: px(i) + 5, y: sy - 6, class: 'axt', style: 'font-size:11px' },
           fillTemplate(words.page, { n: i }),
         ),
       );
-  if (foundSlot !== null) g.append(...tick(slotX(foundSlot + 0.5), sy + sh / 2, 8));
-  const fw = w - 220;
-  g.append(svg('text', { x: 0, y: y0 - 16, class: 'axt' }, words.magnifies));
-  probes.forEach((p, i) => {
-    const y = y0 + i * rowH,
-      [a, b] = p.before,
-      isCurrent = p === now,
-      x = scale(a, b + 1, 0, fw),
-      [lo, hi] = p.after ?? [b + 1, b],
-      xa = x(lo),
-      xb = x(hi + 1);
-    if (lo > a)
-      g.append(
-        svg('rect', {
-          x: 0,
-          y,
-          width: Math.max(0, xa),
-          height: bar,
-          rx: 2,
-          fill: 'url(#hOut)',
-          stroke: color('line'),
-        }),
-      );
-    if (hi < b && p.after)
-      g.append(
-        svg('rect', {
-          x: xb,
-          y,
-          width: Math.max(0, fw - xb),
-          height: bar,
-          rx: 2,
-          fill: 'url(#hOut)',
-          stroke: color('line'),
-        }),
-      );
-    if (p.after) {
-      g.append(
-        svg('rect', {
-          x: xa,
-          y,
-          width: Math.max(2, xb - xa),
-          height: bar,
-          rx: 2,
-          fill: color(col),
-          opacity: isCurrent ? 0.75 : 0.42,
-        }),
-      );
-      if (i < probes.length - 1 || !view.over)
-        g.append(
-          svg('path', {
-            d: `M${xa} ${y + bar}L0 ${y + rowH}H${fw}L${Math.max(xb, xa + 2)} ${y + bar}Z`,
-            fill: color(col),
-            opacity: 0.13,
-          }),
-        );
-    }
-    if (i === 0 && F > 0) {
-      const xf = Math.min(x(F), fw - 4);
-      g.append(
-        svg('rect', {
-          x: xf,
-          y,
-          width: fw - xf,
-          height: bar,
-          fill: fw - xf < 9 ? color('warm') : 'url(#hWarm)',
-        }),
-      );
-    }
-    g.append(
-      svg('circle', {
-        cx: x(p.slot + 0.5),
-        cy: y + bar / 2,
-        r: isCurrent ? 6.5 : 4.5,
-        fill: color(isCurrent ? 'probe' : 'ink-2'),
-        stroke: color('raised'),
-        'stroke-width': 1.5,
+  return parts;
+}
+
+// The slots before a probe, drawn as wide as there is room: what it cuts off and what it leaves.
+function magnifiedSlots({ y0, rowH, bar, fw }, search, view, p, i) {
+  const y = y0 + i * rowH,
+    [a, b] = p.before,
+    isCurrent = p === view.now,
+    x = scale(a, b + 1, 0, fw),
+    [lo, hi] = p.after ?? [b + 1, b],
+    xa = x(lo),
+    xb = x(hi + 1),
+    F = search.warm_from,
+    parts = [];
+  if (lo > a)
+    parts.push(
+      svg('rect', {
+        x: 0,
+        y,
+        width: Math.max(0, xa),
+        height: bar,
+        rx: 2,
+        fill: 'url(#hOut)',
+        stroke: color('line'),
       }),
-      svg(
-        'text',
-        { x: fw + 14, y: y + bar / 2 + 4, class: isCurrent ? 'strong' : '' },
-        String(i + 1),
-      ),
-      svg(
-        'text',
-        {
-          x: fw + 34,
-          y: y + bar / 2 + 4,
-          class: `${isCurrent ? 'strong ' : ''}mono`,
-          style: 'font-size:11.5px',
-        },
-        `${search.kind === 'time' ? p.key.slice(3) : p.key} ${p.compare}`,
-      ),
-      svg(
-        'text',
-        {
-          x: w,
-          y: y + bar / 2 + 4,
-          'text-anchor': 'end',
-          class: isCurrent ? '' : 'axt',
-          style: 'font-size:11.5px',
-        },
-        p.after ? fillTemplate(words.left, { n: groupDigits(hi - lo + 1) }) : words.none_left,
-      ),
     );
-  });
-  if (!probes.length)
-    g.append(
-      svg('rect', { x: 0, y: y0, width: fw, height: bar, rx: 2, fill: color(`${col}-soft`) }),
-      svg(
-        'text',
-        { x: fw + 14, y: y0 + bar / 2 + 4, class: 'axt' },
-        fillTemplate(words.n_slots, { n: groupDigits(N) }),
-      ),
+  if (hi < b && p.after)
+    parts.push(
+      svg('rect', {
+        x: xb,
+        y,
+        width: Math.max(0, fw - xb),
+        height: bar,
+        rx: 2,
+        fill: 'url(#hOut)',
+        stroke: color('line'),
+      }),
     );
-  return g;
+  if (p.after) {
+    parts.push(
+      svg('rect', {
+        x: xa,
+        y,
+        width: Math.max(2, xb - xa),
+        height: bar,
+        rx: 2,
+        fill: color(colour(search)),
+        opacity: isCurrent ? 0.75 : 0.42,
+      }),
+    );
+    if (i < view.probes.length - 1 || !view.over)
+      parts.push(
+        svg('path', {
+          d: `M${xa} ${y + bar}L0 ${y + rowH}H${fw}L${Math.max(xb, xa + 2)} ${y + bar}Z`,
+          fill: color(colour(search)),
+          opacity: 0.13,
+        }),
+      );
+  }
+  if (i === 0 && F > 0) {
+    const xf = Math.min(x(F), fw - 4);
+    parts.push(
+      svg('rect', {
+        x: xf,
+        y,
+        width: fw - xf,
+        height: bar,
+        fill: fw - xf < 9 ? color('warm') : 'url(#hWarm)',
+      }),
+    );
+  }
+  parts.push(
+    svg('circle', {
+      cx: x(p.slot + 0.5),
+      cy: y + bar / 2,
+      r: isCurrent ? 6.5 : 4.5,
+      fill: color(isCurrent ? 'probe' : 'ink-2'),
+      stroke: color('raised'),
+      'stroke-width': 1.5,
+    }),
+  );
+  return parts;
+}
+
+// Its number, its comparison, and how many slots it leaves.
+function probeWords({ w, y0, rowH, bar, fw }, search, view, p, i, words) {
+  const y = y0 + i * rowH,
+    isCurrent = p === view.now,
+    [lo, hi] = p.after ?? [0, -1];
+  return [
+    svg(
+      'text',
+      { x: fw + 14, y: y + bar / 2 + 4, class: isCurrent ? 'strong' : '' },
+      String(i + 1),
+    ),
+    svg(
+      'text',
+      {
+        x: fw + 34,
+        y: y + bar / 2 + 4,
+        class: `${isCurrent ? 'strong ' : ''}mono`,
+        style: 'font-size:11.5px',
+      },
+      `${search.kind === 'time' ? p.key.slice(3) : p.key} ${p.compare}`,
+    ),
+    svg(
+      'text',
+      {
+        x: w,
+        y: y + bar / 2 + 4,
+        'text-anchor': 'end',
+        class: isCurrent ? '' : 'axt',
+        style: 'font-size:11.5px',
+      },
+      p.after ? fillTemplate(words.left, { n: groupDigits(hi - lo + 1) }) : words.none_left,
+    ),
+  ];
+}
+
+// In the place of the first probe, before it: all slots.
+function wholeIndex({ y0, bar, fw }, search, words) {
+  return [
+    svg('rect', {
+      x: 0,
+      y: y0,
+      width: fw,
+      height: bar,
+      rx: 2,
+      fill: color(`${colour(search)}-soft`),
+    }),
+    svg(
+      'text',
+      { x: fw + 14, y: y0 + bar / 2 + 4, class: 'axt' },
+      fillTemplate(words.n_slots, { n: groupDigits(search.entries) }),
+    ),
+  ];
 }

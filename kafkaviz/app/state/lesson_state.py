@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from kafkaviz.app.lessons.grammar import SHORT, Lesson, LessonBlock, LessonStep
+from kafkaviz.app.lessons.grammar import LETTERS, SHORT, Lesson, LessonBlock, LessonStep
 from kafkaviz.app.lessons.live.break_it import LabAnswer
 from kafkaviz.app.state import class_seat, page_state
 from kafkaviz.app.state.class_room import MAX_ANSWERS, SOLVED
@@ -25,7 +25,6 @@ from kafkaviz.messages import say
 ANSWER = re.compile(r"([a-z0-9-]{1,60})\.(\d{1,2})([a-hx])")
 LAB_ANSWER = re.compile(r"([a-z0-9-]{1,60})~(\d)~(\d{1,9})([a-e])([a-e])")
 RESETS = "kv_resets"  # how often this session has forgotten all answers
-LETTERS = "abcdefgh"
 SESSION_PARAMETERS = (
     page_state.LESSON,
     page_state.PART,
@@ -290,7 +289,7 @@ def letter(block: LessonBlock, name: str, part: int) -> str | None:
         None where none was, or one that it does not have.
     """
     choice = answers().get((name, part, False))
-    return choice if choice and choice in LETTERS[: len(choices(block))] else None
+    return choice if choice and choice in LETTERS[: len(block.choices)] else None
 
 
 def is_answered(position: LessonPosition) -> bool:
@@ -311,11 +310,6 @@ def is_solved(position: LessonPosition) -> bool:
     """Whether the task of the step is solved, or was revealed to the class."""
     is_revealed = class_seat.is_revealed((position.lesson.name, position.part))
     return bool(is_revealed) or (position.lesson.name, position.part, True) in answers()
-
-
-def choices(block: LessonBlock) -> list[tuple[str, bool]]:
-    """The choices of a question in the order they are written, each beside whether it is right."""
-    return [(text, key == "right") for key, text in block.lines if key in ("choice", "right")]
 
 
 def questions(lesson: Lesson) -> list[tuple[str, int, bool]]:

@@ -4,20 +4,17 @@ Each step with its figure in words and numbers, questions with boxes, answers on
 own.
 """
 
-from collections.abc import Sequence
 from html import escape
 
 import streamlit as st
 
 from kafkaviz.app.frontend.print_page import print_page
-from kafkaviz.app.frontend.teacher import session_clock
 from kafkaviz.app.lessons import exercise_text, tasks
-from kafkaviz.app.lessons.grammar import Lesson, LessonBlock, LessonStep, NoValue
+from kafkaviz.app.lessons.grammar import LETTERS, Lesson, LessonBlock, LessonStep, NoValue
 from kafkaviz.app.lessons.live import LIVE
-from kafkaviz.app.pages.workshop import lesson_state
-from kafkaviz.app.pages.workshop.lesson_state import LETTERS, LessonPosition
+from kafkaviz.app.state import lesson_state
+from kafkaviz.app.state.lesson_state import LessonPosition
 from kafkaviz.app.widgets import elements
-from kafkaviz.app.widgets.tables import table
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.text import error_text
 from kafkaviz.figures.text.join_text import join_comma
@@ -119,8 +116,7 @@ def _figure(block: LessonBlock, key: str) -> None:
 
 def _question(block: LessonBlock, key: str) -> None:
     boxes = "".join(
-        _box(LETTERS[index].upper(), text)
-        for index, (text, _) in enumerate(lesson_state.choices(block))
+        _box(LETTERS[index].upper(), text) for index, (text, _) in enumerate(block.choices)
     )
     with st.container(key=f"kv_sheet_asked_{key}", gap=4):
         st.markdown(f"**{block['ask']}**")
@@ -150,9 +146,7 @@ def _task(block: LessonBlock) -> None:
 def _answer(block: LessonBlock, part: int) -> None:
     if block.kind == "predict":
         right_letters = join_comma(
-            LETTERS[index].upper()
-            for index, (_, is_right) in enumerate(lesson_state.choices(block))
-            if is_right
+            LETTERS[index].upper() for index, (_, is_right) in enumerate(block.choices) if is_right
         )
         st.markdown(say("workshop.answer_to", step=part, name=right_letters, text=block["reveal"]))
         return
@@ -195,60 +189,3 @@ def notes(step: LessonStep, begin: float | None = None, total: float = 0) -> Non
             for name in ("say", "watch"):
                 for text in block[name]:
                     st.markdown(say("workshop.labelled", label=say(f"workshop.{name}"), text=text))
-
-
-def render_notes(lessons: Sequence[Lesson], position: LessonPosition) -> None:
-    """The window of the teacher: what to say, what comes next, the clock and the plan."""
-    begin = lesson_state.begin_minute(lessons, position)
-    total = lesson_state.minutes(lessons)
-    step_text = lesson_state.position_text(lessons, position)
-    with st.container(key="kv_notes_view", gap=16):
-        st.html(
-            f'<div class="kv-lesson"><div class="kv-lab">{escape(step_text)}</div>'
-            f"<h1>{escape(position.step.title)}</h1></div>"
-        )
-        session_clock(begin, begin + position.step.minutes, total)
-        notes(position.step, begin, total)
-        _coming(lessons, position)
-        with st.expander(say("workshop.session", minutes=f"{total:g}")):
-            session_plan(lessons, position.number)
-
-
-def _coming(lessons: Sequence[Lesson], position: LessonPosition) -> None:
-    """The next step, and what it asks."""
-    following = lesson_state.next_step(lessons, position)
-    with st.container(key="kv_coming", gap=4):
-        if following is None:
-            st.markdown(say("stage.next_none"))
-            return
-        lesson = next(lesson for lesson in lessons if lesson.name == following[0])
-        step = lesson.steps[following[1] - 1]
-        label = (
-            say("stage.next")
-            if lesson is position.lesson
-            else say("stage.next_lesson", title=lesson.title)
-        )
-        st.html(
-            f'<div class="kv-lab">{escape(label)} · '
-            f"{escape(say('workshop.about_minutes', minutes=f'{step.minutes:g}'))}</div>"
-            f'<p class="kv-next">{escape(step.title)}</p>'
-        )
-        for block in step.blocks("predict", "exercise")[:1]:
-            st.markdown(say("stage.asks", text=block["ask"]))
-
-
-def session_plan(lessons: Sequence[Lesson], current: int) -> None:
-    """All lessons with the minute at which each begins, the current one marked."""
-    heads = [say(f"workshop.{name}") for name in ("begins", "title", "needs", "questions")]
-    rows, begin = [], 0.0
-    for lesson in lessons:
-        rows.append(
-            (
-                f"{begin:g}",
-                lesson.title,
-                f"{lesson_state.minutes([lesson]):g}",
-                str(len(lesson_state.questions(lesson))),
-            )
-        )
-        begin += lesson_state.minutes([lesson])
-    table(heads, rows, "rlrr", current)

@@ -1,0 +1,267 @@
+"""A log's own batches appended in rounds, and the segments that are closed meanwhile.
+
+Again and again with later offsets and times, until all of them were and a segment has ended, by the
+rules that the writer rolls by. Of each segment: why it ended, its bytes and entries, and what a
+lookup of each of its batches costs.
+
+Why in rounds: a log shorter than a segment would say nothing of a full one, and a closed form
+nothing of batches that differ.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kafkaviz.analysis.cost.cold_reads import (
+    SCAN,
+    begin_scan,
+    header_and_window,
+    touch_header,
+)
+from kafkaviz.analysis.cost.cost_model import READ_AHEAD_BYTES
+from kafkaviz.analysis.rolls.limits import mean_jitter_ms
+from kafkaviz.binary.lazy_njit import njit
+from kafkaviz.simulate.append_batches import AppendChunk
+from kafkaviz.simulate.config import LogConfig
+from kafkaviz.simulate.writer.roll_reason import should_roll, waited_ms
+
+MOST_BATCHES = 200_000  # of a round, over all logs
+MOST_SEGMENTS = 4096  # of a log and a size
+# rows of LogRound.batches
+SIZE_BYTES, BASE_OFFSET, LAST_OFFSET, MAX_TIMESTAMP_MS, NOW_MS = range(5)
+COLUMNS = ("size_bytes", "base_offset", "last_offset", "max_timestamp_ms", "now_ms")
+SEGMENT: np.dtype = np.dtype(
+    [  # one that was closed
+        ("cause", "i8"),  # a number of roll_reason.CAUSES
+        ("batches", "i8"),
+        ("log_bytes", "i8"),
+        ("offset_entries", "i8"),
+        ("time_entries", "i8"),  # with that of the roll
+        ("open_ms", "i8"),  # by the broker's clock
+        # of lookups of each batch's base offset, summed: headers, and cold reads of the .log
+        ("headers", "i8"),
+        ("log_reads", "i8"),
+    ]
+)
+SETTINGS: np.dtype = np.dtype(
+    [  # what the loop must know of the log
+        ("segment_bytes", "i8"),
+        ("most_ms", "i8"),
+        ("index_interval_bytes", "i8"),
+        ("offset_slots", "i8"),
+        ("time_slots", "i8"),
+        ("per_append", "i8"),
+        ("next_offset", "i8"),  # what a round adds to offsets and to times
+        ("next_ms", "i8"),
+        ("header_bytes", "i8"),  # that a scan reads of each batch
+        ("window_pages", "i8"),  # that the kernel reads ahead at most
+    ]
+)
+
+
+@dataclass(frozen=True)
+class LogRound:
+    """A log's batches, and how the next round of them differs.
+
+    Attributes:
+        batches: (5, n) int64, a row for each of COLUMNS.
+        append_ends: of each append the place behind its last batch.
+        next_offset, next_ms: what a round adds to offsets and to times.
+    """
+
+    batches: np.ndarray
+    append_ends: np.ndarray
+    next_offset: int
+    next_ms: int
+
+
+def log_round(chunks: Iterable[AppendChunk], most_batches: int = MOST_BATCHES) -> LogRound | None:
+    """A log's first batches, as many as a round takes; None of a log without a batch."""
+    pieces, count = [], 0
+    for chunk in chunks:
+        pieces.append(chunk.rows[["append", *COLUMNS]].copy())
+        count += len(chunk.rows)
+        if count >= most_batches:
+            break
+    if not count:
+        return None
+    rows = np.concatenate(pieces)[:most_batches]
+    batches = np.array([rows[name] for name in COLUMNS], np.int64)
+    ends = np.append(np.flatnonzero(np.diff(rows["append"])) + 1, len(rows)).astype(np.int64)
+    clock = batches[NOW_MS]
+    span_ms = int(clock.max() - clock.min())
+    mean_gap_ms = max(1, round(span_ms / max(1, len(ends) - 1)))
+    next_offset = int(batches[LAST_OFFSET].max() + 1 - batches[BASE_OFFSET].min())
+    return LogRound(batches, ends, next_offset, span_ms + mean_gap_ms)
+
+
+def log_rounds(
+    logs: Sequence[tuple[Callable[[], Iterable[AppendChunk]], int]],
+) -> tuple[LogRound, ...]:
+    """Of each log its round.
+
+    Args:
+        logs: as of TuningCase, the chunks of each and its first offset.
+    """
+    most_batches = max(1000, MOST_BATCHES // max(1, len(logs)))
+    rounds = (log_round(chunks(), most_batches) for chunks, _ in logs)
+    return tuple(each_round for each_round in rounds if each_round is not None)
+
+
+def close_segments(
+    round_of_log: LogRound,
+    config: LogConfig,
+    *,
+    per_append: bool = False,
+    by_base_offset: bool = True,
+) -> np.ndarray | None:
+    """The segments that a log closes while it is appended in rounds: SEGMENT.
+
+    Args:
+        per_append: an append gets one entry at most (KAFKA-806).
+        by_base_offset: the scan of 4.1 and later, which takes 17 bytes of a header and not 61.
+
+    Returns:
+        None where Kafka ends an append with an exception: it is larger than a segment, or has more
+        entries than the index has room for, or there is no room at all.
+    """
+    if not config.usable_time_slots:
+        return None
+    settings = np.zeros(1, SETTINGS)
+    settings["segment_bytes"] = config.segment_bytes
+    settings["most_ms"] = config.most_segment_ms - round(mean_jitter_ms(config))
+    settings["index_interval_bytes"] = config.index_interval_bytes
+    settings["offset_slots"], settings["time_slots"] = config.offset_slots, config.usable_time_slots
+    settings["per_append"] = per_append
+    settings["next_offset"] = round_of_log.next_offset
+    settings["next_ms"] = round_of_log.next_ms
+    settings["header_bytes"], settings["window_pages"] = header_and_window(
+        by_base_offset=by_base_offset, read_ahead_bytes=READ_AHEAD_BYTES
+    )
+    segments = np.zeros(MOST_SEGMENTS, SEGMENT)
+    count = _close_segments(
+        round_of_log.batches,
+        round_of_log.append_ends,
+        settings,
+        np.zeros(1, SCAN),
+        segments,
+    )
+    return None if count < 0 else segments[:count].copy()
+
+
+@njit(cache=True)
+def _close_segments(
+    batches: np.ndarray,
+    append_ends: np.ndarray,
+    settings: np.ndarray,
+    scans: np.ndarray,
+    segments: np.ndarray,
+) -> int:
+    """Fills the segments; their number, or -1 where Kafka takes an append with an exception.
+
+    Args:
+        scans: space for one, which goes on from lookup to lookup as long as they start at one
+            entry.
+    """
+    limit, scan = settings[0], scans[0]
+    sizes, newest = batches[SIZE_BYTES], batches[MAX_TIMESTAMP_MS]
+    count, number, offset_shift, shift_ms = 0, 0, 0, 0
+    base_offset, created_ms = batches[BASE_OFFSET, 0], batches[NOW_MS, 0]
+    log_bytes, rows_in, since_entry, offset_entries, time_entries = 0, 0, 0, 0, 0
+    reference_ms, newest_ms, last_time_ms = -1, -1, -1
+    is_new, is_round_done = True, False
+    # where lookups start: the batch's number in its segment, its position, its row in the round;
+    # and the next header of the scan that is going on
+    start_number, start_position, start_row = 0, 0, 0
+    next_number, next_position, next_row = 0, 0, 0
+    headers, log_reads = 0, 0
+    while True:
+        start, end = (append_ends[number - 1] if number else 0), append_ends[number]
+        append_bytes, append_ms = 0, -1
+        for row in range(start, end):
+            append_bytes += sizes[row]
+            append_ms = max(append_ms, newest[row])
+        append_ms = append_ms + shift_ms if append_ms >= 0 else append_ms
+        now_ms = batches[NOW_MS, start] + shift_ms
+        cause = 0
+        if not is_new:
+            cause = should_roll(
+                log_bytes,
+                append_bytes,
+                limit.segment_bytes,
+                waited_ms(reference_ms, append_ms, now_ms, created_ms),
+                limit.most_ms,
+                offset_entries,
+                limit.offset_slots,
+                time_entries,
+                limit.time_slots,
+                batches[LAST_OFFSET, end - 1] + offset_shift - base_offset,
+            )
+        if cause:
+            segment = segments[count]
+            segment.cause, segment.batches, segment.log_bytes = cause, rows_in, log_bytes
+            segment.offset_entries = offset_entries
+            segment.time_entries = time_entries + (1 if newest_ms > last_time_ms else 0)
+            segment.open_ms = now_ms - created_ms
+            segment.headers, segment.log_reads = headers, log_reads
+            count += 1
+            if is_round_done or count == len(segments):
+                return count
+            base_offset, created_ms = batches[BASE_OFFSET, start] + offset_shift, now_ms
+            log_bytes, rows_in, since_entry, offset_entries, time_entries = 0, 0, 0, 0, 0
+            reference_ms, newest_ms, last_time_ms = -1, -1, -1
+            is_new = True
+            continue
+        if append_bytes > limit.segment_bytes:
+            return -1
+        if is_new:
+            start_number, start_position, start_row = 0, 0, start
+            next_number, next_position, next_row = 0, 0, start
+            headers, log_reads = 0, 0
+            begin_scan(scan, 0)
+            first_ms = newest[start] + shift_ms if newest[start] >= 0 else newest[start]
+            reference_ms = append_ms if limit.per_append else first_ms
+        is_new = False
+        row = start
+        while row < end:
+            stop = end if limit.per_append else row + 1
+            for each in range(row, stop):
+                newest_ms = max(newest_ms, newest[each] + shift_ms if newest[each] >= 0 else -1)
+            is_indexed = since_entry > limit.index_interval_bytes
+            entry_number, entry_position = rows_in, log_bytes
+            if is_indexed:
+                if offset_entries >= limit.offset_slots or time_entries >= limit.time_slots:
+                    return -1
+                offset_entries += 1
+                if newest_ms > last_time_ms:
+                    time_entries += 1
+                    last_time_ms = newest_ms
+                since_entry = 0
+            for each in range(row, stop):
+                is_own = (
+                    each == stop - 1 and batches[BASE_OFFSET, each] == batches[LAST_OFFSET, each]
+                )
+                if is_indexed and is_own:  # its key is the batch's only offset
+                    start_number, start_position, start_row = entry_number, entry_position, row
+                if scan.start != start_position:
+                    begin_scan(scan, start_position)
+                    next_number, next_position, next_row = start_number, start_position, start_row
+                while next_number <= rows_in:
+                    touch_header(scan, next_position, limit.header_bytes, limit.window_pages)
+                    next_position += sizes[next_row]
+                    next_number += 1
+                    next_row = next_row + 1 if next_row + 1 < len(sizes) else 0
+                headers += rows_in - start_number + 1
+                log_reads += scan.count
+                log_bytes += sizes[each]
+                since_entry += sizes[each]
+                rows_in += 1
+            if is_indexed:
+                start_number, start_position, start_row = entry_number, entry_position, row
+            row = stop
+        number += 1
+        if number == len(append_ends):
+            number, is_round_done = 0, True
+            offset_shift += limit.next_offset
+            shift_ms += limit.next_ms
