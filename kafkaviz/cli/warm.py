@@ -36,7 +36,7 @@ def run(_args: argparse.Namespace) -> int:
     from kafkaviz.pipeline.spark import class_archive
     from kafkaviz.simulate.directory.simulation import simulate
 
-    making = class_archive.start_making(cache_folder())  # on another core
+    archive_process = class_archive.start_making(cache_folder())  # on another core
     for archive in sorted(SAMPLES.glob("*.tar.gz"))[:1]:
         broker = open_broker(archive)
         _read(broker)
@@ -44,7 +44,7 @@ def run(_args: argparse.Namespace) -> int:
     simulate("strimzi")
     _look_up()
     _replay()
-    making.wait()
+    archive_process.wait()
     return 0
 
 

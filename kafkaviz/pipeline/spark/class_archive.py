@@ -58,16 +58,15 @@ def _make(cache: Path) -> None:
     if java is None or (archive := _path(cache, java)).exists():
         return
     archive.parent.mkdir(parents=True, exist_ok=True)
-    made, base = (archive.with_suffix(f".{kind}.{os.getpid()}") for kind in ("made", "base"))
-    flags = f"-XX:ArchiveClassesAtExit={made} -Xlog:disable"
+    temporary, base = archive.with_suffix(f".{os.getpid()}"), archive.with_suffix(".base.jsa")
+    flags = f"-XX:ArchiveClassesAtExit={temporary} -Xlog:disable"
     if subprocess.run([java, "-Xshare:on", "-version"], capture_output=True).returncode != 0:
         # a trimmed Java comes without an archive of its own classes, on which the other builds
-        base = base.with_name(f"{archive.stem}.base.jsa")
         subprocess.run([java, "-Xshare:dump", f"-XX:SharedArchiveFile={base}"], check=True)
         flags = f"-XX:SharedArchiveFile={base} {flags}"
     _start_spark(flags)
-    if made.exists():
-        made.replace(archive)
+    if temporary.exists():
+        temporary.replace(archive)
 
 
 def _start_spark(flags: str) -> None:

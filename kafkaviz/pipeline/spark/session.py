@@ -117,8 +117,9 @@ def with_java_options(settings: Mapping[str, str], flags: str) -> dict[str, str]
 
 def is_connect(master: str | None) -> bool:
     """Whether a master, or without one the environment, names a server of Spark Connect."""
-    named = "SPARK_REMOTE" in os.environ or "SPARK_CONNECT_MODE_ENABLED" in os.environ
-    return named if master is None else master.startswith(CONNECT_SCHEME)
+    if master is not None:
+        return master.startswith(CONNECT_SCHEME)
+    return "SPARK_REMOTE" in os.environ or "SPARK_CONNECT_MODE_ENABLED" in os.environ
 
 
 def is_connected(spark: "SparkSession") -> bool:
