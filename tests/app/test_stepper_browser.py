@@ -171,7 +171,7 @@ def test_another_language_keeps_the_step(page, server):
     assert page.locator(".count").inner_text() == "第 4 步，共 8 步" and page.locator(
         ".play"
     ).inner_text().endswith("播放")
-    page.get_by_role("heading", name="热区").first.wait_for()
+    page.locator(".lane .t", has_text="先查热区").wait_for()
 
 
 @pytest.mark.nightly

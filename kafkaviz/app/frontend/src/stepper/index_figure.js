@@ -2,6 +2,8 @@
 import { color, hatchedDrawing, svg } from '../dom.js';
 import { countText, fillTemplate, groupDigits, scale } from '../text.js';
 
+const COMPACT_ROWS = 12; // the last probes of a long search, where all of it is to stand on one screen
+
 export function drawIndex(state, step, search) {
   const draw = search.cells ? drawSlots : drawIndexStrip;
   state.$('ix').replaceChildren(draw(state, state.width, search, searchProgress(step, search)));
@@ -291,9 +293,10 @@ function drawIndexStrip(state, w, search, view) {
     F = search.warm_from,
     per = search.page_slots,
     NP = search.pages,
-    all = search.rows.length,
+    all = Math.min(search.rows.length, state.data.is_compact ? COMPACT_ROWS : Infinity),
+    firstRow = Math.max(0, probes.length - all),
     col = colour(search);
-  const tight = all > 14,
+  const tight = search.rows.length > 14,
     rowH = tight ? 19 : 23,
     bar = tight ? 9 : 11,
     sy = 40,
@@ -401,7 +404,8 @@ function drawIndexStrip(state, w, search, view) {
   const fw = w - 220;
   g.append(svg('text', { x: 0, y: y0 - 16, class: 'axt' }, words.magnifies));
   probes.forEach((p, i) => {
-    const y = y0 + i * rowH,
+    if (i < firstRow) return;
+    const y = y0 + (i - firstRow) * rowH,
       [a, b] = p.before,
       isCurrent = p === now,
       x = scale(a, b + 1, 0, fw),
