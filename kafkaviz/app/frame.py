@@ -93,7 +93,16 @@ DARK_CHARTS = (
 KEY_HELP = [  # the page that must exist, the word of a heading, and its keys with theirs
     (None, "frame.anywhere", [("K", "go_to"), (("?", "Esc"), "keys")]),
     ("Segment", "common.page_segment", [("[]", "segments"), ("←→", "batches"), ("+−", "zoom")]),
-    ("Lookup", "frame.stepper", [("←→", "step"), (("Home", "End"), "ends"), (("Space",), "play")]),
+    (
+        "Lookup",
+        "frame.stepper",
+        [
+            ("←→", "step"),
+            (("Home", "End"), "ends"),
+            (("Space",), "play"),
+            (("F", "Esc"), "projector"),
+        ],
+    ),
     ("Explore", "common.page_explore", [(("Ctrl", "Enter"), "run")]),
     (
         "Workshop",

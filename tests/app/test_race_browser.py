@@ -1,13 +1,19 @@
 """The race on the Lookup page in a real browser: played, stepped by keys, on another disk."""
 
 import re
+from pathlib import Path
 
 import pytest
 
-from tests.support.browser import rests_on_first_screen, sync_api
+from tests.support.browser import rests_on_first_screen, sync_api, watched
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
+NUMBER = re.compile(r"\d")
+CLIPPED, OVERLAPPING = (
+    (Path(__file__).parents[1] / "journeys" / f"{name}.js").read_text("utf-8")
+    for name in ("clipped", "overlapping")
+)
 
 
 def test_the_race(page, server):
@@ -15,14 +21,15 @@ def test_the_race(page, server):
     page.set_viewport_size({"width": 1280, "height": 720})
     page.goto(f"{server}/lookup?set=full&target=5242883")
     title = page.locator(".title")
-    expect(title).to_contain_text("Plain bisection waits for 9 cold pages: 900 µs")
+    expect(title).to_contain_text("which one finds it first?")
     expect(page.locator(".say")).to_contain_text(re.compile(r"\w"))
     plain, warm = page.locator(".lane").first, page.locator(".lane").last
-    expect(warm.locator(".n")).to_have_text("0.27 µs")
+    expect(warm.locator(".n")).to_have_text("?")
+    expect(plain.locator(".state")).to_have_text("at the start")
     assert rests_on_first_screen(page, ".kv-band", ".lane:last-child", ".tp")
 
-    page.locator(".restart").click()
-    expect(plain.locator(".state")).to_have_text("at the start")
+    page.locator(".clock").press("Home")
+    page.locator(".start").focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
     expect(plain.locator(".state")).to_contain_text("waits for the disk, page 1")
@@ -32,7 +39,47 @@ def test_the_race(page, server):
     expect(plain).to_have_class(re.compile("waits"))
     page.locator(".clock").press("End")
     expect(plain.locator(".n")).to_have_text("900 µs")
+    expect(title).to_contain_text("Plain bisection waits for 9 cold pages: 900 µs")
+    expect(page.locator(".start")).to_contain_text("Race again")
 
     page.locator(".disk").select_option("hdd")
     expect(title).to_contain_text("108 ms")
     page.wait_for_url("**storage=hdd**")
+
+
+def test_the_next_race_opens_at_its_end(page, server):
+    """For who has seen one; who has not is asked, and two searches that do the same need no race."""
+    page.goto(f"{server}/lookup?set=full&target=5242883")
+    title = page.locator(".title")
+    expect(title).to_contain_text("which one finds it first?")
+    page.get_by_role("button", name="Far behind").click()
+    expect(page.locator(".cap")).to_contain_text("in front of the warm section")
+    expect(title).to_contain_text("which one finds it first?")
+    page.locator(".clock").press("End")
+    expect(title).to_contain_text("Both wait")
+    page.get_by_role("button", name="At the tail").click()
+    expect(title).to_contain_text("Plain bisection waits for 9 cold pages")
+    page.goto(f"{server}/lookup?set=five&target=23")
+    expect(title).to_contain_text("All pages are hot")
+
+
+@pytest.mark.parametrize(
+    ("language", "theme", "target"),
+    [
+        ("en", "light", 5242883),
+        pytest.param("zh", "light", 5242883, marks=pytest.mark.nightly),
+        pytest.param("en", "dark", 100000, marks=pytest.mark.nightly),
+        pytest.param("zh", "dark", 100000, marks=pytest.mark.nightly),
+    ],
+)
+def test_the_race_in_a_narrow_window(browser, server, language, theme, target):
+    """Both strips on the first screen of 1024 x 768, at the start and at the end."""
+    with watched(browser, theme=theme) as page:
+        page.set_viewport_size({"width": 1024, "height": 768})
+        page.goto(f"{server}/lookup?set=full&target={target}&lang={language}")
+        for key in ("Home", "End"):
+            page.locator(".clock").press(key)
+            expect(page.locator(".n").first).to_have_text(NUMBER if key == "End" else "?")
+            assert rests_on_first_screen(page, ".ctl", ".lane:last-child .strip")
+            assert page.evaluate(OVERLAPPING) == []
+            assert page.evaluate(CLIPPED, False) == []

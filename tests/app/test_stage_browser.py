@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kafkaviz.app import lessons
-from tests.support.browser import heading, watched
+from tests.support.browser import heading, rests_on_first_screen, watched
 
 axe = pytest.importorskip(
     "axe_playwright_python.sync_playwright",
@@ -16,6 +16,7 @@ axe = pytest.importorskip(
 pytestmark = pytest.mark.browser
 SIZES = ((1280, 720), (1024, 768))
 LEAST_PART = 0.8  # of the figure's height
+SETTLED = "[data-testid=stApp][data-test-script-state=notRunning]"
 LEAST_MARKS = 2  # of a box that is not empty
 SAMPLE = {("en", "three-files", 2), ("en", "time", 2), ("zh", "three-files", 1)}
 STEPS = [
@@ -30,6 +31,29 @@ STEPS = [
     for language in ("en", "zh")
     for lesson in lessons.lessons(language)[0]
     for part, step in enumerate(lesson.steps, 1)
+]
+PROJECTED_SAMPLE = {("en", "rolls", 2), ("zh", "batches", 3)}
+PROJECTED = [
+    pytest.param(
+        language,
+        lesson.name,
+        part,
+        marks=() if (language, lesson.name, part) in PROJECTED_SAMPLE else pytest.mark.nightly,
+        id=f"{language}-{lesson.name}-{part}",
+    )
+    for language in ("en", "zh")
+    for lesson in lessons.lessons(language)[0]
+    for part in range(1, len(lesson.steps) + 1)
+]
+LABS = [
+    pytest.param(
+        language,
+        lesson.name,
+        marks=() if (language, lesson.name) == ("en", "batches") else pytest.mark.nightly,
+        id=f"{language}-{lesson.name}",
+    )
+    for language in ("en", "zh")
+    for lesson in lessons.lessons(language)[0]
 ]
 OVERLAPPING = (Path(__file__).parents[1] / "journeys" / "overlapping.js").read_text("utf-8")
 # how much of the first figure's height is seen, how far the question reaches, what is drawn in
@@ -51,6 +75,16 @@ FIRST_SCREEN = """() => {
     asked: Math.max(0, ...asked),
     wide: document.documentElement.scrollWidth - innerWidth,
     marks: Math.min(...marks),
+  };
+}"""
+# how far a lab's figure reaches, and what is asked and answered beside it
+LAB_SCREEN = """() => {
+  const bottom = selector => Math.max(...[...document.querySelectorAll(selector)]
+    .map(part => part.getBoundingClientRect().bottom));
+  return {
+    figure: bottom('.st-key-kv_figures'),
+    asked: bottom('[class*=st-key-kv_ask_] :is(p, button), .st-key-kv_break_go button, .kv-judged'),
+    wide: document.documentElement.scrollWidth - innerWidth,
   };
 }"""
 # once nothing that is being fetched has a place kept, and for a while nothing has moved
@@ -83,7 +117,7 @@ SMALL_WORDS = """() => {
         small.push(`${el.tagName}.${el.className?.baseVal ?? el.className} ${size} ${el.textContent}`);
     }
   };
-  walk(document.querySelector('.st-key-kv_stage'));
+  walk(document.querySelector('[data-testid=stMain]'));
   return small;
 }"""
 
@@ -93,7 +127,7 @@ def open_step(page, server, language: str, lesson: str, part: int, more: str = "
     spoken = "" if language == "en" else "&lang=zh"
     page.goto(f"{server}/workshop?lesson={lesson}&at={part}{spoken}{more}")
     page.locator(".st-key-kv_figures").wait_for()
-    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+    page.locator(SETTLED).wait_for()
     page.wait_for_function(DRAWN)
 
 
@@ -119,6 +153,90 @@ def test_figure_and_question_are_on_the_first_screen(
             assert page.evaluate(OVERLAPPING) == [], width
         violations = axe.Axe().run(page, options={"resultTypes": ["violations"]}).response
         assert [violation["id"] for violation in violations["violations"]] == []
+
+
+@pytest.mark.parametrize(("language", "lesson"), LABS)
+def test_a_lab_is_on_the_first_screen(server, browser, language, lesson):
+    """With each fault, before its start and behind it: all that is asked, all of the result."""
+    with watched(browser) as page:
+        page.set_viewport_size({"width": SIZES[0][0], "height": SIZES[0][1]})
+        page.goto(f"{server}/workshop?lesson={lesson}&break=1&lang={language}")
+        faults = page.locator(".st-key-kv_figures [role=radio]")
+        faults.first.wait_for()
+        for number in range(faults.count()):
+            faults.nth(number).click()
+            page.locator(".st-key-kv_break_go").wait_for()
+            assert_lab_fits(page)
+            for question in ("start", "read"):
+                page.locator(f"[class*=st-key-kv_ask_{question}] button").first.click()
+                page.locator(f"[class*=st-key-kv_opt_chosen_{question}_0]").wait_for()
+            page.locator(".st-key-kv_break_start button").click()
+            page.locator(".st-key-kv_break_result").wait_for()
+            assert_lab_fits(page)
+
+
+def assert_lab_fits(page) -> None:
+    """In both sizes, nothing beside the window and no word over another."""
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        page.locator(SETTLED).wait_for()
+        page.wait_for_function(DRAWN)
+        screen = page.evaluate(LAB_SCREEN)
+        assert screen["figure"] <= height, (width, screen)
+        assert screen["asked"] <= height, (width, screen)
+        assert screen["wide"] <= 0, (width, screen)
+        assert page.evaluate(OVERLAPPING) == [], width
+
+
+@pytest.mark.parametrize(("language", "lesson", "part"), PROJECTED)
+def test_a_projector_shows_the_figure(server, browser, language, lesson, part):
+    """Four fifths of it and all that is asked, in both sizes; no small word, none over another."""
+    with watched(browser) as page:
+        page.set_viewport_size({"width": SIZES[0][0], "height": SIZES[0][1]})
+        open_step(page, server, language, lesson, part, "&projector=1")
+        for width, height in SIZES:
+            page.set_viewport_size({"width": width, "height": height})
+            page.wait_for_function(DRAWN)
+            screen = page.evaluate(FIRST_SCREEN)
+            assert screen["seen"] >= LEAST_PART, (width, screen)
+            assert screen["asked"] <= height, (width, screen)
+            assert screen["wide"] <= 0, (width, screen)
+            assert page.evaluate(OVERLAPPING) == [], width
+            assert page.evaluate(SMALL_WORDS) == [], width
+
+
+@pytest.mark.parametrize(
+    ("language", "target", "theme"),
+    [
+        ("en", 5242883, "light"),
+        pytest.param("zh", 5242883, "dark", marks=pytest.mark.nightly),
+        pytest.param("zh", 100000, "light", marks=pytest.mark.nightly),
+    ],
+)
+def test_a_lookup_on_a_projector(server, browser, language, target, theme):
+    """F leads into it: the sentence and the figures of the steps, the race one screen below."""
+    with watched(browser, theme=theme) as page:
+        page.set_viewport_size({"width": SIZES[0][0], "height": SIZES[0][1]})
+        page.goto(f"{server}/lookup?set=full&target={target}&lang={language}")
+        page.locator(".say", has_text=str(target)[-3:]).wait_for()
+        page.locator(SETTLED).wait_for()
+        page.keyboard.press("f")
+        page.wait_for_url("**projector=1**")
+        page.wait_for_function("document.querySelector('.st-key-kv_head').currentCSSZoom > 1.3")
+        page.locator(SETTLED).wait_for()
+        assert not page.locator("[data-testid=stSidebar]").is_visible()
+        assert rests_on_first_screen(page, ".kv-hd h1", ".tp", ".say")
+        page.keyboard.press("ArrowRight")
+        page.locator(".dd .past").first.wait_for()
+        figure = page.locator(".fx").bounding_box()
+        assert (SIZES[0][1] - figure["y"]) / figure["height"] >= LEAST_PART, figure
+        assert page.evaluate(SMALL_WORDS) == []
+        assert page.evaluate(OVERLAPPING) == []
+        page.keyboard.press("PageDown")
+        page.wait_for_function("document.querySelector('[data-testid=stMain]').scrollTop > 0")
+        page.keyboard.press("Escape")
+        page.wait_for_url(lambda url: "projector" not in url)
+        page.locator(".st-key-kv_ctl").wait_for()
 
 
 @pytest.mark.parametrize(

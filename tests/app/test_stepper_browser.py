@@ -171,7 +171,7 @@ def test_another_language_keeps_the_step(page, server):
     assert page.locator(".count").inner_text() == "第 4 步，共 8 步" and page.locator(
         ".play"
     ).inner_text().endswith("播放")
-    page.get_by_role("heading", name="热区").first.wait_for()
+    page.locator(".lane .t", has_text="先查热区").wait_for()
 
 
 @pytest.mark.nightly
@@ -179,12 +179,12 @@ def test_back_undoes_one_choice(page, server):
     """Though a choice of another index changes several parameters of the address."""
     opened(page, server, "set=five&target=23")
     page.get_by_role("radio", name="20 entries", exact=True).click()
-    page.wait_for_url("**set=twenty&target=66**")
+    page.wait_for_url("**set=twenty&target=140**")
     page.get_by_role("radio", name="Timestamp").click()
     page.wait_for_url("**by=timestamp**")
     page.locator(".say", has_text="The only segment reaches").wait_for()
     page.go_back()
-    page.locator(".say", has_text="not above 66").wait_for()
+    page.locator(".say", has_text="not above 140").wait_for()
     page.go_back()
     page.locator(".say", has_text="not above 23").wait_for()
     assert "set=five" in page.url and page.get_by_label("Target offset").input_value() == "23"

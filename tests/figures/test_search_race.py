@@ -69,7 +69,7 @@ def test_who_waits(entries, target, title):
 def test_the_caption_says_where_the_target_lies(entries, target, words):
     """Behind what hot and cold mean."""
     caption = view(entries, target).caption
-    assert caption.startswith("Hot pages of the index are in memory")
+    assert caption.startswith("A probe of a hot page takes nanoseconds")
     assert words in caption
 
 

@@ -19,12 +19,20 @@ def bar() -> dict[str, Any]:
     return {"language": messages.language(), "bar": messages.table("steps")}
 
 
-def stepper(data: dict[str, Any], on_slot: Callable[[], None] | None, key: str = "stepper") -> None:
+def stepper(
+    data: dict[str, Any],
+    on_slot: Callable[[], None] | None,
+    key: str = "stepper",
+    *,
+    is_compact: bool = True,
+) -> None:
     """Draws what figures.stepper.stepper.message has packed.
 
-    on_slot is called when a slot of the index is chosen, see `slot`; None: none can.
+    Args:
+        on_slot: called when a slot of the index is chosen, see `slot`; None: none can.
+        is_compact: all of it on one screen, each file once it is read.
     """
-    payload = data | bar() | {"picks": on_slot is not None}
+    payload = data | bar() | {"picks": on_slot is not None, "is_compact": is_compact}
     _stepper(
         key=key,
         data=payload,

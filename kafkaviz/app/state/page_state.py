@@ -82,7 +82,7 @@ ANSWERS, TYPED_ANSWER = "answers", "given"
 # Workshop: the teacher's notes are shown; the entire lesson, to be printed
 NOTES, PAPER = "notes", "paper"
 LAB = "break"  # Workshop: the lab at the end of the lesson is open
-PROJECTOR = "projector"  # Workshop: title, question and figure alone, large
+PROJECTOR = "projector"  # Workshop, Lookup: the figure and its words alone, large
 # Workshop: the code of the class; the steps of the session, all where it is not there
 CLASS, TRACK = "class", "track"
 WORD, ALL_WORDS = "word", "all"  # Workshop: the glossary, and the word that is looked at in it

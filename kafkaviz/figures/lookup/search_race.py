@@ -88,10 +88,14 @@ class SearchRaceView:
     """The race in words, and its strips.
 
     Attributes:
+        question: the title until the race is over.
         caption: what hot and cold mean, and where the target lies.
+        is_even: both do the same: nothing to wait for.
     """
 
+    question: str
     caption: str
+    is_even: bool
     kind: str
     cells: tuple[RaceCell, ...]
     lanes: tuple[RaceLane, RaceLane]
@@ -104,7 +108,13 @@ def view(race: SearchRace) -> SearchRaceView:
     lanes = (_lane(race, race.plain, PLAIN, cells), _lane(race, race.warm, WARM, cells))
     caption = join_sentences([say("search_race.meaning"), _place_text(race)])
     return SearchRaceView(
-        caption, race.kind, cells, lanes, tuple(_storage(race, disk) for disk in DISKS)
+        say(f"search_race.question_{race.kind}"),
+        caption,
+        race.is_even,
+        race.kind,
+        cells,
+        lanes,
+        tuple(_storage(race, disk) for disk in DISKS),
     )
 
 
@@ -232,7 +242,9 @@ def message(race_view: SearchRaceView, key: str) -> dict:
     ]
     return {
         "key": key,
+        "question": race_view.question,
         "caption": race_view.caption,
+        "is_even": race_view.is_even,
         "kind": race_view.kind,
         "cells": [cell._asdict() for cell in race_view.cells],
         "lanes": lanes,

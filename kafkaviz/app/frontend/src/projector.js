@@ -1,5 +1,5 @@
 // A page on a projector: all of it so large that the smallest word has 16 pixels, and the keys of it: Escape leaves, and a presenter's
-// Page keys go to the next step of the lesson and back; arrows are the stepper's.
+// Page keys go to the next step of the lesson and back, or on a page without steps down and up; arrows are the stepper's.
 const WIDTH = 960,
   HEIGHT = 540, // what is laid out, and then made larger
   LEAST = 16 / 12; // the smallest words are 12 pixels high
@@ -10,17 +10,18 @@ export default function () {
       const factor = Math.max(LEAST, Math.min(innerWidth / WIDTH, innerHeight / HEIGHT));
       style.setProperty('--kv-zoom', String(Math.ceil(factor * 1000) / 1000));
     },
-    click = name =>
-      /** @type {HTMLElement | null} */ (
-        document.querySelector(`.st-key-${name} button:enabled`)
-      )?.click(),
     press = event => {
       if (event.ctrlKey || event.metaKey || event.altKey) return;
       if (document.querySelector('[role=dialog], [data-testid=stPopoverBody]')) return;
-      const button = { Escape: 'kv_projector', PageDown: 'kv_next', PageUp: 'kv_back' }[event.key];
-      if (!button) return;
+      const name = { Escape: 'kv_projector', PageDown: 'kv_next', PageUp: 'kv_back' }[event.key],
+        button = /** @type {HTMLButtonElement | null} */ (
+          document.querySelector(`.st-key-${name} button`)
+        );
+      if (!name) return;
       event.preventDefault();
-      click(button);
+      if (button) return button.click(); // of one that is disabled nothing comes
+      const top = event.key === 'PageDown' ? innerHeight : -innerHeight;
+      document.querySelector('[data-testid=stMain]')?.scrollBy({ top });
     };
   measure();
   addEventListener('resize', measure);

@@ -26,11 +26,14 @@ export default function ({ parentElement: root, data }) {
   build(state);
   choose(state, state.storage?.name ?? addressStorage(state) ?? data.first, same);
   const keys = event => onKey(event, state),
-    stays = () => keepAddress(state);
+    stays = () => keepAddress(state),
+    ends = () => jump(state, Infinity); // paper shows what came of it
   root.addEventListener('keydown', keys);
+  addEventListener('beforeprint', ends);
   window.navigation?.addEventListener('currententrychange', stays);
   return (state.release = () => {
     root.removeEventListener('keydown', keys);
+    removeEventListener('beforeprint', ends);
     window.navigation?.removeEventListener('currententrychange', stays);
     if (!root.host.isConnected) stop(state);
   });
@@ -63,7 +66,7 @@ function build(state) {
   $('cold-text').textContent = words.cold;
   state.lanes = data.lanes.map((lane, n) => buildLane(state, lane, n));
   $('lanes').replaceChildren(...state.lanes.map(({ row }) => row));
-  renderPlay(state);
+  $('start').classList.toggle('pri', !data.is_even);
 }
 
 function buildLane(state, lane, n) {
@@ -186,33 +189,44 @@ function choose(state, name, same = false) {
     ),
   );
   $('disk').value = state.storage.name;
-  $('title').textContent = state.storage.title;
   $('note').textContent = state.storage.note;
   setContent($('clock'), { max: state.moments.length - 1 }, []);
-  if (same && state.timer) return;
-  goTo(state, Infinity);
+  if (same && state.timer) return renderPlay(state);
+  if (!same) state.at = data.is_even || state.hasRun ? Infinity : 0;
+  goTo(state, state.at);
 }
 
 function goTo(state, at) {
   state.at = Math.max(0, Math.min(state.moments.length - 1, at));
   show(state, state.moments[state.at]);
+  renderPlay(state);
+}
+
+// Where the visitor led it; who has seen one race to its end sees what comes of the next at once.
+function lead(state, at) {
+  goTo(state, at);
+  state.hasRun ||= isOver(state);
+}
+
+function isOver(state) {
+  return state.at >= state.moments.length - 1;
 }
 
 function jump(state, at) {
   const { $ } = state,
     { activeElement } = /** @type {ShadowRoot} */ ($('clock').getRootNode());
   stop(state);
-  goTo(state, at);
+  lead(state, at);
   if (activeElement?.matches(':disabled')) $('clock').focus(); // the keys stay in the race
 }
 
 function play(state) {
   if (state.timer) return stop(state);
-  if (state.at >= state.moments.length - 1) goTo(state, 0);
+  if (isOver(state)) goTo(state, 0);
   if (state.calm.matches) {
     const next = () => {
-      goTo(state, state.at + 1);
-      if (state.at >= state.moments.length - 1) stop(state);
+      lead(state, state.at + 1);
+      if (isOver(state)) stop(state);
     };
     const timer = setInterval(next, STEP_MS);
     state.timer = () => clearInterval(timer);
@@ -225,7 +239,7 @@ function play(state) {
     while (state.at < last && state.screenMs[state.at + 1] <= elapsed) state.at++;
     if (state.at >= last) {
       stop(state);
-      return goTo(state, last);
+      return lead(state, last);
     }
     const part =
       Math.max(0, elapsed - state.screenMs[state.at]) /
@@ -244,7 +258,7 @@ function play(state) {
 function stop(state) {
   state.timer?.();
   state.timer = null;
-  if (state.lanes) renderPlay(state);
+  if (state.moments) renderPlay(state);
 }
 
 function renderPlay(state) {
@@ -252,8 +266,8 @@ function renderPlay(state) {
   state
     .$('start')
     .replaceChildren(
-      icon(state.timer ? 'pause' : 'play_arrow'),
-      state.timer ? words.pause : words.play,
+      icon(state.timer ? 'pause' : isOver(state) ? 'replay' : 'play_arrow'),
+      state.timer ? words.pause : isOver(state) ? words.again : words.play,
     );
 }
 
@@ -262,7 +276,9 @@ function renderPlay(state) {
 function show(state, now) {
   const { $, data, storage } = state,
     { words } = data,
-    over = now >= state.moments.at(-1);
+    over = now >= state.moments.at(-1),
+    title = over ? storage.title : data.question;
+  if ($('title').textContent !== title) $('title').textContent = title;
   $('clock').value = String(state.at);
   $('now').textContent = formatTime(now);
   $('restart').disabled = $('back').disabled = state.at === 0;
@@ -310,7 +326,7 @@ function showLane({ lane, cells, first, row, bar, label, time, cold }, words, ti
         ? fillTemplate(words.at_probe, { n: done, slot: groupDigits(lane.steps[done - 1].slot) })
         : words.at_start;
   if (label.textContent !== state) label.textContent = state;
-  time.textContent = over ? text : formatTime(now);
+  time.textContent = over ? text : now ? formatTime(now) : '?';
   cold.textContent = waited ? countText(words, 'n_cold', waited) : over ? words.no_cold : '\u00a0';
   return state;
 }

@@ -20,7 +20,7 @@ from kafkaviz.app.pages.lookup import controls, result_sections
 from kafkaviz.app.pages.lookup.controls import LookupQuery
 from kafkaviz.app.state import choice, page_location, page_state
 from kafkaviz.app.state.page_location import Location, PartitionLocation, SegmentLocation
-from kafkaviz.app.widgets import elements
+from kafkaviz.app.widgets import elements, projector
 from kafkaviz.app.widgets.print_view import apply_print_style
 from kafkaviz.errors import CorruptFile, KafkavizError
 from kafkaviz.figures.stepper import LookupContext, stepper
@@ -33,8 +33,9 @@ LABEL_CHARACTERS = 20
 
 def render_page() -> None:
     """The page, or the sentence that says why there is none."""
-    location = frame("Lookup")
+    location = frame("Lookup", tools=projector.render_button)
     apply_print_style()
+    projector.apply()
     own = (
         {
             OWN_SET: elements.cut_middle(
@@ -114,7 +115,7 @@ def _render_context(
     key: str,
     location: Location | None,
 ) -> None:
-    """The lookup step by step, and what is around it.
+    """The lookup step by step, and what is around it; on a projector its steps and the race alone.
 
     Of an offset outside the log there are no steps.
 
@@ -125,16 +126,19 @@ def _render_context(
         return controls.render_out_of_range(
             source, cast(int, context.result.offset), context.result.error
         )
-    view, target_kind = stepper.view(context), query.target_kind
+    view, target_kind, is_projected = stepper.view(context), query.target_kind, projector.is_on()
     first_kind = OFFSET if context.special_timestamp else target_kind
     above_steps = st.container(gap=None, key="kv_race")
     stepper_component.stepper(
         stepper.message(view, context, key),
         lambda: controls.set_from_slot(key, context, target_kind),
+        is_compact=is_projected,
     )
     if context.result.searches:
         with above_steps:
             result_sections.render_race(source, context, first_kind, query.search_profile, key)
+    if is_projected:
+        return
     if isinstance(location, PartitionLocation) and context.result.record:
         result_sections.render_segment_link(location, context)
     if context.result.searches:

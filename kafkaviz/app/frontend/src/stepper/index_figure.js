@@ -2,6 +2,8 @@
 import { color, hatchedDrawing, svg } from '../dom.js';
 import { countText, fillTemplate, groupDigits, scale } from '../text.js';
 
+const COMPACT_ROWS = 12; // the last probes of a long search, where all of it is to stand on one screen
+
 export function drawIndex(state, step, search) {
   const draw = search.cells ? drawSlots : drawIndexStrip;
   state.$('ix').replaceChildren(draw(state, state.width, search, searchProgress(step, search)));
@@ -319,11 +321,14 @@ function probeRow({ w, x, cw, rowH, y0, time }, search, view, p, i, words) {
 }
 
 // Where the strip of a whole index stands, and the rows of its probes.
-function stripLayout(w, search) {
-  const all = search.rows.length,
-    tight = all > 14,
+function stripLayout(w, search, view, isCompact) {
+  const all = Math.min(search.rows.length, isCompact ? COMPACT_ROWS : Infinity),
+    firstRow = Math.max(0, view.probes.length - all),
+    tight = search.rows.length > 14,
+    rowH = tight ? 19 : 23,
     sy = 40,
     sh = 26,
+    y0 = sy + sh + 54,
     px = scale(0, search.pages, 0, w);
   return {
     w,
@@ -331,9 +336,11 @@ function stripLayout(w, search) {
     sy,
     sh,
     px,
-    rowH: tight ? 19 : 23,
+    firstRow,
+    rowH,
+    rowY: i => y0 + (i - firstRow) * rowH,
     bar: tight ? 9 : 11,
-    y0: sy + sh + 54,
+    y0,
     fw: w - 220,
     slotX: slot => px(slot / search.page_slots),
   };
@@ -341,8 +348,8 @@ function stripLayout(w, search) {
 
 function drawIndexStrip(state, w, search, view) {
   const { words } = state.data,
-    layout = stripLayout(w, search),
-    { all, sy, sh, y0, rowH, slotX } = layout;
+    layout = stripLayout(w, search, view, state.data.is_compact),
+    { all, firstRow, sy, sh, y0, rowH, slotX } = layout;
   const g = hatchedDrawing(w, y0 + Math.max(1, all) * rowH + 8, state.$('f1t').textContent);
   state.place = s => [Math.min(slotX(s), w - 6), sy, Math.max(6, slotX(s + 1) - slotX(s)), sh];
   const strip = indexStrip(layout, search);
@@ -352,12 +359,11 @@ function drawIndexStrip(state, w, search, view) {
   g.append(...touchedPages(layout, search, view, words));
   if (view.foundSlot !== null) g.append(...tick(slotX(view.foundSlot + 0.5), sy + sh / 2, 8));
   g.append(svg('text', { x: 0, y: y0 - 16, class: 'axt' }, words.magnifies));
-  view.probes.forEach((p, i) =>
+  for (let i = firstRow; i < view.probes.length; i++)
     g.append(
-      ...magnifiedSlots(layout, search, view, p, i),
-      ...probeWords(layout, search, view, p, i, words),
-    ),
-  );
+      ...magnifiedSlots(layout, search, view, view.probes[i], i),
+      ...probeWords(layout, search, view, view.probes[i], i, words),
+    );
   if (!view.probes.length) g.append(...wholeIndex(layout, search, words));
   return g;
 }
@@ -486,8 +492,8 @@ function touchedPages({ w, sy, sh, px, slotX }, search, view, words) {
 }
 
 // The slots before a probe, drawn as wide as there is room: what it cuts off and what it leaves.
-function magnifiedSlots({ y0, rowH, bar, fw }, search, view, p, i) {
-  const y = y0 + i * rowH,
+function magnifiedSlots({ rowY, rowH, bar, fw }, search, view, p, i) {
+  const y = rowY(i),
     [a, b] = p.before,
     isCurrent = p === view.now,
     x = scale(a, b + 1, 0, fw),
@@ -567,8 +573,8 @@ function magnifiedSlots({ y0, rowH, bar, fw }, search, view, p, i) {
 }
 
 // Its number, its comparison, and how many slots it leaves.
-function probeWords({ w, y0, rowH, bar, fw }, search, view, p, i, words) {
-  const y = y0 + i * rowH,
+function probeWords({ w, rowY, bar, fw }, search, view, p, i, words) {
+  const y = rowY(i),
     isCurrent = p === view.now,
     [lo, hi] = p.after ?? [0, -1];
   return [

@@ -23,7 +23,7 @@ function build(state) {
   state.search = null;
   if (!state.$('cursor').matches(':focus')) state.slot = null;
   state.$('fl').hidden = !data.scans.length;
-  state.$('two').classList.toggle('lesson', Boolean(data.name));
+  state.$('two').classList.toggle('lesson', data.is_compact);
   const most = Math.max(0, ...data.searches.map(search => search.cells?.length ?? 0));
   state.$('two').classList.toggle('many', most > MANY); // before the width is measured
   state.$('fx').hidden = state.$('two').hidden = !data.searches.length;
@@ -88,7 +88,7 @@ function draw(state, step) {
     drawIndex(state, step, search);
     cursor(state, search);
   }
-  if (data.name) showWhatIsNeeded(state, step);
+  if (data.is_compact) showWhatIsNeeded(state, step);
   const atLog = step.phase === 'log' || step.phase === 'record' ? step.phase : '';
   if (
     data.scans.length &&
@@ -98,7 +98,7 @@ function draw(state, step) {
   if (hasChanged(state, 'records', atLog === 'record')) drawRecords(state, step);
 }
 
-// In a lesson all stands on one screen: the log once it is read, its records at the end, and of the code what runs.
+// All of it on one screen: the log once it is read, its records at the end, and of the code what runs.
 function showWhatIsNeeded(state, step) {
   const { $, data } = state,
     part = step.phase === 'log' || step.phase === 'record' ? 'scan' : 'search';
