@@ -32,7 +32,9 @@ from kafkaviz.errors import CannotOpen
 from kafkaviz.format import names
 from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import Broker, Problem, open_broker
+from kafkaviz.log.file import absolute_path
 from kafkaviz.log.partition import Partition
+from kafkaviz.log.remote import address
 from kafkaviz.messages import message
 from kafkaviz.pipeline.datasource import pushdown_probe
 from kafkaviz.pipeline.datasource.pushdown import add_filters
@@ -279,7 +281,7 @@ class KafkaReader(DataSourceReader):
         Raises:
             CannotOpen: for an archive that the workers of a cluster would not see unpacked.
         """
-        path = Path(directory)
+        path = absolute_path(directory) if address.parse(directory) else Path(directory)
         if not self._is_local and (
             archive.enclosing_archive(path) or (archive.is_archive(path) and not path.is_dir())
         ):
@@ -359,21 +361,16 @@ def directories(option_values: dict[str, str]) -> list[str]:
 
 
 def _local_path(directory: str) -> str:
-    """The path of a directory that may be named by a URI.
+    """The path of a directory that may be named by a file: URI, or the address of a remote one.
 
     Raises:
-        CannotOpen: for one that is no path of this machine.
+        CannotOpen: for an address of no store that is read.
     """
     scheme, _, rest = directory.partition(":")
     if not rest or not scheme.isalnum() or len(scheme) < 2 or not rest.startswith("/"):
         return directory
-    if scheme != "file":
-        raise CannotOpen(
-            directory,
-            message("errors.not_on_this_machine"),
-            message("errors.mount_it"),
-            kind="missing",
-        )
+    if address.parse(directory):
+        return directory
     return unquote(urlsplit(directory).path)
 
 
