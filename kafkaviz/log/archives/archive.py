@@ -33,6 +33,7 @@ from kafkaviz.log.archives.unpack_budget import ProgressCallback, UnpackBudget
 from kafkaviz.log.cache_folder import cache_folder
 from kafkaviz.log.confinement import open_nonblocking
 from kafkaviz.log.remote import address, mirror
+from kafkaviz.log.remote.block_cache import REQUEST_BYTES, CachedFile
 from kafkaviz.messages import Message, message, verbatim
 from kafkaviz.units import escape_line
 
@@ -267,7 +268,6 @@ def _library_problem(error: Exception) -> Message:
 
 def _unpack(path: Path, destination: Path, budget: UnpackBudget) -> None:
     destination.mkdir()
-    mirror.fetch_all(path)
     reserve, folder_times = _DiskReserve(destination), {}
     for member, pieces in _members(path, budget):
         target = destination.joinpath(_ensure_inside(member.path))
@@ -362,13 +362,37 @@ class _TimedFile(io.FileIO):
     """
 
     def __init__(self, path: Path, budget: UnpackBudget) -> None:
-        super().__init__(path, opener=open_nonblocking)
-        self._budget = budget
+        self._budget, self._size_bytes = budget, os.stat(path).st_size
+        if address.is_mirrored(path):
+            super().__init__(_fetch_all(path, budget))
+        else:
+            super().__init__(path, opener=open_nonblocking)
 
     def readinto(self, buffer: Any) -> int | None:
-        """As RawIOBase.readinto."""
+        """As RawIOBase.readinto; behind the blocks of a remote file lies what no archive has."""
         self._budget.check_time()
-        return super().readinto(buffer)
+        remaining = max(0, self._size_bytes - self.tell())
+        return super().readinto(memoryview(buffer)[:remaining])
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        """As IOBase.seek."""
+        if whence == os.SEEK_END:
+            return super().seek(self._size_bytes + offset)
+        return super().seek(offset, whence)
+
+
+def _fetch_all(path: Path, budget: UnpackBudget) -> int:
+    """Brings all blocks of a remote archive.
+
+    Returns:
+        The descriptor of their file.
+    """
+    mirror.prepare(path)
+    with CachedFile(path) as cached_file:
+        for position in range(0, cached_file.size_bytes, REQUEST_BYTES):
+            budget.check_time()
+            cached_file.fetch(position, REQUEST_BYTES)
+        return os.dup(cached_file.fileno())
 
 
 class _XzReader(io.RawIOBase):

@@ -37,7 +37,7 @@ from kafkaviz.log.remote import address, file_system
 from kafkaviz.messages import message
 
 BLOCK_BYTES = 64 << 10
-POINT_BYTES = 256 << 10  # of a request that nothing says will go on
+POINT_BYTES = 512 << 10  # of a request that nothing says will go on
 REQUEST_BYTES = 8 << 20  # of one of many that follow each other
 MAGIC = b"KVBLOCK1"
 FOOTER = struct.Struct("<8sQ")  # the end of a block file: MAGIC, and the description's length

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 CONNECT_S, REQUEST_S, ATTEMPTS = 5, 20, 3  # then it is an error, not a wait
 HANDLES = 64  # objects that are known to be there, each costs a request
 HANDLE_S = 60  # how long; then it is asked for again
+MARK_BYTES = 16
 ENTRIES = 1_000_000  # of one directory with all that is in it
 PROBLEM_CHARACTERS = 200  # of a library's own words
 # of Amazon's errors, by the name in their text
@@ -80,7 +81,7 @@ class RequestCount:
 REQUESTS = RequestCount()
 _LOCK = threading.Lock()
 _FILE_SYSTEMS: dict[Store, "FileSystem"] = {}
-_HANDLES: OrderedDict[RemotePath, tuple[Any, float]] = OrderedDict()
+_HANDLES: OrderedDict[RemotePath, tuple["_Handle", float]] = OrderedDict()
 
 
 def _forget_connections() -> None:
@@ -95,12 +96,18 @@ os.register_at_fork(after_in_child=_forget_connections)
 
 
 def use_credentials(environment: Mapping[str, str]) -> None:
-    """Variables of the environment by which stores know this process, where it has none.
+    """Variables of the environment by which stores know this process from now on.
 
-    A worker of Spark is given those of the session so.
+    A worker of Spark is given those of its session so, which count more than its machine's.
     """
-    for name, value in environment.items():
-        os.environ.setdefault(name, value)
+    if all(os.environ.get(name) == value for name, value in environment.items()):
+        return
+    if "AWS_ACCESS_KEY_ID" in environment:
+        os.environ.pop("AWS_SESSION_TOKEN", None)  # of another key
+    os.environ.update(environment)
+    with _LOCK:
+        _FILE_SYSTEMS.clear()
+        _HANDLES.clear()
 
 
 def list_directory(directory: RemotePath, *, is_recursive: bool) -> list[Entry]:
@@ -174,11 +181,13 @@ def read_range(
     """
     try:
         handle = _open(remote)
-        if size_bytes is not None and handle.size() != size_bytes:
+        if size_bytes is not None and handle.size != size_bytes:  # perhaps that of a while ago
             _forget(remote)
+            handle = _open(remote)
+        if size_bytes is not None and handle.size != size_bytes:
             raise _changed(remote, position)
         _count(reads=1)
-        data = handle.read_at(length, position)
+        data = handle.read(position, length)
     except CannotOpen:
         raise
     except Exception as error:
@@ -198,15 +207,44 @@ def read_range(
     return data
 
 
-def _open(remote: RemotePath) -> Any:
-    """The object, open to be read at any position; one that was open lately is not opened again."""
+class _Handle:
+    """An object that is open to be read at any position, by one thread at a time.
+
+    pyarrow (26.0) believes that S3 gave as many bytes as were asked for: of an object that became
+    shorter meanwhile it returns memory that nobody wrote to. So the end of the buffer is marked
+    first, and bytes that still have the mark did not come.
+    """
+
+    def __init__(self, native_file: Any) -> None:
+        self.size: int = native_file.size()
+        self._native_file, self._lock = native_file, threading.Lock()
+
+    def read(self, position: int, length: int) -> bytes:
+        """The bytes that came, which may be fewer."""
+        buffer = bytearray(length)
+        mark_bytes = min(MARK_BYTES, length)
+        for _ in range(ATTEMPTS):  # a file may hold the very mark, but no three of them
+            mark = os.urandom(mark_bytes)
+            buffer[length - mark_bytes :] = mark
+            with self._lock:
+                self._native_file.seek(position)
+                count = self._native_file.readinto(buffer)
+            if count != length:
+                return bytes(buffer[:count])
+            if not buffer.endswith(mark):
+                return bytes(buffer)
+        return b""
+
+
+def _open(remote: RemotePath) -> _Handle:
+    """The object, open to be read; one that was open lately is not opened again."""
     file_system, now_s = _file_system(remote), time.monotonic()
     with _LOCK:
         handle, expiry_s = _HANDLES.get(remote, (None, 0.0))
     if handle is not None and now_s < expiry_s:
         return handle
     _count(opens=1)
-    handle = file_system.open_input_file(_base_path(remote))
+    handle = _Handle(file_system.open_input_file(_base_path(remote)))
     with _LOCK:
         _HANDLES[remote] = handle, now_s + HANDLE_S
         _HANDLES.move_to_end(remote)

@@ -18,11 +18,18 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
 from kafkaviz.errors import CannotOpen, translate_os_errors
-from kafkaviz.format.names import parse_file
+from kafkaviz.format.names import (
+    METADATA_DIRECTORY,
+    OWN_FILES,
+    PARTITION_METADATA,
+    parse_directory,
+    parse_file,
+)
 from kafkaviz.log.remote import address, block_cache, file_system
 from kafkaviz.log.remote.address import RemotePath
 from kafkaviz.log.remote.file_system import Entry
@@ -31,6 +38,8 @@ from kafkaviz.messages import message
 LISTING_S = 10.0  # a listing is good for so long, or
 LISTING_SHARE = 20  # for so many times as long as it took
 TRUST_S = 600  # that of another process
+THREADS = 16  # that fetch small files at once
+PREFETCH_FILES = 8  # fewer are read as they come
 
 _LOCK = threading.Lock()
 _TREES: dict[Path, float] = {}  # until when a directory and all in it is as it was listed
@@ -78,14 +87,6 @@ def prepare(path: Path) -> None:
         _FILES[path] = time.monotonic() + TRUST_S
 
 
-def fetch_all(path: Path) -> None:
-    """Brings all of a file, such as an archive, before it is read front to back."""
-    if address.is_mirrored(path):
-        prepare(path)
-        with block_cache.CachedFile(path) as file:
-            file.fetch(0, file.size_bytes)
-
-
 def forget() -> None:
     """Every directory is listed anew when it is opened next."""
     with _LOCK:
@@ -122,6 +123,7 @@ def _mirror(path: Path, remote: RemotePath) -> bool:
             _mirror_tree(path, entries)
             _stamp(path)
             _mirror_beside(path, remote)
+            _prefetch(path)
             return True
         entry = entry or file_system.find(remote)
         if entry is not None and entry.is_directory:
@@ -175,10 +177,32 @@ def _mirror_tree(root: Path, entries: Iterable[Entry]) -> None:
             )
 
 
+def _prefetch(root: Path) -> None:
+    """Fetches the small files that opening a broker reads one after another, several at once.
+
+    What cannot be fetched now will say so where it is read.
+    """
+    paths = [root / name for name in OWN_FILES]
+    with os.scandir(root) as children:
+        paths += [Path(child.path, PARTITION_METADATA) for child in children if child.is_dir()]
+    small_paths = [path for path in paths if path.is_file()]
+    if len(small_paths) < PREFETCH_FILES:
+        return
+    with ThreadPoolExecutor(THREADS) as pool:
+        pool.map(_try_fetch, small_paths)
+
+
+def _try_fetch(path: Path) -> None:
+    with suppress(CannotOpen, OSError):
+        if os.stat(path).st_size <= block_cache.POINT_BYTES:
+            with block_cache.CachedFile(path) as file:
+                file.fetch(0, file.size_bytes)
+
+
 def _mirror_beside(path: Path, remote: RemotePath) -> None:
     """Mirrors the files of the directory that a path lies in, without what lies deeper.
 
-    A process that may not see them goes on without.
+    Beside a partition the metadata log is mirrored too. Who may not see them goes on without.
     """
     if not remote.key:
         return
@@ -189,6 +213,16 @@ def _mirror_beside(path: Path, remote: RemotePath) -> None:
     files = {entry.key: entry for entry in entries if not entry.is_directory}
     with suppress(OSError):
         _mirror_files(path.parent, {name: files[name] for name in files if address.is_name(name)})
+        # it says what a partition's settings are
+        if parse_directory(path.name) and METADATA_DIRECTORY in {entry.key for entry in entries}:
+            metadata = remote.parent.child(METADATA_DIRECTORY)
+            metadata_entries = file_system.list_directory(metadata, is_recursive=True)
+            _mirror_tree(path.parent / METADATA_DIRECTORY, metadata_entries)
+            with _LOCK:
+                _TREES.setdefault(path.parent / METADATA_DIRECTORY, 0.0)
+    with _LOCK:  # known, but listed anew when it is opened itself
+        for name in files:
+            _FILES.setdefault(path.parent / name, 0.0)
 
 
 def _mirror_files(folder: Path, entries: dict[str, Entry]) -> None:
