@@ -53,6 +53,11 @@ class ObjectStore:
         """Those that read objects, the listings apart."""
         return [request for request in self.requests if not request.is_listing]
 
+    @property
+    def ranges(self) -> list[Request]:
+        """Those that bring bytes."""
+        return [request for request in self.requests if request.byte_range]
+
     def put(self, key: str, data: bytes, bucket: str = BUCKET) -> None:
         """Puts an object."""
         self._send("PUT", f"{bucket}/{key}", data)

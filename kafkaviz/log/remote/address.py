@@ -169,7 +169,7 @@ def files_root() -> str:
 
 @lru_cache(maxsize=4)
 def _files_root(folder: str) -> str:
-    return os.path.join(os.path.abspath(folder), "remote", "files", "")
+    return os.path.join(os.path.realpath(folder), "remote", "files", "")
 
 
 def _parameters(text: str, scheme: str, query: str) -> tuple[tuple[str, str], ...]:

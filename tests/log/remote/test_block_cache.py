@@ -82,7 +82,7 @@ def test_point_reads_are_small_and_sequences_grow(stored, object_store, noise):
     """512 KiB for one; what is read on and on grows to 8 MiB a request."""
     position = 10 * MIB + 3
     assert file.read(stored, position, 100) == noise[position : position + 100]
-    (point,) = [request.byte_range for request in object_store.requests if request.byte_range]
+    (point,) = [request.byte_range for request in object_store.ranges]
     start, _, end = point.removeprefix("bytes=").partition("-")
     assert int(end) + 1 - int(start) <= 512 << 10
     buffer, data = np.empty(128 << 10, np.uint8), bytearray()
@@ -133,7 +133,7 @@ def test_flags_of_before_a_restart_count_for_nothing(stored, object_store, noise
     """They may have reached the disk before their blocks."""
     monkeypatch.setattr(block_cache, "_boot", lambda: "another start")
     assert file.read(stored, 0, 10) == noise[:10]
-    assert [request.byte_range for request in object_store.data_requests if request.byte_range]
+    assert object_store.ranges
 
 
 def _checksum(path: Path, results: "multiprocessing.Queue[int]") -> None:
