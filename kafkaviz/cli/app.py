@@ -81,7 +81,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         metavar="DIR",
         type=Path,
         action="append",
-        help="open nothing outside it; may be repeated",
+        help="open nothing outside it, which may be an address, s3://bucket; may be repeated",
     )
     parser.add_argument(
         "--allow-host",

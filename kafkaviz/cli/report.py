@@ -136,7 +136,7 @@ def _check_destination(out: Path, broker: "Broker") -> Path:
     from kafkaviz.format import names
     from kafkaviz.log import file
 
-    out = file.absolute_path(out)
+    out = file.output_path(out)
     with translate_os_errors(out):
         target = out.resolve()
         input_folders = {

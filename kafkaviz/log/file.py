@@ -70,6 +70,18 @@ def absolute_path(path: Path | str, *, expands_home: bool = True) -> Path:
     return target
 
 
+def output_path(path: Path | str) -> Path:
+    """The absolute path of what will be written.
+
+    Raises:
+        CannotOpen: it is a remote address, where nothing is written.
+    """
+    if remote := address.parse(str(path)):
+        what = message("remote.only_read")
+        raise CannotOpen(str(remote), what, message("errors.give_folder_elsewhere"))
+    return absolute_path(path)
+
+
 def info(path: Path) -> FileInfo:
     """What the filesystem says of a file."""
     with translate_os_errors(path):
@@ -209,6 +221,7 @@ def open_file(path: Path) -> Generator[io.FileIO]:
         CannotOpen: it is anything else: a pipe without a writer would be waited for, a device has
             no end.
     """
+    path = address.localize(path)
     if address.is_mirrored(path):
         mirror.prepare(path)
         with translate_os_errors(path), CachedFile(path) as cached_file:
@@ -259,7 +272,7 @@ def view(info: FileInfo) -> FileView:
         info.size_bytes,
         lambda: reader(info.path),
         info.mtime_ns // 1_000_000,
-        str(info.path),
+        address.display(info.path),
     )
 
 

@@ -36,6 +36,7 @@ ENDPOINT_VARIABLES = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
 NAME_BYTES = 255  # of a file's name, in most filesystems
 # a Path has one slash where the address had two
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(/+)(.*)", re.DOTALL)
+_MIRRORS = "/remote/files/"  # in the path of any machine's mirror
 _ONE_SLASH = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]+):/(?!/)")
 _QUERY = re.compile(r"\?(?=\w+=)")
 
@@ -152,6 +153,25 @@ def remote_path(path: Path) -> RemotePath | None:
     return None if store is None else RemotePath(store.store, key)
 
 
+def localize(path: Path) -> Path:
+    """The path of this machine's mirror, where another one's is given; any other path as it is."""
+    text = str(path)
+    _, root, rest = text.partition(_MIRRORS)
+    if not root or text.startswith(files_root()):
+        return path
+    folder, _, key = rest.partition("/")
+    return Path(files_root(), folder, key) if _is_store(folder) else path
+
+
+def _is_store(folder: str) -> bool:
+    """Whether a folder has the name of a store's mirror."""
+    try:
+        store = parse(unquote(folder)) if "%3A%2F%2F" in folder else None
+    except CannotOpen:
+        return False
+    return store is not None and store.store.folder_name == folder
+
+
 def display(path: PurePath | str) -> str:
     """A path as a person knows it: of a file of a mirror the address."""
     try:
@@ -169,7 +189,7 @@ def files_root() -> str:
 
 @lru_cache(maxsize=4)
 def _files_root(folder: str) -> str:
-    return os.path.join(os.path.realpath(folder), "remote", "files", "")
+    return os.path.realpath(folder) + _MIRRORS
 
 
 def _parameters(text: str, scheme: str, query: str) -> tuple[tuple[str, str], ...]:

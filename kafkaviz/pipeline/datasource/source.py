@@ -356,7 +356,7 @@ class KafkaReader(DataSourceReader):
         """
         name = names.parse_directory(problem.path.name)
         if name is None or not problem.is_unread:
-            LOG.warning("%s: %s", problem.path, problem.what)
+            LOG.warning("%s: %s", address.display(problem.path), problem.what)
             return []
         is_read = self.options.renamed or name.state == "current" or broker.is_lone
         is_selected = (

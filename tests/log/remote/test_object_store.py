@@ -5,12 +5,13 @@ import shutil
 from pathlib import Path
 
 import pytest
+from pyarrow.fs import LocalFileSystem
 
 from kafkaviz.__main__ import main
 from kafkaviz.log import file
 from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import open_broker
-from kafkaviz.log.remote import address, mirror
+from kafkaviz.log.remote import address, file_system, mirror
 from kafkaviz.log.remote.file_system import REQUESTS
 from tests.pipeline.source_reading import read
 
@@ -144,3 +145,30 @@ def test_a_worker_elsewhere_needs_no_more_than_the_path(object_store, stored_bro
     assert file.read(path) == (twin / LOG).read_bytes()
     assert file.info(path).allocated_bytes == path.stat().st_size
     assert address.display(path) == f"{stored_broker}/{LOG}"
+    elsewhere = Path("/another/cache/remote/files", path.relative_to(address.files_root()))
+    assert file.read(elsewhere) == (twin / LOG).read_bytes()
+
+
+def test_a_store_of_plain_paths_is_read_alike(object_store, clean, monkeypatch):
+    """As hdfs and sftp are: a folder of this machine in their place."""
+    monkeypatch.setitem(file_system._MAKERS, "hdfs", lambda store: LocalFileSystem())
+    url = f"hdfs://namenode:8020{clean}"
+    rows, local_rows = (read("kafka_records", place, topics="accounts") for place in (url, clean))
+    assert rows.num_rows and rows.equals(local_rows)
+    assert open_broker(url).path != clean
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("report", "{}/accounts-0", "--out", "s3://kafka/report.html"),
+        ("rebuild", "{}/accounts-0", "--out", "s3://kafka/rebuilt"),
+        ("simulate", "iot", "--out", "s3://kafka/made"),
+        ("ingest", "{}", "--catalog", "s3://kafka/catalog"),
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_nothing_is_written_to_a_store(arguments, capsys, object_store, clean):
+    """One line says so."""
+    assert main([argument.format(clean) for argument in arguments]) == 2
+    assert "is in a store, which is only read" in capsys.readouterr().err
