@@ -13,6 +13,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +34,10 @@ PROBLEM_CHARACTERS = 200  # of a library's own words
 # of Amazon's errors, by the name in their text
 _AWS = re.compile(r"AWS Error (\w+)")
 _DENIED = ("ACCESS_DENIED", "INVALID_ACCESS_KEY_ID", "SIGNATURE_DOES_NOT_MATCH", "INVALID_CLIENT")
-_DENIED_TEXTS = ("403", "401", "Forbidden", "Unauthorized", "Permission denied", "Authentication")
+# not digits within a file's name
+_DENIED_TEXT = re.compile(
+    r"\b(403|401|Forbidden|Unauthorized|Permission denied|Authentication\w*)\b"
+)
 _UNREACHABLE_TEXTS = (
     "curlCode",
     "NETWORK_CONNECTION",
@@ -42,6 +46,7 @@ _UNREACHABLE_TEXTS = (
     "resolve host",
     "timed out",
     "Connection refused",
+    "Unable to connect",
 )
 
 
@@ -80,14 +85,15 @@ class RequestCount:
 
 REQUESTS = RequestCount()
 _LOCK = threading.Lock()
+_SFTP_TURN = threading.RLock()
 _FILE_SYSTEMS: dict[Store, "FileSystem"] = {}
 _HANDLES: OrderedDict[RemotePath, tuple["_Handle", float]] = OrderedDict()
 
 
 def _forget_connections() -> None:
     """A process that was forked has none of its parent's threads, so none of its connections."""
-    global _LOCK
-    _LOCK = threading.Lock()
+    global _LOCK, _SFTP_TURN
+    _LOCK, _SFTP_TURN = threading.Lock(), threading.RLock()
     _FILE_SYSTEMS.clear()
     _HANDLES.clear()
 
@@ -121,10 +127,10 @@ def list_directory(directory: RemotePath, *, is_recursive: bool) -> list[Entry]:
     file_system = _file_system(directory)
     base = _base_path(directory)
     _count(listings=1)
+    selector = FileSelector(base, allow_not_found=True, recursive=is_recursive)
     try:
-        infos = file_system.get_file_info(
-            FileSelector(base, allow_not_found=True, recursive=is_recursive)
-        )
+        with _turn(directory.store):
+            infos = file_system.get_file_info(selector)
     except Exception as error:
         raise _translate(directory, error) from None
     if len(infos) > ENTRIES:
@@ -158,7 +164,8 @@ def find(remote: RemotePath) -> Entry | None:
     file_system = _file_system(remote)
     _count(listings=1)
     try:
-        info = file_system.get_file_info(_base_path(remote))
+        with _turn(remote.store):
+            info = file_system.get_file_info(_base_path(remote))
     except FileNotFoundError:
         return None
     except Exception as error:
@@ -187,7 +194,8 @@ def read_range(
         if size_bytes is not None and handle.size != size_bytes:
             raise _changed(remote, position)
         _count(reads=1)
-        data = handle.read(position, length)
+        with _turn(remote.store):
+            data = handle.read(position, length)
     except CannotOpen:
         raise
     except Exception as error:
@@ -244,13 +252,19 @@ def _open(remote: RemotePath) -> _Handle:
     if handle is not None and now_s < expiry_s:
         return handle
     _count(opens=1)
-    handle = _Handle(file_system.open_input_file(_base_path(remote)))
+    with _turn(remote.store):
+        handle = _Handle(file_system.open_input_file(_base_path(remote)))
     with _LOCK:
         _HANDLES[remote] = handle, now_s + HANDLE_S
         _HANDLES.move_to_end(remote)
         while len(_HANDLES) > HANDLES:
             _HANDLES.popitem(last=False)
     return handle
+
+
+def _turn(store: Store) -> AbstractContextManager[Any]:
+    """Waits where a store's connection serves one thread at a time, as that of paramiko does."""
+    return _SFTP_TURN if store.scheme == "sftp" else nullcontext()
 
 
 def _forget(remote: RemotePath) -> None:
@@ -407,13 +421,12 @@ def _make_sftp(store: Store) -> "FileSystem":
     user, _, address = store.authority.rpartition("@")
     host, _, port = address.partition(":")
     options: dict[str, Any] = {"timeout": CONNECT_S, "port": int(port or 22)}
-    return PyFileSystem(
-        FSSpecHandler(
-            importlib.import_module("fsspec").filesystem(
-                "sftp", host=host, **options, **({"username": user} if user else {})
-            )
-        )
-    )
+    options["skip_instance_cache"] = True  # a process that was forked needs its own
+    if user:
+        options["username"] = user
+    sftp = importlib.import_module("fsspec").filesystem("sftp", host=host, **options)
+    sftp.ftp.get_channel().settimeout(REQUEST_S)  # else an answer is waited for without end
+    return PyFileSystem(FSSpecHandler(sftp))
 
 
 _MAKERS = {
@@ -438,7 +451,7 @@ def _translate(remote: RemotePath, error: Exception) -> CannotOpen:
             message("errors.check_the_path"),
             kind="missing",
         )
-    if name in _DENIED or (name in ("", "UNKNOWN") and any(part in text for part in _DENIED_TEXTS)):
+    if name in _DENIED or (name in ("", "UNKNOWN") and _DENIED_TEXT.search(text)):
         return CannotOpen(
             str(remote), message("remote.denied"), message("remote.check_credentials"), "permission"
         )

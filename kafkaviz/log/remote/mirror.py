@@ -44,6 +44,7 @@ PREFETCH_FILES = 8  # fewer are read as they come
 _LOCK = threading.Lock()
 _TREES: dict[Path, float] = {}  # until when a directory and all in it is as it was listed
 _FILES: dict[Path, float] = {}  # the same of single files
+_KNOWN: dict[Path, float] = {}  # until when a file is read without another question
 
 
 def refresh(path: Path) -> None:
@@ -59,11 +60,13 @@ def refresh(path: Path) -> None:
         return
     start_s = time.monotonic()
     with translate_os_errors(path):
+        Path(address.files_root()).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         is_directory = _mirror(path, remote)
     now_s = time.monotonic()
     until_s = now_s + max(LISTING_S, LISTING_SHARE * (now_s - start_s))
     with _LOCK:
         (_TREES if is_directory else _FILES)[path] = until_s
+        _KNOWN[path] = _trust_end()
 
 
 def prepare(path: Path) -> None:
@@ -84,7 +87,7 @@ def prepare(path: Path) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             _mirror_file(path, entry)
     with _LOCK:
-        _FILES[path] = time.monotonic() + TRUST_S
+        _KNOWN[path] = _trust_end()
 
 
 def forget() -> None:
@@ -92,6 +95,7 @@ def forget() -> None:
     with _LOCK:
         _TREES.clear()
         _FILES.clear()
+        _KNOWN.clear()
 
 
 def _is_current(path: Path) -> bool:
@@ -103,9 +107,11 @@ def _is_current(path: Path) -> bool:
 
 
 def _is_known(path: Path) -> bool:
-    """Whether this process listed the file, however long ago: who has it open goes on with it."""
+    """Whether this process listed its directory, however long ago, or asked for it lately."""
     with _LOCK:
-        is_known = path in _FILES or any(folder in _TREES for folder in path.parents)
+        is_known = _KNOWN.get(path, 0.0) > time.monotonic() or any(
+            folder in _TREES for folder in path.parents
+        )
     return is_known and path.exists()
 
 
@@ -220,9 +226,8 @@ def _mirror_beside(path: Path, remote: RemotePath) -> None:
             _mirror_tree(path.parent / METADATA_DIRECTORY, metadata_entries)
             with _LOCK:
                 _TREES.setdefault(path.parent / METADATA_DIRECTORY, 0.0)
-    with _LOCK:  # known, but listed anew when it is opened itself
-        for name in files:
-            _FILES.setdefault(path.parent / name, 0.0)
+    with _LOCK:
+        _KNOWN.update(dict.fromkeys((path.parent / name for name in files), _trust_end()))
 
 
 def _mirror_files(folder: Path, entries: dict[str, Entry]) -> None:
@@ -243,6 +248,10 @@ def _mirror_file(path: Path, entry: Entry) -> None:
         if (status.st_size, status.st_mtime_ns) == (entry.size_bytes, entry.mtime_ns):
             return
     block_cache.make_file(path, entry.size_bytes, entry.mtime_ns)
+
+
+def _trust_end() -> float:
+    return time.monotonic() + TRUST_S
 
 
 def _missing(remote: RemotePath) -> CannotOpen:

@@ -158,6 +158,12 @@ def test_a_store_of_plain_paths_is_read_alike(object_store, clean, monkeypatch):
     assert open_broker(url).path != clean
 
 
+def test_a_mirror_is_its_users_alone(stored_broker, object_store):
+    """As an unpacked archive is."""
+    open_broker(stored_broker)
+    assert Path(address.files_root()).parent.stat().st_mode & 0o077 == 0
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
