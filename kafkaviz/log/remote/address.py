@@ -184,12 +184,13 @@ def display(path: PurePath | str) -> str:
 
 def files_root() -> str:
     """The folder of all mirrors, with a separator at its end."""
-    return _files_root(str(cache_folder()))
+    get = os.environ.get  # a broker has files by the hundred thousand
+    return _files_root(get("KAFKAVIZ_CACHE"), get("XDG_CACHE_HOME"), get("HOME"))
 
 
 @lru_cache(maxsize=4)
-def _files_root(folder: str) -> str:
-    return os.path.realpath(folder) + _MIRRORS
+def _files_root(*environment: str | None) -> str:  # noqa: ARG001 - what the folder depends on
+    return os.path.realpath(cache_folder()) + _MIRRORS
 
 
 def _parameters(text: str, scheme: str, query: str) -> tuple[tuple[str, str], ...]:
