@@ -32,7 +32,8 @@ COMMANDS_HEAD = """\
 Made from the code by `make docs`: edit `kafkaviz/cli/`, not this page.
 
 `kafkaviz COMMAND`, also `python -m kafkaviz COMMAND`. Results go to stdout, words and progress to
-stderr. Nothing is written into a directory that is inspected.
+stderr. Nothing is written into a directory that is inspected. Wherever one is named, or a file in
+it, an address does as well: `s3://bucket/brokers/17` ([object stores](how-to/object-stores.md)).
 
 `--language en` or `--language zh`, before COMMAND or behind it, says in which language; without it
 that of the shell counts (`LC_ALL`, `LC_MESSAGES`, `LANG`) where the output can show it. Kafka's own

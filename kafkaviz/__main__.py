@@ -72,7 +72,8 @@ def parser() -> argparse.ArgumentParser:
         prog="kafkaviz",
         description=(
             "Opens a Kafka broker directory and shows how .log, .index and .timeindex find a "
-            "record."
+            "record. A path may be an address as well: s3://bucket/brokers/17, gs://, abfs://, "
+            "hdfs://, sftp://."
         ),
         parents=[_language_parser()],
         epilog="Example: kafkaviz app /var/lib/kafka/data",

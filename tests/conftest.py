@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from xdist.scheduler import LoadScopeScheduling
 
     from kafkaviz.pipeline.ingest.job import Ingest
+    from tests.support.object_store import ObjectStore
 
 # how long an example takes says more of the machine than of the code
 settings.register_profile("any machine", deadline=None)
@@ -286,3 +287,30 @@ def _sample(name: str) -> Path:
     from kafkaviz.log.archives.archive import unpack_if_archive
 
     return unpack_if_archive(SAMPLES / f"{name}.tar.gz")
+
+
+@pytest.fixture(scope="session")
+def object_store_server() -> Iterator["ObjectStore"]:
+    """A local server of the S3 protocol, with an empty bucket."""
+    from tests.support.object_store import serving_objects
+
+    with serving_objects() as store:
+        yield store
+
+
+@pytest.fixture
+def object_store(
+    object_store_server: "ObjectStore", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator["ObjectStore"]:
+    """The server for one test: its keys in the environment, a cache of its own, nothing counted."""
+    from kafkaviz.log.remote import mirror
+    from tests.support.object_store import KEYS
+
+    for name, value in KEYS.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", object_store_server.url)
+    monkeypatch.setenv("KAFKAVIZ_CACHE", str(tmp_path / "cache"))
+    object_store_server.requests.clear()
+    mirror.forget()
+    yield object_store_server
+    object_store_server.fault = None

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from kafkaviz.errors import KafkavizError, translate_os_errors
+from kafkaviz.log.remote import address
 from kafkaviz.messages import language, message, say
 from kafkaviz.units import escape_controls
 
@@ -80,7 +81,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         metavar="DIR",
         type=Path,
         action="append",
-        help="open nothing outside it; may be repeated",
+        help="open nothing outside it, which may be an address, s3://bucket; may be repeated",
     )
     parser.add_argument(
         "--allow-host",
@@ -126,7 +127,7 @@ def _settings(args: argparse.Namespace) -> dict[str, str]:
     ]
     settings = {"KAFKAVIZ_MASTER": args.master, "PYTHONPATH": os.pathsep.join(python_path)}
     if args.directory is not None:
-        settings["KAFKAVIZ_DIR"] = str(_readable(args.directory))
+        settings["KAFKAVIZ_DIR"] = _readable(args.directory)
     if args.allow_root is not None:
         settings["KAFKAVIZ_ALLOW_ROOT"] = _paths(args.allow_root)
     if args.allow_host is not None:
@@ -147,7 +148,7 @@ def _paths(directories: list[Path]) -> str:
 
     As a JSON list where one of them has PATH's colon in its name.
     """
-    paths = [str(_readable(path)) for path in directories]
+    paths = [_readable(path) for path in directories]
     return (
         json.dumps(paths) if any(os.pathsep in path for path in paths) else os.pathsep.join(paths)
     )
@@ -189,19 +190,21 @@ def _refuse_unusable(address: str, port: int | None) -> None:
         raise KafkavizError(message("errors.address_not_own", address=address)) from None
 
 
-def _readable(path: Path) -> Path:
-    """The absolute path, if it exists and may be read.
+def _readable(path: Path) -> str:
+    """The absolute path, if it exists and may be read; the address of a remote one.
 
     What is in it the pages will say, with all they know.
 
     Raises:
         CannotOpen: of kind "missing" or "permission", in the words of every other command.
     """
+    if remote := address.parse(str(path)):
+        return str(remote)
     with translate_os_errors(path):
         path.stat()
         if not os.access(path, os.R_OK | (os.X_OK if path.is_dir() else 0)):
             raise PermissionError
-    return path.resolve()
+    return str(path.resolve())
 
 
 def _parse_address(text: str) -> str:

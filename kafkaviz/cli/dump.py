@@ -144,6 +144,19 @@ def run(args: argparse.Namespace) -> int:
     return status
 
 
+def _local_path(name: str) -> str:
+    """The path of a file; of one in a remote store that of its mirror."""
+    from kafkaviz.log.archives import archive
+    from kafkaviz.log.file import absolute_path
+    from kafkaviz.log.remote import address
+
+    if address.parse(name) is None:
+        return name
+    path = absolute_path(name)
+    archive.refresh(path)
+    return str(path)
+
+
 def options(args: argparse.Namespace) -> "DumpOptions":
     """The options as values, what one implies included.
 
@@ -158,9 +171,10 @@ def options(args: argparse.Namespace) -> "DumpOptions":
         DumpOptions,
     )
 
-    files = (*(split_list(args.files) if args.files else ()), *args.paths)
-    if not files:
+    names = (*(split_list(args.files) if args.files else ()), *args.paths)
+    if not names:
         args.refuse("name a file to print")
+    files = tuple(map(_local_path, names))
     decoder = next(
         (name for name in DECODERS if getattr(args, f"{name.replace('-', '_')}_decoder")), None
     )

@@ -159,6 +159,7 @@ def _render_progress(progress: "Progress") -> str:
 
 
 def _result(catalog: Path, info: "CatalogInfo", ingest: "Ingest", *, findings: bool) -> dict:
+    from kafkaviz.log.remote import address
     from kafkaviz.pipeline.catalog.catalog import Catalog
 
     result = cast("IngestResult", ingest.done)
@@ -167,7 +168,7 @@ def _result(catalog: Path, info: "CatalogInfo", ingest: "Ingest", *, findings: b
         "broker": [
             {
                 "name": source.broker,
-                "path": str(source.path),
+                "path": address.display(source.path),
                 "node_id": source.node_id,
                 "cluster_id": source.cluster_id,
             }
@@ -178,7 +179,8 @@ def _result(catalog: Path, info: "CatalogInfo", ingest: "Ingest", *, findings: b
         "rows": info.rows,
         "findings": Catalog(catalog, info).severities() if findings else None,
         "problems": [
-            {"path": str(problem.path), "what": problem.what} for problem in info.problems
+            {"path": address.display(problem.path), "what": problem.what}
+            for problem in info.problems
         ],
         "seconds": round(result.seconds, 3),
     }

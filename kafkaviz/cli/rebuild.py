@@ -83,7 +83,7 @@ def run(args: argparse.Namespace) -> int:
     version = resolve_release(args.kafka_version, args.path, paths.ADVICE_LOG)
     parsed = versions.parse(version)
     source = open_rebuild_source(args.path, parsed, dict(args.overrides))
-    out = file.absolute_path(args.out)
+    out = file.output_path(args.out)
     rebuilt_segments, files = _write_indexes(source, parsed, out)
     if args.json:
         output.say_json(_as_object(source, rebuilt_segments, files))

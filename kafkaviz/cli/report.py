@@ -136,7 +136,7 @@ def _check_destination(out: Path, broker: "Broker") -> Path:
     from kafkaviz.format import names
     from kafkaviz.log import file
 
-    out = file.absolute_path(out)
+    out = file.output_path(out)
     with translate_os_errors(out):
         target = out.resolve()
         input_folders = {
@@ -199,12 +199,14 @@ def _write(out: Path, data: bytes) -> None:
 def _as_object(subject: "Subject", out: Path, data: bytes) -> dict:
     import hashlib
 
+    from kafkaviz.log.remote import address
+
     health, recommendation = subject.health, subject.tuning.overall if subject.tuning else None
     return {
         "file": str(out),
         "bytes": len(data),
         "sha256": hashlib.sha256(data).hexdigest(),
-        "directory": str(subject.broker.source),
+        "directory": address.display(subject.broker.source),
         "kafka_version": {"assumed": health.version.text, "because": str(health.version.reason)},
         "counts": health.counts,
         "restart": health.restart

@@ -122,7 +122,7 @@ def run(args: argparse.Namespace) -> int:
 
     if args.out is None:
         raise KafkavizError(message("errors.name_out_folder"))
-    out = file.absolute_path(args.out)
+    out = file.output_path(args.out)
     plan, source = _plan_replay(args) if args.replay else (_plan_workload(args), None)
     inputs = source.inputs if source else ()
     resolve_output(out, inputs)

@@ -306,7 +306,7 @@ def _not_a_broker(root: Path) -> CannotOpen:
         message("errors.not_a_broker_directory"),
         hint,
         kind="not-kafka",
-        nearby=nearby,
+        nearby=tuple(map(Path, nearby)),
     )
 
 

@@ -1,18 +1,14 @@
 """One file on disk: its size and time, and its bytes, read forward in chunks and never mapped.
 
-A process, and those that it starts, may be confined to the files below some directories: a server
-that several people use opens what its owner names. A path is judged before it is opened, but a link
-on the way may be changed in between, or lie where nobody looked: so each file is judged again once
-it is open, by where it really is.
+A file of a remote directory has a mirror (remote/mirror.py): its path, size and time are like any
+other's, and its bytes are fetched before they are read here.
 """
 
 import io
-import json
 import os
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from functools import lru_cache
 from operator import attrgetter
 from pathlib import Path
 from stat import S_ISLNK, S_ISREG
@@ -21,6 +17,9 @@ import numpy as np
 
 from kafkaviz.binary.file_view import READ_LIMIT_BYTES, FileView, ReadInto
 from kafkaviz.errors import CannotOpen, too_large, translate_os_errors
+from kafkaviz.log.confinement import is_confined, open_nonblocking
+from kafkaviz.log.remote import address, mirror
+from kafkaviz.log.remote.block_cache import CachedFile
 from kafkaviz.messages import message
 
 BLOCK_BYTES = 512  # what st_blocks counts, whatever the filesystem's own blocks are
@@ -29,7 +28,6 @@ INDEX_BYTES = 2**31 - 1  # of an index that a broker can map (FileChannel.map)
 DATA_LIMIT_BYTES = 1 << 27
 TEXT_BYTES = 16 << 20  # of a checkpoint of some hundred thousand partitions
 PROPERTIES_BYTES = 1 << 20
-CONFINEMENT = "KAFKAVIZ_CONFINED_TO"  # of the environment, which Spark's workers inherit
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +50,13 @@ class FileInfo:
 
 
 def absolute_path(path: Path | str, *, expands_home: bool = True) -> Path:
-    """The absolute path, with a home directory expanded.
+    """The absolute path, with a home directory expanded; of a remote address that of its mirror.
 
     Raises:
-        CannotOpen: the text names no home directory that is known.
+        CannotOpen: the text names no home directory that is known, or an address that is none.
     """
+    if remote := address.parse(str(path)):
+        return address.mirror_path(remote)
     try:
         target = (Path(path).expanduser() if expands_home else Path(path)).absolute()
     except RuntimeError:
@@ -70,6 +70,18 @@ def absolute_path(path: Path | str, *, expands_home: bool = True) -> Path:
     return target
 
 
+def output_path(path: Path | str) -> Path:
+    """The absolute path of what will be written.
+
+    Raises:
+        CannotOpen: it is a remote address, where nothing is written.
+    """
+    if remote := address.parse(str(path)):
+        what = message("remote.only_read")
+        raise CannotOpen(str(remote), what, message("errors.give_folder_elsewhere"))
+    return absolute_path(path)
+
+
 def info(path: Path) -> FileInfo:
     """What the filesystem says of a file."""
     with translate_os_errors(path):
@@ -78,7 +90,9 @@ def info(path: Path) -> FileInfo:
 
 def info_from_stat(directory: Path, name: str, stat: os.stat_result) -> FileInfo:
     """The same as info, from a stat that was taken already."""
-    return FileInfo(directory, name, stat.st_size, stat.st_blocks * BLOCK_BYTES, stat.st_mtime_ns)
+    is_mirrored = address.is_mirrored(directory)  # a mirror's file is all hole
+    allocated_bytes = stat.st_size if is_mirrored else stat.st_blocks * BLOCK_BYTES
+    return FileInfo(directory, name, stat.st_size, allocated_bytes, stat.st_mtime_ns)
 
 
 def is_there(path: Path) -> bool:
@@ -164,14 +178,11 @@ def read(
         CannotOpen: no length is given, and what is left is more than the limit.
     """
     with open_file(path) as file:
-        remaining = max(0, os.fstat(file.fileno()).st_size - position)
+        remaining = max(0, _size(file) - position)
         if length is None and remaining > limit_bytes:
             raise too_large(path, remaining, limit_bytes)
-        return b"".join(
-            _pieces(
-                file.fileno(), position, remaining if length is None else min(remaining, length)
-            )
-        )
+        count = remaining if length is None else min(remaining, length)
+        return b"".join(_pieces(file, position, count))
 
 
 def read_text(path: Path, limit_bytes: int = TEXT_BYTES) -> str:
@@ -193,13 +204,13 @@ def read_data(path: Path) -> tuple[bytes, int]:
         CannotOpen: no broker can map the file, or those bytes are more than DATA_LIMIT_BYTES.
     """
     with open_file(path) as file:
-        size = os.fstat(file.fileno()).st_size
+        size = _size(file)
         if size > INDEX_BYTES:
             raise too_large(path, size, INDEX_BYTES)
-        end = _data_end(file.fileno(), size)
+        end = size if isinstance(file, CachedFile) else _data_end(file.fileno(), size)
         if end > DATA_LIMIT_BYTES:
             raise too_large(path, end, DATA_LIMIT_BYTES)
-        return b"".join(_pieces(file.fileno(), 0, end)), size
+        return b"".join(_pieces(file, 0, end)), size
 
 
 @contextmanager
@@ -210,6 +221,12 @@ def open_file(path: Path) -> Generator[io.FileIO]:
         CannotOpen: it is anything else: a pipe without a writer would be waited for, a device has
             no end.
     """
+    path = address.localize(path)
+    if address.is_mirrored(path):
+        mirror.prepare(path)
+        with translate_os_errors(path), CachedFile(path) as cached_file:
+            yield cached_file
+        return
     with translate_os_errors(path), open(path, "rb", buffering=0, opener=open_nonblocking) as file:
         if not S_ISREG(os.fstat(file.fileno()).st_mode):
             raise CannotOpen(
@@ -219,17 +236,6 @@ def open_file(path: Path) -> Generator[io.FileIO]:
                 kind="special",
             )
         yield file
-
-
-def open_nonblocking(path: str, flags: int) -> int:
-    """As open() does it, without waiting, and if the file lies where this process may read."""
-    descriptor = os.open(path, flags | os.O_NONBLOCK)
-    try:
-        refuse_outside(descriptor, Path(path))
-    except BaseException:
-        os.close(descriptor)
-        raise
-    return descriptor
 
 
 @contextmanager
@@ -244,6 +250,9 @@ def reader(path: Path) -> Generator[ReadInto]:
         descriptor = file.fileno()
 
         def read_into(position: int, buffer: np.ndarray) -> int:
+            if isinstance(file, CachedFile):
+                buffer = buffer[: max(0, file.size_bytes - position)]
+                file.fetch(position, len(buffer))
             read_bytes = 0
             # nothing lies before a file; of -1 the system gives what comes next
             while position >= 0 and read_bytes < len(buffer):
@@ -263,13 +272,19 @@ def view(info: FileInfo) -> FileView:
         info.size_bytes,
         lambda: reader(info.path),
         info.mtime_ns // 1_000_000,
-        str(info.path),
+        address.display(info.path),
     )
 
 
-def _pieces(descriptor: int, position: int, remaining: int) -> Iterator[bytes]:
+def _size(file: io.FileIO) -> int:
+    return file.size_bytes if isinstance(file, CachedFile) else os.fstat(file.fileno()).st_size
+
+
+def _pieces(file: io.FileIO, position: int, remaining: int) -> Iterator[bytes]:
+    if isinstance(file, CachedFile):
+        file.fetch(position, remaining)
     while remaining > 0:
-        piece = os.pread(descriptor, remaining, position)
+        piece = os.pread(file.fileno(), remaining, position)
         if not piece:
             return
         yield piece
@@ -295,51 +310,3 @@ def _size_unless_hole(descriptor: int, size: int) -> int:
     A file on a filesystem without holes has no data to seek to either.
     """
     return 0 if os.fstat(descriptor).st_blocks == 0 else size
-
-
-def confine(directories: Iterable[Path] | None) -> None:
-    """From now on nothing is opened outside these directories; None lifts it."""
-    if directories is None:
-        os.environ.pop(CONFINEMENT, None)
-    else:
-        os.environ[CONFINEMENT] = json.dumps(
-            [os.path.realpath(directory) for directory in directories]
-        )
-
-
-def is_confined() -> bool:
-    """Whether the process may open files in some directories alone."""
-    return CONFINEMENT in os.environ
-
-
-def refuse_outside(descriptor: int, path: Path) -> None:
-    """Checks that an open file or directory lies where this process may read.
-
-    Args:
-        descriptor: of the open file or directory.
-        path: by what it was opened.
-
-    Raises:
-        CannotOpen: it lies outside; of kind "outside".
-    """
-    allowed_json = os.environ.get(CONFINEMENT)
-    if allowed_json is not None and not _real_path(descriptor, path).startswith(
-        _prefixes(allowed_json)
-    ):
-        raise CannotOpen(path, message("errors.outside_server"), kind="outside")
-
-
-def _real_path(descriptor: int, path: Path) -> str:
-    """Where the open file is, with a separator at the end of a directory's path.
-
-    Without /proc, where its path leads now.
-    """
-    try:
-        return os.path.join(os.readlink(f"/proc/self/fd/{descriptor}"), "")
-    except OSError:
-        return os.path.join(os.path.realpath(path), "")
-
-
-@lru_cache(maxsize=8)
-def _prefixes(allowed_json: str) -> tuple[str, ...]:
-    return tuple(os.path.join(directory, "") for directory in json.loads(allowed_json))

@@ -33,6 +33,7 @@ ENGLISH = "en"
 LANGUAGES = {"en": "English", "zh": "中文"}
 SINGULAR = "_1"  # the end of a key whose text is of one thing
 _language_sources: list[Callable[[], str]] = []  # gives the reader's language; none outside the app
+_path_spellings: list[Callable[[PurePath], str]] = [str]  # how a path is written
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +199,11 @@ def set_language_source(source: Callable[[], str]) -> None:
     _language_sources[:] = [source]
 
 
+def set_path_spelling(spelling: Callable[[PurePath], str]) -> None:
+    """Sets the function that writes a path: one of a remote file's mirror is its address."""
+    _path_spellings[:] = [spelling]
+
+
 # ---- the tables
 
 
@@ -324,12 +330,14 @@ def _fill(template: str, values: Mapping[str, object], language_code: str) -> st
 def _format(value: Any, spec: str, language_code: str) -> str:
     if spec in JOINS or (isinstance(value, tuple) and not spec):
         return join(spec or "comma", value, language_code)
-    if isinstance(value, Message):
-        value = value.render(language_code)
+    if isinstance(value, Message | PurePath):
+        value = _text(value, language_code)
     return FORMATS[spec](value) if spec in FORMATS else format(value, spec)
 
 
 def _text(value: object, language_code: str) -> str:
+    if isinstance(value, PurePath):
+        return _path_spellings[-1](value)
     return value.render(language_code) if isinstance(value, Message) else str(value)
 
 

@@ -15,7 +15,12 @@ PACKAGE = ROOT / "kafkaviz"
 DOTTED_NAME = re.compile(
     r"(?<![\w./\\'\"-])([a-z_][a-z0-9_]*(?:\.[a-z_][a-z0-9_]*)+)(?![\w/(\"-]|'(?!s\b)|\.\w)"
 )
-FOREIGN = ("java.nio", "log.dirs", "spark.read")  # whose first part is a module of ours as well
+FOREIGN = (
+    "java.nio",
+    "log.dirs",
+    "remote.log",
+    "spark.read",
+)  # whose first part is a module of ours as well
 
 
 class Package:

@@ -720,11 +720,12 @@ def test_workers_of_a_local_session_run_this_python(monkeypatch, master, environ
 
 
 def test_a_directory_may_be_named_by_a_uri(big):
-    """file: is a path of this machine, s3: is none."""
+    """file: is a path of this machine, s3: stays an address, and what is neither is refused."""
     assert directories({"path": big.as_uri()}) == [str(big)]
     assert directories({"path": f"file:{big}"}) == [str(big)]
-    with pytest.raises(CannotOpen, match="mount it"):
-        directories({"path": "s3://bucket/kafka"})
+    assert directories({"path": "s3://bucket/kafka"}) == ["s3://bucket/kafka"]
+    with pytest.raises(CannotOpen, match="ftp is no store that is read"):
+        directories({"path": "ftp://host/kafka"})
 
 
 def test_a_directory_that_is_none_is_refused(tmp_path):

@@ -19,6 +19,7 @@ from kafkaviz.format import names
 from kafkaviz.log import file
 from kafkaviz.log.broker import CHECKPOINTS, CLEAN_SHUTDOWN, META_PROPERTIES, open_broker
 from kafkaviz.log.partition import Partition
+from kafkaviz.log.remote import address
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import Message, message
 from kafkaviz.search.fetch import READ_UNCOMMITTED
@@ -202,7 +203,7 @@ def _recovered_log_view(partition: Partition, release: versions.Release) -> LogV
     for name, stored_file in files_after.items():
         source = ON_DISK if stored_file is on_disk.get(name) else AFTER_RECOVERY
         files[name] = replace(
-            stored_file, name=name, path=str(partition.path / name), source=source
+            stored_file, name=name, path=address.display(partition.path / name), source=source
         )
     log_view = view_files(partition.directory, files | snapshots, checkpoints.log_start)
     return (

@@ -23,6 +23,7 @@ from kafkaviz.analysis.tuning.recommendation import Recommendation
 from kafkaviz.analysis.tuning.source import BROKER, TuningCase, TuningSource
 from kafkaviz.analysis.tuning.tuning_text import alter_line, describe_reach, describe_reason
 from kafkaviz.binary.layouts import field_names
+from kafkaviz.log.remote import address
 from kafkaviz.messages import message
 
 
@@ -78,7 +79,8 @@ def tuning_object(
         inactive_segment.path for inactive_segment in source.inactive_segments
     ]
     result["problems"] = [
-        {"path": str(problem.path), "message": str(problem.what)} for problem in source.problems
+        {"path": address.display(problem.path), "message": str(problem.what)}
+        for problem in source.problems
     ]
     return json_value(result)
 

@@ -291,6 +291,12 @@ def _split_topic(path: Path) -> tuple[Path, str | None]:
         archive, and None.
     """
     path = file.absolute_path(path)
+    try:
+        archive.refresh(path)
+    except CannotOpen as fault:
+        if fault.kind != "missing":
+            raise
+        archive.refresh(path.parent)
     if path.exists() or not path.parent.exists() or archive.is_archive(path):
         return path, None
     root = (

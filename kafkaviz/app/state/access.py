@@ -6,6 +6,7 @@ The samples and uploads everybody, below which directories else.
 import ipaddress
 import json
 import os
+import re
 from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -14,9 +15,10 @@ import streamlit as st
 
 from kafkaviz.app.state import upload_expiry
 from kafkaviz.errors import CannotOpen
-from kafkaviz.log import file
+from kafkaviz.log import confinement, file
 from kafkaviz.log.archives import archive
 from kafkaviz.log.file import translate_os_errors
+from kafkaviz.log.remote import address
 from kafkaviz.messages import message
 
 SAMPLES = Path(__file__).parents[3] / "sample_data"
@@ -44,10 +46,11 @@ def require_allowed(path: Path) -> Path:
     # of a loop of links the part before it; Path.resolve raises there
     real_path = Path(os.path.realpath(path))
     if not any(real_path.is_relative_to(os.path.realpath(root)) for root in readable_roots):
+        displayed_roots = tuple(map(address.display, allowed_roots or [SAMPLES]))
         raise CannotOpen(
             path,
             message("errors.outside_server"),
-            message("errors.give_path_below", roots=tuple(map(str, allowed_roots or [SAMPLES]))),
+            message("errors.give_path_below", roots=displayed_roots),
             kind="outside",
         )
     return path
@@ -73,7 +76,7 @@ def resolve_typed_path(text: str | Path) -> Path:
 def confine() -> None:
     """Limits every file that is opened from now on to what this server may open or keeps itself."""
     allowed_roots = roots()
-    file.confine(
+    confinement.confine(
         None if allowed_roots is None else [*allowed_roots, SAMPLES, archive.cache_folder()]
     )
 
@@ -112,7 +115,7 @@ def roots() -> tuple[Path, ...] | None:
         return directories
     if not (is_reached_by_others() or os.environ.get(CLASS)):
         return None
-    return tuple(Path(path) for path in [os.environ.get("KAFKAVIZ_DIR")] if path)
+    return tuple(_root(path) for path in [os.environ.get("KAFKAVIZ_DIR")] if path)
 
 
 def parse_directories(variable: str) -> tuple[Path, ...]:
@@ -122,7 +125,7 @@ def parse_directories(variable: str) -> tuple[Path, ...]:
     """
     try:
         return (
-            tuple(map(Path, json.loads(variable)))
+            tuple(map(_root, json.loads(variable)))
             if variable.startswith("[")
             else _split_path_variable(variable)
         )
@@ -131,7 +134,14 @@ def parse_directories(variable: str) -> tuple[Path, ...]:
 
 
 def _split_path_variable(variable: str) -> tuple[Path, ...]:
-    return tuple(Path(directory) for directory in variable.split(os.pathsep) if directory)
+    parts = re.split(f"{os.pathsep}(?!//)", variable)  # not within s3://bucket
+    return tuple(_root(directory) for directory in parts if directory)
+
+
+def _root(directory: str) -> Path:
+    """A directory; of a remote address its mirror, below which the mirrors of all it holds lie."""
+    remote = address.parse(directory)
+    return address.mirror_path(remote) if remote else Path(directory)
 
 
 def takes_uploads() -> bool:

@@ -22,6 +22,7 @@ from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import Broker
 from kafkaviz.log.file import absolute_path
 from kafkaviz.log.partition import Partition
+from kafkaviz.log.remote import address
 from kafkaviz.log.segment import Segment
 from kafkaviz.messages import message
 from kafkaviz.units import escape_controls, replace_surrogates
@@ -201,7 +202,7 @@ def clean_path(text: str | None) -> str:
     if access.is_shared():
         return path
     try:
-        return str(absolute_path(path)) if path else ""
+        return address.display(absolute_path(path)) if path else ""
     except CannotOpen:
         return path
 
@@ -258,7 +259,7 @@ def _read_recent() -> list[str]:
 
 def _may_open(directory: str) -> bool:
     try:
-        return bool(access.require_allowed(Path(directory)))
+        return bool(access.resolve_typed_path(directory))
     except CannotOpen:
         return False
 

@@ -49,7 +49,7 @@ def _missing(fault: CannotOpen) -> None:
 
 
 def _not_kafka(fault: CannotOpen) -> None:
-    nearby_paths = [str(path) for path in fault.nearby[:MAX_NEARBY]]
+    nearby_paths = [str(archive.display_path(path)) for path in fault.nearby[:MAX_NEARBY]]
     reason = to_sentence(render(fault.what))
     if not nearby_paths:
         reason = join_sentences((reason, to_sentence(render(fault.next_step))))
@@ -97,7 +97,7 @@ def _owner(path: Path) -> str:
 
 
 def _outside(fault: CannotOpen) -> None:
-    below = [str(root) for root in access.roots() or [access.SAMPLES]]
+    below = [str(archive.display_path(root)) for root in access.roots() or [access.SAMPLES]]
     roots_text = join_each_or(below)
     finding = say("faults.outside", path=archive.display_path(fault.path))
     with elements.state(

@@ -24,6 +24,7 @@ def unpack(directory: str) -> None:
         CannotOpen: the archive cannot be read.
     """
     path = access.resolve_typed_path(directory)
+    archive.refresh(path)
     archive_path = archive.enclosing_archive(path) or path
     if (
         not archive.is_archive(archive_path)

@@ -30,6 +30,10 @@ from kafkaviz.log.archives import tar_reader, zip_reader
 from kafkaviz.log.archives.archive_member import PIECE_BYTES, ArchiveMember, BadArchive, Pieces
 from kafkaviz.log.archives.scratch_folder import scratch_folder, sweep
 from kafkaviz.log.archives.unpack_budget import ProgressCallback, UnpackBudget
+from kafkaviz.log.cache_folder import cache_folder
+from kafkaviz.log.confinement import open_nonblocking
+from kafkaviz.log.remote import address, mirror
+from kafkaviz.log.remote.block_cache import REQUEST_BYTES, CachedFile
 from kafkaviz.messages import Message, message, verbatim
 from kafkaviz.units import escape_line
 
@@ -88,14 +92,6 @@ class NoRoom(OSError):
         self.problem = problem
 
 
-def cache_folder() -> Path:
-    """The folder of kafkaviz's own files: KAFKAVIZ_CACHE, else the user's cache folder."""
-    override = os.environ.get("KAFKAVIZ_CACHE")
-    if override:
-        return Path(override)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kafkaviz"
-
-
 def is_archive(path: Path) -> bool:
     """Whether the name says that this is an archive."""
     return path.name.lower().endswith(SUFFIXES)
@@ -151,6 +147,7 @@ def locate(path: Path, on_progress: ProgressCallback | None = None) -> Path:
     kafka.tar.gz/orders-0 is such a path.
     """
     path = file.absolute_path(path)
+    refresh(path)
     archive_path = enclosing_archive(path)
     if not archive_path:
         return path
@@ -167,6 +164,16 @@ def locate(path: Path, on_progress: ProgressCallback | None = None) -> Path:
     return target
 
 
+def refresh(path: Path) -> None:
+    """Lists a remote path anew where that is due: of one that leads into an archive the archive.
+
+    Raises:
+        CannotOpen: it cannot be listed.
+    """
+    if address.is_mirrored(path):
+        mirror.refresh(next((parent for parent in path.parents if is_archive(parent)), path))
+
+
 def enclosing_archive(path: Path) -> Path | None:
     """The archive that a path leads into; None of any other path, an archive's own included."""
     with file.translate_os_errors(path):
@@ -175,13 +182,16 @@ def enclosing_archive(path: Path) -> Path | None:
         )
 
 
-def display_path(path: Path) -> Path:
+def display_path(path: Path) -> Path | str:
     """A path as a person knows it.
 
-    A file of an archive that was opened has the archive's own path and the path in it.
+    A file of an archive that was opened has the archive's own path and the path in it; one of a
+    mirror its address, which as a Path would lose a slash.
     """
     root = next((parent for parent in (path, *path.parents) if parent in _ARCHIVE_BY_FOLDER), None)
-    return path if root is None else _ARCHIVE_BY_FOLDER[root] / path.relative_to(root)
+    origin = path if root is None else _ARCHIVE_BY_FOLDER[root] / path.relative_to(root)
+    text = address.display(origin)
+    return origin if text == str(origin) else text
 
 
 def unpack_target(path: Path) -> Path:
@@ -352,13 +362,37 @@ class _TimedFile(io.FileIO):
     """
 
     def __init__(self, path: Path, budget: UnpackBudget) -> None:
-        super().__init__(path, opener=file.open_nonblocking)
-        self._budget = budget
+        self._budget, self._size_bytes = budget, os.stat(path).st_size
+        if address.is_mirrored(path):
+            super().__init__(_fetch_all(path, budget))
+        else:
+            super().__init__(path, opener=open_nonblocking)
 
     def readinto(self, buffer: Any) -> int | None:
-        """As RawIOBase.readinto."""
+        """As RawIOBase.readinto; behind the blocks of a remote file lies what no archive has."""
         self._budget.check_time()
-        return super().readinto(buffer)
+        remaining = max(0, self._size_bytes - self.tell())
+        return super().readinto(memoryview(buffer)[:remaining])
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        """As IOBase.seek."""
+        if whence == os.SEEK_END:
+            return super().seek(self._size_bytes + offset)
+        return super().seek(offset, whence)
+
+
+def _fetch_all(path: Path, budget: UnpackBudget) -> int:
+    """Brings all blocks of a remote archive.
+
+    Returns:
+        The descriptor of their file.
+    """
+    mirror.prepare(path)
+    with CachedFile(path) as cached_file:
+        for position in range(0, cached_file.size_bytes, REQUEST_BYTES):
+            budget.check_time()
+            cached_file.fetch(position, REQUEST_BYTES)
+        return os.dup(cached_file.fileno())
 
 
 class _XzReader(io.RawIOBase):

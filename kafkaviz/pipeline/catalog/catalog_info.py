@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from kafkaviz.analysis.inference.version import AssumedRelease
 from kafkaviz.analysis.serialization import from_plain, to_plain
 from kafkaviz.log.broker import Problem
+from kafkaviz.log.remote import address
 from kafkaviz.messages import Message
 from kafkaviz.pipeline.catalog.schema import TABLES
 
@@ -181,15 +182,15 @@ def _parse_files(table: str, row_counts: Mapping) -> dict[str, int]:
 
 def _source_json(source: CatalogSource) -> dict:
     return vars(source) | {
-        "path": str(source.path),
-        "given": str(source.given),
+        "path": address.display(source.path),
+        "given": address.display(source.given),
         "checked": source.checked and _check_json(source.checked),
     }
 
 
 def _parse_source(document: dict[str, Any]) -> CatalogSource:
     _ensure_type(str, document["broker"])
-    paths = {"path": Path(document["path"]), "given": Path(document["given"])}
+    paths = {name: _parse_path(document[name]) for name in ("path", "given")}
     lists = {
         "directories": tuple(document["directories"]),
         "files": _parse_stamps(document["files"]),
@@ -197,6 +198,12 @@ def _parse_source(document: dict[str, Any]) -> CatalogSource:
     checked = {"checked": document["checked"] and _parse_source_check(document["checked"])}
     values: dict[str, Any] = document | paths | lists | checked
     return CatalogSource(**values)
+
+
+def _parse_path(text: str) -> Path:
+    """A path as it was written; of a remote address the mirror on this machine."""
+    remote = address.parse(text)
+    return address.mirror_path(remote) if remote else Path(text)
 
 
 def _check_json(check: SourceCheck) -> dict:
@@ -255,7 +262,7 @@ def _parse_segment(
 def _problems_json(problems: Iterable[Problem]) -> list[dict]:
     return [
         {
-            "path": str(problem.path),
+            "path": address.display(problem.path),
             "what": str(problem.what),
             "message": problem.what.to_json(),
         }
@@ -265,7 +272,7 @@ def _problems_json(problems: Iterable[Problem]) -> list[dict]:
 
 def _parse_problems(documents: Iterable[Mapping]) -> tuple[Problem, ...]:
     return tuple(
-        Problem(Path(problem["path"]), Message.from_json(problem["message"]))
+        Problem(_parse_path(problem["path"]), Message.from_json(problem["message"]))
         for problem in documents
     )
 

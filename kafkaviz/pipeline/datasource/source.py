@@ -32,7 +32,9 @@ from kafkaviz.errors import CannotOpen
 from kafkaviz.format import names
 from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import Broker, Problem, open_broker
+from kafkaviz.log.file import absolute_path
 from kafkaviz.log.partition import Partition
+from kafkaviz.log.remote import address, file_system
 from kafkaviz.messages import message
 from kafkaviz.pipeline.datasource import pushdown_probe
 from kafkaviz.pipeline.datasource.pushdown import add_filters
@@ -63,6 +65,13 @@ if TYPE_CHECKING:
     from kafkaviz.format.names import PartitionName
 
 LOG = logging.getLogger("kafkaviz")
+S3A_VARIABLES = {  # settings of Hadoop's, below spark.hadoop.fs.s3a
+    "access.key": "AWS_ACCESS_KEY_ID",
+    "secret.key": "AWS_SECRET_ACCESS_KEY",
+    "session.token": "AWS_SESSION_TOKEN",
+    "endpoint": "AWS_ENDPOINT_URL",
+    "endpoint.region": "AWS_REGION",
+}
 
 
 def register(spark: "SparkSession") -> None:
@@ -85,22 +94,51 @@ def register(spark: "SparkSession") -> None:
     if master.startswith("local") and not has_python:
         context.pythonExec = sys.executable
     pushes_filters = pushdown_probe.is_safe(spark)
+    credentials = session_credentials(spark)
     for source in SOURCES:
         spark.dataSource.register(
             session_source(
-                source, pushes_filters=pushes_filters, is_local=master.startswith("local")
+                source,
+                pushes_filters=pushes_filters,
+                is_local=master.startswith("local"),
+                credentials=credentials,
             )
         )
 
 
+def session_credentials(spark: "SparkSession") -> tuple[tuple[str, str], ...]:
+    """What the session's settings of Hadoop's s3a say, as variables of the environment.
+
+    Neither an option nor a plan has them: they go along within the class of the format.
+    """
+    values = {
+        variable: cast(str, spark.conf.get(f"spark.hadoop.fs.s3a.{name}", ""))
+        for name, variable in S3A_VARIABLES.items()
+    }
+    endpoint = values.pop("AWS_ENDPOINT_URL")
+    if endpoint and "://" not in endpoint:
+        has_tls = spark.conf.get("spark.hadoop.fs.s3a.connection.ssl.enabled", "true") == "true"
+        endpoint = f"http{'s' if has_tls else ''}://{endpoint}"
+    values["AWS_ENDPOINT_URL"] = endpoint
+    return tuple((name, value) for name, value in values.items() if value)
+
+
 def session_source(
-    source: type["KafkaSource"], *, pushes_filters: bool, is_local: bool
+    source: type["KafkaSource"],
+    *,
+    pushes_filters: bool,
+    is_local: bool,
+    credentials: tuple[tuple[str, str], ...] = (),
 ) -> type["KafkaSource"]:
     """The format as this session may use it.
 
     Spark sends a class that was made here along, with what is said in it.
     """
-    flags = {"PUSHES_FILTERS": pushes_filters, "IS_LOCAL": is_local}
+    flags = {
+        "PUSHES_FILTERS": pushes_filters,
+        "IS_LOCAL": is_local,
+        "CREDENTIALS": credentials,
+    }
     return (
         source
         if flags == {name: getattr(source, name) for name in flags}
@@ -116,6 +154,7 @@ class KafkaSource(DataSource):
     # (pushdown_probe.py)
     PUSHES_FILTERS = False
     IS_LOCAL = True  # the workers are on the machine that plans a query
+    CREDENTIALS: tuple[tuple[str, str], ...] = ()  # of the session, for object stores
 
     @classmethod
     def name(cls) -> str:
@@ -155,7 +194,11 @@ class KafkaSource(DataSource):
                     )
                 )
         return (PushingReader if self.PUSHES_FILTERS else KafkaReader)(
-            self.FORMAT, dict(self.options), schema, is_local=self.IS_LOCAL
+            self.FORMAT,
+            dict(self.options),
+            schema,
+            is_local=self.IS_LOCAL,
+            credentials=self.CREDENTIALS,
         )
 
 
@@ -213,13 +256,17 @@ class KafkaReader(DataSourceReader):
         schema: "StructType",
         *,
         is_local: bool = True,
+        credentials: tuple[tuple[str, str], ...] = (),
     ) -> None:
         """Plans a read.
 
         Args:
             option_values: the options, with the directory as path, or several as paths.
             is_local: the workers are on this machine.
+            credentials: variables of the environment, where a process that plans or reads lacks
+                them.
         """
+        self._credentials = credentials
         self.options = parse_options(option_values)
         self._name, self._directories = name, directories(option_values)
         self._schema = to_arrow_schema(schema, timezone="UTC")
@@ -232,6 +279,7 @@ class KafkaReader(DataSourceReader):
             Malformed: a topic-partition that is asked for cannot be read, unless the mode makes it
                 a row.
         """
+        file_system.use_credentials(dict(self._credentials))
         disk_inventory = inventory(map(self._open, self._directories))
         rows = [
             row
@@ -268,6 +316,7 @@ class KafkaReader(DataSourceReader):
     # ty: ignore[incompatible-method-override] - Spark hands over what partitions() made
     def read(self, partition: ReadTask) -> Iterator["pa.RecordBatch"]:
         """The rows of a task."""
+        file_system.use_credentials(dict(self._credentials))
         yield from (problem_row(row, self._schema) for row in partition.rows)
         yield from SourceReader(self._name, self._schema, self._filters, self.options).read(
             partition.pieces
@@ -279,7 +328,7 @@ class KafkaReader(DataSourceReader):
         Raises:
             CannotOpen: for an archive that the workers of a cluster would not see unpacked.
         """
-        path = Path(directory)
+        path = absolute_path(directory) if address.parse(directory) else Path(directory)
         if not self._is_local and (
             archive.enclosing_archive(path) or (archive.is_archive(path) and not path.is_dir())
         ):
@@ -307,7 +356,7 @@ class KafkaReader(DataSourceReader):
         """
         name = names.parse_directory(problem.path.name)
         if name is None or not problem.is_unread:
-            LOG.warning("%s: %s", problem.path, problem.what)
+            LOG.warning("%s: %s", address.display(problem.path), problem.what)
             return []
         is_read = self.options.renamed or name.state == "current" or broker.is_lone
         is_selected = (
@@ -359,21 +408,16 @@ def directories(option_values: dict[str, str]) -> list[str]:
 
 
 def _local_path(directory: str) -> str:
-    """The path of a directory that may be named by a URI.
+    """The path of a directory that may be named by a file: URI, or the address of a remote one.
 
     Raises:
-        CannotOpen: for one that is no path of this machine.
+        CannotOpen: for an address of no store that is read.
     """
     scheme, _, rest = directory.partition(":")
     if not rest or not scheme.isalnum() or len(scheme) < 2 or not rest.startswith("/"):
         return directory
-    if scheme != "file":
-        raise CannotOpen(
-            directory,
-            message("errors.not_on_this_machine"),
-            message("errors.mount_it"),
-            kind="missing",
-        )
+    if address.parse(directory):
+        return directory
     return unquote(urlsplit(directory).path)
 
 

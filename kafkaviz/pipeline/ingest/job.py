@@ -10,6 +10,7 @@ from kafkaviz.analysis.inference.version import assume_release
 from kafkaviz.errors import CannotOpen
 from kafkaviz.jobs import JobCancelled
 from kafkaviz.log.broker import Broker, open_broker
+from kafkaviz.log.file import output_path
 from kafkaviz.log.settings import Settings, open_settings
 from kafkaviz.messages import message
 from kafkaviz.pipeline.catalog.catalog import Catalog, missing_files
@@ -84,7 +85,7 @@ def start_ingest(
     """
     directories, catalog_path = (
         [Path(directory) for directory in directories],
-        Path(catalog_path).expanduser().absolute(),
+        output_path(Path(catalog_path).expanduser()),
     )
     return Ingest(
         lambda run: ingest(

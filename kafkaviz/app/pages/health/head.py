@@ -19,6 +19,7 @@ from kafkaviz.app.state.checkups import LARGE_BYTES, check_again, is_large
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.tables import report_name
 from kafkaviz.errors import KafkavizError
+from kafkaviz.log.remote import address
 from kafkaviz.messages import render, say
 
 if TYPE_CHECKING:
@@ -71,10 +72,8 @@ def render_traces_notice(snapshot: BrokerSnapshot, release: str) -> None:
     """
     if not (release and is_large(snapshot)):
         return
-    command = (
-        f"kafkaviz check {shlex.quote(units.escape_controls(str(snapshot.broker.source)))} "
-        f"--kafka-version {release}"
-    )
+    source = units.escape_controls(address.display(snapshot.broker.source))
+    command = f"kafkaviz check {shlex.quote(source)} --kafka-version {release}"
     size = units.size(LARGE_BYTES)
     with elements.state(
         "by_traces",

@@ -1,0 +1,484 @@
+"""A file whose bytes lie elsewhere: a local one of its size, whose blocks come when they are read.
+
+A mirror's file is all hole, and nothing is ever written to it: it has the size and the time of the
+remote one, for whoever lists it. What is read lies in a block file, in a folder of its own: the
+bytes from 0 to the size as far as they were fetched, and behind them a byte for each block of
+64 KiB, 1 once the block is there, and where the bytes come from.
+
+    blocks/…/00000000000000000000.log    data, sparse │ 1 1 1 1 0 0 0 0 0 1 │ description
+                                                        └ a point read ┘   └ the last block
+
+Whoever reads asks the flags, fetches what is missing by few large requests, writes it, and only
+then sets the flags. Two processes that fetch the same block write the same bytes: nobody waits for
+anybody. A hole is never taken for zeros: nothing is ever taken out of a block file. To evict
+blocks, or where the remote file has changed, a new one takes its place, and who has the old one
+open goes on with it. After a restart of the machine no flag counts: it may have reached the disk
+before the block did.
+"""
+
+import io
+import json
+import os
+import shutil
+import struct
+import tempfile
+import threading
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from stat import S_ISREG
+from typing import Any
+
+from kafkaviz.errors import CannotOpen, translate_os_errors
+from kafkaviz.log import confinement
+from kafkaviz.log.remote import address, file_system
+from kafkaviz.messages import message
+
+BLOCK_BYTES = 64 << 10
+POINT_BYTES = 512 << 10  # of a request that nothing says will go on
+REQUEST_BYTES = 8 << 20  # of one of many that follow each other
+MAGIC = b"KVBLOCK1"
+FOOTER = struct.Struct("<8sQ")  # the end of a block file: MAGIC, and the description's length
+DESCRIPTION_BYTES = 64 << 20  # more is none of ours
+LIMIT_VARIABLE = "KAFKAVIZ_REMOTE_CACHE_BYTES"
+LIMIT_BYTES = 20 << 30  # of all blocks on disk
+RESERVE_BYTES = 1 << 30  # that stay free on the disk, or a twentieth of it where that is less
+KEPT_SHARE = 0.8  # of the limit, once blocks are evicted
+EVICTION_BYTES = 128 << 20  # fetched between two looks at the limit
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """A range of a local file, and the range of an object that it comes from.
+
+    Attributes:
+        position: of the range in the local file.
+        length: of the range in the local file.
+        object: the address of the object, s3://bucket/key, or the absolute path of a local file;
+            "" is what the file's own path is the mirror of.
+        object_position: of the range in the object.
+        object_length: its bytes there; as many as `length` where nothing is compressed.
+        codec: None, or "zstd" where the range of the object is one compressed frame.
+        object_bytes: the size of the object; None where it is not known, and cannot be compared.
+    """
+
+    position: int
+    length: int
+    object: str
+    object_position: int
+    object_length: int
+    codec: str | None = None
+    object_bytes: int | None = None
+
+    @property
+    def end(self) -> int:
+        """The byte of the local file behind it."""
+        return self.position + self.length
+
+
+def make_file(
+    path: Path, size_bytes: int, mtime_ns: int, extents: Sequence[Extent] | None = None
+) -> None:
+    """Makes a file of a mirror anew, without any block of it.
+
+    Args:
+        path: below the folder of mirrors; its folder is there.
+        extents: where the bytes come from, without a gap from 0 to the end. None: from the object
+            that the path is the mirror of.
+    """
+    blocks_path = _blocks_path(path)
+    if extents is None:
+        with suppress(FileNotFoundError, NotADirectoryError):
+            blocks_path.unlink()
+    else:
+        os.close(_make_blocks(blocks_path, size_bytes, mtime_ns, extents))
+    with _new_file() as (descriptor, temporary):
+        os.ftruncate(descriptor, size_bytes)
+        os.utime(descriptor, ns=(mtime_ns, mtime_ns))
+        os.replace(temporary, path)
+
+
+def own_extents(size_bytes: int) -> list[Extent]:
+    """Those of a file that is one object: the one that its path is the mirror of."""
+    return [Extent(0, size_bytes, "", 0, size_bytes, None, size_bytes)]
+
+
+def remove_file(path: Path) -> None:
+    """Removes a file of a mirror, and its blocks."""
+    for target in (_blocks_path(path), path):
+        with suppress(FileNotFoundError, NotADirectoryError):
+            target.unlink()
+
+
+class CachedFile(io.FileIO):
+    """The blocks of a mirror's file, open to read by descriptor; a range is fetched before.
+
+    Its descriptor's own size is larger: behind `size_bytes` lies what no file has.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Opens the block file, and makes one where there is none of this size and time."""
+        self._path = path
+        self._next, self._window_bytes = -1, POINT_BYTES
+        status = _status(path)
+        self.size_bytes = status.st_size
+        self._flags_start = _flags_start(status.st_size)
+        descriptor, self._extents = _open_blocks(path, status)
+        super().__init__(descriptor, "r")
+
+    def fetch(self, position: int, length: int) -> None:
+        """Sees to it that the blocks of a range are in the file.
+
+        Raises:
+            CannotOpen: they do not come.
+        """
+        end = min(position + length, self.size_bytes)
+        if position < 0 or position >= end:
+            return
+        first, last = position // BLOCK_BYTES, (end - 1) // BLOCK_BYTES
+        if self.size_bytes <= POINT_BYTES:  # a small file comes whole
+            first, last = 0, (self.size_bytes - 1) // BLOCK_BYTES
+        flags = self._flags(first, last)
+        if 0 not in flags:
+            return
+        missing = first + flags.index(0)
+        is_sequel = missing == self._next
+        self._window_bytes = (
+            min(2 * self._window_bytes, REQUEST_BYTES) if is_sequel else POINT_BYTES
+        )
+        ahead = min(
+            missing + self._window_bytes // BLOCK_BYTES - 1, (self.size_bytes - 1) // BLOCK_BYTES
+        )
+        if ahead > last:  # up to what is there already
+            flags_ahead = self._flags(last + 1, ahead)
+            present = flags_ahead.find(1)
+            flags += flags_ahead if present < 0 else flags_ahead[:present]
+        for start, count in _runs(flags):
+            self._fetch_blocks(first + start, first + start + count)
+        self._next = first + len(flags)
+
+    def _flags(self, first: int, last: int) -> bytes:
+        """A byte for each block from the first to the last: whether it is there."""
+        return os.pread(self.fileno(), last + 1 - first, self._flags_start + first)
+
+    def _fetch_blocks(self, first: int, stop: int) -> None:
+        """Fetches a run of missing blocks, at most REQUEST_BYTES a request."""
+        step = REQUEST_BYTES // BLOCK_BYTES
+        for start in range(first, stop, step):
+            end = min(start + step, stop)
+            byte_end = min(end * BLOCK_BYTES, self.size_bytes)
+            _EVICTION.make_room(byte_end - start * BLOCK_BYTES)
+            for position, data in self._read(start * BLOCK_BYTES, byte_end):
+                with translate_os_errors(self._path):
+                    _write_all(self.fileno(), data, position)
+            with translate_os_errors(self._path):
+                _write_all(self.fileno(), b"\1" * (end - start), self._flags_start + start)
+
+    def _read(self, position: int, end: int) -> Iterator[tuple[int, bytes]]:
+        """The bytes of a range, as its extents give them: perhaps some more at both ends."""
+        extents = [
+            extent for extent in self._extents if extent.position < end and extent.end > position
+        ]
+        index = 0
+        while index < len(extents):
+            extent = extents[index]
+            if extent.codec is None:
+                start, stop = max(position, extent.position), min(end, extent.end)
+                object_position = extent.object_position + start - extent.position
+                yield start, _read_object(self._path, extent, object_position, stop - start)
+                index += 1
+                continue
+            group = _neighbours(extents[index:])
+            data = _read_object(
+                self._path,
+                extent,
+                extent.object_position,
+                sum(part.object_length for part in group),
+            )
+            for part in group:
+                piece, data = data[: part.object_length], data[part.object_length :]
+                yield part.position, _decompress(part, piece)
+            index += len(group)
+
+
+def _read_object(path: Path, extent: Extent, position: int, length: int) -> bytes:
+    """A range of the object of an extent, by one request."""
+    remote = address.parse(extent.object) if extent.object else address.remote_path(path)
+    if remote is not None:
+        return file_system.read_range(remote, position, length, size_bytes=extent.object_bytes)
+    with translate_os_errors(Path(extent.object)):
+        descriptor = confinement.open_nonblocking(extent.object, os.O_RDONLY)
+        try:
+            data = os.pread(descriptor, length, position)
+        finally:
+            os.close(descriptor)
+    if len(data) != length:
+        what = message("remote.short_read", count=len(data), length=length)
+        raise CannotOpen(
+            extent.object,
+            message("errors.at_byte", position=position, what=what),
+            message("remote.open_again"),
+        )
+    return data
+
+
+def _neighbours(extents: list[Extent]) -> list[Extent]:
+    """The first extent, and those behind it that one request brings too."""
+    group, total_bytes = [extents[0]], extents[0].object_length
+    for extent in extents[1:]:
+        before = group[-1]
+        total_bytes += extent.object_length
+        if (
+            extent.codec is None
+            or extent.object != before.object
+            or extent.object_position != before.object_position + before.object_length
+            or total_bytes > REQUEST_BYTES
+        ):
+            break
+        group.append(extent)
+    return group
+
+
+def _decompress(extent: Extent, data: bytes) -> bytes:
+    """The bytes of an extent whose object holds them compressed.
+
+    Raises:
+        CannotOpen: they are no frame of that codec, or of another length.
+    """
+    import pyarrow as pa
+
+    try:
+        return pa.decompress(
+            data, decompressed_size=extent.length, codec=extent.codec, asbytes=True
+        )
+    except (OSError, ValueError, pa.ArrowException):
+        what = message("remote.no_frame", codec=extent.codec, length=extent.length)
+        raise CannotOpen(
+            extent.object,
+            message("errors.at_byte", position=extent.object_position, what=what),
+            message("remote.open_again"),
+        ) from None
+
+
+def _runs(flags: bytes) -> Iterator[tuple[int, int]]:
+    """The runs of missing blocks: where each starts, and how many they are."""
+    start = flags.find(0)
+    while start >= 0:
+        end = flags.find(1, start)
+        end = len(flags) if end < 0 else end
+        yield start, end - start
+        start = flags.find(0, end)
+
+
+def _write_all(descriptor: int, data: bytes, position: int) -> None:
+    rest = memoryview(data)
+    while rest:
+        count = os.pwrite(descriptor, rest, position)
+        rest, position = rest[count:], position + count
+
+
+# ---- the block file
+
+
+def blocks_root() -> str:
+    """The folder of all block files, with a separator at its end."""
+    return os.path.join(address.files_root().removesuffix("files/"), "blocks", "")
+
+
+def _blocks_path(path: Path) -> Path:
+    """The block file of a mirror's file: at the same place in the folder of blocks."""
+    return Path(blocks_root(), str(path)[len(address.files_root()) :])
+
+
+def _status(path: Path) -> os.stat_result:
+    """The stat of a mirror's file, if it is one."""
+    descriptor = confinement.open_nonblocking(str(path), os.O_RDONLY)
+    try:
+        status = os.fstat(descriptor)
+    finally:
+        os.close(descriptor)
+    if not S_ISREG(status.st_mode):
+        raise CannotOpen(
+            path,
+            message("errors.no_regular_file"),
+            message("errors.move_it_away"),
+            kind="special",
+        )
+    return status
+
+
+def _flags_start(size_bytes: int) -> int:
+    """Where the flags begin: behind the last block, so that all of one block is data."""
+    return -(-size_bytes // BLOCK_BYTES) * BLOCK_BYTES
+
+
+def _open_blocks(path: Path, status: os.stat_result) -> tuple[int, list[Extent]]:
+    """Opens the block file of a file of this size and time; makes one where there is none."""
+    blocks_path = _blocks_path(path)
+    extents: list[Extent] = []
+    with suppress(FileNotFoundError, NotADirectoryError):
+        descriptor = os.open(blocks_path, os.O_RDWR | os.O_CLOEXEC)
+        try:
+            description = _read_description(descriptor)
+            if description and description["file"] == [status.st_size, status.st_mtime_ns]:
+                extents = [Extent(**extent) for extent in description["extents"]]
+                if description["boot"] == _boot():
+                    os.utime(descriptor)  # when it was used last
+                    return descriptor, extents
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)
+    extents = extents or own_extents(status.st_size)
+    return _make_blocks(blocks_path, status.st_size, status.st_mtime_ns, extents), extents
+
+
+def _read_description(descriptor: int) -> dict[str, Any] | None:
+    """The description at the end of a block file; None of what is none."""
+    end = os.fstat(descriptor).st_size - FOOTER.size
+    if end < 0:
+        return None
+    magic, length = FOOTER.unpack(os.pread(descriptor, FOOTER.size, end))
+    if magic != MAGIC or length > min(end, DESCRIPTION_BYTES):
+        return None
+    try:
+        description = json.loads(os.pread(descriptor, length, end - length))
+        return description if {"file", "boot", "extents"} <= description.keys() else None
+    except (ValueError, AttributeError):
+        return None
+
+
+def _make_blocks(path: Path, size_bytes: int, mtime_ns: int, extents: Sequence[Extent]) -> int:
+    """Puts a block file without any block in the place of another.
+
+    Returns:
+        Its descriptor, open to read and write.
+    """
+    description = json.dumps(
+        {
+            "file": [size_bytes, mtime_ns],
+            "boot": _boot(),
+            "extents": [asdict(extent) for extent in extents],
+        }
+    ).encode()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with _new_file() as (descriptor, temporary):
+        end = _flags_start(size_bytes) + -(-size_bytes // BLOCK_BYTES)
+        _write_all(descriptor, description + FOOTER.pack(MAGIC, len(description)), end)
+        os.replace(temporary, path)
+        return os.dup(descriptor)
+
+
+@contextmanager
+def _new_file() -> Generator[tuple[int, str]]:
+    """A new file in the folder of mirrors, for whoever gives it its place."""
+    folder = os.path.join(address.files_root().removesuffix("files/"), "new")
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    descriptor, temporary = tempfile.mkstemp(dir=folder)
+    try:
+        yield descriptor, temporary
+    finally:
+        os.close(descriptor)
+        with suppress(FileNotFoundError):  # it has its place
+            os.unlink(temporary)
+
+
+@cache
+def _boot() -> str:
+    """This start of the machine; "" where the system does not say."""
+    try:
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as boot_id:
+            return boot_id.read().strip()
+    except OSError:
+        return ""
+
+
+# ---- how much is kept
+
+
+class _Eviction:
+    """Keeps the blocks of all mirrors below a limit; those go that were used longest ago."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._fetched_bytes = EVICTION_BYTES  # look at the limit before the first block
+
+    def make_room(self, count: int) -> None:
+        """Counts bytes that will be written, and evicts where they are too many.
+
+        Raises:
+            CannotOpen: the disk is too full even so.
+        """
+        with self._lock:
+            self._fetched_bytes += count
+            is_due = self._fetched_bytes > EVICTION_BYTES
+            if is_due:
+                self._fetched_bytes = 0
+        if not is_due:
+            return
+        limit_bytes = limit()
+        evict(limit_bytes)
+        root = Path(address.files_root())
+        root.mkdir(parents=True, exist_ok=True)
+        if _is_full(root, count):
+            evict(0)
+        if _is_full(root, count):
+            what = message("archive.few_bytes_left", count=RESERVE_BYTES)
+            raise CannotOpen(root, what, message("archive.make_room"))
+
+
+def _is_full(folder: Path, count: int) -> bool:
+    usage = shutil.disk_usage(folder)
+    return usage.free < min(RESERVE_BYTES, usage.total // 20) + count
+
+
+def limit() -> int:
+    """How many bytes of blocks are kept: KAFKAVIZ_REMOTE_CACHE_BYTES, else 20 GiB."""
+    text = os.environ.get(LIMIT_VARIABLE, "")
+    return int(text) if text.isdecimal() else LIMIT_BYTES
+
+
+def evict(limit_bytes: int) -> int:
+    """Takes the blocks of those files that were used longest ago, until few enough are left.
+
+    Returns:
+        The bytes that were freed, once nobody has those files open.
+    """
+    files = sorted(_files_with_blocks(), key=lambda file: file[0])
+    total_bytes = sum(size for _, _, size in files)
+    if total_bytes <= limit_bytes:
+        return 0
+    freed_bytes = 0
+    for _, path, size in files:
+        if total_bytes - freed_bytes <= limit_bytes * KEPT_SHARE:
+            break
+        with suppress(OSError):
+            _evict_file(path)
+            freed_bytes += size
+    return freed_bytes
+
+
+def _evict_file(path: Path) -> None:
+    """Puts a block file without blocks in the place of one."""
+    with open(path, "rb", buffering=0) as blocks:
+        description = _read_description(blocks.fileno())
+    extents = [Extent(**extent) for extent in description["extents"]] if description else []
+    if description is None or not any(extent.object for extent in extents):
+        path.unlink()
+        return
+    os.close(_make_blocks(path, *description["file"], extents))
+
+
+def _files_with_blocks() -> Iterator[tuple[int, Path, int]]:
+    """When each block file was used last, its path, and what it takes on disk."""
+    for folder, _, names in os.walk(blocks_root()):
+        for name in names:
+            path = Path(folder, name)
+            with suppress(OSError):
+                status = os.stat(path)
+                yield status.st_mtime_ns, path, status.st_blocks * 512
+
+
+_EVICTION = _Eviction()

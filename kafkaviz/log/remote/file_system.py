@@ -1,0 +1,467 @@
+"""The one interface to remote files: list, find, and read a range. Each request is counted.
+
+pyarrow.fs speaks to S3, Google Cloud Storage, Azure and HDFS; SFTP goes through fsspec and paramiko
+where they are installed. Whoever may not leave some directories (confinement.py) reaches only what
+lies below a remote one of them: this is the door that all bytes come through.
+"""
+
+import importlib
+import importlib.util
+import os
+import re
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from kafkaviz.errors import CannotOpen
+from kafkaviz.log import confinement
+from kafkaviz.log.remote.address import RemotePath, Store, files_root, mirror_path
+from kafkaviz.messages import Message, message, verbatim
+
+if TYPE_CHECKING:
+    from pyarrow.fs import FileSystem
+
+CONNECT_S, REQUEST_S, ATTEMPTS = 5, 20, 3  # then it is an error, not a wait
+HANDLES = 64  # objects that are known to be there, each costs a request
+HANDLE_S = 60  # how long; then it is asked for again
+MARK_BYTES = 16
+ENTRIES = 1_000_000  # of one directory with all that is in it
+PROBLEM_CHARACTERS = 200  # of a library's own words
+# of Amazon's errors, by the name in their text
+_AWS = re.compile(r"AWS Error (\w+)")
+_DENIED = ("ACCESS_DENIED", "INVALID_ACCESS_KEY_ID", "SIGNATURE_DOES_NOT_MATCH", "INVALID_CLIENT")
+# not digits within a file's name
+_DENIED_TEXT = re.compile(
+    r"\b(403|401|Forbidden|Unauthorized|Permission denied|Authentication\w*)\b"
+)
+_UNREACHABLE_TEXTS = (
+    "curlCode",
+    "NETWORK_CONNECTION",
+    "Couldn't connect",
+    "Could not connect",
+    "resolve host",
+    "timed out",
+    "Connection refused",
+    "Unable to connect",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What a listing says of a file or directory."""
+
+    key: str
+    is_directory: bool
+    size_bytes: int = 0
+    mtime_ns: int = 0
+
+
+@dataclass(slots=True)
+class RequestCount:
+    """What was asked of remote stores by this process.
+
+    Attributes:
+        listings: of directories, and questions whether something is there. A listing of many files
+            is one here, and a request for each thousand at a store.
+        opens: an object's size and time, before it is read.
+        reads: ranges of an object.
+        read_bytes: what they brought.
+    """
+
+    listings: int = 0
+    opens: int = 0
+    reads: int = 0
+    read_bytes: int = 0
+
+    @property
+    def data_requests(self) -> int:
+        """Those that reading took, the listings apart."""
+        return self.opens + self.reads
+
+
+REQUESTS = RequestCount()
+_LOCK = threading.Lock()
+_SFTP_TURN = threading.RLock()
+_FILE_SYSTEMS: dict[Store, "FileSystem"] = {}
+_HANDLES: OrderedDict[RemotePath, tuple["_Handle", float]] = OrderedDict()
+
+
+def _forget_connections() -> None:
+    """A process that was forked has none of its parent's threads, so none of its connections."""
+    global _LOCK, _SFTP_TURN
+    _LOCK, _SFTP_TURN = threading.Lock(), threading.RLock()
+    _FILE_SYSTEMS.clear()
+    _HANDLES.clear()
+
+
+os.register_at_fork(after_in_child=_forget_connections)
+
+
+def use_credentials(environment: Mapping[str, str]) -> None:
+    """Variables of the environment by which stores know this process from now on.
+
+    A worker of Spark is given those of its session so, which count more than its machine's.
+    """
+    if all(os.environ.get(name) == value for name, value in environment.items()):
+        return
+    if "AWS_ACCESS_KEY_ID" in environment:
+        os.environ.pop("AWS_SESSION_TOKEN", None)  # of another key
+    os.environ.update(environment)
+    with _LOCK:
+        _FILE_SYSTEMS.clear()
+        _HANDLES.clear()
+
+
+def list_directory(directory: RemotePath, *, is_recursive: bool) -> list[Entry]:
+    """What lies in a directory, or in it and all below; empty where nothing does.
+
+    Raises:
+        CannotOpen: the store does not answer, or not this process.
+    """
+    from pyarrow.fs import FileSelector, FileType
+
+    file_system = _file_system(directory)
+    base = _base_path(directory)
+    _count(listings=1)
+    selector = FileSelector(base, allow_not_found=True, recursive=is_recursive)
+    try:
+        with _turn(directory.store):
+            infos = file_system.get_file_info(selector)
+    except Exception as error:
+        raise _translate(directory, error) from None
+    if len(infos) > ENTRIES:
+        raise CannotOpen(
+            str(directory),
+            message("remote.too_many_files", count=ENTRIES),
+            message("remote.give_further_in"),
+            kind="large",
+        )
+    start = len(base.rstrip("/")) + 1
+    return [
+        Entry(
+            info.path[start:],
+            info.type == FileType.Directory,
+            info.size or 0,
+            info.mtime_ns or 0,
+        )
+        for info in infos
+        if info.type in (FileType.Directory, FileType.File)
+    ]
+
+
+def find(remote: RemotePath) -> Entry | None:
+    """The file or directory of an address; None where nothing is.
+
+    Raises:
+        CannotOpen: the store does not answer, or not this process.
+    """
+    from pyarrow.fs import FileType
+
+    file_system = _file_system(remote)
+    _count(listings=1)
+    try:
+        with _turn(remote.store):
+            info = file_system.get_file_info(_base_path(remote))
+    except FileNotFoundError:
+        return None
+    except Exception as error:
+        raise _translate(remote, error) from None
+    if info.type == FileType.NotFound:
+        return None
+    return Entry(remote.key, info.type == FileType.Directory, info.size or 0, info.mtime_ns or 0)
+
+
+def read_range(
+    remote: RemotePath, position: int, length: int, *, size_bytes: int | None = None
+) -> bytes:
+    """So many bytes of an object from a position on, by one request.
+
+    Args:
+        size_bytes: of the object when it was listed; None where that is not known.
+
+    Raises:
+        CannotOpen: the object is another one by now, or the bytes do not come.
+    """
+    try:
+        handle = _open(remote)
+        if size_bytes is not None and handle.size != size_bytes:  # perhaps that of a while ago
+            _forget(remote)
+            handle = _open(remote)
+        if size_bytes is not None and handle.size != size_bytes:
+            raise _changed(remote, position)
+        _count(reads=1)
+        with _turn(remote.store):
+            data = handle.read(position, length)
+    except CannotOpen:
+        raise
+    except Exception as error:
+        _forget(remote)
+        fault = _translate(remote, error)
+        what = message("errors.at_byte", position=position, what=fault.what)
+        raise CannotOpen(str(remote), what, fault.next_step, fault.kind) from None
+    _count(read_bytes=len(data))
+    if len(data) != length:
+        _forget(remote)
+        what = message("remote.short_read", count=len(data), length=length)
+        raise CannotOpen(
+            str(remote),
+            message("errors.at_byte", position=position, what=what),
+            message("remote.open_again"),
+        )
+    return data
+
+
+class _Handle:
+    """An object that is open to be read at any position, by one thread at a time.
+
+    pyarrow (26.0) believes that S3 gave as many bytes as were asked for: of an object that became
+    shorter meanwhile it returns memory that nobody wrote to. So the end of the buffer is marked
+    first, and bytes that still have the mark did not come.
+    """
+
+    def __init__(self, native_file: Any) -> None:
+        self.size: int = native_file.size()
+        self._native_file, self._lock = native_file, threading.Lock()
+
+    def read(self, position: int, length: int) -> bytes:
+        """The bytes that came, which may be fewer."""
+        buffer = bytearray(length)
+        mark_bytes = min(MARK_BYTES, length)
+        for _ in range(ATTEMPTS):  # a file may hold the very mark, but no three of them
+            mark = os.urandom(mark_bytes)
+            buffer[length - mark_bytes :] = mark
+            with self._lock:
+                self._native_file.seek(position)
+                count = self._native_file.readinto(buffer)
+            if count != length:
+                return bytes(buffer[:count])
+            if not buffer.endswith(mark):
+                return bytes(buffer)
+        return b""
+
+
+def _open(remote: RemotePath) -> _Handle:
+    """The object, open to be read; one that was open lately is not opened again."""
+    file_system, now_s = _file_system(remote), time.monotonic()
+    with _LOCK:
+        handle, expiry_s = _HANDLES.get(remote, (None, 0.0))
+    if handle is not None and now_s < expiry_s:
+        return handle
+    _count(opens=1)
+    with _turn(remote.store):
+        handle = _Handle(file_system.open_input_file(_base_path(remote)))
+    with _LOCK:
+        _HANDLES[remote] = handle, now_s + HANDLE_S
+        _HANDLES.move_to_end(remote)
+        while len(_HANDLES) > HANDLES:
+            _HANDLES.popitem(last=False)
+    return handle
+
+
+def _turn(store: Store) -> AbstractContextManager[Any]:
+    """Waits where a store's connection serves one thread at a time, as that of paramiko does."""
+    return _SFTP_TURN if store.scheme == "sftp" else nullcontext()
+
+
+def _forget(remote: RemotePath) -> None:
+    with _LOCK:
+        _HANDLES.pop(remote, None)
+
+
+def _changed(remote: RemotePath, position: int) -> CannotOpen:
+    return CannotOpen(
+        str(remote),
+        message("errors.at_byte", position=position, what=message("remote.changed")),
+        message("remote.open_again"),
+    )
+
+
+def _count(*, listings: int = 0, opens: int = 0, reads: int = 0, read_bytes: int = 0) -> None:
+    with _LOCK:
+        REQUESTS.listings += listings
+        REQUESTS.opens += opens
+        REQUESTS.reads += reads
+        REQUESTS.read_bytes += read_bytes
+
+
+# ---- connections
+
+
+def _file_system(remote: RemotePath) -> "FileSystem":
+    """The connection to a store, the same for all threads.
+
+    Raises:
+        CannotOpen: this process may not reach what the address names, or what speaks to the store
+            is not installed.
+    """
+    _refuse_outside(remote)
+    store = remote.store
+    with _LOCK:
+        file_system = _FILE_SYSTEMS.get(store)
+    if file_system is None:
+        try:
+            file_system = _MAKERS[store.scheme](store)
+        except CannotOpen:
+            raise
+        except Exception as error:
+            raise _translate(remote, error) from None
+        with _LOCK:
+            file_system = _FILE_SYSTEMS.setdefault(store, file_system)
+    return file_system
+
+
+def _refuse_outside(remote: RemotePath) -> None:
+    """Checks that a confined process may fetch this: below an address that it was given."""
+    prefixes = confinement.allowed_prefixes()
+    if prefixes is None:
+        return
+    root = os.path.join(os.path.realpath(files_root()), "")
+    remote_prefixes = tuple(prefix for prefix in prefixes if prefix.startswith(root))
+    real_path = os.path.join(os.path.realpath(mirror_path(remote)), "")
+    if not remote_prefixes or not real_path.startswith(remote_prefixes):
+        raise CannotOpen(str(remote), message("errors.outside_server"), kind="outside")
+
+
+def _base_path(remote: RemotePath) -> str:
+    """The path as the store's file system takes it."""
+    if remote.store.scheme in ("hdfs", "sftp"):
+        return f"/{remote.key}"
+    bucket = remote.store.authority.partition("@")[0]
+    return f"{bucket}/{remote.key}" if remote.key else bucket
+
+
+def _make_s3(store: Store) -> "FileSystem":
+    from pyarrow.fs import AwsStandardS3RetryStrategy, S3FileSystem, resolve_s3_region
+
+    parameters = dict(store.parameters)
+    endpoint = parameters.get("endpoint_override")
+    scheme, separator, host = (endpoint or "").partition("://")
+    region = (
+        parameters.get("region")
+        or os.environ.get("AWS_REGION")
+        or os.environ.get("AWS_DEFAULT_REGION")
+        or (None if endpoint else resolve_s3_region(store.authority))
+    )
+    return S3FileSystem(
+        region=region,
+        scheme=scheme if separator else parameters.get("scheme", "https"),
+        endpoint_override=(host if separator else endpoint) or None,
+        anonymous=parameters.get("anonymous") == "true",
+        connect_timeout=CONNECT_S,
+        request_timeout=REQUEST_S,
+        retry_strategy=AwsStandardS3RetryStrategy(max_attempts=ATTEMPTS),
+    )
+
+
+def _make_gs(store: Store) -> "FileSystem":
+    from datetime import timedelta
+
+    from pyarrow.fs import GcsFileSystem
+
+    parameters = dict(store.parameters)
+    scheme, separator, host = parameters.get("endpoint_override", "").partition("://")
+    return GcsFileSystem(
+        endpoint_override=(host if separator else scheme) or None,
+        scheme=scheme if separator else parameters.get("scheme", "https"),
+        anonymous=parameters.get("anonymous") == "true",
+        retry_time_limit=timedelta(seconds=REQUEST_S),
+    )
+
+
+def _make_abfs(store: Store) -> "FileSystem":
+    """Azure: abfs://CONTAINER@ACCOUNT.dfs.core.windows.net, or the account of the environment."""
+    from pyarrow.fs import AzureFileSystem
+
+    parameters = dict(store.parameters)
+    _, at, host = store.authority.partition("@")
+    account = host.partition(".")[0] if at else os.environ.get("AZURE_STORAGE_ACCOUNT", "")
+    options: dict[str, Any] = {}
+    if authority := parameters.get("blob_storage_authority"):
+        options = dict.fromkeys(("blob_storage_authority", "dfs_storage_authority"), authority)
+    if scheme := parameters.get("blob_storage_scheme"):
+        options |= dict.fromkeys(("blob_storage_scheme", "dfs_storage_scheme"), scheme)
+    if key := os.environ.get("AZURE_STORAGE_KEY"):
+        options["account_key"] = key
+    elif token := os.environ.get("AZURE_STORAGE_SAS_TOKEN"):
+        options["sas_token"] = token
+    return AzureFileSystem(account, **options)
+
+
+def _make_hdfs(store: Store) -> "FileSystem":
+    from pyarrow.fs import HadoopFileSystem
+
+    user, _, address = store.authority.rpartition("@")
+    host, _, port = address.partition(":")
+    try:
+        return HadoopFileSystem(host, int(port) if port.isdecimal() else 0, user=user or None)
+    except OSError as error:
+        if "libhdfs" not in str(error) and "libjvm" not in str(error):
+            raise
+        raise CannotOpen(
+            str(store),
+            message("remote.no_libhdfs"),
+            message("remote.install_hadoop"),
+        ) from None
+
+
+def _make_sftp(store: Store) -> "FileSystem":
+    missing = [name for name in ("fsspec", "paramiko") if importlib.util.find_spec(name) is None]
+    if missing:
+        raise CannotOpen(
+            str(store),
+            message("remote.needs_packages", names=tuple(missing)),
+            message("remote.install_packages", names=" ".join(missing)),
+        )
+    from pyarrow.fs import FSSpecHandler, PyFileSystem
+
+    user, _, address = store.authority.rpartition("@")
+    host, _, port = address.partition(":")
+    options: dict[str, Any] = {"timeout": CONNECT_S, "port": int(port or 22)}
+    options["skip_instance_cache"] = True  # a process that was forked needs its own
+    if user:
+        options["username"] = user
+    sftp = importlib.import_module("fsspec").filesystem("sftp", host=host, **options)
+    sftp.ftp.get_channel().settimeout(REQUEST_S)  # else an answer is waited for without end
+    return PyFileSystem(FSSpecHandler(sftp))
+
+
+_MAKERS = {
+    "s3": _make_s3,
+    "gs": _make_gs,
+    "abfs": _make_abfs,
+    "abfss": _make_abfs,
+    "hdfs": _make_hdfs,
+    "sftp": _make_sftp,
+}
+
+
+def _translate(remote: RemotePath, error: Exception) -> CannotOpen:
+    """A library's error as one line of ours."""
+    text = str(error)
+    match = _AWS.search(text)
+    name = match[1] if match else ""
+    if isinstance(error, FileNotFoundError) or name in ("NO_SUCH_BUCKET", "RESOURCE_NOT_FOUND"):
+        return CannotOpen(
+            str(remote),
+            message("errors.not_there"),
+            message("errors.check_the_path"),
+            kind="missing",
+        )
+    if name in _DENIED or (name in ("", "UNKNOWN") and _DENIED_TEXT.search(text)):
+        return CannotOpen(
+            str(remote), message("remote.denied"), message("remote.check_credentials"), "permission"
+        )
+    if any(part in text for part in _UNREACHABLE_TEXTS):
+        return CannotOpen(
+            str(remote), message("remote.unreachable"), message("remote.check_endpoint")
+        )
+    return CannotOpen(str(remote), _problem(text, error), message("remote.open_again"))
+
+
+def _problem(text: str, error: Exception) -> Message:
+    line = " ".join(text.split()) or type(error).__name__
+    return verbatim(line[:PROBLEM_CHARACTERS])

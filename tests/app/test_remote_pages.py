@@ -1,0 +1,50 @@
+"""Pages of a broker directory in an object store: by its address, which is all that they show."""
+
+import pytest
+
+from kafkaviz.app.state import access
+from kafkaviz.log.archives import archive
+from tests.support.pages import open_page, page_html
+
+URL = "s3://kafka/pages/broker-9"
+
+
+@pytest.fixture
+def stored(object_store, clean):
+    """One partition of the sample broker in the store."""
+    object_store.put("pages/broker-9/meta.properties", (clean / "meta.properties").read_bytes())
+    object_store.put_directory(clean / "accounts-0", "pages/broker-9/accounts-0")
+    return object_store
+
+
+def test_the_broker_page_opens_an_address(stored):
+    """As it opens a path; the address stays in the box, and no path of the cache is shown."""
+    at = open_page(dir=URL)
+    assert any(box.value == URL for box in at.text_input)
+    text = page_html(at)
+    assert "accounts" in text and str(archive.cache_folder()) not in text
+
+
+def test_what_changes_in_the_store_is_seen(stored, clean):
+    """Once its listing is some seconds old; here at once."""
+    from kafkaviz.log.remote import mirror
+
+    assert "payments" not in page_html(open_page(dir=URL))
+    stored.put_directory(clean / "payments-0", "pages/broker-9/payments-0")
+    mirror.forget()
+    assert "payments" in page_html(open_page(dir=URL))
+
+
+def test_a_fault_of_the_store_is_said_on_the_page(stored):
+    """By its address."""
+    stored.fault = lambda request: "deny"
+    text = page_html(open_page(dir="s3://kafka/denied"))
+    assert "s3://kafka/denied" in text
+
+
+def test_a_server_with_a_root_opens_no_other_address(stored, monkeypatch):
+    """The page says what may be opened, and the store is asked nothing."""
+    monkeypatch.setenv(access.ALLOW_ROOT, "s3://kafka/others")
+    stored.requests.clear()
+    text = page_html(open_page(dir=URL))
+    assert "s3://kafka/others" in text and stored.requests == []

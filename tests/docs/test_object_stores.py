@@ -1,0 +1,31 @@
+"""docs/how-to/object-stores.md: the numbers it tells are those of the code."""
+
+from pathlib import Path
+
+from kafkaviz.log.remote import address, block_cache, file_system, mirror
+
+PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "object-stores.md").read_text()
+
+
+def test_the_sizes_of_requests_are_documented_right():
+    """A point, a sequence, and how much is kept."""
+    assert block_cache.POINT_BYTES == 512 << 10 and "at most 512 KiB comes whole" in PAGE
+    assert block_cache.REQUEST_BYTES == 8 << 20 and "8 MiB a request" in PAGE
+    assert block_cache.LIMIT_BYTES == 20 << 30 and "At most 20 GiB of blocks" in PAGE
+    assert block_cache.RESERVE_BYTES == 1 << 30 and "The last GiB of the disk" in PAGE
+    assert f"`{block_cache.LIMIT_VARIABLE}`" in PAGE
+
+
+def test_how_long_is_waited_is_documented_right():
+    """For a store, and until a listing is made again."""
+    assert (file_system.ATTEMPTS, file_system.REQUEST_S) == (3, 20)
+    assert "three attempts are made, of 20\nseconds each at most" in PAGE
+    assert (mirror.LISTING_S, mirror.LISTING_SHARE) == (10, 20)
+    assert "good for 10 seconds, or for 20 times as long as it took" in PAGE
+
+
+def test_every_scheme_is_documented():
+    """With what an address may say."""
+    schemes = (*address.SCHEMES, "s3a")
+    assert [scheme for scheme in schemes if f"`{scheme}://" not in PAGE] == []
+    assert all(f"`{name}" in PAGE or f"?{name}=" in PAGE for name in address.PARAMETERS["s3"])

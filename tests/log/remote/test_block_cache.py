@@ -1,0 +1,160 @@
+"""Blocks that are fetched when they are read: extents, windows, eviction, two at once."""
+
+import multiprocessing
+import os
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from kafkaviz.errors import CannotOpen
+from kafkaviz.log import file
+from kafkaviz.log.remote import address, block_cache
+from kafkaviz.log.remote.block_cache import BLOCK_BYTES, CachedFile, Extent, make_file
+from kafkaviz.log.remote.file_system import REQUESTS
+
+MIB = 1 << 20
+
+
+@pytest.fixture
+def noise() -> bytes:
+    """Twenty MiB and some bytes, no block of which is like another."""
+    return np.random.default_rng(26).bytes(20 * MIB + 12_345)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch) -> Path:
+    """A folder of a mirror, in a cache of its own."""
+    monkeypatch.setenv("KAFKAVIZ_CACHE", str(tmp_path / "cache"))
+    folder = Path(address.files_root(), "parts")
+    folder.mkdir(parents=True)
+    return folder
+
+
+@pytest.fixture
+def stored(object_store, noise) -> Path:
+    """The path of a mirror of an object."""
+    object_store.put("noise/file", noise)
+    path = file.absolute_path("s3://kafka/noise/file")
+    assert file.read(path, 0, 1) == noise[:1]
+    object_store.requests.clear()
+    return path
+
+
+def _spread(path: Path) -> int:
+    with CachedFile(path) as cached_file:
+        return os.fstat(cached_file.fileno()).st_blocks * 512
+
+
+def test_a_file_is_put_together_from_extents(folder, tmp_path, noise):
+    """Plain ranges in any order, and compressed frames side by side."""
+    frames = [
+        pa.compress(noise[start : start + MIB], "zstd", asbytes=True) for start in (MIB, 2 * MIB)
+    ]
+    (tmp_path / "plain").write_bytes(noise[3 * MIB :] + noise[:MIB])
+    (tmp_path / "frames").write_bytes(b"head" + b"".join(frames))
+    rest = len(noise) - 3 * MIB
+    extents = [
+        Extent(0, MIB, str(tmp_path / "plain"), rest, MIB),
+        Extent(MIB, MIB, str(tmp_path / "frames"), 4, len(frames[0]), "zstd"),
+        Extent(2 * MIB, MIB, str(tmp_path / "frames"), 4 + len(frames[0]), len(frames[1]), "zstd"),
+        Extent(3 * MIB, rest, str(tmp_path / "plain"), 0, rest),
+    ]
+    make_file(folder / "joined", len(noise), 1_000_000_007, extents)
+    for position, length in ((MIB - 5, 10), (2 * MIB + 77, 3), (3 * MIB - 1, 2), (0, len(noise))):
+        assert file.read(folder / "joined", position, length) == noise[position : position + length]
+    assert file.info(folder / "joined").mtime_ns == 1_000_000_007
+    block_cache.evict(0)
+    assert file.read(folder / "joined") == noise
+
+
+def test_a_frame_that_is_none_is_an_error(folder, tmp_path):
+    """It names the object and the byte."""
+    (tmp_path / "frames").write_bytes(b"no frame at all")
+    make_file(folder / "bad", 100, 0, [Extent(0, 100, str(tmp_path / "frames"), 3, 12, "zstd")])
+    with pytest.raises(CannotOpen, match="frames: byte 3: no zstd frame of 100 bytes"):
+        file.read(folder / "bad")
+
+
+def test_point_reads_are_small_and_sequences_grow(stored, object_store, noise):
+    """512 KiB for one; what is read on and on grows to 8 MiB a request."""
+    position = 10 * MIB + 3
+    assert file.read(stored, position, 100) == noise[position : position + 100]
+    (point,) = [request.byte_range for request in object_store.ranges]
+    start, _, end = point.removeprefix("bytes=").partition("-")
+    assert int(end) + 1 - int(start) <= 512 << 10
+    buffer, data = np.empty(128 << 10, np.uint8), bytearray()
+    with file.reader(stored) as read:
+        while count := read(len(data), buffer):
+            data += buffer[:count].tobytes()
+    assert bytes(data) == noise
+    assert len(object_store.data_requests) <= 12
+
+
+def test_what_lies_behind_the_end_is_no_data(stored, noise):
+    """The block file is longer than the file."""
+    buffer = np.zeros(100, np.uint8)
+    with file.reader(stored) as read:
+        assert read(len(noise) - 5, buffer) == 5
+        assert read(len(noise), buffer) == 0
+        assert read(len(noise) + BLOCK_BYTES, buffer) == 0
+    assert file.read(stored, len(noise) - 5, 100) == noise[-5:]
+
+
+def test_an_eviction_takes_no_block_from_a_reader(stored, noise, monkeypatch):
+    """Who has the file open goes on with it, and who opens it next gets it anew."""
+    with file.reader(stored) as read:
+        buffer = np.empty(MIB, np.uint8)
+        read(0, buffer)
+        assert block_cache.evict(0) > MIB
+        assert _spread(stored) < BLOCK_BYTES
+        for start in (0, 5 * MIB, 0):
+            read(start, buffer)
+            assert buffer.tobytes() == noise[start : start + MIB]
+    assert file.read(stored) == noise
+
+
+def test_blocks_stay_below_the_limit(object_store, noise, monkeypatch):
+    """Those go that were used longest ago."""
+    monkeypatch.setenv(block_cache.LIMIT_VARIABLE, str(30 * MIB))
+    monkeypatch.setattr(block_cache, "EVICTION_BYTES", MIB)
+    paths = []
+    for number in range(3):
+        object_store.put(f"many/{number}", noise)
+        paths.append(file.absolute_path(f"s3://kafka/many/{number}"))
+        assert file.read(paths[-1]) == noise
+    assert sum(_spread(path) for path in paths) < 45 * MIB
+    assert file.read(paths[0], 5, 50) == noise[5:55]
+
+
+def test_flags_of_before_a_restart_count_for_nothing(stored, object_store, noise, monkeypatch):
+    """They may have reached the disk before their blocks."""
+    monkeypatch.setattr(block_cache, "_boot", lambda: "another start")
+    assert file.read(stored, 0, 10) == noise[:10]
+    assert object_store.ranges
+
+
+def _checksum(path: Path, results: "multiprocessing.Queue[int]") -> None:
+    results.put(zlib.crc32(file.read(path)))
+
+
+def test_two_processes_read_the_same_file_at_once(stored, noise):
+    """They fetch the same blocks, and each sees all of them."""
+    context = multiprocessing.get_context("spawn")
+    results = context.Queue()
+    readers = [context.Process(target=_checksum, args=(stored, results)) for _ in range(2)]
+    for reader in readers:
+        reader.start()
+    checksums = [results.get(timeout=60) for _ in readers]
+    for reader in readers:
+        reader.join()
+    assert checksums == [zlib.crc32(noise)] * 2
+
+
+def test_requests_are_counted(stored, object_store):
+    """As the server counts them, listings apart."""
+    before = REQUESTS.data_requests
+    file.read(stored)
+    assert REQUESTS.data_requests - before == len(object_store.data_requests)

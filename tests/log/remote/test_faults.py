@@ -1,0 +1,116 @@
+"""What goes wrong between here and a store is one line, and never zeros."""
+
+import pytest
+
+from kafkaviz.__main__ import main
+from kafkaviz.errors import CannotOpen
+from kafkaviz.log import file
+from kafkaviz.log.broker import open_broker
+from kafkaviz.log.remote import address, mirror
+
+LOG = "s3://kafka/brokers/17/orders-0/00000000000000000000.log"
+
+
+@pytest.mark.parametrize("fault", ["close", "deny"])
+def test_a_read_that_fails_is_one_error(fault, object_store, stored_broker):
+    """It says the address, the byte, and what to do; the next attempt fetches what is missing."""
+    open_broker(stored_broker)
+    object_store.fault = lambda request: fault if request.byte_range else None
+    path = file.absolute_path(LOG)
+    with pytest.raises(CannotOpen) as refused:
+        file.read(path)
+    assert str(refused.value).startswith(f"{LOG}: byte 0: ")
+    assert "\n" not in str(refused.value)
+    object_store.fault = None
+    data = file.read(path)
+    assert len(data) == path.stat().st_size and data.strip(b"\0")
+
+
+def test_a_server_that_dies_in_the_middle_leaves_no_hole(object_store, stored_broker):
+    """What came before stays; what did not come is an error, again and again."""
+    object_store.put("large/orders-0/00000000000000000000.log", bytes(range(256)) * 8192)
+    open_broker("s3://kafka/large")
+    path = file.absolute_path("s3://kafka/large/orders-0/00000000000000000000.log")
+    assert file.read(path, 0, 1000) == (bytes(range(256)) * 4)[:1000]
+    object_store.fault = lambda request: "close"
+    for _ in range(2):
+        with pytest.raises(CannotOpen):
+            file.read(path)
+    assert file.read(path, 256, 1000) == (bytes(range(256)) * 4)[:1000]
+
+
+def test_an_object_that_shrank_meanwhile_is_said(object_store):
+    """Its size is compared before a byte of it is taken."""
+    object_store.put("shrinking/orders-0/00000000000000000000.log", b"a" * 1000)
+    open_broker("s3://kafka/shrinking")
+    object_store.put("shrinking/orders-0/00000000000000000000.log", b"a" * 10)
+    with pytest.raises(CannotOpen, match="was changed since it was listed; open it again"):
+        file.read(file.absolute_path("s3://kafka/shrinking/orders-0/00000000000000000000.log"))
+
+
+def test_bytes_that_do_not_come_are_missed(object_store):
+    """Of an object that became shorter after its size was asked for."""
+    object_store.put("cut/orders-0/00000000000000000000.log", b"a" * 700_000)
+    open_broker("s3://kafka/cut")
+    path = file.absolute_path("s3://kafka/cut/orders-0/00000000000000000000.log")
+    assert file.read(path, 0, 10) == b"a" * 10
+    object_store.put("cut/orders-0/00000000000000000000.log", b"a" * 600_000)
+    with pytest.raises(CannotOpen, match=r"byte 524288: .* bytes came; open it again"):
+        file.read(path)
+
+
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("s3://kafka/nothing", "is not there"),
+        ("s3://no-such-bucket/x", "is not there"),
+        ("ftp://host/x", "ftp is no store that is read"),
+        ("s3://key:do-not-print-me@kafka/x", "an address with a password or a key in it"),
+        ("sftp://me:do-not-print-me@host/x", "an address with a password or a key in it"),
+        ("s3://kafka/x?secret_key=do-not-print-me", "secret_key is no parameter"),
+        ("s3://kafka/../x", "no file can have a name"),
+    ],
+)
+def test_an_address_that_cannot_be_opened_is_one_line(url, words, object_store, capsys):
+    """On stderr, with exit status 2, and without what should not be seen."""
+    assert main(["check", url]) == 2
+    output, error = capsys.readouterr()
+    assert (output, error.count("\n")) == ("", 1)
+    assert words in error and "do-not-print-me" not in error
+
+
+def test_what_is_not_installed_is_said(object_store, monkeypatch, capsys):
+    """With the line that installs it."""
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    mirror.forget()
+    assert main(["check", "sftp://nobody@host/x"]) == 2
+    assert "needs fsspec and paramiko; run: pip install fsspec paramiko" in capsys.readouterr().err
+
+
+def test_denied_access_is_one_line(object_store, capsys):
+    """It names what to look at."""
+    object_store.fault = lambda request: "deny"
+    assert main(["check", "s3://kafka/brokers/17"]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("kafkaviz: s3://kafka/brokers/17: the store refuses access; check the")
+
+
+def test_a_store_that_does_not_answer_is_one_line(object_store, monkeypatch, capsys):
+    """After a few attempts, not after minutes."""
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+    mirror.forget()
+    assert main(["check", "s3://kafka/brokers/17"]) == 2
+    assert "the store does not answer" in capsys.readouterr().err
+
+
+def test_an_address_without_a_bucket_names_none():
+    """As text; a Path has one slash where the address had three."""
+    with pytest.raises(CannotOpen, match="names no bucket or machine"):
+        address.parse("s3:///x")
+
+
+def test_an_endpoint_of_the_environment_is_not_shown(object_store):
+    """The mirror's path has it all the same: another store may have a bucket of that name."""
+    path = file.absolute_path("s3a://kafka/x")
+    assert "127.0.0.1" in str(path)
+    assert address.display(path) == "s3://kafka/x"

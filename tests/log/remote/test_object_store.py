@@ -1,0 +1,180 @@
+"""What lies in an object store reads as what lies on disk, by few requests."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from pyarrow.fs import LocalFileSystem
+
+from kafkaviz.__main__ import main
+from kafkaviz.log import file
+from kafkaviz.log.archives import archive
+from kafkaviz.log.broker import open_broker
+from kafkaviz.log.remote import address, file_system, mirror
+from kafkaviz.log.remote.file_system import REQUESTS
+from tests.pipeline.source_reading import read
+
+ARCHIVE = Path(__file__).parents[3] / "sample_data" / "kafka-4.3.1-damaged.tar.gz"
+LOG = "accounts-0/00000000000000000000.log"
+
+
+@pytest.fixture
+def answer(capsys):
+    """What a command prints, with one word in the place of the directory's name."""
+
+    def run(*arguments: str, directory: Path | str) -> tuple[int, str, str]:
+        status = main([argument.format(directory) for argument in arguments])
+        return status, *(text.replace(str(directory), "DIRECTORY") for text in capsys.readouterr())
+
+    return run
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("check", "{}", "--json"),
+        ("lookup", "{}/accounts-0", "--offset", "100", "--json"),
+        ("lookup", "{}/accounts-0", "--offset", "100"),
+        ("dump", "{}/" + LOG, "--print-data-log"),
+        ("dump", "{}/" + LOG, "--json", "--deep-iteration"),
+        ("dump", "{}/accounts-0/00000000000000000000.index"),
+        ("dump", "{}/accounts-0/00000000000000000000.timeindex"),
+    ],
+    ids=" ".join,
+)
+def test_a_command_answers_as_of_the_twin_on_disk(arguments, answer, stored_broker, twin):
+    """Byte by byte, but for the address."""
+    assert answer(*arguments, directory=stored_broker) == answer(*arguments, directory=twin)
+
+
+def test_tune_knows_the_settings_of_a_lone_partition(answer, stored_broker, twin):
+    """They stand in the metadata log beside it; what it takes on disk is its size there."""
+    mirror.forget()
+    shutil.rmtree(archive.cache_folder())
+    remote, local = (
+        json.loads(answer("tune", "{}/accounts-0", "--json", directory=directory)[1])
+        for directory in (stored_broker, twin)
+    )
+    assert remote["current"]["segment.ms"] == 600_000
+    assert local.pop("footprint") != remote.pop("footprint")
+    assert remote == local
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["kafka_segments", "kafka_batches", "kafka_records", "kafka_offset_index", "kafka_time_index"],
+)
+def test_the_data_source_gives_the_twins_rows(name, stored_broker, twin):
+    """Of every format, every column but what the files take on disk."""
+    options = {"topics": "accounts,payments,refunds"}
+    rows, twin_rows = (read(name, place, **options) for place in (stored_broker, twin))
+    columns = [column for column in rows.column_names if "allocated" not in column]
+    assert rows.num_rows and rows.select(columns).equals(twin_rows.select(columns))
+
+
+@pytest.mark.parametrize(
+    ("isolation", "requests"), [("read_uncommitted", 6), ("read_committed", 10)]
+)
+def test_a_thousand_records_take_few_requests(isolation, requests, object_store, stored_broker):
+    """At most six ranges of objects. pyarrow asks for the size of each before its first one; a
+    listing is a request for each thousand files. What is committed takes the newest snapshot and
+    the end of the log too.
+    """
+    open_broker(stored_broker)
+    object_store.requests.clear()
+    counted_requests = REQUESTS.data_requests
+    columns = "topic,partition,offset,timestamp_ms,key,value,headers"
+    options = {"topics": "orders", "partitions": "0", "payload": "true", "columns": columns}
+    options["isolation"] = isolation
+    rows = read("kafka_records", stored_broker, offsets="25000-25999", **options)
+    assert rows.num_rows == 1000
+    assert len(object_store.ranges) <= 6 and len(object_store.data_requests) <= requests
+    assert REQUESTS.data_requests - counted_requests == len(object_store.data_requests)
+
+
+def test_a_lookup_takes_six_ranges(answer, object_store, stored_broker):
+    """Index and .log of two segments, the last one for the log's end, and the newest snapshot of
+    the metadata log, which says what release this is.
+    """
+    open_broker(stored_broker)
+    object_store.requests.clear()
+    assert answer("lookup", "{}/orders-0", "--offset", "25000", directory=stored_broker)[0] == 0
+    assert len(object_store.ranges) <= 6
+
+
+def test_the_second_look_is_local(object_store, stored_broker):
+    """Whatever was fetched is there for the next process too."""
+    rows = read("kafka_records", stored_broker, topics="payments")
+    object_store.requests.clear()
+    assert read("kafka_records", stored_broker, topics="payments").equals(rows)
+    assert object_store.requests == []
+
+
+def test_an_archive_is_fetched_whole_and_unpacked(object_store, damaged):
+    """By its address; what is said of it has the address too."""
+    object_store.put("packed/broker.tar.gz", ARCHIVE.read_bytes())
+    broker = open_broker("s3://kafka/packed/broker.tar.gz")
+    assert len(broker.partitions) == len(open_broker(damaged).partitions)
+    origin = archive.display_path(broker.path / "meta.properties")
+    assert origin == "s3://kafka/packed/broker.tar.gz/meta.properties"
+    inner = open_broker("s3://kafka/packed/broker.tar.gz/" + broker.partitions[0].directory)
+    assert inner.partitions[0].directory == broker.partitions[0].directory
+
+
+def test_a_file_that_changed_is_read_anew_at_the_next_opening(object_store):
+    """By size or time; one that is gone is gone here too."""
+    for name in ("00000000000000000000.log", "00000000000000000000.index"):
+        object_store.put(f"changing/orders-0/{name}", b"a" * 100)
+    open_broker("s3://kafka/changing")
+    path = file.absolute_path("s3://kafka/changing/orders-0/00000000000000000000.log")
+    assert file.read(path) == b"a" * 100
+    object_store.put("changing/orders-0/00000000000000000000.log", b"b" * 200)
+    object_store.delete("changing/orders-0/00000000000000000000.index")
+    mirror.forget()
+    open_broker("s3://kafka/changing")
+    assert file.read(path) == b"b" * 200
+    assert [info.name for info in file.list_files(path.parent)] == ["00000000000000000000.log"]
+
+
+def test_a_worker_elsewhere_needs_no_more_than_the_path(object_store, stored_broker, twin):
+    """A file that is in no mirror yet is asked for by itself."""
+    path = file.absolute_path(f"{stored_broker}/{LOG}")
+    shutil.rmtree(archive.cache_folder())
+    mirror.forget()
+    assert file.read(path) == (twin / LOG).read_bytes()
+    assert file.info(path).allocated_bytes == path.stat().st_size
+    assert address.display(path) == f"{stored_broker}/{LOG}"
+    elsewhere = Path("/another/cache/remote/files", path.relative_to(address.files_root()))
+    assert file.read(elsewhere) == (twin / LOG).read_bytes()
+
+
+def test_a_store_of_plain_paths_is_read_alike(object_store, clean, monkeypatch):
+    """As hdfs and sftp are: a folder of this machine in their place."""
+    monkeypatch.setitem(file_system._MAKERS, "hdfs", lambda store: LocalFileSystem())
+    url = f"hdfs://namenode:8020{clean}"
+    rows, local_rows = (read("kafka_records", place, topics="accounts") for place in (url, clean))
+    assert rows.num_rows and rows.equals(local_rows)
+    assert open_broker(url).path != clean
+
+
+def test_a_mirror_is_its_users_alone(stored_broker, object_store):
+    """As an unpacked archive is."""
+    open_broker(stored_broker)
+    assert Path(address.files_root()).parent.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("report", "{}/accounts-0", "--out", "s3://kafka/report.html"),
+        ("rebuild", "{}/accounts-0", "--out", "s3://kafka/rebuilt"),
+        ("simulate", "iot", "--out", "s3://kafka/made"),
+        ("ingest", "{}", "--catalog", "s3://kafka/catalog"),
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_nothing_is_written_to_a_store(arguments, capsys, object_store, clean):
+    """One line says so."""
+    assert main([argument.format(clean) for argument in arguments]) == 2
+    assert "is in a store, which is only read" in capsys.readouterr().err
