@@ -7,7 +7,7 @@ import argparse
 from pathlib import Path
 
 from kafkaviz.cli.common import output
-from kafkaviz.cli.common.options import add_setting_option
+from kafkaviz.cli.common.options import add_setting_option, add_tiered_option, join_tiered
 from kafkaviz.cli.common.progress import ProgressLine
 from kafkaviz.messages import say
 
@@ -67,6 +67,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         default="error",
         help="the least severity of exit status 1 (default: error)",
     )
+    add_tiered_option(parser)
     parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
     parser.set_defaults(run=run)
 
@@ -79,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
     from kafkaviz.analysis.lookup.paths import open_directory
     from kafkaviz.log.settings import open_settings
 
-    broker = open_directory(args.path)
+    broker = open_directory(join_tiered(args.path, args.tiered))
     settings = (
         open_settings(
             broker, assume_release(broker, args.kafka_version).version, dict(args.overrides)

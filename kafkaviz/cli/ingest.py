@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NoReturn, cast
 
 from kafkaviz.cli import INTERRUPTED
 from kafkaviz.cli.common import output
+from kafkaviz.cli.common.options import add_tiered_option, join_tiered
 from kafkaviz.cli.common.progress import ProgressLine
 from kafkaviz.messages import message, say
 
@@ -68,6 +69,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         action="store_false",
         help="check nothing: read the batches and indexes alone",
     )
+    add_tiered_option(parser)
     parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
     parser.set_defaults(run=run)
 
@@ -76,8 +78,9 @@ def run(args: argparse.Namespace) -> int:
     """Runs the ingest to its end; Ctrl-C and SIGTERM cancel it and leave the catalog as it was."""
     from kafkaviz.pipeline.ingest.job import start_ingest
 
+    directories = [join_tiered(directory, args.tiered) for directory in args.directories]
     ingest = start_ingest(
-        args.directories, args.catalog, args.master, full=args.full, findings=args.findings
+        directories, args.catalog, args.master, full=args.full, findings=args.findings
     )
     try:
         info = _watch(ingest)
