@@ -1,5 +1,6 @@
 """Tiered storage: a broker of Kafka 4.3.1 with LocalTieredStorage, and what a consumer got of it."""
 
+import gzip
 import hashlib
 import json
 import shutil
@@ -26,10 +27,11 @@ from kafkaviz.log.tiered.remote_log_metadata import (
     RemoteLogSegment,
 )
 from kafkaviz.log.tiered.tiered_partition import SegmentPlace, TieredPartition, join_partition
-from tests.support.tiered_storage import answers, unpack, write_aiven_store
+from tests.support.tiered_storage import DATA, answers, unpack, write_aiven_store
 
 LAYOUTS = ("LocalTieredStorage", "Aiven, as it is", "Aiven, compressed")
 ANSWERS = answers()
+HISTORIES = DATA / "remote_segments.jsonl.gz"
 
 
 @pytest.fixture(scope="module")
@@ -350,6 +352,22 @@ def test_leader_epochs_decide_which_segment_serves():
         (2, 179): None,
         (2, 200): "other",
     }
+
+
+def test_histories_are_served_as_kafka_serves_them():
+    """Segments of several leaders that overlap, and states in any order: which serves an offset."""
+    for line in gzip.decompress(HISTORIES.read_bytes()).splitlines():
+        history, cache = json.loads(line), RemoteLogMetadataCache()
+        for event in history["events"]:
+            if "epochs" in event:
+                epochs = {int(epoch): offset for epoch, offset in event["epochs"].items()}
+                start, end = event["start"], event["end"]
+                cache.add(segment_of(str(event["segment"]), start, end, epochs))
+            else:
+                cache.update(str(event["segment"]), event["state"])
+        found_segments = [cache.find(*query) for query in history["queries"]]
+        served = [segment and int(segment.segment_id) for segment in found_segments]
+        assert served == history["answers"]
 
 
 def test_a_copy_that_was_not_finished_serves_nothing():
