@@ -27,6 +27,7 @@ PUBLIC_COMMANDS = (
     "rebuild",
     "report",
     "simulate",
+    "tiered",
     "tune",
 )
 COMMANDS = (*PUBLIC_COMMANDS, "warm")  # the last one is make's

@@ -9,6 +9,7 @@ import socket
 import sys
 from pathlib import Path
 
+from kafkaviz.cli.common.options import add_tiered_option, join_tiered
 from kafkaviz.errors import KafkavizError, translate_os_errors
 from kafkaviz.log.remote import address
 from kafkaviz.messages import language, message, say
@@ -52,6 +53,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         type=Path,
         help="a broker directory, or a .tar, .tar.gz or .zip of one",
     )
+    add_tiered_option(parser)
     parser.add_argument(
         "--class",
         dest="opens_class",
@@ -127,7 +129,12 @@ def _settings(args: argparse.Namespace) -> dict[str, str]:
     ]
     settings = {"KAFKAVIZ_MASTER": args.master, "PYTHONPATH": os.pathsep.join(python_path)}
     if args.directory is not None:
-        settings["KAFKAVIZ_DIR"] = _readable(args.directory)
+        directory = _readable(args.directory)
+        if args.tiered is not None:
+            directory = str(join_tiered(Path(directory), args.tiered))
+        settings["KAFKAVIZ_DIR"] = directory
+    elif args.tiered is not None:
+        raise KafkavizError(message("tiered.no_directory"))
     if args.allow_root is not None:
         settings["KAFKAVIZ_ALLOW_ROOT"] = _paths(args.allow_root)
     if args.allow_host is not None:

@@ -7,7 +7,12 @@ import argparse
 from pathlib import Path
 
 from kafkaviz.cli.common import output
-from kafkaviz.cli.common.options import add_json_option, add_setting_option
+from kafkaviz.cli.common.options import (
+    add_json_option,
+    add_setting_option,
+    add_tiered_option,
+    join_tiered,
+)
 from kafkaviz.cli.common.progress import ProgressLine
 from kafkaviz.messages import say
 
@@ -67,6 +72,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         default="error",
         help="the least severity of exit status 1 (default: error)",
     )
+    add_tiered_option(parser)
     add_json_option(parser)
     parser.set_defaults(run=run)
 
@@ -79,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
     from kafkaviz.log.broker import open_broker
     from kafkaviz.log.settings import open_settings
 
-    broker = open_broker(args.path)
+    broker = open_broker(join_tiered(args.path, args.tiered))
     settings = (
         open_settings(
             broker, assume_release(broker, args.kafka_version).version, dict(args.overrides)

@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING, NoReturn, cast
 
 from kafkaviz.cli import INTERRUPTED
 from kafkaviz.cli.common import output
-from kafkaviz.cli.common.options import add_json_option
+from kafkaviz.cli.common.options import (
+    add_json_option,
+    add_tiered_option,
+    join_tiered,
+)
 from kafkaviz.cli.common.progress import ProgressLine
 from kafkaviz.messages import message, say
 
@@ -69,6 +73,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         action="store_false",
         help="check nothing: read the batches and indexes alone",
     )
+    add_tiered_option(parser)
     add_json_option(parser)
     parser.set_defaults(run=run)
 
@@ -77,8 +82,9 @@ def run(args: argparse.Namespace) -> int:
     """Runs the ingest to its end; Ctrl-C and SIGTERM cancel it and leave the catalog as it was."""
     from kafkaviz.pipeline.ingest.job import start_ingest
 
+    directories = [join_tiered(directory, args.tiered) for directory in args.directories]
     ingest = start_ingest(
-        args.directories, args.catalog, args.master, full=args.full, findings=args.findings
+        directories, args.catalog, args.master, full=args.full, findings=args.findings
     )
     try:
         info = _watch(ingest)

@@ -6,7 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from kafkaviz.cli.common import output
-from kafkaviz.cli.common.options import add_json_option, resolve_release
+from kafkaviz.cli.common.options import (
+    add_json_option,
+    add_tiered_option,
+    join_tiered,
+    resolve_release,
+)
 from kafkaviz.messages import message, render, say
 
 if TYPE_CHECKING:
@@ -24,8 +29,10 @@ index first, entry as {offset, position} or {timestamp_ms, offset}; scan, {from_
 [{position, size}], batch: {base_offset, last_offset, position}}; record, {offset, timestamp_ms,
 segment, batch_position}; answer, {offset, timestamp_ms}. entry, scan, batch, record and answer are
 null where Kafka has none; error is there where Kafka answers with an exception, start_error where
-the next start ends with one before it has this log open. Of an index file by itself there are no
-segments, scan and record, and answer is an entry.
+the next start ends with one before it has this log open; remote, {reads: [{segment, file, requests,
+bytes}], requests, bytes, request_ms, modelled_ms}, where some of the log lies in tiered storage
+alone: what a broker fetches that has nothing of it yet, one request after the other. Of an index
+file by itself there are no segments, scan and record, and answer is an entry.
 
 Example: kafkaviz lookup /var/lib/kafka/data/orders-0 --offset 50000"""
 
@@ -77,6 +84,13 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         action="store_true",
         help="read the bytes as they lie there, whatever a start would do to them",
     )
+    add_tiered_option(parser)
+    parser.add_argument(
+        "--remote-request-ms",
+        metavar="MS",
+        type=_parse_latency,
+        help="the latency of a request to the store, which its reads are priced with (default: 50)",
+    )
     add_json_option(parser)
     parser.set_defaults(run=run)
 
@@ -85,6 +99,7 @@ def run(args: argparse.Namespace) -> int:
     """Looks up and prints the way; 0 whether Kafka has an answer or not."""
     from kafkaviz.analysis.lookup import paths
 
+    args.path = join_tiered(args.path, args.tiered)
     version = resolve_release(args.kafka_version, args.path, paths.ADVICE_ANY)
     hint = _unit_hint(args.timestamp)
     if hint:
@@ -94,6 +109,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _search_log(args: argparse.Namespace, version: str) -> int:
     from kafkaviz import versions
+    from kafkaviz.analysis.cost import remote_reads
     from kafkaviz.analysis.lookup import paths
     from kafkaviz.search.lookup import lookup
 
@@ -101,14 +117,23 @@ def _search_log(args: argparse.Namespace, version: str) -> int:
     log = paths.open_log(args.path, version, as_is=args.as_is)
     _say_recovery(log.recovered_files, log.segments)
     result = lookup(log, search_profile, args.offset, args.timestamp, args.isolation)
+    remote_files = paths.remote_files(args.path)
+    latency_ms = args.remote_request_ms
+    cost = remote_reads.remote_cost(
+        result,
+        log.segments,
+        remote_files,
+        remote_reads.REQUEST_MS if latency_ms is None else latency_ms,
+    )
     if args.json:
         from kafkaviz.search.lookup_object import as_object
 
-        output.say_json(as_object(result, log.start_error))
+        remote = {"remote": remote_reads.as_object(cost)} if remote_files else {}
+        output.say_json(as_object(result, log.start_error) | remote)
     else:
         from kafkaviz.cli.text import lookup_text
 
-        output.say(lookup_text.render(result))
+        output.say(lookup_text.render(result, remote_files, cost))
     return 0
 
 
@@ -166,6 +191,17 @@ def _say_recovery(names: Sequence[str], segments: "Sequence[SegmentView]") -> No
     if names:
         what = describe_recovered(names)
         output.note(f"kafkaviz: {say('cli_lookup.read_as_recovered', what=what)}")
+
+
+def _parse_latency(text: str) -> float:
+    """Milliseconds, not below 0."""
+    try:
+        latency_ms = float(text)
+    except ValueError:
+        latency_ms = -1
+    if not 0 <= latency_ms < float("inf"):
+        raise argparse.ArgumentTypeError(say("cli_lookup.no_latency", text=text))
+    return latency_ms
 
 
 def _parse_offset(text: str) -> int:

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import cast
@@ -15,6 +15,8 @@ from kafkaviz.log import file
 from kafkaviz.log.archives import archive
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import CheckpointOffsets, Partition, open_partition
+from kafkaviz.log.tiered import tiered_view
+from kafkaviz.log.tiered.tiered_view import TieredState
 from kafkaviz.messages import Message, message
 
 MARKER_BYTES = 1 << 16  # of the clean marker; what it holds is a line
@@ -56,7 +58,8 @@ class Broker:
     # what 3.7 and later write into the marker (KIP-966); older ones leave it empty
     clean_body: dict | None = None
     problems: tuple[Problem, ...] = ()
-    is_lone: bool = False  # one partition directory was opened, not the broker directory around it
+    # one partition directory was opened, or a store of remote segments: no broker directory around
+    is_lone: bool = False
     is_simulated: bool = False  # kafkaviz wrote it, and says so in its server.properties
 
     @property
@@ -142,8 +145,58 @@ def open_broker(path: Path | str) -> Broker:
         _read_properties(root, problems),
         *clean_state,
         tuple(problems),
+        is_lone=tiered_view.is_store_alone(root),
         is_simulated=_is_simulated(root),
     )
+
+
+def join_tiered(path: Path | str, store: Path | str) -> Path:
+    """A broker directory or a partition in it, with the remote segments of a store before its own.
+
+    Args:
+        path: the broker directory, an archive of one, or a partition directory in one.
+        store: a folder with remote segments, or an archive of one.
+
+    Returns:
+        The path of the same in the folder that shows both.
+
+    Raises:
+        CannotOpen: the second is no store.
+    """
+    local = archive.locate(Path(path))
+    name = Path()
+    is_of_broker = names.parse_directory(local.name) and file.is_there(
+        local.parent / META_PROPERTIES
+    )
+    if is_of_broker or (local.is_dir() and is_partition(local)):
+        local, name = local.parent, Path(local.name)
+    state_store, state_local = _tiered_sources(store, local)
+    return tiered_view.open_view(state_store, state_local) / name
+
+
+def read_tiered_state(store: Path | str, path: Path | str | None = None) -> TieredState:
+    """Where the segments of a store are, and those of the broker directory that it belongs to.
+
+    Args:
+        store: a folder with remote segments, an archive of one, or what shows one with or without
+            a broker directory.
+        path: the broker directory, or an archive of one.
+
+    Raises:
+        CannotOpen: the first is no store.
+    """
+    return tiered_view.read_state(*_tiered_sources(store, path))
+
+
+def _tiered_sources(store: Path | str, path: Path | str | None) -> tuple[Path, Path | None]:
+    """The store and the broker directory themselves, unpacked where they are packed."""
+    root = archive.unpacked_root(Path(store))
+    store_path, local = tiered_view.sources(root) or (root, None)
+    if path is None:
+        return store_path, local
+    directory = archive.unpacked_root(Path(path))
+    sources = tiered_view.sources(directory)
+    return store_path, (sources and sources[1]) or directory
 
 
 def own_files(root: Path) -> list[FileInfo]:
@@ -193,7 +246,9 @@ def _open_partition(
         else CheckpointOffsets()
     )
     try:
-        return open_partition(path, name, checkpoint_offsets)
+        partition = open_partition(path, name, checkpoint_offsets)
+        remote_bases = frozenset(tiered_view.remote_files(path))
+        return replace(partition, remote_bases=remote_bases) if remote_bases else partition
     except CannotOpen as fault:
         problems.append(Problem.from_fault(path, fault))
         return None

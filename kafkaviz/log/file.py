@@ -90,7 +90,7 @@ def info(path: Path) -> FileInfo:
 
 def info_from_stat(directory: Path, name: str, stat: os.stat_result) -> FileInfo:
     """The same as info, from a stat that was taken already."""
-    is_mirrored = address.is_mirrored(directory)  # a mirror's file is all hole
+    is_mirrored = address.mirror_behind(f"{directory}/{name}") is not None  # all hole
     allocated_bytes = stat.st_size if is_mirrored else stat.st_blocks * BLOCK_BYTES
     return FileInfo(directory, name, stat.st_size, allocated_bytes, stat.st_mtime_ns)
 
@@ -221,10 +221,10 @@ def open_file(path: Path) -> Generator[io.FileIO]:
         CannotOpen: it is anything else: a pipe without a writer would be waited for, a device has
             no end.
     """
-    path = address.localize(path)
-    if address.is_mirrored(path):
-        mirror.prepare(path)
-        with translate_os_errors(path), CachedFile(path) as cached_file:
+    mirrored_path = address.mirror_behind(address.localize(path))
+    if mirrored_path:
+        mirror.prepare(mirrored_path)
+        with translate_os_errors(path), CachedFile(mirrored_path) as cached_file:
             yield cached_file
         return
     with translate_os_errors(path), open(path, "rb", buffering=0, opener=open_nonblocking) as file:

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -39,6 +39,8 @@ class Partition:
     other_files: tuple[FileInfo, ...] = ()  # snapshots, checkpoints, and any other file
     topic_id: str | None = None
     checkpoints: CheckpointOffsets = field(default_factory=CheckpointOffsets)
+    # the base offsets of the segments whose files lie in tiered storage alone
+    remote_bases: frozenset[int] = frozenset()
 
     @property
     def directory(self) -> str:
@@ -92,6 +94,28 @@ class Partition:
     def live_log_bytes(self) -> int:
         """The bytes of the logs that a broker serves."""
         return sum(segment.log.size_bytes for segment in self.live)
+
+    @property
+    def is_remote_alone(self) -> bool:
+        """Whether all its segments lie in tiered storage, and none in a local directory."""
+        return bool(self.live) and all(
+            segment.base_offset in self.remote_bases for segment in self.live
+        )
+
+    def without_remote(self) -> "Partition":
+        """What of it lies in the local directory, which is all that a start of a broker reads."""
+        if not self.remote_bases:
+            return self
+        segments = tuple(
+            segment for segment in self.segments if segment.base_offset not in self.remote_bases
+        )
+        first = min((segment.base_offset for segment in segments), default=names.MAX_OFFSET)
+        other_files = tuple(
+            info
+            for info in self.other_files
+            if not ((name := names.parse_file(info.name)) and name.base_offset < first)
+        )
+        return replace(self, segments=segments, other_files=other_files, remote_bases=frozenset())
 
     @property
     def active(self) -> LogSegment | None:

@@ -26,13 +26,13 @@ ERRORS = frozenset(
     offset-below-base offset-overflow log-torn-tail log-zero-tail log-garbage-tail segment-overlap index-not-monotonic
     index-position-beyond-log index-position-not-batch-start index-offset-mismatch timeindex-missing timeindex-zero-tail
     timeindex-not-monotonic timeindex-offset-mismatch timeindex-timestamp-mismatch txnindex-mismatch txnindex-torn
-    log-start-beyond-end recovery-will-fail becomes-stray
+    log-start-beyond-end recovery-will-fail becomes-stray remote-segment-missing
 """.split()  # noqa: SIM905
 )
 INFOS = frozenset(
     """
     offset-gap-explained index-coarse index-first-offset-keys index-unwritten-slots timeindex-deep-offset timeindex-empty
-    leftover-deleted retention-by-mtime interval-without-effect
+    leftover-deleted retention-by-mtime interval-without-effect remote-copy-unfinished
 """.split()  # noqa: SIM905
 )
 NOTHING = Evidence(message("evidence.no_file"))
@@ -47,7 +47,7 @@ def test_every_code_has_its_severity():
         for code in CODES
     }
     assert {code: row.severity for code, row in CODES.items()} == expected
-    assert set(CODES) >= ERRORS | INFOS and len(CODES) == 72
+    assert set(CODES) >= ERRORS | INFOS and len(CODES) == 75
 
 
 def test_every_code_says_what_kafka_does_and_what_to_do():

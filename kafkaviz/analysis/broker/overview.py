@@ -126,6 +126,7 @@ class PartitionRow:
     sums: Sums
     last_offset: int | None = None
     codecs: tuple[str, ...] | None = None
+    remote_bases: frozenset[int] = frozenset()  # of segments that lie in tiered storage alone
 
     @property
     def is_internal(self) -> bool:
@@ -180,6 +181,7 @@ class BrokerOverview:
             _sums(rows),
             int(known_offsets.max()) if len(known_offsets) else None,
             None if self.codecs is None else self.codecs.get(partition.directory, ()),
+            partition.remote_bases,
         )
 
     @cached_property

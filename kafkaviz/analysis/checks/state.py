@@ -47,7 +47,8 @@ def check_partition(
             end=end,
             facts=facts,
         )
-    yield from _hanging_findings(summaries, facts)
+    if not partition.is_remote_alone:  # else the log goes on where it is not seen
+        yield from _hanging_findings(summaries, facts)
 
 
 def log_end(summaries: Sequence[CheckSummary]) -> int | None:

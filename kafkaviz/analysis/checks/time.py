@@ -26,9 +26,17 @@ NEVER = -(2**63)  # a time at which nothing is old
 
 
 def check_partition(
-    summaries: Sequence[CheckSummary], facts: PartitionFacts, recovery_point: int | None = None
+    summaries: Sequence[CheckSummary],
+    facts: PartitionFacts,
+    recovery_point: int | None = None,
+    *,
+    retained: Sequence[CheckSummary] | None = None,
 ) -> Iterator[Finding]:
-    """The findings about time."""
+    """The findings about time.
+
+    Args:
+        retained: of the segments that retention goes through; by default all.
+    """
     for name, make_finding in (
         ("future", _future_finding),
         ("unit", _unit_finding),
@@ -43,11 +51,12 @@ def check_partition(
         and facts.retention_ms >= 0
         and not any(summary.read_fault or summary.unreadable_indexes for summary in summaries)
     ):
+        retained = summaries if retained is None else retained
         aged_segments = policy.segment_ages(
-            summaries, clean=facts.clean, recovery_point=recovery_point, release=facts.version
+            retained, clean=facts.clean, recovery_point=recovery_point, release=facts.version
         )
-        yield from _blocked_findings(summaries, aged_segments, facts)
-        yield from _mtime_findings(summaries, aged_segments, facts)
+        yield from _blocked_findings(retained, aged_segments, facts)
+        yield from _mtime_findings(retained, aged_segments, facts)
 
 
 def _worst(summaries: Sequence[CheckSummary], name: str) -> tuple[CheckSummary, TimeAnomaly, int]:

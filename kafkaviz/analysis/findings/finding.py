@@ -18,7 +18,16 @@ from kafkaviz.versions import Behaviour
 
 ERROR, WARNING, INFO = SEVERITIES = ("error", "warning", "info")  # the worst first
 # the modules of checks/
-FAMILIES = ("log", "offset-index", "time-index", "other-files", "state", "time", "settings")
+FAMILIES = (
+    "log",
+    "offset-index",
+    "time-index",
+    "other-files",
+    "state",
+    "tiered-storage",
+    "time",
+    "settings",
+)
 Version = tuple[int, ...]  # a release: (4, 3, 1), or (4, 3) for the first of them
 
 
@@ -619,6 +628,34 @@ _TABLE = (
         message("consequence.hanging_transaction"),
         message("next_step.abort_transaction"),
         "KIP-664",
+    ),
+    # ---- tiered storage
+    Code(
+        "remote-segment-missing",
+        "tiered-storage",
+        ERROR,
+        message("finding_title.remote_segment_missing"),
+        message("consequence.remote_segment_missing"),
+        message("next_step.restore_remote_segment"),
+        "KIP-405",
+    ),
+    Code(
+        "remote-copy-unfinished",
+        "tiered-storage",
+        INFO,
+        message("finding_title.remote_copy_unfinished"),
+        message("consequence.remote_copy_unfinished"),
+        _NO_ACTION,
+        "KIP-405",
+    ),
+    Code(
+        "remote-segment-dangling",
+        "tiered-storage",
+        WARNING,
+        message("finding_title.remote_segment_dangling"),
+        message("consequence.remote_segment_dangling"),
+        message("next_step.delete_dangling_segment"),
+        "KIP-405",
     ),
     # ---- time and retention
     Code(

@@ -12,11 +12,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kafkaviz.analysis.checks import log_gaps, segment, settings, state, time
+from kafkaviz.analysis.checks import log_gaps, segment, settings, state, tiered_storage, time
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.other_files import broker_files, partition_files, unreadable_files
 from kafkaviz.analysis.checks.plan import CheckPlan, plan_check
 from kafkaviz.analysis.checks.segment import SegmentFindings
+from kafkaviz.analysis.checks.summary import CheckSummary
 from kafkaviz.analysis.findings.finding import (
     CODES,
     FAMILIES,
@@ -142,7 +143,7 @@ def compose_health(
         restart: the start; None where it cannot be predicted.
         retentions: of each partition, as from `partition_retention`.
     """
-    findings = [*findings, *_broker_findings(check_plan)]
+    findings = [*findings, *_broker_findings(check_plan), *tiered_storage.check_plan(check_plan)]
     restart = None if any(map(unreadable_files.hides_start, findings)) else restart
     if restart is not None:
         findings += state.check_restart(restart, check_plan.version.version)
@@ -178,7 +179,10 @@ def segment_findings(
     findings += log_gaps.check_partition(partition, summaries, facts)
     findings += partition_files.check_partition(partition, summaries, facts)
     findings += state.check_partition(partition, summaries, facts)
-    findings += time.check_partition(summaries, facts, partition.recovery_point)
+    local_summaries = _local_summaries(partition, summaries)
+    findings += time.check_partition(
+        summaries, facts, partition.recovery_point, retained=local_summaries
+    )
     findings += settings.check_partition(summaries, facts)
     return as_info(findings) if partition.state == "delete" else findings
 
@@ -186,7 +190,7 @@ def segment_findings(
 def partition_retention(
     check_plan: CheckPlan, partition: Partition, segment_checks: Sequence[SegmentFindings]
 ) -> list[LogRetention]:
-    """What keeps the segments of a partition at the newest time of a file here.
+    """What keeps the local segments of a partition at the newest time of a file here.
 
     Nothing of one whose segments no limit concerns.
     """
@@ -195,6 +199,7 @@ def partition_retention(
         for segment_check in segment_checks
         if segment_check.summary is not None
     ]
+    summaries = _local_summaries(partition, summaries)
     if not summaries or partition.state != "current" or partition.topic == METADATA_TOPIC:
         return []
     ages = policy.segment_ages(
@@ -213,6 +218,15 @@ def partition_retention(
             high_watermark=partition.high_watermark,
             log_end_offset=state.log_end(summaries),
         )
+    ]
+
+
+def _local_summaries(partition: Partition, summaries: Sequence[CheckSummary]) -> list[CheckSummary]:
+    """Those of segments that lie in the local directory: no limit of it concerns the others."""
+    return [
+        summary
+        for summary in summaries
+        if summary.segment.base_offset not in partition.remote_bases
     ]
 
 

@@ -18,6 +18,8 @@ from kafkaviz.log import file
 from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.log.partition import Partition, open_partition
+from kafkaviz.log.tiered import tiered_view
+from kafkaviz.log.tiered.tiered_view import RemoteFile
 from kafkaviz.messages import Message, message
 from kafkaviz.search.log_view import LogView, SegmentView, view_partition, view_segment
 
@@ -104,6 +106,14 @@ def open_index(path: Path, version: str, *, as_is: bool = False) -> tuple[str, S
     log = FileView(path.name, 0, lambda: file.reader(path))
     index: dict[str, Any] = {name.kind: file.view(index_info)}
     return partition.directory, SegmentView(name.base_offset, log, **index)
+
+
+def remote_files(path: Path) -> dict[int, RemoteFile]:
+    """The segments that lie in tiered storage alone, of what open_log opens; by base offset."""
+    path = archive.locate(path)
+    if archive.is_archive(path) or path.is_dir():
+        return tiered_view.remote_files(_partition(path).path)
+    return tiered_view.remote_files(path.parent)
 
 
 def open_segments(path: Path, advice: Message = ADVICE_LOG) -> tuple[Partition, int | None]:

@@ -184,7 +184,10 @@ def all_logs(
         image: what its metadata log says.
     """
     for partition in broker.partitions if partitions is None else partitions:
-        log = restart_log(broker, partition, find_config(partition))
+        local = partition.without_remote()
+        if partition.remote_bases and not local.live:
+            continue
+        log = restart_log(broker, local, find_config(partition))
         yield replace(log, stray=stray_reason(broker, partition, image, release))
 
 

@@ -19,6 +19,7 @@ from kafkaviz.log import confinement, file
 from kafkaviz.log.archives import archive
 from kafkaviz.log.file import translate_os_errors
 from kafkaviz.log.remote import address
+from kafkaviz.log.tiered import tiered_view
 from kafkaviz.messages import message
 
 SAMPLES = Path(__file__).parents[3] / "sample_data"
@@ -112,10 +113,22 @@ def roots() -> tuple[Path, ...] | None:
     """
     directories = parse_directories(os.environ.get(ALLOW_ROOT, ""))
     if directories:
-        return directories
+        return directories + _tiered_sources()
     if not (is_reached_by_others() or os.environ.get(CLASS)):
         return None
-    return tuple(_root(path) for path in [os.environ.get("KAFKAVIZ_DIR")] if path)
+    return (
+        *(_root(path) for path in [os.environ.get("KAFKAVIZ_DIR")] if path),
+        *_tiered_sources(),
+    )
+
+
+def _tiered_sources() -> tuple[Path, ...]:
+    """What the server was started with, where that shows tiered storage: the view, and its sources,
+    which the links in it lead to.
+    """
+    directory = os.environ.get("KAFKAVIZ_DIR")
+    sources = tiered_view.sources(Path(directory)) if directory else None
+    return (Path(directory), *filter(None, sources)) if directory and sources else ()
 
 
 def parse_directories(variable: str) -> tuple[Path, ...]:

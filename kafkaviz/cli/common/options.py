@@ -27,6 +27,26 @@ def add_setting_option(
     )
 
 
+def add_tiered_option(parser: argparse.ArgumentParser) -> None:
+    """Adds --tiered; join_tiered takes it."""
+    parser.add_argument(
+        "--tiered",
+        metavar="STORE",
+        type=Path,
+        help="the store of its remote segments, read before those that are still there: a folder "
+        "of LocalTieredStorage or of Aiven's plugin",
+    )
+
+
+def join_tiered(path: Path, store: Path | None) -> Path:
+    """The path, or where it shows the remote segments of a store too."""
+    if store is None:
+        return path
+    from kafkaviz.log import broker
+
+    return broker.join_tiered(path, store)
+
+
 def parse_setting(text: str) -> tuple[str, str]:
     """NAME=VALUE in two."""
     name, equals, value = text.partition("=")

@@ -1,8 +1,9 @@
 """A lookup in words: one line a step, in the order in which Kafka takes them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from kafkaviz import units
+from kafkaviz.analysis.cost.remote_reads import RemoteCost
 from kafkaviz.cli.common import output
 from kafkaviz.messages import Message, language, message, say
 from kafkaviz.search import by_time
@@ -17,8 +18,17 @@ MAX_NEIGHBOURS = 3  # segments shown on each side of a chosen one
 MAX_READS = 200  # reads shown of one scan; --json has all
 
 
-def render(lookup: Lookup) -> Iterator[str]:
-    """Of a lookup in a partition or a segment."""
+def render(
+    lookup: Lookup,
+    remote_bases: Container[int] = (),
+    cost: RemoteCost | None = None,
+) -> Iterator[str]:
+    """Of a lookup in a partition or a segment.
+
+    Args:
+        remote_bases: the base offsets of segments that lie in tiered storage alone.
+        cost: what is read of them.
+    """
     yield say(
         "cli_lookup.found_as",
         partition=lookup.partition,
@@ -32,10 +42,15 @@ def render(lookup: Lookup) -> Iterator[str]:
         stable=lookup.bounds.limit_offset,
     )
     yield ""
-    yield from _render_segments(lookup.choices, lookup.bounds)
+    yield from _render_segments(lookup.choices, lookup.bounds, remote_bases)
     for step in lookup.path:
         yield ""
+        if step.segment in remote_bases:
+            yield say("cli_lookup.remote_step")
         yield from render_search(step) if isinstance(step, IndexSearch) else _render_scan(step)
+    if cost and cost.reads:
+        yield ""
+        yield from _render_remote(cost)
     yield ""
     yield from _render_answer(lookup)
 
@@ -100,7 +115,9 @@ def _is_limited(lookup: Lookup) -> bool:
     return lookup.bounds.limit_offset != lookup.bounds.end_offset
 
 
-def _render_segments(choices: Sequence[SegmentChoice], bounds: Bounds) -> Iterator[str]:
+def _render_segments(
+    choices: Sequence[SegmentChoice], bounds: Bounds, remote_bases: Container[int]
+) -> Iterator[str]:
     """The chosen ones and their neighbours; of the rest how many there are.
 
     Where none is searched, once why, and what they hold.
@@ -135,6 +152,8 @@ def _render_segments(choices: Sequence[SegmentChoice], bounds: Bounds) -> Iterat
         choice = choices[place]
         mark = ">" if choice.chosen else " "
         reason = output.to_one_line(describe_choice(choice))
+        if choice.base_offset in remote_bases:
+            reason = say("cli_lookup.remote_segment", why=reason)
         yield f"  {mark} {choice.base_offset:>{wide}}  {reason}"
 
 
@@ -164,6 +183,25 @@ def _render_scan(scan: ForwardScan) -> Iterator[str]:
         reads=message("log_scan.n_reads", n=len(scan.reads)),
         size=sum(item.size for item in scan.reads),
         what=what,
+    )
+
+
+def _render_remote(cost: RemoteCost) -> Iterator[str]:
+    yield say("cli_lookup.remote_reads")
+    wide = max(len(read.file) for read in cost.reads)
+    for read in cost.reads:
+        yield "  " + say(
+            "cli_lookup.remote_read",
+            file=f"{read.file:<{wide}}",
+            requests=message("cli_lookup.n_requests", n=read.requests),
+            size=read.size_bytes,
+        )
+    yield "  " + say(
+        "cli_lookup.remote_total",
+        requests=message("cli_lookup.n_requests", n=cost.requests),
+        size=cost.size_bytes,
+        each=cost.request_ms,
+        total=cost.modelled_ms,
     )
 
 

@@ -254,7 +254,7 @@ def _segment_bar(
         KINDS[segment["kind"]],
         partition.directory,
         base_offset,
-        _hover(segment, partition.label, badges),
+        _hover(segment, partition.label, badges, is_remote=base_offset in partition.remote_bases),
         severity,
     )
 
@@ -271,7 +271,7 @@ def _row_bar(segments: np.ndarray, row: int, partition: PartitionRow) -> Segment
     )
 
 
-def _hover(segment: np.void, name: str, badges: Sequence[Badge]) -> str:
+def _hover(segment: np.void, name: str, badges: Sequence[Badge], *, is_remote: bool) -> str:
     count = {
         name: None if segment[name] == UNKNOWN else int(segment[name]) for name in COUNT_COLUMNS
     }
@@ -294,6 +294,8 @@ def _hover(segment: np.void, name: str, badges: Sequence[Badge]) -> str:
             time=units.group(count["time_entries"]),
         ),
     ]
+    if is_remote:
+        lines.insert(1, say("broker.hover_remote"))
     if torn_mask(cast(np.ndarray, segment)):  # a row answers for itself
         lines.append(say("broker.hover_torn", bytes=units.group(int(segment["torn_bytes"]))))
     lines += [map_badges.badge_line(badge) for badge in badges[: map_badges.MOST_LINES]]

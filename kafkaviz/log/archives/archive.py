@@ -21,7 +21,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path, PurePosixPath
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from kafkaviz.errors import CannotOpen, system_problem
 from kafkaviz.format.names import parse_file
@@ -34,6 +34,7 @@ from kafkaviz.log.cache_folder import cache_folder
 from kafkaviz.log.confinement import open_nonblocking
 from kafkaviz.log.remote import address, mirror
 from kafkaviz.log.remote.block_cache import REQUEST_BYTES, CachedFile
+from kafkaviz.log.tiered import tiered_view
 from kafkaviz.messages import Message, message, verbatim
 from kafkaviz.units import escape_line
 
@@ -108,12 +109,18 @@ def stem(path: Path) -> str:
 def unpack_if_archive(path: Path, on_progress: ProgressCallback | None = None) -> Path:
     """The directory itself, or the one that an archive holds, or one further in.
 
-    An archive is unpacked into the cache unless it is there already.
+    An archive is unpacked into the cache unless it is there already. Of a folder with remote
+    segments it is the view that shows them as a broker directory.
 
     Args:
         on_progress: called with the number of bytes read so far while it is unpacked; what it
             raises ends that.
     """
+    return tiered_view.open_directory(unpacked_root(path, on_progress))
+
+
+def unpacked_root(path: Path, on_progress: ProgressCallback | None = None) -> Path:
+    """The same, but of a folder with remote segments the folder itself."""
     path = locate(path, on_progress)
     with file.translate_os_errors(path):
         mode = path.stat().st_mode
@@ -150,9 +157,9 @@ def locate(path: Path, on_progress: ProgressCallback | None = None) -> Path:
     refresh(path)
     archive_path = enclosing_archive(path)
     if not archive_path:
-        return path
+        return tiered_view.locate(path)
     inner = path.relative_to(archive_path)
-    target = unpack_if_archive(archive_path, on_progress) / inner
+    target = tiered_view.locate(unpack_if_archive(archive_path, on_progress) / inner)
     with file.translate_os_errors(path):
         if ".." in inner.parts or not target.exists():
             raise CannotOpen(
@@ -185,9 +192,14 @@ def enclosing_archive(path: Path) -> Path | None:
 def display_path(path: Path) -> Path | str:
     """A path as a person knows it.
 
-    A file of an archive that was opened has the archive's own path and the path in it; one of a
-    mirror its address, which as a Path would lose a slash.
+    A file of an archive that was opened has the archive's own path and the path in it, one of a
+    view of tiered storage that of the broker directory, or of the store alone; one of a mirror its
+    address, which as a Path would lose a slash.
     """
+    view = tiered_view.view_folder(path)
+    if view:
+        store, local = cast("tuple[Path, Path | None]", tiered_view.sources(view))
+        path = (local or store) / path.relative_to(view)
     root = next((parent for parent in (path, *path.parents) if parent in _ARCHIVE_BY_FOLDER), None)
     origin = path if root is None else _ARCHIVE_BY_FOLDER[root] / path.relative_to(root)
     text = address.display(origin)

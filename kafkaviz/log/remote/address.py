@@ -138,6 +138,24 @@ def mirror_path(remote: RemotePath) -> Path:
     return Path(files_root(), remote.store.folder_name, *filter(None, remote.key.split("/")))
 
 
+def views_root() -> str:
+    """The folder of the views of tiered storage, whose links may lead into a mirror."""
+    return os.path.join(cache_folder(), "tiered", "")
+
+
+def mirror_behind(path: Path | str) -> Path | None:
+    """The file of a mirror that a path is, or leads to by the links of a view; else None."""
+    text = str(path)
+    if is_mirrored(text):
+        return Path(path)
+    if not text.startswith(views_root()):
+        return None
+    real_path, real_root = os.path.realpath(text), os.path.join(os.path.realpath(files_root()), "")
+    if not real_path.startswith(real_root):
+        return None
+    return Path(files_root(), real_path.removeprefix(real_root))
+
+
 def is_mirrored(path: Path | str) -> bool:
     """Whether a path lies in a mirror."""
     return str(path).startswith(files_root())

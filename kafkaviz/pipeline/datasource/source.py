@@ -31,10 +31,11 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format import names
 from kafkaviz.log.archives import archive
-from kafkaviz.log.broker import Broker, Problem, open_broker
+from kafkaviz.log.broker import Broker, Problem, join_tiered, open_broker
 from kafkaviz.log.file import absolute_path
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.remote import address, file_system
+from kafkaviz.log.tiered import tiered_view
 from kafkaviz.messages import message
 from kafkaviz.pipeline.datasource import pushdown_probe
 from kafkaviz.pipeline.datasource.pushdown import add_filters
@@ -340,7 +341,12 @@ class KafkaReader(DataSourceReader):
                 kind="archive",
             )
         try:
-            return open_broker(path)
+            store = self.options.tiered
+            broker = open_broker(path if store is None else join_tiered(path, store))
+            if not self._is_local and tiered_view.sources(broker.path):
+                what = message("tiered.on_cluster")
+                raise CannotOpen(directory, what, message("tiered.read_here"), kind="archive")
+            return broker
         except CannotOpen as fault:
             if fault.kind != "missing" or path.expanduser().is_absolute():
                 raise

@@ -85,6 +85,8 @@ class SourceOptions:
             come in any order; "any" does not go by the .timeindex either.
         renamed: "true" also reads the directories that Kafka has renamed: -delete, -stray, -future.
         task_bytes: of .log a task.
+        tiered: the store of the remote segments of the directories, read before those that are
+            still there.
     """
 
     columns: tuple[str, ...] = ()
@@ -100,6 +102,7 @@ class SourceOptions:
     late_ms: int | str | None = None
     renamed: bool = False
     task_bytes: int = TASK_BYTES
+    tiered: str | None = None
 
 
 NAMES = tuple(field.name for field in fields(SourceOptions))
@@ -145,6 +148,7 @@ def parse_options(values: Mapping[str, str]) -> SourceOptions:
         task_bytes=_parse_number(
             "task_bytes", values.get("task_bytes", str(TASK_BYTES)), LEAST_TASK_BYTES
         ),
+        tiered=values.get("tiered"),
     )
 
 

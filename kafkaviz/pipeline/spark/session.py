@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from kafkaviz.errors import KafkavizError
-from kafkaviz.log.archives.archive import cache_folder
+from kafkaviz.log.cache_folder import cache_folder
 from kafkaviz.messages import message
 from kafkaviz.pipeline.spark import class_archive
 from kafkaviz.pipeline.spark.java import ensure_java

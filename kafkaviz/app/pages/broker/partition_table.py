@@ -210,6 +210,8 @@ def _values(row: PartitionRow) -> list:
 
 
 def _name(row: PartitionRow) -> str:
+    if row.remote_bases:
+        return say_count("broker.named_remote", len(row.remote_bases), name=row.label)
     if row.state == "current":
         return row.label
     return say("broker.named_state", name=row.label, state=say(f"common.state_{row.state}"))

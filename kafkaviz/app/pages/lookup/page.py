@@ -141,6 +141,8 @@ def _render_context(
         return
     if isinstance(location, PartitionLocation) and context.result.record:
         result_sections.render_segment_link(location, context)
+    if isinstance(location, PartitionLocation):
+        result_sections.render_remote_reads(location, context)
     if context.result.searches:
         result_sections.render_distribution(source, context, first_kind, query.search_profile, key)
     if target_kind == TIMESTAMP and not context.special_timestamp:

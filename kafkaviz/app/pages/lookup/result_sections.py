@@ -9,7 +9,7 @@ from typing import Any, cast
 import streamlit as st
 
 from kafkaviz import units
-from kafkaviz.analysis.cost import lookup_cost
+from kafkaviz.analysis.cost import lookup_cost, remote_reads
 from kafkaviz.analysis.cost.lookup_cost import HEADERS, PROBES, LookupCounts
 from kafkaviz.analysis.lookup import search_race
 from kafkaviz.app.cache import lookup_cache
@@ -24,6 +24,7 @@ from kafkaviz.figures.lookup import search_race as race_figure
 from kafkaviz.figures.lookup import why_offset as why_figure
 from kafkaviz.figures.page_cache import probe_histogram
 from kafkaviz.figures.stepper import LookupContext, stepper
+from kafkaviz.log.tiered import tiered_view
 from kafkaviz.messages import say, say_count
 from kafkaviz.search import slots
 from kafkaviz.search.index import ENTRY_BYTES
@@ -50,6 +51,30 @@ def render_segment_link(location: PartitionLocation, context: LookupContext) -> 
         st.page_link(
             "pages/segment.py", label=label, icon=":material/straighten:", query_params=address
         )
+
+
+def render_remote_reads(location: PartitionLocation, context: LookupContext) -> None:
+    """What of it is read from tiered storage, and what that costs as modelled; else nothing."""
+    remote_files = tiered_view.remote_files(location.partition.path)
+    cost = remote_reads.remote_cost(context.result, context.log.segments, remote_files)
+    if not cost.reads:
+        return
+    with st.container(key="kv_remote"):
+        total = say(
+            "lookup.remote_total",
+            requests=say_count("lookup.n_requests", cost.requests),
+            size=units.size(cost.size_bytes),
+            each=f"{cost.request_ms:g}",
+            total=f"{cost.modelled_ms:g}",
+        )
+        elements.heading(say("lookup.remote_reads"), total)
+        heads = [say(f"lookup.remote_{name}") for name in ("file", "requests", "bytes")]
+        rows = [
+            (read.file, units.group(read.requests), units.group(read.size_bytes))
+            for read in cost.reads
+        ]
+        table(heads, rows, "lrr")
+    st.space(16)
 
 
 def render_race(

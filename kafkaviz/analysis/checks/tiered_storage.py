@@ -1,0 +1,92 @@
+"""The checks of tiered storage: segments that are in neither place, or in one for no reader."""
+
+from collections.abc import Iterator, Sequence
+
+from kafkaviz.analysis.checks.plan import CheckPlan
+from kafkaviz.analysis.findings.finding import Evidence, Finding, Version, finding
+from kafkaviz.errors import KafkavizError
+from kafkaviz.log.tiered import tiered_view
+from kafkaviz.log.tiered.remote_log_metadata import COPY_FINISHED
+from kafkaviz.log.tiered.tiered_partition import SegmentPlace, TieredPartition, TieredSegment
+from kafkaviz.messages import Message, message
+
+
+def check_plan(plan: CheckPlan) -> Iterator[Finding]:
+    """The findings about the remote segments of a view of tiered storage; of none otherwise."""
+    sources = tiered_view.sources(plan.broker.path)
+    if sources is None:
+        return
+    directories = {partition.directory for partition in plan.partitions}
+    try:
+        state = tiered_view.read_state(*sources)
+    except KafkavizError:  # it was opened a moment ago, and is gone
+        return
+    for partition in state.partitions:
+        if plan.is_whole or partition.directory in directories:
+            yield from check_partition(partition, plan.version.version)
+
+
+def check_partition(partition: TieredPartition, version: Version = ()) -> Iterator[Finding]:
+    """The findings about the segments of one topic-partition."""
+    missing = [
+        segment
+        for segment in partition.segments
+        if segment.state == COPY_FINISHED
+        and segment.place in (SegmentPlace.LOST, SegmentPlace.LOCAL)
+    ]
+    for segment in missing:
+        is_lost = segment.place is SegmentPlace.LOST
+        yield _finding(
+            "remote-segment-missing",
+            partition,
+            message("finding.remote_segment_missing", **_values(segment)),
+            Evidence(
+                message("evidence.in_neither_place" if is_lost else "evidence.local_alone"),
+                message("evidence.remote_files", id=segment.segment_id),
+            ),
+            version=version,
+            consequence=None if is_lost else message("consequence.remote_segment_missing_local"),
+        )
+    for code, key, place in (
+        ("remote-copy-unfinished", "remote_copy_unfinished", SegmentPlace.UNFINISHED),
+        ("remote-segment-dangling", "remote_segment_dangling", SegmentPlace.DANGLING),
+    ):
+        segments = [segment for segment in partition.segments if segment.place is place]
+        if segments:
+            yield _finding(
+                code,
+                partition,
+                message(f"finding.{key}", n=len(segments), first=segments[0].start_offset),
+                Evidence(_states(segments)),
+                version=version,
+            )
+
+
+def _finding(
+    code: str,
+    partition: TieredPartition,
+    text: Message,
+    evidence: Evidence,
+    *,
+    version: Version,
+    consequence: Message | None = None,
+) -> Finding:
+    return finding(
+        code,
+        text,
+        evidence,
+        partition=partition.directory,
+        version=version,
+        consequence=consequence,
+    )
+
+
+def _values(segment: TieredSegment) -> dict[str, int | None]:
+    return {"first": segment.start_offset, "last": segment.end_offset}
+
+
+def _states(segments: Sequence[TieredSegment]) -> Message:
+    first = segments[0]
+    if first.state is None:
+        return message("evidence.remote_without_metadata", id=first.segment_id)
+    return message("evidence.remote_state", id=first.segment_id, state=first.state)

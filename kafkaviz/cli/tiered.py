@@ -1,0 +1,166 @@
+"""kafkaviz tiered: which segments lie in the local directory, in tiered storage, in neither."""
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kafkaviz.cli.common import output
+from kafkaviz.cli.common.options import add_json_option
+from kafkaviz.messages import message, say
+
+if TYPE_CHECKING:
+    from kafkaviz.log.tiered.tiered_partition import TieredPartition, TieredSegment
+    from kafkaviz.log.tiered.tiered_view import TieredState
+
+LOST_STATUS = 1
+COLUMNS = ("offsets", "bytes", "epochs", "place", "state")
+EPILOG = """\
+PATH is a store of remote segments (a folder of LocalTieredStorage or of Aiven's plugin, or an
+archive of one); or a broker directory, and --tiered names the store. What __remote_log_metadata
+says is read from the broker directory; without it each complete segment of the store counts as
+copied.
+
+A segment is local: in the broker directory alone; both; remote: in the store alone; unfinished: its
+copy has begun and not ended; dangling: in the store, and no reader is led to it; lost: copied, says
+the metadata, and in neither place.
+
+Exit status: 0 nothing is lost, 1 something is, 2 wrong usage or a store that cannot be read.
+
+--json prints one object: store; directory, null without one; partitions, a list of {partition,
+topic_id, local_log_start, deleted_segments, deletion, counts, segments: [{start_offset, end_offset,
+bytes, leader_epochs: {epoch: its first offset in the segment}, place, state, segment_id, layout,
+stored_bytes, encrypted}], problems}. What is not known is null.
+
+Example: kafkaviz tiered /var/lib/kafka/data --tiered /mnt/kafka-tiered-storage"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction) -> None:
+    """Adds `tiered` to the command line."""
+    parser = subparsers.add_parser(
+        "tiered",
+        help="where the segments of tiered storage are",
+        description="Lists the segments of each topic-partition of a tiered storage with the place "
+        "that each is in, and what its metadata says of it. Nothing is changed in either place.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "path", metavar="PATH", type=Path, help="a store of remote segments, or a broker directory"
+    )
+    parser.add_argument(
+        "--tiered", metavar="STORE", type=Path, help="the store of PATH, a broker directory"
+    )
+    add_json_option(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Lists the segments; 1 where one is lost."""
+    from kafkaviz.log.broker import read_tiered_state
+    from kafkaviz.log.tiered.tiered_partition import SegmentPlace
+
+    state = read_tiered_state(args.tiered or args.path, args.path if args.tiered else None)
+    if args.json:
+        output.say_json(_as_object(state))
+    else:
+        output.say(_render(state))
+    is_lost = any(partition.count(SegmentPlace.LOST) for partition in state.partitions)
+    return LOST_STATUS if is_lost else 0
+
+
+def _as_object(state: "TieredState") -> dict:
+    return {
+        "store": str(state.store),
+        "directory": state.local and str(state.local),
+        "partitions": [_partition_object(partition) for partition in state.partitions],
+    }
+
+
+def _partition_object(partition: "TieredPartition") -> dict:
+    return {
+        "partition": partition.directory,
+        "topic_id": partition.topic_id,
+        "local_log_start": partition.local_log_start,
+        "deleted_segments": partition.deleted_segments,
+        "deletion": partition.deletion,
+        "counts": partition.counts,
+        "segments": [_segment_object(segment) for segment in partition.segments],
+        "problems": [str(problem) for problem in partition.problems],
+    }
+
+
+def _segment_object(segment: "TieredSegment") -> dict:
+    stored = segment.stored
+    return {
+        "start_offset": segment.start_offset,
+        "end_offset": segment.end_offset,
+        "bytes": segment.log_bytes,
+        "leader_epochs": {str(epoch): start for epoch, start in segment.leader_epochs.items()},
+        "place": segment.place.value,
+        "state": segment.state,
+        "segment_id": segment.segment_id,
+        "layout": stored and stored.layout,
+        "stored_bytes": stored and stored.stored_bytes,
+        "encrypted": stored and stored.has_encryption,
+    }
+
+
+def _render(state: "TieredState") -> Iterator[str]:
+    yield say("cli_tiered.store", path=state.store)
+    if state.local:
+        yield say("cli_tiered.directory", path=state.local)
+    for partition in state.partitions:
+        yield ""
+        yield from _render_partition(partition)
+    for problem in state.problems:
+        yield say("cli_tiered.problem", problem=problem.message)
+
+
+def _render_partition(partition: "TieredPartition") -> Iterator[str]:
+    counts = tuple(
+        message(f"cli_tiered.n_{place}", n=count)
+        for place, count in partition.counts.items()
+        if count
+    )
+    yield say(
+        "cli_tiered.partition",
+        name=partition.directory,
+        id=partition.topic_id,
+        counts=counts or (message("cli_tiered.no_segments"),),
+    )
+    if partition.deleted_segments:
+        yield "  " + say("cli_tiered.deleted", n=partition.deleted_segments)
+    if partition.deletion:
+        yield "  " + say("cli_tiered.deletion", state=partition.deletion)
+    if partition.segments:
+        yield "  " + _row(
+            *(
+                say(f"cli_tiered.{name}")
+                for name in ("offsets", "bytes", "epochs", "place", "state")
+            )
+        )
+    for segment in partition.segments:
+        yield "  " + _row(
+            f"{segment.start_offset} – {'' if segment.end_offset is None else segment.end_offset}",
+            "" if segment.log_bytes is None else str(segment.log_bytes),
+            " ".join(map(str, segment.leader_epochs)),
+            say(f"cli_tiered.{segment.place.value}"),
+            _describe_state(segment),
+        )
+    for problem in partition.problems:
+        yield "  " + say("cli_tiered.problem", problem=problem.message)
+
+
+def _describe_state(segment: "TieredSegment") -> str:
+    parts = [segment.state or ""]
+    if segment.stored and segment.stored.has_encryption:
+        parts.append(say("cli_tiered.encrypted"))
+    return " ".join(filter(None, parts))
+
+
+def _row(offsets: str, size: str, epochs: str, place: str, state: str) -> str:
+    return (
+        f"{output.pad(offsets, 21)}{output.pad(size, 12, '>')}  {output.pad(epochs, 8)}  "
+        f"{output.pad(place, 12)}{state}"
+    ).rstrip()

@@ -1,0 +1,223 @@
+"""The manifest of a remote segment (.rsm-manifest): where its bytes lie in Aiven's layout.
+
+A JSON object, as SegmentManifestV1 of Aiven's plugin 1.1.1 for tiered storage writes it:
+
+    {"version": "1",
+     "chunkIndex": {"type": "variable", "originalChunkSize": 4194304, "originalFileSize": 6291456,
+                    "transformedChunks": "KLUv/SAJRQ…"},
+     "segmentIndexes": {"offset": {"position": 0, "size": 160}, "timestamp": {…},
+                        "producerSnapshot": {…}, "leaderEpoch": {…}, "transaction": null},
+     "compression": true, "remoteLogSegmentMetadata": {…}}
+
+The .log is cut into chunks of originalChunkSize bytes, the last one shorter. Chunk by chunk it is
+compressed (each a zstd frame of its own), then encrypted, as far as that is set up; so chunks have
+other sizes in the object than in the file:
+
+    type "fixed"      transformedChunkSize each, finalTransformedChunkSize the last one: as they
+                      are, or encrypted without being compressed
+    type "variable"   transformedChunks: their sizes in binary, zstd, base64
+
+In binary: the number of sizes; the smallest but for the last; bytes a size; each but the last one
+as what it has above the smallest; the last one in full. The sizes 1000, 1010, 1300 and 7:
+
+    00000004 000003e8 02 0000 000a 012c 00000007
+
+The indexes lie behind each other in the object .indexes, never compressed. A manifest with
+"encryption" says that .log and .indexes are encrypted with a key that only the broker can open.
+"""
+
+import base64
+import binascii
+import json
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from kafkaviz.binary import codec
+from kafkaviz.errors import CorruptBytes, KafkavizError
+from kafkaviz.format.remote_names import TopicIdPartition
+from kafkaviz.messages import message
+
+VERSION = "1"
+MAX_SIZES_BYTES = 10 << 20  # TransformedChunksDeserializer refuses more
+# what Python raises on a JSON text of another shape
+MALFORMED = (
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    ArithmeticError,
+    RecursionError,
+    struct.error,
+)
+MAX_LOG_BYTES = 2**31 - 1  # sizes and positions are Java's int
+CHUNK: np.dtype = np.dtype(
+    [
+        ("position", "i8"),  # in the .log
+        ("size_bytes", "i8"),
+        ("object_position", "i8"),  # in the object that holds it
+        ("object_size_bytes", "i8"),
+    ]
+)
+# the indexes in the order of the object, each with the file of a partition directory it comes from
+INDEX_KINDS = {
+    "offset": "index",
+    "timestamp": "timeindex",
+    "producerSnapshot": "snapshot",
+    "leaderEpoch": "leader_epoch_checkpoint",
+    "transaction": "txnindex",
+}
+
+
+@dataclass(frozen=True)
+class ManifestMetadata:
+    """What the broker knew of the segment when it was copied."""
+
+    partition: TopicIdPartition
+    start_offset: int
+    end_offset: int
+    max_timestamp_ms: int
+    leader_epochs: Mapping[int, int]  # the first offset of each in this segment
+
+
+@dataclass(frozen=True, eq=False)
+class SegmentManifest:
+    """A manifest.
+
+    Attributes:
+        log_bytes: of the .log as the broker had it.
+        chunks: CHUNK, in order, without gaps.
+        indexes: position and size in the .indexes object, by the suffix of the index's file.
+    """
+
+    log_bytes: int
+    chunks: np.ndarray
+    indexes: Mapping[str, tuple[int, int]]
+    is_compressed: bool
+    is_encrypted: bool
+    metadata: ManifestMetadata | None = field(default=None)
+
+
+def parse(data: bytes) -> SegmentManifest:
+    """A manifest.
+
+    Raises:
+        CorruptBytes: it is no JSON, of another version, or lacks something.
+    """
+    try:
+        fields = json.loads(data)
+        if str(fields["version"]) != VERSION:
+            raise CorruptBytes(0, message("corrupt.manifest_version", version=fields["version"]))
+        chunk_index = fields["chunkIndex"]
+        return SegmentManifest(
+            int(chunk_index["originalFileSize"]),
+            _chunks(chunk_index),
+            _indexes(fields["segmentIndexes"]),
+            bool(fields["compression"]),
+            fields.get("encryption") is not None,
+            _metadata(fields.get("remoteLogSegmentMetadata")),
+        )
+    except MALFORMED as fault:
+        raise CorruptBytes(0, message("corrupt.manifest", reason=repr(fault))) from None
+
+
+def decode_sizes(data: bytes) -> np.ndarray:
+    """The sizes of chunks, from their binary form.
+
+    Raises:
+        ValueError: the bytes are too few or too many, or a size is negative.
+    """
+    (count,) = struct.unpack_from(">i", data)
+    if count <= 1:
+        sizes = np.frombuffer(data[4:], ">i4")
+        if len(sizes) != count:
+            raise ValueError(f"{count} sizes in {len(data)} bytes")
+        return sizes.astype(np.int64)
+    smallest, width = struct.unpack_from(">ib", data, 4)
+    rows = np.frombuffer(data[9:-4], np.uint8)
+    if not 1 <= width <= 4 or len(rows) != (count - 1) * width:
+        raise ValueError(f"{count} sizes of {width} bytes in {len(data)} bytes")
+    above = np.zeros((count - 1, 8), np.uint8)
+    above[:, 8 - width :] = rows.reshape(count - 1, width)
+    sizes = above.view(">i8").ravel().astype(np.int64) + smallest
+    return np.append(sizes, struct.unpack(">i", data[-4:]))
+
+
+def encode_sizes(sizes: np.ndarray) -> bytes:
+    """The binary form of the sizes of chunks, in as few bytes a size as hold them."""
+    count = struct.pack(">i", len(sizes))
+    if len(sizes) <= 1:
+        return count + np.asarray(sizes, ">i4").tobytes()
+    smallest = int(min(sizes[:-1]))
+    above = np.asarray(sizes[:-1], np.int64) - smallest
+    width = max(1, (int(above.max()).bit_length() + 7) // 8)
+    rows = above.astype(">i8").view(np.uint8).reshape(-1, 8)[:, 8 - width :]
+    return (
+        count
+        + struct.pack(">ib", smallest, width)
+        + rows.tobytes()
+        + struct.pack(">i", int(sizes[-1]))
+    )
+
+
+def _chunks(chunk_index: Mapping[str, Any]) -> np.ndarray:
+    chunk_bytes, log_bytes = chunk_index["originalChunkSize"], chunk_index["originalFileSize"]
+    if chunk_bytes <= 0 or log_bytes < 0:
+        raise ValueError(f"chunks of {chunk_bytes} bytes of a file of {log_bytes}")
+    count = -(-log_bytes // chunk_bytes)
+    if log_bytes > MAX_LOG_BYTES or count > MAX_SIZES_BYTES:
+        raise ValueError(f"{count} chunks of a file of {log_bytes} bytes")
+    if chunk_index["type"] == "fixed":
+        object_sizes = np.full(count, chunk_index["transformedChunkSize"], np.int64)
+        object_sizes[-1:] = chunk_index["finalTransformedChunkSize"]
+    elif chunk_index["type"] == "variable":
+        object_sizes = decode_sizes(_unpacked_sizes(chunk_index["transformedChunks"]))
+    else:
+        raise ValueError(f"chunkIndex of type {chunk_index['type']}")
+    if len(object_sizes) != count or (object_sizes < 0).any():
+        raise ValueError(f"{len(object_sizes)} chunks of {count}")
+    chunks = np.empty(count, CHUNK)
+    chunks["position"] = np.arange(count) * chunk_bytes
+    chunks["size_bytes"] = np.minimum(chunk_bytes, log_bytes - chunks["position"])
+    chunks["object_size_bytes"] = object_sizes
+    chunks["object_position"] = np.cumsum(object_sizes) - object_sizes
+    return chunks
+
+
+def _unpacked_sizes(text: str) -> bytes:
+    try:
+        return codec.decompress("zstd", base64.b64decode(text, validate=True), MAX_SIZES_BYTES)
+    except (binascii.Error, KafkavizError) as fault:
+        raise ValueError(str(fault)) from None
+
+
+def _indexes(fields: Mapping[str, Any]) -> dict[str, tuple[int, int]]:
+    ranges = {
+        kind: (int(fields[name]["position"]), int(fields[name]["size"]))
+        for name, kind in INDEX_KINDS.items()
+        if fields.get(name) is not None
+    }
+    if any(position < 0 or size < 0 for position, size in ranges.values()):
+        raise ValueError(f"segmentIndexes of {ranges}")
+    return ranges
+
+
+def _metadata(fields: Mapping[str, Any] | None) -> ManifestMetadata | None:
+    if fields is None:
+        return None
+    topic_id_partition = fields["remoteLogSegmentId"]["topicIdPartition"]
+    topic_partition = topic_id_partition["topicPartition"]
+    return ManifestMetadata(
+        TopicIdPartition(
+            str(topic_partition["topic"]),
+            int(topic_partition["partition"]),
+            str(topic_id_partition["topicId"]),
+        ),
+        int(fields["startOffset"]),
+        int(fields["endOffset"]),
+        int(fields["maxTimestampMs"]),
+        {int(epoch): int(offset) for epoch, offset in fields["segmentLeaderEpochs"].items()},
+    )

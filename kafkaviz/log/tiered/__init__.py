@@ -1,0 +1,1 @@
+"""Tiered storage: remote log segments, where they are, and as partitions like any other."""

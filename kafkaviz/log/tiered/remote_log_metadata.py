@@ -1,0 +1,196 @@
+"""What __remote_log_metadata says of the remote segments of each topic-partition.
+
+Each segment is announced, then goes through its states; an update that does not fit is passed over:
+
+    COPY_SEGMENT_STARTED  ->  COPY_SEGMENT_FINISHED  ->  DELETE_SEGMENT_STARTED  ->  ..._FINISHED
+                         \\________________________/^
+
+Which segment serves an offset is decided by leader epoch. Segment S of the offsets 0 to 99, written
+in epoch 0 up to 59 and in epoch 2 from there, serves the offsets 0 to 59 of epoch 0 and 60 to 99 of
+epoch 2. When a copy finishes that begins no later than earlier ones of an epoch and reaches
+further, those are unreferenced, as another leader's copy of the same offsets is.
+RemoteLogMetadataCache and RemoteLogLeaderEpochState of Kafka 4.3.1.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from kafkaviz.errors import KafkavizError
+from kafkaviz.format import remote_metadata
+from kafkaviz.format.batch import is_control
+from kafkaviz.format.remote_metadata import SEGMENT_STATES
+from kafkaviz.format.remote_names import TopicIdPartition
+from kafkaviz.log.partition import Partition
+
+REMOTE_LOG_METADATA_TOPIC = "__remote_log_metadata"
+COPY_STARTED, COPY_FINISHED, DELETE_STARTED, DELETE_FINISHED = SEGMENT_STATES
+_NEXT_STATES = {
+    COPY_STARTED: (COPY_FINISHED, DELETE_STARTED),
+    COPY_FINISHED: (DELETE_STARTED,),
+    DELETE_STARTED: (DELETE_FINISHED,),
+    DELETE_FINISHED: (),
+}
+
+
+@dataclass(frozen=True)
+class RemoteLogSegment:
+    """A remote segment as its metadata describes it.
+
+    Attributes:
+        leader_epochs: the first offset of each epoch in this segment.
+        size_bytes: of its .log; None where nothing says it.
+    """
+
+    segment_id: str
+    start_offset: int
+    end_offset: int
+    leader_epochs: Mapping[int, int]
+    state: str
+    max_timestamp_ms: int = -1
+    size_bytes: int | None = None
+    has_txn_index: bool = True
+
+    def epoch_end_offset(self, epoch: int) -> int:
+        """The last offset of an epoch in this segment."""
+        later_starts = [
+            start for other_epoch, start in self.leader_epochs.items() if other_epoch > epoch
+        ]
+        return min(later_starts) - 1 if later_starts else self.end_offset
+
+
+@dataclass
+class _EpochSegments:
+    """The copied segments of one leader epoch, by the first offset that each has of it."""
+
+    starts: dict[int, str] = field(default_factory=dict)
+    highest_offset: int = -1
+
+    def add(self, start_offset: int, segment_id: str, end_offset: int) -> None:
+        while (
+            self.starts and max(self.starts) >= start_offset and self.highest_offset <= end_offset
+        ):
+            del self.starts[max(self.starts)]
+        self.starts[start_offset] = segment_id
+        self.highest_offset = max(end_offset, self.highest_offset)
+
+    def floor(self, offset: int) -> str | None:
+        starts = sorted(self.starts)
+        place = bisect_right(starts, offset)
+        return self.starts[starts[place - 1]] if place else None
+
+
+class RemoteLogMetadataCache:
+    """The remote segments of one topic-partition, after what was read of them so far."""
+
+    def __init__(self) -> None:
+        self.segments: dict[str, RemoteLogSegment] = {}  # all that are not deleted yet, by id
+        self.deleted: dict[str, RemoteLogSegment] = {}  # all whose deletion has finished
+        self._epochs: dict[int, _EpochSegments] = {}
+
+    def add(self, segment: RemoteLogSegment) -> None:
+        """A segment that is announced: its copy has started."""
+        if segment.state == COPY_STARTED:
+            self.segments[segment.segment_id] = segment
+
+    def update(self, segment_id: str, state: str) -> None:
+        """A segment's next state; one that is not known, or cannot come next, is passed over."""
+        segment = self.segments.get(segment_id)
+        if segment is None or state not in (segment.state, *_NEXT_STATES[segment.state]):
+            return
+        self.segments[segment_id] = segment = replace(segment, state=state)
+        for epoch, start_offset in segment.leader_epochs.items():
+            epoch_segments = self._epochs.setdefault(epoch, _EpochSegments())
+            if state == COPY_FINISHED:
+                epoch_segments.add(start_offset, segment_id, segment.epoch_end_offset(epoch))
+            elif epoch_segments.starts.get(start_offset) == segment_id:
+                del epoch_segments.starts[start_offset]
+        if state == DELETE_FINISHED:
+            self.deleted[segment_id] = self.segments.pop(segment_id)
+
+    def find(self, epoch: int, offset: int) -> RemoteLogSegment | None:
+        """The copied segment that serves an offset of an epoch."""
+        epoch_segments = self._epochs.get(epoch)
+        segment_id = epoch_segments.floor(offset) if epoch_segments else None
+        segment = self.segments[segment_id] if segment_id else None
+        return segment if segment and offset <= segment.epoch_end_offset(epoch) else None
+
+
+@dataclass(frozen=True)
+class RemoteLogMetadata:
+    """All that the metadata partitions of one broker say.
+
+    Attributes:
+        caches: by topic-partition.
+        deletions: the state that the deletion of a topic-partition has come to.
+        problems: what could not be read, as errors.
+    """
+
+    caches: Mapping[TopicIdPartition, RemoteLogMetadataCache]
+    deletions: Mapping[TopicIdPartition, str] = field(default_factory=dict)
+    problems: tuple[KafkavizError, ...] = ()
+
+
+def read_metadata(partitions: Iterable[Partition]) -> RemoteLogMetadata:
+    """What the partitions of __remote_log_metadata among these say, as far as each can be read."""
+    caches: dict[TopicIdPartition, RemoteLogMetadataCache] = {}
+    deletions: dict[TopicIdPartition, str] = {}
+    problems = []
+    for partition in partitions:
+        if partition.topic != REMOTE_LOG_METADATA_TOPIC or partition.state != "current":
+            continue
+        try:
+            for value in _values(partition):
+                _apply(value, caches, deletions)
+        except KafkavizError as fault:
+            problems.append(fault)
+    return RemoteLogMetadata(caches, deletions, tuple(problems))
+
+
+def _values(partition: Partition) -> Iterator[bytes | None]:
+    for segment in partition.live:
+        for batches in segment.scan():
+            for position in batches["position"][~is_control(batches)].tolist():
+                for record in segment.iterate(position):
+                    yield record.value
+
+
+def _apply(
+    value: bytes | None,
+    caches: dict[TopicIdPartition, RemoteLogMetadataCache],
+    deletions: dict[TopicIdPartition, str],
+) -> None:
+    if value is None:
+        return
+    record = remote_metadata.decode(value)
+    values = record.values
+    if record.type.name == "RemotePartitionDeleteMetadataRecord":
+        partition = _topic_partition(values["topicIdPartition"])
+        deletions[partition] = remote_metadata.DELETE_STATES[values["remotePartitionDeleteState"]]
+    elif "remoteLogSegmentId" in values:
+        partition = _topic_partition(values["remoteLogSegmentId"]["topicIdPartition"])
+        cache = caches.setdefault(partition, RemoteLogMetadataCache())
+        segment_id = values["remoteLogSegmentId"]["id"]
+        state = SEGMENT_STATES[values["remoteLogSegmentState"]]
+        if record.type.name == "RemoteLogSegmentMetadataRecord":
+            cache.add(_segment(segment_id, state, values))
+        else:
+            cache.update(segment_id, state)
+
+
+def _topic_partition(values: Mapping[str, Any]) -> TopicIdPartition:
+    return TopicIdPartition(values["name"], values["partition"], values["id"])
+
+
+def _segment(segment_id: str, state: str, values: Mapping[str, Any]) -> RemoteLogSegment:
+    return RemoteLogSegment(
+        segment_id,
+        values["startOffset"],
+        values["endOffset"],
+        {entry["leaderEpoch"]: entry["offset"] for entry in values["segmentLeaderEpochs"]},
+        state,
+        values["maxTimestampMs"],
+        values["segmentSizeInBytes"],
+        not values["txnIndexEmpty"],
+    )

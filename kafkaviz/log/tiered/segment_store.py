@@ -1,0 +1,289 @@
+"""A folder of remote segments, in the layout of LocalTieredStorage or of Aiven's plugin.
+
+Opened like a broker directory it is one whose topic-partitions are what was copied: see
+tiered_view.py.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from kafkaviz.errors import CannotOpen, CorruptBytes, KafkavizError
+from kafkaviz.format import checkpoint, remote_names, segment_manifest
+from kafkaviz.format.names import META_PROPERTIES
+from kafkaviz.format.remote_names import (
+    AIVEN,
+    AIVEN_KINDS,
+    INDEXES,
+    LEADER_EPOCHS,
+    LOCAL_KINDS,
+    LOCAL_ROOT,
+    LOCAL_TIERED_STORAGE,
+    MANIFEST,
+    TopicIdPartition,
+)
+from kafkaviz.format.segment_manifest import SegmentManifest
+from kafkaviz.log import file
+from kafkaviz.log.file import FileInfo
+from kafkaviz.messages import message
+
+MAX_MANIFEST_BYTES = 16 << 20
+MAX_PREFIX_FOLDERS = 8  # one within the other, each alone, before the topics begin
+MAX_CANDIDATES = 16  # folders that are looked into to recognise a layout
+# what a broker needs to read a segment from there
+NEEDED = {LOCAL_TIERED_STORAGE: ("log", "index", "timeindex"), AIVEN: AIVEN_KINDS}
+
+
+@dataclass(frozen=True)
+class FilePart:
+    """A file of a segment as a range of a stored one.
+
+    Attributes:
+        chunks: segment_manifest.CHUNK, where the range is compressed by chunks; else None.
+    """
+
+    info: FileInfo
+    position: int
+    size_bytes: int
+    chunks: np.ndarray | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class RemoteSegmentFiles:
+    """A remote segment as its files lie in the store.
+
+    Attributes:
+        files: by kind, as remote_names names them.
+    """
+
+    partition: TopicIdPartition
+    start_offset: int
+    segment_id: str
+    layout: str
+    files: Mapping[str, FileInfo]
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every file is there without which a broker cannot read it."""
+        return all(kind in self.files for kind in NEEDED[self.layout])
+
+    @cached_property
+    def manifest(self) -> SegmentManifest | None:
+        """Its manifest in Aiven's layout; None in the other, or where it is not there.
+
+        Raises:
+            CorruptFile: it is no manifest.
+        """
+        info = self.files.get(MANIFEST)
+        if info is None:
+            return None
+        try:
+            return segment_manifest.parse(file.read(info.path, limit_bytes=MAX_MANIFEST_BYTES))
+        except CorruptBytes as fault:
+            raise fault.in_file(info.path) from None
+
+    @property
+    def is_encrypted(self) -> bool:
+        """Whether its bytes can be read by its broker alone."""
+        return self.manifest is not None and self.manifest.is_encrypted
+
+    @property
+    def has_encryption(self) -> bool | None:
+        """The same; None where its manifest cannot be read."""
+        try:
+            return self.is_encrypted
+        except KafkavizError:
+            return None
+
+    @property
+    def log_bytes(self) -> int | None:
+        """The size of the .log as the broker had it; None where nothing says it."""
+        if self.layout == AIVEN:
+            return self.manifest.log_bytes if self.manifest else None
+        return self.files["log"].size_bytes if "log" in self.files else None
+
+    @property
+    def stored_bytes(self) -> int:
+        """What it takes in the store."""
+        return sum(info.size_bytes for info in self.files.values())
+
+    def parts(self) -> dict[str, FilePart]:
+        """The files of a partition directory that it holds, by kind.
+
+        An empty .txnindex is left out, which a broker has none of.
+
+        Raises:
+            CannotOpen: it is not complete, or encrypted.
+            CorruptFile: its manifest is none.
+        """
+        if not self.is_complete:
+            missing = next(kind for kind in NEEDED[self.layout] if kind not in self.files)
+            raise CannotOpen(
+                self._any_path(),
+                message("tiered.incomplete", segment=self.segment_id, kind=missing),
+                kind="missing",
+            )
+        if self.layout == LOCAL_TIERED_STORAGE:
+            return {
+                kind: FilePart(info, 0, info.size_bytes)
+                for kind, info in self.files.items()
+                if info.size_bytes or kind in NEEDED[LOCAL_TIERED_STORAGE]
+            }
+        if self.is_encrypted:
+            raise CannotOpen(
+                self.files["log"].path,
+                message("tiered.encrypted"),
+                message("tiered.decrypt_it"),
+                kind="encrypted",
+            )
+        return self._manifest_parts()
+
+    def _manifest_parts(self) -> dict[str, FilePart]:
+        manifest = self.manifest
+        assert manifest is not None
+        log, indexes = self.files["log"], self.files[INDEXES]
+        log_end = int(manifest.chunks["object_size_bytes"].sum())
+        index_end = max((start + size for start, size in manifest.indexes.values()), default=0)
+        for info, end in ((log, log_end), (indexes, index_end)):
+            if info.size_bytes < end:
+                raise CannotOpen(
+                    info.path,
+                    message("tiered.too_short", size=info.size_bytes, expected=end),
+                    kind="file",
+                )
+        parts = {
+            kind: FilePart(indexes, position, size)
+            for kind, (position, size) in manifest.indexes.items()
+            if size or kind in NEEDED[LOCAL_TIERED_STORAGE]
+        }
+        chunks = manifest.chunks if manifest.is_compressed else None
+        return parts | {"log": FilePart(log, 0, manifest.log_bytes, chunks)}
+
+    def leader_epochs(self) -> list[tuple[int, int]]:
+        """The leader epochs up to the segment's end, each with its first offset in the log."""
+        part = self.parts().get(LEADER_EPOCHS)
+        if part is None:
+            return []
+        text = file.read(part.info.path, part.position, part.size_bytes)
+        try:
+            return checkpoint.parse_leader_epochs(text)
+        except CorruptBytes as fault:
+            raise fault.in_file(part.info.path, part.position) from None
+
+    def _any_path(self) -> Path:
+        return next(iter(self.files.values())).path
+
+
+def is_store(path: Path) -> bool:
+    """Whether a folder holds remote segments; only some names in it are read."""
+    return find_root(path) is not None
+
+
+def find_root(path: Path) -> Path | None:
+    """The folder with the topics: the one itself, LocalTieredStorage's in it, or behind a prefix.
+
+    Returns:
+        None where it is no store.
+    """
+    for _ in range(MAX_PREFIX_FOLDERS):
+        if file.is_there(path / META_PROPERTIES):
+            return None
+        if (path / LOCAL_ROOT).is_dir():
+            path = path / LOCAL_ROOT
+        if _has_segments(path):
+            return path
+        folders = list(islice(_folders(path), 2))
+        if len(folders) != 1:
+            return None
+        path = path / folders[0]
+    return None
+
+
+def list_store(root: Path) -> dict[TopicIdPartition, list[RemoteSegmentFiles]]:
+    """Every segment in a store by topic-partition, by start offset; only names and sizes are read.
+
+    Args:
+        root: as find_root gives it.
+    """
+    segments: dict[TopicIdPartition, list[RemoteSegmentFiles]] = {}
+    for partition, folder, layout in _partition_folders(root):
+        kinds = LOCAL_KINDS if layout == LOCAL_TIERED_STORAGE else AIVEN_KINDS
+        groups: dict[tuple[int, str], dict[str, FileInfo]] = defaultdict(dict)
+        for info in file.list_files(folder):
+            name = remote_names.parse_segment_file(info.name)
+            if name and name.kind in kinds:
+                groups[name.start_offset, name.segment_id][name.kind] = info
+        partition_segments = [
+            RemoteSegmentFiles(partition, start_offset, segment_id, layout, files)
+            for (start_offset, segment_id), files in sorted(groups.items())
+        ]
+        true_partition = _named_by_manifest(partition, partition_segments)
+        segments.setdefault(true_partition, []).extend(
+            replace(segment, partition=true_partition) for segment in partition_segments
+        )
+    return segments
+
+
+def _named_by_manifest(
+    partition: TopicIdPartition, segments: list[RemoteSegmentFiles]
+) -> TopicIdPartition:
+    """The topic-partition as a manifest names it: a prefix may stand before the topic's name."""
+    for segment in segments:
+        try:
+            manifest = segment.manifest
+        except KafkavizError:
+            continue
+        if manifest and manifest.metadata:
+            return manifest.metadata.partition
+    return partition
+
+
+def _partition_folders(root: Path) -> Iterator[tuple[TopicIdPartition, Path, str]]:
+    for name in _folders(root):
+        topic_partition = remote_names.parse_partition_folder(name)
+        if topic_partition:
+            yield topic_partition, root / name, LOCAL_TIERED_STORAGE
+        topic = remote_names.parse_topic_folder(name)
+        for number in _folders(root / name) if topic else ():
+            partition = remote_names.parse_partition_number(number)
+            if topic and partition is not None:
+                topic_id_partition = TopicIdPartition(topic[0], partition, topic[1])
+                yield topic_id_partition, root / name / number, AIVEN
+
+
+def _has_segments(root: Path) -> bool:
+    candidates = islice(
+        (
+            name
+            for name in _folders(root)
+            if remote_names.parse_partition_folder(name) or remote_names.parse_topic_folder(name)
+        ),
+        MAX_CANDIDATES,
+    )
+    return any(_holds_segment(root / name) for name in candidates)
+
+
+def _holds_segment(folder: Path) -> bool:
+    """Whether a topic's or a topic-partition's folder holds a segment's file; an empty one of
+    LocalTieredStorage, whose topic was deleted, does not.
+    """
+    folders = [folder] + [
+        folder / name
+        for name in islice(_folders(folder), MAX_CANDIDATES)
+        if remote_names.parse_partition_number(name) is not None
+    ]
+    for path in folders:
+        with file.scan(path) as entries:
+            if any(remote_names.parse_segment_file(entry.name) for entry in entries):
+                return True
+    return False
+
+
+def _folders(path: Path) -> list[str]:
+    with file.scan(path) as entries:
+        return sorted(entry.name for entry in entries if file.is_directory(entry))

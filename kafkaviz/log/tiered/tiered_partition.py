@@ -1,0 +1,373 @@
+"""Where the segments of a topic-partition are: in the local directory, in the store, or in neither.
+
+    orders-0    offsets      in the store   metadata                where
+                0 to 19      yes            COPY_SEGMENT_FINISHED   remote
+                356 to 379   yes            COPY_SEGMENT_FINISHED   both
+                380 to       no             none                    local
+
+An offset below the local log start is read from the remote segment that its leader epoch leads to
+(RemoteLogManager.read of Kafka 4.3.1), every other one from the local segments.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from kafkaviz.errors import CannotOpen, KafkavizError
+from kafkaviz.format import checkpoint
+from kafkaviz.format.names import LEADER_EPOCHS
+from kafkaviz.format.remote_names import LOCAL_TIERED_STORAGE, MANIFEST, TopicIdPartition
+from kafkaviz.log import file
+from kafkaviz.log.partition import Partition, log_end_offset
+from kafkaviz.log.segment import segment_of_files
+from kafkaviz.log.tiered.remote_log_metadata import (
+    COPY_FINISHED,
+    COPY_STARTED,
+    RemoteLogMetadata,
+    RemoteLogMetadataCache,
+    RemoteLogSegment,
+)
+from kafkaviz.log.tiered.segment_store import RemoteSegmentFiles
+from kafkaviz.messages import message
+
+
+class SegmentPlace(StrEnum):
+    """Where a segment is."""
+
+    LOCAL = "local"
+    BOTH = "both"
+    REMOTE = "remote"
+    UNFINISHED = "unfinished"  # its copy has begun and not ended
+    DANGLING = "dangling"  # in the store, for which no reader asks any more
+    LOST = "lost"  # copied, says the metadata, and in neither place
+
+
+@dataclass(frozen=True)
+class TieredSegment:
+    """A segment, and what is known of it in each place.
+
+    Attributes:
+        end_offset: the last one; None of the active segment, and where nothing says it.
+        state: of the metadata; None where that does not know the segment.
+        served_end_offset: the last offset that lookups are answered with from the store, of a
+            segment that serves what the local directory has no more; else None.
+    """
+
+    start_offset: int
+    end_offset: int | None
+    place: SegmentPlace
+    segment_id: str | None = None
+    leader_epochs: Mapping[int, int] = field(default_factory=dict)
+    log_bytes: int | None = None
+    state: str | None = None
+    stored: RemoteSegmentFiles | None = None
+    is_local: bool = False
+    served_end_offset: int | None = None
+
+
+@dataclass(frozen=True)
+class TieredPartition:
+    """The segments of a topic-partition in both places, by start offset."""
+
+    directory: str
+    topic_id: str | None
+    segments: tuple[TieredSegment, ...]
+    local_log_start: int | None = None
+    has_directory: bool = False  # there is a local one of this topic id
+    deleted_segments: int = 0  # whose deletion the metadata says has finished
+    deletion: str | None = None  # the state of the partition's deletion
+    problems: tuple[KafkavizError, ...] = ()
+
+    @property
+    def serving_segments(self) -> tuple[TieredSegment, ...]:
+        """The remote segments that serve what the local directory has no more, by offset."""
+        return tuple(segment for segment in self.segments if segment.served_end_offset is not None)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many segments are in each place."""
+        return {place.value: self.count(place) for place in SegmentPlace}
+
+    def count(self, place: SegmentPlace) -> int:
+        """How many segments are in such a place."""
+        return sum(segment.place is place for segment in self.segments)
+
+
+def join_partition(
+    name: TopicIdPartition,
+    stored: Sequence[RemoteSegmentFiles],
+    metadata: RemoteLogMetadata,
+    local: Partition | None,
+) -> TieredPartition:
+    """What lies where of one topic-partition.
+
+    Args:
+        local: its partition directory; None where there is none.
+    """
+    problems: list[KafkavizError] = []
+    cache = metadata.caches.get(name)
+    has_metadata = cache is not None
+    if cache is None:
+        cache = _cache_of_store(stored, problems)
+    lineage = _lineage(local, stored, problems)
+    local_start = _local_log_start(local)
+    end_offsets = _served_ends(cache, lineage, local_start, _log_start(local), stored)
+    rows = _remote_rows(
+        cache, stored, has_metadata=has_metadata, local=local, end_offsets=end_offsets
+    )
+    remote_starts = {row.start_offset for row in rows if row.is_local}
+    rows += _local_rows(local, remote_starts)
+    return TieredPartition(
+        name.directory,
+        name.topic_id,
+        tuple(sorted(rows, key=lambda row: (row.start_offset, row.segment_id or ""))),
+        local_start,
+        local is not None,
+        len(cache.deleted),
+        metadata.deletions.get(name),
+        tuple(problems),
+    )
+
+
+def _remote_rows(
+    cache: RemoteLogMetadataCache,
+    stored: Sequence[RemoteSegmentFiles],
+    *,
+    has_metadata: bool,
+    local: Partition | None,
+    end_offsets: Mapping[str, int],
+) -> list[TieredSegment]:
+    stored_by_id = {segment.segment_id: segment for segment in stored}
+    local_bases = {segment.base_offset for segment in local.live} if local else set()
+    local_start, log_start = _local_log_start(local), _log_start(local)
+    rows = []
+    for segment in cache.segments.values():
+        in_store = stored_by_id.pop(segment.segment_id, None)
+        is_local = local_start is not None and segment.start_offset >= local_start
+        place = _place(
+            segment.state,
+            is_stored=in_store is not None and in_store.is_complete,
+            is_local=is_local,
+            is_needed=segment.end_offset >= log_start,
+        )
+        rows.append(
+            TieredSegment(
+                segment.start_offset,
+                segment.end_offset,
+                place,
+                segment.segment_id,
+                segment.leader_epochs,
+                segment.size_bytes,
+                segment.state if has_metadata else None,
+                in_store,
+                is_local and segment.start_offset in local_bases,
+                end_offsets.get(segment.segment_id) if place is SegmentPlace.REMOTE else None,
+            )
+        )
+    return rows + [
+        TieredSegment(
+            segment.start_offset,
+            _deleted_end(cache, segment),
+            SegmentPlace.DANGLING if has_metadata else SegmentPlace.UNFINISHED,
+            segment.segment_id,
+            log_bytes=_log_bytes(segment),
+            stored=segment,
+        )
+        for segment in stored_by_id.values()
+    ]
+
+
+def _place(state: str, *, is_stored: bool, is_local: bool, is_needed: bool) -> SegmentPlace:
+    if state == COPY_STARTED:
+        return SegmentPlace.UNFINISHED
+    if state != COPY_FINISHED:
+        return SegmentPlace.DANGLING
+    if is_stored:
+        return SegmentPlace.BOTH if is_local else SegmentPlace.REMOTE
+    if is_local:
+        return SegmentPlace.LOCAL
+    return SegmentPlace.LOST if is_needed else SegmentPlace.DANGLING
+
+
+def _deleted_end(cache: RemoteLogMetadataCache, segment: RemoteSegmentFiles) -> int | None:
+    deleted = cache.deleted.get(segment.segment_id)
+    return deleted.end_offset if deleted else None
+
+
+def _log_bytes(segment: RemoteSegmentFiles) -> int | None:
+    try:
+        return segment.log_bytes
+    except KafkavizError:
+        return None
+
+
+def _local_rows(local: Partition | None, remote_starts: Iterable[int]) -> list[TieredSegment]:
+    if local is None:
+        return []
+    bases = [segment.base_offset for segment in local.live]
+    ends = [*(base - 1 for base in bases[1:]), None]
+    return [
+        TieredSegment(
+            segment.base_offset,
+            end,
+            SegmentPlace.LOCAL,
+            log_bytes=segment.log.size_bytes,
+            is_local=True,
+        )
+        for segment, end in zip(local.live, ends, strict=False)
+        if segment.base_offset not in remote_starts
+    ]
+
+
+def _served_ends(
+    cache: RemoteLogMetadataCache,
+    lineage: Sequence[tuple[int, int]],
+    local_start: int | None,
+    log_start: int,
+    stored: Sequence[RemoteSegmentFiles],
+) -> dict[str, int]:
+    """The remote segments that a reader is led through before the local ones, by id.
+
+    Returns:
+        The last offset that each is read for: the next one, or the first local one, may begin
+        before it ends.
+    """
+    stored_ids = {segment.segment_id for segment in stored if segment.is_complete}
+    path = [
+        segment
+        for segment in _path(cache, lineage, local_start, log_start)
+        if segment.segment_id in stored_ids
+    ]
+    next_starts = [*(segment.start_offset for segment in path), local_start][1:]
+    ends = {}
+    for segment, next_start in zip(path, next_starts, strict=False):
+        end = segment.end_offset if next_start is None else min(segment.end_offset, next_start - 1)
+        if end >= segment.start_offset:
+            ends[segment.segment_id] = end
+    return ends
+
+
+def _path(
+    cache: RemoteLogMetadataCache,
+    lineage: Sequence[tuple[int, int]],
+    local_start: int | None,
+    log_start: int,
+) -> list[RemoteLogSegment]:
+    """The copied segments that serve the offsets from the log start up to the local log start."""
+    copied = [segment for segment in cache.segments.values() if segment.state == COPY_FINISHED]
+    last = max((segment.end_offset for segment in copied), default=-1)
+    if local_start is not None:
+        last = min(last, local_start - 1)
+    path: dict[str, RemoteLogSegment] = {}
+    ends = [*(start - 1 for _, start in lineage[1:]), last]
+    for (epoch, first), end in zip(lineage, ends, strict=False):
+        offset = max(first, log_start)
+        while offset <= min(end, last):
+            segment = cache.find(epoch, offset)
+            if segment:
+                path.setdefault(segment.segment_id, segment)
+                offset = segment.epoch_end_offset(epoch) + 1
+                continue
+            starts = (copy.leader_epochs.get(epoch, -1) for copy in copied)
+            offset = min((start for start in starts if start > offset), default=last + 1)
+    return list(path.values())
+
+
+def _local_log_start(local: Partition | None) -> int | None:
+    """The base offset of the first local segment."""
+    return local.live[0].base_offset if local and local.live else None
+
+
+def _log_start(local: Partition | None) -> int:
+    return (local.checkpoints.log_start or 0) if local else 0
+
+
+def _lineage(
+    local: Partition | None, stored: Sequence[RemoteSegmentFiles], problems: list[KafkavizError]
+) -> list[tuple[int, int]]:
+    """The (leader epoch, first offset) of the log: of the local directory, or the latest copied."""
+    if local is not None:
+        path = local.path / LEADER_EPOCHS
+        try:
+            if file.is_there(path):
+                return checkpoint.parse_leader_epochs(file.read_text(path))
+        except KafkavizError as fault:
+            problems.append(fault)
+    return max((_epochs(segment, problems) for segment in stored), key=_latest_epoch, default=[])
+
+
+def _latest_epoch(epochs: list[tuple[int, int]]) -> tuple[int, int]:
+    return epochs[-1] if epochs else (-1, -1)
+
+
+def _epochs(segment: RemoteSegmentFiles, problems: list[KafkavizError]) -> list[tuple[int, int]]:
+    if not segment.is_complete:
+        return []
+    try:
+        return segment.leader_epochs()
+    except KafkavizError as fault:
+        problems.append(fault)
+        return []
+
+
+def _cache_of_store(
+    stored: Sequence[RemoteSegmentFiles], problems: list[KafkavizError]
+) -> RemoteLogMetadataCache:
+    """What the metadata would say if each segment that lies there complete were copied, the later
+    leader's last.
+    """
+    cache = RemoteLogMetadataCache()
+    segments = [
+        segment
+        for stored_segment in stored
+        if stored_segment.is_complete and (segment := _described(stored_segment, problems))
+    ]
+    for segment in sorted(segments, key=lambda segment: max(segment.leader_epochs, default=-1)):
+        cache.add(segment)
+        cache.update(segment.segment_id, COPY_FINISHED)
+    return cache
+
+
+def _described(
+    stored: RemoteSegmentFiles, problems: list[KafkavizError]
+) -> RemoteLogSegment | None:
+    """A segment as its own files describe it."""
+    try:
+        if stored.manifest and stored.manifest.metadata:
+            metadata = stored.manifest.metadata
+            return RemoteLogSegment(
+                stored.segment_id,
+                metadata.start_offset,
+                metadata.end_offset,
+                metadata.leader_epochs,
+                COPY_STARTED,
+                metadata.max_timestamp_ms,
+                stored.log_bytes,
+            )
+        if stored.layout != LOCAL_TIERED_STORAGE:
+            raise CannotOpen(stored.files[MANIFEST].path, message("tiered.no_offsets"))
+        epochs, end_offset = stored.leader_epochs(), _end_offset(stored)
+    except KafkavizError as fault:
+        problems.append(fault)
+        return None
+    inside = {
+        epoch: max(start, stored.start_offset)
+        for place, (epoch, start) in enumerate(epochs)
+        if start <= end_offset
+        and (place + 1 == len(epochs) or epochs[place + 1][1] > stored.start_offset)
+    }
+    return RemoteLogSegment(
+        stored.segment_id,
+        stored.start_offset,
+        end_offset,
+        inside or {0: stored.start_offset},
+        COPY_STARTED,
+        size_bytes=stored.log_bytes,
+    )
+
+
+def _end_offset(stored: RemoteSegmentFiles) -> int:
+    """The last offset, read from the last batches as Kafka finds the end of a segment."""
+    files = {kind: stored.files[kind] for kind in ("log", "index")}
+    segment = segment_of_files(stored.start_offset, "closed", files)
+    return log_end_offset(segment.with_log()) - 1

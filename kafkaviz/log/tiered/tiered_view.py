@@ -1,0 +1,492 @@
+"""A store of remote segments, alone or joined with a broker directory, as a broker directory.
+
+It is a folder of kafkaviz's cache: links to the files of the broker, and before them those of the
+remote segments under the names that they had at the broker. Joined, orders-0 of the view may hold
+
+    00000000000000000000.log -> …/orders-0-goH9on…/00000000000000000000-JvhShY….log
+    00000000000000000335.log -> /var/lib/kafka/orders-0/00000000000000000335.log
+
+So whatever reads a partition directory reads remote segments too. What is no complete file of the
+store (an index within .indexes, the part of a segment that another one does not serve) is a copy;
+a compressed .log, and a part of a file of a remote store, is a file of the block cache (remote/),
+whose bytes are fetched when they are read. Nothing is written into the store or the broker
+directory. The view is known by its two sources, and brought up to date whenever it is opened;
+VIEW_FILE in the folder around it says which segments of it are remote.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import threading
+import time
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO, Any, cast
+
+from kafkaviz.errors import CannotOpen, KafkavizError
+from kafkaviz.format import checkpoint, names, offset_index, time_index
+from kafkaviz.format.names import LEADER_EPOCHS, PARTITION_METADATA
+from kafkaviz.format.remote_names import LEADER_EPOCHS as STORED_EPOCHS
+from kafkaviz.format.remote_names import MANIFEST
+from kafkaviz.format.walk import Walk
+from kafkaviz.log import file
+from kafkaviz.log.partition import CheckpointOffsets, Partition, open_partition
+from kafkaviz.log.remote import address, block_cache, mirror
+from kafkaviz.log.remote.block_cache import Extent
+from kafkaviz.log.tiered.remote_log_metadata import read_metadata
+from kafkaviz.log.tiered.segment_store import FilePart, RemoteSegmentFiles, find_root, list_store
+from kafkaviz.log.tiered.tiered_partition import TieredPartition, TieredSegment, join_partition
+from kafkaviz.messages import message
+from kafkaviz.units import file_stem
+
+TEMPORARY = ".making-"
+FETCHED_FOLDER = "tiered"  # of the block cache
+VIEW_FILE = "tiered.json"
+REFRESH_S = 2.0  # a view is compared with its sources at most this often
+PIECE_BYTES = 1 << 20
+
+_REFRESHED: dict[Path, float] = {}  # when this process compared a view last, by its home
+
+
+@dataclass(frozen=True)
+class TieredState:
+    """Everything in a store, and in the broker directory beside it.
+
+    Attributes:
+        local: the broker directory; None where a store is seen alone.
+        partitions: those with remote segments or metadata of some, by directory name.
+    """
+
+    store: Path
+    local: Path | None
+    partitions: tuple[TieredPartition, ...]
+    problems: tuple[KafkavizError, ...] = ()
+
+
+@dataclass(frozen=True)
+class RemoteFile:
+    """What a view says of a remote segment.
+
+    Attributes:
+        layout: of the store: LOCAL_TIERED_STORAGE or AIVEN.
+        manifest: the path of its manifest, in Aiven's layout.
+    """
+
+    layout: str
+    manifest: Path | None = None
+
+
+def open_directory(path: Path) -> Path:
+    """A directory as it is to be read: of a store its view, brought up to date; else itself."""
+    home = _home_of(path)
+    if home:
+        _refresh(home)
+        return path
+    return open_view(path) if find_root(path) else path
+
+
+def locate(path: Path) -> Path:
+    """The path, or where a path that leads into a store, as STORE/orders-0, is in its view."""
+    if path.exists():
+        return path
+    for parent in path.parents:
+        if parent.exists():
+            return open_view(parent) / path.relative_to(parent) if find_root(parent) else path
+    return path
+
+
+def open_view(store: Path, local: Path | None = None) -> Path:
+    """The directory that shows a store, alone or before what a broker directory still has.
+
+    Raises:
+        CannotOpen: it is no store, or a segment in it cannot be read.
+        CorruptFile: a manifest is none.
+    """
+    for directory in filter(None, (store, local)):
+        mirror.refresh(directory)
+    state = read_state(store, local)
+    home = views_folder() / _identity(state.store, local)
+    folder = home / (local or state.store).name
+    folder.mkdir(parents=True, exist_ok=True)
+    remote = _sync(folder, state)
+    description = {
+        "store": os.fspath(state.store),
+        "local": local and os.fspath(local),
+        "partitions": remote,
+    }
+    _write(home / VIEW_FILE, json.dumps(description, sort_keys=True).encode())
+    _REFRESHED[home] = time.monotonic()
+    return folder
+
+
+def sources(path: Path) -> tuple[Path, Path | None] | None:
+    """The store and the broker directory that a view, or something in it, shows.
+
+    Returns:
+        None of any other path.
+    """
+    home = _home_of(path)
+    if home is None:
+        return None
+    description = _description(home)
+    local = description["local"]
+    return Path(description["store"]), Path(local) if local else None
+
+
+def is_store_alone(path: Path) -> bool:
+    """Whether a path is the view of a store without a broker directory."""
+    both = sources(path)
+    return both is not None and both[1] is None
+
+
+def view_folder(path: Path) -> Path | None:
+    """The view that a path is, or lies in."""
+    home = _home_of(path)
+    return home / path.relative_to(home).parts[0] if home and path != home else None
+
+
+def remote_files(partition_path: Path) -> dict[int, RemoteFile]:
+    """The segments of a partition directory whose files lie in a store, by base offset."""
+    home = _home_of(partition_path)
+    if home is None:
+        return {}
+    segments = _description(home)["partitions"].get(partition_path.name, {})
+    return {
+        int(base): RemoteFile(layout, Path(manifest) if manifest else None)
+        for base, (layout, manifest) in segments.items()
+    }
+
+
+def read_state(store: Path, local: Path | None = None) -> TieredState:
+    """Where the segments of each topic-partition are.
+
+    Args:
+        local: the broker directory that the store belongs to.
+
+    Raises:
+        CannotOpen: the first is no store.
+    """
+    root = find_root(store)
+    if root is None:
+        raise CannotOpen(
+            store, message("tiered.no_store"), message("tiered.give_store"), kind="not-kafka"
+        )
+    stored = list_store(root)
+    local_partitions = _local_partitions(local) if local else {}
+    metadata = read_metadata(local_partitions.values())
+    by_id = {
+        (partition.directory, partition.topic_id): partition
+        for partition in local_partitions.values()
+    }
+    names_of_all = sorted(
+        {*stored, *metadata.caches, *metadata.deletions},
+        key=lambda name: (names.natural_sort_key(name.directory), name.topic_id),
+    )
+    partitions = tuple(
+        join_partition(
+            name, stored.get(name, ()), metadata, by_id.get((name.directory, name.topic_id))
+        )
+        for name in names_of_all
+    )
+    return TieredState(root, local, partitions, metadata.problems)
+
+
+def _local_partitions(local: Path) -> dict[str, Partition]:
+    """The topic-partitions of a broker directory, with the checkpointed log starts."""
+    with file.scan(local) as entries:
+        partition_names = {
+            entry.name: name
+            for entry in entries
+            if (name := names.parse_directory(entry.name))
+            and name.state == "current"
+            and file.is_directory(entry)
+        }
+    starts = _log_starts(local)
+    return {
+        directory: open_partition(
+            local / directory,
+            name,
+            CheckpointOffsets(log_start=starts.get((name.topic, name.partition))),
+        )
+        for directory, name in partition_names.items()
+    }
+
+
+def _log_starts(local: Path) -> dict[tuple[str, int], int]:
+    path = local / names.LOG_START_CHECKPOINT
+    with suppress(KafkavizError):
+        if file.is_there(path):
+            return checkpoint.parse_offsets(file.read_text(path))
+    return {}
+
+
+# ---- the folder
+
+
+def _sync(folder: Path, state: TieredState) -> dict[str, dict[str, list[str | None]]]:
+    """Makes the folder what it should be; says which segments of it are remote."""
+    remote: dict[str, dict[str, list[str | None]]] = {}
+    tiered_partitions = _shown_partitions(state)
+    wanted_names = {*tiered_partitions}
+    if state.local:
+        with file.scan(state.local) as entries:
+            wanted_names |= {entry.name for entry in entries}
+    for name in wanted_names:
+        if name not in tiered_partitions:
+            _link(folder / name, cast("Path", state.local) / name)
+            continue
+        partition = tiered_partitions[name]
+        local = state.local / name if state.local and (state.local / name).is_dir() else None
+        _sync_partition(folder / name, partition, local)
+        remote[name] = {
+            str(segment.start_offset): [
+                segment.stored.layout,
+                os.fspath(segment.stored.files[MANIFEST].path)
+                if MANIFEST in segment.stored.files
+                else None,
+            ]
+            for segment in partition.serving_segments
+            if segment.stored
+        }
+    _remove_others(folder, wanted_names)
+    return remote
+
+
+def _shown_partitions(state: TieredState) -> dict[str, TieredPartition]:
+    """Those with segments to read from the store, by directory.
+
+    A topic that was made again has a folder for each of its lives. Shown is that of the local
+    directory; without one that which was written last.
+    """
+    shown_partitions: dict[str, TieredPartition] = {}
+    for partition in sorted(state.partitions, key=_newest_ns):
+        is_local = state.local is not None and (state.local / partition.directory).is_dir()
+        if partition.serving_segments and (partition.has_directory or not is_local):
+            shown_partitions[partition.directory] = partition
+    return shown_partitions
+
+
+def _newest_ns(partition: TieredPartition) -> int:
+    stored = [segment.stored for segment in partition.segments if segment.stored]
+    return max((info.mtime_ns for files in stored for info in files.files.values()), default=0)
+
+
+def _sync_partition(folder: Path, partition: TieredPartition, local: Path | None) -> None:
+    if folder.is_symlink():
+        folder.unlink()
+    folder.mkdir(exist_ok=True)
+    expected = set()
+    if local:
+        for info in file.list_files(local):
+            _link(folder / info.name, local / info.name)
+            expected.add(info.name)
+    for segment in partition.serving_segments:
+        for name, part in _view_parts(folder, segment).items():
+            if name not in expected:
+                _place(folder / name, part)
+                expected.add(name)
+    if local is None:
+        expected |= _write_own_files(folder, partition)
+    _remove_others(folder, expected)
+
+
+def _view_parts(folder: Path, segment: TieredSegment) -> dict[str, FilePart]:
+    """The files of a remote segment by the names that they had at the broker."""
+    stored, end_offset = cast("RemoteSegmentFiles", segment.stored), segment.end_offset
+    parts = stored.parts()
+    parts.pop(STORED_EPOCHS, None)
+    snapshot = parts.pop("snapshot", None)
+    if segment.served_end_offset != end_offset:
+        parts = _cut(folder, parts, stored.start_offset, cast("int", segment.served_end_offset))
+        snapshot = None
+    view_parts = {f"{file_stem(stored.start_offset)}.{kind}": part for kind, part in parts.items()}
+    if snapshot and end_offset is not None:
+        view_parts[f"{file_stem(end_offset + 1)}.snapshot"] = snapshot
+    return view_parts
+
+
+def _write_own_files(folder: Path, partition: TieredPartition) -> set[str]:
+    """What a partition directory has beside its segments, as far as the store tells it."""
+    contents = {}
+    if partition.topic_id:
+        contents[PARTITION_METADATA] = f"version: 0\ntopic_id: {partition.topic_id}"
+    last = partition.serving_segments[-1].stored
+    epochs = last.leader_epochs() if last else []
+    if epochs:
+        lines = "".join(f"{epoch} {start}\n" for epoch, start in epochs)
+        contents[LEADER_EPOCHS] = f"0\n{len(epochs)}\n{lines}"
+    for name, text in contents.items():
+        _write(folder / name, text.encode())
+    return set(contents)
+
+
+def _remove_others(folder: Path, expected: set[str]) -> None:
+    for name in set(os.listdir(folder)) - expected:
+        if name.startswith(TEMPORARY):
+            continue
+        path = folder / name
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+
+
+# ---- one file
+
+
+def _place(target: Path, part: FilePart) -> None:
+    """A file of a remote segment.
+
+    A link where it is a complete file of the store. What is compressed, large, or lies in a remote
+    store becomes a file whose bytes are fetched when they are read; a small range is copied.
+    """
+    if part.chunks is None and (part.position, part.size_bytes) == (0, part.info.size_bytes):
+        _link(target, part.info.path)
+        return
+    is_large = part.size_bytes > PIECE_BYTES
+    if part.chunks is not None or is_large or address.is_mirrored(part.info.path):
+        _link(target, _fetched_file(target, part))
+        return
+    with suppress(OSError):
+        stat = target.lstat()
+        if (stat.st_size, stat.st_mtime_ns) == (part.size_bytes, part.info.mtime_ns):
+            return
+    with _temporary(target) as (temporary, out):
+        for piece in _pieces(part):
+            out.write(piece)
+        out.flush()
+        os.utime(temporary, ns=(part.info.mtime_ns, part.info.mtime_ns))
+
+
+def _fetched_file(target: Path, part: FilePart) -> Path:
+    """A file of the block cache that has the bytes of a part, made anew where they changed."""
+    place = target.relative_to(views_folder())
+    path = Path(address.files_root(), FETCHED_FOLDER, place)
+    with suppress(OSError):
+        stat = path.stat()
+        if (stat.st_size, stat.st_mtime_ns) == (part.size_bytes, part.info.mtime_ns):
+            return path
+    path.parent.mkdir(parents=True, exist_ok=True)
+    block_cache.make_file(path, part.size_bytes, part.info.mtime_ns, _extents(part))
+    return path
+
+
+def _extents(part: FilePart) -> list[Extent]:
+    """Where the bytes of a part lie in its object, without a gap."""
+    source, object_bytes = address.display(part.info.path), part.info.size_bytes
+    if part.chunks is None:
+        size_bytes = part.size_bytes
+        return [Extent(0, size_bytes, source, part.position, size_bytes, None, object_bytes)]
+    extents = []
+    for chunk in part.chunks:
+        position, length = int(chunk["position"]), int(chunk["size_bytes"])
+        if position < part.size_bytes:
+            object_position = part.position + int(chunk["object_position"])
+            object_length = int(chunk["object_size_bytes"])
+            extents.append(
+                Extent(
+                    position, length, source, object_position, object_length, "zstd", object_bytes
+                )
+            )
+    return extents
+
+
+def _pieces(part: FilePart) -> Iterator[bytes]:
+    """The bytes of a range of a file."""
+    end = part.position + part.size_bytes
+    for position in range(part.position, end, PIECE_BYTES):
+        yield file.read(part.info.path, position, min(PIECE_BYTES, end - position))
+
+
+def _cut(
+    folder: Path, parts: Mapping[str, FilePart], base_offset: int, last_offset: int
+) -> dict[str, FilePart]:
+    """The parts without the batches that begin behind an offset, and without their entries."""
+    log, start = parts["log"], 0
+    cut = {kind: parts[kind] for kind in ("txnindex",) if kind in parts}
+    for kind, layout in (("index", offset_index), ("timeindex", time_index)):
+        entries = layout.parse(b"".join(_pieces(parts[kind])))
+        entries = entries[entries["relative_offset"] <= last_offset - base_offset]
+        cut[kind] = replace(parts[kind], size_bytes=len(entries) * layout.ENTRY.itemsize)
+        if kind == "index" and len(entries):
+            start = int(entries["position"][-1])
+    size_bytes = log.size_bytes
+    path = log.info.path
+    if log.chunks is not None:
+        path = _fetched_file(folder / f"{file_stem(base_offset)}.uncut", log)
+    with file.reader(path) as read:
+        for batches in Walk(read, start, size_bytes):
+            behind = batches["position"][batches["base_offset"] > last_offset]
+            if len(behind):
+                size_bytes = int(behind[0])
+                break
+    return cut | {"log": replace(log, size_bytes=size_bytes)}
+
+
+def _link(target: Path, source: Path) -> None:
+    try:
+        if os.readlink(target) == os.fspath(source):
+            return
+    except OSError:
+        if target.is_dir() and not target.is_symlink():
+            shutil.rmtree(target)
+    temporary = target.with_name(f"{TEMPORARY}{target.name}-{os.getpid()}-{threading.get_ident()}")
+    temporary.unlink(missing_ok=True)
+    temporary.symlink_to(source)
+    temporary.replace(target)
+
+
+def _write(target: Path, content: bytes) -> None:
+    with suppress(OSError):
+        if target.read_bytes() == content:
+            return
+    with _temporary(target) as (_, out):
+        out.write(content)
+
+
+@contextmanager
+def _temporary(target: Path) -> Generator[tuple[Path, IO[bytes]]]:
+    """A new file beside the target that takes its place in the end."""
+    temporary = target.with_name(f"{TEMPORARY}{target.name}-{os.getpid()}-{threading.get_ident()}")
+    try:
+        with open(temporary, "wb") as out:
+            yield temporary, out
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+# ---- which view
+
+
+def views_folder() -> Path:
+    return Path(address.views_root())
+
+
+def _identity(store: Path, local: Path | None) -> str:
+    text = f"{store.resolve()}\0{local.resolve() if local else ''}"
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+
+def _home_of(path: Path) -> Path | None:
+    """The folder around a view that a path is, or lies in."""
+    views = views_folder()
+    if not path.is_relative_to(views) or path == views:
+        return None
+    home = views / path.relative_to(views).parts[0]
+    return home if (home / VIEW_FILE).exists() else None
+
+
+def _description(home: Path) -> dict[str, Any]:
+    return json.loads((home / VIEW_FILE).read_bytes())
+
+
+def _refresh(home: Path) -> None:
+    if time.monotonic() - _REFRESHED.get(home, -REFRESH_S) < REFRESH_S:
+        return
+    description = _description(home)
+    local = description["local"]
+    open_view(Path(description["store"]), Path(local) if local else None)

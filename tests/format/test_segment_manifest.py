@@ -1,0 +1,116 @@
+"""The manifest of a remote segment, and the names of its files."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kafkaviz.errors import CorruptBytes
+from kafkaviz.format import segment_manifest
+from kafkaviz.format.remote_names import (
+    RemoteSegmentName,
+    TopicIdPartition,
+    parse_partition_folder,
+    parse_partition_number,
+    parse_segment_file,
+    parse_topic_folder,
+)
+
+ID = "goH9ontlS-uQ6q8sq1Nrgg"
+FIXED = {
+    "version": "1",
+    "chunkIndex": {
+        "type": "fixed",
+        "originalChunkSize": 100,
+        "originalFileSize": 250,
+        "transformedChunkSize": 110,
+        "finalTransformedChunkSize": 60,
+    },
+    "segmentIndexes": {
+        "offset": {"position": 0, "size": 8},
+        "timestamp": {"position": 8, "size": 12},
+        "producerSnapshot": {"position": 20, "size": 10},
+        "leaderEpoch": {"position": 30, "size": 5},
+        "transaction": None,
+    },
+    "compression": False,
+}
+
+
+def test_sizes_in_binary_are_as_documented():
+    """ChunkSizesBinaryCodec of Aiven's plugin 1.1.1: count, base, width, values, the last in full."""
+    data = bytes.fromhex("00000004 000003e8 02 0000 000a 012c 00000007")
+    assert segment_manifest.decode_sizes(data).tolist() == [1000, 1010, 1300, 7]
+    assert segment_manifest.encode_sizes(np.array([1000, 1010, 1300, 7])) == data
+    assert segment_manifest.encode_sizes(np.array([5])) == bytes.fromhex("00000001 00000005")
+    assert segment_manifest.encode_sizes(np.array([], np.int64)) == bytes(4)
+
+
+@given(st.lists(st.integers(0, 2**31 - 1), max_size=40))
+def test_sizes_come_back(sizes):
+    """Of any number and any width."""
+    data = segment_manifest.encode_sizes(np.array(sizes, np.int64))
+    assert segment_manifest.decode_sizes(data).tolist() == sizes
+
+
+def test_chunks_of_fixed_size():
+    """As the plugin describes them: 250 bytes in chunks of 100, stored in 110, 110 and 60."""
+    manifest = segment_manifest.parse(json.dumps(FIXED).encode())
+    assert manifest.chunks.tolist() == [
+        (0, 100, 0, 110),
+        (100, 100, 110, 110),
+        (200, 50, 220, 60),
+    ]
+    assert manifest.indexes["leader_epoch_checkpoint"] == (30, 5)
+    assert "txnindex" not in manifest.indexes
+    assert not manifest.is_encrypted and manifest.metadata is None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"version": "2"},
+        {"chunkIndex": {**FIXED["chunkIndex"], "originalChunkSize": 0}},
+        {"chunkIndex": {**FIXED["chunkIndex"], "originalFileSize": 2**40}},
+        {"chunkIndex": {**FIXED["chunkIndex"], "type": "other"}},
+        {"chunkIndex": {**FIXED["chunkIndex"], "transformedChunkSize": -1}},
+        {"chunkIndex": {**FIXED["chunkIndex"], "type": "variable", "transformedChunks": "!"}},
+        {"segmentIndexes": {"offset": {"position": -1, "size": 8}}},
+        {"segmentIndexes": 3},
+        {"remoteLogSegmentMetadata": {}},
+    ],
+)
+def test_a_broken_manifest_is_refused(change):
+    """With what is wrong, and no exception of Python's."""
+    with pytest.raises(CorruptBytes):
+        segment_manifest.parse(json.dumps(FIXED | change).encode())
+
+
+@given(st.binary(max_size=40))
+def test_broken_sizes_are_refused(data):
+    """Any bytes are sizes, or what `parse` takes for malformed."""
+    try:
+        segment_manifest.decode_sizes(data)
+    except segment_manifest.MALFORMED:
+        return
+
+
+def test_names_of_both_layouts():
+    """A topic may hold dashes and dots, an id dashes and underscores."""
+    assert parse_partition_folder(f"a-1.b-7-{ID}") == TopicIdPartition("a-1.b", 7, ID)
+    assert parse_topic_folder(f"a-1.b-{ID}") == ("a-1.b", ID)
+    assert parse_partition_number("12") == 12
+    assert parse_segment_file(f"{20:020}-{ID}.rsm-manifest") == RemoteSegmentName(
+        20, ID, "rsm-manifest"
+    )
+    assert parse_segment_file(f"{20:020}-{ID}.leader_epoch_checkpoint")
+
+
+@pytest.mark.parametrize("name", ["orders-0", f"-{ID}", f"t-{2**40}-{ID}", "1_0", "-1", "x" * 22])
+def test_other_names_are_none_of_them(name):
+    """Nor a number beyond int32, nor of another script."""
+    assert parse_partition_folder(name) is None
+    assert parse_segment_file(f"{name}.log") is None
+    assert parse_partition_number(name) is None

@@ -1,0 +1,381 @@
+"""Tiered storage: a broker of Kafka 4.3.1 with LocalTieredStorage, and what a consumer got of it."""
+
+import gzip
+import hashlib
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kafkaviz.__main__ import main
+from kafkaviz.analysis.health.broker_health import check
+from kafkaviz.analysis.lookup.lookups import lookup
+from kafkaviz.errors import CannotOpen, CorruptFile
+from kafkaviz.format.batch import is_control
+from kafkaviz.format.remote_names import TopicIdPartition
+from kafkaviz.log.archives import archive
+from kafkaviz.log.broker import join_tiered, open_broker, read_tiered_state
+from kafkaviz.log.partition import Partition
+from kafkaviz.log.tiered import tiered_view
+from kafkaviz.log.tiered.remote_log_metadata import (
+    COPY_FINISHED,
+    COPY_STARTED,
+    RemoteLogMetadata,
+    RemoteLogMetadataCache,
+    RemoteLogSegment,
+)
+from kafkaviz.log.tiered.tiered_partition import SegmentPlace, TieredPartition, join_partition
+from tests.support.tiered_storage import DATA, answers, unpack, write_aiven_store
+
+LAYOUTS = ("LocalTieredStorage", "Aiven, as it is", "Aiven, compressed")
+ANSWERS = answers()
+HISTORIES = DATA / "remote_segments.jsonl.gz"
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory) -> tuple[Path, Path]:
+    return unpack(tmp_path_factory.mktemp("tiered"))
+
+
+@pytest.fixture(scope="module")
+def stores(recorded, tmp_path_factory) -> dict[str, Path]:
+    logs, store = recorded
+    folder = tmp_path_factory.mktemp("aiven")
+    aiven = [
+        write_aiven_store(store, logs, folder / f"bucket-{compressed}", compressed=compressed)
+        for compressed in (False, True)
+    ]
+    return dict(zip(LAYOUTS, (store, *aiven), strict=True))
+
+
+@pytest.fixture
+def broken(recorded, tmp_path) -> tuple[Path, Path]:
+    """A copy that a test may damage."""
+    for folder in recorded:
+        shutil.copytree(folder, tmp_path / folder.name)
+    return tmp_path / "logs", tmp_path / "store"
+
+
+def files_of(store: Path, topic: str, start_offset: int, kind: str = "*") -> list[Path]:
+    return sorted(store.glob(f"**/{topic}-*/**/{start_offset:020}-*.{kind}"))
+
+
+def records(partition: Partition) -> Iterator[list]:
+    """As a consumer gets them who reads uncommitted records too."""
+    for segment in partition.live:
+        batches = segment.batches()
+        for batch in batches[~is_control(batches)]:
+            epoch = int(batch["leader_epoch"])
+            for record in segment.records(int(batch["position"])):
+                digest = hashlib.sha256(record.value).hexdigest()[:16]
+                yield [record.offset, record.timestamp_ms, epoch, record.key.decode(), digest]
+
+
+def partition_of(state, directory: str) -> TieredPartition:
+    return next(partition for partition in state.partitions if partition.directory == directory)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("topic", ANSWERS)
+def test_a_joined_directory_has_the_records_of_a_consumer(recorded, stores, layout, topic):
+    """Every record from the log start on, whether its segment is remote or local."""
+    partition = open_broker(join_tiered(recorded[0], stores[layout])).partition(f"{topic}-0")
+    answer = ANSWERS[topic]
+    start = answer["log_start"]
+    assert [record for record in records(partition) if record[0] >= start] == answer["records"]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("topic", ANSWERS)
+def test_a_store_alone_has_what_was_copied(stores, layout, topic):
+    """Up to the last offset that the broker says is tiered."""
+    partition = open_broker(stores[layout]).partition(f"{topic}-0")
+    answer = ANSWERS[topic]
+    expected = [record for record in answer["records"] if record[0] <= answer["latest_tiered"]]
+    start = answer["log_start"]
+    assert [record for record in records(partition) if record[0] >= start] == expected
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("topic", ANSWERS)
+def test_a_lookup_of_each_offset_finds_its_record(recorded, stores, layout, topic):
+    """And of offsets that markers have, the record behind them."""
+    partition = open_broker(join_tiered(recorded[0], stores[layout])).partition(f"{topic}-0")
+    answer = ANSWERS[topic]
+    offsets = [record[0] for record in answer["records"]]
+    expected = {
+        offset: next((item for item in offsets if item >= offset), None)
+        for offset in range(answer["log_start"], answer["log_end"])
+    }
+    results = {offset: lookup(partition, offset=offset).record for offset in expected}
+    assert {offset: record and record.offset for offset, record in results.items()} == expected
+
+
+@pytest.mark.parametrize("topic", ANSWERS)
+def test_a_lookup_by_time_answers_as_the_broker_did(recorded, topic):
+    """ListOffsets of a time, in remote segments and in local ones."""
+    partition = open_broker(join_tiered(*recorded)).partition(f"{topic}-0")
+    expected = ANSWERS[topic]["by_time"]
+    results = [lookup(partition, timestamp_ms=time).answer for time, *_ in expected]
+    found = [
+        [time, answer.offset, answer.timestamp_ms]
+        for (time, *_), answer in zip(expected, results, strict=True)
+    ]
+    assert found == expected
+
+
+def test_the_bounds_are_those_of_the_broker(recorded):
+    """Its earliest, its earliest local and its latest tiered offset."""
+    state = read_tiered_state(recorded[1], recorded[0])
+    for topic, answer in ANSWERS.items():
+        partition = partition_of(state, f"{topic}-0")
+        copied = [segment for segment in partition.segments if segment.state == COPY_FINISHED]
+        assert max(segment.end_offset for segment in copied) == answer["latest_tiered"]
+        start = max(partition.local_log_start, answer["log_start"])
+        assert start == answer["local_log_start"]
+
+
+def test_each_segment_has_its_place(recorded):
+    """Remote alone, in both places, and the active one local."""
+    state = read_tiered_state(recorded[1], recorded[0])
+    assert {
+        partition.directory: {place: count for place, count in partition.counts.items() if count}
+        for partition in state.partitions
+    } == {
+        "audit-0": {"local": 1, "both": 2},
+        "gone-0": {},
+        "orders-0": {"local": 1, "both": 3, "remote": 15},
+        "payments-0": {"local": 1, "both": 3, "remote": 8},
+    }
+    assert partition_of(state, "gone-0").deleted_segments == 5
+
+
+def test_a_segment_of_two_leader_epochs(recorded):
+    """Epoch 2 began with the second start of the broker, within a segment."""
+    orders = partition_of(read_tiered_state(recorded[1], recorded[0]), "orders-0")
+    epochs = [dict(segment.leader_epochs) for segment in orders.segments]
+    assert {0: 170, 2: 180} in epochs and {2: 295, 4: 300} in epochs
+
+
+def test_a_recorded_directory_is_in_order(recorded, stores):
+    """Joined, nothing is wrong with it, in any layout."""
+    for store in stores.values():
+        health = check(join_tiered(recorded[0], store))
+        assert {finding.code for finding in health.findings} == {"offset-gap-explained"}
+        retained = {log.partition: log.segments[0].age.base_offset for log in health.retention}
+        assert retained["orders-0"] == 335  # what retention goes through is local
+
+
+def test_a_lost_segment_is_an_error(broken, capsys):
+    """Copied, says the metadata, and in neither place: exit status 1, and a finding."""
+    logs, store = broken
+    for path in [*files_of(store, "orders", 41), *files_of(store, "orders", 355)]:
+        path.unlink()
+    assert main(["tiered", str(logs), "--tiered", str(store), "--json"]) == 1
+    fields = json.loads(capsys.readouterr().out)
+    orders = next(item for item in fields["partitions"] if item["partition"] == "orders-0")
+    places = {item["start_offset"]: item["place"] for item in orders["segments"]}
+    assert (places[41], places[355]) == ("lost", "local")
+    findings = check(join_tiered(logs, store)).findings
+    missing = [finding for finding in findings if finding.code == "remote-segment-missing"]
+    assert [dict(finding.message.values)["first"] for finding in missing] == [41, 355]
+    assert "segment-gap" in {finding.code for finding in findings}
+
+
+def test_a_segment_without_metadata_is_dangling(broken):
+    """As one whose deletion has begun is: no reader is led to it."""
+    logs, store = broken
+    for path in files_of(store, "orders", 20):
+        name = path.name.replace(path.name[21:43], "A" * 22)
+        shutil.copy(path, path.with_name(name))
+    state = read_tiered_state(store, logs)
+    dangling = [
+        segment.segment_id
+        for segment in partition_of(state, "orders-0").segments
+        if segment.place is SegmentPlace.DANGLING
+    ]
+    assert dangling == ["A" * 22]
+    codes = {finding.code for finding in check(join_tiered(logs, store)).findings}
+    assert "remote-segment-dangling" in codes
+
+
+def test_an_incomplete_segment_is_none(broken):
+    """Without its index a broker cannot read it."""
+    logs, store = broken
+    (index,) = files_of(store, "orders", 41, "index")
+    index.unlink()
+    segments = partition_of(read_tiered_state(store, logs), "orders-0").segments
+    assert next(item for item in segments if item.start_offset == 41).place is SegmentPlace.LOST
+
+
+def test_an_encrypted_segment_is_refused(recorded, tmp_path, capsys):
+    """In one line, exit status 2; the list of segments says which are."""
+    logs, store = recorded
+    bucket = write_aiven_store(store, logs, tmp_path / "bucket", compressed=True)
+    for path in files_of(bucket, "orders", 41, "rsm-manifest"):
+        manifest = json.loads(path.read_text()) | {"encryption": {"dataKey": "k:x", "aad": "eA=="}}
+        path.write_text(json.dumps(manifest))
+    assert main(["lookup", str(logs / "orders-0"), "--tiered", str(bucket), "--offset", "1"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+    with pytest.raises(CannotOpen) as fault:
+        open_broker(bucket)
+    assert fault.value.kind == "encrypted"
+    state = read_tiered_state(bucket, logs)
+    encrypted = [
+        segment.start_offset
+        for segment in partition_of(state, "orders-0").segments
+        if segment.stored and segment.stored.is_encrypted
+    ]
+    assert encrypted == [41]
+
+
+@pytest.mark.parametrize(
+    ("kind", "content", "error"),
+    [
+        ("rsm-manifest", b"{}", CorruptFile),
+        ("rsm-manifest", b"[" * 100_000, CorruptFile),
+        ("rsm-manifest", b'{"version": "2"}', CorruptFile),
+        ("log", b"short", CannotOpen),
+        ("log", bytes(8000), CannotOpen),
+        ("indexes", b"", CannotOpen),
+    ],
+)
+def test_a_damaged_segment_is_named(recorded, tmp_path, kind, content, error):
+    """The file, and what is wrong with it."""
+    logs, store = recorded
+    bucket = write_aiven_store(store, logs, tmp_path / "bucket", compressed=True)
+    (path,) = files_of(bucket, "orders", 41, kind)
+    path.write_bytes(content)
+    with pytest.raises(error) as fault:
+        list(records(open_broker(join_tiered(logs, bucket)).partition("orders-0")))
+    assert fault.value.path == path
+
+
+def test_a_view_is_brought_up_to_date(broken):
+    """What is deleted in either place is gone from it, what is new is there."""
+    logs, store = broken
+    view = join_tiered(logs, store)
+    first = open_broker(view).partition("orders-0")
+    assert len(first.live) == 19 and len(first.remote_bases) == 15
+    local = sorted((logs / "orders-0").glob("00000000000000000335.*"))
+    for path in local:
+        path.unlink()
+    again = open_broker(join_tiered(logs, store)).partition("orders-0")
+    assert len(again.live) == 19 and 335 in again.remote_bases
+    shutil.rmtree(logs / "payments-0")
+    assert not (join_tiered(logs, store) / "payments-0" / "00000000000000000155.log").exists()
+
+
+def test_a_path_into_a_store_leads_into_its_view(recorded, stores):
+    """STORE/orders-0 is a partition directory, and is shown by the store's own path."""
+    path = archive.locate(stores["Aiven, compressed"] / "orders-0")
+    assert (path / "00000000000000000041.log").stat().st_size == 8075
+    root = tiered_view.sources(path)[0]
+    assert archive.display_path(path) == root / "orders-0"
+    joined = join_tiered(recorded[0] / "orders-0", recorded[1])
+    assert archive.display_path(joined) == recorded[0] / "orders-0"
+
+
+def test_a_topic_that_was_made_again_is_shown_once(broken):
+    """The life of the local directory; of a store alone the one that was written last."""
+    logs, store = broken
+    (folder,) = store.glob("*/orders-0-*")
+    again = shutil.copytree(folder, folder.with_name(f"orders-0-{'C' * 22}"))
+    for path in again.glob("0000000000000000000[1-9]*"):
+        path.unlink()
+    joined = open_broker(join_tiered(logs, store)).partition("orders-0")
+    assert joined.topic_id == folder.name[-22:] and len(joined.live) == 19
+    alone = open_broker(store).partition("orders-0")
+    assert alone.topic_id == folder.name[-22:]
+    for path in again.iterdir():
+        path.touch()
+    assert open_broker(join_tiered(logs, store)).partition("orders-0").topic_id == joined.topic_id
+    tiered_view._REFRESHED.clear()
+    assert open_broker(store).partition("orders-0").topic_id == "C" * 22
+
+
+def test_other_folders_are_no_store(recorded, tmp_path):
+    """A broker directory, an empty folder, a topic with a long name."""
+    (tmp_path / "a-topic-with-a-very-long-name-0" / "0").mkdir(parents=True)
+    for folder in (recorded[0], tmp_path, tmp_path / "a-topic-with-a-very-long-name-0"):
+        assert tiered_view.open_directory(folder) == folder
+        with pytest.raises(CannotOpen):
+            read_tiered_state(folder)
+
+
+def test_a_segment_that_others_overlap_is_cut(recorded, tmp_path):
+    """Where the local log begins within a remote segment, each record is there once."""
+    logs, store = tmp_path / "logs", recorded[1]
+    shutil.copytree(recorded[0], logs)
+    orders = logs / "orders-0"
+    segment = open_broker(logs).partition("orders-0").segment(335)
+    batches = segment.batches()
+    cut = int(batches["position"][2])
+    base = int(batches["base_offset"][2])
+    data = segment.log.path.read_bytes()
+    for path in orders.glob("00000000000000000335.*"):
+        path.unlink()
+    (orders / f"{base:020}.log").write_bytes(data[cut:])
+    for kind in ("index", "timeindex"):
+        (orders / f"{base:020}.{kind}").touch()
+    partition = open_broker(join_tiered(logs, store)).partition("orders-0")
+    assert 335 in partition.remote_bases and base not in partition.remote_bases
+    assert list(records(partition)) == ANSWERS["orders"]["records"]
+
+
+def segment_of(segment_id: str, first: int, last: int, epochs: dict[int, int]) -> RemoteLogSegment:
+    return RemoteLogSegment(segment_id, first, last, epochs, COPY_STARTED)
+
+
+def test_leader_epochs_decide_which_segment_serves():
+    """A later leader's copy of the same epoch takes the place of one that reaches less far."""
+    cache = RemoteLogMetadataCache()
+    for segment in (
+        segment_of("short", 0, 100, {0: 0}),
+        segment_of("long", 0, 200, {0: 0, 1: 150}),
+        segment_of("other", 120, 220, {0: 120, 2: 180}),
+    ):
+        cache.add(segment)
+        cache.update(segment.segment_id, COPY_FINISHED)
+    served = {
+        (epoch, offset): (segment := cache.find(epoch, offset)) and segment.segment_id
+        for epoch, offset in ((0, 0), (0, 119), (0, 130), (0, 179), (1, 150), (2, 179), (2, 200))
+    }
+    assert served == {
+        (0, 0): "long",
+        (0, 119): "long",
+        (0, 130): "other",
+        (0, 179): "other",
+        (1, 150): "long",
+        (2, 179): None,
+        (2, 200): "other",
+    }
+
+
+def test_histories_are_served_as_kafka_serves_them():
+    """Segments of several leaders that overlap, and states in any order: which serves an offset."""
+    for line in gzip.decompress(HISTORIES.read_bytes()).splitlines():
+        history, cache = json.loads(line), RemoteLogMetadataCache()
+        for event in history["events"]:
+            if "epochs" in event:
+                epochs = {int(epoch): offset for epoch, offset in event["epochs"].items()}
+                start, end = event["start"], event["end"]
+                cache.add(segment_of(str(event["segment"]), start, end, epochs))
+            else:
+                cache.update(str(event["segment"]), event["state"])
+        found_segments = [cache.find(*query) for query in history["queries"]]
+        served = [segment and int(segment.segment_id) for segment in found_segments]
+        assert served == history["answers"]
+
+
+def test_a_copy_that_was_not_finished_serves_nothing():
+    """It is told as unfinished."""
+    cache = RemoteLogMetadataCache()
+    cache.add(segment_of("begun", 0, 9, {0: 0}))
+    cache.update("unknown", COPY_FINISHED)
+    name = TopicIdPartition("t", 0, "B" * 22)
+    partition = join_partition(name, (), RemoteLogMetadata({name: cache}), None)
+    assert cache.find(0, 5) is None
+    assert [segment.place for segment in partition.segments] == [SegmentPlace.UNFINISHED]

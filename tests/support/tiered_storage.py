@@ -1,0 +1,119 @@
+"""The recorded broker with tiered storage, and its store once more in the layout of Aiven's plugin."""
+
+import base64
+import gzip
+import json
+import tarfile
+from pathlib import Path
+
+import numpy as np
+
+from kafkaviz.binary import codec
+from kafkaviz.format import segment_manifest
+from kafkaviz.log.tiered import tiered_view
+from kafkaviz.log.tiered.tiered_partition import TieredSegment
+
+DATA = Path(__file__).parents[1] / "data"
+ARCHIVE = DATA / "kafka-4.3.1-tiered.tar.xz"
+ANSWERS = DATA / "kafka-4.3.1-tiered-answers.jsonl.gz"
+
+
+def answers() -> dict[str, dict]:
+    """What the broker and a consumer said of each topic."""
+    lines = gzip.decompress(ANSWERS.read_bytes()).splitlines()
+    return {line["topic"]: line for line in map(json.loads, lines)}
+
+
+def unpack(folder: Path) -> tuple[Path, Path]:
+    """The broker directory and the store."""
+    with tarfile.open(ARCHIVE) as archive:
+        archive.extractall(folder, filter="data")
+    return folder / "logs", folder / "store"
+
+
+def write_aiven_store(
+    source: Path,
+    logs: Path,
+    target: Path,
+    *,
+    compressed: bool,
+    chunk_bytes: int = 1000,
+    prefix: str = "kafka/",
+) -> Path:
+    """The segments of a store of LocalTieredStorage as Aiven's plugin 1.1.1 is documented to lay
+    them out.
+    """
+    for partition in tiered_view.read_state(source, logs).partitions:
+        for segment in partition.segments:
+            if segment.stored:
+                _write_segment(segment, target, prefix, chunk_bytes, compressed=compressed)
+    return target
+
+
+def _write_segment(
+    segment: TieredSegment, target: Path, prefix: str, chunk_bytes: int, *, compressed: bool
+) -> None:
+    stored = segment.stored
+    assert stored is not None
+    partition = stored.partition
+    main = (
+        f"{prefix}{partition.topic}-{partition.topic_id}/{partition.partition}/"
+        f"{stored.start_offset:020}-{stored.segment_id}"
+    )
+    log = stored.files["log"].path.read_bytes()
+    chunks = [log[start : start + chunk_bytes] for start in range(0, len(log), chunk_bytes)]
+    if compressed:
+        chunks = [codec.compress("zstd", chunk) for chunk in chunks]
+    sizes = np.array([len(chunk) for chunk in chunks])
+    fields: dict = {"originalChunkSize": chunk_bytes, "originalFileSize": len(log)}
+    if compressed:
+        binary = codec.compress("zstd", segment_manifest.encode_sizes(sizes))
+        fields |= {"type": "variable", "transformedChunks": base64.b64encode(binary).decode()}
+    else:
+        final = int(sizes[-1])
+        fields |= {
+            "type": "fixed",
+            "transformedChunkSize": chunk_bytes,
+            "finalTransformedChunkSize": final,
+        }
+    indexes, ranges = b"", {}
+    for name, kind in segment_manifest.INDEX_KINDS.items():
+        info = stored.files.get(kind)
+        data = info.path.read_bytes() if info else b""
+        ranges[name] = {"position": len(indexes), "size": len(data)} if info else None
+        indexes += data
+    manifest = {
+        "version": "1",
+        "chunkIndex": fields,
+        "segmentIndexes": ranges,
+        "compression": compressed,
+        "remoteLogSegmentMetadata": {
+            "remoteLogSegmentId": {
+                "topicIdPartition": {
+                    "topicId": partition.topic_id,
+                    "topicPartition": {
+                        "topic": partition.topic,
+                        "partition": partition.partition,
+                    },
+                },
+                "id": stored.segment_id,
+            },
+            "startOffset": segment.start_offset,
+            "endOffset": segment.end_offset,
+            "maxTimestampMs": 0,
+            "brokerId": 1,
+            "eventTimestampMs": 0,
+            "segmentLeaderEpochs": {
+                str(epoch): offset for epoch, offset in segment.leader_epochs.items()
+            },
+        },
+    }
+    contents = {
+        "log": b"".join(chunks),
+        "indexes": indexes,
+        "rsm-manifest": json.dumps(manifest).encode(),
+    }
+    for kind, content in contents.items():
+        path = target / f"{main}.{kind}"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
