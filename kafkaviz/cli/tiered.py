@@ -136,8 +136,8 @@ def _render_partition(partition: "TieredPartition") -> Iterator[str]:
     if partition.segments:
         yield "  " + _row(
             *(
-                say(f"cli_tiered.{name}")
-                for name in ("offsets", "bytes", "epochs", "place", "state")
+                say("lookup.remote_bytes" if name == "bytes" else f"cli_tiered.{name}")
+                for name in COLUMNS
             )
         )
     for segment in partition.segments:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kafkaviz.binary import codec
-from kafkaviz.format import offset_index, time_index
+from kafkaviz.format import offset_index, segment_manifest, time_index
 from kafkaviz.format.batch import HEADER_BYTES
 from kafkaviz.format.walk import walk
 from tests.cli.hostile_files import tiny_batch, wrapper
@@ -162,10 +162,44 @@ def texts() -> tuple[Text, ...]:
             b'"currentVoters":[{"voterId":1},{"voterId":2}],"data_version":0}',
         ),
         Text(".kafka_cleanshutdown", b'{"version":0,"brokerEpoch":13}'),
+        *(Text("0.rsm-manifest", manifest) for manifest in _manifests()),
         Text(
             "server.properties", b"log.roll.hours=168\nlog.index.interval.bytes=4096\nnode.id=1\n"
         ),
     )
+
+
+def _manifests() -> Iterator[bytes]:
+    """Of a remote segment in chunks of one size, and in compressed ones."""
+    files = ("offset", "timestamp", "producerSnapshot", "leaderEpoch")
+    remote = {
+        "remoteLogSegmentId": {
+            "topicIdPartition": {
+                "topicId": "goH9ontlS-uQ6q8sq1Nrgg",
+                "topicPartition": {"topic": "orders", "partition": 3},
+            },
+            "id": "JvhShYdlQ4-DnD8Pm6LlQA",
+        },
+        "startOffset": 20,
+        "endOffset": 39,
+        "maxTimestampMs": 1790000000000,
+        "segmentLeaderEpochs": {"0": 20, "2": 31},
+    }
+    sizes = {"transformedChunkSize": 110, "finalTransformedChunkSize": 60}
+    binary_sizes = segment_manifest.encode_sizes(np.array([70, 90, 40]))
+    packed_sizes = base64.b64encode(codec.compress("zstd", binary_sizes)).decode()
+    for kind, chunks in (("fixed", sizes), ("variable", {"transformedChunks": packed_sizes})):
+        manifest = {
+            "version": "1",
+            "chunkIndex": {"type": kind, "originalChunkSize": 100, "originalFileSize": 250}
+            | chunks,
+            "segmentIndexes": {
+                name: {"position": 8 * number, "size": 8} for number, name in enumerate(files)
+            },
+            "compression": kind == "variable",
+            "remoteLogSegmentMetadata": remote,
+        }
+        yield json.dumps(manifest).encode()
 
 
 @cache

@@ -32,6 +32,7 @@ from kafkaviz.format import (
     producer_snapshot,
     record,
     remote_metadata,
+    segment_manifest,
     spans_batch,
     spans_table,
     tail,
@@ -476,6 +477,7 @@ PARSE = {
     ".kafka_cleanshutdown": checkpoint.parse_clean_shutdown,
     "leader-epoch-checkpoint": checkpoint.parse_leader_epochs,
     "recovery-point-offset-checkpoint": checkpoint.parse_offsets,
+    "0.rsm-manifest": segment_manifest.parse,
 }
 
 

@@ -193,12 +193,12 @@ def _render_remote(cost: RemoteCost) -> Iterator[str]:
         yield "  " + say(
             "cli_lookup.remote_read",
             file=f"{read.file:<{wide}}",
-            requests=message("cli_lookup.n_requests", n=read.requests),
+            requests=message("lookup.n_requests", n=read.requests),
             size=read.size_bytes,
         )
     yield "  " + say(
         "cli_lookup.remote_total",
-        requests=message("cli_lookup.n_requests", n=cost.requests),
+        requests=message("lookup.n_requests", n=cost.requests),
         size=cost.size_bytes,
         each=cost.request_ms,
         total=cost.modelled_ms,

@@ -90,10 +90,10 @@ def open_directory(path: Path) -> Path:
 
 def locate(path: Path) -> Path:
     """The path, or where a path that leads into a store, as STORE/orders-0, is in its view."""
-    if path.exists():
+    if file.is_there(path):
         return path
     for parent in path.parents:
-        if parent.exists():
+        if file.is_there(parent):
             return open_view(parent) / path.relative_to(parent) if find_root(parent) else path
     return path
 

@@ -13,8 +13,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-import pyspark
-
 FOLDER = "class-archive"
 DIGITS = 16  # of a name
 STARTED_WITHIN_S = 300
@@ -46,8 +44,10 @@ def start_making(cache: Path) -> "subprocess.Popen[bytes]":
 
 
 def _path(cache: Path, java: Path) -> Path:
-    """Of this Java and this Spark: the launcher names the program behind it."""
-    identity = f"{java.read_text()}{pyspark.__version__}".encode()
+    """Of this Java, which the launcher names, and of the Spark that is installed here."""
+    import pyspark
+
+    identity = f"{java.read_text()}{pyspark.__file__}{pyspark.__version__}".encode()
     return cache / FOLDER / f"{sha256(identity).hexdigest()[:DIGITS]}.jsa"
 
 

@@ -95,7 +95,7 @@ def _render_lookup(
         assumed: the release that searches unless another is chosen.
     """
     _render_title(source)
-    query = controls.render_controls(source, sets, assumed)
+    query, is_projected = controls.render_controls(source, sets, assumed), projector.is_on()
     sought_target = controls.require_target(source, query.target_kind)
     if sought_target is None:
         return
@@ -105,7 +105,14 @@ def _render_lookup(
         )
     except KafkavizError as fault:
         return _render_damage(fault)
-    _render_context(source, query, context, f"{source.key}|{sought_target}|{query}", location)
+    _render_context(
+        source,
+        query,
+        context,
+        f"{source.key}|{sought_target}|{query}",
+        location,
+        is_projected=is_projected,
+    )
 
 
 def _render_context(
@@ -114,6 +121,8 @@ def _render_context(
     context: LookupContext,
     key: str,
     location: Location | None,
+    *,
+    is_projected: bool,
 ) -> None:
     """The lookup step by step, and what is around it; on a projector its steps and the race alone.
 
@@ -126,7 +135,7 @@ def _render_context(
         return controls.render_out_of_range(
             source, cast(int, context.result.offset), context.result.error
         )
-    view, target_kind, is_projected = stepper.view(context), query.target_kind, projector.is_on()
+    view, target_kind = stepper.view(context), query.target_kind
     first_kind = OFFSET if context.special_timestamp else target_kind
     above_steps = st.container(gap=None, key="kv_race")
     stepper_component.stepper(
