@@ -98,7 +98,14 @@ def test_a_store_alone_has_what_was_copied(stores, layout, topic):
     assert [record for record in records(partition) if record[0] >= start] == expected
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "layout",
+    [
+        pytest.param(layout, marks=pytest.mark.nightly if number else ())
+        for number, layout in enumerate(LAYOUTS)
+    ],
+)
 @pytest.mark.parametrize("topic", ANSWERS)
 def test_a_lookup_of_each_offset_finds_its_record(recorded, stores, layout, topic):
     """And of offsets that markers have, the record behind them."""

@@ -30,6 +30,7 @@ def answer(capsys):
     return run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -15,6 +15,7 @@ def recorded(tmp_path_factory) -> tuple[Path, Path]:
     return unpack(tmp_path_factory.mktemp("tiered"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compressed", [None, False, True])
 def test_a_bucket_is_joined_with_a_broker_directory(
     object_store: ObjectStore, recorded, tmp_path, compressed
