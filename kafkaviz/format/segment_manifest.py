@@ -135,7 +135,7 @@ def decode_sizes(data: bytes) -> np.ndarray:
         sizes = np.frombuffer(data[4:], ">i4")
         if len(sizes) != count:
             raise ValueError(f"{count} sizes in {len(data)} bytes")
-        return sizes.astype(np.int64)
+        return _refuse_negative(sizes.astype(np.int64))
     smallest, width = struct.unpack_from(">ib", data, 4)
     rows = np.frombuffer(data[9:-4], np.uint8)
     if not 1 <= width <= 4 or len(rows) != (count - 1) * width:
@@ -143,7 +143,14 @@ def decode_sizes(data: bytes) -> np.ndarray:
     above = np.zeros((count - 1, 8), np.uint8)
     above[:, 8 - width :] = rows.reshape(count - 1, width)
     sizes = above.view(">i8").ravel().astype(np.int64) + smallest
-    return np.append(sizes, struct.unpack(">i", data[-4:]))
+    return _refuse_negative(np.append(sizes, struct.unpack(">i", data[-4:])))
+
+
+def _refuse_negative(sizes: np.ndarray) -> np.ndarray:
+    """The sizes, if each can be one."""
+    if (sizes < 0).any():
+        raise ValueError(f"a chunk of {sizes.min()} bytes")
+    return sizes
 
 
 def encode_sizes(sizes: np.ndarray) -> bytes:

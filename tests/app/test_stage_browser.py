@@ -143,12 +143,7 @@ def test_figure_and_question_are_on_the_first_screen(
         open_step(page, server, language, lesson, part)
         heading(page, title)
         for width, height in SIZES:
-            page.set_viewport_size({"width": width, "height": height})
-            page.wait_for_function(DRAWN)
-            screen = page.evaluate(FIRST_SCREEN)
-            assert screen["seen"] >= LEAST_PART, (width, screen)
-            assert screen["asked"] <= height, (width, screen)
-            assert screen["wide"] <= 0, (width, screen)
+            screen = first_screen(page, width, height)
             assert screen["marks"] >= LEAST_MARKS, (width, screen)
             assert page.evaluate(OVERLAPPING) == [], width
         violations = axe.Axe().run(page, options={"resultTypes": ["violations"]}).response
@@ -188,6 +183,17 @@ def assert_lab_fits(page) -> None:
         assert page.evaluate(OVERLAPPING) == [], width
 
 
+def first_screen(page, width: int, height: int) -> dict:
+    """What a page of this size shows, once it is drawn: most of the figure, all that is asked."""
+    page.set_viewport_size({"width": width, "height": height})
+    page.wait_for_function(DRAWN)
+    screen = page.evaluate(FIRST_SCREEN)
+    assert screen["seen"] >= LEAST_PART, (width, screen)
+    assert screen["asked"] <= height, (width, screen)
+    assert screen["wide"] <= 0, (width, screen)
+    return screen
+
+
 @pytest.mark.parametrize(("language", "lesson", "part"), PROJECTED)
 def test_a_projector_shows_the_figure(server, browser, language, lesson, part):
     """Four fifths of it and all that is asked, in both sizes; no small word, none over another."""
@@ -195,12 +201,7 @@ def test_a_projector_shows_the_figure(server, browser, language, lesson, part):
         page.set_viewport_size({"width": SIZES[0][0], "height": SIZES[0][1]})
         open_step(page, server, language, lesson, part, "&projector=1")
         for width, height in SIZES:
-            page.set_viewport_size({"width": width, "height": height})
-            page.wait_for_function(DRAWN)
-            screen = page.evaluate(FIRST_SCREEN)
-            assert screen["seen"] >= LEAST_PART, (width, screen)
-            assert screen["asked"] <= height, (width, screen)
-            assert screen["wide"] <= 0, (width, screen)
+            first_screen(page, width, height)
             assert page.evaluate(OVERLAPPING) == [], width
             assert page.evaluate(SMALL_WORDS) == [], width
 

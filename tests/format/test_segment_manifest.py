@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kafkaviz.errors import CorruptBytes
@@ -89,12 +89,16 @@ def test_a_broken_manifest_is_refused(change):
 
 
 @given(st.binary(max_size=40))
+@example(bytes.fromhex("00000001 ffffffff"))
+@example(bytes.fromhex("00000002 ffffffff 01 00 00000007"))
 def test_broken_sizes_are_refused(data):
-    """Any bytes are sizes, or what `parse` takes for malformed."""
+    """Any bytes are as many sizes as they say, or what `parse` takes for malformed."""
     try:
-        segment_manifest.decode_sizes(data)
+        sizes = segment_manifest.decode_sizes(data)
     except segment_manifest.MALFORMED:
         return
+    assert len(sizes) == int.from_bytes(data[:4], "big")
+    assert (sizes >= 0).all()
 
 
 def test_names_of_both_layouts():
