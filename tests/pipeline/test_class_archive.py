@@ -3,10 +3,12 @@
 import os
 from pathlib import Path
 
+import pyspark
 import pytest
 from pyspark import SparkContext
 
 from kafkaviz.pipeline.spark import class_archive
+from kafkaviz.pipeline.spark.java import launcher, started_by
 
 
 def test_without_an_archive_there_are_no_options(tmp_path):
@@ -26,6 +28,28 @@ def test_another_java_has_another_archive(tmp_path):
     archive.touch()
     assert str(archive) in class_archive.options(tmp_path, one)
     assert class_archive.options(tmp_path, other) == ""
+
+
+def test_jars_that_are_installed_anew_have_another_archive(tmp_path, monkeypatch):
+    """Java refuses an archive of jars whose time has changed, though path and release are the same."""
+    monkeypatch.setattr(pyspark, "__file__", str(tmp_path / "pyspark" / "__init__.py"))
+    java, jar = tmp_path / "java", tmp_path / "pyspark" / "jars" / "spark-core.jar"
+    java.write_text("exec java")
+    jar.parent.mkdir(parents=True)
+    jar.touch()
+    archive = class_archive._path(tmp_path, java)
+    archive.parent.mkdir()
+    archive.touch()
+    os.utime(jar, (0, 0))
+    assert class_archive.options(tmp_path, java) == ""
+    assert class_archive._path(tmp_path, java).name.startswith(archive.name.partition("-")[0])
+
+
+def test_the_java_behind_a_launcher(tmp_path):
+    """The program that the launcher's last line starts."""
+    assert started_by(launcher(tmp_path, Path("/opt/java 17/bin/java"), 17)) == Path(
+        "/opt/java 17/bin/java"
+    )
 
 
 @pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="needs /proc/PID/maps")

@@ -3,7 +3,8 @@
 Half of the processor time of a start goes into reading and verifying some ten thousand classes from
 Spark's jars. `kafkaviz warm` lets one start write down those it loaded (JEP 350); later ones map
 them. Java itself looks whether the archive fits its release and its class path, and goes without
-where it does not.
+where it does not: so a Java or jars that were installed anew have another archive, and the one
+before is removed.
 """
 
 import os
@@ -12,6 +13,8 @@ import sys
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+
+from kafkaviz.pipeline.spark.java import started_by
 
 FOLDER = "class-archive"
 DIGITS = 16  # of a name
@@ -44,11 +47,24 @@ def start_making(cache: Path) -> "subprocess.Popen[bytes]":
 
 
 def _path(cache: Path, java: Path) -> Path:
-    """Of this Java, which the launcher names, and of the Spark that is installed here."""
+    """The archive of the Java that this launcher starts, and of the Spark that is installed here.
+
+    Named after where both lie, then after what lies there now.
+    """
     import pyspark
 
-    identity = f"{java.read_text()}{pyspark.__file__}{pyspark.__version__}".encode()
-    return cache / FOLDER / f"{sha256(identity).hexdigest()[:DIGITS]}.jsa"
+    installation = Path(pyspark.__file__).parent
+    program = started_by(java)
+    stamps = [
+        (path.name, path.stat().st_size, path.stat().st_mtime_ns)
+        for path in (program, *sorted(installation.glob("jars/*.jar")))
+    ]
+    place = _digest(f"{java.read_text()}{installation}")
+    return cache / FOLDER / f"{place}-{_digest(repr(stamps))}.jsa"
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode()).hexdigest()[:DIGITS]
 
 
 def _make(cache: Path) -> None:
@@ -66,6 +82,10 @@ def _make(cache: Path) -> None:
         flags = f"-XX:SharedArchiveFile={base} {flags}"
     _start_spark(flags)
     if temporary.exists():
+        place = archive.stem.partition("-")[0]
+        for outdated in archive.parent.glob(f"{place}-*.jsa"):
+            if outdated != base:
+                outdated.unlink(missing_ok=True)
         temporary.replace(archive)
 
 

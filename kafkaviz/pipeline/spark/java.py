@@ -89,6 +89,12 @@ def launcher(cache: Path, java: Path, version: int) -> Path:
     return program
 
 
+def started_by(launcher: Path) -> Path:
+    """The java program that a launcher starts."""
+    match = re.search(r'^exec "(.+)" "\$@"$', launcher.read_text(), re.MULTILINE)
+    return Path(match[1]) if match else launcher
+
+
 def _candidates(environ: MutableMapping[str, str]) -> Iterator[Path]:
     """Where a java may be, the preferred place first.
 
