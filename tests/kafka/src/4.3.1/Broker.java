@@ -1,11 +1,8 @@
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import java.io.ByteArrayOutputStream;
 import java.io.File;
 import java.io.IOException;
 import java.io.PrintStream;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,47 +12,29 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Properties;
-import kafka.server.KafkaConfig;
-import kafka.server.KafkaRaftServer;
-import kafka.tools.StorageTool;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndTimestamp;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.serialization.ByteBufferDeserializer;
-import org.apache.kafka.common.utils.Time;
 
 /**
- * A broker and controller of 4.3.1 in this process, on a formatted directory: makes the topics of a question (a JSON object on the
- * standard input), stops, finds other files in their place when it starts again, and lets a consumer read all there is.
+ * A broker of 4.3.1 that makes the topics of a question (a JSON object on the standard input), stops, finds other files in their place
+ * when it starts again, and lets a consumer read all there is.
  */
 public final class Broker {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private final JsonNode topics;
-    private final Path logs;
-    private final Properties properties = new Properties();
+    private final EmbeddedBroker broker;
 
     private Broker(JsonNode question) throws Exception {
         topics = question.get("topics");
-        logs = Path.of(question.get("dir").asText()).resolve("logs");
-        int[] ports = freePorts();
-        properties.put("process.roles", "broker,controller");
-        properties.put("node.id", "1");
-        properties.put("controller.quorum.voters", "1@localhost:" + ports[1]);
-        properties.put("controller.listener.names", "CONTROLLER");
-        properties.put("listeners", "PLAINTEXT://localhost:" + ports[0] + ",CONTROLLER://localhost:" + ports[1]);
-        properties.put("listener.security.protocol.map", "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT");
-        properties.put("log.dirs", logs.toString());
-        properties.put("offsets.topic.replication.factor", "1");
-        properties.put("offsets.topic.num.partitions", "1");
-        properties.put("log.cleaner.enable", "false");
-        properties.put("group.coordinator.rebalance.protocols", "classic");
+        Path logs = Path.of(question.get("dir").asText()).resolve("logs");
+        broker = new EmbeddedBroker(logs, Map.of("group.coordinator.rebalance.protocols", "classic"));
     }
 
     public static void main(String[] args) throws Exception {
@@ -68,49 +47,20 @@ public final class Broker {
     }
 
     private Map<String, Object> answer() throws Exception {
-        format();
-        run(this::createTopics);
+        broker.run(this::createTopics);
         putInPlace();
         Map<String, Object> answer = new LinkedHashMap<>();
-        run(() -> consume(answer));
+        broker.run(admin -> consume(answer));
         for (JsonNode topic : topics) topicAnswer(answer, topic).put("stopped", State.closed(dir(topic).toFile()));
         return answer;
     }
 
-    private interface Work {
-        void run() throws Exception;
-    }
-
-    /** Does something while the broker runs, and stops it as an operator does. */
-    private void run(Work work) throws Exception {
-        KafkaRaftServer server = new KafkaRaftServer(new KafkaConfig(properties, false), Time.SYSTEM);
-        server.startup();
-        try {
-            work.run();
-        } finally {
-            server.shutdown();
-            server.awaitShutdown();
+    private void createTopics(Admin admin) throws Exception {
+        List<NewTopic> created = new ArrayList<>();
+        for (JsonNode topic : topics) {
+            created.add(new NewTopic(topic.get("name").asText(), 1, (short) 1).configs(Replay.settings(topic.get("settings"))));
         }
-    }
-
-    private void format() throws IOException {
-        Path file = Files.createDirectories(logs).resolveSibling("server.properties");
-        try (var out = Files.newOutputStream(file)) {
-            properties.store(out, null);
-        }
-        ByteArrayOutputStream said = new ByteArrayOutputStream();
-        String[] args = {"format", "-t", Uuid.randomUuid().toString(), "-c", file.toString()};
-        if (StorageTool.execute(args, new PrintStream(said, true)) != 0) throw new IOException("not formatted: " + said);
-    }
-
-    private void createTopics() throws Exception {
-        try (Admin admin = Admin.create(Map.of("bootstrap.servers", address()))) {
-            List<NewTopic> created = new ArrayList<>();
-            for (JsonNode topic : topics) {
-                created.add(new NewTopic(topic.get("name").asText(), 1, (short) 1).configs(Replay.settings(topic.get("settings"))));
-            }
-            admin.createTopics(created).all().get();
-        }
+        admin.createTopics(created).all().get();
         for (JsonNode topic : topics) waitFor(dir(topic).resolve("partition.metadata"));
     }
 
@@ -140,11 +90,11 @@ public final class Broker {
     private void checkpoint(String name, String offset) throws IOException {
         StringBuilder text = new StringBuilder("0\n" + topics.size() + "\n");
         for (JsonNode topic : topics) text.append(topic.get("name").asText()).append(" 0 ").append(topic.get(offset).asLong()).append('\n');
-        Files.writeString(logs.resolve(name), text);
+        Files.writeString(broker.logs.resolve(name), text);
     }
 
     private void consume(Map<String, Object> answer) {
-        Map<String, Object> settings = Map.of("bootstrap.servers", address(), "enable.auto.commit", false, "auto.offset.reset", "none");
+        Map<String, Object> settings = Map.of("bootstrap.servers", broker.address, "enable.auto.commit", false, "auto.offset.reset", "none");
         try (var consumer = new KafkaConsumer<>(settings, new ByteBufferDeserializer(), new ByteBufferDeserializer())) {
             for (JsonNode topic : topics) topicAnswer(answer, topic).putAll(consumed(consumer, topic));
         }
@@ -186,17 +136,6 @@ public final class Broker {
     }
 
     private Path dir(JsonNode topic) {
-        return logs.resolve(topic.get("name").asText() + "-0");
-    }
-
-    private String address() {
-        return properties.getProperty("listeners").split(",")[0].substring("PLAINTEXT://".length());
-    }
-
-    private static int[] freePorts() throws IOException {
-        try (ServerSocket one = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-            ServerSocket other = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return new int[] {one.getLocalPort(), other.getLocalPort()};
-        }
+        return broker.logs.resolve(topic.get("name").asText() + "-0");
     }
 }

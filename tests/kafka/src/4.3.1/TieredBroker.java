@@ -1,9 +1,6 @@
 import com.fasterxml.jackson.databind.ObjectMapper;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.MessageDigest;
@@ -13,12 +10,8 @@ import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Properties;
 import java.util.Random;
 import java.util.concurrent.Callable;
-import kafka.server.KafkaConfig;
-import kafka.server.KafkaRaftServer;
-import kafka.tools.StorageTool;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.ListOffsetsResult;
 import org.apache.kafka.clients.admin.NewTopic;
@@ -29,13 +22,11 @@ import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
-import org.apache.kafka.common.utils.Time;
 
 /**
- * A broker and controller of 4.3.1 with tiered storage (LocalTieredStorage) in this process: fills its topics, lets it copy and delete
+ * A broker of 4.3.1 with tiered storage (LocalTieredStorage): fills its topics, lets it copy and delete
  * segments, stops, starts again for the next leader epoch, and at last tells each record that a consumer got. The folder is the argument;
  * logs and store in it are what is left.
  */
@@ -43,46 +34,34 @@ public final class TieredBroker {
     private static final long PATIENCE_NS = 120_000_000_000L;
     private static final int RECORD_BYTES = 300;
 
-    private final Path logs;
+    private static final Map<String, String> SETTINGS = Map.ofEntries(
+        Map.entry("transaction.state.log.replication.factor", "1"),
+        Map.entry("transaction.state.log.min.isr", "1"),
+        Map.entry("transaction.state.log.num.partitions", "1"),
+        Map.entry("log.initial.task.delay.ms", "500"),
+        Map.entry("log.retention.check.interval.ms", "500"),
+        Map.entry("log.segment.delete.delay.ms", "500"),
+        Map.entry("log.message.timestamp.before.max.ms", String.valueOf(Long.MAX_VALUE)),
+        Map.entry("remote.log.storage.system.enable", "true"),
+        Map.entry("remote.log.storage.manager.class.name", "org.apache.kafka.server.log.remote.storage.LocalTieredStorage"),
+        Map.entry("rsm.config.delete.on.close", "false"),
+        Map.entry("rsm.config.delete.enable", "true"),
+        Map.entry("remote.log.metadata.manager.listener.name", "PLAINTEXT"),
+        Map.entry("remote.log.manager.task.interval.ms", "500"),
+        Map.entry("remote.log.manager.task.retry.backoff.ms", "100"),
+        Map.entry("rlmm.config.remote.log.metadata.topic.replication.factor", "1"),
+        Map.entry("rlmm.config.remote.log.metadata.topic.num.partitions", "2"));
+
+    private final EmbeddedBroker broker;
     private final Path store;
-    private final Properties properties = new Properties();
     private final Random random = new Random(26);
     private long clockMs = 1_750_000_000_000L;
 
     private TieredBroker(Path folder) throws IOException {
-        logs = folder.resolve("logs");
-        store = folder.resolve("store");
-        int[] ports = freePorts();
-        String[][] settings = {
-            {"process.roles", "broker,controller"},
-            {"node.id", "1"},
-            {"controller.quorum.voters", "1@localhost:" + ports[1]},
-            {"controller.listener.names", "CONTROLLER"},
-            {"listeners", "PLAINTEXT://localhost:" + ports[0] + ",CONTROLLER://localhost:" + ports[1]},
-            {"listener.security.protocol.map", "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT"},
-            {"log.dirs", logs.toString()},
-            {"offsets.topic.replication.factor", "1"},
-            {"offsets.topic.num.partitions", "1"},
-            {"transaction.state.log.replication.factor", "1"},
-            {"transaction.state.log.min.isr", "1"},
-            {"transaction.state.log.num.partitions", "1"},
-            {"log.cleaner.enable", "false"},
-            {"log.initial.task.delay.ms", "500"},
-            {"log.retention.check.interval.ms", "500"},
-            {"log.segment.delete.delay.ms", "500"},
-            {"log.message.timestamp.before.max.ms", String.valueOf(Long.MAX_VALUE)},
-            {"remote.log.storage.system.enable", "true"},
-            {"remote.log.storage.manager.class.name", "org.apache.kafka.server.log.remote.storage.LocalTieredStorage"},
-            {"rsm.config.dir", store.toString()},
-            {"rsm.config.delete.on.close", "false"},
-            {"rsm.config.delete.enable", "true"},
-            {"remote.log.metadata.manager.listener.name", "PLAINTEXT"},
-            {"remote.log.manager.task.interval.ms", "500"},
-            {"remote.log.manager.task.retry.backoff.ms", "100"},
-            {"rlmm.config.remote.log.metadata.topic.replication.factor", "1"},
-            {"rlmm.config.remote.log.metadata.topic.num.partitions", "2"},
-        };
-        for (String[] setting : settings) properties.put(setting[0], setting[1]);
+        store = Files.createDirectories(folder.resolve("store"));
+        Map<String, String> settings = new LinkedHashMap<>(SETTINGS);
+        settings.put("rsm.config.dir", store.toString());
+        broker = new EmbeddedBroker(folder.resolve("logs"), settings);
     }
 
     public static void main(String[] args) throws Exception {
@@ -94,8 +73,7 @@ public final class TieredBroker {
     }
 
     private void record(PrintStream answers) throws Exception {
-        format();
-        run(admin -> {
+        broker.run(admin -> {
             create(admin, "orders", "8192", "16384");
             create(admin, "payments", "8192", "16384");
             create(admin, "audit", "8192", "16384");
@@ -106,7 +84,7 @@ public final class TieredBroker {
             transactions();
             settle(admin);
         });
-        run(admin -> {
+        broker.run(admin -> {
             send("orders", 180, 120, "lz4");
             settle(admin);
             admin.deleteRecords(Map.of(new TopicPartition("audit", 0), RecordsToDelete.beforeOffset(70))).all().get();
@@ -114,38 +92,11 @@ public final class TieredBroker {
             waitUntil(() -> remote("gone") == 0);
             settle(admin);
         });
-        run(admin -> {
+        broker.run(admin -> {
             send("orders", 300, 100, "none");
             settle(admin);
             for (String topic : List.of("orders", "payments", "audit")) tell(answers, admin, topic);
         });
-    }
-
-    private interface Work {
-        void run(Admin admin) throws Exception;
-    }
-
-    /** Does something while the broker runs, and stops it as an operator does. */
-    private void run(Work work) throws Exception {
-        KafkaRaftServer server = new KafkaRaftServer(new KafkaConfig(properties, false), Time.SYSTEM);
-        server.startup();
-        try (Admin admin = Admin.create(Map.of("bootstrap.servers", address()))) {
-            work.run(admin);
-        } finally {
-            server.shutdown();
-            server.awaitShutdown();
-        }
-    }
-
-    private void format() throws IOException {
-        Path file = Files.createDirectories(logs).resolveSibling("server.properties");
-        Files.createDirectories(store);
-        try (var out = Files.newOutputStream(file)) {
-            properties.store(out, null);
-        }
-        ByteArrayOutputStream said = new ByteArrayOutputStream();
-        String[] args = {"format", "-t", Uuid.randomUuid().toString(), "-c", file.toString()};
-        if (StorageTool.execute(args, new PrintStream(said, true)) != 0) throw new IOException("not formatted: " + said);
     }
 
     private void create(Admin admin, String name, String segmentBytes, String localBytes) throws Exception {
@@ -160,7 +111,7 @@ public final class TieredBroker {
     }
 
     private Map<String, Object> producerSettings(String codec) {
-        return Map.of("bootstrap.servers", address(), "compression.type", codec, "linger.ms", 0, "batch.size", 2000, "acks", "all");
+        return Map.of("bootstrap.servers", broker.address, "compression.type", codec, "linger.ms", 0, "batch.size", 2000, "acks", "all");
     }
 
     private ProducerRecord<byte[], byte[]> next(String topic, int number) {
@@ -203,7 +154,7 @@ public final class TieredBroker {
         while (still < 8) {
             if (System.nanoTime() > until) throw new IOException("the broker does not come to rest: " + before);
             Thread.sleep(500);
-            String now = files(logs) + files(store);
+            String now = files(broker.logs) + files(store);
             still = now.equals(before) ? still + 1 : 0;
             before = now;
         }
@@ -237,7 +188,7 @@ public final class TieredBroker {
 
     private List<ConsumerRecord<byte[], byte[]>> records(TopicPartition partition, String isolation) {
         Map<String, Object> settings =
-            Map.of("bootstrap.servers", address(), "enable.auto.commit", false, "auto.offset.reset", "none", "isolation.level", isolation);
+            Map.of("bootstrap.servers", broker.address, "enable.auto.commit", false, "auto.offset.reset", "none", "isolation.level", isolation);
         List<ConsumerRecord<byte[], byte[]>> records = new ArrayList<>();
         try (var consumer = new KafkaConsumer<>(settings, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
             List<TopicPartition> only = List.of(partition);
@@ -286,16 +237,5 @@ public final class TieredBroker {
 
     private static long offset(Admin admin, TopicPartition partition, OffsetSpec spec) throws Exception {
         return admin.listOffsets(Map.of(partition, spec)).partitionResult(partition).get().offset();
-    }
-
-    private String address() {
-        return properties.getProperty("listeners").split(",")[0].substring("PLAINTEXT://".length());
-    }
-
-    private static int[] freePorts() throws IOException {
-        try (ServerSocket one = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-            ServerSocket other = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return new int[] {one.getLocalPort(), other.getLocalPort()};
-        }
     }
 }
