@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from kafkaviz import versions
 from kafkaviz.errors import KafkavizError
+from kafkaviz.log.tiered.tiered_view import TieredOffsets
 from kafkaviz.messages import message
 from kafkaviz.search import index, scan
 from kafkaviz.search.fetch import (
@@ -95,10 +96,35 @@ def list_offset(
         return _hide_behind_limit(_search_timestamp(log, timestamp_ms, profile, bounds), bounds)
     if timestamp_ms == MAX_TIMESTAMP:
         return _hide_behind_limit(_largest(log, profile), bounds)
-    if timestamp_ms in (LATEST_TIERED, EARLIEST_PENDING_UPLOAD):
-        return TimeSearch(timestamp_ms, None, (), None, None)  # nothing is tiered
-    offset = bounds.limit_offset if timestamp_ms == LATEST else bounds.start_offset
-    return TimeSearch(timestamp_ms, None, (), None, OffsetAndTimestamp(offset, NO_TIMESTAMP))
+    offset = _known_offset(log, timestamp_ms, bounds)
+    answer = None if offset is None else OffsetAndTimestamp(offset, NO_TIMESTAMP)
+    return TimeSearch(timestamp_ms, None, (), None, answer)
+
+
+def _known_offset(log: LogView, timestamp_ms: int, bounds: Bounds) -> int | None:
+    """What a broker knows without a search.
+
+    Returns:
+        None where nothing is in tiered storage, and the question is about what is.
+    """
+    start, tiered = bounds.start_offset, log.tiered
+    if timestamp_ms == LATEST:
+        return bounds.limit_offset
+    if timestamp_ms == EARLIEST_LOCAL and tiered:
+        if tiered.local_log_start is not None:
+            return max(tiered.local_log_start, start)
+        return _pending_offset(tiered, start)
+    if timestamp_ms == LATEST_TIERED:
+        return tiered.latest_tiered if tiered else None
+    if timestamp_ms == EARLIEST_PENDING_UPLOAD:
+        return _pending_offset(tiered, start) if tiered else None
+    return start
+
+
+def _pending_offset(tiered: TieredOffsets, start_offset: int) -> int:
+    """The first offset that was not copied; the log start where nothing was."""
+    copied_end = 0 if tiered.latest_tiered is None else tiered.latest_tiered + 1
+    return max(copied_end, start_offset)
 
 
 def first_segment_reaching(log: LogView, timestamp_ms: int) -> int | None:
@@ -221,13 +247,14 @@ def explain_choices(
         return tuple(_time_choices(log, time_search))
     if target_ms == MAX_TIMESTAMP:
         return tuple(_largest_choices(log, time_search))
-    is_cut = bounds.limit_offset < bounds.end_offset
+    is_cut, is_tiered = bounds.limit_offset < bounds.end_offset, log.tiered is not None
+    tiered_reason = SegmentReason.TIERED_OFFSETS if is_tiered else SegmentReason.NOTHING_TIERED
     reasons = {
         LATEST: SegmentReason.STABLE_END if is_cut else SegmentReason.LOG_END,
         EARLIEST: SegmentReason.LOG_START,
-        EARLIEST_LOCAL: SegmentReason.LOG_START,
+        EARLIEST_LOCAL: SegmentReason.TIERED_OFFSETS if is_tiered else SegmentReason.LOG_START,
     }
-    return explain_no_segment(log, target_ms, reasons.get(target_ms, SegmentReason.NOTHING_TIERED))
+    return explain_no_segment(log, target_ms, reasons.get(target_ms, tiered_reason))
 
 
 def _time_choices(log: LogView, time_search: TimeSearch) -> Iterator[SegmentChoice]:

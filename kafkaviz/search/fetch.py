@@ -313,6 +313,7 @@ class SegmentReason(Enum):
     LOG_END = auto()
     STABLE_END = auto()  # the last stable offset is the end for this consumer
     NOTHING_TIERED = auto()
+    TIERED_OFFSETS = auto()  # what was copied, and what the local directory still has, is known
 
 
 BEGINNINGS = (SegmentReason.GREATEST_BASE, SegmentReason.FIRST_REACHING, SegmentReason.LARGEST)

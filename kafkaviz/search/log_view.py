@@ -15,6 +15,8 @@ from kafkaviz.format import names, offset_index, time_index, txn_index
 from kafkaviz.log import file
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import LogSegment
+from kafkaviz.log.tiered import tiered_view
+from kafkaviz.log.tiered.tiered_view import TieredOffsets
 from kafkaviz.units import file_stem
 
 NO_TIMESTAMP = -1
@@ -135,12 +137,14 @@ class LogView:
     Attributes:
         checkpointed_start: what log-start-offset-checkpoint says.
         snapshots: the producer snapshots by their offset.
+        tiered: of a partition with remote segments; None without tiered storage.
     """
 
     name: str
     segments: tuple[SegmentView, ...]
     checkpointed_start: int | None = None
     snapshots: Mapping[int, FileView] = field(default_factory=dict)
+    tiered: TieredOffsets | None = None
 
     @property
     def log_start_offset(self) -> int:
@@ -181,7 +185,13 @@ def view_partition(partition: Partition) -> LogView:
     """
     segments = tuple(map(view_segment, partition.live))
     snapshots = {offset: file.view(info) for offset, info in partition.snapshots.items()}
-    return LogView(partition.directory, segments, partition.checkpoints.log_start, snapshots)
+    return LogView(
+        partition.directory,
+        segments,
+        partition.checkpoints.log_start,
+        snapshots,
+        tiered_view.tiered_offsets(partition.path),
+    )
 
 
 def view_segment(segment: LogSegment) -> SegmentView:

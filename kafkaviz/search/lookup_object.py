@@ -28,6 +28,7 @@ _REASONS = {
     SegmentReason.LOG_END: "segment_choice.log_end_known",
     SegmentReason.STABLE_END: "segment_choice.log_end_known",
     SegmentReason.NOTHING_TIERED: "segment_choice.nothing_tiered",
+    SegmentReason.TIERED_OFFSETS: "segment_choice.tiered_offsets",
 }
 _MISSES = {
     SegmentMiss.NOTHING_REACHES: "segment_choice.but_nothing_reaches",

@@ -27,6 +27,13 @@ from kafkaviz.log.tiered.remote_log_metadata import (
     RemoteLogSegment,
 )
 from kafkaviz.log.tiered.tiered_partition import SegmentPlace, TieredPartition, join_partition
+from kafkaviz.search.by_time import (
+    EARLIEST,
+    EARLIEST_LOCAL,
+    EARLIEST_PENDING_UPLOAD,
+    LATEST,
+    LATEST_TIERED,
+)
 from tests.support.tiered_storage import DATA, answers, unpack, write_aiven_store
 
 LAYOUTS = ("LocalTieredStorage", "Aiven, as it is", "Aiven, compressed")
@@ -133,15 +140,39 @@ def test_a_lookup_by_time_answers_as_the_broker_did(recorded, topic):
     assert found == expected
 
 
-def test_the_bounds_are_those_of_the_broker(recorded):
-    """Its earliest, its earliest local and its latest tiered offset."""
-    state = read_tiered_state(recorded[1], recorded[0])
-    for topic, answer in ANSWERS.items():
-        partition = partition_of(state, f"{topic}-0")
-        copied = [segment for segment in partition.segments if segment.state == COPY_FINISHED]
-        assert max(segment.end_offset for segment in copied) == answer["latest_tiered"]
-        start = max(partition.local_log_start, answer["log_start"])
-        assert start == answer["local_log_start"]
+@pytest.mark.parametrize("topic", sorted(ANSWERS))
+def test_the_bounds_are_those_of_the_broker(recorded, topic):
+    """Its earliest, its earliest local, its latest tiered and its latest offset."""
+    partition = open_broker(join_tiered(*recorded)).partition(f"{topic}-0")
+    names = {
+        "log_start": EARLIEST,
+        "local_log_start": EARLIEST_LOCAL,
+        "latest_tiered": LATEST_TIERED,
+        "log_end": LATEST,
+    }
+    found = {name: lookup(partition, timestamp_ms=time) for name, time in names.items()}
+    assert {name: result.answer.offset for name, result in found.items()} == {
+        name: ANSWERS[topic][name] for name in names
+    }
+
+
+def test_what_is_copied_next(recorded):
+    """The offset behind the last copied one (UnifiedLog.fetchEarliestPendingUploadOffset, 4.2)."""
+    partition = open_broker(join_tiered(*recorded)).partition("orders-0")
+    pending = lookup(partition, timestamp_ms=EARLIEST_PENDING_UPLOAD)
+    assert pending.answer.offset == ANSWERS["orders"]["latest_tiered"] + 1
+
+
+def test_without_a_store_nothing_is_copied(recorded):
+    """A broker without tiered storage answers -1 there, and its log start as the local one."""
+    partition = open_broker(recorded[0]).partition("orders-0")
+    answers = [
+        lookup(partition, timestamp_ms=time).answer
+        for time in (LATEST_TIERED, EARLIEST_PENDING_UPLOAD)
+    ]
+    assert answers == [None, None]
+    local = lookup(partition, timestamp_ms=EARLIEST_LOCAL)
+    assert local.answer == lookup(partition, timestamp_ms=EARLIEST).answer
 
 
 def test_each_segment_has_its_place(recorded):

@@ -21,6 +21,7 @@ from kafkaviz.log.broker import CHECKPOINTS, CLEAN_SHUTDOWN, META_PROPERTIES, op
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.remote import address
 from kafkaviz.log.segment import LogSegment
+from kafkaviz.log.tiered import tiered_view
 from kafkaviz.messages import Message, message
 from kafkaviz.search.fetch import READ_UNCOMMITTED
 from kafkaviz.search.log_view import LogView, SegmentView, view_files, view_partition
@@ -205,7 +206,10 @@ def _recovered_log_view(partition: Partition, release: versions.Release) -> LogV
         files[name] = replace(
             stored_file, name=name, path=address.display(partition.path / name), source=source
         )
-    log_view = view_files(partition.directory, files | snapshots, checkpoints.log_start)
+    log_view = replace(
+        view_files(partition.directory, files | snapshots, checkpoints.log_start),
+        tiered=tiered_view.tiered_offsets(partition.path),
+    )
     return (
         replace(
             log_view,

@@ -84,6 +84,13 @@ class TieredPartition:
         return tuple(segment for segment in self.segments if segment.served_end_offset is not None)
 
     @property
+    def latest_tiered(self) -> int | None:
+        """The last offset that was copied, of what readers ask for; None where nothing was."""
+        copied = (SegmentPlace.BOTH, SegmentPlace.REMOTE, SegmentPlace.LOST)
+        ends = (segment.end_offset for segment in self.segments if segment.place in copied)
+        return max((end for end in ends if end is not None), default=None)
+
+    @property
     def counts(self) -> dict[str, int]:
         """How many segments are in each place."""
         return {place.value: self.count(place) for place in SegmentPlace}

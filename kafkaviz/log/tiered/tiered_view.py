@@ -67,6 +67,20 @@ class TieredState:
 
 
 @dataclass(frozen=True)
+class TieredOffsets:
+    """What a broker knows of a partition with tiered storage beside its log start and end.
+
+    Attributes:
+        local_log_start: the base offset of the first segment that its directory still has; None
+            where there is no directory.
+        latest_tiered: the last offset that was copied; None where nothing was.
+    """
+
+    local_log_start: int | None
+    latest_tiered: int | None
+
+
+@dataclass(frozen=True)
 class RemoteFile:
     """What a view says of a remote segment.
 
@@ -116,6 +130,10 @@ def open_view(store: Path, local: Path | None = None) -> Path:
         "store": os.fspath(state.store),
         "local": local and os.fspath(local),
         "partitions": remote,
+        "offsets": {
+            name: (partition.local_log_start, partition.latest_tiered)
+            for name, partition in _current_partitions(state).items()
+        },
     }
     _write(home / VIEW_FILE, json.dumps(description, sort_keys=True).encode())
     _REFRESHED[home] = time.monotonic()
@@ -158,6 +176,13 @@ def remote_files(partition_path: Path) -> dict[int, RemoteFile]:
         int(base): RemoteFile(layout, Path(manifest) if manifest else None)
         for base, (layout, manifest) in segments.items()
     }
+
+
+def tiered_offsets(partition_path: Path) -> TieredOffsets | None:
+    """The offsets of a partition directory with remote segments; None of any other."""
+    home = _home_of(partition_path)
+    offsets = _description(home)["offsets"].get(partition_path.name) if home else None
+    return TieredOffsets(*offsets) if offsets else None
 
 
 def read_state(store: Path, local: Path | None = None) -> TieredState:
@@ -256,17 +281,26 @@ def _sync(folder: Path, state: TieredState) -> dict[str, dict[str, list[str | No
 
 
 def _shown_partitions(state: TieredState) -> dict[str, TieredPartition]:
-    """Those with segments to read from the store, by directory.
+    """Those with segments to read from the store, by directory."""
+    return {
+        directory: partition
+        for directory, partition in _current_partitions(state).items()
+        if partition.serving_segments
+    }
 
-    A topic that was made again has a folder for each of its lives. Shown is that of the local
+
+def _current_partitions(state: TieredState) -> dict[str, TieredPartition]:
+    """One a directory.
+
+    A topic that was made again has a folder for each of its lives. Current is that of the local
     directory; without one that which was written last.
     """
-    shown_partitions: dict[str, TieredPartition] = {}
+    current: dict[str, TieredPartition] = {}
     for partition in sorted(state.partitions, key=_newest_ns):
         is_local = state.local is not None and (state.local / partition.directory).is_dir()
-        if partition.serving_segments and (partition.has_directory or not is_local):
-            shown_partitions[partition.directory] = partition
-    return shown_partitions
+        if partition.has_directory or (partition.serving_segments and not is_local):
+            current[partition.directory] = partition
+    return current
 
 
 def _newest_ns(partition: TieredPartition) -> int:
