@@ -10,7 +10,6 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from kafkaviz import versions
-from kafkaviz.analysis.lookup import lookups as analysed
 from kafkaviz.app.cache import lookup_cache
 from kafkaviz.app.pages.lookup import controls
 from kafkaviz.errors import KafkavizError
@@ -537,17 +536,6 @@ def test_a_download_beside_each_table(clean):
     assert offset == {"kv_spread_csv", "kv_steps_csv", "kv_lookup_json"} and time - offset == {
         "kv_why_csv"
     }
-
-
-@pytest.mark.parametrize(
-    "names", [(), ("1.log",), ("1.log", "1.index", "1.timeindex"), ("1.log", "1.index", "2.log")]
-)
-def test_what_is_recovered_reads_as_on_the_command_line(names):
-    """In a sentence of its own."""
-    description = str(analysed.describe_recovered(names) or "")
-    assert lookup_cache.recovery_notes(names) == (
-        [f"{description[0].upper()}{description[1:]}."] if description else []
-    )
 
 
 def test_the_address_holds_plain_digits():

@@ -9,6 +9,8 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
+from kafkaviz.__main__ import PUBLIC_COMMANDS
+
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = ("docs/architecture.md", "CONTRIBUTING.md", "README.md")
 LINK = re.compile(r"\[([^\]\n]+)\]\(([^)#\s]+)(?:#[\w-]+)?\)")
@@ -156,3 +158,19 @@ def test_each_fault_is_found(paths):
         "moved in tests/docs/test_paths.py",
         "Finding.lost in kafkaviz/analysis/findings/finding.py",
     ]
+
+
+def test_the_readme_names_every_command():
+    """One that it leaves out is one that nobody looks for."""
+    text = (ROOT / "README.md").read_text()
+    assert [
+        name for name in PUBLIC_COMMANDS if not re.search(rf"`(?:kafkaviz )?{name}\b", text)
+    ] == []
+
+
+@pytest.mark.parametrize("room", ["app", "log", "pipeline", "simulate"])
+def test_the_house_names_every_folder(room):
+    """Of those rooms whose folders are ideas of their own; in the others one is a subject."""
+    house = (ROOT / "docs" / "architecture.md").read_text().split("```")[1]
+    folders = {path.parent.name for path in (ROOT / "kafkaviz" / room).glob("*/__init__.py")}
+    assert folders and {name for name in folders if f"{name}/" not in house} == set()

@@ -28,11 +28,12 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.lookup import why_offset as why_figure
 from kafkaviz.figures.lookup.why_offset import OffsetExplanationView
 from kafkaviz.figures.stepper import LookupContext, LookupRecord
-from kafkaviz.figures.text.join_text import join_and, join_sentences
+from kafkaviz.figures.text.join_text import join_sentences
+from kafkaviz.figures.text.sentence_text import to_sentence
 from kafkaviz.format import batch_records, offset_index
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import LogSegment
-from kafkaviz.messages import language, say, say_count
+from kafkaviz.messages import language, render, say, say_count
 from kafkaviz.search import index, slots
 from kafkaviz.search.fetch import READ_UNCOMMITTED, Bounds, find_bounds
 from kafkaviz.search.index import ENTRY_BYTES
@@ -258,27 +259,12 @@ def _note(location: SegmentLocation, log: LogView) -> str:
             say("lookup.interval", low=group(bounds.low_bytes or 0), high=group(bounds.high_bytes))
         )
     if log.start_error:
-        key = "start_fails_unopened" if lookups.has_unopened_log(log.segments) else "start_fails"
-        notes.append(say(f"lookup.{key}", error=log.start_error))
-    return join_sentences([*notes, *recovery_notes(log.recovered_files)])
-
-
-def recovery_notes(names: Sequence[str]) -> list[str]:
-    """That some files are shown as recovery would leave them, in a sentence.
-
-    Args:
-        names: of all of them.
-    """
-    if not names:
-        return []
-    stems, ends = zip(*(name.split(".") for name in names), strict=True)
-    if len(names) == 1:
-        return [say("lookup.recovered_one", file=names[0])]
-    if len(set(stems)) == 1:
-        return [
-            say("lookup.recovered_stem", stem=stems[0], ends=join_and(f".{end}" for end in ends))
-        ]
-    return [say_count("lookup.recovered_more", len(names) - 1, file=names[0], n=len(names) - 1)]
+        has_unopened = lookups.has_unopened_log(log.segments)
+        failed_start = lookups.describe_failed_start(log.start_error, has_unopened=has_unopened)
+        notes.append(to_sentence(render(failed_start)))
+    if recovery := lookups.describe_recovered(log.recovered_files):
+        notes.append(to_sentence(render(recovery)))
+    return join_sentences(notes)
 
 
 @st.cache_data(max_entries=32, show_spinner=False, hash_funcs=HASH_FUNCS)
