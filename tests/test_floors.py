@@ -15,6 +15,7 @@ FLOORS = {
     "messages": 0,
     "units": 0,
     "versions": 0,
+    "roll_cause": 0,
     "config_def": 0,
     "binary": 1,
     "format": 2,

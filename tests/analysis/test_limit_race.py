@@ -10,9 +10,10 @@ from kafkaviz.analysis.rolls import limit_race
 from kafkaviz.analysis.rolls.roll_history import RollHistory
 from kafkaviz.app.cache import simulation_cache
 from kafkaviz.app.workloads import config_of
+from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.producers import workload
-from kafkaviz.simulate.writer.roll_reason import CAUSES, Cause, should_roll
+from kafkaviz.simulate.writer.roll_reason import CAUSES, should_roll
 
 LEADERS = ("day", "iot", "backfill", "late-phones", "append-time", "no-timestamps", "bad-clock")
 
@@ -93,13 +94,13 @@ def test_the_shares_at_the_roll_of_the_lesson():
     history, appended = simulated("day")
     rows = appended[np.searchsorted(appended["base_offset"], 685_502) :]
     race = limit_race.race(rows, history.config)
-    shares = {cause: round(float(race.shares(cause)[race.roll]), 3) for cause in Cause}
+    shares = {cause: round(float(race.shares(cause)[race.roll]), 3) for cause in RollCause}
     assert shares == {
-        Cause.SIZE: 0.709,
-        Cause.TIME: 0.331,
-        Cause.OFFSET_INDEX_FULL: 0.666,
-        Cause.TIME_INDEX_FULL: 1.0,
-        Cause.OFFSET_OVERFLOW: 0.0,
+        RollCause.SIZE: 0.709,
+        RollCause.TIME: 0.331,
+        RollCause.OFFSET_INDEX_FULL: 0.666,
+        RollCause.TIME_INDEX_FULL: 1.0,
+        RollCause.OFFSET_OVERFLOW: 0.0,
     }
 
 
@@ -107,7 +108,7 @@ def test_the_first_of_several_in_kafkas_order_counts():
     """Size and both indexes at one append: it is called size."""
     _, appended = simulated("day")
     config = replace(LogConfig(), segment_bytes=1, segment_index_bytes=0, segment_ms=1)
-    assert limit_race.race(appended[:10], config).cause == Cause.SIZE
+    assert limit_race.race(appended[:10], config).cause == RollCause.SIZE
 
 
 def test_a_segment_that_is_not_full_has_no_roll():

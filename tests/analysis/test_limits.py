@@ -69,7 +69,7 @@ def test_time_until_a_roll(settings, load, bytes_per_s, hours, winner):
     assert [
         float(seconds[cause]) / HOUR_S for cause in (SIZE, TIME, OFFSET_INDEX, TIME_INDEX)
     ] == pytest.approx(hours, rel=0.015)
-    assert limits.REASONS[limits.first_limit(seconds)[0][0]] == winner
+    assert limits.CAUSES[limits.first_limit(seconds)[0][0]] == winner
 
 
 def test_size_beats_time_above_1775_bytes_a_second():
@@ -187,4 +187,4 @@ def test_offsets_run_out_only_with_many_records_a_byte():
     seconds = limits.seconds_until_roll(
         config(segment_bytes=limits.MOST_SEGMENT_BYTES), WriteLoad(1000, records_a_batch=4000), 1e6
     )
-    assert limits.REASONS[limits.first_limit(seconds)[0][0]] == limits.OFFSET_RANGE
+    assert limits.CAUSES[limits.first_limit(seconds)[0][0]] == limits.OFFSET_RANGE

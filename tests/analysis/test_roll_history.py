@@ -9,10 +9,11 @@ from kafkaviz.analysis.inference import SegmentFacts, inferred_limits, roll_reas
 from kafkaviz.analysis.rolls import roll_history
 from kafkaviz.log import settings
 from kafkaviz.log.broker import open_broker
+from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.append_batches import INCOMING
 from kafkaviz.simulate.config import LogConfig, log_config
 from kafkaviz.simulate.writer import roll_reason
-from kafkaviz.simulate.writer.roll_reason import Cause, RollReason
+from kafkaviz.simulate.writer.roll_reason import RollReason
 from kafkaviz.simulate.writer.writer import UnifiedLog
 
 START_MS = 1_700_000_000_000
@@ -87,18 +88,20 @@ def test_a_segment_ends_with_its_roll():
     history = written(LogConfig(segment_bytes=1000), stream([100] * 25))
     assert [segment_history.base_offset for segment_history in history.segments] == [0, 10, 20]
     first, _, last = history.segments
-    assert first.reason == RollReason(Cause.SIZE, 1000, 1000, 100) and (
+    assert first.reason == RollReason(RollCause.SIZE, 1000, 1000, 100) and (
         first.opened_ms,
         first.ended_ms,
     ) == (START_MS, START_MS + 100)
     assert last.is_active and last.reason is None and not first.is_active
-    assert history.rolls() == {Cause.SIZE: 2} and history.bytes_per_s == pytest.approx(2500 / 0.24)
+    assert history.rolls() == {RollCause.SIZE: 2} and history.bytes_per_s == pytest.approx(
+        2500 / 0.24
+    )
 
 
 def test_without_timestamps_the_clock_counts():
     """Time goes by although no batch says so."""
     history = written(LogConfig(segment_ms=95), stream([100] * 30, timestamps=-1))
-    assert history.rolls() == {Cause.TIME: 2} and history.segments[0].fills[
+    assert history.rolls() == {RollCause.TIME: 2} and history.segments[0].fills[
         "waited_ms"
     ].tolist() == list(range(0, 100, 10))
 
@@ -132,7 +135,7 @@ def on_disk(broker_path, directory: str) -> roll_history.RollHistory:
 def test_a_time_index_that_is_full(clean):
     """28 rolls at 24 entries, 49 batches a segment, no .log read."""
     history = on_disk(clean, "tiny-index-0")
-    assert history.rolls() == {Cause.TIME_INDEX_FULL: 28} and not history.inferred_limits
+    assert history.rolls() == {RollCause.TIME_INDEX_FULL: 28} and not history.inferred_limits
     assert {str(segment_history.reason.numbers()) for segment_history in history.segments[:-1]} == {
         "24 of 24 usable slots"
     }

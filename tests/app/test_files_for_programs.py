@@ -19,8 +19,9 @@ from kafkaviz.figures.page_cache import fault_bars
 from kafkaviz.figures.page_cache.fault_bars import TurnoverFaults
 from kafkaviz.figures.text import roll_text
 from kafkaviz.figures.tuning import before_after
+from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.config import LogConfig
-from kafkaviz.simulate.writer.roll_reason import Cause, RollReason
+from kafkaviz.simulate.writer.roll_reason import RollReason
 from tests.support.tuning import NEW, compared, measured
 
 LANES = tuple(
@@ -28,7 +29,7 @@ LANES = tuple(
         1000, 0, 61_000, 500, 1, 1, reason, is_active, np.zeros(1, roll_history.FILL)
     )
     for reason, is_active in (
-        (RollReason(Cause.TIME, 60_006, 60_000, 9), False),
+        (RollReason(RollCause.TIME, 60_006, 60_000, 9), False),
         (None, False),
         (None, True),
     )

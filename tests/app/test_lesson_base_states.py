@@ -49,7 +49,7 @@ def context():
 
 def test_a_stepper_begins_before_its_first_probe(context):
     """One step, five slots, no probe and no result."""
-    message = stepper.base_message(stepper.view(context), context, "key")
+    message = stepper.base_payload(stepper.view(context), context, "key")
     assert [step["probes"] for step in message["steps"]] == [0]
     assert [step["over"] for step in message["steps"]] == [False]
     assert len(message["searches"][0]["cells"]) == 5

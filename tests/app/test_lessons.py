@@ -284,7 +284,7 @@ ANSWERS = {  # as a person works them out
     ("last-offset", 3): (838,), ("last-offset", 4): (199,), ("binary-search", 1): (1,),
     ("binary-search", 2): (0,), ("binary-search", 3): (6, 14, 22, 26, 31), ("warm-section", 3):
     (15,), ("warm-section", 4): (0,), ("time", 2): ("no",), ("time", 3): (23,), ("rolls", 1):
-    ("time-index",), ("rolls", 3): (10485756,), ("after-a-crash", 5): (980,),
+    ("time-index-full",), ("rolls", 3): (10485756,), ("after-a-crash", 5): (980,),
 }  # fmt: skip
 
 

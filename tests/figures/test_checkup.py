@@ -333,7 +333,7 @@ def test_the_message_is_plain_values():
         read_bytes=lambda *_: b"\x01\x02",
         logs=3,
     )
-    sent = json.loads(json.dumps(checkup.message(view, "k")))
+    sent = json.loads(json.dumps(checkup.browser_payload(view, "k")))
     assert sent["key"] == "k" and sent["items"][0]["members"][0]["dump"]["digits"] == "0102"
     assert sent["counts"] == {"error": 1, "warning": 0, "info": 0}
 

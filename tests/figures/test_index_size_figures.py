@@ -9,7 +9,7 @@ from kafkaviz.analysis.tuning import index_size, segment_rounds
 from kafkaviz.analysis.tuning.index_size import IndexSizeOutcome
 from kafkaviz.analysis.tuning.source import open_source
 from kafkaviz.figures.tuning import index_size_curve, index_size_map
-from kafkaviz.simulate.writer.roll_reason import Cause
+from kafkaviz.roll_cause import RollCause
 from tests.support.tuning import NEW
 
 MODES = ("light", "dark")
@@ -67,7 +67,10 @@ def test_the_curve_says_what_the_default_would_do(outcomes):
     assert (view.sizes[view.today], view.considered) == (TODAY, None)
     assert view.probes[view.today] == pytest.approx(5.6667, abs=1e-4)
     assert (view.pages[view.today], view.cold_reads[view.today]) == (1.0, 1.0)
-    assert (view.log_bytes[view.today], view.causes[view.today]) == (5831, Cause.TIME_INDEX_FULL)
+    assert (view.log_bytes[view.today], view.causes[view.today]) == (
+        5831,
+        RollCause.TIME_INDEX_FULL,
+    )
     assert view.least_safe == 4 << 20
 
 

@@ -14,10 +14,11 @@ from kafkaviz.figures.rolls import growth as growth_figure
 from kafkaviz.figures.rolls import roll_summary, roll_timeline
 from kafkaviz.figures.text import roll_text
 from kafkaviz.figures.tuning import limit_curves
+from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.append_batches import INCOMING
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.lessons import growth
-from kafkaviz.simulate.writer.roll_reason import Cause, RollReason
+from kafkaviz.simulate.writer.roll_reason import RollReason
 from kafkaviz.simulate.writer.writer import UnifiedLog
 
 MODES = ("light", "dark")
@@ -192,26 +193,31 @@ def test_nothing_to_draw():
 @pytest.mark.parametrize(
     ("reason", "cause", "because", "ink"),
     [
-        (RollReason(Cause.TIME, 60_006, 60_000, 9), "time", f"60{T}006 ms > 60{T}000 ms", "ink"),
         (
-            RollReason(Cause.TIME_INDEX_FULL, 24, 24, 9),
+            RollReason(RollCause.TIME, 60_006, 60_000, 9),
+            "time",
+            f"60{T}006 ms > 60{T}000 ms",
+            "ink",
+        ),
+        (
+            RollReason(RollCause.TIME_INDEX_FULL, 24, 24, 9),
             "time index",
             "24 of 24 usable slots",
             "time_text",
         ),
         (
-            RollReason(Cause.OFFSET_INDEX_FULL, 37, 37, 9),
+            RollReason(RollCause.OFFSET_INDEX_FULL, 37, 37, 9),
             "offset index",
             "37 of 37 slots",
             "offset_text",
         ),
         (
-            RollReason(Cause.SIZE, 500, 1000, 9),
+            RollReason(RollCause.SIZE, 500, 1000, 9),
             "size",
             "500 + 9, under other settings than today's",
             "log_text",
         ),
-        (RollReason(Cause.OFFSET_OVERFLOW, 2**31, 2**31 - 1, 9), "offset range", None, "ink"),
+        (RollReason(RollCause.OFFSET_OVERFLOW, 2**31, 2**31 - 1, 9), "offset range", None, "ink"),
         (None, "not seen", None, "ink_3"),
     ],
 )
@@ -383,7 +389,7 @@ def test_the_message_counts_what_it_shows():
     card.
     """
     for story in (growth.first_segments(), growth.full_time_index()):
-        message = growth_figure.message(growth_figure.view(story, "a"))
+        message = growth_figure.browser_payload(growth_figure.view(story, "a"))
         for step in message["steps"]:
             segment = message["segments"][step["of"]]
             assert (

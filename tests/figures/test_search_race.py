@@ -126,7 +126,7 @@ def test_times_have_three_digits(time_us, text):
 
 def test_the_message_is_plain_values():
     """Everything at once, which the browser takes as JSON."""
-    message = json.loads(json.dumps(search_race.message(TAIL, "key")))
+    message = json.loads(json.dumps(search_race.browser_payload(TAIL, "key")))
     assert [storage["name"] for storage in message["storages"]] == [
         "nvme",
         "ssd",

@@ -46,7 +46,7 @@ def test_the_message_holds_the_view():
     view = ruler.view(
         segment_anatomy, selection.select_offset(segment_anatomy, str(2**60 + 7)), "Age"
     )
-    message = ruler.message(view, "a segment", {"tp": "orders-0"})
+    message = ruler.browser_payload(view, "a segment", {"tp": "orders-0"})
     words, tables, overview = unpacked(message)
     assert int.from_bytes(message[:8], "little") % 8 == 0
     assert (words["key"], words["address"], words["base"], words["title"]) == (
@@ -74,7 +74,7 @@ def test_a_message_of_few_batches_has_no_overview():
     view = ruler.view(
         arrays.anatomy(arrays.batches([100, 100]), None, None, tail=("torn", 45)), Selection("", 0)
     )
-    words, tables, overview = unpacked(ruler.message(view, "", {}))
+    words, tables, overview = unpacked(ruler.browser_payload(view, "", {}))
     assert (tables["entry"]["key"], tables["time"]["offset"], len(overview)) == ([], [], 0)
     assert words["tail"] == {"kind": "torn", "size": 45} and (words["end"], words["size"]) == (
         200,

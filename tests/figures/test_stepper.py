@@ -181,7 +181,7 @@ def test_a_full_index_takes_few_bytes():
     """Nothing is sent of slots that no probe reads."""
     context = looked_up(practice.full(), 1_234_567)
     view = stepper.view(context)
-    sent = stepper.message(view, context, "key")
+    sent = stepper.browser_payload(view, context, "key")
     assert len(view.steps) == 27 and view.searches[0].cells is None
     assert stepper.size_bytes(sent) < 30_000
     assert view.steps[-2].text == (
@@ -270,7 +270,7 @@ def test_typed_keys_have_no_log():
     assert [phase for phase, _ in steps] == ["offset"] * 4 and steps[-1][
         1
     ] == "Slot 2 is the last entry not above 23."
-    assert stepper.message(stepper.view(context), context, "key")["scans"] == []
+    assert stepper.browser_payload(stepper.view(context), context, "key")["scans"] == []
 
 
 def test_a_long_scan_is_shortened():
@@ -354,7 +354,7 @@ def test_figures_name_the_segment_that_is_searched(damaged):
         lambda base_offset: partition.segment(base_offset).batches(),
         lambda base_offset, position: [],
     )
-    sent = stepper.message(stepper.view(context), context, "key")
+    sent = stepper.browser_payload(stepper.view(context), context, "key")
     hint = (
         "Segment 00000000000000000858. The whole index fits in the warm section (up to 1\u202f025 "
         "entries)."
@@ -364,7 +364,7 @@ def test_figures_name_the_segment_that_is_searched(damaged):
         "Segment 00000000000000000858"
     ]
     alone = looked_up(practice.five(), 23)
-    sent = stepper.message(stepper.view(alone), alone, "key")
+    sent = stepper.browser_payload(stepper.view(alone), alone, "key")
     assert not any(
         part["hint"].startswith("Segment") for part in (*sent["searches"], *sent["scans"])
     )
@@ -388,7 +388,7 @@ def test_every_sentence_in_chinese(make_log, version, monkeypatch):
         with monkeypatch.context() as speaking:
             speaking.setattr(messages, "_language_sources", [lambda: "zh"])
             chinese = stepper.view(context)
-            sent = stepper.message(chinese, context, "key")
+            sent = stepper.browser_payload(chinese, context, "key")
         assert [(step.phase, step.line) for step in chinese.steps] == [
             (step.phase, step.line) for step in english.steps
         ]

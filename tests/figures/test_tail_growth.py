@@ -73,7 +73,7 @@ def test_the_sizes_as_a_table():
 
 def test_the_message_is_plain_values():
     """All sizes at once, which the browser takes as JSON."""
-    message = json.loads(json.dumps(tail_growth.message(VIEW)))
+    message = json.loads(json.dumps(tail_growth.browser_payload(VIEW)))
     assert (message["first"], len(message["sizes"])) == (14, 16)
     assert message["sizes"][13]["lanes"][0]["waits"][0] == {
         "page": 7,

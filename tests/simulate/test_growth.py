@@ -2,10 +2,10 @@
 
 import pytest
 
+from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.lessons import growth
 from kafkaviz.simulate.lessons.growth import Append, StepKind, Truncate
-from kafkaviz.simulate.writer.roll_reason import Cause
 from kafkaviz.simulate.writer.writer import CannotLoad
 
 
@@ -79,7 +79,7 @@ def test_a_roll_by_size_cuts_both_files():
     log_growth = growth.first_segments()
     (roll,), (trim,) = of_kind(log_growth, StepKind.ROLL), of_kind(log_growth, StepKind.TRIM)
     assert (
-        roll.reason.cause == Cause.SIZE
+        roll.reason.cause == RollCause.SIZE
         and str(roll.reason.numbers()) == "24\u202f000 + 1\u202f000 > 24\u202f000 B"
     )
     assert roll.has_time_entry and not roll.has_offset_entry
@@ -94,7 +94,7 @@ def test_a_published_example():
     log_growth = growth.full_time_index()
     (roll,), (trim,) = of_kind(log_growth, StepKind.ROLL), of_kind(log_growth, StepKind.TRIM)
     assert (
-        roll.reason.cause == Cause.TIME_INDEX_FULL
+        roll.reason.cause == RollCause.TIME_INDEX_FULL
         and roll.before.time_entries == roll.before.offset_entries == 24
     )
     assert (trim.after.index_bytes, trim.after.timeindex_bytes) == (192, 288)

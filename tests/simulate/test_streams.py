@@ -17,6 +17,7 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.format import batch, batch_records, control, record
 from kafkaviz.format.batch import BATCH, CRC_START, HEADER, HEADER_BYTES
 from kafkaviz.format.batch_records import BatchRecord
+from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.append_batches import ABORT, COMMIT, INCOMING, NO_MARKER
 from kafkaviz.simulate.config import LogConfig, log_config, release_behaviour
 from kafkaviz.simulate.producers import generator, streams
@@ -30,7 +31,6 @@ from kafkaviz.simulate.producers.traffic import (
     TransactionTraffic,
 )
 from kafkaviz.simulate.producers.workload import PRESETS, Workload, preset
-from kafkaviz.simulate.writer.roll_reason import Cause
 from kafkaviz.simulate.writer.writer import UnifiedLog
 from tests.simulate.workload_strategies import WORKLOADS
 
@@ -560,19 +560,19 @@ def test_a_release_that_knows_no_such_batch_is_reported(behaviour, name, words):
 # ---- the presets
 
 ROLLS = {
-    "heartbeat": {Cause.TIME: 4},
-    "orders": {Cause.SIZE: 7},
-    "clickstream": {Cause.SIZE: 6},
-    "iot": {Cause.TIME_INDEX_FULL: 4, Cause.OFFSET_INDEX_FULL: 6},
-    "backfill": {Cause.TIME: 24},
-    "bad-clock": {Cause.TIME: 8},
-    "late-phones": {Cause.SIZE: 3},
-    "append-time": {Cause.TIME: 5},
-    "no-timestamps": {Cause.TIME: 5},
-    "follower": {Cause.SIZE: 2},
-    "strimzi": {Cause.TIME_INDEX_FULL: 4},
-    "day": {Cause.SIZE: 5, Cause.TIME: 3, Cause.TIME_INDEX_FULL: 8},
-    "steady": {Cause.SIZE: 14},
+    "heartbeat": {RollCause.TIME: 4},
+    "orders": {RollCause.SIZE: 7},
+    "clickstream": {RollCause.SIZE: 6},
+    "iot": {RollCause.TIME_INDEX_FULL: 4, RollCause.OFFSET_INDEX_FULL: 6},
+    "backfill": {RollCause.TIME: 24},
+    "bad-clock": {RollCause.TIME: 8},
+    "late-phones": {RollCause.SIZE: 3},
+    "append-time": {RollCause.TIME: 5},
+    "no-timestamps": {RollCause.TIME: 5},
+    "follower": {RollCause.SIZE: 2},
+    "strimzi": {RollCause.TIME_INDEX_FULL: 4},
+    "day": {RollCause.SIZE: 5, RollCause.TIME: 3, RollCause.TIME_INDEX_FULL: 8},
+    "steady": {RollCause.SIZE: 14},
 }
 
 

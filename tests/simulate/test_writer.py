@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from kafkaviz import versions
 from kafkaviz.format import offset_index, time_index
+from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.append_batches import INCOMING
 from kafkaviz.simulate.config import LogConfig, log_config, release_behaviour
 from kafkaviz.simulate.log_bytes import MemoryLogs
-from kafkaviz.simulate.writer.roll_reason import Cause
 from kafkaviz.simulate.writer.writer import CannotLoad, UnifiedLog
 from tests.simulate.replay_vectors import Replay, histories, incoming
 
@@ -161,7 +161,7 @@ def test_strimzis_example_comes_out():
         first.roll_reason.limit,
     ) == (
         49,
-        Cause.TIME_INDEX_FULL,
+        RollCause.TIME_INDEX_FULL,
         24,
         24,
     )
@@ -206,7 +206,9 @@ def test_a_time_index_of_one_slot_rolls_at_every_append(most):
     log = UnifiedLog(LogConfig(segment_index_bytes=most), now_ms=0)
     log.append(batches([100] * 5))
     assert [segment.base_offset for segment in log.segments] == [0, 1, 2, 3, 4]
-    assert {segment.roll_reason.cause for segment in log.segments[:-1]} == {Cause.TIME_INDEX_FULL}
+    assert {segment.roll_reason.cause for segment in log.segments[:-1]} == {
+        RollCause.TIME_INDEX_FULL
+    }
 
 
 # ---- the compiled loop beside the rules in plain words

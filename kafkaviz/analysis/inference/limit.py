@@ -10,11 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from kafkaviz.analysis.inference.roll import REASONS, SegmentFacts
+from kafkaviz.analysis.inference.roll import SegmentFacts
 from kafkaviz.config_def import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 from kafkaviz.format import offset_index, time_index
+from kafkaviz.roll_cause import RollCause
 
-SIZE, TIME, OFFSET_INDEX, TIME_INDEX, _ = REASONS
+SIZE, TIME, OFFSET_INDEX, TIME_INDEX, _ = RollCause
 SETTING = {
     SIZE: "segment.bytes",
     TIME: "segment.ms",
@@ -37,7 +38,7 @@ class InferredLimit:
 
 
 def inferred_limits(
-    segments: Sequence[SegmentFacts], reasons: Sequence[str | None]
+    segments: Sequence[SegmentFacts], reasons: Sequence[RollCause | None]
 ) -> Mapping[str, InferredLimit]:
     """By the setting's name, for each cause that some roll has.
 

@@ -8,15 +8,21 @@ between 1 048 043 and 1 049 242, both rolls fit.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import cast
 
-from kafkaviz.config_def import DAY_MS
+from kafkaviz import versions
+from kafkaviz.config_def import setting
+from kafkaviz.format import offset_index, time_index
 from kafkaviz.format.offset_index import MAX_RELATIVE_OFFSET
+from kafkaviz.roll_cause import RollCause
 
-DEFAULT_SEGMENT_BYTES, DEFAULT_SEGMENT_MS = 1 << 30, 7 * DAY_MS
-OFFSET_ENTRY_BYTES, TIME_ENTRY_BYTES = 8, 12
+OFFSET_ENTRY_BYTES, TIME_ENTRY_BYTES = offset_index.ENTRY.itemsize, time_index.ENTRY.itemsize
+DEFAULT_SEGMENT_BYTES, DEFAULT_SEGMENT_MS = (
+    cast("int", setting(name).default(versions.NEWEST_RELEASE))
+    for name in ("segment.bytes", "segment.ms")
+)
 LEAST_FULL = 3  # fewer entries are alike by chance
-# in LogSegment.shouldRoll's order
-REASONS = ("size", "time", "offset-index-full", "time-index-full", "offset-overflow")
+CAUSES = tuple(RollCause)
 
 
 @dataclass(frozen=True)
@@ -34,10 +40,10 @@ class SegmentFacts:
 
 
 @dataclass(frozen=True)
-class _RollCause:
+class _FittingCause:
     """One setting that fits: the rolls it explains, and the values it may have had."""
 
-    reason: str
+    reason: RollCause
     rolls: frozenset[int]
     low: int
     high: int
@@ -47,11 +53,11 @@ class _RollCause:
         return (
             len(self.rolls),
             _likeliness(self.reason, self.low, self.high),
-            -REASONS.index(self.reason),
+            -CAUSES.index(self.reason),
         )
 
 
-def roll_reasons(segments: Sequence[SegmentFacts]) -> list[str | None]:
+def roll_reasons(segments: Sequence[SegmentFacts]) -> list[RollCause | None]:
     """One reason a segment, in order.
 
     Args:
@@ -63,22 +69,22 @@ def roll_reasons(segments: Sequence[SegmentFacts]) -> list[str | None]:
     rolls = range(len(segments) - 1)
     causes = sorted(
         filter(None, (_size_cause(segments), _time_cause(segments), *_index_causes(segments))),
-        key=_RollCause.strength,
+        key=_FittingCause.strength,
         reverse=True,
     )
-    reasons: list[str | None] = [None] * len(segments)
+    reasons: list[RollCause | None] = [None] * len(segments)
     for roll in rolls:
         if (
             segments[roll + 1].first_batch_last_offset - segments[roll].base_offset
             > MAX_RELATIVE_OFFSET
         ):
-            reasons[roll] = "offset-overflow"
+            reasons[roll] = RollCause.OFFSET_OVERFLOW
         elif segments[roll + 1].log_bytes:
             reasons[roll] = next((cause.reason for cause in causes if roll in cause.rolls), None)
     return reasons
 
 
-def _size_cause(segments: Sequence[SegmentFacts]) -> _RollCause | None:
+def _size_cause(segments: Sequence[SegmentFacts]) -> _FittingCause | None:
     """segment.bytes: no segment is larger, and the next batch would have made this one so."""
     largest = max((segment.log_bytes for segment in segments), default=0)
     reached_bytes = {
@@ -88,11 +94,13 @@ def _size_cause(segments: Sequence[SegmentFacts]) -> _RollCause | None:
     }
     fitting = {roll: high for roll, high in reached_bytes.items() if high >= largest}
     return (
-        _RollCause("size", frozenset(fitting), largest, min(fitting.values())) if fitting else None
+        _FittingCause(RollCause.SIZE, frozenset(fitting), largest, min(fitting.values()))
+        if fitting
+        else None
     )
 
 
-def _time_cause(segments: Sequence[SegmentFacts]) -> _RollCause | None:
+def _time_cause(segments: Sequence[SegmentFacts]) -> _FittingCause | None:
     """segment.ms, as the rolls bound it.
 
     No batch came later after its segment's first one, and the next one would have.
@@ -112,13 +120,13 @@ def _time_cause(segments: Sequence[SegmentFacts]) -> _RollCause | None:
     }
     fitting = {roll: high for roll, high in waited_ms.items() if high > max(longest_ms, 0)}
     return (
-        _RollCause("time", frozenset(fitting), longest_ms, min(fitting.values()) - 1)
+        _FittingCause(RollCause.TIME, frozenset(fitting), longest_ms, min(fitting.values()) - 1)
         if fitting
         else None
     )
 
 
-def _index_causes(segments: Sequence[SegmentFacts]) -> list[_RollCause]:
+def _index_causes(segments: Sequence[SegmentFacts]) -> list[_FittingCause]:
     """segment.index.bytes.
 
     Every segment that rolled by it has the same number of entries, and none has more.
@@ -146,8 +154,8 @@ def _index_causes(segments: Sequence[SegmentFacts]) -> list[_RollCause]:
         and most_time_entries <= most_offset_entries * OFFSET_ENTRY_BYTES // TIME_ENTRY_BYTES - 1
     ):
         causes.append(
-            _RollCause(
-                "offset-index-full",
+            _FittingCause(
+                RollCause.OFFSET_INDEX_FULL,
                 by_offset,
                 most_offset_entries * OFFSET_ENTRY_BYTES,
                 (most_offset_entries + 1) * OFFSET_ENTRY_BYTES - 1,
@@ -155,8 +163,8 @@ def _index_causes(segments: Sequence[SegmentFacts]) -> list[_RollCause]:
         )
     if len(by_time) > 1 and most_time_entries >= LEAST_FULL:
         causes.append(
-            _RollCause(
-                "time-index-full",
+            _FittingCause(
+                RollCause.TIME_INDEX_FULL,
                 by_time,
                 most_time_entries * TIME_ENTRY_BYTES,
                 (most_time_entries + 2) * TIME_ENTRY_BYTES - 1,
@@ -179,11 +187,15 @@ def _has_timestamp(segment: SegmentFacts) -> bool:
     return segment.first_batch_max_timestamp_ms >= 0
 
 
-def _likeliness(reason: str, low: int, high: int) -> int:
+def _likeliness(reason: RollCause, low: int, high: int) -> int:
     """3: the default fits; 2: a power of two, or a whole hour; 1: a round number; 0: none does."""
     default, round_values, round_steps = {
-        "size": (DEFAULT_SEGMENT_BYTES, [1 << power for power in range(14, 31)], [1024, 1000]),
-        "time": (
+        RollCause.SIZE: (
+            DEFAULT_SEGMENT_BYTES,
+            [1 << power for power in range(14, 31)],
+            [1024, 1000],
+        ),
+        RollCause.TIME: (
             DEFAULT_SEGMENT_MS,
             [3_600_000 * hours for hours in (1, 6, 12, 24, 48)],
             [60_000, 10_000],

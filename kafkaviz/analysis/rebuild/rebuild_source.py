@@ -21,6 +21,7 @@ from kafkaviz.log.metadata_log import MetadataImage
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.settings import Settings, SettingValue, open_settings
 from kafkaviz.messages import message, verbatim
+from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.config import IndexConfig, release_behaviour
 from kafkaviz.simulate.startup.index_rebuild import RebuildRefusal, RebuiltSegment, rebuild
 from kafkaviz.simulate.stored_log import StoredLog
@@ -62,7 +63,7 @@ class RebuildSource:
                 refusal.file, verbatim(str(refusal.exception)), refusal.consequence
             ) from None
 
-    def roll_reasons(self, rebuilt_segments: Sequence[RebuiltSegment]) -> list[str | None]:
+    def roll_reasons(self, rebuilt_segments: Sequence[RebuiltSegment]) -> list[RollCause | None]:
         """Why each rebuilt segment was rolled, as inference.roll.roll_reasons words it.
 
         Returns:

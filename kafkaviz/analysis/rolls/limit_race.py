@@ -17,9 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from kafkaviz.format.offset_index import MAX_RELATIVE_OFFSET
+from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.lessons.index_keys import entry_rows
-from kafkaviz.simulate.writer.roll_reason import Cause
 
 
 @dataclass(frozen=True)
@@ -37,17 +37,17 @@ class LimitRace:
 
     at_ms: np.ndarray
     log_bytes: np.ndarray
-    amounts: Mapping[Cause, np.ndarray]
-    limits: Mapping[Cause, int]
-    reached: Mapping[Cause, int | None]
-    cause: Cause | None
+    amounts: Mapping[RollCause, np.ndarray]
+    limits: Mapping[RollCause, int]
+    reached: Mapping[RollCause, int | None]
+    cause: RollCause | None
 
     @property
     def roll(self) -> int | None:
         """The number of the append that starts the next segment."""
         return None if self.cause is None else self.reached[self.cause]
 
-    def shares(self, cause: Cause) -> np.ndarray:
+    def shares(self, cause: RollCause) -> np.ndarray:
         """How much of a limit was used up at each append: 1 is the limit."""
         limit = self.limits[cause]
         amounts = np.maximum(self.amounts[cause], 0)
@@ -65,19 +65,19 @@ def race(rows: np.ndarray, config: LogConfig) -> LimitRace:
     sizes = rows["size_bytes"]
     log_bytes = np.cumsum(sizes) - sizes
     amounts = {
-        Cause.SIZE: log_bytes + sizes,
-        Cause.TIME: _waited_ms(rows),
+        RollCause.SIZE: log_bytes + sizes,
+        RollCause.TIME: _waited_ms(rows),
         **_entries(rows, config.index_interval_bytes),
-        Cause.OFFSET_OVERFLOW: rows["last_offset"] - rows["base_offset"][0],
+        RollCause.OFFSET_OVERFLOW: rows["last_offset"] - rows["base_offset"][0],
     }
     limits = {
-        Cause.SIZE: config.segment_bytes,
-        Cause.TIME: config.most_segment_ms,
-        Cause.OFFSET_INDEX_FULL: config.offset_slots,
-        Cause.TIME_INDEX_FULL: config.usable_time_slots,
-        Cause.OFFSET_OVERFLOW: MAX_RELATIVE_OFFSET,
+        RollCause.SIZE: config.segment_bytes,
+        RollCause.TIME: config.most_segment_ms,
+        RollCause.OFFSET_INDEX_FULL: config.offset_slots,
+        RollCause.TIME_INDEX_FULL: config.usable_time_slots,
+        RollCause.OFFSET_OVERFLOW: MAX_RELATIVE_OFFSET,
     }
-    reached = {cause: _first_append(cause, amounts[cause], limits[cause]) for cause in Cause}
+    reached = {cause: _first_append(cause, amounts[cause], limits[cause]) for cause in RollCause}
     ends = [(append, cause) for cause, append in reached.items() if append is not None]
     return LimitRace(
         rows["now_ms"] - rows["now_ms"][0],
@@ -95,7 +95,7 @@ def _waited_ms(rows: np.ndarray) -> np.ndarray:
     return rows[column] - rows[column][0]
 
 
-def _entries(rows: np.ndarray, interval_bytes: int) -> dict[Cause, np.ndarray]:
+def _entries(rows: np.ndarray, interval_bytes: int) -> dict[RollCause, np.ndarray]:
     """How many entries each index has before each append.
 
     The time index gets one beside an offset entry if the largest timestamp so far has grown.
@@ -105,14 +105,14 @@ def _entries(rows: np.ndarray, interval_bytes: int) -> dict[Cause, np.ndarray]:
     has_grown = np.diff(newest_ms, prepend=-1) > 0
     appends = np.arange(len(rows))
     return {
-        Cause.OFFSET_INDEX_FULL: np.searchsorted(points, appends),
-        Cause.TIME_INDEX_FULL: np.searchsorted(points[has_grown], appends),
+        RollCause.OFFSET_INDEX_FULL: np.searchsorted(points, appends),
+        RollCause.TIME_INDEX_FULL: np.searchsorted(points[has_grown], appends),
     }
 
 
-def _first_append(cause: Cause, amounts: np.ndarray, limit: int) -> int | None:
+def _first_append(cause: RollCause, amounts: np.ndarray, limit: int) -> int | None:
     """The first that a limit keeps out; an index is full at its limit, the rest beyond it."""
-    is_index = cause in (Cause.OFFSET_INDEX_FULL, Cause.TIME_INDEX_FULL)
+    is_index = cause in (RollCause.OFFSET_INDEX_FULL, RollCause.TIME_INDEX_FULL)
     beyond = amounts >= limit if is_index else amounts > limit
     append = int(beyond.argmax())
     return append if beyond[append] else None

@@ -23,11 +23,11 @@ from math import ceil
 
 import numpy as np
 
-from kafkaviz.analysis.inference.roll import REASONS
 from kafkaviz.format import offset_index, time_index
+from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.config import IndexConfig, LogConfig
 
-SIZE, TIME, OFFSET_INDEX, TIME_INDEX, OFFSET_RANGE = REASONS
+CAUSES = SIZE, TIME, OFFSET_INDEX, TIME_INDEX, OFFSET_RANGE = tuple(RollCause)
 # what ends a segment of a log as it is written; no offsets are skipped there
 ENDS = SIZE, TIME, OFFSET_INDEX, TIME_INDEX
 MOST_SEGMENT_BYTES = 2**31 - 1  # segment.bytes is an int
@@ -168,7 +168,7 @@ def first_limit(times: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray
 
     Limits have their numbers in Kafka's order.
     """
-    roll_times_s = np.vstack([np.atleast_1d(times[cause]) for cause in REASONS])
+    roll_times_s = np.vstack([np.atleast_1d(times[cause]) for cause in CAUSES])
     first = roll_times_s.argmin(axis=0)
     return first, roll_times_s[first, np.arange(roll_times_s.shape[1])]
 
@@ -199,7 +199,7 @@ def speed_ranges(
             )
             causes.append(limit_after)
     return tuple(
-        SpeedRange(REASONS[cause], first, last)
+        SpeedRange(CAUSES[cause], first, last)
         for cause, first, last in zip(causes, edges, [*edges[1:], float(speeds[-1])], strict=True)
     )
 

@@ -23,9 +23,10 @@ from kafkaviz.analysis.rolls.roll_inference import segment_facts
 from kafkaviz.binary.layouts import field_names
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
+from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.append_batches import INCOMING
 from kafkaviz.simulate.config import LogConfig
-from kafkaviz.simulate.writer.roll_reason import Cause, RollReason
+from kafkaviz.simulate.writer.roll_reason import RollReason
 
 POINTS = 48  # of a segment: a line of some hundred pixels has no room for more
 FILL: np.dtype = np.dtype(
@@ -95,7 +96,7 @@ class RollHistory:
         """The mean speed; 0 where there is no span of time."""
         return 1000 * self.log_bytes / self.span_ms if self.span_ms > 0 else 0.0
 
-    def rolls(self) -> dict[Cause | None, int]:
+    def rolls(self) -> dict[RollCause | None, int]:
         """How many rolls had which cause, in Kafka's order.
 
         Returns:
@@ -106,7 +107,7 @@ class RollHistory:
             for segment in self.segments
             if not segment.is_active
         ]
-        return {cause: causes.count(cause) for cause in (*Cause, None) if cause in causes}
+        return {cause: causes.count(cause) for cause in (*RollCause, None) if cause in causes}
 
 
 # ---- of a simulated log
@@ -225,11 +226,11 @@ def history_of_partition(
 
 
 def _rolls(
-    facts: Sequence[SegmentFacts], reasons: Sequence[str | None], config: LogConfig
-) -> list[tuple[str | None, RollReason | None]]:
+    facts: Sequence[SegmentFacts], reasons: Sequence[RollCause | None], config: LogConfig
+) -> list[tuple[RollCause | None, RollReason | None]]:
     """Each roll's cause, with its numbers beside the limits."""
     return [
-        (reason, _reason(Cause(reason), fact, next_facts, config) if reason else None)
+        (reason, _reason(reason, fact, next_facts, config) if reason else None)
         for (fact, next_facts), reason in zip(pairwise(facts), reasons, strict=False)
     ]
 
@@ -259,21 +260,24 @@ def _history_on_disk(
 
 
 def _reason(
-    cause: Cause, fact: SegmentFacts, next_facts: SegmentFacts, config: LogConfig
+    cause: RollCause, fact: SegmentFacts, next_facts: SegmentFacts, config: LogConfig
 ) -> RollReason:
     """The numbers of a cause that was inferred, beside the limit that the settings give."""
     value, limit = {
-        Cause.SIZE: (fact.log_bytes, config.segment_bytes),
-        Cause.TIME: (
+        RollCause.SIZE: (fact.log_bytes, config.segment_bytes),
+        RollCause.TIME: (
             next_facts.first_batch_max_timestamp_ms - fact.first_batch_max_timestamp_ms,
             config.most_segment_ms,
         ),
-        Cause.OFFSET_INDEX_FULL: (fact.offset_entries, config.offset_slots),
-        Cause.TIME_INDEX_FULL: (
+        RollCause.OFFSET_INDEX_FULL: (fact.offset_entries, config.offset_slots),
+        RollCause.TIME_INDEX_FULL: (
             min(fact.time_entries, config.usable_time_slots),
             config.usable_time_slots,
         ),
-        Cause.OFFSET_OVERFLOW: (next_facts.first_batch_last_offset - fact.base_offset, 2**31 - 1),
+        RollCause.OFFSET_OVERFLOW: (
+            next_facts.first_batch_last_offset - fact.base_offset,
+            2**31 - 1,
+        ),
     }[cause]
     return RollReason(cause, value, limit, next_facts.first_batch_bytes)
 
@@ -283,9 +287,9 @@ def exceeds_limit(reason: RollReason) -> bool:
 
     Settings that were changed since may say otherwise.
     """
-    if reason.cause == Cause.SIZE:
+    if reason.cause == RollCause.SIZE:
         return reason.actual + reason.incoming_bytes > reason.limit
-    is_index = reason.cause in (Cause.OFFSET_INDEX_FULL, Cause.TIME_INDEX_FULL)
+    is_index = reason.cause in (RollCause.OFFSET_INDEX_FULL, RollCause.TIME_INDEX_FULL)
     return reason.actual == reason.limit if is_index else reason.actual > reason.limit
 
 

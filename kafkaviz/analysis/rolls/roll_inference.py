@@ -11,11 +11,12 @@ from kafkaviz.format import batch
 from kafkaviz.log import file
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import LogSegment
+from kafkaviz.roll_cause import RollCause
 
 NEIGHBOURS = 40  # on each side: enough to see a pattern, few enough to look at while a page waits
 
 
-def roll_reason(partition: Partition, base_offset: int) -> str | None:
+def roll_reason(partition: Partition, base_offset: int) -> RollCause | None:
     """The reason why the live segment with this base offset was rolled.
 
     Returns:

@@ -10,6 +10,7 @@ from kafkaviz.analysis.cost.cost_model import MAX_MAP_COUNT, footprint
 from kafkaviz.analysis.rolls import limits
 from kafkaviz.analysis.tuning.interval_price import IntervalPrice
 from kafkaviz.analysis.tuning.log_measurement import CurrentConfig, LogMeasurement
+from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.config import LogConfig
 
 REMOTE_INDEX_CACHE_BYTES = 1 << 30  # remote.log.index.file.cache.total.size.bytes
@@ -28,12 +29,12 @@ class SegmentLimits:
         safe_index_bytes: a quarter more, for batches that become smaller.
     """
 
-    ends_bytes: Mapping[str, float]
+    ends_bytes: Mapping[RollCause, float]
     least_index_bytes: int
     safe_index_bytes: int
 
     @property
-    def binding(self) -> str:
+    def binding(self) -> RollCause:
         """The first of them."""
         return min(self.ends_bytes, key=self.ends_bytes.__getitem__)
 

@@ -24,14 +24,15 @@ from kafkaviz.analysis.tuning.interval_price import REPLAYED_BITS, mean_touched_
 from kafkaviz.analysis.tuning.segment_rounds import LogRound, close_segments, log_rounds
 from kafkaviz.analysis.tuning.source import TuningSource
 from kafkaviz.format import offset_index
+from kafkaviz.roll_cause import RollCause
 from kafkaviz.search import slots
 from kafkaviz.search.slots import PAGE_BYTES
 from kafkaviz.simulate.config import LogConfig
-from kafkaviz.simulate.writer.roll_reason import CAUSES, Cause
+from kafkaviz.simulate.writer.roll_reason import CAUSES
 
 INDEX_SIZES = tuple(1 << power for power in range(6, 27))  # 64 B to 64 MiB
 DAY_MS, GIB = 86_400_000, 1 << 30
-INDEX_CAUSES = (Cause.OFFSET_INDEX_FULL, Cause.TIME_INDEX_FULL)
+INDEX_CAUSES = (RollCause.OFFSET_INDEX_FULL, RollCause.TIME_INDEX_FULL)
 ENTRY_BYTES = offset_index.ENTRY.itemsize
 
 
@@ -103,9 +104,9 @@ class IndexSizeOutcome:
     log_reads: float
 
     @property
-    def cause(self) -> Cause:
+    def cause(self) -> RollCause:
         """What ends most segments."""
-        return Cause(max(self.rolls, key=self.rolls.__getitem__))
+        return RollCause(max(self.rolls, key=self.rolls.__getitem__))
 
     @property
     def is_index_full(self) -> bool:

@@ -28,6 +28,7 @@ from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import LogSegment, Segment
 from kafkaviz.messages import language
+from kafkaviz.roll_cause import RollCause
 
 # a segment of 1 GiB takes 0.1 GiB in batches of 1 KB, 1.1 GiB in batches of 100 bytes
 # (docs/serve.md)
@@ -97,7 +98,7 @@ def _current_info(info: FileInfo | None, *, is_required: bool) -> FileInfo | Non
         return None
 
 
-def message(
+def browser_payload(
     anatomy: Anatomy,
     selection: Selection,
     shade: str,
@@ -108,7 +109,7 @@ def message(
 
     It is put together once for as long as the same is asked for.
     """
-    return _message(
+    return _browser_payload(
         anatomy,
         language(),
         selection=selection,
@@ -119,7 +120,7 @@ def message(
 
 
 @st.cache_data(max_entries=16, show_spinner=False, hash_funcs=HASH_FUNCS)
-def _message(
+def _browser_payload(
     anatomy: Anatomy,
     language_code: str,
     *,
@@ -129,7 +130,7 @@ def _message(
     address: str,
 ) -> bytes:
     ruler_view = segment_ruler.view(anatomy, selection, shade, centre_row)
-    return segment_ruler.message(ruler_view, key(anatomy.segment), json.loads(address))
+    return segment_ruler.browser_payload(ruler_view, key(anatomy.segment), json.loads(address))
 
 
 def facts(snapshot: BrokerSnapshot, partition: Partition, anatomy: Anatomy) -> FactGroups:
@@ -171,7 +172,9 @@ def _plan(snapshot: BrokerSnapshot) -> CheckPlan:
     return plan_check(snapshot.broker)
 
 
-def roll_reason(snapshot: BrokerSnapshot, partition: Partition, segment: Segment) -> str | None:
+def roll_reason(
+    snapshot: BrokerSnapshot, partition: Partition, segment: Segment
+) -> RollCause | None:
     """Why the segment was rolled, inferred from its neighbours.
 
     Returns:
@@ -185,6 +188,6 @@ def roll_reason(snapshot: BrokerSnapshot, partition: Partition, segment: Segment
 
 
 @st.cache_data(max_entries=256, show_spinner=False, hash_funcs=HASH_FUNCS)
-def _roll_reason(snapshot: BrokerSnapshot, directory: bytes, base_offset: int) -> str | None:
+def _roll_reason(snapshot: BrokerSnapshot, directory: bytes, base_offset: int) -> RollCause | None:
     partition = snapshot.broker.partition(os.fsdecode(directory))
     return roll_inference.roll_reason(partition, base_offset)

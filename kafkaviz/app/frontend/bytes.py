@@ -18,7 +18,7 @@ _bytes = register_component("bytes")
 
 
 def bytes_view(data: bytes, key: str = "bytes_view") -> None:
-    """Draws bytes (figures.segment.segment_bytes.message).
+    """Draws bytes (figures.segment.segment_bytes.browser_payload).
 
     The run of the script, or of the fragment around it, follows each wish.
     """

@@ -11,7 +11,7 @@ _findings = register_component("findings")
 
 
 def findings(data: dict[str, Any], key: str = "kv_findings") -> None:
-    """Draws what figures.health.checkup.message has packed.
+    """Draws what figures.health.checkup.browser_payload has packed.
 
     Nothing comes back, what is chosen stands in the address.
     """

@@ -10,7 +10,7 @@ _growth = register_component("growth", "steps")
 
 
 def growth(data: dict[str, Any], key: str = "growth") -> None:
-    """Draws what figures.rolls.growth.message has packed.
+    """Draws what figures.rolls.growth.browser_payload has packed.
 
     The step stands in the address as ?step=, which the component alone writes.
     """

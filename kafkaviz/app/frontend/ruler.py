@@ -17,7 +17,7 @@ _ruler = register_component("ruler")
 
 
 def ruler(data: bytes, key: str = "ruler") -> None:
-    """Draws a segment (figures.segment.segment_ruler.message).
+    """Draws a segment (figures.segment.segment_ruler.browser_payload).
 
     The run of the script, or of the fragment around it, follows each choice.
     """

@@ -8,7 +8,7 @@ _search_race = register_component("search_race", "race_lanes")
 
 
 def search_race(data: dict[str, Any], key: str = "search_race") -> None:
-    """Draws what figures.lookup.search_race.message has packed.
+    """Draws what figures.lookup.search_race.browser_payload has packed.
 
     The disk stands in the address as ?storage=, which the component alone writes.
     """

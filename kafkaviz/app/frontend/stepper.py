@@ -26,7 +26,7 @@ def stepper(
     *,
     is_compact: bool = True,
 ) -> None:
-    """Draws what figures.stepper.stepper.message has packed.
+    """Draws what figures.stepper.stepper.browser_payload has packed.
 
     Args:
         on_slot: called when a slot of the index is chosen, see `slot`; None: none can.
@@ -53,7 +53,7 @@ def slot(lookup_key: str, key: str = "stepper") -> int | None:
 
 
 def lanes(data: dict[str, Any], key: str = "lanes") -> None:
-    """Draws what figures.stepper.lanes.message has packed.
+    """Draws what figures.stepper.lanes.browser_payload has packed.
 
     Keeps in step with the stepper of the same lookup on the page.
     """

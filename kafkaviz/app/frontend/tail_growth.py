@@ -8,7 +8,7 @@ _tail_growth = register_component("tail_growth", "race_lanes")
 
 
 def tail_growth(data: dict[str, Any], key: str = "tail_growth") -> None:
-    """Draws what figures.page_cache.tail_growth.message has packed.
+    """Draws what figures.page_cache.tail_growth.browser_payload has packed.
 
     The size stands in the address as ?pages=, which the component alone writes.
     """

@@ -20,6 +20,7 @@ from kafkaviz.app.lessons.grammar import (
 )
 from kafkaviz.errors import KafkavizError
 from kafkaviz.messages import message
+from kafkaviz.roll_cause import RollCause
 
 PRACTICE = ("five", "twenty", "full")  # logs made for lessons, as on the Lookup page
 STORIES = ("first", "full-time-index")
@@ -38,7 +39,12 @@ TASKS = (
     "entries",
     "ceiling",
 )
-CAUSES = ("size", "time", "offset-index", "time-index")
+CAUSES = (
+    RollCause.SIZE,
+    RollCause.TIME,
+    RollCause.OFFSET_INDEX_FULL,
+    RollCause.TIME_INDEX_FULL,
+)
 DATA = re.compile(r"[A-Za-z0-9._-]+")
 
 

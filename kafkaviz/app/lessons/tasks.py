@@ -23,17 +23,11 @@ from kafkaviz.figures.text import roll_text
 from kafkaviz.figures.text.sentence_text import capitalize
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.messages import message, say
+from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.lessons import index_keys
-from kafkaviz.simulate.writer.roll_reason import Cause
 
 NUMBERS, CHOICE, RULE = "numbers", "choice", "rule"
 ENTRY_BYTES = {".index": offset_index.ENTRY.itemsize, ".timeindex": time_index.ENTRY.itemsize}
-CAUSE_NAMES = {
-    Cause.SIZE: "size",
-    Cause.TIME: "time",
-    Cause.OFFSET_INDEX_FULL: "offset-index",
-    Cause.TIME_INDEX_FULL: "time-index",
-}
 YES, NO = "yes", "no"
 MAX_BATCHES = 1_000_000
 WIDE_DIGITS = {0xFF10 + digit: str(digit) for digit in range(10)}
@@ -196,9 +190,7 @@ def _cause(block: LessonBlock) -> LessonTask:
     segments = roll_simulation.simulate(block).history.segments
     if block["segment"] >= len(segments) or segments[block["segment"]].reason is None:
         raise NoValue(message("lesson.rolled_segment", most=len(segments) - 2))
-    return LessonTask(
-        CHOICE, (CAUSE_NAMES.get(segments[block["segment"]].reason.cause, ""),), CAUSES
-    )
+    return LessonTask(CHOICE, (segments[block["segment"]].reason.cause,), CAUSES)
 
 
 def _entries(block: LessonBlock) -> LessonTask:
@@ -232,6 +224,4 @@ def choice_label(word: str) -> str:
     """A word of a task, yes or a cause, as its reader says it."""
     if word in (YES, NO):
         return say(f"workshop.{word}")
-    return capitalize(
-        roll_text.cause_name(next(cause for cause, short in CAUSE_NAMES.items() if short == word))
-    )
+    return capitalize(roll_text.cause_name(RollCause(word)))

@@ -622,7 +622,7 @@ def _hex_dump(finding: Finding, read_bytes: ByteReader) -> HexDump | None:
 # ---- for the browser
 
 
-def message(health_view: HealthView, key: str) -> dict:
+def browser_payload(health_view: HealthView, key: str) -> dict:
     """The view as plain values.
 
     Args:

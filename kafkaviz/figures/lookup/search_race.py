@@ -226,7 +226,7 @@ def time_text(time_us: float) -> str:
     return f"{value:.{2 if value < 9.995 else 1 if value < 99.95 else 0}f} {unit}"
 
 
-def message(race_view: SearchRaceView, key: str) -> dict:
+def browser_payload(race_view: SearchRaceView, key: str) -> dict:
     """The view as plain values.
 
     Args:

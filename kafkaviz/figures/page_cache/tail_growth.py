@@ -175,7 +175,7 @@ def rows(steps: Sequence[TailLookups]) -> list[tuple[str, ...]]:
     ]
 
 
-def message(growth_view: TailGrowthView) -> dict:
+def browser_payload(growth_view: TailGrowthView) -> dict:
     """The view as plain values."""
     names = [
         {"title": say(f"lookup_lanes.{name}"), "since": say(f"lookup_lanes.{name}_since")}

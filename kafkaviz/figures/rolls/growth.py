@@ -250,7 +250,7 @@ def _step_values(step: GrowthStep, interval_bytes: int) -> list[str]:
     ]
 
 
-def message(growth_view: GrowthView) -> dict[str, Any]:
+def browser_payload(growth_view: GrowthView) -> dict[str, Any]:
     """The view as the component takes it.
 
     Numbers that are drawn as numbers, numbers that are read as text.

@@ -15,7 +15,7 @@ from kafkaviz.figures.text import roll_text
 from kafkaviz.figures.text.join_text import join_semicolon
 from kafkaviz.figures.text.label_rows import stack_labels
 from kafkaviz.messages import say
-from kafkaviz.simulate.writer.roll_reason import Cause
+from kafkaviz.roll_cause import RollCause
 from kafkaviz.units import duration, group, share, size
 
 HEIGHT_PX, LEFT_PX, RIGHT_PX, BOTTOM_PX = 330, 52, 12, 40
@@ -36,7 +36,7 @@ class RaceLine:
         reached_ms: when this limit alone would have ended the segment, None if not in the picture.
     """
 
-    cause: Cause
+    cause: RollCause
     name: str
     limit_text: str
     roll_text: str
@@ -60,7 +60,7 @@ class LimitRaceView:
     question: str
     caption: str
     lines: tuple[RaceLine, ...]
-    cause: Cause
+    cause: RollCause
     roll_ms: int
     early_ms: int
     end_ms: float
@@ -86,7 +86,8 @@ def view(limit_race: LimitRace, base_offset: int, workload_title: str) -> LimitR
     early_ms = 10 ** max(0, len(str(roll_ms)) - 2)
     early = int(np.searchsorted(limit_race.at_ms, early_ms))
     lines = tuple(
-        _line(limit_race, limit, (early, roll), reached_ms.get(limit), end_ms) for limit in Cause
+        _line(limit_race, limit, (early, roll), reached_ms.get(limit), end_ms)
+        for limit in RollCause
     )
     return LimitRaceView(
         say(
@@ -107,7 +108,7 @@ def view(limit_race: LimitRace, base_offset: int, workload_title: str) -> LimitR
 
 def _line(
     limit_race: LimitRace,
-    cause: Cause,
+    cause: RollCause,
     appends: tuple[int, int],
     reached_ms: int | None,
     end_ms: float,
@@ -135,7 +136,7 @@ def _line(
     )
 
 
-def _amount(cause: Cause, amount: int) -> str:
+def _amount(cause: RollCause, amount: int) -> str:
     """An amount in the unit of its limit."""
     name = "index-full" if cause in roll_text.INDEXES else cause
     return say(f"limit_race.amount_{name}", amount=amount)
@@ -349,11 +350,11 @@ def _line_traces(
     return traces
 
 
-def _dash(cause: Cause) -> str:
-    return "6px,4px" if cause == Cause.TIME else "solid"
+def _dash(cause: RollCause) -> str:
+    return "6px,4px" if cause == RollCause.TIME else "solid"
 
 
-def _text_colour(cause: Cause, colours: Mapping[str, str]) -> str:
+def _text_colour(cause: RollCause, colours: Mapping[str, str]) -> str:
     name = roll_text.COLOUR_NAMES[cause]
     return colours["ink" if name == "ink" else f"{name}_text"]
 

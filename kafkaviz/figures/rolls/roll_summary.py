@@ -12,7 +12,7 @@ from kafkaviz.figures.text import roll_text
 from kafkaviz.figures.text.join_text import join_comma
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.messages import say
-from kafkaviz.simulate.writer.roll_reason import Cause
+from kafkaviz.roll_cause import RollCause
 from kafkaviz.units import MISSING, duration, group, size
 
 SAME_TEXT = "="
@@ -29,7 +29,7 @@ class RunSummary:
 
     settings: tuple[tuple[str, str], ...]
     segments: int
-    rolls: tuple[tuple[Cause, int], ...]
+    rolls: tuple[tuple[RollCause, int], ...]
     log_bytes: int
     offset_entries: int
     time_entries: int
@@ -92,7 +92,9 @@ def describe_changes(
 
 def rows(before: RunSummary, after: RunSummary) -> list[tuple[str, str, str, str]]:
     """What, before, now, and the change."""
-    causes = [cause for cause in Cause if cause in dict(before.rolls) or cause in dict(after.rolls)]
+    causes = [
+        cause for cause in RollCause if cause in dict(before.rolls) or cause in dict(after.rolls)
+    ]
     numbers: list[tuple[Any, ...]] = [
         (say("common.segments"), before.segments, after.segments, group),
         *(

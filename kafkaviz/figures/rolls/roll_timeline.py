@@ -14,6 +14,7 @@ from kafkaviz.analysis.rolls.roll_history import RollHistory, SegmentHistory, fi
 from kafkaviz.figures import theme
 from kafkaviz.figures.text import roll_text
 from kafkaviz.messages import say
+from kafkaviz.roll_cause import RollCause
 from kafkaviz.units import duration, file_stem, group, rate, share, size
 
 ROWS_A_PAGE = 14  # drawn at once
@@ -23,10 +24,10 @@ LEFT_PX, RIGHT_PX, WIDTH_PX = 78, 8, 990
 WORDS_PX = 252
 COLUMNS = ("log_bytes", "waited_ms", "offset_entries", "time_entries")
 COLUMN_BY_CAUSE = {
-    "size": "log_bytes",
-    "time": "waited_ms",
-    "offset-index-full": "offset_entries",
-    "time-index-full": "time_entries",
+    RollCause.SIZE: "log_bytes",
+    RollCause.TIME: "waited_ms",
+    RollCause.OFFSET_INDEX_FULL: "offset_entries",
+    RollCause.TIME_INDEX_FULL: "time_entries",
 }
 TICKS_MS = [1, 2, 5, 10, 20, 50, 100, 200, 500] + [
     1000 * seconds

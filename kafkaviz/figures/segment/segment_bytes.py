@@ -394,7 +394,7 @@ def _inner_pane(
     )
 
 
-def message(bytes_view: BytesView, key: str) -> bytes:
+def browser_payload(bytes_view: BytesView, key: str) -> bytes:
     """The view as one stretch of bytes.
 
     Eight with the length of the JSON, little-endian, the JSON, and the panes' bytes.

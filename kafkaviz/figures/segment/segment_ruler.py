@@ -131,7 +131,7 @@ def _lane(anatomy: Anatomy, index: Index, text: str, *, is_missing: bool) -> Ind
     )
 
 
-def message(ruler: RulerView, key: str, address: dict[str, str]) -> bytes:
+def browser_payload(ruler: RulerView, key: str, address: dict[str, str]) -> bytes:
     """The view as one stretch of bytes, which Streamlit hands to a component as it is.
 
     JSON, and the columns behind it.

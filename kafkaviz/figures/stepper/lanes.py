@@ -109,7 +109,7 @@ def _difference_text(probes: int, pages: int, sign: int) -> str:
     return join_each_and(texts)
 
 
-def message(lanes: SearchLanesView, key: str) -> dict:
+def browser_payload(lanes: SearchLanesView, key: str) -> dict:
     """The view as plain values.
 
     Args:

@@ -337,7 +337,7 @@ def view(context: LookupContext) -> StepperView:
     return StepperView(tuple(steps), searches, scans, records_view)
 
 
-def message(stepper: StepperView, context: LookupContext, key: str) -> dict:
+def browser_payload(stepper: StepperView, context: LookupContext, key: str) -> dict:
     """The view as plain values.
 
     Args:
@@ -371,9 +371,9 @@ def message(stepper: StepperView, context: LookupContext, key: str) -> dict:
     }
 
 
-def base_message(stepper: StepperView, context: LookupContext, key: str) -> dict:
+def base_payload(stepper: StepperView, context: LookupContext, key: str) -> dict:
     """The same before the first probe: one step, and nothing that any search read."""
-    payload = message(stepper, context, key)
+    payload = browser_payload(stepper, context, key)
     searches = [search | {"rows": [], "slot": -1} for search in payload["searches"]]
     return payload | {"steps": [_base_step(stepper)._asdict()], "searches": searches}
 

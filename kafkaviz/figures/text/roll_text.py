@@ -5,21 +5,21 @@ from collections.abc import Mapping
 from kafkaviz.analysis.rolls.roll_history import RollHistory, SegmentHistory, exceeds_limit
 from kafkaviz.figures.text.join_text import join_comma
 from kafkaviz.messages import render, say, say_count
-from kafkaviz.simulate.writer.roll_reason import Cause
+from kafkaviz.roll_cause import RollCause
 from kafkaviz.units import duration, group
 
 COLOUR_NAMES = {  # of marks and lines; of text it is the same name with _text, where there is one
-    Cause.SIZE: "log",
-    Cause.TIME: "ink",
-    Cause.OFFSET_INDEX_FULL: "offset",
-    Cause.TIME_INDEX_FULL: "time",
-    Cause.OFFSET_OVERFLOW: "ink",
+    RollCause.SIZE: "log",
+    RollCause.TIME: "ink",
+    RollCause.OFFSET_INDEX_FULL: "offset",
+    RollCause.TIME_INDEX_FULL: "time",
+    RollCause.OFFSET_OVERFLOW: "ink",
 }
-INDEXES = (Cause.OFFSET_INDEX_FULL, Cause.TIME_INDEX_FULL)
+INDEXES = (RollCause.OFFSET_INDEX_FULL, RollCause.TIME_INDEX_FULL)
 COLUMNS = ("base_offset", "cause", "found", "limit", "open_ms")  # of a file
 
 
-def cause_name(cause: Cause) -> str:
+def cause_name(cause: RollCause) -> str:
     """What a cause is called: size, time, offset index, time index, offset range."""
     return say(f"rolls.cause_{cause}")
 
@@ -66,7 +66,7 @@ def title(history: RollHistory) -> str:
     return say_count("rolls.rolls", total, causes=join_comma(_cause_texts(rolls)))
 
 
-def _cause_texts(rolls: Mapping[Cause | None, int]) -> list[str]:
+def _cause_texts(rolls: Mapping[RollCause | None, int]) -> list[str]:
     return [
         say_count("rolls.by_cause", count, cause=cause_name(roll_cause))
         if roll_cause

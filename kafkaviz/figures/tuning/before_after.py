@@ -13,7 +13,7 @@ from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.figures.text import roll_text
 from kafkaviz.figures.text.tuning_terms import change_text, is_same, range_text
 from kafkaviz.messages import say, say_count
-from kafkaviz.simulate.writer.roll_reason import Cause
+from kafkaviz.roll_cause import RollCause
 from kafkaviz.units import group, size
 
 BETTER, WORSE, NEUTRAL = "better", "worse", ""
@@ -225,7 +225,7 @@ def _price_row(current: IntervalPrice, considered: IntervalPrice) -> ComparisonR
 
 
 def _limit_row(current: str, considered: str) -> ComparisonRow:
-    names = [roll_text.cause_name(Cause(cause)) for cause in (current, considered)]
+    names = [roll_text.cause_name(RollCause(cause)) for cause in (current, considered)]
     kind = (
         NEUTRAL if current == considered else WORSE if considered in roll_text.INDEXES else BETTER
     )
@@ -246,7 +246,9 @@ def replay_rows(current: WhatIf, considered: WhatIf) -> list[ComparisonRow]:
 
     Segments, rolls by cause, bytes, files and maps.
     """
-    causes = [cause for cause in Cause if current.rolls.get(cause) or considered.rolls.get(cause)]
+    causes = [
+        cause for cause in RollCause if current.rolls.get(cause) or considered.rolls.get(cause)
+    ]
     settings = [
         ComparisonRow(
             setting.replace("_", "."),

@@ -16,8 +16,8 @@ from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.figures import theme
 from kafkaviz.figures.text import roll_text
 from kafkaviz.messages import say
+from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.config import IndexConfig
-from kafkaviz.simulate.writer.roll_reason import Cause
 from kafkaviz.units import MISSING, group, size
 
 HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 340, 58, 88, 12, 42
@@ -79,7 +79,7 @@ class IndexSizeCurveView:
     pages: np.ndarray
     cold_reads: np.ndarray
     log_bytes: np.ndarray
-    causes: tuple[Cause, ...]
+    causes: tuple[RollCause, ...]
     hover_texts: tuple[str, ...]
     least_safe: int | None
     today: int

@@ -14,8 +14,8 @@ from kafkaviz.analysis.rolls.limits import SPEEDS, SpeedRange, WriteLoad
 from kafkaviz.figures import theme
 from kafkaviz.figures.text import roll_text
 from kafkaviz.messages import say
+from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.config import LogConfig
-from kafkaviz.simulate.writer.roll_reason import Cause
 from kafkaviz.units import duration, rate
 
 HEIGHT, TOP, BOTTOM, LEFT, RIGHT = 330, 12, 42, 56, 104
@@ -23,7 +23,12 @@ TICKS_S = (1, 60, 3600, 86_400, 604_800, 31_536_000)
 ROUND_SPEEDS = {"10 B/s": 10, "1 kB/s": 1e3, "100 kB/s": 1e5, "10 MB/s": 1e7}
 LEAST_S, MOST_S = 1, 3.2e8
 LINE_PX = 15
-DRAWN_CAUSES = (Cause.SIZE, Cause.TIME, Cause.OFFSET_INDEX_FULL, Cause.TIME_INDEX_FULL)
+DRAWN_CAUSES = (
+    RollCause.SIZE,
+    RollCause.TIME,
+    RollCause.OFFSET_INDEX_FULL,
+    RollCause.TIME_INDEX_FULL,
+)
 
 
 @dataclass(frozen=True)
@@ -40,7 +45,7 @@ class LimitCurvesView:
     title: str
     caption: str
     speeds: np.ndarray
-    seconds: dict[Cause, np.ndarray]
+    seconds: dict[RollCause, np.ndarray]
     lowest: np.ndarray
     log_point: tuple[float, float] | None
     speed_ranges: tuple[SpeedRange, ...]
@@ -66,7 +71,7 @@ def view(config: LogConfig, load: WriteLoad, bytes_per_s: float) -> LimitCurvesV
     )
     seconds = {
         cause: times[cause]
-        for cause in (*DRAWN_CAUSES, Cause.OFFSET_OVERFLOW)
+        for cause in (*DRAWN_CAUSES, RollCause.OFFSET_OVERFLOW)
         if cause in DRAWN_CAUSES or any(speed_range.cause == cause for speed_range in speed_ranges)
     }
     return LimitCurvesView(
@@ -96,7 +101,7 @@ def before_limits(curves: LimitCurvesView) -> LimitCurvesView:
 
 def _title(speed_ranges: tuple[SpeedRange, ...]) -> str:
     """Up to 290 kB/s time decides, above it size."""
-    names = [roll_text.cause_name(Cause(speed_range.cause)) for speed_range in speed_ranges]
+    names = [roll_text.cause_name(RollCause(speed_range.cause)) for speed_range in speed_ranges]
     if len(speed_ranges) == 1:
         return say("rolls.decides", cause=names[0].capitalize())
     values = {"speed": rate(speed_ranges[1].first), "low": names[0], "high": names[1]}
@@ -195,7 +200,7 @@ def _lowest_trace(curves: LimitCurvesView, colours: dict[str, str]) -> go.Scatte
 def _curve_traces(curves: LimitCurvesView, colours: dict[str, str]) -> list[go.Scatter]:
     traces = []
     for cause, times in curves.seconds.items():
-        is_time = cause == Cause.TIME
+        is_time = cause == RollCause.TIME
         colour = colours["ink_2" if is_time else roll_text.COLOUR_NAMES[cause]]
         line = {
             "color": colour,
@@ -338,7 +343,7 @@ def _name_annotations(curves: LimitCurvesView, colours: dict[str, str]) -> list[
     ]
 
 
-def _name_colour(cause: Cause) -> str:
+def _name_colour(cause: RollCause) -> str:
     return (
         "ink_2"
         if roll_text.COLOUR_NAMES[cause] == "ink"

@@ -13,8 +13,8 @@ from kafkaviz.analysis.tuning import LogMeasurement, SegmentLimits, limits_at
 from kafkaviz.figures import theme
 from kafkaviz.figures.text import roll_text
 from kafkaviz.messages import say
+from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.config import LogConfig
-from kafkaviz.simulate.writer.roll_reason import Cause
 from kafkaviz.units import group, size
 
 CAUSES = ENDS
@@ -47,7 +47,7 @@ class MapPoint:
 
     interval_bytes: int
     index_bytes: int
-    cause: str
+    cause: RollCause
     kind: str
 
 
@@ -71,7 +71,7 @@ class LimitMapView:
     safe_bytes: np.ndarray
     today: MapPoint
     considered: MapPoint | None
-    regions: tuple[tuple[float, float, str], ...]
+    regions: tuple[tuple[float, float, RollCause], ...]
 
 
 def view(
@@ -148,7 +148,7 @@ def _title(current: MapPoint, safe_bytes: int) -> str:
     key = (
         "curves.index_ends" if current.cause in (OFFSET_INDEX, TIME_INDEX) else "curves.cause_ends"
     )
-    return say(key, cause=roll_text.cause_name(Cause(current.cause)), safe=size(safe_bytes))
+    return say(key, cause=roll_text.cause_name(RollCause(current.cause)), safe=size(safe_bytes))
 
 
 def caption() -> str:
@@ -158,7 +158,7 @@ def caption() -> str:
 
 def _find_regions(
     cause: np.ndarray, intervals: np.ndarray, index_sizes: np.ndarray
-) -> tuple[tuple[float, float, str], ...]:
+) -> tuple[tuple[float, float, RollCause], ...]:
     """Of each limit that has room enough, the middle of its cells."""
     regions = []
     for number, name in enumerate(CAUSES):
@@ -198,7 +198,9 @@ def rows(limit_map: LimitMapView) -> list[tuple[int, int, str]]:
     current_row = int(
         np.abs(np.log(limit_map.index_sizes / max(limit_map.today.index_bytes, 1))).argmin()
     )
-    names = [roll_text.cause_name(Cause(CAUSES[number])) for number in limit_map.cause[current_row]]
+    names = [
+        roll_text.cause_name(RollCause(CAUSES[number])) for number in limit_map.cause[current_row]
+    ]
     return [
         (int(interval), int(safe), name)
         for interval, safe, name in zip(
@@ -266,7 +268,7 @@ def _cell_heatmap(limit_map: LimitMapView, colours: dict[str, str]) -> go.Heatma
             [number / len(CAUSES), colours[FILL_COLOURS[cause]]],
             [(number + 1) / len(CAUSES), colours[FILL_COLOURS[cause]]],
         ]
-    names = [roll_text.cause_name(Cause(cause_name)) for cause_name in CAUSES]
+    names = [roll_text.cause_name(RollCause(cause_name)) for cause_name in CAUSES]
     hover_template = (
         say("curves.cell", cause="{cause}", log="{log}")
         + f"<br>{say('curves.cell_place', interval='{interval}', room='{room}')}"
@@ -325,7 +327,7 @@ def _point_traces(limit_map: LimitMapView, colours: dict[str, str]) -> list[go.S
             values = {
                 "interval": size(point.interval_bytes),
                 "room": size(point.index_bytes),
-                "cause": roll_text.cause_name(Cause(point.cause)),
+                "cause": roll_text.cause_name(RollCause(point.cause)),
             }
             hover = say(f"curves.spot_{point.kind}", **values)
             marker = {
@@ -387,7 +389,7 @@ def _region_annotations(limit_map: LimitMapView, colours: dict[str, str]) -> lis
         {
             "x": float(_log(interval)),
             "y": float(_log(index_bytes)),
-            "text": f"<b>{roll_text.cause_name(Cause(cause))}</b>",
+            "text": f"<b>{roll_text.cause_name(cause)}</b>",
             "showarrow": False,
             "font": {"size": 12.5, "color": colours[TEXT_COLOURS[cause]]},
         }

@@ -14,11 +14,12 @@ from kafkaviz.binary.file_view import FileView
 from kafkaviz.binary.layouts import field_names
 from kafkaviz.format import offset_index, time_index, txn_index
 from kafkaviz.format.walk import Walk
+from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.recovery.recovery import RecoveredSegment
 from kafkaviz.simulate.writer import append_loop
 from kafkaviz.simulate.writer.index_file import IndexFile
-from kafkaviz.simulate.writer.roll_reason import CAUSES, OFFSET_FULL, SIZE, TIME, Cause, RollReason
+from kafkaviz.simulate.writer.roll_reason import CAUSES, OFFSET_FULL, SIZE, TIME, RollReason
 
 UNKNOWN = -1
 
@@ -276,18 +277,18 @@ class OpenSegment:
 
     def _reason(self, number: int, rows: np.ndarray, row: int, limits: np.ndarray) -> RollReason:
         """The cause of a roll with its numbers."""
-        state, limit, cause = self.counters[0], limits[0], cast(Cause, CAUSES[number])
+        state, limit, cause = self.counters[0], limits[0], cast(RollCause, CAUSES[number])
         append = append_rows(rows, row)
         incoming_bytes = int(append["size_bytes"].sum())
         wait_ms = append["max_timestamp_ms"].max() - state["reference_ms"]
         if state["reference_ms"] < 0:
             wait_ms = append["now_ms"][0] - state["created_ms"]
         value, most = {
-            Cause.SIZE: (state["log_bytes"], limit["segment_bytes"]),
-            Cause.TIME: (wait_ms, limit["most_segment_ms"] - state["jitter_ms"]),
-            Cause.OFFSET_INDEX_FULL: (state["offset_entries"], state["offset_slots"]),
-            Cause.TIME_INDEX_FULL: (state["time_entries"], state["time_slots"]),
-            Cause.OFFSET_OVERFLOW: (
+            RollCause.SIZE: (state["log_bytes"], limit["segment_bytes"]),
+            RollCause.TIME: (wait_ms, limit["most_segment_ms"] - state["jitter_ms"]),
+            RollCause.OFFSET_INDEX_FULL: (state["offset_entries"], state["offset_slots"]),
+            RollCause.TIME_INDEX_FULL: (state["time_entries"], state["time_slots"]),
+            RollCause.OFFSET_OVERFLOW: (
                 append["last_offset"][-1] - self.base_offset,
                 offset_index.MAX_RELATIVE_OFFSET,
             ),

@@ -6,24 +6,13 @@ of 51 a new segment is begun, and this one stays at 950.
 """
 
 from dataclasses import dataclass
-from enum import StrEnum
 
 from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.format.offset_index import MAX_RELATIVE_OFFSET
 from kafkaviz.messages import Message, message
+from kafkaviz.roll_cause import RollCause
 
-
-class Cause(StrEnum):
-    """What makes a segment roll, in Kafka's order: the first that holds counts."""
-
-    SIZE = "size"
-    TIME = "time"
-    OFFSET_INDEX_FULL = "offset-index-full"
-    TIME_INDEX_FULL = "time-index-full"
-    OFFSET_OVERFLOW = "offset-overflow"
-
-
-CAUSES = (None, *Cause)  # by the number that should_roll gives
+CAUSES = (None, *RollCause)  # by the number that should_roll gives
 SIZE, TIME, OFFSET_FULL, TIME_FULL, OVERFLOW = range(1, 6)
 
 
@@ -39,7 +28,7 @@ class RollReason:
         incoming_bytes: of the append that caused it; it counts against segment.bytes.
     """
 
-    cause: Cause
+    cause: RollCause
     actual: int
     limit: int
     incoming_bytes: int

@@ -13,9 +13,10 @@ from kafkaviz.analysis.tuning import index_size, segment_rounds
 from kafkaviz.analysis.tuning.index_size import search_cost
 from kafkaviz.analysis.tuning.segment_rounds import LogRound, log_round
 from kafkaviz.analysis.tuning.source import open_source
+from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.append_batches import INCOMING, AppendChunk
 from kafkaviz.simulate.config import LogConfig, release_behaviour
-from kafkaviz.simulate.writer.roll_reason import CAUSES, Cause
+from kafkaviz.simulate.writer.roll_reason import CAUSES
 from kafkaviz.simulate.writer.writer import UnifiedLog
 from tests.analysis import arrays
 from tests.support.tuning import NEW
@@ -208,10 +209,10 @@ def test_the_example_of_the_module():
     )
     assert small and default
     assert (small.offset_slots, small.usable_time_slots) == (12_800, 8532)
-    assert (small.cause, small.entries) == (Cause.TIME_INDEX_FULL, 8532)
+    assert (small.cause, small.entries) == (RollCause.TIME_INDEX_FULL, 8532)
     assert small.log_bytes == 8532 * 5000 + 1000
     assert small.rolls_a_gib == pytest.approx(25.2, abs=0.05)
-    assert (default.cause, default.entries) == (Cause.SIZE, 214_748)
+    assert (default.cause, default.entries) == (RollCause.SIZE, 214_748)
     assert default.rolls_a_gib == pytest.approx(1.0, abs=1e-5)
     assert small.search().mean_probes == pytest.approx(14.4, abs=0.05)
     assert default.search().mean_probes == pytest.approx(19.7, abs=0.05)

@@ -89,7 +89,7 @@ def _draw(lesson_file: LessonFile, block: LessonBlock, key: str) -> None:
     with st.container(gap=10, key=f"kv_fig_{key}"):
         elements.figure_head(_name(lesson_file.location, block), say("workshop.bytes_below"))
         st.html(elements.key((f"byte-{kind}", words) for kind, words in segment_bytes.legend(view)))
-        bytes_component.bytes_view(segment_bytes.message(view, content_key), key=key)
+        bytes_component.bytes_view(segment_bytes.browser_payload(view, content_key), key=key)
 
 
 def _draw_question(lesson_file: LessonFile, block: LessonBlock, key: str) -> None:
@@ -98,7 +98,7 @@ def _draw_question(lesson_file: LessonFile, block: LessonBlock, key: str) -> Non
     view = segment_bytes.unnamed_view(view, block["byte"])
     with st.container(gap=10, key=f"kv_fig_{key}"):
         elements.figure_head(_name(lesson_file.location, block), say("workshop.bytes_below"))
-        bytes_component.bytes_view(segment_bytes.message(view, f"{content_key} ?"), key=key)
+        bytes_component.bytes_view(segment_bytes.browser_payload(view, f"{content_key} ?"), key=key)
 
 
 def _name(location: SegmentLocation, block: LessonBlock) -> str:

@@ -27,12 +27,12 @@ def view(block: LessonBlock) -> GrowthView:
 
 
 def _draw(growth_view: GrowthView, block: LessonBlock, key: str) -> None:
-    growth(growth_figure.message(growth_view) | stepper_data(block, key), key=key)
+    growth(growth_figure.browser_payload(growth_view) | stepper_data(block, key), key=key)
 
 
 def _draw_question(growth_view: GrowthView, block: LessonBlock, key: str) -> None:
     """The log as it is at the step where the stepper will begin."""
-    message, data = growth_figure.message(growth_view), stepper_data(block, key)
+    message, data = growth_figure.browser_payload(growth_view), stepper_data(block, key)
     step = message["steps"][int(data["begin"])]
     growth(message | data | {"key": f"{message['key']} ?", "begin": 0, "steps": [step]}, key=key)
 

@@ -65,7 +65,7 @@ def to_lookup(block: LessonBlock) -> Destination:
 
 def _draw_steps(context: LookupContext, block: LessonBlock, key: str) -> None:
     stepper_component.stepper(
-        stepper.message(stepper.view(context), context, block_key(block))
+        stepper.browser_payload(stepper.view(context), context, block_key(block))
         | stepper_data(block, key),
         None,
         key=key,
@@ -75,7 +75,7 @@ def _draw_steps(context: LookupContext, block: LessonBlock, key: str) -> None:
 def _draw_steps_question(context: LookupContext, block: LessonBlock, key: str) -> None:
     """The index before its first probe."""
     stepper_component.stepper(
-        stepper.base_message(stepper.view(context), context, f"{block_key(block)} ?")
+        stepper.base_payload(stepper.view(context), context, f"{block_key(block)} ?")
         | stepper_data(block, key)
         | {"begin": 0},
         None,
@@ -93,12 +93,12 @@ def _steps_on_paper(context: LookupContext, block: LessonBlock, key: str) -> Non
 
 
 def _draw_lanes(context: LookupContext, block: LessonBlock, key: str) -> None:
-    stepper_component.lanes(lanes.message(lanes.view(context), block_key(block)), key=key)
+    stepper_component.lanes(lanes.browser_payload(lanes.view(context), block_key(block)), key=key)
 
 
 def _draw_lanes_question(context: LookupContext, block: LessonBlock, key: str) -> None:
     view = lanes.before_search(lanes.view(context))
-    stepper_component.lanes(lanes.message(view, f"{block_key(block)} ?"), key=key)
+    stepper_component.lanes(lanes.browser_payload(view, f"{block_key(block)} ?"), key=key)
 
 
 def _make_why(block: LessonBlock) -> OffsetExplanationView:

@@ -11,8 +11,8 @@ from kafkaviz.figures.rolls import roll_clock as clock_figure
 from kafkaviz.figures.rolls.roll_clock import RollClockView, TimeRoll
 from kafkaviz.log import settings as log_settings
 from kafkaviz.messages import message, say
+from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.config import log_config
-from kafkaviz.simulate.writer.roll_reason import Cause
 
 
 def _make(block: LessonBlock) -> RollClockView:
@@ -24,7 +24,7 @@ def _make(block: LessonBlock) -> RollClockView:
     location, anatomy = block_location.anatomy(block)
     base_offset, partition = location.segment.base_offset, location.partition
     cause = segment_cache.roll_reason(location.snapshot, partition, location.segment)
-    if cause != Cause.TIME:
+    if cause != RollCause.TIME:
         raise NoValue(message("roll_clock.no_time_roll", segment=location.segment.name))
     next_segment = next(
         segment

@@ -17,14 +17,14 @@ from kafkaviz.figures.rolls import roll_timeline
 from kafkaviz.figures.text import roll_text
 from kafkaviz.figures.tuning import limit_curves
 from kafkaviz.messages import message, say
+from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.producers import workload
-from kafkaviz.simulate.writer.roll_reason import Cause
 
 CAUSES = {
-    "roll-size": Cause.SIZE,
-    "roll-time": Cause.TIME,
-    "roll-offset": Cause.OFFSET_INDEX_FULL,
-    "roll-timestamp": Cause.TIME_INDEX_FULL,
+    "roll-size": RollCause.SIZE,
+    "roll-time": RollCause.TIME,
+    "roll-offset": RollCause.OFFSET_INDEX_FULL,
+    "roll-timestamp": RollCause.TIME_INDEX_FULL,
 }
 
 

@@ -45,7 +45,8 @@ def _draw_ruler(segment_rows: SegmentRows, block: LessonBlock, key: str) -> None
         else None
     )
     ruler_component.ruler(
-        segment_cache.message(anatomy, pinned_offset, "Plain", row, location.address), key=key
+        segment_cache.browser_payload(anatomy, pinned_offset, "Plain", row, location.address),
+        key=key,
     )
 
 

@@ -102,12 +102,16 @@ def _render_checkup(snapshot: BrokerSnapshot, checked_release: str, chosen_relea
 
 def _render_findings(snapshot: BrokerSnapshot, health: "Health", release: str) -> None:
     """The findings, what the next start does, and what retention keeps."""
-    findings(_message(snapshot, release, messages.language(), health))
+    findings(_browser_payload(snapshot, release, messages.language(), health))
 
 
 @st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False, hash_funcs=HASH_FUNCS)
-def _message(snapshot: BrokerSnapshot, release: str, language: str, _health: "Health") -> dict:
-    return checkup_figure.message(checkup_figure.health_view(_health), f"{snapshot.key} {release}")
+def _browser_payload(
+    snapshot: BrokerSnapshot, release: str, language: str, _health: "Health"
+) -> dict:
+    return checkup_figure.browser_payload(
+        checkup_figure.health_view(_health), f"{snapshot.key} {release}"
+    )
 
 
 def _render_failure(snapshot: BrokerSnapshot, error: Exception, release: str) -> None:

@@ -139,7 +139,7 @@ def _render_context(
     first_kind = OFFSET if context.special_timestamp else target_kind
     above_steps = st.container(gap=None, key="kv_race")
     stepper_component.stepper(
-        stepper.message(view, context, key),
+        stepper.browser_payload(view, context, key),
         lambda: controls.set_from_slot(key, context, target_kind),
         is_compact=is_projected,
     )

@@ -95,7 +95,7 @@ def render_race(
     )
     if not race.entries:
         return
-    render_search_race(race_figure.message(race_figure.view(race), key))
+    render_search_race(race_figure.browser_payload(race_figure.view(race), key))
     if race.is_even or race.is_hot:
         warm_entries = lookup_cache.warm_entries(search_profile, target_kind)
         st.space(12)

@@ -32,7 +32,7 @@ SIZE_HEADS = (
 
 def render_sizes() -> None:
     """Both searches at each size of the index, and all sizes as a table."""
-    render_tail_growth(_message(language()))
+    render_tail_growth(_browser_payload(language()))
     st.space(12)
     rows = tail_growth_figure.rows(_lookups())
     with st.expander(say("page_cache.sizes_table")):
@@ -52,9 +52,9 @@ def _lookups() -> tuple[TailLookups, ...]:
 
 
 @st.cache_resource(show_spinner=False)
-def _message(language_code: str) -> dict:
+def _browser_payload(language_code: str) -> dict:
     view = tail_growth_figure.view(_lookups(), tail_growth.MEMORY)
-    return tail_growth_figure.message(view)
+    return tail_growth_figure.browser_payload(view)
 
 
 def render_example() -> None:

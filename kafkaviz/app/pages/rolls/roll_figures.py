@@ -28,15 +28,15 @@ from kafkaviz.figures.rolls import roll_timeline
 from kafkaviz.figures.text import roll_text
 from kafkaviz.figures.tuning import limit_curves
 from kafkaviz.messages import say, say_count
+from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.producers.workload import Workload
-from kafkaviz.simulate.writer.roll_reason import Cause
 
 KEY_CAUSES = {
-    "roll-size": Cause.SIZE,
-    "roll-time": Cause.TIME,
-    "roll-offset": Cause.OFFSET_INDEX_FULL,
-    "roll-timestamp": Cause.TIME_INDEX_FULL,
+    "roll-size": RollCause.SIZE,
+    "roll-time": RollCause.TIME,
+    "roll-offset": RollCause.OFFSET_INDEX_FULL,
+    "roll-timestamp": RollCause.TIME_INDEX_FULL,
 }
 ROLL_COLUMNS = ("segment", "cause", "because", "open_for")
 MOST_ROWS = 400
@@ -213,7 +213,7 @@ def render_stories(simulated_log: tuple[Workload, LogConfig] | None) -> None:
         if name == SIMULATED_LOG
         else lesson_story(name)
     )
-    growth_component(growth_figure.message(view))
+    growth_component(growth_figure.browser_payload(view))
     st.space(16)
     with st.expander(say("rolls.every_step")):
         heads, rows = (

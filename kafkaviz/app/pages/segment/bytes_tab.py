@@ -182,7 +182,7 @@ def _render_bytes_view(
     legend.html(
         elements.key((f"byte-{kind}", text) for kind, text in segment_bytes.legend(bytes_view))
     )
-    bytes_component.bytes_view(segment_bytes.message(bytes_view, key))
+    bytes_component.bytes_view(segment_bytes.browser_payload(bytes_view, key))
 
 
 def _is_time_pin(segment_key: str) -> bool:

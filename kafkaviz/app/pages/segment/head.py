@@ -121,7 +121,7 @@ def ruler_message(location: PartitionLocation, anatomy: Anatomy) -> bytes:
     address_target = _find_target(
         anatomy, slice_request.get("offset") or st.query_params.get(page_state.PIN, "")
     )
-    return segment_cache.message(
+    return segment_cache.browser_payload(
         anatomy,
         address_target,
         st.session_state[page_state.SHADE],
