@@ -40,8 +40,8 @@ other_directory}; counts, {relation: partitions}; before_and_after, {started, st
 with outcome (as-foretold|otherwise|unseen) and size_after, changes: [{partition, file, change,
 size_before, size_after, same_bytes, foretold}]} or null; problems. rule is keep, end-of-epoch,
 ask-again, leader-end, high-watermark or start-anew; reason is missing, unwritten, damage,
-first-offset-keys, per-append, interval, other-batches, length, segment-end or restart; change is
-cut, appended, rebuilt, trimmed, rolled, cleaned, created, rewritten or deleted.
+first-offset-keys, per-append, interval, other-batches, length, zeroed, cut, segment-end or restart;
+change is cut, appended, rebuilt, trimmed, rolled, cleaned, created, rewritten or deleted.
 
 Example: kafkaviz compare broker-1.tar.gz broker-2.tar.gz"""
 

@@ -85,15 +85,17 @@ def describe_batches(
     differences = []
     for start, stop in ranges:
         for field_start_byte, field_stop, what in _fields(sides[0], start, stop, records):
-            if sides[0][2][field_start_byte:field_stop] == sides[1][2][field_start_byte:field_stop]:
+            parts = [batch[field_start_byte:field_stop] for _, _, batch in sides]
+            if parts[0] == parts[1]:
                 continue
+            begin, end = _differing_range(parts[0], parts[1])
             locations = [
                 FileLocation(
                     segment.log.name,
-                    int(row["position"]) + field_start_byte,
-                    max(0, min(field_stop, len(batch)) - field_start_byte),
+                    int(row["position"]) + field_start_byte + begin,
+                    max(0, min(end, len(part)) - begin),
                 )
-                for segment, row, batch in sides
+                for (segment, row, _), part in zip(sides, parts, strict=True)
             ]
             values = [_value(side, what, field_start_byte, field_stop) for side in sides]
             differences.append(
@@ -124,6 +126,16 @@ def describe_records(
             )
         )
     return differences
+
+
+def _differing_range(a: bytes, b: bytes) -> tuple[int, int]:
+    """The first byte that differs, and the one behind the last."""
+    length = min(len(a), len(b))
+    places = np.flatnonzero(
+        np.frombuffer(a, np.uint8, length) != np.frombuffer(b, np.uint8, length)
+    )
+    begin = int(places[0]) if len(places) else length
+    return begin, int(places[-1]) + 1 if len(a) == len(b) else max(len(a), len(b))
 
 
 def _ranges(places: np.ndarray) -> Iterator[tuple[int, int]]:

@@ -47,7 +47,6 @@ from kafkaviz.config_def import Release
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.format import checkpoint
 from kafkaviz.format.names import CLEANER_CHECKPOINT, LEADER_EPOCHS
-from kafkaviz.format.tail import ZEROS
 from kafkaviz.log import file
 from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import Broker, Problem, open_broker
@@ -55,7 +54,7 @@ from kafkaviz.log.partition import CheckpointOffsets, Partition
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.recovery.epochs import LeaderEpochs
-from kafkaviz.versions import search_profile
+from kafkaviz.versions import ENTRY_PER_BATCH, search_profile
 
 TRUNCATION_ON_FETCH: Release = (2, 7)  # KIP-595
 
@@ -144,6 +143,9 @@ class _Comparer:
     ) -> None:
         self._brokers, self._releases = brokers, releases
         self._cleaner_offsets = [_read_cleaner_offsets(broker.path) for broker in brokers]
+        self._is_per_append = not all(
+            ENTRY_PER_BATCH.applies_to(release.version) for release in releases
+        )
         self._profile = search_profile(releases[0].text)
 
     def compare(self, match: PartitionMatch) -> PartitionComparison:
@@ -253,7 +255,13 @@ class _Comparer:
             if other is None:
                 continue
             is_same_log = segment.base_offset not in alignment.differing_segments
-            for index in compare_indexes(segment, other, self._profile, is_same_log=is_same_log):
+            for index in compare_indexes(
+                segment,
+                other,
+                self._profile,
+                is_same_log=is_same_log,
+                is_per_append=self._is_per_append,
+            ):
                 indexes.append(index)
                 if is_same_log or index.reason is IndexReason.DAMAGE:
                     differences.append(describe_index(segment, other, index))
@@ -312,10 +320,9 @@ class _Comparer:
         yield from true_relations or [Relation.IDENTICAL]
 
     def _has_torn_clean(self, alignment: RecordAlignment) -> bool:
-        """A torn end that no kill explains: the broker was stopped cleanly, and will keep it."""
+        """Bytes at an end that no kill explains: the broker was stopped cleanly, and keeps them."""
         return any(
             tail is not None
-            and tail.kind != ZEROS
             and tail.segment.base_offset in alignment.differing_segments
             and self._brokers[side].shutdown_state == "clean"
             for side, tail in enumerate(alignment.tails)
@@ -435,5 +442,8 @@ def _notes(comparison: PartitionComparison, alignment: RecordAlignment) -> Itera
     parted = {Relation.DIVERGED, Relation.DOOMED_TAIL} & set(comparison.relations)
     if parted and all(replica.high_watermark == replica.log_end_offset for replica in (a, b)):
         yield message("comparison.watermarks", a=a.high_watermark, b=b.high_watermark)
+    for side, replica in zip(SIDES, (a, b), strict=True):
+        if replica.epochs.is_from_batches and replica.segments:
+            yield message("comparison.epochs_from_batches", side=side)
     if a.epochs.entries != b.epochs.entries and not parted:
         yield message("comparison.epochs_differ")

@@ -43,6 +43,8 @@ class IndexReason(StrEnum):
     INTERVAL = "interval"  # index.interval.bytes was another one
     OTHER_BATCHES = "other-batches"  # the segments themselves hold other batches
     LENGTH = "length"  # the entries go as far as each log does
+    ZEROED = "zeroed"  # where one side has its last entries, the other has zeros
+    CUT = "cut"  # the entries of one side end before those of the other
     SEGMENT_END = "segment-end"  # a last entry, as a roll, a stop or a recovery writes
     RESTART = "restart"  # the bytes were counted from another place: a restart, a truncation
 
@@ -111,13 +113,19 @@ def is_equal_index(a: FileInfo | None, b: FileInfo | None) -> bool:
 
 
 def compare_indexes(
-    a: LogSegment, b: LogSegment, profile: SearchProfile, *, is_same_log: bool
+    a: LogSegment,
+    b: LogSegment,
+    profile: SearchProfile,
+    *,
+    is_same_log: bool,
+    is_per_append: bool,
 ) -> tuple[IndexComparison, ...]:
     """The indexes of two segments with one base offset, those that differ.
 
     Args:
         profile: how searches read an index.
         is_same_log: whether the .log holds the same bytes on both sides.
+        is_per_append: whether a release that wrote one of them indexed appends, not batches.
     """
     kinds = [kind for kind in KINDS if not is_equal_index(getattr(a, kind), getattr(b, kind))]
     if not kinds:
@@ -127,7 +135,15 @@ def compare_indexes(
     for kind in kinds:
         offset_reason = comparisons[0].reason if comparisons else None
         comparisons.append(
-            _compare(kind, (a, b), batches, profile, offset_reason, is_same_log=is_same_log)
+            _compare(
+                kind,
+                (a, b),
+                batches,
+                profile,
+                offset_reason,
+                is_same_log=is_same_log,
+                is_per_append=is_per_append,
+            )
         )
     return tuple(comparisons)
 
@@ -140,6 +156,7 @@ def _compare(
     offset_reason: IndexReason | None,
     *,
     is_same_log: bool,
+    is_per_append: bool,
 ) -> IndexComparison:
     slots = [_slots(segment, kind) for segment in segments]
     keys = [_keys(index_slots.entries, kind) for index_slots in slots]
@@ -168,7 +185,7 @@ def _compare(
         (contradicted[0], contradicted[1]),
         intervals,
     )
-    reason = _reason(comparison, slots, batches, offset_reason)
+    reason = _reason(comparison, slots, batches, offset_reason, is_per_append=is_per_append)
     lookup = None
     if kind == "index" and any(comparison.alone_counts) and all(has_file) and is_same_log:
         lookup = _compare_lookups(segments, slots, alone, batches, profile)
@@ -191,8 +208,9 @@ def _keys(entries: np.ndarray, kind: str) -> np.ndarray:
 def _contradicted(entries: np.ndarray, kind: str, batches: np.ndarray) -> tuple[int, ...]:
     """The slots of entries that the batches contradict.
 
-    An offset entry points to the start of a batch that does not begin above its offset; the next
-    one that has an entry begins above it. A time entry names an offset of a batch that is not
+    An offset entry points to the start of a batch that does not begin above its offset, and the
+    next one that has an entry begins above it; its offset is the last of a batch, or the first of
+    its own. A time entry names an offset of a batch that is not
     younger.
     """
     if not len(entries):
@@ -209,6 +227,9 @@ def _contradicted(entries: np.ndarray, kind: str, batches: np.ndarray) -> tuple[
         next_rows = np.append(rows[1:], len(batches))
         nexts = np.append(batches["base_offset"], batches["last_offset"][-1] + 1)[next_rows]
         is_wrong |= (entries["offset"] >= nexts) & (next_rows > rows)
+        is_wrong |= _is_inside_batch(entries["offset"], batches) & (
+            entries["offset"] != batches["base_offset"][rows]
+        )
         return tuple(np.flatnonzero(is_wrong)[:MAX_SLOTS].tolist())
     rows = np.minimum(np.searchsorted(batches["last_offset"], entries["offset"]), len(batches) - 1)
     newest_ms = np.maximum.accumulate(batches["max_timestamp_ms"])[rows]
@@ -218,15 +239,29 @@ def _contradicted(entries: np.ndarray, kind: str, batches: np.ndarray) -> tuple[
     return tuple(np.flatnonzero(is_wrong)[:MAX_SLOTS].tolist())
 
 
+def _is_inside_batch(offsets: np.ndarray, batches: np.ndarray) -> np.ndarray:
+    """Whether an offset is another than the last of a batch without gaps.
+
+    A cleaner's key is the last offset that it has kept of an append.
+    """
+    rows = np.minimum(np.searchsorted(batches["last_offset"], offsets), len(batches) - 1)
+    holders = batches[rows]
+    spans = holders["last_offset"] - holders["base_offset"] + 1
+    return (holders["last_offset"] != offsets) & (holders["record_count"] == spans)
+
+
 def _reason(
     comparison: IndexComparison,
     slots: list[Index],
     batches: tuple[np.ndarray, np.ndarray],
     offset_reason: IndexReason | None,
+    *,
+    is_per_append: bool,
 ) -> IndexReason:
     """Why they differ.
 
     Args:
+        is_per_append: as of compare_indexes.
         offset_reason: that of the .index of the segment, of a .timeindex: Kafka writes both at
             once.
     """
@@ -238,12 +273,15 @@ def _reason(
         return IndexReason.UNWRITTEN
     if not _is_prefix_of_batches(batches):
         return IndexReason.OTHER_BATCHES
+    is_longer = len(batches[0]) != len(batches[1])
+    shorter = 0 if len(slots[0].entries) < len(slots[1].entries) else 1
     if comparison.kind == "timeindex":
         if _differ_at_end(comparison, slots, batches):
             return IndexReason.SEGMENT_END
-        is_longer = len(batches[0]) != len(batches[1])
-        if _is_prefix(slots) or (is_longer and _differ_in_last_entry(comparison)):
+        if is_longer and (_is_prefix(slots) or _differ_in_last_entry(comparison)):
             return IndexReason.LENGTH
+        if _is_prefix(slots) and offset_reason is None:
+            return IndexReason.ZEROED if slots[shorter].unwritten_slots else IndexReason.CUT
         is_of_both = offset_reason not in (None, IndexReason.UNWRITTEN, IndexReason.DAMAGE)
         return offset_reason if offset_reason and is_of_both else IndexReason.RESTART
     assert comparison.intervals is not None
@@ -255,10 +293,12 @@ def _reason(
         return IndexReason.FIRST_OFFSET_KEYS
     if comparison.intervals[0].per_append != comparison.intervals[1].per_append:
         return IndexReason.PER_APPEND
-    if len(batches[0]) != len(batches[1]) and _is_prefix(slots):
+    if is_longer and _is_prefix(slots):
         return IndexReason.LENGTH
-    if _has_long_gap(slots, batches, comparison.intervals):
+    if is_per_append and _has_long_gap(slots, batches, comparison.intervals):
         return IndexReason.PER_APPEND
+    if _is_prefix(slots):
+        return IndexReason.ZEROED if slots[shorter].unwritten_slots else IndexReason.CUT
     return IndexReason.RESTART if _overlap(*comparison.intervals) else IndexReason.INTERVAL
 
 
@@ -287,7 +327,7 @@ def _is_prefix_of_batches(batches: tuple[np.ndarray, np.ndarray]) -> bool:
     count = min(map(len, batches))
     return all(
         bool((batches[0][name][:count] == batches[1][name][:count]).all())
-        for name in ("position", "base_offset", "last_offset")
+        for name in ("position", "base_offset", "last_offset", "max_timestamp_ms")
     )
 
 
@@ -376,12 +416,14 @@ def describe_index(a: LogSegment, b: LogSegment, comparison: IndexComparison) ->
     """The first bytes in which the two files differ, as the entries there."""
     infos = [getattr(segment, comparison.kind) for segment in (a, b)]
     data = [file.read_data(info.path)[0] if info else b"" for info in infos]
-    length = max(map(len, data))
-    arrays = [np.frombuffer(part.ljust(length, b"\0"), np.uint8) for part in data]
-    places = np.flatnonzero(arrays[0] != arrays[1])
     sizes = [info.size_bytes if info else 0 for info in infos]
+    length = min(max(map(len, data)), *sizes)  # behind the data both are zeros
+    arrays = [np.frombuffer(part.ljust(length, b"\0"), np.uint8, length) for part in data]
+    places = np.flatnonzero(arrays[0] != arrays[1])
+    has_both = None not in infos
     position = int(places[0]) if len(places) else min(sizes)
-    what = "entry" if len(places) else "size"
+    has_entries = bool(len(places)) or any(part[position:].strip(b"\0") for part in data)
+    what = ("entry" if has_entries else "size") if has_both else "file"
     values, locations = [], []
     for segment, info, size_bytes in zip((a, b), infos, sizes, strict=True):
         entries = _slots(segment, comparison.kind).entries
@@ -397,6 +439,4 @@ def describe_index(a: LogSegment, b: LogSegment, comparison: IndexComparison) ->
             else max(0, size_bytes - position),
         )
         locations.append(location if info else None)
-    if infos[0] is None or infos[1] is None:
-        what = "file"
     return ByteDifference((locations[0], locations[1]), what, (values[0], values[1]))

@@ -41,6 +41,7 @@ from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import batch_records
 from kafkaviz.format.batch import BATCH, is_control, is_transactional
 from kafkaviz.format.batch_records import BatchRecord
+from kafkaviz.log import file
 from kafkaviz.log.segment import LogSegment
 
 HEADER_FIELDS = [name for name in BATCH.names or () if name != "position"]
@@ -261,7 +262,9 @@ class _Alignment:
             self._hidden[side] = hidden
             stream.pass_unreadable()
             self._result.damaged_batches[side] += 1
-            self._result.add_differences([_hole_difference(hidden, side)])
+            self._result.add_differences(
+                [_hole_difference(hidden, side), *self._describe_hole(hidden, side)]
+            )
             return True
         for side, stream in enumerate(self._streams):
             hidden = self._hidden[1 - side]
@@ -274,6 +277,22 @@ class _Alignment:
                 self._result.unreadable.add_ranges(rows["base_offset"], rows["last_offset"])
                 return True
         return False
+
+    def _describe_hole(self, hidden: UnreadableRange, side: int) -> list[ByteDifference]:
+        """How the bytes there differ from the batch that the other side has at the same place."""
+        other = self._streams[1 - side]
+        if not len(other.rows) or hidden.segment.base_offset != other.segment.base_offset:
+            return []
+        row = other.rows[0]
+        size_bytes = int(row["size_bytes"])
+        if row["position"] != hidden.position or size_bytes > LIMIT_BYTES:
+            return []
+        sound = (other.segment, row, other.batch_bytes(row))
+        data = file.read(hidden.segment.log.path, hidden.position, size_bytes)
+        damaged = (hidden.segment, row, data)
+        if side == 0:
+            return describe_batches((damaged, sound), (False, True))
+        return describe_batches((sound, damaged), (True, False))
 
     def _take_equal_run(self) -> bool:
         """Takes the batches whose headers are equal, and compares their bytes."""
@@ -327,8 +346,8 @@ class _Alignment:
             return False
         damaged = [side for side in (0, 1) if not valid_crcs[side]]
         expected = max(stream.next_offset for stream in self._streams)
-        offsets = sorted((abs(int(row["base_offset"]) - expected), row) for row in (a, b))
-        sound_row = (a, b)[1 - damaged[0]] if len(damaged) == 1 else offsets[0][1]
+        nearest_row = min((a, b), key=lambda row: abs(int(row["base_offset"]) - expected))
+        sound_row = (a, b)[1 - damaged[0]] if len(damaged) == 1 else nearest_row
         first, last = int(sound_row["base_offset"]), int(sound_row["last_offset"])
         if damaged:
             for side in damaged:

@@ -137,7 +137,9 @@ def compare_start(before: Broker, after: Broker, release: Release) -> StartCompa
     changes = tuple(_changes(files, same_bytes, foretold_files))
     changed_files = {change.file for change in changes}
     is_started = _is_other_marker(before, after) or any(
-        foretold.outcome is StepOutcome.AS_FORETOLD and foretold.step.file in changed_files
+        foretold.outcome is StepOutcome.AS_FORETOLD
+        and foretold.step.action != "keep"
+        and foretold.step.file in changed_files
         for foretold in steps
     )
     if not is_started:
