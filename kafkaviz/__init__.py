@@ -18,6 +18,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from kafkaviz.analysis.comparison.comparator import compare
+    from kafkaviz.analysis.comparison.comparison import BrokerComparison
     from kafkaviz.analysis.health.broker_health import Finding, Health, check
     from kafkaviz.analysis.lookup.lookups import lookup
     from kafkaviz.analysis.sweep import sweep
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "Broker",
+    "BrokerComparison",
     "CannotOpen",
     "CorruptFile",
     "Finding",
@@ -39,6 +42,7 @@ __all__ = [
     "Segment",
     "Simulated",
     "check",
+    "compare",
     "lookup",
     "open_broker",
     "simulate",
@@ -56,6 +60,8 @@ _MODULE_BY_NAME = {
     "Finding": "analysis.findings.finding",
     "Health": "analysis.health.broker_health",
     "check": "analysis.health.broker_health",
+    "BrokerComparison": "analysis.comparison.comparison",
+    "compare": "analysis.comparison.comparator",
     "lookup": "analysis.lookup.lookups",
     "sweep": "analysis.sweep",
     "Simulated": "simulate.directory.simulation",

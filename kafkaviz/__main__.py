@@ -21,6 +21,7 @@ PUBLIC_COMMANDS = (
     "app",
     "calibrate",
     "check",
+    "compare",
     "dump",
     "ingest",
     "lookup",

@@ -1,0 +1,1 @@
+"""Two directories: which partitions are in both, what differs, and what each would lose."""

@@ -1,0 +1,241 @@
+"""The batches of some segments of one log, an array at a time, to be taken from the front.
+
+A segment that is read without a fault is read header by header. One that is not is read as a check
+reads it, checksum by checksum, so that what lies behind the damage comes too:
+
+    segment 0     rows, rows
+    segment 100   rows, UnreadableRange(130, 139), rows
+"""
+
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+import numpy as np
+
+from kafkaviz.binary.file_view import ReadInto, read_bytes
+from kafkaviz.errors import CorruptBytes
+from kafkaviz.format import batch_records, tail
+from kafkaviz.format.batch import BATCH, UNKNOWN
+from kafkaviz.format.deep_scan import plain_batches
+from kafkaviz.log import file
+from kafkaviz.log.checked_scan import CheckedScan
+from kafkaviz.log.entry_points import entry_points
+from kafkaviz.log.resync_scan import Hole
+from kafkaviz.log.segment import LogSegment, look_inside
+
+TAIL_BYTES = 16 << 20  # how far what lies behind the last batch is looked at
+ENDLESS = 2**63 - 1  # behind every offset
+
+
+@dataclass(frozen=True)
+class UnreadableRange:
+    """Offsets of batches that cannot be read.
+
+    Attributes:
+        first, last: all that may have been there; last is ENDLESS at the end of a log.
+        position, size_bytes: where no batch was read in the .log of the segment.
+    """
+
+    segment: LogSegment
+    first: int
+    last: int
+    position: int
+    size_bytes: int
+
+
+@dataclass(frozen=True)
+class LogTail:
+    """The bytes behind the last complete batch of a log: torn, garbage, or zeros."""
+
+    segment: LogSegment
+    position: int
+    size_bytes: int
+    kind: str
+
+
+class BatchStream:
+    """What is left of the batches; .rows are the next of them, all of .segment.
+
+    Attributes:
+        unreadable: where no batch can be read next; then there are no rows.
+        tail: behind the last batch of the log, once all was taken; None where nothing is.
+        next_offset: behind the last batch that was taken.
+        max_timestamp_ms: of the batches that were taken, None of none.
+    """
+
+    def __init__(
+        self, segments: Sequence[LogSegment], next_base: int | None, next_offset: int
+    ) -> None:
+        """Opens nothing yet.
+
+        Args:
+            segments: one behind the other.
+            next_base: the base offset of the segment behind them, None at the end of the log.
+            next_offset: what .next_offset is before a batch was taken.
+        """
+        self._segments, self._next_base = segments, next_base
+        self._parts = self._iterate()
+        self._read: ReadInto | None = None
+        self._rows = np.empty(0, BATCH)
+        self._segment: LogSegment | None = None
+        self.unreadable: UnreadableRange | None = None
+        self.tail: LogTail | None = None
+        self.next_offset = next_offset
+        self.max_timestamp_ms: int | None = None
+
+    def __enter__(self) -> "BatchStream":
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._parts.close()
+
+    @property
+    def has_segments(self) -> bool:
+        """Whether there is anything to read."""
+        return bool(self._segments)
+
+    @property
+    def rows(self) -> np.ndarray:
+        """The next batches, an array of format.batch.BATCH."""
+        return self._rows
+
+    @property
+    def segment(self) -> LogSegment:
+        """The segment that the rows are of."""
+        assert self._segment is not None
+        return self._segment
+
+    @property
+    def read(self) -> ReadInto:
+        """Reads the .log of the segment that the rows are of."""
+        assert self._read is not None
+        return self._read
+
+    def fill(self) -> bool:
+        """Reads on where no rows are left.
+
+        Returns:
+            Whether there are rows, or an unreadable range.
+        """
+        while not len(self._rows) and self.unreadable is None:
+            part = next(self._parts, None)
+            if part is None:
+                return False
+            if isinstance(part, UnreadableRange):
+                self.unreadable = part
+            else:
+                self._rows = part
+        return True
+
+    def take(self, count: int) -> np.ndarray:
+        """Takes the next batches away."""
+        taken_rows, self._rows = self._rows[:count], self._rows[count:]
+        if count:
+            self.next_offset = max(self.next_offset, int(taken_rows["last_offset"].max()) + 1)
+            newest_ms = int(taken_rows["max_timestamp_ms"].max())
+            if newest_ms >= 0:
+                self.max_timestamp_ms = max(newest_ms, self.max_timestamp_ms or 0)
+        return taken_rows
+
+    def pass_unreadable(self) -> None:
+        """Goes on behind the unreadable range."""
+        self.unreadable = None
+
+    def batch_bytes(self, row: np.void) -> bytes:
+        """The bytes of one of the rows."""
+        return read_bytes(self.read, int(row["position"]), int(row["size_bytes"]))
+
+    def _iterate(self) -> Generator[np.ndarray | UnreadableRange]:
+        next_bases = [segment.base_offset for segment in self._segments[1:]]
+        for segment, next_base in zip(self._segments, [*next_bases, self._next_base], strict=False):
+            with file.reader(segment.log.path) as read:
+                self._segment, self._read = segment, read
+                yield from self._segment_parts(segment, next_base)
+
+    def _segment_parts(
+        self, segment: LogSegment, next_base: int | None
+    ) -> Iterator[np.ndarray | UnreadableRange]:
+        """The parts of one segment; a fault in it is known before its first batch is given."""
+        if _is_sound(segment):
+            next_offset = segment.base_offset
+            for batches in segment.scan(look_inside=True):
+                yield _with_first_offsets(batches, next_offset)
+                next_offset = int(batches["last_offset"][-1]) + 1
+            return
+        next_offset, hole = segment.base_offset, None
+        for part in _checked_parts(segment):
+            if isinstance(part, Hole):
+                hole = part
+            elif len(part):
+                look_inside(part, self.read)
+                part = _with_first_offsets(part, next_offset)
+                if hole:
+                    yield _unreadable(segment, hole, next_offset, int(part["base_offset"][0]) - 1)
+                    hole = None
+                yield part
+                next_offset = int(part["last_offset"][-1]) + 1
+        if hole and next_base is None:
+            data = file.read(segment.log.path, hole.start, min(hole.stop - hole.start, TAIL_BYTES))
+            kind = tail.kind(data, next_offset - 1, hole.stop - hole.start)
+            self.tail = LogTail(segment, hole.start, hole.stop - hole.start, kind)
+        elif hole:
+            assert next_base is not None
+            yield _unreadable(segment, hole, next_offset, next_base - 1)
+
+
+def record_offsets(stream: BatchStream, selection: np.ndarray) -> Iterator[np.ndarray]:
+    """The offsets of the records of some of the rows at hand, in order.
+
+    Those of a batch without gaps are known from its header; a batch that cannot be decoded gives
+    those up to its fault.
+
+    Args:
+        selection: which rows, True or False for each.
+    """
+    batches = stream.rows[selection]
+    for batch in batches:
+        first, last = int(batch["base_offset"]), int(batch["last_offset"])
+        if batch["record_count"] == last - first + 1:
+            yield np.arange(first, last + 1)
+        elif batch["record_count"] != 0:
+            with suppress(CorruptBytes):
+                for offsets, _ in batch_records.offsets_and_times(stream.batch_bytes(batch)):
+                    yield np.asarray(offsets)
+
+
+def _unreadable(segment: LogSegment, hole: Hole, first: int, last: int) -> UnreadableRange:
+    return UnreadableRange(segment, first, max(first - 1, last), hole.start, hole.stop - hole.start)
+
+
+def _with_first_offsets(batches: np.ndarray, next_offset: int) -> np.ndarray:
+    """Gives a wrapper that cannot be opened the first offset that it may have."""
+    ends = np.append(next_offset, batches["last_offset"][:-1] + 1)
+    batches["base_offset"] = np.where(
+        batches["base_offset"] == UNKNOWN, ends, batches["base_offset"]
+    )
+    return batches
+
+
+def _is_sound(segment: LogSegment) -> bool:
+    """Whether the headers lead from byte 0 to the end, and their offsets grow."""
+    scan, last_offset = segment.scan(), segment.base_offset - 1
+    for batches in scan:
+        lasts, firsts = batches["last_offset"], batches["base_offset"]
+        is_known = firsts >= 0  # of a wrapper only the last offset is known before it is opened
+        ends = np.append(last_offset, lasts[:-1])
+        if (lasts <= ends).any() or (firsts[is_known] <= ends[is_known]).any():
+            return False
+        last_offset = int(lasts[-1])
+    return scan.end.reason == "end"
+
+
+def _checked_parts(segment: LogSegment) -> Iterator[np.ndarray | Hole]:
+    """Every batch that can be found, and the holes between and behind them."""
+    size_bytes = segment.log.size_bytes
+    with entry_points(segment) as points:
+        scan = CheckedScan(points, size_bytes, segment.base_offset, lambda _faults: None)
+        for part in scan:
+            yield part if isinstance(part, Hole) else plain_batches(part)
+        if scan.end.position < size_bytes:
+            yield Hole(scan.end.position, size_bytes, scan.end.reason)

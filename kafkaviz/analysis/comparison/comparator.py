@@ -1,0 +1,449 @@
+"""Compares two directories, partition by partition.
+
+comparison = compare("/backup/broker-1", "/backup/broker-2")
+comparison.counts                       {Relation.IDENTICAL: 3, Relation.DIVERGED: 1}
+comparison.partitions[0].relation       Relation.DIVERGED
+"""
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from kafkaviz.analysis.comparison.batch_stream import BatchStream, record_offsets
+from kafkaviz.analysis.comparison.byte_differences import ByteDifference, FileLocation
+from kafkaviz.analysis.comparison.comparison import (
+    SIDES,
+    BrokerComparison,
+    Lag,
+    PartitionComparison,
+    Relation,
+    Replica,
+)
+from kafkaviz.analysis.comparison.index_differences import (
+    IndexComparison,
+    IndexReason,
+    compare_indexes,
+    describe_index,
+    is_equal_index,
+)
+from kafkaviz.analysis.comparison.leader_epochs import (
+    EpochHistory,
+    TruncationWalk,
+    walk_truncation,
+)
+from kafkaviz.analysis.comparison.partition_matching import (
+    PartitionMatch,
+    match_lone,
+    match_partitions,
+)
+from kafkaviz.analysis.comparison.record_alignment import RecordAlignment, align
+from kafkaviz.analysis.comparison.record_ranges import OffsetCollector, OffsetRange
+from kafkaviz.analysis.comparison.start_changes import compare_start, is_same_directory
+from kafkaviz.analysis.inference.version import AssumedRelease, assume_release
+from kafkaviz.analysis.lookup import paths
+from kafkaviz.config_def import Release
+from kafkaviz.errors import CannotOpen, KafkavizError
+from kafkaviz.format import checkpoint
+from kafkaviz.format.names import CLEANER_CHECKPOINT, LEADER_EPOCHS
+from kafkaviz.log import file
+from kafkaviz.log.archives import archive
+from kafkaviz.log.broker import Broker, Problem, open_broker
+from kafkaviz.log.partition import CheckpointOffsets, Partition
+from kafkaviz.log.segment import LogSegment
+from kafkaviz.messages import Message, message
+from kafkaviz.simulate.recovery.epochs import LeaderEpochs
+from kafkaviz.versions import ENTRY_PER_BATCH, search_profile
+
+TRUNCATION_ON_FETCH: Release = (2, 7)  # KIP-595
+
+PartitionCallback = Callable[[str], object]
+
+
+def compare(
+    a: Path | str, b: Path | str, on_partition: PartitionCallback | None = None
+) -> BrokerComparison:
+    """Two broker directories, partition directories, archives of either, or single logs.
+
+    Nothing is written. Two directories of one broker, by its ids, are a before and an after: then
+    what happened between them is held against what a start on the first was foretold to do.
+
+    Args:
+        on_partition: called with the name of each partition before it is compared.
+
+    Raises:
+        CannotOpen: one of the two cannot be opened.
+    """
+    brokers = _open(a), _open(b)
+    releases = assume_release(brokers[0]), assume_release(brokers[1])
+    comparer = _Comparer(brokers, releases)
+    lists = brokers[0].partitions, brokers[1].partitions
+    is_lone = any(broker.is_lone for broker in brokers)
+    matches = match_lone(*lists) if is_lone else match_partitions(*lists)
+    comparisons = []
+    problems = [problem for broker in brokers for problem in broker.problems]
+    for match in matches:
+        if on_partition:
+            on_partition(match.directory)
+        try:
+            comparisons.append(comparer.compare(match))
+        except CannotOpen as fault:
+            side = match.a or match.b
+            assert side is not None
+            problems.append(Problem.from_fault(side.path, fault))
+    start = None
+    if is_same_directory(*brokers):
+        with suppress(KafkavizError):
+            start = compare_start(*brokers, releases[0].version)
+    return BrokerComparison(
+        (brokers[0].source, brokers[1].source), tuple(comparisons), start, tuple(problems)
+    )
+
+
+def _open(path: Path | str) -> Broker:
+    """What a path leads to, as a broker directory.
+
+    Of one that holds a log alone it is one with that partition, and of a .log with that segment.
+    """
+    source = file.absolute_path(path)
+    located = archive.locate(source)
+    if located.is_file() and not archive.is_archive(located):
+        partition, base_offset = paths.open_segments(source)
+        segments = tuple(
+            segment for segment in partition.live if segment.base_offset == base_offset
+        )
+        alone = replace(
+            partition,
+            segments=segments,
+            other_files=(),
+            checkpoints=CheckpointOffsets(),
+        )
+        return Broker(located.parent, source, (alone,), is_lone=True)
+    try:
+        broker = open_broker(source)
+    except CannotOpen as fault:
+        if fault.kind != "not-kafka":
+            raise
+        try:
+            partition, _ = paths.open_segments(source)
+        except CannotOpen:
+            raise fault from None
+        return Broker(partition.path.parent, source, (partition,), is_lone=True)
+    if broker.is_lone and not broker.partitions:
+        raise CannotOpen(source, broker.problems[0].what, kind=broker.problems[0].kind)
+    return broker
+
+
+class _Comparer:
+    """Compares partitions of two broker directories."""
+
+    def __init__(
+        self, brokers: tuple[Broker, Broker], releases: tuple[AssumedRelease, AssumedRelease]
+    ) -> None:
+        self._brokers, self._releases = brokers, releases
+        self._cleaner_offsets = [_read_cleaner_offsets(broker.path) for broker in brokers]
+        self._is_per_append = not all(
+            ENTRY_PER_BATCH.applies_to(release.version) for release in releases
+        )
+        self._profile = search_profile(releases[0].text)
+
+    def compare(self, match: PartitionMatch) -> PartitionComparison:
+        """What the two partitions of a match have in common; one side alone is told as that."""
+        if match.a is None or match.b is None:
+            return self._describe_alone(match)
+        partitions = match.a, match.b
+        alignment = align(match.a.live, match.b.live)
+        replicas = tuple(
+            self._replica(partition, side, alignment) for side, partition in enumerate(partitions)
+        )
+        pair = replicas[0], replicas[1]
+        only_in = alignment.only_in[0].result(), alignment.only_in[1].result()
+        comparison = PartitionComparison(
+            match.directory,
+            (),
+            pair,
+            max(replica.log_start_offset for replica in pair),
+            min(replica.log_end_offset for replica in pair),
+            alignment.first_divergent_offset,
+            alignment.leader_epochs_there,
+            pair[0].segments == pair[1].segments,
+            only_in,
+            alignment.different.result(),
+            alignment.unreadable.result(),
+            self._walk_both(partitions, pair),
+            _lag(pair, alignment),
+            tuple(alignment.differences),
+            alignment.difference_count,
+            alignment.rewritten_batches,
+            (alignment.damaged_batches[0], alignment.damaged_batches[1]),
+        )
+        comparison = self._with_indexes(comparison, partitions, alignment)
+        comparison = self._with_tails(comparison, alignment)
+        relations = tuple(self._relations(comparison, alignment))
+        comparison = replace(comparison, relations=relations[::-1])
+        return replace(comparison, notes=tuple(_notes(comparison, alignment)))
+
+    def _describe_alone(self, match: PartitionMatch) -> PartitionComparison:
+        side, partition = (0, match.a) if match.a else (1, match.b)
+        assert partition is not None
+        alone = (Relation.ONLY_IN_A, Relation.ONLY_IN_B)[side]
+        alignment = align(partition.live if side == 0 else (), partition.live if side == 1 else ())
+        replica = self._replica(partition, side, alignment)
+        return PartitionComparison(
+            match.directory,
+            (alone,),
+            (replica, None) if side == 0 else (None, replica),
+            only_in=(alignment.only_in[0].result(), alignment.only_in[1].result()),
+            other_generation=match.other_generation,
+            other_directory=match.other_directory,
+        )
+
+    def _replica(self, partition: Partition, side: int, alignment: RecordAlignment) -> Replica:
+        log_start = partition.log_start_offset or 0
+        log_end = max(alignment.end_offsets[side] or 0, log_start)
+        tail = alignment.tails[side]
+        is_unclean = self._brokers[side].shutdown_state == "unclean"
+        entries, is_from_batches = _read_epochs(partition, is_unclean=is_unclean)
+        epochs = EpochHistory(
+            entries, log_start, log_end, partition.high_watermark, is_from_batches
+        )
+        key = (partition.topic, partition.partition)
+        return Replica(
+            partition.directory,
+            partition.topic_id,
+            log_start,
+            log_end,
+            partition.high_watermark,
+            self._cleaner_offsets[side].get(key) if partition.state == "current" else None,
+            tuple(segment.base_offset for segment in partition.live),
+            epochs,
+            tail.size_bytes if tail else 0,
+        )
+
+    def _walk_both(
+        self,
+        partitions: tuple[Partition, Partition],
+        replicas: tuple[Replica, Replica],
+    ) -> tuple[TruncationWalk, TruncationWalk]:
+        """What b drops where a leads, and a where b leads."""
+        walks = []
+        for leader, follower in ((0, 1), (1, 0)):
+            walk = walk_truncation(
+                replicas[leader].epochs,
+                replicas[follower].epochs,
+                is_request=self._releases[leader].version < TRUNCATION_ON_FETCH,
+            )
+            lost = _lost_offsets(
+                partitions[follower], replicas[follower], walk.follower_keeps_below
+            )
+            walks.append(replace(walk, follower_loses=lost))
+        return walks[0], walks[1]
+
+    def _with_indexes(
+        self,
+        comparison: PartitionComparison,
+        partitions: tuple[Partition, Partition],
+        alignment: RecordAlignment,
+    ) -> PartitionComparison:
+        """The indexes of segments that both have."""
+        others = {segment.base_offset: segment for segment in partitions[1].live}
+        indexes: list[IndexComparison] = []
+        differences: list[ByteDifference] = []
+        for segment in partitions[0].live:
+            other = others.get(segment.base_offset)
+            if other is None:
+                continue
+            is_same_log = segment.base_offset not in alignment.differing_segments
+            for index in compare_indexes(
+                segment,
+                other,
+                self._profile,
+                is_same_log=is_same_log,
+                is_per_append=self._is_per_append,
+            ):
+                indexes.append(index)
+                if is_same_log or index.reason is IndexReason.DAMAGE:
+                    differences.append(describe_index(segment, other, index))
+            if not is_equal_index(segment.txnindex, other.txnindex) and is_same_log:
+                differences.append(_txn_index_difference(segment, other))
+        alignment.add_differences(differences)
+        return replace(
+            comparison,
+            indexes=tuple(indexes),
+            differences=tuple(alignment.differences),
+            difference_count=alignment.difference_count,
+        )
+
+    def _with_tails(
+        self, comparison: PartitionComparison, alignment: RecordAlignment
+    ) -> PartitionComparison:
+        differences = []
+        for side, tail in enumerate(alignment.tails):
+            if tail and tail.segment.base_offset in alignment.differing_segments:
+                place = FileLocation(tail.segment.log.name, tail.position, tail.size_bytes)
+                locations = (place, None) if side == 0 else (None, place)
+                values = (tail.kind, None) if side == 0 else (None, tail.kind)
+                differences.append(ByteDifference(locations, "tail", values))
+        alignment.add_differences(differences)
+        return replace(
+            comparison,
+            differences=tuple(alignment.differences),
+            difference_count=alignment.difference_count,
+        )
+
+    def _relations(
+        self,
+        comparison: PartitionComparison,
+        alignment: RecordAlignment,
+    ) -> Iterator[Relation]:
+        """All that hold, the least first."""
+        pair = comparison.replicas
+        assert pair[0] is not None and pair[1] is not None
+        relations = {
+            Relation.SEGMENTS_DIFFER: bool(alignment.differing_segments)
+            or not comparison.segment_bases_equal,
+            Relation.INDEX_FILES_DIFFER: bool(comparison.indexes)
+            or any(
+                difference.location.file.endswith("index") for difference in comparison.differences
+            ),
+            Relation.START_DIFFERS: pair[0].log_start_offset != pair[1].log_start_offset,
+            Relation.DIVERGED: alignment.diverged > 0,
+            Relation.ALTERED: alignment.altered > 0,
+            Relation.DAMAGED: any(alignment.damaged_batches) or self._has_torn_clean(alignment),
+            Relation.CLEANED_DIFFERENTLY: _has_gaps(comparison),
+        }
+        if pair[0].log_end_offset != pair[1].log_end_offset and not alignment.diverged:
+            is_doomed = _is_doomed(pair[0], pair[1])
+            relations[Relation.DOOMED_TAIL if is_doomed else Relation.BEHIND] = True
+        true_relations = [relation for relation in Relation if relations.get(relation)]
+        yield from true_relations or [Relation.IDENTICAL]
+
+    def _has_torn_clean(self, alignment: RecordAlignment) -> bool:
+        """Bytes at an end that no kill explains: the broker was stopped cleanly, and keeps them."""
+        return any(
+            tail is not None
+            and tail.segment.base_offset in alignment.differing_segments
+            and self._brokers[side].shutdown_state == "clean"
+            for side, tail in enumerate(alignment.tails)
+        )
+
+
+def _has_gaps(comparison: PartitionComparison) -> bool:
+    """Whether one side lacks records between those that it has."""
+    start, end = comparison.compared_from or 0, comparison.compared_to or 0
+    return any(
+        first < end and last >= start
+        for records in comparison.only_in
+        for first, last in records.ranges
+    )
+
+
+def _is_doomed(a: Replica, b: Replica) -> bool:
+    """Whether the shorter one knows a later election, at or before its end."""
+    longer, shorter = (a, b) if a.log_end_offset > b.log_end_offset else (b, a)
+    latest = longer.epochs.latest
+    return any(
+        epoch > latest and start <= shorter.log_end_offset
+        for epoch, start in shorter.epochs.entries
+    )
+
+
+def _lag(replicas: tuple[Replica, Replica], alignment: RecordAlignment) -> Lag | None:
+    ends = [replica.log_end_offset for replica in replicas]
+    if ends[0] == ends[1]:
+        return None
+    behind = 0 if ends[0] < ends[1] else 1
+    early_ms, late_ms = alignment.newest_ms[behind], alignment.newest_ms[1 - behind]
+    time_ms = None if early_ms is None or late_ms is None else late_ms - early_ms
+    return Lag(SIDES[behind], abs(ends[0] - ends[1]), alignment.lag_bytes[1 - behind], time_ms)
+
+
+def _lost_offsets(
+    partition: Partition, replica: Replica, keeps_below: int | None
+) -> tuple[OffsetRange, ...]:
+    """The offsets of records at or above one, as ranges."""
+    if keeps_below is None or keeps_below >= replica.log_end_offset:
+        return ()
+    collector = OffsetCollector()
+    place = bisect_right(replica.segments, keeps_below) - 1
+    with BatchStream(partition.live[max(0, place) :], None, 0) as stream:
+        while stream.fill():
+            if stream.unreadable:
+                stream.pass_unreadable()
+                continue
+            batches = stream.rows
+            for offsets in record_offsets(stream, batches["last_offset"] >= keeps_below):
+                collector.add_offsets(offsets[offsets >= keeps_below])
+            stream.take(len(batches))
+    return collector.result().ranges
+
+
+def _read_epochs(
+    partition: Partition, *, is_unclean: bool
+) -> tuple[tuple[tuple[int, int], ...], bool]:
+    """The leader epochs of a replica, and whether its batches had to tell them.
+
+    A start behind a kill takes those of the batches that it reads anew too.
+    """
+    is_from_batches = not any(info.name == LEADER_EPOCHS for info in partition.other_files)
+    entries = []
+    if not is_from_batches:
+        try:
+            data = file.read(partition.path / LEADER_EPOCHS, limit_bytes=file.TEXT_BYTES)
+            entries = checkpoint.parse_leader_epochs(data)
+        except KafkavizError:
+            is_from_batches = True
+    epochs = LeaderEpochs(entries)
+    if is_from_batches or is_unclean:
+        for segment in partition.live if is_from_batches else partition.live[-1:]:
+            for batches in segment.scan():
+                epochs.take(batches)
+    return tuple(epochs.entries), is_from_batches
+
+
+def _read_cleaner_offsets(root: Path) -> Mapping[tuple[str, int], int]:
+    path = root / CLEANER_CHECKPOINT
+    try:
+        return checkpoint.parse_offsets(file.read(path)) if file.is_there(path) else {}
+    except KafkavizError:
+        return {}
+
+
+def _txn_index_difference(a: LogSegment, b: LogSegment) -> ByteDifference:
+    infos = a.txnindex, b.txnindex
+    data = [file.read(info.path) if info else b"" for info in infos]
+    length = min(map(len, data))
+    position = next((at for at in range(length) if data[0][at] != data[1][at]), length)
+    locations = [
+        FileLocation(info.name, position, max(0, len(part) - position)) if info else None
+        for info, part in zip(infos, data, strict=True)
+    ]
+    return ByteDifference((locations[0], locations[1]), "entry", (None, None))
+
+
+def _notes(comparison: PartitionComparison, alignment: RecordAlignment) -> Iterator[Message]:
+    """What explains differences that are none, and what the reader should not conclude."""
+    a, b = comparison.replicas
+    assert a is not None and b is not None
+    if comparison.relation is Relation.SEGMENTS_DIFFER and not comparison.segment_bases_equal:
+        yield message("comparison.other_bounds")
+    if comparison.rewritten_batches:
+        yield message("comparison.rewritten", n=comparison.rewritten_batches)
+    for side, replica, tail in zip(SIDES, (a, b), alignment.tails, strict=True):
+        if tail and tail.segment.base_offset in alignment.differing_segments:
+            yield message(
+                f"comparison.tail_{tail.kind}", side=side, n=replica.torn_bytes, at=tail.position
+            )
+    if Relation.CLEANED_DIFFERENTLY in comparison.relations:
+        offsets = [replica.cleaner_checkpoint for replica in (a, b)]
+        if any(offset is not None for offset in offsets):
+            yield message("comparison.cleaned_to", a=offsets[0], b=offsets[1])
+    parted = {Relation.DIVERGED, Relation.DOOMED_TAIL} & set(comparison.relations)
+    if parted and all(replica.high_watermark == replica.log_end_offset for replica in (a, b)):
+        yield message("comparison.watermarks", a=a.high_watermark, b=b.high_watermark)
+    for side, replica in zip(SIDES, (a, b), strict=True):
+        if replica.epochs.is_from_batches and replica.segments:
+            yield message("comparison.epochs_from_batches", side=side)
+    if a.epochs.entries != b.epochs.entries and not parted:
+        yield message("comparison.epochs_differ")

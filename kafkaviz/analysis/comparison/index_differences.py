@@ -1,0 +1,442 @@
+"""Two indexes of one stretch of a log, entry by entry, and why they differ.
+
+An index depends on where its broker counted from: the same 67 batches of two replicas, one of which
+was started anew behind the 30th, which sets the count of bytes to 0:
+
+    a   43 entries     b   44 entries     29 in both, then each its own: a restart
+
+Which of the two is right is not the question: a broker with either finds every record, and reads a
+few headers more or less (lookup). An entry that leads to no batch is another matter.
+"""
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import NamedTuple
+
+import numpy as np
+
+from kafkaviz.analysis.comparison.byte_differences import ByteDifference, FileLocation
+from kafkaviz.analysis.inference.interval import IntervalBounds, interval_bounds
+from kafkaviz.log import file
+from kafkaviz.log.file import FileInfo
+from kafkaviz.log.segment import Index, LogSegment
+from kafkaviz.search import index
+from kafkaviz.search.log_view import view_segment
+from kafkaviz.search.slots import SlotSearch
+from kafkaviz.versions import SearchProfile
+
+MAX_SLOTS = 1000  # of entries in one index alone that are listed
+KINDS = ("index", "timeindex")
+COLUMNS = {"index": ("offset", "position"), "timeindex": ("timestamp_ms", "offset")}
+
+
+class IndexReason(StrEnum):
+    """Why two indexes of the same batches differ."""
+
+    MISSING = "missing"  # one side has no file
+    UNWRITTEN = "unwritten"  # the same entries, and slots that were never written or trimmed
+    DAMAGE = "damage"  # an entry that the batches contradict, or zeros between entries
+    FIRST_OFFSET_KEYS = (
+        "first-offset-keys"  # of releases before 2.0 (KAFKA-6530): keys are first offsets
+    )
+    PER_APPEND = "per-append"  # one entry for an append of several batches, until 3.9.1 (KAFKA-806)
+    INTERVAL = "interval"  # index.interval.bytes was another one
+    OTHER_BATCHES = "other-batches"  # the segments themselves hold other batches
+    LENGTH = "length"  # the entries go as far as each log does
+    ZEROED = "zeroed"  # where one side has its last entries, the other has zeros
+    CUT = "cut"  # the entries of one side end before those of the other
+    SEGMENT_END = "segment-end"  # a last entry, as a roll, a stop or a recovery writes
+    RESTART = "restart"  # the bytes were counted from another place: a restart, a truncation
+
+
+class LookupReads(NamedTuple):
+    """What a search in one of the two indexes reads for an offset.
+
+    Attributes:
+        position: the byte of the .log from which headers are read.
+        headers: of the batches from there to the one that holds the offset, that one included.
+    """
+
+    search: SlotSearch
+    position: int
+    headers: int
+
+
+@dataclass(frozen=True)
+class LookupComparison:
+    """One offset looked up in both, and what all lookups together read.
+
+    Attributes:
+        mean_headers: over the first offsets of all batches, of each side.
+    """
+
+    target_offset: int
+    reads: tuple[LookupReads, LookupReads]
+    mean_headers: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class IndexComparison:
+    """The .index or .timeindex of a segment on both sides.
+
+    Attributes:
+        entries: written ones, of each side; None where there is no file.
+        common: entries that both have.
+        alone: the slots of those that one side has alone, of each side; at most MAX_SLOTS.
+        unwritten_slots: behind the last entry, of each side.
+        contradicted: slots whose entry leads to no batch of that offset, of each side.
+        intervals: what the entries say of index.interval.bytes, of each side.
+        lookup: of an .index with other entries.
+    """
+
+    segment: int
+    kind: str
+    reason: IndexReason
+    entries: tuple[int | None, int | None]
+    common: int
+    alone: tuple[tuple[int, ...], tuple[int, ...]]
+    alone_counts: tuple[int, int]
+    unwritten_slots: tuple[int, int]
+    contradicted: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
+    intervals: tuple[IntervalBounds, IntervalBounds] | None = None
+    lookup: LookupComparison | None = None
+
+
+def is_equal_index(a: FileInfo | None, b: FileInfo | None) -> bool:
+    """Whether two index files hold the same bytes; holes are zeros."""
+    if a is None or b is None:
+        return a is b
+    if a.size_bytes != b.size_bytes:
+        return False
+    data_a, data_b = file.read_data(a.path)[0], file.read_data(b.path)[0]
+    return data_a.rstrip(b"\0") == data_b.rstrip(b"\0")
+
+
+def compare_indexes(
+    a: LogSegment,
+    b: LogSegment,
+    profile: SearchProfile,
+    *,
+    is_same_log: bool,
+    is_per_append: bool,
+) -> tuple[IndexComparison, ...]:
+    """The indexes of two segments with one base offset, those that differ.
+
+    Args:
+        profile: how searches read an index.
+        is_same_log: whether the .log holds the same bytes on both sides.
+        is_per_append: whether a release that wrote one of them indexed appends, not batches.
+    """
+    kinds = [kind for kind in KINDS if not is_equal_index(getattr(a, kind), getattr(b, kind))]
+    if not kinds:
+        return ()
+    batches = a.batches(), b.batches()
+    comparisons: list[IndexComparison] = []
+    for kind in kinds:
+        offset_reason = comparisons[0].reason if comparisons else None
+        comparisons.append(
+            _compare(
+                kind,
+                (a, b),
+                batches,
+                profile,
+                offset_reason,
+                is_same_log=is_same_log,
+                is_per_append=is_per_append,
+            )
+        )
+    return tuple(comparisons)
+
+
+def _compare(
+    kind: str,
+    segments: tuple[LogSegment, LogSegment],
+    batches: tuple[np.ndarray, np.ndarray],
+    profile: SearchProfile,
+    offset_reason: IndexReason | None,
+    *,
+    is_same_log: bool,
+    is_per_append: bool,
+) -> IndexComparison:
+    slots = [_slots(segment, kind) for segment in segments]
+    keys = [_keys(index_slots.entries, kind) for index_slots in slots]
+    in_both = [np.isin(keys[side], keys[1 - side]) for side in (0, 1)]
+    alone = [np.flatnonzero(~mask) for mask in in_both]
+    contradicted = [_contradicted(slots[side].entries, kind, batches[side]) for side in (0, 1)]
+    has_file = [getattr(segment, kind) is not None for segment in segments]
+    intervals = None
+    if kind == "index":
+        intervals = (
+            interval_bounds(batches[0], slots[0].entries),
+            interval_bounds(batches[1], slots[1].entries),
+        )
+    comparison = IndexComparison(
+        segments[0].base_offset,
+        kind,
+        IndexReason.MISSING,
+        (
+            len(slots[0].entries) if has_file[0] else None,
+            len(slots[1].entries) if has_file[1] else None,
+        ),
+        int(in_both[0].sum()),
+        (tuple(alone[0][:MAX_SLOTS].tolist()), tuple(alone[1][:MAX_SLOTS].tolist())),
+        (len(alone[0]), len(alone[1])),
+        (slots[0].unwritten_slots, slots[1].unwritten_slots),
+        (contradicted[0], contradicted[1]),
+        intervals,
+    )
+    reason = _reason(comparison, slots, batches, offset_reason, is_per_append=is_per_append)
+    lookup = None
+    if kind == "index" and any(comparison.alone_counts) and all(has_file) and is_same_log:
+        lookup = _compare_lookups(segments, slots, alone, batches, profile)
+    return replace(comparison, reason=reason, lookup=lookup)
+
+
+def _slots(segment: LogSegment, kind: str) -> Index:
+    return segment.offset_slots if kind == "index" else segment.time_slots
+
+
+def _keys(entries: np.ndarray, kind: str) -> np.ndarray:
+    """Each entry as one value that can be compared."""
+    columns = COLUMNS[kind]
+    pairs = np.empty(len(entries), [(name, "i8") for name in columns])
+    for name in columns:
+        pairs[name] = entries[name]
+    return pairs
+
+
+def _contradicted(entries: np.ndarray, kind: str, batches: np.ndarray) -> tuple[int, ...]:
+    """The slots of entries that the batches contradict.
+
+    An offset entry points to the start of a batch that does not begin above its offset, and the
+    next one that has an entry begins above it; its offset is the last of a batch, or the first of
+    its own. A time entry names an offset of a batch that is not
+    younger.
+    """
+    if not len(entries):
+        return ()
+    if not len(batches):
+        return tuple(range(min(len(entries), MAX_SLOTS)))
+    if kind == "index":
+        rows = np.searchsorted(batches["position"], entries["position"])
+        is_start = rows < len(batches)
+        rows = np.minimum(rows, len(batches) - 1)
+        is_start &= batches["position"][rows] == entries["position"]
+        is_wrong = ~is_start | (batches["base_offset"][rows] > entries["offset"])
+        is_wrong[1:] |= np.diff(entries["offset"]) <= 0
+        next_rows = np.append(rows[1:], len(batches))
+        nexts = np.append(batches["base_offset"], batches["last_offset"][-1] + 1)[next_rows]
+        is_wrong |= (entries["offset"] >= nexts) & (next_rows > rows)
+        is_wrong |= _is_inside_batch(entries["offset"], batches) & (
+            entries["offset"] != batches["base_offset"][rows]
+        )
+        return tuple(np.flatnonzero(is_wrong)[:MAX_SLOTS].tolist())
+    rows = np.minimum(np.searchsorted(batches["last_offset"], entries["offset"]), len(batches) - 1)
+    newest_ms = np.maximum.accumulate(batches["max_timestamp_ms"])[rows]
+    is_wrong = (entries["timestamp_ms"] > newest_ms) & (entries["timestamp_ms"] >= 0)
+    is_wrong |= entries["offset"] > batches["last_offset"][-1]
+    is_wrong[1:] |= np.diff(entries["timestamp_ms"]) < 0
+    return tuple(np.flatnonzero(is_wrong)[:MAX_SLOTS].tolist())
+
+
+def _is_inside_batch(offsets: np.ndarray, batches: np.ndarray) -> np.ndarray:
+    """Whether an offset is another than the last of a batch without gaps.
+
+    A cleaner's key is the last offset that it has kept of an append.
+    """
+    rows = np.minimum(np.searchsorted(batches["last_offset"], offsets), len(batches) - 1)
+    holders = batches[rows]
+    spans = holders["last_offset"] - holders["base_offset"] + 1
+    return (holders["last_offset"] != offsets) & (holders["record_count"] == spans)
+
+
+def _reason(
+    comparison: IndexComparison,
+    slots: list[Index],
+    batches: tuple[np.ndarray, np.ndarray],
+    offset_reason: IndexReason | None,
+    *,
+    is_per_append: bool,
+) -> IndexReason:
+    """Why they differ.
+
+    Args:
+        is_per_append: as of compare_indexes.
+        offset_reason: that of the .index of the segment, of a .timeindex: Kafka writes both at
+            once.
+    """
+    if None in comparison.entries:
+        return IndexReason.MISSING
+    if any(slot.trailing_bytes for slot in slots) or any(comparison.contradicted):
+        return IndexReason.DAMAGE
+    if not any(comparison.alone_counts):
+        return IndexReason.UNWRITTEN
+    if not _is_prefix_of_batches(batches):
+        return IndexReason.OTHER_BATCHES
+    is_longer = len(batches[0]) != len(batches[1])
+    shorter = 0 if len(slots[0].entries) < len(slots[1].entries) else 1
+    if comparison.kind == "timeindex":
+        if _differ_at_end(comparison, slots, batches):
+            return IndexReason.SEGMENT_END
+        if is_longer and (_is_prefix(slots) or _differ_in_last_entry(comparison)):
+            return IndexReason.LENGTH
+        if _is_prefix(slots) and offset_reason is None:
+            return IndexReason.ZEROED if slots[shorter].unwritten_slots else IndexReason.CUT
+        is_of_both = offset_reason not in (None, IndexReason.UNWRITTEN, IndexReason.DAMAGE)
+        return offset_reason if offset_reason and is_of_both else IndexReason.RESTART
+    assert comparison.intervals is not None
+    keyed_by_first = [
+        _has_first_offset_keys(slot.entries, rows)
+        for slot, rows in zip(slots, batches, strict=True)
+    ]
+    if keyed_by_first[0] != keyed_by_first[1]:
+        return IndexReason.FIRST_OFFSET_KEYS
+    if comparison.intervals[0].per_append != comparison.intervals[1].per_append:
+        return IndexReason.PER_APPEND
+    if is_longer and _is_prefix(slots):
+        return IndexReason.LENGTH
+    if is_per_append and _has_long_gap(slots, batches, comparison.intervals):
+        return IndexReason.PER_APPEND
+    if _is_prefix(slots):
+        return IndexReason.ZEROED if slots[shorter].unwritten_slots else IndexReason.CUT
+    return IndexReason.RESTART if _overlap(*comparison.intervals) else IndexReason.INTERVAL
+
+
+def _differ_at_end(
+    comparison: IndexComparison, slots: list[Index], batches: tuple[np.ndarray, np.ndarray]
+) -> bool:
+    """Whether one side alone has a last entry, and the other has the batch that it is of."""
+    if not _differ_in_last_entry(comparison) or all(comparison.alone_counts):
+        return False
+    side = 0 if comparison.alone_counts[0] else 1
+    other = batches[1 - side]
+    last_offset = slots[side].entries["offset"][-1]
+    return bool(len(other)) and bool(last_offset <= other["last_offset"][-1])
+
+
+def _differ_in_last_entry(comparison: IndexComparison) -> bool:
+    """Whether neither side has more than its last entry alone."""
+    return all(
+        not alone or alone == ((entries or 0) - 1,)
+        for alone, entries in zip(comparison.alone, comparison.entries, strict=True)
+    )
+
+
+def _is_prefix_of_batches(batches: tuple[np.ndarray, np.ndarray]) -> bool:
+    """Whether one segment begins with all batches of the other."""
+    count = min(map(len, batches))
+    return all(
+        bool((batches[0][name][:count] == batches[1][name][:count]).all())
+        for name in ("position", "base_offset", "last_offset", "max_timestamp_ms")
+    )
+
+
+def _has_long_gap(
+    slots: list[Index],
+    batches: tuple[np.ndarray, np.ndarray],
+    intervals: tuple[IntervalBounds, IntervalBounds],
+) -> bool:
+    """Whether entries of one side alone lie further apart than a restart explains.
+
+    A restart makes one gap up to twice the interval; an append of many batches has one entry, or
+    none where it begins the segment (up to 3.9.0 and 4.0.0, on followers).
+    """
+    highs = [bounds.high_bytes for bounds in intervals if bounds.high_bytes is not None]
+    if not highs or not all(len(rows) for rows in batches):
+        return False
+    largest_bytes = max(int(rows["size_bytes"].max()) for rows in batches)
+    limit_bytes = 2 * (min(highs) + largest_bytes)
+    is_long = []
+    for index_slots, rows in zip(slots, batches, strict=True):
+        positions = np.concatenate([[0], index_slots.entries["position"], rows["position"][-1:]])
+        is_long.append(bool(np.diff(positions).max() > limit_bytes))
+    return is_long[0] != is_long[1]
+
+
+def _has_first_offset_keys(entries: np.ndarray, batches: np.ndarray) -> bool:
+    """Whether the keys of entries are the first offsets of batches of several records."""
+    rows = np.searchsorted(batches["position"], entries["position"])
+    known = rows < len(batches)
+    firsts, lasts = (batches[name][rows[known]] for name in ("base_offset", "last_offset"))
+    keys = entries["offset"][known]
+    return bool((keys[firsts < lasts] == firsts[firsts < lasts]).any())
+
+
+def _is_prefix(slots: list[Index]) -> bool:
+    count = min(len(slot.entries) for slot in slots)
+    return bool((slots[0].entries[:count] == slots[1].entries[:count]).all())
+
+
+def _overlap(a: IntervalBounds, b: IntervalBounds) -> bool:
+    """Whether one interval fits both."""
+    low = max(a.low_bytes or 0, b.low_bytes or 0)
+    highs = [bounds.high_bytes for bounds in (a, b) if bounds.high_bytes is not None]
+    return not highs or low <= min(highs)
+
+
+def _compare_lookups(
+    segments: tuple[LogSegment, LogSegment],
+    slots: list[Index],
+    alone: list[np.ndarray],
+    batches: tuple[np.ndarray, np.ndarray],
+    profile: SearchProfile,
+) -> LookupComparison:
+    """The first offset that the entry of one side alone leads to, looked up in both."""
+    target = min(
+        int(slots[side].entries["offset"][alone[side][0]]) for side in (0, 1) if len(alone[side])
+    )
+    reads, means = [], []
+    for segment, index_slots, rows in zip(segments, slots, batches, strict=True):
+        search = index.find_offset(view_segment(segment), target, profile)
+        position = search.entry[1] if search.entry else 0
+        reads.append(
+            LookupReads(search.slot_search, position, _count_headers(rows, position, target))
+        )
+        means.append(_mean_headers(index_slots.entries, rows))
+    return LookupComparison(target, (reads[0], reads[1]), (means[0], means[1]))
+
+
+def _count_headers(batches: np.ndarray, position: int, offset: int) -> int:
+    start = int(np.searchsorted(batches["position"], position))
+    stop = int(np.searchsorted(batches["last_offset"], offset))
+    return max(0, stop - start + 1)
+
+
+def _mean_headers(entries: np.ndarray, batches: np.ndarray) -> float:
+    """The headers that a fetch at the first offset of each batch reads, on average."""
+    if not len(batches):
+        return 0.0
+    slots = np.searchsorted(entries["offset"], batches["base_offset"], "right") - 1
+    positions = np.where(slots >= 0, np.append(entries["position"], 0)[slots], 0)
+    starts = np.searchsorted(batches["position"], positions)
+    return float((np.arange(len(batches)) - starts + 1).clip(min=0).mean())
+
+
+def describe_index(a: LogSegment, b: LogSegment, comparison: IndexComparison) -> ByteDifference:
+    """The first bytes in which the two files differ, as the entries there."""
+    infos = [getattr(segment, comparison.kind) for segment in (a, b)]
+    data = [file.read_data(info.path)[0] if info else b"" for info in infos]
+    sizes = [info.size_bytes if info else 0 for info in infos]
+    length = min(max(map(len, data)), *sizes)  # behind the data both are zeros
+    arrays = [np.frombuffer(part.ljust(length, b"\0"), np.uint8, length) for part in data]
+    places = np.flatnonzero(arrays[0] != arrays[1])
+    has_both = None not in infos
+    position = int(places[0]) if len(places) else min(sizes)
+    has_entries = bool(len(places)) or any(part[position:].strip(b"\0") for part in data)
+    what = ("entry" if has_entries else "size") if has_both else "file"
+    values, locations = [], []
+    for segment, info, size_bytes in zip((a, b), infos, sizes, strict=True):
+        entries = _slots(segment, comparison.kind).entries
+        entry_bytes = 8 if comparison.kind == "index" else 12
+        slot = position // entry_bytes
+        pair = _keys(entries, comparison.kind)
+        values.append(str(pair[slot].item()) if slot < len(pair) else None)
+        location = FileLocation(
+            segment.file_name(comparison.kind),
+            position,
+            min(entry_bytes - position % entry_bytes, max(0, size_bytes - position))
+            if len(places)
+            else max(0, size_bytes - position),
+        )
+        locations.append(location if info else None)
+    return ByteDifference((locations[0], locations[1]), what, (values[0], values[1]))

@@ -1,0 +1,105 @@
+"""Which partition directory of one side belongs to which of the other.
+
+By the id of the topic where both have one (partition.metadata, since 2.8), else by its name. A
+topic that was deleted and made anew has the same name and another id: no two logs of one partition,
+and not compared. A directory that waits to be deleted belongs to no current one.
+
+    a  orders-0 (id X)   b  orders-0 (id X)              one partition
+    a  orders-0 (id X)   b  orders-0 (id Y)              two, each on one side alone
+    a  orders-0 (id X)   b  orders-0.4711…-delete (id X)   two, and each names the other
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kafkaviz.format import names
+from kafkaviz.log.partition import Partition
+
+
+@dataclass(frozen=True)
+class PartitionMatch:
+    """A partition of both sides, or of one.
+
+    Attributes:
+        other_generation: the topic id of the partition of the same name on the other side.
+        other_directory: on the other side, in another state.
+    """
+
+    a: Partition | None
+    b: Partition | None
+    other_generation: str | None = None
+    other_directory: str | None = None
+
+    @property
+    def directory(self) -> str:
+        """The directory's name, of a where it has one."""
+        partition = self.a or self.b
+        assert partition is not None
+        return partition.directory
+
+
+def match_partitions(
+    a: tuple[Partition, ...], b: tuple[Partition, ...]
+) -> tuple[PartitionMatch, ...]:
+    """All partitions of both sides, by their names."""
+    left, matches = list(b), []
+    for partition in a:
+        partner = next((other for other in left if _belong_together(partition, other)), None)
+        if partner:
+            left.remove(partner)
+            matches.append(PartitionMatch(partition, partner))
+        else:
+            generation, directory = _describe_others(partition, b)
+            matches.append(PartitionMatch(partition, None, generation, directory))
+    for partition in left:
+        generation, directory = _describe_others(partition, a)
+        matches.append(PartitionMatch(None, partition, generation, directory))
+    return tuple(sorted(matches, key=lambda match: names.natural_sort_key(match.directory)))
+
+
+def match_lone(a: tuple[Partition, ...], b: tuple[Partition, ...]) -> tuple[PartitionMatch, ...]:
+    """Where one side is a single partition, or both are: that one alone, whatever its name.
+
+    Of two that were given each by itself, the reader says that they belong together.
+    """
+    if len(a) == len(b) == 1:
+        return (PartitionMatch(a[0], b[0]),)
+    is_lone_a = len(a) == 1
+    lone = (a if is_lone_a else b)[0]
+    return tuple(
+        match for match in match_partitions(a, b) if lone is (match.a if is_lone_a else match.b)
+    )
+
+
+def _belong_together(a: Partition, b: Partition) -> bool:
+    if a.partition != b.partition or a.state != b.state:
+        return False
+    if a.state == "delete" and a.directory != b.directory:
+        return False
+    return a.topic_id == b.topic_id if a.topic_id and b.topic_id else a.topic == b.topic
+
+
+def _describe_others(
+    partition: Partition, others: tuple[Partition, ...]
+) -> tuple[str | None, str | None]:
+    """The topic id of the namesake, and the directory in another state, on the other side."""
+    return (
+        next((other.topic_id for other in _namesakes(partition, others)), None),
+        next((other.directory for other in _renamed(partition, others)), None),
+    )
+
+
+def _namesakes(partition: Partition, others: tuple[Partition, ...]) -> Iterator[Partition]:
+    for other in others:
+        is_current = other.state == partition.state == "current"
+        is_other_topic = bool(other.topic_id) and other.topic_id != partition.topic_id
+        if is_current and is_other_topic and other.label == partition.label:
+            yield other
+
+
+def _renamed(partition: Partition, others: tuple[Partition, ...]) -> Iterator[Partition]:
+    for other in others:
+        is_same_topic = bool(partition.topic_id) and other.topic_id == partition.topic_id
+        is_same_number = other.partition == partition.partition
+        if is_same_topic and is_same_number and other.state != partition.state:
+            yield other

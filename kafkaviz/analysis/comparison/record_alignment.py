@@ -1,0 +1,547 @@
+"""Two logs of one partition on one offset axis: which records differ, and which one has alone.
+
+What both have in the same bytes is skipped, megabyte by megabyte: segments that begin and end
+alike, then runs of batches with equal headers. Only where batches differ are records decoded, and
+they are matched by their offsets, whatever batches they lie in:
+
+    a   [0 .. 9] [10 .. 19] [20 .. 29]
+    b   [0 .. 9] [10 .. 14] [15 .. 24]        0 to 9 are skipped, 10 to 24 compared, 25 to 29 only a
+
+The checksum of magic 2 covers neither base offset, leader epoch nor magic, and a flipped bit leaves
+the checksum in the header as it was: so equal headers do not prove equal batches, and the bytes are
+compared. Memory is bounded by a chunk of each log and the batches that are open.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from kafkaviz.analysis.comparison.batch_stream import (
+    ENDLESS,
+    BatchStream,
+    LogTail,
+    UnreadableRange,
+)
+from kafkaviz.analysis.comparison.byte_differences import (
+    MAX_DIFFERENCES,
+    ByteDifference,
+    FileLocation,
+    describe_batches,
+    describe_records,
+)
+from kafkaviz.analysis.comparison.file_bytes import differing_chunks, is_equal_file
+from kafkaviz.analysis.comparison.record_ranges import OffsetCollector
+from kafkaviz.binary.codec import LIMIT_BYTES
+from kafkaviz.errors import CorruptBytes
+from kafkaviz.format import batch_records
+from kafkaviz.format.batch import BATCH, is_control, is_transactional
+from kafkaviz.format.batch_records import BatchRecord
+from kafkaviz.log import file
+from kafkaviz.log.segment import LogSegment
+
+HEADER_FIELDS = [name for name in BATCH.names or () if name != "position"]
+UNCOVERED_FIELDS = ("base_offset", "last_offset", "leader_epoch")  # of what magic 2's CRC covers
+
+
+@dataclass
+class RecordAlignment:
+    """What a comparison of two logs gathers.
+
+    Attributes:
+        only_in: records that one side has alone, of each side.
+        different: offsets that both have with another content or another leader epoch.
+        diverged, altered: of these, those with another epoch, and with the same one.
+        unreadable: offsets of one side of which the other side's batch cannot be read.
+        first_divergent_epochs: the leader epochs at the lowest of them.
+        damaged_batches: of each side, with a wrong checksum or without a readable record.
+        lag_bytes: of the batches that each side has behind the end of the other.
+        end_offsets: behind the last batch that was read of each side.
+        newest_ms: the largest timestamps that were read of each side.
+    """
+
+    only_in: tuple[OffsetCollector, OffsetCollector] = field(
+        default_factory=lambda: (OffsetCollector(), OffsetCollector())
+    )
+    different: OffsetCollector = field(default_factory=OffsetCollector)
+    unreadable: OffsetCollector = field(default_factory=OffsetCollector)
+    diverged: int = 0
+    altered: int = 0
+    first_divergent_offset: int | None = None
+    leader_epochs_there: tuple[int, int] | None = None
+    rewritten_batches: int = 0
+    damaged_batches: list[int] = field(default_factory=lambda: [0, 0])
+    lag_bytes: list[int] = field(default_factory=lambda: [0, 0])
+    newest_ms: list[int | None] = field(default_factory=lambda: [None, None])
+    end_offsets: list[int | None] = field(default_factory=lambda: [None, None])
+    tails: list[LogTail | None] = field(default_factory=lambda: [None, None])
+    differing_segments: set[int] = field(default_factory=set)
+    differences: list[ByteDifference] = field(default_factory=list)
+    difference_count: int = 0
+
+    def add_differences(self, differences: Sequence[ByteDifference]) -> None:
+        """Keeps those that there is space for."""
+        self.difference_count += len(differences)
+        room = MAX_DIFFERENCES - len(self.differences)
+        self.differences += differences[: max(0, room)]
+
+    def add_different(self, offsets: np.ndarray, epochs: tuple[int, int]) -> None:
+        """Offsets that both have, ascending, and not the same."""
+        if not len(offsets):
+            return
+        self.different.add_offsets(offsets)
+        first = int(offsets[0])
+        if self.first_divergent_offset is None or first < self.first_divergent_offset:
+            self.first_divergent_offset, self.leader_epochs_there = first, epochs
+        if epochs[0] != epochs[1]:
+            self.diverged += len(offsets)
+        else:
+            self.altered += len(offsets)
+
+
+class SegmentGroup(NamedTuple):
+    """Segments of both sides from one base offset that both have to the next."""
+
+    start: int
+    a: tuple[LogSegment, ...]
+    b: tuple[LogSegment, ...]
+
+
+def segment_groups(a: Sequence[LogSegment], b: Sequence[LogSegment]) -> Iterator[SegmentGroup]:
+    """Both logs, cut where both begin a segment."""
+    common = sorted({segment.base_offset for segment in a} & {segment.base_offset for segment in b})
+    places = [(0, 0)]
+    bases = [[segment.base_offset for segment in segments] for segments in (a, b)]
+    places += [(bisect_left(bases[0], base), bisect_left(bases[1], base)) for base in common]
+    places.append((len(a), len(b)))
+    for start, (first, stop) in zip([0, *common], pairwise(places), strict=True):
+        if first != stop:
+            yield SegmentGroup(start, tuple(a[first[0] : stop[0]]), tuple(b[first[1] : stop[1]]))
+
+
+def align(a: Sequence[LogSegment], b: Sequence[LogSegment]) -> RecordAlignment:
+    """Compares the live segments of two logs.
+
+    Raises:
+        CannotOpen: a .log may not be read.
+    """
+    alignment = RecordAlignment()
+    for group in segment_groups(a, b):
+        if _is_equal_group(group):
+            continue
+        alignment.differing_segments.update(segment.base_offset for segment in group.a + group.b)
+        with ExitStack() as stack:
+            streams = [
+                stack.enter_context(_stream(part, segments, group.start))
+                for part, segments in ((group.a, a), (group.b, b))
+            ]
+            _Alignment(streams, alignment).run()
+    for side, segments in enumerate((a, b)):
+        if segments and segments[-1].base_offset not in alignment.differing_segments:
+            _read_end(segments[-1], side, alignment)
+    return alignment
+
+
+def _stream(part: Sequence[LogSegment], segments: Sequence[LogSegment], start: int) -> BatchStream:
+    """The batches of some segments of a log.
+
+    Args:
+        segments: all of the log.
+        start: an offset at or before the part.
+    """
+    if not part:
+        has_ended = bool(segments) and segments[0].base_offset < start
+        return BatchStream((), None, start if has_ended else ENDLESS)
+    place = bisect_right(segments, part[-1].base_offset, key=lambda segment: segment.base_offset)
+    next_base = segments[place].base_offset if place < len(segments) else None
+    return BatchStream(part, next_base, part[0].base_offset)
+
+
+def _is_equal_group(group: SegmentGroup) -> bool:
+    return len(group.a) == len(group.b) == 1 and is_equal_file(group.a[0].log, group.b[0].log)
+
+
+def _read_end(segment: LogSegment, side: int, alignment: RecordAlignment) -> None:
+    """Where a log ends whose last segment is the same bytes on the other side."""
+    with BatchStream([segment], None, segment.base_offset) as stream:
+        while stream.fill():
+            if stream.unreadable:
+                stream.pass_unreadable()
+            else:
+                stream.take(len(stream.rows))
+        alignment.end_offsets[side] = stream.next_offset
+        alignment.newest_ms[side] = stream.max_timestamp_ms
+        alignment.tails[side] = stream.tail
+
+
+class _OpenBatch:
+    """A batch of which some records are still to be matched."""
+
+    def __init__(self, stream: BatchStream) -> None:
+        self.segment, self.row = stream.segment, stream.rows[0].copy()
+        self.is_crc_valid = batch_records.has_valid_crc(stream.read, self.row)
+        self._data: bytes | None = None
+        self._read, self._records = stream.batch_bytes, None
+        self.epoch, self.last = int(self.row["leader_epoch"]), int(self.row["last_offset"])
+        self.first = int(self.row["base_offset"])
+        self.is_readable = True
+        count = int(self.row["record_count"])
+        if count == self.last - self.first + 1:
+            self.offsets = np.arange(self.first, self.last + 1)
+        elif count == 0:
+            self.offsets = np.empty(0, np.int64)
+        else:
+            self.offsets = np.array(sorted(self.records()), np.int64)
+
+    @property
+    def data(self) -> bytes:
+        """The bytes of the batch."""
+        if self._data is None:
+            self._data = self._read(self.row) if int(self.row["size_bytes"]) <= LIMIT_BYTES else b""
+        return self._data
+
+    def records(self) -> dict[int, BatchRecord]:
+        """The records that can be read, by their offsets."""
+        if self._records is None:
+            self._records = {}
+            try:
+                for record in batch_records.iterate(self.data):
+                    self._records[record.offset] = record
+            except CorruptBytes:
+                self.is_readable = False
+        return self._records
+
+    def load(self) -> None:
+        """Reads the bytes, before the stream goes on."""
+        _ = self.data
+
+    def take_to(self, offset: int) -> np.ndarray:
+        """Takes away the offsets up to one."""
+        count = int(np.searchsorted(self.offsets, offset, "right"))
+        taken_offsets, self.offsets = self.offsets[:count], self.offsets[count:]
+        return taken_offsets
+
+
+class _Alignment:
+    """Two streams, taken from the front side by side."""
+
+    def __init__(self, streams: Sequence[BatchStream], alignment: RecordAlignment) -> None:
+        self._streams, self._result = streams, alignment
+        # how far each side hides what it had
+        self._hidden: list[UnreadableRange | None] = [None, None]
+
+    def run(self) -> None:
+        """Takes all there is."""
+        a, b = self._streams
+        while True:
+            has_a, has_b = a.fill(), b.fill()
+            if not has_a and not has_b:
+                break
+            if self._pass_unreadable():
+                continue
+            if not has_a or not has_b:
+                self._take_alone(1 if has_b else 0, None)
+            elif not self._take_equal_run() and not self._take_pair_in_step():
+                self._take_by_offset()
+        for side, stream in enumerate(self._streams):
+            if stream.has_segments:
+                self._result.end_offsets[side] = stream.next_offset
+                self._result.newest_ms[side] = stream.max_timestamp_ms
+                self._result.tails[side] = stream.tail
+
+    def _pass_unreadable(self) -> bool:
+        """Goes over a range that one side cannot read, with the batches of the other."""
+        for side, stream in enumerate(self._streams):
+            hidden = stream.unreadable
+            if hidden is None:
+                continue
+            self._hidden[side] = hidden
+            stream.pass_unreadable()
+            self._result.damaged_batches[side] += 1
+            self._result.add_differences(
+                [_hole_difference(hidden, side), *self._describe_hole(hidden, side)]
+            )
+            return True
+        for side, stream in enumerate(self._streams):
+            hidden = self._hidden[1 - side]
+            if hidden is None or not len(stream.rows):
+                continue
+            starts = stream.rows["base_offset"]
+            count = int(np.argmin(np.append((starts >= hidden.first) & (starts <= hidden.last), 0)))
+            if count:
+                rows = stream.take(count)
+                self._result.unreadable.add_ranges(rows["base_offset"], rows["last_offset"])
+                return True
+        return False
+
+    def _describe_hole(self, hidden: UnreadableRange, side: int) -> list[ByteDifference]:
+        """How the bytes there differ from the batch that the other side has at the same place."""
+        other = self._streams[1 - side]
+        if not len(other.rows) or hidden.segment.base_offset != other.segment.base_offset:
+            return []
+        row = other.rows[0]
+        size_bytes = int(row["size_bytes"])
+        if row["position"] != hidden.position or size_bytes > LIMIT_BYTES:
+            return []
+        sound = (other.segment, row, other.batch_bytes(row))
+        data = file.read(hidden.segment.log.path, hidden.position, size_bytes)
+        damaged = (hidden.segment, row, data)
+        if side == 0:
+            return describe_batches((damaged, sound), (False, True))
+        return describe_batches((sound, damaged), (True, False))
+
+    def _take_equal_run(self) -> bool:
+        """Takes the batches whose headers are equal, and compares their bytes."""
+        a, b = self._streams
+        count = min(len(a.rows), len(b.rows))
+        is_equal = np.ones(count, bool)
+        for name in HEADER_FIELDS:
+            is_equal &= a.rows[name][:count] == b.rows[name][:count]
+        run = count if is_equal.all() else int(np.argmin(is_equal))
+        if not run:
+            return False
+        rows, starts = a.rows[:run], [int(stream.rows["position"][0]) for stream in (a, b)]
+        size_bytes = int(rows["position"][-1] + rows["size_bytes"][-1]) - starts[0]
+        differing: set[int] = set()
+        ends = rows["position"] + rows["size_bytes"] - starts[0]
+        for position, places in differing_chunks(
+            a.read, starts[0], b.read, starts[1], size_bytes=size_bytes
+        ):
+            if len(places):
+                differing.update(np.searchsorted(ends, position + places, "right").tolist())
+        done = 0
+        for number in sorted(differing):
+            self._take_both(number - done)
+            self._match_records()
+            done = number + 1
+        self._take_both(run - done)
+        return True
+
+    def _take_both(self, count: int) -> None:
+        for stream in self._streams:
+            stream.take(count)
+
+    def _take_pair_in_step(self) -> bool:
+        """Takes two batches that are one batch, one of them with a wrong header.
+
+        They have the same size, the batches behind them are equal, and the checksum of one is
+        wrong, or both are the same where the checksum covers them.
+        """
+        a, b = (stream.rows[0] for stream in self._streams)
+        if a["size_bytes"] != b["size_bytes"] or not self._is_followed_alike():
+            return False
+        if (a["base_offset"], a["last_offset"]) == (b["base_offset"], b["last_offset"]):
+            return False  # matched by their offsets
+        valid_crcs = [
+            batch_records.has_valid_crc(stream.read, stream.rows[0]) for stream in self._streams
+        ]
+        is_same_content = all(
+            a[name] == b[name] for name in HEADER_FIELDS if name not in UNCOVERED_FIELDS
+        )
+        if all(valid_crcs) and not is_same_content:
+            return False
+        damaged = [side for side in (0, 1) if not valid_crcs[side]]
+        expected = max(stream.next_offset for stream in self._streams)
+        nearest_row = min((a, b), key=lambda row: abs(int(row["base_offset"]) - expected))
+        sound_row = (a, b)[1 - damaged[0]] if len(damaged) == 1 else nearest_row
+        first, last = int(sound_row["base_offset"]), int(sound_row["last_offset"])
+        if damaged:
+            for side in damaged:
+                self._result.damaged_batches[side] += 1
+            self._result.unreadable.add(first, last)
+        else:
+            epochs = int(a["leader_epoch"]), int(a["leader_epoch"])
+            self._result.add_different(np.arange(first, last + 1), epochs)
+        self._result.add_differences(
+            describe_batches(self._sides(), (valid_crcs[0], valid_crcs[1]))
+        )
+        next_offset = max(last + 1, expected)
+        self._take_both(1)
+        for stream in self._streams:
+            stream.next_offset = next_offset
+        return True
+
+    def _is_followed_alike(self) -> bool:
+        a, b = self._streams
+        if len(a.rows) > 1 and len(b.rows) > 1:
+            return all(a.rows[1][name] == b.rows[1][name] for name in HEADER_FIELDS)
+        is_same_segment = a.segment.base_offset == b.segment.base_offset
+        return is_same_segment and bool(a.rows[0]["position"] == b.rows[0]["position"])
+
+    def _sides(self) -> tuple[tuple[LogSegment, np.void, bytes], ...]:
+        return tuple(
+            (stream.segment, stream.rows[0], stream.batch_bytes(stream.rows[0]))
+            for stream in self._streams
+        )
+
+    def _take_by_offset(self) -> None:
+        """Takes what one side has alone, or the records of batches that share offsets."""
+        a, b = self._streams
+        if a.rows[0]["last_offset"] < b.rows[0]["base_offset"]:
+            self._take_alone(0, int(b.rows[0]["base_offset"]))
+        elif b.rows[0]["last_offset"] < a.rows[0]["base_offset"]:
+            self._take_alone(1, int(a.rows[0]["base_offset"]))
+        else:
+            self._match_records()
+
+    def _take_alone(self, side: int, end: int | None) -> None:
+        """Takes the batches of one side that end before an offset, or all that are at hand."""
+        stream = self._streams[side]
+        lasts = stream.rows["last_offset"]
+        count = len(lasts) if end is None else int(np.argmin(np.append(lasts < end, 0)))
+        rows = stream.rows[:count]
+        is_full = rows["record_count"] == rows["last_offset"] - rows["base_offset"] + 1
+        is_full |= rows["record_count"] == 0
+        gaps = np.append(np.flatnonzero(~is_full), count)
+        start, collector = 0, self._result.only_in[side]
+        for gap in gaps.tolist():
+            run = stream.rows[: gap - start]
+            with_records = run[run["record_count"] != 0]
+            collector.add_ranges(with_records["base_offset"], with_records["last_offset"])
+            self._count_lag(side, run)
+            stream.take(len(run))
+            if gap < count:
+                batch = _OpenBatch(stream)
+                self._count_lag(side, stream.rows[:1])
+                stream.take(1)
+                self._result.only_in[side].add_offsets(batch.offsets)
+            start = gap + 1
+
+    def _count_lag(self, side: int, rows: np.ndarray) -> None:
+        is_behind = rows["base_offset"] >= self._streams[1 - side].next_offset
+        self._result.lag_bytes[side] += int(rows["size_bytes"][is_behind].sum())
+
+    def _open(self, side: int) -> _OpenBatch:
+        stream = self._streams[side]
+        batch = _OpenBatch(stream)
+        batch.load()
+        if not batch.is_crc_valid:
+            self._result.damaged_batches[side] += 1
+        stream.take(1)
+        stream.fill()
+        return batch
+
+    def _match_records(self) -> None:
+        """Matches the records of batches that share offsets, until both sides end together."""
+        batches: list[_OpenBatch | None] = [self._open(0), self._open(1)]
+        self._describe(batches)
+        while batches[0] or batches[1]:
+            for side in (0, 1):
+                other = batches[1 - side]
+                if batches[side] is None and other and self._begins_in(side, other.last):
+                    batches[side] = self._open(side)
+            a, b = batches
+            if a and b:
+                self._match(a, b)
+            else:
+                side = 0 if a else 1
+                batch = batches[side]
+                assert batch is not None
+                self._result.only_in[side].add_offsets(batch.take_to(batch.last))
+                batches[side] = None
+                continue
+            ends = a.last, b.last
+            batches = [a if ends[0] > ends[1] else None, b if ends[1] > ends[0] else None]
+
+    def _begins_in(self, side: int, last: int) -> bool:
+        stream = self._streams[side]
+        return bool(len(stream.rows)) and int(stream.rows["base_offset"][0]) <= last
+
+    def _match(self, a: _OpenBatch, b: _OpenBatch) -> None:
+        """Matches the records of two batches, up to the end of the one that ends first."""
+        end = min(a.last, b.last)
+        offsets_a, offsets_b = a.take_to(end), b.take_to(end)
+        common = np.intersect1d(offsets_a, offsets_b, assume_unique=True)
+        epochs = a.epoch, b.epoch
+        damaged = [batch for batch in (a, b) if not batch.is_crc_valid]
+        if damaged or a.epoch == b.epoch:
+            records_a, records_b = a.records(), b.records()
+            self._count_unreadable(a, b)
+            is_there = [offset in records_a and offset in records_b for offset in common.tolist()]
+            self._result.unreadable.add_offsets(common[~np.array(is_there, bool)])
+            common = common[np.array(is_there, bool)]
+            is_other = [
+                _content(a, records_a[offset]) != _content(b, records_b[offset])
+                for offset in common.tolist()
+            ]
+            different = common[np.array(is_other, bool)] if a.epoch == b.epoch else common
+        else:
+            different = common
+        damaged = damaged or [batch for batch in (a, b) if not batch.is_crc_valid]
+        altered_before = self._result.altered
+        self._result.add_different(different, epochs)
+        if damaged:  # what a wrong checksum covers is no other content
+            self._result.altered = altered_before
+        for side, (own, other, batch) in enumerate(
+            ((offsets_a, offsets_b, b), (offsets_b, offsets_a, a))
+        ):
+            alone = np.setdiff1d(own, other, assume_unique=True)
+            if not batch.is_readable:
+                hidden = (alone >= batch.first) & (alone <= batch.last)
+                self._result.unreadable.add_offsets(alone[hidden])
+                alone = alone[~hidden]
+            self._result.only_in[side].add_offsets(alone)
+
+    def _count_unreadable(self, *batches: _OpenBatch) -> None:
+        """Counts batches with a right checksum whose records cannot be read, each once."""
+        for side, batch in enumerate(batches):
+            if batch.is_crc_valid and not batch.is_readable:
+                self._result.damaged_batches[side] += 1
+                batch.is_crc_valid = False
+
+    def _describe(self, batches: Sequence[_OpenBatch | None]) -> None:
+        """The bytes that differ in two batches that were opened together."""
+        a, b = batches
+        assert a is not None and b is not None
+        sides = tuple((batch.segment, batch.row, batch.data) for batch in (a, b))
+        is_same_range = (a.first, a.last) == (b.first, b.last)
+        valid_crcs = a.is_crc_valid, b.is_crc_valid
+        if a.epoch != b.epoch and len(self._result.differences) >= MAX_DIFFERENCES:
+            self._result.difference_count += 1
+            return
+        if a.epoch != b.epoch or not all(valid_crcs):
+            self._result.add_differences(
+                describe_batches(sides, valid_crcs, (a.records(), b.records()))
+            )
+            return
+        records_a, records_b = a.records(), b.records()
+        is_altered = any(
+            _content(a, records_a[offset]) != _content(b, records_b[offset])
+            for offset in records_a.keys() & records_b.keys()
+        )
+        if is_altered and is_same_range:
+            self._result.add_differences(
+                describe_batches(sides, valid_crcs, (records_a, records_b))
+            )
+        elif is_altered:
+            self._result.add_differences(describe_records(sides, (records_a, records_b)))
+        else:
+            self._result.rewritten_batches += 1
+
+
+def _content(batch: _OpenBatch, record: BatchRecord) -> tuple:
+    """What a consumer and a transaction see of a record."""
+    row = batch.row
+    return (
+        record.timestamp_ms,
+        record.key,
+        record.value,
+        record.headers,
+        record.sequence,
+        int(row["producer_id"]),
+        int(row["producer_epoch"]),
+        bool(is_control(row)),
+        bool(is_transactional(row)),
+        int(row["magic"]),
+    )
+
+
+def _hole_difference(hidden: UnreadableRange, side: int) -> ByteDifference:
+    location = FileLocation(hidden.segment.log.name, hidden.position, hidden.size_bytes)
+    locations = (location, None) if side == 0 else (None, location)
+    crcs = (False, None) if side == 0 else (None, False)
+    return ByteDifference(locations, "hole", (None, None), hidden.first, crcs)

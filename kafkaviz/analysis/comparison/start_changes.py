@@ -1,0 +1,303 @@
+"""One directory at two moments: what became of its files, held against what a start was foretold.
+
+foretold  truncate orders-0 150 .log from byte 9000     as foretold: it ends there
+foretold  rebuild  orders-0 150 .index, 80 bytes        as foretold: those 80 bytes
+change    appended orders-0 300 .log, 4000 bytes more   not foretold: producers went on
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from kafkaviz.analysis.comparison.file_bytes import common_prefix_bytes
+from kafkaviz.analysis.restart.next_start import log_files, predict_restart
+from kafkaviz.config_def import Release
+from kafkaviz.format import names
+from kafkaviz.log import file
+from kafkaviz.log.broker import Broker
+from kafkaviz.log.file import FileInfo
+from kafkaviz.log.metadata_log import DIRECTORY
+from kafkaviz.log.partition import Partition
+from kafkaviz.simulate.recovery.recovery import RecoveredSegment
+from kafkaviz.simulate.startup.restart import Restart, StartupStep
+from kafkaviz.units import file_stem
+
+INDEX_KINDS = ("index", "timeindex", "txnindex")
+
+
+class ChangeKind(StrEnum):
+    """What became of a file or a directory."""
+
+    CUT = "cut"  # its first bytes are left
+    APPENDED = "appended"  # its bytes and more
+    REBUILD = "rebuilt"  # an index with other entries
+    TRIMMED = "trimmed"  # an index without its unwritten slots
+    ROLL = "rolled"  # a new segment behind all others
+    CLEANED = "cleaned"  # a .log with other batches
+    CREATED = "created"
+    REWRITTEN = "rewritten"  # a small file
+    DELETED = "deleted"
+
+
+class StepOutcome(StrEnum):
+    """What the second moment says of a step that was foretold."""
+
+    AS_FORETOLD = "as-foretold"
+    OTHERWISE = "otherwise"
+    UNSEEN = "unseen"  # what came later hides it
+
+
+@dataclass(frozen=True)
+class FileChange:
+    """A file that is not as it was.
+
+    Attributes:
+        file: relative to the broker directory; of a directory its name.
+        sizes: before and after, None where it is not there.
+        same_bytes: how many are the same from the first on.
+        is_foretold: whether a step of the start is about it.
+    """
+
+    partition: str
+    file: str
+    kind: ChangeKind
+    sizes: tuple[int | None, int | None]
+    same_bytes: int
+    is_foretold: bool
+
+
+@dataclass(frozen=True)
+class ForetoldStep:
+    """A step of the start that was foretold of the first moment, and what the second says.
+
+    Attributes:
+        size_bytes: of the file at the second moment, None where it is not there.
+    """
+
+    step: StartupStep
+    outcome: StepOutcome
+    size_bytes: int | None
+
+
+@dataclass(frozen=True)
+class StartComparison:
+    """A directory before and after.
+
+    Attributes:
+        restart: what a start on the first moment was foretold to do; None without a start.
+        is_started: whether anything shows that the broker was started between the two: another
+            marker of a clean stop, or a file that a foretold step changed.
+    """
+
+    restart: Restart | None
+    steps: tuple[ForetoldStep, ...]
+    changes: tuple[FileChange, ...]
+    is_started: bool
+
+    @property
+    def unexpected_steps(self) -> tuple[ForetoldStep, ...]:
+        """Those that came otherwise."""
+        return tuple(step for step in self.steps if step.outcome is StepOutcome.OTHERWISE)
+
+
+def is_same_directory(a: Broker, b: Broker) -> bool:
+    """Whether two directories are one broker's at two moments, by the ids in meta.properties."""
+    if a.is_lone or b.is_lone or not a.cluster_id or not a.node_id:
+        return False
+    ids_a, ids_b = ((side.cluster_id, side.node_id) for side in (a, b))
+    directory_ids = {side.directory_id for side in (a, b) if side.directory_id}
+    return ids_a == ids_b and len(directory_ids) <= 1
+
+
+def compare_start(before: Broker, after: Broker, release: Release) -> StartComparison:
+    """What happened to a directory, and what was foretold of it.
+
+    Raises:
+        CannotOpen: a file may not be read.
+    """
+    files = _files(before), _files(after)
+    recovered_files: dict[str, bytes] = {}
+
+    def keep_indexes(directory: str, base_offset: int, segment: RecoveredSegment) -> None:
+        stem = f"{directory}/{file_stem(base_offset)}."
+        recovered_files[f"{stem}index"] = segment.index()
+        recovered_files[f"{stem}timeindex"] = segment.timeindex()
+
+    same_bytes = {
+        name: common_prefix_bytes(files[0][name], files[1][name])
+        for name in files[0].keys() & files[1].keys()
+    }
+    if _is_unchanged(files, same_bytes):
+        return StartComparison(None, (), (), is_started=False)
+    restart = predict_restart(before, release=release, on_recovered=keep_indexes)
+    steps = tuple(
+        _foretold_step(step, files, same_bytes, recovered_files, after) for step in restart.steps
+    )
+    foretold_files = {step.file for step in restart.steps if step.file and step.action != "keep"}
+    changes = tuple(_changes(files, same_bytes, foretold_files))
+    changed_files = {change.file for change in changes}
+    is_started = _is_other_marker(before, after) or any(
+        foretold.outcome is StepOutcome.AS_FORETOLD
+        and foretold.step.action != "keep"
+        and foretold.step.file in changed_files
+        for foretold in steps
+    )
+    if not is_started:
+        changes = tuple(replace(change, is_foretold=False) for change in changes)
+    return StartComparison(
+        restart if is_started else None, steps if is_started else (), changes, is_started=is_started
+    )
+
+
+def _is_unchanged(
+    files: tuple[Mapping[str, FileInfo], Mapping[str, FileInfo]], same_bytes: Mapping[str, int]
+) -> bool:
+    """Whether every file holds the same bytes as before, and none is new or gone."""
+    return files[0].keys() == files[1].keys() and all(
+        files[0][name].size_bytes == size_bytes == files[1][name].size_bytes
+        for name, size_bytes in same_bytes.items()
+    )
+
+
+def _is_other_marker(before: Broker, after: Broker) -> bool:
+    """Whether a start has removed the marker of a clean stop, or a later stop wrote another one."""
+    if not before.is_clean:
+        return False
+    return not after.is_clean or before.clean_body != after.clean_body
+
+
+def _files(broker: Broker) -> dict[str, FileInfo]:
+    """Every file of its partition directories, by its path below the broker directory."""
+    return {
+        f"{partition.directory}/{info.name}": info
+        for partition in broker.partitions
+        for info in log_files(partition)
+    }
+
+
+def _foretold_step(
+    step: StartupStep,
+    files: tuple[Mapping[str, FileInfo], Mapping[str, FileInfo]],
+    same_bytes: Mapping[str, int],
+    recovered_files: Mapping[str, bytes],
+    after: Broker,
+) -> ForetoldStep:
+    info = files[1].get(step.file or "")
+    outcome = _outcome(step, files, same_bytes, recovered_files, after)
+    return ForetoldStep(step, outcome, info.size_bytes if info else None)
+
+
+def _outcome(
+    step: StartupStep,
+    files: tuple[Mapping[str, FileInfo], Mapping[str, FileInfo]],
+    same_bytes: Mapping[str, int],
+    recovered_files: Mapping[str, bytes],
+    after: Broker,
+) -> StepOutcome:
+    def outcome(*, is_fulfilled: bool) -> StepOutcome:
+        return StepOutcome.AS_FORETOLD if is_fulfilled else StepOutcome.OTHERWISE
+
+    partitions = {partition.directory: partition for partition in after.partitions}
+    if step.action == "fail":
+        return StepOutcome.UNSEEN
+    if step.action == "delete":
+        if step.file is None:
+            return outcome(is_fulfilled=step.partition not in partitions)
+        return outcome(is_fulfilled=step.file not in files[1] or step.file not in same_bytes)
+    if step.partition not in partitions or (step.partition == DIRECTORY and not step.file):
+        return StepOutcome.UNSEEN
+    if step.file is None:
+        return StepOutcome.UNSEEN
+    if _is_segment_gone(step, partitions[step.partition]):
+        return StepOutcome.UNSEEN
+    info = files[1].get(step.file)
+    if info is None:
+        # a snapshot of producers that a later roll or stop has replaced
+        return outcome(is_fulfilled=False) if step.segment is not None else StepOutcome.UNSEEN
+    if step.action == "truncate":
+        end = step.from_position or 0
+        is_cut = same_bytes[step.file] == end
+        return outcome(is_fulfilled=is_cut or same_bytes[step.file] >= end == info.size_bytes)
+    if step.action == "keep":
+        return outcome(is_fulfilled=same_bytes[step.file] == files[0][step.file].size_bytes)
+    return _rebuild_outcome(step, info, recovered_files.get(step.file))
+
+
+def _is_segment_gone(step: StartupStep, partition: Partition) -> bool:
+    """Whether the segment was deleted or joined with another one since."""
+    bases = {segment.base_offset for segment in partition.live}
+    return step.segment is not None and bool(bases) and step.segment not in bases
+
+
+def _rebuild_outcome(
+    step: StartupStep, info: FileInfo, recovered_bytes: bytes | None
+) -> StepOutcome:
+    """Whether an index begins with what recovery was foretold to write.
+
+    What is appended later adds entries, and a stop adds one to the time index.
+    """
+    if recovered_bytes is not None and info.name.endswith("index"):
+        data, size_bytes = file.read_data(info.path)
+        data = data.ljust(min(size_bytes, len(recovered_bytes)), b"\0")
+        is_same = data[: len(recovered_bytes)] == recovered_bytes
+        return StepOutcome.AS_FORETOLD if is_same else StepOutcome.OTHERWISE
+    if step.size_bytes is None or info.size_bytes >= step.size_bytes:
+        return StepOutcome.AS_FORETOLD
+    return StepOutcome.OTHERWISE
+
+
+def _changes(
+    files: tuple[Mapping[str, FileInfo], Mapping[str, FileInfo]],
+    same_bytes: Mapping[str, int],
+    foretold_files: set[str],
+) -> Iterator[FileChange]:
+    before, after = files
+    for name in sorted(before.keys() | after.keys()):
+        sizes = before.get(name), after.get(name)
+        old_bytes, new_bytes = (info.size_bytes if info else None for info in sizes)
+        same = same_bytes.get(name, 0)
+        if old_bytes == new_bytes == same and name in same_bytes:
+            continue
+        kind = _kind(name, before, after, same)
+        partition = name.partition("/")[0]
+        yield FileChange(
+            partition, name, kind, (old_bytes, new_bytes), same, name in foretold_files
+        )
+
+
+def _kind(
+    name: str, before: Mapping[str, FileInfo], after: Mapping[str, FileInfo], same_bytes: int
+) -> ChangeKind:
+    if name not in after:
+        return ChangeKind.DELETED
+    directory, _, file_name = name.partition("/")
+    segment_name = names.parse_file(file_name)
+    if name not in before:
+        bases = [
+            parsed.base_offset
+            for other in before
+            if other.startswith(f"{directory}/")
+            and (parsed := names.parse_file(other.partition("/")[2]))
+            and parsed.kind == "log"
+        ]
+        is_rolled = bool(segment_name and bases and segment_name.kind == "log") and (
+            segment_name is not None and segment_name.base_offset > max(bases)
+        )
+        return ChangeKind.ROLL if is_rolled else ChangeKind.CREATED
+    old_bytes, new_bytes = before[name].size_bytes, after[name].size_bytes
+    if segment_name and segment_name.kind == "log":
+        if same_bytes == min(old_bytes, new_bytes):
+            return ChangeKind.CUT if new_bytes < old_bytes else ChangeKind.APPENDED
+        return ChangeKind.CLEANED
+    if segment_name and segment_name.kind in INDEX_KINDS:
+        return _index_kind(before[name], after[name], same_bytes)
+    return ChangeKind.REWRITTEN
+
+
+def _index_kind(before: FileInfo, after: FileInfo, same_bytes: int) -> ChangeKind:
+    """Trimmed where what is gone was zeros, appended where what came follows the entries."""
+    if after.size_bytes < before.size_bytes and same_bytes == after.size_bytes:
+        rest = file.read_data(before.path)[0][same_bytes:]
+        return ChangeKind.CUT if rest.strip(b"\0") else ChangeKind.TRIMMED
+    data = file.read_data(before.path)[0].rstrip(b"\0")
+    return ChangeKind.APPENDED if same_bytes >= len(data) else ChangeKind.REBUILD

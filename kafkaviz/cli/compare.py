@@ -1,0 +1,81 @@
+"""kafkaviz compare.
+
+How two replicas of each partition relate, and what each would lose to the other.
+"""
+
+import argparse
+from pathlib import Path
+
+from kafkaviz.cli.common import output
+from kafkaviz.cli.common.options import add_json_option
+from kafkaviz.cli.common.progress import ProgressLine
+from kafkaviz.messages import say
+
+DIFFERENT_STATUS = 1
+EPILOG = """\
+Partitions are matched by the id of the topic where both have one, else by name; two single
+partitions or two single logs belong together whatever they are called. The relation of each is the
+worst that holds: identical; index-files-differ; segments-differ (the same records, otherwise cut or
+written); start-differs; behind (one is a prefix of the other); doomed-tail (the longer one ends in
+an epoch that a later election has ended); diverged (an offset with two leader epochs); altered (one
+epoch, two contents); damaged (a batch with a wrong checksum, or that cannot be read);
+cleaned-differently; only-in-a; only-in-b.
+
+Two directories of one broker, by the ids in meta.properties, are before and after: what became of
+each file is held against what a start on the first was foretold to do (kafkaviz check).
+
+Exit status: 0 all records are the same (identical, index-files-differ, segments-differ), 1 they are
+not, 2 wrong usage or something that cannot be read.
+
+--json prints one object: a, b; partitions, a list of {partition, relation, relations: all that
+hold, compared_from, compared_to (excluded), first_divergent_offset, leader_epochs_there: {a, b},
+segment_bases_equal, only_in_a, only_in_b, different, unreadable: {records, ranges: [[first,
+last]]}, if_leader: {a, b: {follower_keeps_below, follower_loses: ranges, follower_log_start,
+leader_epoch, steps: [{epoch, fetch_offset, answer: {epoch, end_offset}, rule, truncates_to}]}},
+behind: {side, offsets, bytes, time_ms}, differences: [{file, position, size_bytes, what, a, b,
+offset, crc_valid, locations}], the first 20 of difference_count, rewritten_batches,
+damaged_batches, indexes: [{segment, kind, reason, entries, common, only_in_a, only_in_b,
+unwritten_slots, contradicted_slots, interval_bytes, lookup}], replicas, notes, other_generation,
+other_directory}; counts, {relation: partitions}; before_and_after, {started, steps: those of check
+with outcome (as-foretold|otherwise|unseen) and size_after, changes: [{partition, file, change,
+size_before, size_after, same_bytes, foretold}]} or null; problems. rule is keep, end-of-epoch,
+ask-again, leader-end, high-watermark or start-anew; reason is missing, unwritten, damage,
+first-offset-keys, per-append, interval, other-batches, length, zeroed, cut, segment-end or restart;
+change is cut, appended, rebuilt, trimmed, rolled, cleaned, created, rewritten or deleted.
+
+Example: kafkaviz compare broker-1.tar.gz broker-2.tar.gz"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction) -> None:
+    """Adds `compare` to the command line."""
+    parser = subparsers.add_parser(
+        "compare",
+        help="where two replicas differ, and what each would lose",
+        description="Compares the logs of two directories record by record: which are the same, "
+        "from which offset on they part, what only one has, and what a follower would drop by the "
+        "rule of leader epochs, whichever of the two leads. Nothing in them is changed.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    what = "a broker or partition directory, an archive of one, or a .log"
+    parser.add_argument("a", metavar="A", type=Path, help=what)
+    parser.add_argument("b", metavar="B", type=Path, help="what it is compared with, or it later")
+    add_json_option(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Compares the two and prints what differs."""
+    from kafkaviz.analysis.comparison.comparator import compare
+    from kafkaviz.analysis.comparison.comparison_object import as_object
+
+    progress = ProgressLine()
+    comparison = compare(args.a, args.b, lambda name: progress.show(say("cli.reading", what=name)))
+    progress.clear()
+    if args.json:
+        output.say_json(as_object(comparison))
+    else:
+        from kafkaviz.cli.text.compare_text import render
+
+        output.say(render(comparison))
+    return 0 if comparison.has_equal_records else DIFFERENT_STATUS

@@ -1,0 +1,163 @@
+"""Copies with each damage of the corruption lab, beside the log as it was: the right relation, and
+where the first bytes differ.
+"""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from kafkaviz.analysis.comparison.comparator import compare
+from kafkaviz.analysis.comparison.comparison import PartitionComparison, Relation
+from kafkaviz.analysis.comparison.index_differences import IndexReason
+from kafkaviz.analysis.fault_injection.faults import FAULTS
+from kafkaviz.analysis.fault_injection.log_copy import LogCopy, copy_log
+from kafkaviz.format.batch import HEADER
+from kafkaviz.format.names import CLEAN_SHUTDOWN
+from kafkaviz.log.broker import Broker, open_broker
+from tests.support.cases import all_cases
+
+RELEASE = (4, 3, 1)
+DIRECTORY = "orders-0"
+INDEX_FAULTS = {
+    "index-renamed": IndexReason.MISSING,
+    "index-removed": IndexReason.MISSING,
+    "timeindex-removed": IndexReason.MISSING,
+    "file-time": IndexReason.MISSING,
+    "entries-swapped": IndexReason.DAMAGE,
+    "position-moved": IndexReason.DAMAGE,
+    "key-lowered": IndexReason.DAMAGE,
+    "index-cut": IndexReason.DAMAGE,
+    "index-padded": IndexReason.UNWRITTEN,
+    "index-zeroed": IndexReason.ZEROED,
+    "index-zeroed-killed": IndexReason.ZEROED,
+    "time-late": IndexReason.DAMAGE,
+    "times-zeroed": IndexReason.ZEROED,
+}
+# by the field that a flipped bit lies in: what the checksum does not cover is altered
+BIT_RELATIONS = {
+    "base_offset": Relation.ALTERED,
+    "batch_length_bytes": Relation.DAMAGED,
+    "leader_epoch": Relation.DIVERGED,
+    "magic": Relation.ALTERED,
+}
+
+
+@pytest.fixture(scope="module")
+def broker(clean) -> Broker:
+    return open_broker(clean)
+
+
+@pytest.fixture(scope="module")
+def copies(broker) -> dict[int, LogCopy]:
+    """The partition, its first segment and its last one to be damaged."""
+    partition = broker.partition(DIRECTORY)
+    bases = [partition.live[0].base_offset, partition.live[-1].base_offset]
+    return {place: copy_log(broker, partition, bases[place], RELEASE) for place in (0, -1)}
+
+
+@pytest.fixture
+def compare_damaged(broker, copies, tmp_path):
+    """compare_damaged(fault, place, segment): the copy without and with it."""
+
+    def compare_copies(fault: str, place: int | None = None, segment: int = 0):
+        copy = copies[segment]
+        chosen = FAULTS[fault].default_place(copy) if place is None else place
+        damage = FAULTS[fault].damage(copy, chosen)
+        folder = tmp_path / f"{fault}-{chosen}-{segment}"
+        write(broker, copy, folder / "a")
+        write(broker, damage.copy, folder / "b", is_clean=not FAULTS[fault].has_kill)
+        comparison = compare(folder / "a", folder / "b")
+        shutil.rmtree(folder)
+        return comparison.partitions[0], damage
+
+    return compare_copies
+
+
+def write(broker: Broker, copy: LogCopy, folder: Path, *, is_clean: bool = True) -> None:
+    (folder / DIRECTORY).mkdir(parents=True)
+    for path in broker.path.iterdir():
+        if path.is_file() and (is_clean or path.name != CLEAN_SHUTDOWN):
+            shutil.copy2(path, folder / path.name)
+    for name, view in copy.files.items():
+        (folder / DIRECTORY / name).write_bytes(view.content())
+
+
+def first_byte(partition: PartitionComparison) -> int:
+    """The first differing byte that is told of the damaged file."""
+    return min(
+        item.location.position
+        for item in partition.differences
+        if item.what not in ("hole", "tail")
+    )
+
+
+@all_cases("fault", INDEX_FAULTS)
+def test_a_damaged_index_is_no_damaged_log(fault, compare_damaged):
+    """Every record is there; why the index differs, and where, is told."""
+    partition, damage = compare_damaged(fault)
+    assert partition.relation is Relation.INDEX_FILES_DIFFER
+    assert [index.reason for index in partition.indexes] == [INDEX_FAULTS[fault]]
+    assert partition.relation.has_equal_records
+    if damage.before is not None and damage.after is not None and not damage.new_name:
+        places = zip(damage.before, damage.after, strict=False)
+        changed = (place for place, (old, new) in enumerate(places) if old != new)
+        shorter = min(len(damage.before), len(damage.after))
+        assert first_byte(partition) == next(changed, shorter)
+
+
+@all_cases("fault", ["epochs", "limit"])
+def test_what_is_in_no_log_and_index_is_identical(fault, compare_damaged):
+    """The file of epochs, whose epochs the batches tell; a setting."""
+    partition, _ = compare_damaged(fault)
+    assert partition.relation is Relation.IDENTICAL and not partition.differences
+
+
+@all_cases("byte", [*range(0, HEADER.itemsize, 3), 62, 300, 3000])
+def test_a_flipped_bit_of_a_batch(byte, compare_damaged):
+    """The field it lies in decides; no record is taken for lost."""
+    partition, damage = compare_damaged("bit", byte)
+    names = [name for name, (_, start) in HEADER.fields.items() if start <= byte]
+    field = names[-1] if byte < HEADER.itemsize else "records"
+    assert partition.relation is BIT_RELATIONS.get(field, Relation.DAMAGED)
+    assert [records.records for records in partition.only_in] == [0, 0]
+    assert first_byte(partition) == damage.start
+    told = {item.what for item in partition.differences}
+    assert field in told
+
+
+@all_cases("is_killed", [False, True])
+def test_a_cut_end_is_damage_only_where_no_kill_explains_it(is_killed, compare_damaged):
+    """After a clean stop nothing will cut it; after a kill the next start does."""
+    partition, damage = compare_damaged("cut-killed" if is_killed else "cut", segment=-1)
+    assert partition.relation is (Relation.BEHIND if is_killed else Relation.DAMAGED)
+    assert partition.lag.side == "b" and partition.only_in[0].records == partition.lag.offsets
+    tail = next(item for item in partition.differences if item.what == "tail")
+    assert tail.location.position + tail.location.size_bytes == damage.start
+
+
+def test_a_cut_before_other_segments_is_damage(compare_damaged):
+    """The records of the cut batch cannot be read; they are not called cleaned."""
+    partition, _ = compare_damaged("cut", segment=0)
+    assert partition.relation is Relation.DAMAGED
+    assert partition.only_in[0].records == 0 and partition.unreadable.records > 0
+
+
+def test_a_changed_clock_with_a_mended_checksum_is_altered(compare_damaged):
+    """One epoch, two contents; the indexes belong to other batches."""
+    partition, damage = compare_damaged("clock")
+    assert partition.relation is Relation.ALTERED
+    assert {index.reason for index in partition.indexes} == {IndexReason.OTHER_BATCHES}
+    assert damage.start <= partition.differences[1].location.position < damage.stop
+
+
+def test_both_are_damaged(broker, copies, tmp_path):
+    """In two batches of one segment: each side is told its own."""
+    copy = copies[0]
+    first = FAULTS["bit"].damage(copy, 100).copy
+    name, data = copy.name("log"), bytearray(copy.content("log"))
+    data[80] ^= 0x10
+    write(broker, first, tmp_path / "a")
+    write(broker, copy.with_files({name: bytes(data)}), tmp_path / "b")
+    partition = compare(tmp_path / "a", tmp_path / "b").partitions[0]
+    assert partition.relation is Relation.DAMAGED and partition.damaged_batches == (1, 1)

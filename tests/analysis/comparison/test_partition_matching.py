@@ -1,0 +1,65 @@
+"""Which directory belongs to which: by topic id, else by name, and never one that is renamed."""
+
+import pytest
+
+from kafkaviz.analysis.comparison.comparator import compare
+from kafkaviz.analysis.comparison.comparison import Relation
+from kafkaviz.errors import CannotOpen
+from kafkaviz.format import checkpoint
+from tests.analysis.comparison.logs import batch_bytes, write_partition
+
+X, Y = "AAAAAAAAAAAAAAAAAAAAAQ", "AAAAAAAAAAAAAAAAAAAAAg"
+VALUES = {offset: b"value" for offset in range(4)}
+DATA = batch_bytes(VALUES, first=0, last=3)
+
+
+def broker(folder, **topic_ids):
+    folder.mkdir()
+    (folder / "meta.properties").write_text("version=1\nnode.id=1\ncluster.id=c\n")
+    for name, topic_id in topic_ids.items():
+        path = folder / name.replace("_", "-", 1)
+        write_partition(path, {0: [DATA]}, "0\n1\n0 0\n")
+        if topic_id:
+            metadata = checkpoint.build_partition_metadata(topic_id)
+            (path / "partition.metadata").write_bytes(metadata)
+    return folder
+
+
+def test_another_generation_is_not_compared(tmp_path):
+    """The topic was deleted and made anew: each is on one side alone, and names the other's id."""
+    a, b = broker(tmp_path / "a", t_0=X), broker(tmp_path / "b", t_0=Y)
+    left, right = compare(a, b).partitions
+    assert {left.relation, right.relation} == {Relation.ONLY_IN_A, Relation.ONLY_IN_B}
+    assert {left.other_generation, right.other_generation} == {X, Y}
+
+
+def test_a_name_is_enough_where_an_id_is_missing(tmp_path):
+    """As before 2.8."""
+    a, b = broker(tmp_path / "a", t_0=X), broker(tmp_path / "b", t_0=None)
+    assert [item.relation for item in compare(a, b).partitions] == [Relation.IDENTICAL]
+
+
+def test_partitions_and_logs_are_compared_whatever_their_names(tmp_path):
+    """Who names two of them says that they belong together; of a broker the one of that name."""
+    a, b = broker(tmp_path / "a", t_0=X, u_0=None), broker(tmp_path / "b", copy_7=X)
+    paths = [
+        (a / "t-0", b / "copy-7"),
+        (a / "t-0" / f"{0:020d}.log", b / "copy-7" / f"{0:020d}.log"),
+        (a / "t-0", b / "copy-7" / f"{0:020d}.log"),
+    ]
+    for pair in paths:
+        comparison = compare(*pair)
+        assert [item.relation for item in comparison.partitions] == [Relation.IDENTICAL]
+    comparison = compare(a, a / "u-0")
+    assert [(item.partition, item.relation) for item in comparison.partitions] == [
+        ("u-0", Relation.IDENTICAL)
+    ]
+
+
+def test_what_cannot_be_opened_is_said(tmp_path):
+    """No directory, and one that is no broker's."""
+    a = broker(tmp_path / "a", t_0=X)
+    (tmp_path / "empty").mkdir()
+    for path in (tmp_path / "nothing", tmp_path / "empty", a / "t-0" / "partition.metadata"):
+        with pytest.raises(CannotOpen):
+            compare(a, path)

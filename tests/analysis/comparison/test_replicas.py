@@ -1,0 +1,204 @@
+"""Two brokers of one 4.4.0 cluster: every relation, offset and epoch as their story tells it, and
+what 4.4.0 itself truncated when both were started again.
+"""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from kafkaviz.analysis.comparison.comparator import compare
+from kafkaviz.analysis.comparison.comparison import BrokerComparison, Relation
+from kafkaviz.analysis.comparison.index_differences import IndexReason
+from kafkaviz.analysis.comparison.leader_epochs import TruncationRule
+from tests.support.cases import all_cases
+
+DATA = Path(__file__).parents[2] / "data"
+with gzip.open(DATA / "kafka-4.4.0-replica.json.gz", "rt") as file:
+    STORY = json.load(file)
+PARTITIONS = STORY["partitions"]
+BOTH = [name for name, story in PARTITIONS.items() if len(story["replicas"]) == 2]
+WORDS = {
+    "equal, index files differ": Relation.INDEX_FILES_DIFFER,
+    "equal, segments differ": Relation.SEGMENTS_DIFFER,
+    "only in 1": Relation.ONLY_IN_A,
+    "only in 2": Relation.ONLY_IN_B,
+}
+
+
+def replica_archive(number: int) -> Path:
+    return DATA / f"kafka-4.4.0-replica-{number}.tar.gz"
+
+
+@pytest.fixture(scope="module")
+def comparison(cache) -> BrokerComparison:
+    return compare(replica_archive(1), replica_archive(2))
+
+
+@pytest.fixture(scope="module")
+def partitions(comparison):
+    return {partition.partition: partition for partition in comparison.partitions}
+
+
+@all_cases("name", PARTITIONS)
+def test_the_relation_is_the_one_that_was_told(name, partitions):
+    """Of all 23, the worst that holds."""
+    words = PARTITIONS[name]["relation"]
+    assert partitions[name].relation == WORDS.get(words, words.replace(" ", "-"))
+
+
+def test_no_partition_is_missed_or_made_up(partitions):
+    """The metadata log is in the directories, and not in the story."""
+    assert partitions.keys() - PARTITIONS.keys() == {"__cluster_metadata-0"}
+    assert PARTITIONS.keys() - partitions.keys() == set()
+
+
+@all_cases("name", BOTH)
+def test_where_they_part_and_what_one_has_alone(name, partitions):
+    """Offsets, epochs, records, bounds."""
+    story, partition = PARTITIONS[name], partitions[name]
+    assert (partition.compared_from, partition.compared_to) == (
+        story["compared_from"],
+        story["compared_to"],
+    )
+    assert partition.first_divergent_offset == story["first_divergent_offset"]
+    epochs = story["leader_epochs_there"]
+    assert partition.leader_epochs_there == (epochs and (epochs["1"], epochs["2"]))
+    assert partition.segment_bases_equal == story["segment_bases_equal"]
+    assert [list(offsets) for offsets in partition.different.ranges] == story["different"]
+    for side, records in enumerate(partition.only_in, start=1):
+        expected = story[f"only_in_{side}"]
+        assert records.records == expected["records"]
+        assert [list(offsets) for offsets in records.ranges] == expected["ranges"]
+    lag, behind = partition.lag, story["behind"]
+    assert (lag and lag.offsets) == (behind and behind["by_offsets"])
+    assert (lag and lag.side) == (behind and " ab"[behind["broker"]])
+
+
+@all_cases("name", BOTH)
+def test_each_replica_is_as_its_checkpoints_say(name, partitions):
+    """Both ends, high watermark, epochs, the cleaner's checkpoint, segments, damaged batches."""
+    for side, replica in enumerate(partitions[name].replicas):
+        story = PARTITIONS[name]["replicas"][str(side + 1)]
+        assert {
+            "log_start": replica.log_start_offset,
+            "log_end": replica.log_end_offset,
+            "high_watermark": replica.high_watermark,
+            "cleaner_checkpoint": replica.cleaner_checkpoint,
+            "leader_epochs": [list(entry) for entry in replica.epochs.entries],
+            "segments": list(replica.segments),
+            "invalid_batches": partitions[name].damaged_batches[side],
+        } == story
+
+
+@all_cases("name", BOTH)
+def test_a_follower_truncates_where_kafka_truncated(name, partitions):
+    """By the rule, and by what 4.4.0 did when both were started together."""
+    story = PARTITIONS[name]
+    rule = story["by_leader_epochs"]
+    walk = partitions[name].truncations[rule["leader"] - 1]
+    assert walk.follower_keeps_below == rule["follower_keeps_below"]
+    assert [list(offsets) for offsets in walk.follower_loses] == rule["follower_loses"]
+    truncations = story["when_started_together"]["truncations"]
+    cuts = [step for step in walk.steps if step.rule is not TruncationRule.KEEP]
+    assert [step.truncates_to for step in cuts] == [cut["to"] for cut in truncations]
+    for step, cut in zip(cuts, truncations, strict=True):
+        if step.answer:
+            answer = f"leaderEpoch={step.answer.epoch}, endOffset={step.answer.end_offset}"
+            assert answer in cut["why"]
+        else:
+            assert step.rule is TruncationRule.HIGH_WATERMARK and "high watermark" in cut["why"]
+
+
+def test_the_other_direction_of_a_parted_log(partitions):
+    """Broker 2 lacks epoch 3, which broker 1 answers with, and asks again with epoch 2."""
+    walk = partitions["bids-0"].truncations[0]
+    assert [(step.epoch, step.rule, step.truncates_to) for step in walk.steps] == [
+        (5, TruncationRule.ASK_AGAIN, 180),
+        (2, TruncationRule.KEEP, 180),
+    ]
+    assert walk.follower_loses == ((180, 219),)
+
+
+@all_cases("change", STORY["by_hand"], ids=lambda change: change["file"])
+def test_what_was_changed_by_hand_is_found_to_the_byte(change, partitions):
+    """A flipped bit, inside lz4 too; a value with a mended checksum; the position of an entry."""
+    directory, _, name = change["file"].partition("/")
+    places = [
+        difference
+        for difference in partitions[directory].differences
+        if difference.location.file == name
+        and difference.location.position
+        <= change["at"] + 3 * name.endswith(".index")
+        < difference.location.position + difference.location.size_bytes
+    ]
+    assert len(places) == 1
+    assert places[0].offset == change["batch"]
+
+
+def test_which_checksum_is_right(partitions):
+    """Of the flipped bit that of broker 1; the changed value has a right one on both sides."""
+    assert partitions["manifests-0"].differences[0].valid_crcs == (True, False)
+    value = next(item for item in partitions["invoices-0"].differences if item.what == "value")
+    assert value.valid_crcs == (True, True)
+    assert value.values == ("6d 61 72 73 68", "57 52 4f 4e 47")
+
+
+def test_why_indexes_differ(partitions):
+    """A restart between two entries; an entry that leads to another batch."""
+    watches, ferry_runs = (partitions[name].indexes for name in ("watches-0", "ferry-runs-0"))
+    assert [index.reason for index in watches] == [IndexReason.RESTART] * 2
+    assert (watches[0].entries, watches[0].common) == ((43, 44), 43)
+    assert [reads.headers for reads in watches[0].lookup.reads] == [3, 1]
+    assert [index.reason for index in ferry_runs] == [IndexReason.DAMAGE]
+    assert ferry_runs[0].contradicted == ((), (2,))
+
+
+def test_a_deleted_topic_names_its_directory(partitions):
+    """It was deleted while broker 1 was down."""
+    renamed = next(name for name in PARTITIONS if name.startswith("surveys-0."))
+    assert partitions["surveys-0"].other_directory == renamed
+    assert partitions[renamed].other_directory == "surveys-0"
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_directory_is_identical_to_itself(number):
+    """Damaged batches and entries included: nothing differs."""
+    comparison = compare(replica_archive(number), replica_archive(number))
+    assert set(comparison.counts) == {Relation.IDENTICAL} and comparison.has_equal_records
+    assert comparison.start is not None and not comparison.start.is_started
+
+
+@pytest.mark.parametrize("sample", ["clean", "damaged"])
+def test_a_sample_is_identical_to_itself(sample, request):
+    """Compacted logs, transactions, old and torn files: no false alarm."""
+    path = request.getfixturevalue(sample)
+    assert set(compare(path, path).counts) == {Relation.IDENTICAL}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["3.9.0-leader", "4.3.1-killed", "4.4.0-clean", "4.4.0-killed"])
+def test_a_whole_directory_is_identical_to_itself(name, shared):
+    """Every partition."""
+    path = shared / "data" / f"kafka-{name}.tar.gz"
+    assert set(compare(path, path).counts) == {Relation.IDENTICAL}
+
+
+@pytest.mark.slow
+def test_a_leader_and_its_follower(shared):
+    """Of 3.9.0: the same records; the follower indexed appends, and rolled by its own clock."""
+    leader, follower = (
+        shared / "data" / f"kafka-3.9.0-{role}.tar.gz" for role in ("leader", "follower")
+    )
+    comparison = compare(leader, follower)
+    partitions = {partition.partition: partition for partition in comparison.partitions}
+    assert partitions.pop("__cluster_metadata-0").relation is Relation.BEHIND
+    assert all(partition.relation.has_equal_records for partition in partitions.values())
+    reasons = {
+        index.reason
+        for partition in partitions.values()
+        for index in partition.indexes
+        if index.kind == "index"
+    }
+    assert IndexReason.PER_APPEND in reasons and IndexReason.DAMAGE not in reasons

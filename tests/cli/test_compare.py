@@ -1,0 +1,114 @@
+"""kafkaviz compare as an operator runs it: words, JSON, exit status."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import kafkaviz as kv
+from kafkaviz.__main__ import main
+from kafkaviz.analysis.comparison.comparison import Relation
+from kafkaviz.analysis.comparison.index_differences import IndexReason
+from kafkaviz.analysis.comparison.leader_epochs import TruncationRule
+from kafkaviz.analysis.comparison.start_changes import ChangeKind
+from kafkaviz.messages import LANGUAGES, catalogue
+
+DATA = Path(__file__).parents[1] / "data"
+REPLICAS = [str(DATA / f"kafka-4.4.0-replica-{number}.tar.gz") for number in (1, 2)]
+
+
+@pytest.fixture(scope="module")
+def report(cache) -> dict:
+    """What --json prints of the two replicas."""
+    import contextlib
+    import io
+
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        assert main(["compare", *REPLICAS, "--json"]) == 1
+    return json.loads(printed.getvalue())
+
+
+def test_the_json_is_as_documented(report):
+    """The fields of the contract, of a partition that parted."""
+    assert (report["a"], report["b"]) == tuple(REPLICAS)
+    bids = next(item for item in report["partitions"] if item["partition"] == "bids-0")
+    expected = {
+        "relation": "diverged",
+        "compared_from": 0,
+        "compared_to": 220,
+        "first_divergent_offset": 180,
+        "leader_epochs_there": {"a": 3, "b": 5},
+        "segment_bases_equal": False,
+        "only_in_a": {"records": 30, "ranges": [[220, 249]]},
+        "only_in_b": {"records": 0, "ranges": []},
+    }
+    assert {name: bids[name] for name in expected} == expected
+    assert {
+        side: (walk["follower_keeps_below"], walk["follower_loses"])
+        for side, walk in bids["if_leader"].items()
+    } == {"a": (180, [[180, 219]]), "b": (180, [[180, 249]])}
+    assert bids["differences"][0].keys() >= {"file", "position", "size_bytes", "what", "a", "b"}
+    assert report["counts"]["diverged"] == 1 and sum(report["counts"].values()) == 24
+    assert report["before_and_after"] is None and report["problems"] == []
+
+
+def test_a_partition_on_one_side_has_the_same_fields(report):
+    """Null where there is nothing to compare."""
+    alone = next(item for item in report["partitions"] if item["partition"] == "crew-one-0")
+    assert (alone["relation"], alone["if_leader"]) == ("only-in-a", None)
+    assert alone.keys() == report["partitions"][0].keys()
+    assert alone["only_in_a"]["records"] == 40
+
+
+def test_the_words(capsys):
+    """Which leader costs what, in both languages; the worst first."""
+    assert main(["compare", *(f"{path}/offers-0" for path in REPLICAS)]) == 1
+    text = capsys.readouterr().out
+    assert "if b leads, a drops 180–224:" in text and "if a leads, b drops nothing" in text
+    assert "1 partition: " in text and "doomed-tail" in text
+    arguments = ["--language", "zh", "compare", *(f"{path}/bids-0" for path in REPLICAS)]
+    assert main(arguments) == 1
+    assert "若 b 为 leader，a 会丢弃 180–249" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("name", "status"), [("auctions-0", 0), ("watches-0", 0), ("loadings-0", 0), ("cargo-0", 1)]
+)
+def test_the_status_says_whether_the_records_are_the_same(name, status, capsys):
+    """Other index files and other segment bounds are no other records."""
+    assert main(["compare", *(f"{path}/{name}" for path in REPLICAS), "--json"]) == status
+    assert len(json.loads(capsys.readouterr().out)["partitions"]) == 1
+
+
+def test_one_moment_twice_is_told(capsys):
+    """The same directory: nothing has changed, and nothing is foretold."""
+    assert main(["compare", REPLICAS[0], REPLICAS[0]]) == 0
+    assert "no file of a partition has changed" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("arguments", [["nowhere", REPLICAS[0]], [REPLICAS[0], "nowhere"]])
+def test_bad_input_is_one_line(arguments, capsys):
+    """Whichever of the two it is."""
+    assert main(["compare", *arguments]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1 and "nowhere" in error
+
+
+def test_the_library_says_the_same():
+    """kv.compare is what the command prints."""
+    comparison = kv.compare(*REPLICAS)
+    assert comparison.counts[Relation.DOOMED_TAIL] == 1
+    assert not comparison.has_equal_records
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_word_of_the_json_has_a_sentence(language):
+    """Relations, reasons, rules and changes, which are keys put together."""
+    keys = {
+        *(f"relation_{relation.value}" for relation in Relation),
+        *(f"index_{reason.value}" for reason in IndexReason),
+        *(f"step_{rule.value}" for rule in TruncationRule),
+        *(f"change_{kind.value}" for kind in ChangeKind),
+    }
+    texts = catalogue(language)
+    assert [key for key in keys if f"comparison.{key.replace('-', '_')}" not in texts] == []
