@@ -14,7 +14,13 @@ import pyarrow as pa
 
 from kafkaviz.__main__ import parser as command_line
 from kafkaviz.app.lessons.glossary import TERMS
-from kafkaviz.pipeline.datasource.source_schema import ABORTED, FORMATS, PAYLOAD, PROBLEM
+from kafkaviz.pipeline.datasource.records import TIMESTAMP
+from kafkaviz.pipeline.datasource.source_schema import (
+    FORMATS,
+    NOT_NULL,
+    columns,
+    parse_options,
+)
 
 FOLDER = Path(__file__).parent
 WIDTH = 110
@@ -25,6 +31,7 @@ TYPES = {
     pa.int64(): "BIGINT",
     pa.float64(): "DOUBLE",
     pa.binary(): "BINARY",
+    TIMESTAMP: "TIMESTAMP",
 }
 COMMANDS_HEAD = """\
 # The command line
@@ -122,6 +129,17 @@ MEANINGS = {  # a format's own meaning of a name, where it has one, is told as F
     "crc_valid": (
         "whether the checksum is right; it is looked at only where this column is asked for"
     ),
+    "base_timestamp": "`base_timestamp_ms` as a TIMESTAMP; null for -1",
+    "max_timestamp": "`max_timestamp_ms` as a TIMESTAMP; null for -1",
+    "timestamp": (
+        "`timestamp_ms` as a TIMESTAMP, to the microsecond; null for -1, and for what 64 bits of "
+        "microseconds do not reach"
+    ),
+    "kafka_records.is_transactional": "whether it was written in a transaction",
+    "replica_reason": (
+        "why this replica is read: `only replica`, `largest log end offset`, `first broker of the "
+        "largest log end offset`; null with `replicas=all`"
+    ),
     "aborted": (
         "whether its transaction was aborted; null while that is open; with option "
         "`isolation=read_uncommitted`"
@@ -135,6 +153,12 @@ FILES = {
     "index": "`.index`",
     "timeindex": "`.timeindex`",
     "txnindex": "`.txnindex`",
+}
+EVERY_COLUMN = {  # options that add columns
+    "payload": "true",
+    "isolation": "read_uncommitted",
+    "mode": "PERMISSIVE",
+    "replicas": "one",
 }
 FACTS = {
     "bytes": "its size",
@@ -190,11 +214,12 @@ def glossary_table() -> str:
 
 def tables() -> Iterator[tuple[str, str]]:
     """A table of columns a format; what an option adds stands at its end."""
-    for name, schema in FORMATS.items():
-        added = [*PAYLOAD, ABORTED, PROBLEM] if name == "kafka_records" else [PROBLEM]
+    for name in FORMATS:
         rows = [
-            f"| `{field.name}` | {spark_type(field.type)} | {meaning(name, field.name)} |\n"
-            for field in [*schema, *added]
+            f"| `{field.name}` | {spark_type(field.type)}"
+            f"{' NOT NULL' if field.name in NOT_NULL[name] else ''} | "
+            f"{meaning(name, field.name)} |\n"
+            for field in columns(name, parse_options(EVERY_COLUMN))
         ]
         yield name, "| Column | Type | Meaning |\n|---|---|---|\n" + "".join(rows)
 

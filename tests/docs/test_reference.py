@@ -15,7 +15,12 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted([*DOCS.rglob("*.md"), ROOT / "README.md"])
 # options that add columns
-EVERYTHING = {"payload": "true", "isolation": "read_uncommitted", "mode": "PERMISSIVE"}
+EVERYTHING = {
+    "payload": "true",
+    "isolation": "read_uncommitted",
+    "mode": "PERMISSIVE",
+    "replicas": "one",
+}
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 

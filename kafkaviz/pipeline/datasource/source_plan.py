@@ -10,7 +10,7 @@ cut into equal pieces; whoever reads piece 3 of 8 finds the batch where it begin
 """
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
 from math import ceil, inf
 
@@ -18,7 +18,7 @@ from kafkaviz.format.offset_index import MAX_RELATIVE_OFFSET
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
 from kafkaviz.pipeline.datasource.pushdown import ALL, NumberRange, PushedFilters
-from kafkaviz.pipeline.datasource.source_schema import ONE_REPLICA, SourceOptions
+from kafkaviz.pipeline.datasource.source_schema import ONE_REPLICA, RECORD_FORMATS, SourceOptions
 from kafkaviz.pipeline.ingest.inventory import Inventory, InventoryEntry
 from kafkaviz.pipeline.ingest.plan import SEGMENT_COST_BYTES, SegmentTask
 from kafkaviz.pipeline.ingest.transactions import NO_TRANSACTIONS, PartitionTransactions, end_offset
@@ -27,6 +27,13 @@ from kafkaviz.search.fetch import READ_COMMITTED
 CUT = ("kafka_batches", "kafka_records")
 INDEXES = ("kafka_offset_index", "kafka_time_index")
 TransactionLookup = Callable[[str, Partition], PartitionTransactions]
+# why a replica is read: no other was loaded; its log ends last; of those that do its broker's name
+# comes first
+ONLY_REPLICA, LAST_END, FIRST_BROKER = REPLICA_REASONS = (
+    "only replica",
+    "largest log end offset",
+    "first broker of the largest log end offset",
+)
 FILE_COST_BYTES = 4096  # of a segment whose .log is not read
 
 
@@ -38,6 +45,7 @@ class SegmentSplit:
     number: int = 0
     count: int = 1
     transactions: PartitionTransactions = NO_TRANSACTIONS
+    replica_reason: str | None = None  # of REPLICA_REASONS, where one of several is read
 
     def edge(self, number: int) -> int:
         """The byte from which piece `number` looks for its first batch."""
@@ -128,7 +136,9 @@ def _pieces(
     transactions_of: TransactionLookup | None,
 ) -> Iterator[SegmentSplit]:
     by_partition: dict[int, PartitionTransactions] = {}
-    for number, (entry, bases) in enumerate(_select_entries(name, inventory, filters, options)):
+    replica_reasons = select_replicas(name, inventory, filters, options)
+    entries = _select_entries(name, inventory, filters, replica_reasons)
+    for number, (entry, bases) in enumerate(entries):
         segment_task = SegmentTask(
             number, entry.broker, entry.partition.topic, entry.partition.partition, entry.segment
         )
@@ -143,43 +153,33 @@ def _pieces(
             continue
         segment_transactions = transactions.in_range(*_offsets(name, entry.segment, bases))
         yield from (
-            SegmentSplit(segment_task, number, count, segment_transactions)
+            SegmentSplit(
+                segment_task,
+                number,
+                count,
+                segment_transactions,
+                replica_reasons.get(id(entry.partition)),
+            )
             for number in range(count)
         )
 
 
 def _select_entries(
-    name: str, inventory: Inventory, filters: PushedFilters, options: SourceOptions
+    name: str, inventory: Inventory, filters: PushedFilters, replica_ids: Container[int]
 ) -> Iterator[tuple[InventoryEntry, list[int]]]:
     """The segments that may have rows, each with the base offsets of those in use beside it."""
-    duplicates = (
-        _duplicate_replicas(inventory, filters)
-        if (options.replicas or (ONE_REPLICA if name == "kafka_records" else None)) == ONE_REPLICA
-        else set()
-    )
     offset_column = "base_offset" if name == "kafka_segments" else "segment_base_offset"
     offset_range = (
         filters.limits("offset")
         if name in (*INDEXES, "kafka_segments")
         else row_bounds(name, filters).offsets
     )
-    lone_ids = {
-        id(partition)
-        for _, broker in inventory.brokers
-        if broker.is_lone
-        for partition in broker.partitions
-    }
     bases: dict[int, list[int]] = {}
     for entry in inventory.segments:
         segment, partition = entry.segment, entry.partition
         if name != "kafka_segments" and not _has_rows(name, segment):
             continue
-        if (
-            not (options.renamed or partition.state == "current" or id(partition) in lone_ids)
-            or id(partition) in duplicates
-        ):
-            continue
-        if not filters.has_topic(partition.topic) or not filters.has_partition(partition.partition):
+        if id(partition) not in replica_ids:
             continue
         if not filters.limits(offset_column).has(segment.base_offset):
             continue
@@ -189,32 +189,55 @@ def _select_entries(
             yield entry, bases[id(partition)]
 
 
-def _duplicate_replicas(inventory: Inventory, filters: PushedFilters) -> set[int]:
-    """The replicas that are left out, by id.
+def select_replicas(
+    name: str, inventory: Inventory, filters: PushedFilters, options: SourceOptions
+) -> dict[int, str | None]:
+    """The partitions that are read, by id, each with why it is this replica of several.
 
-    Of those of one cluster's topic-partition all but the one whose log ends last.
+    With one replica each, that whose log ends last; of several that end at the same offset the one
+    whose broker's name comes first. Two directories of one broker count as replicas too; logs
+    without a known cluster, or of another topic of the same name, never do.
 
-    Of several that end at the same offset the one whose broker's name comes first is read. Two
-    directories of one broker count as replicas too; logs without a known cluster, or of another
-    topic of the same name, never do.
+    Returns:
+        One of REPLICA_REASONS, or None where all replicas are read.
     """
-    clusters = {name: broker.cluster_id for name, broker in inventory.brokers}
+    clusters = {broker_name: broker.cluster_id for broker_name, broker in inventory.brokers}
+    lone_ids = {
+        id(partition)
+        for _, broker in inventory.brokers
+        if broker.is_lone
+        for partition in broker.partitions
+    }
     replicas: dict[tuple, list[tuple[str, Partition]]] = {}
-    for broker, partition in inventory.partitions:
-        is_selected = (
-            partition.state == "current"
+    for broker_name, partition in inventory.partitions:
+        is_current = partition.state == "current"
+        if (
+            (options.renamed or is_current or id(partition) in lone_ids)
             and filters.has_topic(partition.topic)
             and filters.has_partition(partition.partition)
-        )
-        if clusters[broker] and is_selected:
-            key = clusters[broker], partition.topic_id, partition.label
-            replicas.setdefault(key, []).append((broker, partition))
-    duplicates = set()
-    for group in replicas.values():
-        if len(group) > 1:
-            _, *others = sorted(group, key=lambda replica: (-end_offset(replica[1]), replica[0]))
-            duplicates |= {id(partition) for _, partition in others}
-    return duplicates
+        ):
+            is_replica = clusters[broker_name] and is_current
+            key = (
+                (clusters[broker_name], partition.topic_id, partition.label)
+                if is_replica
+                else (id(partition),)
+            )
+            replicas.setdefault(key, []).append((broker_name, partition))
+    default = ONE_REPLICA if name in RECORD_FORMATS else None
+    if (options.replicas or default) != ONE_REPLICA:
+        return {id(partition): None for group in replicas.values() for _, partition in group}
+    return dict(map(_choose_replica, replicas.values()))
+
+
+def _choose_replica(group: list[tuple[str, Partition]]) -> tuple[int, str]:
+    """The replica of a topic-partition that is read, by id, and why."""
+    (_, partition), *others = group
+    if not others:
+        return id(partition), ONLY_REPLICA
+    ends = [(-end_offset(replica), broker_name) for broker_name, replica in group]
+    best = ends.index(min(ends))
+    is_tie = sum(end == ends[best][0] for end, _ in ends) > 1
+    return id(group[best][1]), FIRST_BROKER if is_tie else LAST_END
 
 
 def _offsets(name: str, segment: Segment, bases: list[int]) -> tuple[float, float]:

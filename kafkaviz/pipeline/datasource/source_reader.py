@@ -35,10 +35,12 @@ from kafkaviz.pipeline.datasource.records import UnreadableBatch
 from kafkaviz.pipeline.datasource.source_plan import SegmentSplit, row_bounds
 from kafkaviz.pipeline.datasource.source_schema import (
     ANY,
+    BATCH_TIMES,
     DROPMALFORMED,
     FAILFAST,
     PAYLOAD,
     PERMISSIVE,
+    RECORD_ORIGIN,
     SourceOptions,
 )
 from kafkaviz.pipeline.ingest import scan
@@ -55,6 +57,7 @@ from kafkaviz.search.fetch import READ_COMMITTED
 
 LOG = logging.getLogger("kafkaviz")
 Rows = Iterator[pa.RecordBatch]
+ORIGIN_NAMES = tuple(name for name in RECORD_ORIGIN.names if name != "timestamp")
 WRONG = message("option.permissive_or_drop")
 UNREAD = message("option.permissive")
 
@@ -124,6 +127,7 @@ class SourceReader:
             "base_offset": segment_task.segment.base_offset,
             "state": segment_task.segment.state,
             **file_columns(segment_task.segment),
+            "replica_reason": split.replica_reason,
         }
         if summary:
             statistics = statistics_of_read(segment_task, summary)
@@ -137,14 +141,14 @@ class SourceReader:
                     is_unread=any(problem.is_unread for problem in summary.problems),
                 )
                 return
-        yield pa.RecordBatch.from_pylist([row], self._schema)
+        yield problem_row(row, self._schema)
 
     def _entries(self, split: SegmentSplit) -> Rows:
         segment = split.segment_task.segment
         entries = (
             segment.offset_slots if self._name == "kafka_offset_index" else segment.time_slots
         ).entries
-        yield from self._table(split.segment_task, entry_columns(entries[self._row_mask(entries)]))
+        yield from self._table(split, entry_columns(entries[self._row_mask(entries)]))
 
     def _batches(self, split: SegmentSplit) -> Rows:
         with entry_points(split.segment_task.segment.with_log()) as points:
@@ -163,7 +167,10 @@ class SourceReader:
                 )
                 if "crc_valid" in self._schema.names:
                     columns = {**columns, "crc_valid": records.crcs_valid(points.read, batches)}
-                yield from self._table(split.segment_task, columns)
+                for name in BATCH_TIMES.names:
+                    if name in self._schema.names:
+                        columns = {**columns, name: records.timestamps(columns[f"{name}_ms"])}
+                yield from self._table(split, columns)
 
     def _records(self, split: SegmentSplit) -> Rows:
         payload = not set(PAYLOAD.names).isdisjoint(self._schema.names)
@@ -176,7 +183,8 @@ class SourceReader:
             if is_read_committed
             else self._bounds.offsets
         )
-        selection = records.RecordSelection(offsets, self._bounds.times_ms, payload)
+        origin = tuple(name for name in ORIGIN_NAMES if name in self._schema.names)
+        selection = records.RecordSelection(offsets, self._bounds.times_ms, payload, origin)
         with entry_points(split.segment_task.segment.with_log()) as points:
             for batches in self._walk(split, points):
                 if isinstance(batches, Hole):
@@ -193,12 +201,18 @@ class SourceReader:
                             item,
                         )
                     else:
+                        item = self._add_timestamp(item)
                         yield from self._table(
-                            split.segment_task,
+                            split,
                             item
                             if is_read_committed
                             else self._add_aborted(item, batches, transactions),
                         )
+
+    def _add_timestamp(self, columns: Columns) -> Columns:
+        if "timestamp" not in self._schema.names:
+            return columns
+        return {**columns, "timestamp": records.timestamps(columns["timestamp_ms"])}
 
     def _add_aborted(
         self, columns: Columns, batches: np.ndarray, transactions: PartitionTransactions
@@ -306,13 +320,15 @@ class SourceReader:
                 mask &= limits.rows(rows[column])
         return mask
 
-    def _table(self, owner: SegmentTask, columns: Columns) -> Rows:
+    def _table(self, split: SegmentSplit, columns: Columns) -> Rows:
         count = len(next(iter(columns.values())))
         if not count:
             return
         if "problem" in self._schema.names:
             columns = {**columns, "problem": pa.nulls(count, pa.string())}
-        yield from table(columns, [owner], [count], self._schema).to_batches()
+        if "replica_reason" in self._schema.names:
+            columns = {**columns, "replica_reason": pa.repeat(split.replica_reason, count)}
+        yield from table(columns, [split.segment_task], [count], self._schema).to_batches()
 
     def _hole(self, split: SegmentSplit, hole: Hole) -> Rows:
         segment, size_bytes = split.segment_task.segment.with_log(), hole.stop - hole.start

@@ -18,7 +18,7 @@ from kafkaviz.messages import message
 from kafkaviz.pipeline.catalog import schema
 from kafkaviz.pipeline.catalog.schema import BOOL, INT, LONG, PARTITION, STRING
 from kafkaviz.pipeline.datasource.pushdown import ALL, NumberRange
-from kafkaviz.pipeline.datasource.records import HEADERS
+from kafkaviz.pipeline.datasource.records import HEADERS, TIMESTAMP
 from kafkaviz.search.fetch import READ_COMMITTED, READ_UNCOMMITTED
 
 RECORDS = pa.schema(
@@ -34,11 +34,24 @@ RECORDS = pa.schema(
         ("header_count", INT),
     ]
 )
+# what the header of its batch says of a record, and its time as Spark has times
+RECORD_ORIGIN = pa.schema(
+    [
+        ("timestamp", TIMESTAMP),  # null for -1
+        ("leader_epoch", INT),  # of batches of magic 2 alone, as are the producer's two
+        ("producer_id", LONG),
+        ("producer_epoch", INT),
+        ("is_transactional", BOOL),
+    ]
+)
+BATCH_TIMES = pa.schema([("base_timestamp", TIMESTAMP), ("max_timestamp", TIMESTAMP)])
 PAYLOAD = pa.schema([("key", pa.binary()), ("value", pa.binary()), ("headers", HEADERS)])
 ABORTED = pa.field("aborted", BOOL)  # null while the transaction is open
 PROBLEM = pa.field("problem", STRING)
+REPLICA_REASON = pa.field("replica_reason", STRING)  # why this replica of several is read
+KNOWN_OF_PROBLEMS = ("broker", "topic", "partition")
 PARTITION_COLUMNS = ("roll_reason", "segment_bytes", "segment_bytes_source")
-FORMATS: dict[str, pa.Schema] = {
+OLDER_COLUMNS: dict[str, pa.Schema] = {
     "kafka_segments": pa.schema(
         [field for field in schema.SEGMENTS if field.name not in PARTITION_COLUMNS]
     ),
@@ -47,7 +60,34 @@ FORMATS: dict[str, pa.Schema] = {
     "kafka_offset_index": schema.OFFSET_ENTRIES,
     "kafka_time_index": schema.TIME_ENTRIES,
 }
+# they follow those that options add, so that these stay where they were
+NEWER_COLUMNS: dict[str, pa.Schema] = {
+    "kafka_batches": BATCH_TIMES,
+    "kafka_records": pa.schema([*RECORD_ORIGIN, REPLICA_REASON]),
+}
+FORMATS: dict[str, pa.Schema] = {
+    name: pa.schema([*columns, *NEWER_COLUMNS.get(name, ())])
+    for name, columns in OLDER_COLUMNS.items()
+}
+# null in no row; where a problem may be a row, what KNOWN_OF_PROBLEMS names alone
+NOT_NULL: dict[str, frozenset[str]] = {
+    name: frozenset((*KNOWN_OF_PROBLEMS, *names.split()))
+    for name, names in {
+        "kafka_segments": "base_offset state",
+        "kafka_batches": (
+            "segment_base_offset position size_bytes last_offset magic codec is_transactional "
+            "is_control crc crc_valid"
+        ),
+        "kafka_records": (
+            "segment_base_offset batch_position offset timestamp_ms is_control header_count "
+            "headers is_transactional"
+        ),
+        "kafka_offset_index": "segment_base_offset slot relative_offset offset position",
+        "kafka_time_index": "segment_base_offset slot timestamp_ms relative_offset offset",
+    }.items()
+}
 TASK_BYTES, LEAST_TASK_BYTES = 128 << 20, 16 << 10
+RECORD_FORMATS = ("kafka_records",)  # of which a replica more would repeat every row
 ANY = "any"
 # as Spark's own sources have them
 FAILFAST, PERMISSIVE, DROPMALFORMED = MODES = ("FAILFAST", "PERMISSIVE", "DROPMALFORMED")
@@ -160,15 +200,7 @@ def columns(name: str, read_options: SourceOptions) -> pa.Schema:
     """
     if read_options.timestamps.is_limited and name not in TIMED_FORMATS:
         raise BadOption(message("option.no_timestamps", names=TIMED_FORMATS, name=name))
-    available = [
-        *FORMATS[name],
-        *(PAYLOAD if read_options.payload and name == "kafka_records" else ()),
-    ]
-    available += (
-        [ABORTED] if read_options.isolation == READ_UNCOMMITTED and name == "kafka_records" else []
-    )
-    available += [PROBLEM] if read_options.mode == PERMISSIVE else []
-    by_name = {field.name: field for field in available}
+    by_name = {field.name: field for field in _available_columns(name, read_options)}
     unknown = [column for column in read_options.columns if column not in by_name]
     if unknown:
         key = (
@@ -180,7 +212,26 @@ def columns(name: str, read_options: SourceOptions) -> pa.Schema:
     twice = [column for column in read_options.columns if read_options.columns.count(column) > 1]
     if twice:
         raise BadOption(message("option.column_twice", name=twice[0]))
-    return pa.schema([by_name[column] for column in read_options.columns] or available)
+    not_null = KNOWN_OF_PROBLEMS if read_options.mode == PERMISSIVE else NOT_NULL[name]
+    return pa.schema(
+        [
+            by_name[column].with_nullable(column not in not_null)
+            for column in read_options.columns or by_name
+        ]
+    )
+
+
+def _available_columns(name: str, read_options: SourceOptions) -> list[pa.Field]:
+    """Those of the options stand where they always stood: newer columns follow them."""
+    is_of_records = name == "kafka_records"
+    return [
+        *OLDER_COLUMNS[name],
+        *(PAYLOAD if is_of_records and read_options.payload else ()),
+        *([ABORTED] if is_of_records and read_options.isolation == READ_UNCOMMITTED else ()),
+        *([PROBLEM] if read_options.mode == PERMISSIVE else ()),
+        *NEWER_COLUMNS.get(name, ()),
+        *([REPLICA_REASON] if not is_of_records and read_options.replicas == ONE_REPLICA else ()),
+    ]
 
 
 def _parse_names(text: str) -> tuple[str, ...]:
