@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from crc32c import crc32c
 
 from kafkaviz.binary import codec
@@ -104,9 +103,10 @@ def timestamps(times_ms: pa.Array | np.ndarray, *, none: int | None = NO_TIMESTA
             reach.
     """
     times_ms = pa.array(times_ms, pa.int64())
-    fits = pc.and_(pc.less_equal(times_ms, MAX_MS), pc.greater_equal(times_ms, -MAX_MS))
-    fits = fits if none is None else pc.and_(fits, pc.not_equal(times_ms, none))
-    microseconds = pc.multiply(pc.if_else(fits, times_ms, pa.scalar(None, pa.int64())), 1000)
+    values = times_ms.fill_null(0).to_numpy(zero_copy_only=False)
+    fits = (values >= -MAX_MS) & (values <= MAX_MS) & (none is None or values != none)
+    absent = ~fits | times_ms.is_null().to_numpy(zero_copy_only=False)
+    microseconds = pa.array(np.where(fits, values, 0) * 1000, mask=absent)
     return microseconds.cast(TIMESTAMP)
 
 

@@ -10,7 +10,7 @@ cut into equal pieces; whoever reads piece 3 of 8 finds the batch where it begin
 """
 
 from bisect import bisect_right
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, inf
 
@@ -24,7 +24,7 @@ from kafkaviz.pipeline.ingest.plan import SEGMENT_COST_BYTES, SegmentTask
 from kafkaviz.pipeline.ingest.transactions import NO_TRANSACTIONS, PartitionTransactions, end_offset
 from kafkaviz.search.fetch import READ_COMMITTED
 
-CUT = ("kafka_batches", "kafka_records")
+CUT = ("kafka_batches", *RECORD_FORMATS)
 INDEXES = ("kafka_offset_index", "kafka_time_index")
 TransactionLookup = Callable[[str, Partition], PartitionTransactions]
 # why a replica is read: no other was loaded; its log ends last; of those that do its broker's name
@@ -46,6 +46,7 @@ class SegmentSplit:
     count: int = 1
     transactions: PartitionTransactions = NO_TRANSACTIONS
     replica_reason: str | None = None  # of REPLICA_REASONS, where one of several is read
+    offsets: NumberRange = ALL  # of which its rows are, where each partition has its own
 
     def edge(self, number: int) -> int:
         """The byte from which piece `number` looks for its first batch."""
@@ -91,7 +92,7 @@ def row_bounds(name: str, filters: PushedFilters) -> RowBounds:
     A batch whose base offset or last offset lies behind a limit is behind it with all its offsets;
     the same goes for what lies before.
     """
-    if name == "kafka_records":
+    if name in RECORD_FORMATS:
         return RowBounds(filters.limits("offset"), filters.limits("timestamp_ms"))
     if name == "kafka_batches":
         return RowBounds(
@@ -109,18 +110,32 @@ def tasks(
     reads_log: bool,
     options: SourceOptions,
     transactions_of: TransactionLookup | None = None,
+    offset_ranges: Mapping[int, Sequence[NumberRange]] | None = None,
+    is_split: bool = False,
 ) -> list[list[SegmentSplit]]:
     """The pieces of each task, in the order of the directories.
 
     Args:
         reads_log: whether the .log files are read at all.
         transactions_of: gives the transactions of a broker's topic-partition, where they count.
+        offset_ranges: of each partition by id, in ascending order; no others are read.
+        is_split: whether each of these ranges is for tasks of its own.
     """
     groups: list[list[SegmentSplit]] = []
     remaining, task_bytes = 0, options.task_bytes
-    for split in _pieces(name, inventory, filters, options, transactions_of):
+    pieces = _pieces(
+        name,
+        inventory,
+        filters,
+        options,
+        transactions_of=transactions_of,
+        offset_ranges=offset_ranges,
+        is_split=is_split,
+    )
+    for split in pieces:
         cost = split.log_bytes + SEGMENT_COST_BYTES if reads_log else FILE_COST_BYTES
-        if not groups or cost > remaining:
+        starts_range = is_split and groups and not _is_same_range(split, groups[-1][-1])
+        if not groups or cost > remaining or starts_range:
             groups.append([])
             remaining = task_bytes
         groups[-1].append(split)
@@ -133,35 +148,58 @@ def _pieces(
     inventory: Inventory,
     filters: PushedFilters,
     options: SourceOptions,
+    *,
     transactions_of: TransactionLookup | None,
+    offset_ranges: Mapping[int, Sequence[NumberRange]] | None,
+    is_split: bool,
 ) -> Iterator[SegmentSplit]:
     by_partition: dict[int, PartitionTransactions] = {}
     replica_reasons = select_replicas(name, inventory, filters, options)
     entries = _select_entries(name, inventory, filters, replica_reasons)
     for number, (entry, bases) in enumerate(entries):
+        key = id(entry.partition)
+        ranges = (ALL,) if offset_ranges is None else offset_ranges.get(key, ())
+        first, last = _offsets(name, entry.segment, bases)
+        ranges = [offsets for offsets in ranges if offsets.has_any(first, last)]
+        if not ranges:
+            continue
         segment_task = SegmentTask(
             number, entry.broker, entry.partition.topic, entry.partition.partition, entry.segment
         )
-        count = max(1, ceil(segment_task.log_bytes / options.task_bytes)) if name in CUT else 1
-        if transactions_of and id(entry.partition) not in by_partition:
-            by_partition[id(entry.partition)] = transactions_of(entry.broker, entry.partition)
-        transactions = by_partition.get(id(entry.partition), NO_TRANSACTIONS)
+        if transactions_of and key not in by_partition:
+            by_partition[key] = transactions_of(entry.broker, entry.partition)
+        transactions = by_partition.get(key, NO_TRANSACTIONS)
         if (
             options.isolation == READ_COMMITTED
             and transactions.stable_offset <= entry.segment.base_offset
         ):
             continue
-        segment_transactions = transactions.in_range(*_offsets(name, entry.segment, bases))
-        yield from (
-            SegmentSplit(
-                segment_task,
-                number,
-                count,
-                segment_transactions,
-                replica_reasons.get(id(entry.partition)),
+        segment_transactions = transactions.in_range(first, last)
+        for offsets in ranges:
+            # a range of its own may be a small part of the segment, which its index finds
+            is_whole = not is_split or (offsets.least <= first and last <= offsets.most)
+            is_cut = name in CUT and is_whole
+            count = max(1, ceil(segment_task.log_bytes / options.task_bytes)) if is_cut else 1
+            yield from (
+                SegmentSplit(
+                    segment_task,
+                    part,
+                    count,
+                    segment_transactions,
+                    replica_reasons[key],
+                    offsets,
+                )
+                for part in range(count)
             )
-            for number in range(count)
-        )
+
+
+def _is_same_range(split: SegmentSplit, other: SegmentSplit) -> bool:
+    """Whether two pieces are of one range of one partition."""
+    owners = (
+        (piece.segment_task.broker, piece.segment_task.topic, piece.segment_task.partition)
+        for piece in (split, other)
+    )
+    return len(set(owners)) == 1 and split.offsets == other.offsets
 
 
 def _select_entries(

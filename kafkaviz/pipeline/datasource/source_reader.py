@@ -29,7 +29,7 @@ from kafkaviz.log.entry_points import EntryPoints, chunk_bytes, entry_points
 from kafkaviz.log.resync_scan import HeaderScan, Hole
 from kafkaviz.log.segment import OFFSET_ENTRY, LogSegment, look_inside
 from kafkaviz.messages import message, verbatim
-from kafkaviz.pipeline.datasource import records
+from kafkaviz.pipeline.datasource import consumer_records, records
 from kafkaviz.pipeline.datasource.pushdown import NumberRange, PushedFilters
 from kafkaviz.pipeline.datasource.records import UnreadableBatch
 from kafkaviz.pipeline.datasource.source_plan import SegmentSplit, row_bounds
@@ -40,6 +40,7 @@ from kafkaviz.pipeline.datasource.source_schema import (
     FAILFAST,
     PAYLOAD,
     PERMISSIVE,
+    RECORD_FORMATS,
     RECORD_ORIGIN,
     SourceOptions,
 )
@@ -91,6 +92,7 @@ class SourceReader:
             "kafka_segments": self._segment,
             "kafka_batches": self._batches,
             "kafka_records": self._records,
+            "kafka_files": self._records,
         }
         for split in splits:
             # what it caches goes with it
@@ -178,12 +180,12 @@ class SourceReader:
             self._options.isolation == READ_COMMITTED,
             split.transactions,
         )
-        offsets = (
-            self._bounds.offsets & NumberRange(most=transactions.stable_offset - 1)
-            if is_read_committed
-            else self._bounds.offsets
-        )
+        offsets = self._bounds.offsets & split.offsets
+        if is_read_committed:
+            offsets &= NumberRange(most=transactions.stable_offset - 1)
         origin = tuple(name for name in ORIGIN_NAMES if name in self._schema.names)
+        if "timestampType" in self._schema.names:
+            origin += ("timestamp_type",)
         selection = records.RecordSelection(offsets, self._bounds.times_ms, payload, origin)
         with entry_points(split.segment_task.segment.with_log()) as points:
             for batches in self._walk(split, points):
@@ -201,18 +203,19 @@ class SourceReader:
                             item,
                         )
                     else:
-                        item = self._add_timestamp(item)
                         yield from self._table(
-                            split,
-                            item
-                            if is_read_committed
-                            else self._add_aborted(item, batches, transactions),
+                            split, self._record_columns(item, batches, transactions)
                         )
 
-    def _add_timestamp(self, columns: Columns) -> Columns:
-        if "timestamp" not in self._schema.names:
-            return columns
-        return {**columns, "timestamp": records.timestamps(columns["timestamp_ms"])}
+    def _record_columns(
+        self, columns: Columns, batches: np.ndarray, transactions: PartitionTransactions
+    ) -> Columns:
+        """The columns of records as the format has them."""
+        if self._name == "kafka_files":
+            return consumer_records.columns(columns)
+        if "timestamp" in self._schema.names:
+            columns = {**columns, "timestamp": records.timestamps(columns["timestamp_ms"])}
+        return self._add_aborted(columns, batches, transactions)
 
     def _add_aborted(
         self, columns: Columns, batches: np.ndarray, transactions: PartitionTransactions
@@ -242,7 +245,7 @@ class SourceReader:
         start, stop = edges(split, points)
         if start is None:
             return
-        start, stop = self._narrow(points, start, stop)
+        start, stop = self._narrow(points, start, stop, self._bounds.offsets & split.offsets)
         scan, holes = HeaderScan(points, start, stop, self._chunk_bytes(points, start)), []
         for part in scan:
             if isinstance(part, Hole):
@@ -254,13 +257,11 @@ class SourceReader:
         if scan.end.position < stop:
             yield Hole(scan.end.position, stop, scan.end.reason)
 
-    def _narrow(self, points: EntryPoints, start: int, stop: int) -> tuple[int, int]:
+    def _narrow(
+        self, points: EntryPoints, start: int, stop: int, offsets: NumberRange
+    ) -> tuple[int, int]:
         """The stretch without what lies before and behind the limits."""
-        offsets, times_ms, late_ms = (
-            self._bounds.offsets,
-            self._bounds.times_ms,
-            self._options.late_ms,
-        )
+        times_ms, late_ms = self._bounds.times_ms, self._options.late_ms
         if offsets.least > -inf:
             start = max(start, points.position_before_offset(offsets.least))
         if offsets.most < inf and start < stop:
@@ -406,7 +407,7 @@ def problem_row(row: Mapping[str, object], schema: pa.Schema) -> pa.RecordBatch:
 
 def reads_log(name: str, schema: pa.Schema) -> bool:
     """Whether any of these columns takes reading the .log."""
-    return name in ("kafka_batches", "kafka_records") or (
+    return name in ("kafka_batches", *RECORD_FORMATS) or (
         name == "kafka_segments" and not set(STATISTICS_COLUMNS).isdisjoint(schema.names)
     )
 

@@ -6,7 +6,7 @@ together.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, fields
 from math import inf
 
@@ -87,7 +87,7 @@ NOT_NULL: dict[str, frozenset[str]] = {
     }.items()
 }
 TASK_BYTES, LEAST_TASK_BYTES = 128 << 20, 16 << 10
-RECORD_FORMATS = ("kafka_records",)  # of which a replica more would repeat every row
+RECORD_FORMATS = ("kafka_records", "kafka_files")  # of which a replica more would repeat every row
 ANY = "any"
 # as Spark's own sources have them
 FAILFAST, PERMISSIVE, DROPMALFORMED = MODES = ("FAILFAST", "PERMISSIVE", "DROPMALFORMED")
@@ -106,6 +106,8 @@ class BadOption(KafkavizError):
 @dataclass(frozen=True)
 class SourceOptions:
     """The options of a read, as spark.read.option takes them.
+
+    Those of kafka_files are in consumer_options.py.
 
     Attributes:
         columns: names, separated by commas; all by default.
@@ -158,8 +160,8 @@ def parse_options(values: Mapping[str, str]) -> SourceOptions:
     if unknown:
         raise BadOption(message("option.unknown", name=unknown[0], names=NAMES))
     late = values.get("late_ms")
-    problems = _parse_bool("problems", values.get("problems", "false"))
-    mode = _parse_choice(
+    problems = parse_bool("problems", values.get("problems", "false"))
+    mode = parse_choice(
         "mode", values.get("mode", PERMISSIVE if problems else FAILFAST).upper(), MODES
     )
     if problems and mode != PERMISSIVE:
@@ -174,18 +176,18 @@ def parse_options(values: Mapping[str, str]) -> SourceOptions:
         timestamps=_parse_times("timestamps", values["timestamps"])
         if "timestamps" in values
         else ALL,
-        payload=_parse_bool("payload", values.get("payload", "false")),
+        payload=parse_bool("payload", values.get("payload", "false")),
         problems=problems,
         mode=mode,
-        isolation=_parse_choice(
+        isolation=parse_choice(
             "isolation", values.get("isolation", READ_COMMITTED), (READ_COMMITTED, READ_UNCOMMITTED)
         ),
-        replicas=_parse_choice("replicas", values["replicas"], REPLICAS)
+        replicas=parse_choice("replicas", values["replicas"], REPLICAS)
         if "replicas" in values
         else None,
-        late_ms=late if late in (None, ANY) else _parse_number("late_ms", late, 0),
-        renamed=_parse_bool("renamed", values.get("renamed", "false")),
-        task_bytes=_parse_number(
+        late_ms=late if late in (None, ANY) else parse_number("late_ms", late, 0),
+        renamed=parse_bool("renamed", values.get("renamed", "false")),
+        task_bytes=parse_number(
             "task_bytes", values.get("task_bytes", str(TASK_BYTES)), LEAST_TASK_BYTES
         ),
         tiered=values.get("tiered"),
@@ -200,24 +202,31 @@ def columns(name: str, read_options: SourceOptions) -> pa.Schema:
     """
     if read_options.timestamps.is_limited and name not in TIMED_FORMATS:
         raise BadOption(message("option.no_timestamps", names=TIMED_FORMATS, name=name))
-    by_name = {field.name: field for field in _available_columns(name, read_options)}
-    unknown = [column for column in read_options.columns if column not in by_name]
+    not_null = KNOWN_OF_PROBLEMS if read_options.mode == PERMISSIVE else NOT_NULL[name]
+    return select_columns(
+        name, _available_columns(name, read_options), read_options.columns, not_null=not_null
+    )
+
+
+def select_columns(
+    name: str, available: Sequence[pa.Field], names: Sequence[str], *, not_null: Container[str]
+) -> pa.Schema:
+    """Of the columns of a format those of these names, in their order; all without names.
+
+    Raises:
+        BadOption: for a name that is none of them, or stands there twice.
+    """
+    by_name = {field.name: field for field in available}
+    unknown = [column for column in names if column not in by_name]
     if unknown:
-        key = (
-            "option.no_column_payload"
-            if name == "kafka_records" and not read_options.payload
-            else "option.no_column"
-        )
+        has_payload = name != "kafka_records" or not set(PAYLOAD.names).isdisjoint(by_name)
+        key = "option.no_column" if has_payload else "option.no_column_payload"
         raise BadOption(message(key, format=name, name=unknown[0], columns=tuple(by_name)))
-    twice = [column for column in read_options.columns if read_options.columns.count(column) > 1]
+    twice = [column for column in names if names.count(column) > 1]
     if twice:
         raise BadOption(message("option.column_twice", name=twice[0]))
-    not_null = KNOWN_OF_PROBLEMS if read_options.mode == PERMISSIVE else NOT_NULL[name]
     return pa.schema(
-        [
-            by_name[column].with_nullable(column not in not_null)
-            for column in read_options.columns or by_name
-        ]
+        [by_name[column].with_nullable(column not in not_null) for column in names or by_name]
     )
 
 
@@ -280,19 +289,34 @@ def _build_range(option: str, text: str, first: int | None, last: int | None) ->
     return limits
 
 
-def _parse_choice(option: str, text: str, words: tuple[str, ...]) -> str:
+def parse_choice(option: str, text: str, words: tuple[str, ...]) -> str:
+    """One of these words.
+
+    Raises:
+        BadOption: for another one.
+    """
     if text not in words:
         raise BadOption(message("option.no_choice", option=option, words=words, given=text))
     return text
 
 
-def _parse_bool(option: str, text: str) -> bool:
+def parse_bool(option: str, text: str) -> bool:
+    """True or false.
+
+    Raises:
+        BadOption: for anything else.
+    """
     if text.lower() not in ("true", "false"):
         raise BadOption(message("option.no_flag", option=option, given=text))
     return text.lower() == "true"
 
 
-def _parse_number(option: str, text: str, least: int) -> int:
+def parse_number(option: str, text: str, least: int) -> int:
+    """A whole number of 64 bits that is not below the least.
+
+    Raises:
+        BadOption: for anything else.
+    """
     try:
         number = int(text)
     except ValueError:
