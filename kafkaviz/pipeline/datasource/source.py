@@ -51,9 +51,15 @@ from kafkaviz.pipeline.datasource.offset_ranges import (
     lose_data,
     offset_ranges,
 )
-from kafkaviz.pipeline.datasource.pushdown import PushedFilters, add_filters
+from kafkaviz.pipeline.datasource.pushdown import (
+    PushedFilters,
+    add_filters,
+    describe_filters,
+    is_exact,
+)
 from kafkaviz.pipeline.datasource.source_plan import (
     SegmentSplit,
+    describe_splits,
     option_filters,
     select_replicas,
     tasks,
@@ -67,6 +73,7 @@ from kafkaviz.pipeline.datasource.source_reader import (
 from kafkaviz.pipeline.datasource.source_schema import (
     ABORTED,
     FORMATS,
+    PERMISSIVE,
     RECORD_FORMATS,
     BadOption,
     SourceOptions,
@@ -86,6 +93,10 @@ if TYPE_CHECKING:
     from kafkaviz.format.names import PartitionName
 
 LOG = logging.getLogger("kafkaviz")
+EXACT_COLUMNS = {  # by whose limits a format leaves out rows one by one, where these are more
+    "kafka_records": ("topic", "partition", "offset", "timestamp_ms"),
+    "kafka_files": ("topic", "partition", "offset"),
+}
 S3A_VARIABLES = {  # settings of Hadoop's, below spark.hadoop.fs.s3a
     "access.key": "AWS_ACCESS_KEY_ID",
     "secret.key": "AWS_SECRET_ACCESS_KEY",
@@ -381,6 +392,7 @@ class KafkaReader(DataSourceReader):
             offset_ranges=ranges,
             is_split=self._is_split,
         )
+        LOG.info("%s", self._describe_plan(disk_inventory, read_tasks))
         return [ReadTask(splits) for splits in read_tasks] + (
             [ReadTask([], rows)] if rows or not read_tasks else []
         )
@@ -402,9 +414,23 @@ class KafkaReader(DataSourceReader):
     def read(self, partition: ReadTask) -> Iterator["pa.RecordBatch"]:
         """The rows of a task."""
         file_system.use_credentials(dict(self._credentials))
+        LOG.info("%s: task of %s", self._name, describe_splits(partition.pieces))
         yield from (problem_row(row, self._schema) for row in partition.rows)
         yield from SourceReader(self._name, self._schema, self._filters, self.options).read(
             partition.pieces
+        )
+
+    def _describe_plan(
+        self, disk_inventory: Inventory, read_tasks: list[list[SegmentSplit]]
+    ) -> str:
+        """What is read and what is skipped, for the log: Spark's plans do not show options."""
+        splits = [split for task in read_tasks for split in task]
+        segments = {id(split.segment_task.segment) for split in splits}
+        log_bytes = sum(split.log_bytes for split in splits)
+        count, all_segments = len(segments), len(disk_inventory.segments)
+        return (
+            f"{self._name}: {count} of {all_segments} segments, {log_bytes} bytes of .log, "
+            f"{len(read_tasks)} tasks; {describe_filters(self._filters)}"
         )
 
     def _open(self, directory: str) -> Broker:
@@ -492,9 +518,17 @@ class PushingReader(KafkaReader):
     """The same, which also skips by what stands in WHERE."""
 
     def pushFilters(self, filters: list["Filter"]) -> Iterable["Filter"]:
-        """Keeps what can be skipped by; Spark goes on looking at every row."""
+        """Keeps what can be skipped by.
+
+        Returns:
+            The filters by which Spark has to look at every row again; the others it shows as
+            PushedFilters. Where a problem is a row, which has no such columns, these are all.
+        """
         self._filters = add_filters(filters, option_filters(self._name, self.options))
-        return filters
+        if self.options.mode == PERMISSIVE:
+            return filters
+        exact = EXACT_COLUMNS.get(self._name, ("topic", "partition"))
+        return [predicate for predicate in filters if not is_exact(predicate, exact)]
 
 
 class FilesReader(KafkaReader):

@@ -17,7 +17,7 @@ from math import ceil, inf
 from kafkaviz.format.offset_index import MAX_RELATIVE_OFFSET
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
-from kafkaviz.pipeline.datasource.pushdown import ALL, NumberRange, PushedFilters
+from kafkaviz.pipeline.datasource.pushdown import ALL, NumberRange, PushedFilters, describe_range
 from kafkaviz.pipeline.datasource.source_schema import ONE_REPLICA, RECORD_FORMATS, SourceOptions
 from kafkaviz.pipeline.ingest.inventory import Inventory, InventoryEntry
 from kafkaviz.pipeline.ingest.plan import SEGMENT_COST_BYTES, SegmentTask
@@ -56,6 +56,17 @@ class SegmentSplit:
     def log_bytes(self) -> int:
         """About how much of the .log it takes."""
         return self.edge(self.number + 1) - self.edge(self.number)
+
+
+def describe_splits(splits: Sequence[SegmentSplit]) -> str:
+    """Which stretches of which segments, for the log."""
+    return ", ".join(
+        f"{task.topic}-{task.partition}/{task.segment.base_offset}"
+        + (f" part {split.number + 1} of {split.count}" if split.count > 1 else "")
+        + (f" offsets {describe_range(split.offsets)}" if split.offsets.is_limited else "")
+        for split in splits
+        for task in [split.segment_task]
+    )
 
 
 @dataclass(frozen=True)
