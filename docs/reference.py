@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from kafkaviz.__main__ import parser as command_line
 from kafkaviz.app.lessons.glossary import TERMS
+from kafkaviz.pipeline.datasource import consumer_options
 from kafkaviz.pipeline.datasource.records import TIMESTAMP
 from kafkaviz.pipeline.datasource.source_schema import (
     FORMATS,
@@ -136,9 +137,15 @@ MEANINGS = {  # a format's own meaning of a name, where it has one, is told as F
         "microseconds do not reach"
     ),
     "kafka_records.is_transactional": "whether it was written in a transaction",
+    "kafka_files.key": "the bytes of the key",
+    "kafka_files.value": "the bytes of the value",
+    "kafka_files.offset": "of the record",
+    "kafka_files.timestamp": "of the record",
+    "timestampType": "0 CreateTime, 1 LogAppendTime, -1 none, as in magic 0",
+    "kafka_files.headers": "keys and values in their order; null without any; with `includeHeaders`",
     "replica_reason": (
-        "why this replica is read: `only replica`, `largest log end offset`, `first broker of the "
-        "largest log end offset`; null with `replicas=all`"
+        "why this replica is read: `only replica`, `largest log end offset`, `first broker of "
+        "the largest log end offset`; null where all are; with option `replicas=one`"
     ),
     "aborted": (
         "whether its transaction was aborted; null while that is open; with option "
@@ -214,12 +221,17 @@ def glossary_table() -> str:
 
 def tables() -> Iterator[tuple[str, str]]:
     """A table of columns a format; what an option adds stands at its end."""
-    for name in FORMATS:
+    schemas = {name: columns(name, parse_options(EVERY_COLUMN)) for name in FORMATS}
+    consumer = {"subscribe": "t", "includeHeaders": "true", "mode": "PERMISSIVE"}
+    schemas[consumer_options.FORMAT] = consumer_options.consumer_columns(
+        consumer_options.parse_consumer_options(consumer)
+    )
+    for name, schema in schemas.items():
+        not_null = NOT_NULL.get(name, ())
         rows = [
             f"| `{field.name}` | {spark_type(field.type)}"
-            f"{' NOT NULL' if field.name in NOT_NULL[name] else ''} | "
-            f"{meaning(name, field.name)} |\n"
-            for field in columns(name, parse_options(EVERY_COLUMN))
+            f"{' NOT NULL' if field.name in not_null else ''} | {meaning(name, field.name)} |\n"
+            for field in schema
         ]
         yield name, "| Column | Type | Meaning |\n|---|---|---|\n" + "".join(rows)
 

@@ -54,7 +54,14 @@ EARLIEST, LATEST = -2, -1
 WORDS = {"earliest": EARLIEST, "latest": LATEST}
 SUBSCRIBE, SUBSCRIBE_PATTERN, ASSIGN = SUBSCRIPTIONS = ("subscribe", "subscribePattern", "assign")
 ERROR, NO_MATCH_LATEST = STRATEGIES = ("error", "latest")
-READ_OPTIONS = ("columns", "mode", "replicas", "tiered", "task_bytes")  # as the other formats'
+READ_OPTIONS = (
+    "columns",
+    "mode",
+    "replicas",
+    "tiered",
+    "task_bytes",
+    "explain",
+)  # as the other formats'
 OPTIONS = (
     *SUBSCRIPTIONS,
     "startingOffsets",
@@ -204,6 +211,7 @@ def parse_consumer_options(values: Mapping[str, str]) -> ConsumerOptions:
         replicas=read_options.replicas,
         tiered=read_options.tiered,
         task_bytes=read_options.task_bytes,
+        explain=read_options.explain,
         isolation=parse_choice(
             ISOLATION_LEVEL, given.get(ISOLATION_LEVEL, READ_UNCOMMITTED).lower(), ISOLATIONS
         ),

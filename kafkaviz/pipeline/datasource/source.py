@@ -392,7 +392,8 @@ class KafkaReader(DataSourceReader):
             offset_ranges=ranges,
             is_split=self._is_split,
         )
-        LOG.info("%s", self._describe_plan(disk_inventory, read_tasks))
+        if self.options.explain:
+            LOG.warning("%s", self._describe_plan(disk_inventory, read_tasks))
         return [ReadTask(splits) for splits in read_tasks] + (
             [ReadTask([], rows)] if rows or not read_tasks else []
         )
@@ -414,7 +415,8 @@ class KafkaReader(DataSourceReader):
     def read(self, partition: ReadTask) -> Iterator["pa.RecordBatch"]:
         """The rows of a task."""
         file_system.use_credentials(dict(self._credentials))
-        LOG.info("%s: task of %s", self._name, describe_splits(partition.pieces))
+        if self.options.explain:
+            LOG.warning("%s: task of %s", self._name, describe_splits(partition.pieces))
         yield from (problem_row(row, self._schema) for row in partition.rows)
         yield from SourceReader(self._name, self._schema, self._filters, self.options).read(
             partition.pieces

@@ -129,6 +129,7 @@ class SourceOptions:
         task_bytes: of .log a task.
         tiered: the store of the remote segments of the directories, read before those that are
             still there.
+        explain: "true" writes what is read and what is skipped into the log, where Spark shows it.
     """
 
     columns: tuple[str, ...] = ()
@@ -145,6 +146,7 @@ class SourceOptions:
     renamed: bool = False
     task_bytes: int = TASK_BYTES
     tiered: str | None = None
+    explain: bool = False
 
 
 NAMES = tuple(field.name for field in fields(SourceOptions))
@@ -191,6 +193,7 @@ def parse_options(values: Mapping[str, str]) -> SourceOptions:
             "task_bytes", values.get("task_bytes", str(TASK_BYTES)), LEAST_TASK_BYTES
         ),
         tiered=values.get("tiered"),
+        explain=parse_bool("explain", values.get("explain", "false")),
     )
 
 
