@@ -142,7 +142,9 @@ MEANINGS = {  # a format's own meaning of a name, where it has one, is told as F
     "kafka_files.offset": "of the record",
     "kafka_files.timestamp": "of the record",
     "timestampType": "0 CreateTime, 1 LogAppendTime, -1 none, as in magic 0",
-    "kafka_files.headers": "keys and values in their order; null without any; with `includeHeaders`",
+    "kafka_files.headers": (
+        "keys and values in their order; null without any; with option `includeHeaders`"
+    ),
     "replica_reason": (
         "why this replica is read: `only replica`, `largest log end offset`, `first broker of "
         "the largest log end offset`; null where all are; with option `replicas=one`"
