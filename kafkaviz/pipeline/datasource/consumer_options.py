@@ -124,7 +124,7 @@ class OffsetLimit:
     value: int = EARLIEST
     by_partition: Mapping[TopicPartition, int] | None = None
 
-    def of(self, topic_partition: TopicPartition) -> int:
+    def value_of(self, topic_partition: TopicPartition) -> int:
         """That of one partition."""
         return self.value if self.by_partition is None else self.by_partition[topic_partition]
 
@@ -195,10 +195,10 @@ def parse_consumer_options(values: Mapping[str, str]) -> ConsumerOptions:
     Raises:
         BadOption: for one that there is not, a value that means nothing, or two that contradict.
     """
-    given = {name.lower(): text for name, text in values.items()}
+    lower_values = {name.lower(): text for name, text in values.items()}
     for name in values:
         _refuse_unknown(name)
-    by_name = {name: given[name.lower()] for name in OPTIONS if name.lower() in given}
+    by_name = {name: lower_values[name.lower()] for name in OPTIONS if name.lower() in lower_values}
     read_options = parse_options({name: by_name[name] for name in READ_OPTIONS if name in by_name})
     starting = _parse_limit(by_name, "starting", EARLIEST)
     ending = _parse_limit(by_name, "ending", LATEST)
@@ -213,7 +213,7 @@ def parse_consumer_options(values: Mapping[str, str]) -> ConsumerOptions:
         task_bytes=read_options.task_bytes,
         explain=read_options.explain,
         isolation=parse_choice(
-            ISOLATION_LEVEL, given.get(ISOLATION_LEVEL, READ_UNCOMMITTED).lower(), ISOLATIONS
+            ISOLATION_LEVEL, lower_values.get(ISOLATION_LEVEL, READ_UNCOMMITTED).lower(), ISOLATIONS
         ),
         subscription=_parse_subscription(by_name),
         starting=starting,
@@ -245,10 +245,10 @@ def _refuse_unknown(name: str) -> None:
 
 
 def _parse_subscription(by_name: Mapping[str, str]) -> Subscription:
-    given = [name for name in SUBSCRIPTIONS if name in by_name]
-    if len(given) != 1:
-        raise BadOption(message("option.one_subscription", names=SUBSCRIPTIONS, count=len(given)))
-    (option,) = given
+    options = [name for name in SUBSCRIPTIONS if name in by_name]
+    if len(options) != 1:
+        raise BadOption(message("option.one_subscription", names=SUBSCRIPTIONS, count=len(options)))
+    (option,) = options
     text = by_name[option].strip()
     if option == SUBSCRIBE_PATTERN:
         if not text:

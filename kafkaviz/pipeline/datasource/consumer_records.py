@@ -17,17 +17,17 @@ def columns(record_columns: Mapping[str, pa.Array | np.ndarray]) -> records.Colu
     Args:
         record_columns: as records.records gives them.
     """
-    is_kept = ~np.asarray(record_columns["is_control"])
-    kept = {
-        name: column if is_kept.all() else _filter(column, is_kept)
+    is_visible = ~np.asarray(record_columns["is_control"])
+    visible = {
+        name: column if is_visible.all() else _filter(column, is_visible)
         for name, column in record_columns.items()
     }
-    kept["timestamp"] = records.timestamps(kept["timestamp_ms"], none=None)
-    if "timestamp_type" in kept:
-        kept["timestampType"] = kept["timestamp_type"]
-    if "headers" in kept:
-        kept["headers"] = _headers(kept["headers"])
-    return kept
+    visible["timestamp"] = records.timestamps(visible["timestamp_ms"], none=None)
+    if "timestamp_type" in visible:
+        visible["timestampType"] = visible["timestamp_type"]
+    if "headers" in visible:
+        visible["headers"] = _headers(visible["headers"])
+    return visible
 
 
 def _filter(column: pa.Array | np.ndarray, mask: np.ndarray) -> pa.Array | np.ndarray:

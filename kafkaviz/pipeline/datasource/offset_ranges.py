@@ -51,17 +51,19 @@ def offset_ranges(partitions: Iterable[Partition], options: ConsumerOptions) -> 
         partition for partition in partitions if options.subscription.has(_key(partition))
     ]
     _find_missing({_key(partition) for partition in partitions}, options)
-    whole = {
+    limits_by_id = {
         id(partition): offset_range(partition, options)
         for partition in partitions
         if partition.live
     }
     if not is_split(options):
-        return {key: [limits] for key, limits in whole.items() if limits.least <= limits.most}
+        return {
+            key: [limits] for key, limits in limits_by_id.items() if limits.least <= limits.most
+        }
     ends = {id(partition): end_offset(partition) for partition in partitions if partition.live}
     bounded = {
         key: limits & NumberRange(most=ends[key] - 1) if ends[key] >= 0 else limits
-        for key, limits in whole.items()
+        for key, limits in limits_by_id.items()
     }
     return _split(
         {key: limits for key, limits in bounded.items() if limits.least <= limits.most}, options
@@ -83,7 +85,7 @@ def offset_range(partition: Partition, options: ConsumerOptions) -> NumberRange:
     first = _resolve(partition, options.starting, options)
     end = _resolve(partition, options.ending, options)
     if first is None and options.no_match != NO_MATCH_LATEST:
-        timestamp = options.starting.of(_key(partition))
+        timestamp = options.starting.value_of(_key(partition))
         raise BadOption(message("option.no_match", label=partition.label, timestamp=timestamp))
     if first is None:
         return NumberRange(inf, -inf)
@@ -95,7 +97,7 @@ def offset_range(partition: Partition, options: ConsumerOptions) -> NumberRange:
 
 def _resolve(partition: Partition, limit: OffsetLimit, options: ConsumerOptions) -> int | None:
     """An offset, or EARLIEST or LATEST; None where no record has that time or a later one."""
-    value = limit.of(_key(partition))
+    value = limit.value_of(_key(partition))
     if not limit.is_timestamp:
         return value
     log, profile = view_partition(partition), versions.search_profile()
@@ -139,18 +141,18 @@ def lose_data(what: Message, options: ConsumerOptions) -> None:
     LOG.warning("%s", what)
 
 
-def _find_missing(found: set[TopicPartition], options: ConsumerOptions) -> None:
+def _find_missing(available: set[TopicPartition], options: ConsumerOptions) -> None:
     """Raises where a partition that is named is not there, or one that is there has no limit."""
-    named = set(options.subscription.partitions or ())
+    named_partitions = set(options.subscription.partitions or ())
     for limit in (options.starting, options.ending):
         if limit.by_partition is None:
             continue
         keys = set(limit.by_partition)
-        unlimited = found - keys
+        unlimited = available - keys
         topics = options.subscription.topics
         foreign = {
             key
-            for key in keys - found
+            for key in keys - available
             if (topics is not None and key[0] not in topics) or not options.subscription.has(key)
         }
         if unlimited:
@@ -159,9 +161,9 @@ def _find_missing(found: set[TopicPartition], options: ConsumerOptions) -> None:
         if foreign:
             what = "option.not_read_partition"
             raise BadOption(message(what, option=limit.option, names=labels(foreign)))
-        named |= keys
-    missing = sorted(named - found)
-    topics = {topic for topic, _ in found}
+        named_partitions |= keys
+    missing = sorted(named_partitions - available)
+    topics = {topic for topic, _ in available}
     absent_topics = sorted((options.subscription.topics or set()) - topics)
     if missing or absent_topics:
         names = (

@@ -567,7 +567,7 @@ class FilesReader(KafkaReader):
 
     def _check_stable(self, partition: Partition, transactions: PartitionTransactions) -> None:
         ending = self._consumer_options.ending
-        end = ending.of((partition.topic, partition.partition))
+        end = ending.value_of((partition.topic, partition.partition))
         if not ending.is_timestamp and transactions.stable_offset < end:
             limit = int(transactions.stable_offset)
             what = message(
