@@ -14,7 +14,14 @@ import pyarrow as pa
 
 from kafkaviz.__main__ import parser as command_line
 from kafkaviz.app.lessons.glossary import TERMS
-from kafkaviz.pipeline.datasource.source_schema import ABORTED, FORMATS, PAYLOAD, PROBLEM
+from kafkaviz.pipeline.datasource import consumer_options
+from kafkaviz.pipeline.datasource.records import TIMESTAMP
+from kafkaviz.pipeline.datasource.source_schema import (
+    FORMATS,
+    NOT_NULL,
+    columns,
+    parse_options,
+)
 
 FOLDER = Path(__file__).parent
 WIDTH = 110
@@ -25,6 +32,7 @@ TYPES = {
     pa.int64(): "BIGINT",
     pa.float64(): "DOUBLE",
     pa.binary(): "BINARY",
+    TIMESTAMP: "TIMESTAMP",
 }
 COMMANDS_HEAD = """\
 # The command line
@@ -122,6 +130,25 @@ MEANINGS = {  # a format's own meaning of a name, where it has one, is told as F
     "crc_valid": (
         "whether the checksum is right; it is looked at only where this column is asked for"
     ),
+    "base_timestamp": "`base_timestamp_ms` as a TIMESTAMP; null for -1",
+    "max_timestamp": "`max_timestamp_ms` as a TIMESTAMP; null for -1",
+    "timestamp": (
+        "`timestamp_ms` as a TIMESTAMP, to the microsecond; null for -1, and for what 64 bits of "
+        "microseconds do not reach"
+    ),
+    "kafka_records.is_transactional": "whether it was written in a transaction",
+    "kafka_files.key": "the bytes of the key",
+    "kafka_files.value": "the bytes of the value",
+    "kafka_files.offset": "of the record",
+    "kafka_files.timestamp": "of the record",
+    "timestampType": "0 CreateTime, 1 LogAppendTime, -1 none, as in magic 0",
+    "kafka_files.headers": (
+        "keys and values in their order; null without any; with option `includeHeaders`"
+    ),
+    "replica_reason": (
+        "why this replica is read: `only replica`, `largest log end offset`, `first broker of "
+        "the largest log end offset`; null where all are; with option `replicas=one`"
+    ),
     "aborted": (
         "whether its transaction was aborted; null while that is open; with option "
         "`isolation=read_uncommitted`"
@@ -135,6 +162,12 @@ FILES = {
     "index": "`.index`",
     "timeindex": "`.timeindex`",
     "txnindex": "`.txnindex`",
+}
+EVERY_COLUMN = {  # options that add columns
+    "payload": "true",
+    "isolation": "read_uncommitted",
+    "mode": "PERMISSIVE",
+    "replicas": "one",
 }
 FACTS = {
     "bytes": "its size",
@@ -190,11 +223,17 @@ def glossary_table() -> str:
 
 def tables() -> Iterator[tuple[str, str]]:
     """A table of columns a format; what an option adds stands at its end."""
-    for name, schema in FORMATS.items():
-        added = [*PAYLOAD, ABORTED, PROBLEM] if name == "kafka_records" else [PROBLEM]
+    schemas = {name: columns(name, parse_options(EVERY_COLUMN)) for name in FORMATS}
+    consumer = {"subscribe": "t", "includeHeaders": "true", "mode": "PERMISSIVE"}
+    schemas[consumer_options.FORMAT] = consumer_options.consumer_columns(
+        consumer_options.parse_consumer_options(consumer)
+    )
+    for name, schema in schemas.items():
+        not_null = NOT_NULL.get(name, ())
         rows = [
-            f"| `{field.name}` | {spark_type(field.type)} | {meaning(name, field.name)} |\n"
-            for field in [*schema, *added]
+            f"| `{field.name}` | {spark_type(field.type)}"
+            f"{' NOT NULL' if field.name in not_null else ''} | {meaning(name, field.name)} |\n"
+            for field in schema
         ]
         yield name, "| Column | Type | Meaning |\n|---|---|---|\n" + "".join(rows)
 

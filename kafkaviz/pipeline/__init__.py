@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 def register(spark: "SparkSession") -> None:
     """Makes the data sources known to a session.
 
-    They are kafka_segments, kafka_batches, kafka_records, kafka_offset_index and kafka_time_index;
-    see datasource/source.py.
+    They are kafka_segments, kafka_batches, kafka_records, kafka_files, kafka_offset_index and
+    kafka_time_index; see datasource/source.py.
     """
     from kafkaviz.pipeline.datasource import source
 

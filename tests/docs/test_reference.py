@@ -9,13 +9,19 @@ import pytest
 
 from docs import reference
 from kafkaviz.__main__ import COMMANDS
+from kafkaviz.pipeline.datasource import consumer_options
 from kafkaviz.pipeline.datasource.source_schema import FORMATS, columns, parse_options
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted([*DOCS.rglob("*.md"), ROOT / "README.md"])
 # options that add columns
-EVERYTHING = {"payload": "true", "isolation": "read_uncommitted", "mode": "PERMISSIVE"}
+EVERYTHING = {
+    "payload": "true",
+    "isolation": "read_uncommitted",
+    "mode": "PERMISSIVE",
+    "replicas": "one",
+}
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
@@ -67,6 +73,8 @@ def test_no_meaning_is_left_over():
         for name in FORMATS
         for field in columns(name, parse_options(EVERYTHING)).names
     }
+    fields |= {(consumer_options.FORMAT, field) for field in consumer_options.COLUMNS.names}
+    fields.add((consumer_options.FORMAT, consumer_options.HEADERS.name))
     known = {field for _, field in fields} | {f"{name}.{field}" for name, field in fields}
     assert reference.MEANINGS.keys() - known == set()
 

@@ -9,17 +9,18 @@ from pathlib import Path
 
 from kafkaviz.pipeline import register
 from kafkaviz.pipeline.datasource.pushdown_probe import ENABLED
-from kafkaviz.pipeline.datasource.source_schema import FORMATS
 from kafkaviz.pipeline.spark.session import prepare, settings
 
 KEYS = {
     "kafka_segments": ("topic", "partition", "base_offset"),
     "kafka_batches": ("topic", "partition", "segment_base_offset", "position"),
     "kafka_records": ("topic", "partition", "offset"),
+    "kafka_files": ("topic", "partition", "offset"),
     "kafka_offset_index": ("topic", "partition", "segment_base_offset", "slot"),
     "kafka_time_index": ("topic", "partition", "segment_base_offset", "slot"),
 }
 TOPICS = "refunds,accounts,nulls"
+SELECTIONS = {"kafka_files": "subscribe"}  # the option that names topics, where it is not topics
 SHUFFLES = "spark.sql.shuffle.partitions"
 REFUNDS, ACCOUNTS = "topic = 'refunds'", "topic = 'accounts'"
 
@@ -32,7 +33,7 @@ def answers(spark: object, directory: Path, name: str) -> dict[str, object]:
     frame = (
         spark.read.format(name)
         .option("columns", ",".join(keys))
-        .option("topics", TOPICS)
+        .option(SELECTIONS.get(name, "topics"), TOPICS)
         .load(str(directory))
     )
     frame.createOrReplaceTempView("rows")
@@ -53,7 +54,7 @@ def answers(spark: object, directory: Path, name: str) -> dict[str, object]:
 
 def main(directory: Path) -> None:
     """Prints the answers of a session of Spark Connect, of which pushed filters were on before it
-    heard of us.
+    heard of us, and which formats it found by itself.
     """
     prepare("local", Path(os.environ["KAFKAVIZ_CACHE"]))
     from pyspark.sql import SparkSession
@@ -62,10 +63,19 @@ def main(directory: Path) -> None:
     for setting, value in {**settings(), SHUFFLES: "1", ENABLED: "true"}.items():
         builder = builder.config(setting, value)
     spark = builder.getOrCreate()
+    found = {
+        name: spark.read.format(name)
+        .option(SELECTIONS.get(name, "topics"), TOPICS)
+        .load(str(directory))
+        .limit(1)
+        .count()
+        for name in KEYS
+    }
     register(spark)
     report = {
         "kind": type(spark).__module__,
-        "answers": {name: answers(spark, directory, name) for name in FORMATS},
+        "found": found,
+        "answers": {name: answers(spark, directory, name) for name in KEYS},
     }
     print(json.dumps(report))
     spark.stop()

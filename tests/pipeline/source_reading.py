@@ -9,20 +9,18 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pyarrow as pa
-from pyspark.sql.pandas.types import from_arrow_schema
 
 from kafkaviz.log import file
-from kafkaviz.pipeline.datasource.source import PushingReader
-from kafkaviz.pipeline.datasource.source_schema import columns, parse_options
+from kafkaviz.pipeline.datasource.source import SOURCES, session_source
 
 
 def read(name: str, directory: Path, filters: Sequence[object] = (), **options: str) -> pa.Table:
     """The rows that Spark would get before it looks at them again."""
-    reader = PushingReader(
-        name,
-        {**options, "path": str(directory)},
-        from_arrow_schema(columns(name, parse_options(options))),
+    by_name = {source.name(): source for source in SOURCES}
+    row_source = session_source(by_name[name], pushes_filters=True, is_local=True)(
+        {**options, "path": str(directory)}
     )
+    reader = row_source.reader(row_source.schema())
     list(reader.pushFilters(list(filters)))
     reader, tasks = pickle.loads(pickle.dumps((reader, reader.partitions())))
     batches = [batch for task in tasks for batch in reader.read(task)]

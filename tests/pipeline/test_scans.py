@@ -13,8 +13,7 @@ import pytest
 from kafkaviz.pipeline import register
 from kafkaviz.pipeline.datasource import pushdown_probe
 from kafkaviz.pipeline.datasource.source import PushingReader, RecordsSource, session_source
-from kafkaviz.pipeline.datasource.source_schema import FORMATS
-from tests.pipeline.scan_answers import KEYS, SHUFFLES, TOPICS, answers
+from tests.pipeline.scan_answers import KEYS, SELECTIONS, SHUFFLES, TOPICS, answers
 from tests.pipeline.source_reading import read
 
 ROOT = Path(__file__).parents[2]
@@ -24,8 +23,9 @@ ROOT = Path(__file__).parents[2]
 def expected(clean) -> dict[str, dict]:
     """The same counts, of the rows that the reader gives without Spark."""
     answers_ = {}
-    for name in FORMATS:
-        topics = read(name, clean, columns=",".join(KEYS[name]), topics=TOPICS)["topic"].to_pylist()
+    for name in KEYS:
+        options = {"columns": ",".join(KEYS[name]), SELECTIONS.get(name, "topics"): TOPICS}
+        topics = read(name, clean, **options)["topic"].to_pylist()
         every, refunds, accounts = len(topics), topics.count("refunds"), topics.count("accounts")
         assert every > refunds + accounts > refunds > 0 < accounts
         answers_[name] = {
@@ -56,9 +56,9 @@ def pushing(spark):
     "name",
     [
         name
-        if name in ("kafka_records", "kafka_offset_index")
+        if name in ("kafka_records", "kafka_files")
         else pytest.param(name, marks=pytest.mark.nightly)
-        for name in FORMATS
+        for name in KEYS
     ],
 )
 def test_every_scan_of_a_frame_has_all_its_rows(pushing, clean, expected, name):
@@ -69,7 +69,9 @@ def test_every_scan_of_a_frame_has_all_its_rows(pushing, clean, expected, name):
 
 @pytest.mark.nightly
 def test_spark_connect_gives_the_same(clean, expected):
-    """A server and a session of its own, in a process of its own; all five formats."""
+    """A server and a session of its own, in a process of its own; all six formats, which are found
+    before they are registered.
+    """
     command = [sys.executable, "-m", "tests.pipeline.scan_answers", str(clean)]
     environ = {**os.environ, "PYTHONPATH": str(ROOT), "SPARK_LOCAL_IP": "127.0.0.1"}
     done = subprocess.run(
@@ -78,6 +80,7 @@ def test_spark_connect_gives_the_same(clean, expected):
     assert done.returncode == 0, done.stderr[-3000:]
     report = json.loads(done.stdout.splitlines()[-1])
     assert report["kind"] == "pyspark.sql.connect.session" and report["answers"] == expected
+    assert report["found"] == dict.fromkeys(KEYS, 1)
 
 
 @pytest.mark.slow
@@ -90,11 +93,11 @@ def test_filters_of_a_single_scan_are_pushed_where_spark_keeps_them_apart(
     monkeypatch.setattr(pushdown_probe, "isolates_filters", lambda spark: True)
     pushdown_probe._CACHE.clear()
     register(pushing)
-    for name in FORMATS:
+    for name in KEYS:
         frame = (
             pushing.read.format(name)
             .option("columns", ",".join(KEYS[name]))
-            .option("topics", TOPICS)
+            .option(SELECTIONS.get(name, "topics"), TOPICS)
             .load(str(clean))
         )
         assert frame.where("topic = 'refunds' AND partition >= 0").count() == expected[name]["one"]

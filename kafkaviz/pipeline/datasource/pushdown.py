@@ -7,11 +7,12 @@ Our own options and Spark's pushed filters, as limits that files and bytes are s
     WHERE topic = 'orders' AND offset >= 5000 AND offset < 6000      topics {orders}, offset from
     5000 to 5999
 
-All of it is ANDed. Spark looks at every row again, so a filter that is not understood costs time
-and no rows; what an option leaves out nobody looks at again, so no row outside of it is given.
+All of it is ANDed. Where a filter is not one of those that leave out rows one by one (is_exact),
+Spark looks at every row again, so a filter that is not understood costs time and no rows; what an
+option leaves out nobody looks at again, so no row outside of it is given.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from math import inf
@@ -98,6 +99,23 @@ def add_filters(
     return result
 
 
+def is_exact(predicate: "Filter", columns: Container[str]) -> bool:
+    """Whether a filter leaves exactly the rows that the limits made of it do.
+
+    Spark need not look at these again, and shows such a filter as pushed.
+
+    Args:
+        columns: by whose limits rows are left out one by one.
+    """
+    attribute, value = getattr(predicate, "attribute", ()), getattr(predicate, "value", None)
+    kind = type(predicate).__name__
+    if len(attribute) != 1 or attribute[0] not in columns or value is None:
+        return False
+    if attribute[0] == "topic":
+        return kind in ("EqualTo", "EqualNullSafe", "In")
+    return kind != "In" and _parse_limits(kind, value) is not None
+
+
 def _add_filter(pushed_filters: PushedFilters, predicate: "Filter") -> PushedFilters:
     (column, *deeper), value = (
         getattr(predicate, "attribute", ("", "")),
@@ -136,3 +154,23 @@ def _parse_limits(kind: str, value: object) -> NumberRange | None:
         "LessThan": NumberRange(most=values[0] - 1),
         "LessThanOrEqual": NumberRange(most=values[0]),
     }.get(kind)
+
+
+def describe_filters(filters: PushedFilters) -> str:
+    """The limits in one line, as options write them: topics=orders, offset=5000-5999."""
+    limits = [f"{name}={describe_range(numbers)}" for name, numbers in filters.numbers.items()]
+    topics = [
+        f"topics={','.join(sorted(names))}"
+        for names in (*filters.topics, filters.patterns)
+        if names
+    ]
+    partitions = ",".join(map(describe_range, filters.partitions))
+    return ", ".join([*topics, *([f"partitions={partitions}"] if partitions else []), *limits]) or (
+        "no limits"
+    )
+
+
+def describe_range(limits: NumberRange) -> str:
+    """As options write it: 5000-5999, 5000-, -5999."""
+    least, most = ("" if abs(end) == inf else f"{end:.0f}" for end in (limits.least, limits.most))
+    return least if least == most != "" else f"{least}-{most}"

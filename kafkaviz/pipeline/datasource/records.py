@@ -28,6 +28,9 @@ from kafkaviz.pipeline.datasource.pushdown import ALL, NumberRange
 
 RUN_BYTES = 8 << 20  # of .log, read at once
 PLAIN_BYTES = 32 << 20  # of records decompressed, before they become rows
+TIMESTAMP = pa.timestamp("us", tz="UTC")
+NO_TIMESTAMP = -1
+MAX_MS = (2**63 - 1) // 1000  # whose microseconds take 64 bits
 HEADERS = pa.list_(pa.struct([("name", pa.string()), ("value", pa.binary())]))
 Columns = dict[str, pa.Array | np.ndarray]
 
@@ -46,11 +49,14 @@ class RecordSelection:
 
     Attributes:
         payload: with their keys, values and headers.
+        origin: the columns of these that are wanted, which the header of a batch says of its
+            records: timestamp_type, leader_epoch, producer_id, producer_epoch, is_transactional.
     """
 
     offsets: NumberRange = ALL
     times_ms: NumberRange = ALL
     payload: bool = False
+    origin: tuple[str, ...] = ()
 
 
 class _Body(NamedTuple):
@@ -86,6 +92,22 @@ def records(
             yield from _decode_single(batches[number], data, selection)
     if bodies:
         yield from _decode_batches(batches, bodies, selection)
+
+
+def timestamps(times_ms: pa.Array | np.ndarray, *, none: int | None = NO_TIMESTAMP) -> pa.Array:
+    """Times as Spark has them: microseconds.
+
+    Args:
+        times_ms: since 1970.
+        none: what stands for no time and becomes null, as does what 64 bits of microseconds do not
+            reach.
+    """
+    times_ms = pa.array(times_ms, pa.int64())
+    values = times_ms.fill_null(0).to_numpy(zero_copy_only=False)
+    fits = (values >= -MAX_MS) & (values <= MAX_MS) & (none is None or values != none)
+    absent = ~fits | times_ms.is_null().to_numpy(zero_copy_only=False)
+    microseconds = pa.array(np.where(fits, values, 0) * 1000, mask=absent)
+    return microseconds.cast(TIMESTAMP)
 
 
 def crcs_valid(read: ReadInto, batches: np.ndarray) -> np.ndarray:
@@ -207,12 +229,29 @@ def _columns(
         "key_size_bytes": _size(rows["key_size_bytes"]),
         "value_size_bytes": _size(rows["value_size_bytes"]),
         "header_count": rows["header_count"],
+        **_origin_columns(headers, selection.origin),
     }
     if selection.payload:
         columns["key"] = _binary(data, rows["key_position"], rows["key_size_bytes"])
         columns["value"] = _binary(data, rows["value_position"], rows["value_size_bytes"])
         columns["headers"] = _headers(data, rows)
     yield columns
+
+
+def _origin_columns(headers: np.ndarray, names: Sequence[str]) -> Columns:
+    """What the batches of these records say of them; null where their magic has no such field."""
+    legacy = headers["magic"] < batch.MAGIC_2
+    columns: Columns = {}
+    for name in names:
+        if name == "timestamp_type":
+            columns[name] = np.where(
+                headers["magic"] < 1, NO_TIMESTAMP, batch.is_log_append_time(headers)
+            )
+        elif name == "is_transactional":
+            columns[name] = batch.is_transactional(headers)
+        else:
+            columns[name] = pa.array(np.ascontiguousarray(headers[name]), mask=legacy)
+    return columns
 
 
 def _size(sizes: np.ndarray) -> pa.Array:
@@ -283,15 +322,16 @@ def _decode_single(
         and selection.times_ms.has(batch_record.timestamp_ms)
     )
     while chunk := list(islice(matches, record.RUN_ROWS)):
-        yield _columns_of(row, chunk, payload=selection.payload)
+        yield _columns_of(row, chunk, selection)
 
 
-def _columns_of(row: np.void, chunk: Sequence[BatchRecord], *, payload: bool) -> Columns:
+def _columns_of(row: np.void, chunk: Sequence[BatchRecord], selection: RecordSelection) -> Columns:
+    headers = np.full(len(chunk), row)
     columns: Columns = {
         "batch_position": np.full(len(chunk), row["position"]),
         "offset": np.array([batch_record.offset for batch_record in chunk]),
         "timestamp_ms": np.array([batch_record.timestamp_ms for batch_record in chunk]),
-        "is_control": np.full(len(chunk), batch.is_control(np.array([row]))[0]),
+        "is_control": batch.is_control(headers),
         "key_size_bytes": pa.array(
             [None if batch_record.key is None else len(batch_record.key) for batch_record in chunk],
             pa.int32(),
@@ -304,8 +344,9 @@ def _columns_of(row: np.void, chunk: Sequence[BatchRecord], *, payload: bool) ->
             pa.int32(),
         ),
         "header_count": np.array([len(batch_record.headers) for batch_record in chunk]),
+        **_origin_columns(headers, selection.origin),
     }
-    if payload:
+    if selection.payload:
         columns["key"] = pa.array([batch_record.key for batch_record in chunk], pa.binary())
         columns["value"] = pa.array([batch_record.value for batch_record in chunk], pa.binary())
         columns["headers"] = pa.array(

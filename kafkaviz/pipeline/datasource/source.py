@@ -6,26 +6,32 @@ spark.read.format("kafka_batches").load(DIR), after kafkaviz.pipeline.register(s
     kafka_batches       a row a batch, from its header
     kafka_records       a row a record, of any magic and codec; keys, values and headers with option
     payload=true
+    kafka_files         a row a record, with the columns and options of Spark's own kafka source
     kafka_offset_index  a row a written slot of an .index
     kafka_time_index    a row a written slot of a .timeindex
 
-Columns and options: source_schema.py. The options topics, partitions, offsets and timestamps skip
-files and byte ranges, and no row outside of them is given; what stands in WHERE skips too where
-Spark keeps pushed filters apart (pushdown_probe.py). DIR is a broker directory, one partition
-directory, or an archive; load([DIR, DIR]) reads several.
+Columns and options: source_schema.py, and consumer_options.py of kafka_files. The options topics,
+partitions, offsets and timestamps skip files and byte ranges, and no row outside of them is given;
+what stands in WHERE skips too where Spark keeps pushed filters apart (pushdown_probe.py). DIR is a
+broker directory, one partition directory, or an archive; load([DIR, DIR]) reads several.
 """
 
 import json
 import logging
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 from urllib.parse import unquote, urlsplit
 
-from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+from pyspark.sql.datasource import (
+    DataSource,
+    DataSourceReader,
+    DataSourceStreamReader,
+    InputPartition,
+)
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 
 from kafkaviz.errors import CannotOpen
@@ -37,9 +43,27 @@ from kafkaviz.log.partition import Partition
 from kafkaviz.log.remote import address, file_system
 from kafkaviz.log.tiered import tiered_view
 from kafkaviz.messages import message
-from kafkaviz.pipeline.datasource import pushdown_probe
-from kafkaviz.pipeline.datasource.pushdown import add_filters
-from kafkaviz.pipeline.datasource.source_plan import SegmentSplit, option_filters, tasks
+from kafkaviz.pipeline.datasource import consumer_options, pushdown_probe
+from kafkaviz.pipeline.datasource.consumer_options import ConsumerOptions
+from kafkaviz.pipeline.datasource.offset_ranges import (
+    OffsetRanges,
+    is_split,
+    lose_data,
+    offset_ranges,
+)
+from kafkaviz.pipeline.datasource.pushdown import (
+    PushedFilters,
+    add_filters,
+    describe_filters,
+    is_exact,
+)
+from kafkaviz.pipeline.datasource.source_plan import (
+    SegmentSplit,
+    describe_splits,
+    option_filters,
+    select_replicas,
+    tasks,
+)
 from kafkaviz.pipeline.datasource.source_reader import (
     SourceReader,
     becomes_row,
@@ -49,11 +73,14 @@ from kafkaviz.pipeline.datasource.source_reader import (
 from kafkaviz.pipeline.datasource.source_schema import (
     ABORTED,
     FORMATS,
+    PERMISSIVE,
+    RECORD_FORMATS,
     BadOption,
+    SourceOptions,
     columns,
     parse_options,
 )
-from kafkaviz.pipeline.ingest.inventory import inventory
+from kafkaviz.pipeline.ingest.inventory import Inventory, inventory
 from kafkaviz.pipeline.ingest.transactions import PartitionTransactions, read_transactions
 from kafkaviz.search.fetch import READ_COMMITTED
 
@@ -66,6 +93,10 @@ if TYPE_CHECKING:
     from kafkaviz.format.names import PartitionName
 
 LOG = logging.getLogger("kafkaviz")
+EXACT_COLUMNS = {  # by whose limits a format leaves out rows one by one, where these are more
+    "kafka_records": ("topic", "partition", "offset", "timestamp_ms"),
+    "kafka_files": ("topic", "partition", "offset"),
+}
 S3A_VARIABLES = {  # settings of Hadoop's, below spark.hadoop.fs.s3a
     "access.key": "AWS_ACCESS_KEY_ID",
     "secret.key": "AWS_SECRET_ACCESS_KEY",
@@ -76,7 +107,7 @@ S3A_VARIABLES = {  # settings of Hadoop's, below spark.hadoop.fs.s3a
 
 
 def register(spark: "SparkSession") -> None:
-    """Makes the five formats known to a session, one of Spark Connect too.
+    """Makes the six formats known to a session, one of Spark Connect too.
 
     No setting of it is changed.
 
@@ -148,9 +179,10 @@ def session_source(
 
 
 class KafkaSource(DataSource):
-    """What the five have in common; FORMAT is the name that format() takes."""
+    """What the six have in common; FORMAT is the name that format() takes."""
 
     FORMAT = ""
+    READERS: tuple[type["KafkaReader"], type["KafkaReader"]]  # without pushed filters, and with
     # Spark refuses a source that takes filters where they are off, and may mix them up
     # (pushdown_probe.py)
     PUSHES_FILTERS = False
@@ -168,7 +200,24 @@ class KafkaSource(DataSource):
         Raises:
             BadOption: for one that is not there.
         """
-        return from_arrow_schema(columns(self.FORMAT, parse_options(self.options)))
+        return from_arrow_schema(self.columns(self.parse_options(self.options)))
+
+    @staticmethod
+    def parse_options(values: Mapping[str, str]) -> SourceOptions:
+        """The options of the format.
+
+        Raises:
+            BadOption: for one that it does not have.
+        """
+        return parse_options(values)
+
+    def columns(self, options: SourceOptions) -> "pa.Schema":
+        """The columns with these options, in order."""
+        return columns(self.FORMAT, options)
+
+    def streamReader(self, schema: "StructType") -> "StreamRefusal":
+        """A reader that refuses: a directory is read as it is at one time."""
+        return StreamRefusal(self.FORMAT)
 
     def reader(self, schema: "StructType") -> "KafkaReader":
         """A reader of all or some of the columns.
@@ -178,7 +227,7 @@ class KafkaSource(DataSource):
         """
         arrow_schema, available_schema = (
             to_arrow_schema(schema, timezone="UTC"),
-            columns(self.FORMAT, replace(parse_options(self.options), columns=())),
+            self.columns(replace(self.parse_options(self.options), columns=())),
         )
         for field in arrow_schema:
             if (
@@ -194,7 +243,7 @@ class KafkaSource(DataSource):
                         columns=tuple(map(_describe_field, available_schema)),
                     )
                 )
-        return (PushingReader if self.PUSHES_FILTERS else KafkaReader)(
+        return self.READERS[self.PUSHES_FILTERS](
             self.FORMAT,
             dict(self.options),
             schema,
@@ -221,6 +270,21 @@ class RecordsSource(KafkaSource):
     FORMAT = "kafka_records"
 
 
+class FilesSource(KafkaSource):
+    """A row a record, as Spark's own kafka source has it."""
+
+    FORMAT = consumer_options.FORMAT
+
+    @staticmethod
+    def parse_options(values: Mapping[str, str]) -> SourceOptions:
+        """Those of Spark's source."""
+        return consumer_options.parse_consumer_options(values)
+
+    def columns(self, options: SourceOptions) -> "pa.Schema":
+        """Those of Spark's source."""
+        return consumer_options.consumer_columns(cast(ConsumerOptions, options))
+
+
 class OffsetIndexSource(KafkaSource):
     """A row a slot of an .index."""
 
@@ -233,8 +297,15 @@ class TimeIndexSource(KafkaSource):
     FORMAT = "kafka_time_index"
 
 
-SOURCES = (SegmentsSource, BatchesSource, RecordsSource, OffsetIndexSource, TimeIndexSource)
-assert {source.FORMAT for source in SOURCES} == set(FORMATS)
+SOURCES = (
+    SegmentsSource,
+    BatchesSource,
+    RecordsSource,
+    FilesSource,
+    OffsetIndexSource,
+    TimeIndexSource,
+)
+assert {source.FORMAT for source in SOURCES} == {*FORMATS, consumer_options.FORMAT}
 
 
 class ReadTask(InputPartition):
@@ -268,10 +339,13 @@ class KafkaReader(DataSourceReader):
                 them.
         """
         self._credentials = credentials
-        self.options = parse_options(option_values)
+        self.options = self._parse_options(option_values)
         self._name, self._directories = name, directories(option_values)
         self._schema = to_arrow_schema(schema, timezone="UTC")
         self._filters, self._is_local = option_filters(name, self.options), is_local
+
+    def _parse_options(self, values: Mapping[str, str]) -> SourceOptions:
+        return parse_options(values)
 
     def partitions(self) -> list[ReadTask]:
         """The tasks.
@@ -279,9 +353,11 @@ class KafkaReader(DataSourceReader):
         Raises:
             Malformed: a topic-partition that is asked for cannot be read, unless the mode makes it
                 a row.
+            DataLoss: records that options of kafka_files name are not there.
         """
         file_system.use_credentials(dict(self._credentials))
         disk_inventory = inventory(map(self._open, self._directories))
+        self._filters = self._plan_filters(disk_inventory)
         rows = [
             row
             for name, broker in disk_inventory.brokers
@@ -290,16 +366,20 @@ class KafkaReader(DataSourceReader):
         ]
         reads = reads_log(self._name, self._schema)
 
-        last_offset = self._filters.limits("offset").most
+        ranges = self._offset_ranges(disk_inventory)
 
         def decide(broker: str, partition: Partition) -> PartitionTransactions:
+            last_offset = self._filters.limits("offset").most
+            if ranges is not None:
+                last_offset = min(last_offset, ranges[id(partition)][-1].most)
             decisions, problems = read_transactions(partition, last_offset)
+            self._check_stable(partition, decisions)
             rows.extend(
                 row for problem in problems for row in self._rows(broker, partition.name, problem)
             )
             return decisions
 
-        needs_transactions = self._name == "kafka_records" and (
+        needs_transactions = self._name in RECORD_FORMATS and (
             self.options.isolation == READ_COMMITTED or ABORTED.name in self._schema.names
         )
         read_tasks = tasks(
@@ -309,18 +389,50 @@ class KafkaReader(DataSourceReader):
             reads_log=reads,
             options=self.options,
             transactions_of=decide if needs_transactions else None,
+            offset_ranges=ranges,
+            is_split=self._is_split,
         )
+        if self.options.explain:
+            LOG.warning("%s", self._describe_plan(disk_inventory, read_tasks))
         return [ReadTask(splits) for splits in read_tasks] + (
             [ReadTask([], rows)] if rows or not read_tasks else []
         )
+
+    _is_split = False  # whether options say into how many tasks a partition is divided
+
+    def _plan_filters(self, disk_inventory: Inventory) -> PushedFilters:
+        """The filters that the plan goes by."""
+        return self._filters
+
+    def _offset_ranges(self, disk_inventory: Inventory) -> OffsetRanges | None:
+        """The offsets of each partition by id, where each has its own."""
+        return None
+
+    def _check_stable(self, partition: Partition, transactions: PartitionTransactions) -> None:
+        """Raises where offsets that are asked for lie behind the last stable one."""
 
     # ty: ignore[incompatible-method-override] - Spark hands over what partitions() made
     def read(self, partition: ReadTask) -> Iterator["pa.RecordBatch"]:
         """The rows of a task."""
         file_system.use_credentials(dict(self._credentials))
+        if self.options.explain:
+            LOG.warning("%s: task of %s", self._name, describe_splits(partition.pieces))
         yield from (problem_row(row, self._schema) for row in partition.rows)
         yield from SourceReader(self._name, self._schema, self._filters, self.options).read(
             partition.pieces
+        )
+
+    def _describe_plan(
+        self, disk_inventory: Inventory, read_tasks: list[list[SegmentSplit]]
+    ) -> str:
+        """What is read and what is skipped, for the log: Spark's plans do not show options."""
+        splits = [split for task in read_tasks for split in task]
+        segments = {id(split.segment_task.segment) for split in splits}
+        log_bytes = sum(split.log_bytes for split in splits)
+        count, all_segments = len(segments), len(disk_inventory.segments)
+        return (
+            f"{self._name}: {count} of {all_segments} segments, {log_bytes} bytes of .log, "
+            f"{len(read_tasks)} tasks; {describe_filters(self._filters)}"
         )
 
     def _open(self, directory: str) -> Broker:
@@ -381,13 +493,95 @@ class KafkaReader(DataSourceReader):
         )
 
 
+class StreamRefusal(DataSourceStreamReader):
+    """Says that a stream cannot be had, where Spark shows it best: at the first offset."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def initialOffset(self) -> dict:
+        """None.
+
+        Raises:
+            BadOption: always.
+        """
+        raise BadOption(message("option.no_stream", format=self._name))
+
+    def partitions(self, start: dict, end: dict) -> list[InputPartition]:
+        """None."""
+        return []
+
+    def read(self, partition: InputPartition) -> Iterator[tuple]:
+        """Nothing."""
+        return iter(())
+
+
 class PushingReader(KafkaReader):
     """The same, which also skips by what stands in WHERE."""
 
     def pushFilters(self, filters: list["Filter"]) -> Iterable["Filter"]:
-        """Keeps what can be skipped by; Spark goes on looking at every row."""
+        """Keeps what can be skipped by.
+
+        Returns:
+            The filters by which Spark has to look at every row again; the others it shows as
+            PushedFilters. Where a problem is a row, which has no such columns, these are all.
+        """
         self._filters = add_filters(filters, option_filters(self._name, self.options))
-        return filters
+        if self.options.mode == PERMISSIVE:
+            return filters
+        exact = EXACT_COLUMNS.get(self._name, ("topic", "partition"))
+        return [predicate for predicate in filters if not is_exact(predicate, exact)]
+
+
+class FilesReader(KafkaReader):
+    """The reader of kafka_files: of each partition the offsets that its options name."""
+
+    def _parse_options(self, values: Mapping[str, str]) -> SourceOptions:
+        return consumer_options.parse_consumer_options(values)
+
+    @property
+    def _consumer_options(self) -> ConsumerOptions:
+        return cast(ConsumerOptions, self.options)
+
+    @property
+    def _is_split(self) -> bool:
+        return is_split(self._consumer_options)
+
+    def _plan_filters(self, disk_inventory: Inventory) -> PushedFilters:
+        available = {partition.topic for _, partition in disk_inventory.partitions}
+        unread_names = (
+            names.parse_directory(problem.path.name) for problem in disk_inventory.problems
+        )
+        available |= {name.topic for name in unread_names if name}
+        topics = self._consumer_options.subscription.topics_of(available)
+        return replace(self._filters, topics=(*self._filters.topics, topics))
+
+    def _offset_ranges(self, disk_inventory: Inventory) -> OffsetRanges:
+        # a partition that WHERE leaves out is there all the same
+        filters = PushedFilters(topics=self._filters.topics[-1:])
+        replica_ids = select_replicas(self._name, disk_inventory, filters, self.options)
+        partitions = [
+            partition for _, partition in disk_inventory.partitions if id(partition) in replica_ids
+        ]
+        return offset_ranges(partitions, self._consumer_options)
+
+    def _check_stable(self, partition: Partition, transactions: PartitionTransactions) -> None:
+        ending = self._consumer_options.ending
+        end = ending.value_of((partition.topic, partition.partition))
+        if not ending.is_timestamp and transactions.stable_offset < end:
+            limit = int(transactions.stable_offset)
+            what = message(
+                "option.behind_stable_end", label=partition.label, offset=end, limit=limit
+            )
+            lose_data(what, self._consumer_options)
+
+
+class PushingFilesReader(FilesReader, PushingReader):
+    """The same, which also skips by what stands in WHERE."""
+
+
+KafkaSource.READERS = (KafkaReader, PushingReader)
+FilesSource.READERS = (FilesReader, PushingFilesReader)
 
 
 def directories(option_values: dict[str, str]) -> list[str]:

@@ -10,23 +10,30 @@ cut into equal pieces; whoever reads piece 3 of 8 finds the batch where it begin
 """
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, inf
 
 from kafkaviz.format.offset_index import MAX_RELATIVE_OFFSET
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
-from kafkaviz.pipeline.datasource.pushdown import ALL, NumberRange, PushedFilters
-from kafkaviz.pipeline.datasource.source_schema import ONE_REPLICA, SourceOptions
+from kafkaviz.pipeline.datasource.pushdown import ALL, NumberRange, PushedFilters, describe_range
+from kafkaviz.pipeline.datasource.source_schema import ONE_REPLICA, RECORD_FORMATS, SourceOptions
 from kafkaviz.pipeline.ingest.inventory import Inventory, InventoryEntry
 from kafkaviz.pipeline.ingest.plan import SEGMENT_COST_BYTES, SegmentTask
 from kafkaviz.pipeline.ingest.transactions import NO_TRANSACTIONS, PartitionTransactions, end_offset
 from kafkaviz.search.fetch import READ_COMMITTED
 
-CUT = ("kafka_batches", "kafka_records")
+CUT = ("kafka_batches", *RECORD_FORMATS)
 INDEXES = ("kafka_offset_index", "kafka_time_index")
 TransactionLookup = Callable[[str, Partition], PartitionTransactions]
+# why a replica is read: no other was loaded; its log ends last; of those that do its broker's name
+# comes first
+ONLY_REPLICA, LAST_END, FIRST_BROKER = REPLICA_REASONS = (
+    "only replica",
+    "largest log end offset",
+    "first broker of the largest log end offset",
+)
 FILE_COST_BYTES = 4096  # of a segment whose .log is not read
 
 
@@ -38,6 +45,8 @@ class SegmentSplit:
     number: int = 0
     count: int = 1
     transactions: PartitionTransactions = NO_TRANSACTIONS
+    replica_reason: str | None = None  # of REPLICA_REASONS, where one of several is read
+    offsets: NumberRange = ALL  # of which its rows are, where each partition has its own
 
     def edge(self, number: int) -> int:
         """The byte from which piece `number` looks for its first batch."""
@@ -47,6 +56,17 @@ class SegmentSplit:
     def log_bytes(self) -> int:
         """About how much of the .log it takes."""
         return self.edge(self.number + 1) - self.edge(self.number)
+
+
+def describe_splits(splits: Sequence[SegmentSplit]) -> str:
+    """Which stretches of which segments, for the log."""
+    return ", ".join(
+        f"{task.topic}-{task.partition}/{task.segment.base_offset}"
+        + (f" part {split.number + 1} of {split.count}" if split.count > 1 else "")
+        + (f" offsets {describe_range(split.offsets)}" if split.offsets.is_limited else "")
+        for split in splits
+        for task in [split.segment_task]
+    )
 
 
 @dataclass(frozen=True)
@@ -83,7 +103,7 @@ def row_bounds(name: str, filters: PushedFilters) -> RowBounds:
     A batch whose base offset or last offset lies behind a limit is behind it with all its offsets;
     the same goes for what lies before.
     """
-    if name == "kafka_records":
+    if name in RECORD_FORMATS:
         return RowBounds(filters.limits("offset"), filters.limits("timestamp_ms"))
     if name == "kafka_batches":
         return RowBounds(
@@ -101,18 +121,32 @@ def tasks(
     reads_log: bool,
     options: SourceOptions,
     transactions_of: TransactionLookup | None = None,
+    offset_ranges: Mapping[int, Sequence[NumberRange]] | None = None,
+    is_split: bool = False,
 ) -> list[list[SegmentSplit]]:
     """The pieces of each task, in the order of the directories.
 
     Args:
         reads_log: whether the .log files are read at all.
         transactions_of: gives the transactions of a broker's topic-partition, where they count.
+        offset_ranges: of each partition by id, in ascending order; no others are read.
+        is_split: whether each of these ranges is for tasks of its own.
     """
     groups: list[list[SegmentSplit]] = []
     remaining, task_bytes = 0, options.task_bytes
-    for split in _pieces(name, inventory, filters, options, transactions_of):
+    pieces = _pieces(
+        name,
+        inventory,
+        filters,
+        options,
+        transactions_of=transactions_of,
+        offset_ranges=offset_ranges,
+        is_split=is_split,
+    )
+    for split in pieces:
         cost = split.log_bytes + SEGMENT_COST_BYTES if reads_log else FILE_COST_BYTES
-        if not groups or cost > remaining:
+        starts_range = is_split and groups and not _is_same_range(split, groups[-1][-1])
+        if not groups or cost > remaining or starts_range:
             groups.append([])
             remaining = task_bytes
         groups[-1].append(split)
@@ -125,61 +159,76 @@ def _pieces(
     inventory: Inventory,
     filters: PushedFilters,
     options: SourceOptions,
+    *,
     transactions_of: TransactionLookup | None,
+    offset_ranges: Mapping[int, Sequence[NumberRange]] | None,
+    is_split: bool,
 ) -> Iterator[SegmentSplit]:
     by_partition: dict[int, PartitionTransactions] = {}
-    for number, (entry, bases) in enumerate(_select_entries(name, inventory, filters, options)):
+    replica_reasons = select_replicas(name, inventory, filters, options)
+    entries = _select_entries(name, inventory, filters, replica_reasons)
+    for number, (entry, bases) in enumerate(entries):
+        key = id(entry.partition)
+        ranges = (ALL,) if offset_ranges is None else offset_ranges.get(key, ())
+        first, last = _offsets(name, entry.segment, bases)
+        ranges = [offsets for offsets in ranges if offsets.has_any(first, last)]
+        if not ranges:
+            continue
         segment_task = SegmentTask(
             number, entry.broker, entry.partition.topic, entry.partition.partition, entry.segment
         )
-        count = max(1, ceil(segment_task.log_bytes / options.task_bytes)) if name in CUT else 1
-        if transactions_of and id(entry.partition) not in by_partition:
-            by_partition[id(entry.partition)] = transactions_of(entry.broker, entry.partition)
-        transactions = by_partition.get(id(entry.partition), NO_TRANSACTIONS)
+        if transactions_of and key not in by_partition:
+            by_partition[key] = transactions_of(entry.broker, entry.partition)
+        transactions = by_partition.get(key, NO_TRANSACTIONS)
         if (
             options.isolation == READ_COMMITTED
             and transactions.stable_offset <= entry.segment.base_offset
         ):
             continue
-        segment_transactions = transactions.in_range(*_offsets(name, entry.segment, bases))
-        yield from (
-            SegmentSplit(segment_task, number, count, segment_transactions)
-            for number in range(count)
-        )
+        segment_transactions = transactions.in_range(first, last)
+        for offsets in ranges:
+            # a range of its own may be a small part of the segment, which its index finds
+            is_whole = not is_split or (offsets.least <= first and last <= offsets.most)
+            is_cut = name in CUT and is_whole
+            count = max(1, ceil(segment_task.log_bytes / options.task_bytes)) if is_cut else 1
+            yield from (
+                SegmentSplit(
+                    segment_task,
+                    part,
+                    count,
+                    segment_transactions,
+                    replica_reasons[key],
+                    offsets,
+                )
+                for part in range(count)
+            )
+
+
+def _is_same_range(split: SegmentSplit, other: SegmentSplit) -> bool:
+    """Whether two pieces are of one range of one partition."""
+    owners = (
+        (piece.segment_task.broker, piece.segment_task.topic, piece.segment_task.partition)
+        for piece in (split, other)
+    )
+    return len(set(owners)) == 1 and split.offsets == other.offsets
 
 
 def _select_entries(
-    name: str, inventory: Inventory, filters: PushedFilters, options: SourceOptions
+    name: str, inventory: Inventory, filters: PushedFilters, replica_ids: Container[int]
 ) -> Iterator[tuple[InventoryEntry, list[int]]]:
     """The segments that may have rows, each with the base offsets of those in use beside it."""
-    duplicates = (
-        _duplicate_replicas(inventory, filters)
-        if (options.replicas or (ONE_REPLICA if name == "kafka_records" else None)) == ONE_REPLICA
-        else set()
-    )
     offset_column = "base_offset" if name == "kafka_segments" else "segment_base_offset"
     offset_range = (
         filters.limits("offset")
         if name in (*INDEXES, "kafka_segments")
         else row_bounds(name, filters).offsets
     )
-    lone_ids = {
-        id(partition)
-        for _, broker in inventory.brokers
-        if broker.is_lone
-        for partition in broker.partitions
-    }
     bases: dict[int, list[int]] = {}
     for entry in inventory.segments:
         segment, partition = entry.segment, entry.partition
         if name != "kafka_segments" and not _has_rows(name, segment):
             continue
-        if (
-            not (options.renamed or partition.state == "current" or id(partition) in lone_ids)
-            or id(partition) in duplicates
-        ):
-            continue
-        if not filters.has_topic(partition.topic) or not filters.has_partition(partition.partition):
+        if id(partition) not in replica_ids:
             continue
         if not filters.limits(offset_column).has(segment.base_offset):
             continue
@@ -189,32 +238,55 @@ def _select_entries(
             yield entry, bases[id(partition)]
 
 
-def _duplicate_replicas(inventory: Inventory, filters: PushedFilters) -> set[int]:
-    """The replicas that are left out, by id.
+def select_replicas(
+    name: str, inventory: Inventory, filters: PushedFilters, options: SourceOptions
+) -> dict[int, str | None]:
+    """The partitions that are read, by id, each with why it is this replica of several.
 
-    Of those of one cluster's topic-partition all but the one whose log ends last.
+    With one replica each, that whose log ends last; of several that end at the same offset the one
+    whose broker's name comes first. Two directories of one broker count as replicas too; logs
+    without a known cluster, or of another topic of the same name, never do.
 
-    Of several that end at the same offset the one whose broker's name comes first is read. Two
-    directories of one broker count as replicas too; logs without a known cluster, or of another
-    topic of the same name, never do.
+    Returns:
+        One of REPLICA_REASONS, or None where all replicas are read.
     """
-    clusters = {name: broker.cluster_id for name, broker in inventory.brokers}
+    clusters = {broker_name: broker.cluster_id for broker_name, broker in inventory.brokers}
+    lone_ids = {
+        id(partition)
+        for _, broker in inventory.brokers
+        if broker.is_lone
+        for partition in broker.partitions
+    }
     replicas: dict[tuple, list[tuple[str, Partition]]] = {}
-    for broker, partition in inventory.partitions:
-        is_selected = (
-            partition.state == "current"
+    for broker_name, partition in inventory.partitions:
+        is_current = partition.state == "current"
+        if (
+            (options.renamed or is_current or id(partition) in lone_ids)
             and filters.has_topic(partition.topic)
             and filters.has_partition(partition.partition)
-        )
-        if clusters[broker] and is_selected:
-            key = clusters[broker], partition.topic_id, partition.label
-            replicas.setdefault(key, []).append((broker, partition))
-    duplicates = set()
-    for group in replicas.values():
-        if len(group) > 1:
-            _, *others = sorted(group, key=lambda replica: (-end_offset(replica[1]), replica[0]))
-            duplicates |= {id(partition) for _, partition in others}
-    return duplicates
+        ):
+            is_replica = clusters[broker_name] and is_current
+            key = (
+                (clusters[broker_name], partition.topic_id, partition.label)
+                if is_replica
+                else (id(partition),)
+            )
+            replicas.setdefault(key, []).append((broker_name, partition))
+    default = ONE_REPLICA if name in RECORD_FORMATS else None
+    if (options.replicas or default) != ONE_REPLICA:
+        return {id(partition): None for group in replicas.values() for _, partition in group}
+    return dict(map(_choose_replica, replicas.values()))
+
+
+def _choose_replica(group: list[tuple[str, Partition]]) -> tuple[int, str]:
+    """The replica of a topic-partition that is read, by id, and why."""
+    (_, partition), *others = group
+    if not others:
+        return id(partition), ONLY_REPLICA
+    ends = [(-end_offset(replica), broker_name) for broker_name, replica in group]
+    best = ends.index(min(ends))
+    is_tie = sum(end == ends[best][0] for end, _ in ends) > 1
+    return id(group[best][1]), FIRST_BROKER if is_tie else LAST_END
 
 
 def _offsets(name: str, segment: Segment, bases: list[int]) -> tuple[float, float]:

@@ -29,16 +29,19 @@ from kafkaviz.log.entry_points import EntryPoints, chunk_bytes, entry_points
 from kafkaviz.log.resync_scan import HeaderScan, Hole
 from kafkaviz.log.segment import OFFSET_ENTRY, LogSegment, look_inside
 from kafkaviz.messages import message, verbatim
-from kafkaviz.pipeline.datasource import records
+from kafkaviz.pipeline.datasource import consumer_records, records
 from kafkaviz.pipeline.datasource.pushdown import NumberRange, PushedFilters
 from kafkaviz.pipeline.datasource.records import UnreadableBatch
 from kafkaviz.pipeline.datasource.source_plan import SegmentSplit, row_bounds
 from kafkaviz.pipeline.datasource.source_schema import (
     ANY,
+    BATCH_TIMES,
     DROPMALFORMED,
     FAILFAST,
     PAYLOAD,
     PERMISSIVE,
+    RECORD_FORMATS,
+    RECORD_ORIGIN,
     SourceOptions,
 )
 from kafkaviz.pipeline.ingest import scan
@@ -55,6 +58,7 @@ from kafkaviz.search.fetch import READ_COMMITTED
 
 LOG = logging.getLogger("kafkaviz")
 Rows = Iterator[pa.RecordBatch]
+ORIGIN_NAMES = tuple(name for name in RECORD_ORIGIN.names if name != "timestamp")
 WRONG = message("option.permissive_or_drop")
 UNREAD = message("option.permissive")
 
@@ -88,6 +92,7 @@ class SourceReader:
             "kafka_segments": self._segment,
             "kafka_batches": self._batches,
             "kafka_records": self._records,
+            "kafka_files": self._records,
         }
         for split in splits:
             # what it caches goes with it
@@ -124,6 +129,7 @@ class SourceReader:
             "base_offset": segment_task.segment.base_offset,
             "state": segment_task.segment.state,
             **file_columns(segment_task.segment),
+            "replica_reason": split.replica_reason,
         }
         if summary:
             statistics = statistics_of_read(segment_task, summary)
@@ -137,14 +143,14 @@ class SourceReader:
                     is_unread=any(problem.is_unread for problem in summary.problems),
                 )
                 return
-        yield pa.RecordBatch.from_pylist([row], self._schema)
+        yield problem_row(row, self._schema)
 
     def _entries(self, split: SegmentSplit) -> Rows:
         segment = split.segment_task.segment
         entries = (
             segment.offset_slots if self._name == "kafka_offset_index" else segment.time_slots
         ).entries
-        yield from self._table(split.segment_task, entry_columns(entries[self._row_mask(entries)]))
+        yield from self._table(split, entry_columns(entries[self._row_mask(entries)]))
 
     def _batches(self, split: SegmentSplit) -> Rows:
         with entry_points(split.segment_task.segment.with_log()) as points:
@@ -163,7 +169,10 @@ class SourceReader:
                 )
                 if "crc_valid" in self._schema.names:
                     columns = {**columns, "crc_valid": records.crcs_valid(points.read, batches)}
-                yield from self._table(split.segment_task, columns)
+                for name in BATCH_TIMES.names:
+                    if name in self._schema.names:
+                        columns = {**columns, name: records.timestamps(columns[f"{name}_ms"])}
+                yield from self._table(split, columns)
 
     def _records(self, split: SegmentSplit) -> Rows:
         payload = not set(PAYLOAD.names).isdisjoint(self._schema.names)
@@ -171,12 +180,13 @@ class SourceReader:
             self._options.isolation == READ_COMMITTED,
             split.transactions,
         )
-        offsets = (
-            self._bounds.offsets & NumberRange(most=transactions.stable_offset - 1)
-            if is_read_committed
-            else self._bounds.offsets
-        )
-        selection = records.RecordSelection(offsets, self._bounds.times_ms, payload)
+        offsets = self._bounds.offsets & split.offsets
+        if is_read_committed:
+            offsets &= NumberRange(most=transactions.stable_offset - 1)
+        origin = tuple(name for name in ORIGIN_NAMES if name in self._schema.names)
+        if "timestampType" in self._schema.names:
+            origin += ("timestamp_type",)
+        selection = records.RecordSelection(offsets, self._bounds.times_ms, payload, origin)
         with entry_points(split.segment_task.segment.with_log()) as points:
             for batches in self._walk(split, points):
                 if isinstance(batches, Hole):
@@ -194,11 +204,18 @@ class SourceReader:
                         )
                     else:
                         yield from self._table(
-                            split.segment_task,
-                            item
-                            if is_read_committed
-                            else self._add_aborted(item, batches, transactions),
+                            split, self._record_columns(item, batches, transactions)
                         )
+
+    def _record_columns(
+        self, columns: Columns, batches: np.ndarray, transactions: PartitionTransactions
+    ) -> Columns:
+        """The columns of records as the format has them."""
+        if self._name == "kafka_files":
+            return consumer_records.columns(columns)
+        if "timestamp" in self._schema.names:
+            columns = {**columns, "timestamp": records.timestamps(columns["timestamp_ms"])}
+        return self._add_aborted(columns, batches, transactions)
 
     def _add_aborted(
         self, columns: Columns, batches: np.ndarray, transactions: PartitionTransactions
@@ -228,7 +245,7 @@ class SourceReader:
         start, stop = edges(split, points)
         if start is None:
             return
-        start, stop = self._narrow(points, start, stop)
+        start, stop = self._narrow(points, start, stop, self._bounds.offsets & split.offsets)
         scan, holes = HeaderScan(points, start, stop, self._chunk_bytes(points, start)), []
         for part in scan:
             if isinstance(part, Hole):
@@ -240,13 +257,11 @@ class SourceReader:
         if scan.end.position < stop:
             yield Hole(scan.end.position, stop, scan.end.reason)
 
-    def _narrow(self, points: EntryPoints, start: int, stop: int) -> tuple[int, int]:
+    def _narrow(
+        self, points: EntryPoints, start: int, stop: int, offsets: NumberRange
+    ) -> tuple[int, int]:
         """The stretch without what lies before and behind the limits."""
-        offsets, times_ms, late_ms = (
-            self._bounds.offsets,
-            self._bounds.times_ms,
-            self._options.late_ms,
-        )
+        times_ms, late_ms = self._bounds.times_ms, self._options.late_ms
         if offsets.least > -inf:
             start = max(start, points.position_before_offset(offsets.least))
         if offsets.most < inf and start < stop:
@@ -306,13 +321,15 @@ class SourceReader:
                 mask &= limits.rows(rows[column])
         return mask
 
-    def _table(self, owner: SegmentTask, columns: Columns) -> Rows:
+    def _table(self, split: SegmentSplit, columns: Columns) -> Rows:
         count = len(next(iter(columns.values())))
         if not count:
             return
         if "problem" in self._schema.names:
             columns = {**columns, "problem": pa.nulls(count, pa.string())}
-        yield from table(columns, [owner], [count], self._schema).to_batches()
+        if "replica_reason" in self._schema.names:
+            columns = {**columns, "replica_reason": pa.repeat(split.replica_reason, count)}
+        yield from table(columns, [split.segment_task], [count], self._schema).to_batches()
 
     def _hole(self, split: SegmentSplit, hole: Hole) -> Rows:
         segment, size_bytes = split.segment_task.segment.with_log(), hole.stop - hole.start
@@ -390,7 +407,7 @@ def problem_row(row: Mapping[str, object], schema: pa.Schema) -> pa.RecordBatch:
 
 def reads_log(name: str, schema: pa.Schema) -> bool:
     """Whether any of these columns takes reading the .log."""
-    return name in ("kafka_batches", "kafka_records") or (
+    return name in ("kafka_batches", *RECORD_FORMATS) or (
         name == "kafka_segments" and not set(STATISTICS_COLUMNS).isdisjoint(schema.names)
     )
 

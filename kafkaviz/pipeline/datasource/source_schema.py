@@ -6,7 +6,7 @@ together.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, fields
 from math import inf
 
@@ -18,7 +18,7 @@ from kafkaviz.messages import message
 from kafkaviz.pipeline.catalog import schema
 from kafkaviz.pipeline.catalog.schema import BOOL, INT, LONG, PARTITION, STRING
 from kafkaviz.pipeline.datasource.pushdown import ALL, NumberRange
-from kafkaviz.pipeline.datasource.records import HEADERS
+from kafkaviz.pipeline.datasource.records import HEADERS, TIMESTAMP
 from kafkaviz.search.fetch import READ_COMMITTED, READ_UNCOMMITTED
 
 RECORDS = pa.schema(
@@ -34,11 +34,24 @@ RECORDS = pa.schema(
         ("header_count", INT),
     ]
 )
+# what the header of its batch says of a record, and its time as Spark has times
+RECORD_ORIGIN = pa.schema(
+    [
+        ("timestamp", TIMESTAMP),  # null for -1
+        ("leader_epoch", INT),  # of batches of magic 2 alone, as are the producer's two
+        ("producer_id", LONG),
+        ("producer_epoch", INT),
+        ("is_transactional", BOOL),
+    ]
+)
+BATCH_TIMES = pa.schema([("base_timestamp", TIMESTAMP), ("max_timestamp", TIMESTAMP)])
 PAYLOAD = pa.schema([("key", pa.binary()), ("value", pa.binary()), ("headers", HEADERS)])
 ABORTED = pa.field("aborted", BOOL)  # null while the transaction is open
 PROBLEM = pa.field("problem", STRING)
+REPLICA_REASON = pa.field("replica_reason", STRING)  # why this replica of several is read
+KNOWN_OF_PROBLEMS = ("broker", "topic", "partition")
 PARTITION_COLUMNS = ("roll_reason", "segment_bytes", "segment_bytes_source")
-FORMATS: dict[str, pa.Schema] = {
+OLDER_COLUMNS: dict[str, pa.Schema] = {
     "kafka_segments": pa.schema(
         [field for field in schema.SEGMENTS if field.name not in PARTITION_COLUMNS]
     ),
@@ -47,7 +60,34 @@ FORMATS: dict[str, pa.Schema] = {
     "kafka_offset_index": schema.OFFSET_ENTRIES,
     "kafka_time_index": schema.TIME_ENTRIES,
 }
+# they follow those that options add, so that these stay where they were
+NEWER_COLUMNS: dict[str, pa.Schema] = {
+    "kafka_batches": BATCH_TIMES,
+    "kafka_records": pa.schema([*RECORD_ORIGIN, REPLICA_REASON]),
+}
+FORMATS: dict[str, pa.Schema] = {
+    name: pa.schema([*columns, *NEWER_COLUMNS.get(name, ())])
+    for name, columns in OLDER_COLUMNS.items()
+}
+# null in no row; where a problem may be a row, what KNOWN_OF_PROBLEMS names alone
+NOT_NULL: dict[str, frozenset[str]] = {
+    name: frozenset((*KNOWN_OF_PROBLEMS, *names.split()))
+    for name, names in {
+        "kafka_segments": "base_offset state",
+        "kafka_batches": (
+            "segment_base_offset position size_bytes last_offset magic codec is_transactional "
+            "is_control crc crc_valid"
+        ),
+        "kafka_records": (
+            "segment_base_offset batch_position offset timestamp_ms is_control header_count "
+            "headers is_transactional"
+        ),
+        "kafka_offset_index": "segment_base_offset slot relative_offset offset position",
+        "kafka_time_index": "segment_base_offset slot timestamp_ms relative_offset offset",
+    }.items()
+}
 TASK_BYTES, LEAST_TASK_BYTES = 128 << 20, 16 << 10
+RECORD_FORMATS = ("kafka_records", "kafka_files")  # of which a replica more would repeat every row
 ANY = "any"
 # as Spark's own sources have them
 FAILFAST, PERMISSIVE, DROPMALFORMED = MODES = ("FAILFAST", "PERMISSIVE", "DROPMALFORMED")
@@ -66,6 +106,8 @@ class BadOption(KafkavizError):
 @dataclass(frozen=True)
 class SourceOptions:
     """The options of a read, as spark.read.option takes them.
+
+    Those of kafka_files are in consumer_options.py.
 
     Attributes:
         columns: names, separated by commas; all by default.
@@ -87,6 +129,7 @@ class SourceOptions:
         task_bytes: of .log a task.
         tiered: the store of the remote segments of the directories, read before those that are
             still there.
+        explain: "true" writes what is read and what is skipped into the log, where Spark shows it.
     """
 
     columns: tuple[str, ...] = ()
@@ -103,6 +146,7 @@ class SourceOptions:
     renamed: bool = False
     task_bytes: int = TASK_BYTES
     tiered: str | None = None
+    explain: bool = False
 
 
 NAMES = tuple(field.name for field in fields(SourceOptions))
@@ -118,8 +162,8 @@ def parse_options(values: Mapping[str, str]) -> SourceOptions:
     if unknown:
         raise BadOption(message("option.unknown", name=unknown[0], names=NAMES))
     late = values.get("late_ms")
-    problems = _parse_bool("problems", values.get("problems", "false"))
-    mode = _parse_choice(
+    problems = parse_bool("problems", values.get("problems", "false"))
+    mode = parse_choice(
         "mode", values.get("mode", PERMISSIVE if problems else FAILFAST).upper(), MODES
     )
     if problems and mode != PERMISSIVE:
@@ -134,21 +178,22 @@ def parse_options(values: Mapping[str, str]) -> SourceOptions:
         timestamps=_parse_times("timestamps", values["timestamps"])
         if "timestamps" in values
         else ALL,
-        payload=_parse_bool("payload", values.get("payload", "false")),
+        payload=parse_bool("payload", values.get("payload", "false")),
         problems=problems,
         mode=mode,
-        isolation=_parse_choice(
+        isolation=parse_choice(
             "isolation", values.get("isolation", READ_COMMITTED), (READ_COMMITTED, READ_UNCOMMITTED)
         ),
-        replicas=_parse_choice("replicas", values["replicas"], REPLICAS)
+        replicas=parse_choice("replicas", values["replicas"], REPLICAS)
         if "replicas" in values
         else None,
-        late_ms=late if late in (None, ANY) else _parse_number("late_ms", late, 0),
-        renamed=_parse_bool("renamed", values.get("renamed", "false")),
-        task_bytes=_parse_number(
+        late_ms=late if late in (None, ANY) else parse_number("late_ms", late, 0),
+        renamed=parse_bool("renamed", values.get("renamed", "false")),
+        task_bytes=parse_number(
             "task_bytes", values.get("task_bytes", str(TASK_BYTES)), LEAST_TASK_BYTES
         ),
         tiered=values.get("tiered"),
+        explain=parse_bool("explain", values.get("explain", "false")),
     )
 
 
@@ -160,27 +205,45 @@ def columns(name: str, read_options: SourceOptions) -> pa.Schema:
     """
     if read_options.timestamps.is_limited and name not in TIMED_FORMATS:
         raise BadOption(message("option.no_timestamps", names=TIMED_FORMATS, name=name))
-    available = [
-        *FORMATS[name],
-        *(PAYLOAD if read_options.payload and name == "kafka_records" else ()),
-    ]
-    available += (
-        [ABORTED] if read_options.isolation == READ_UNCOMMITTED and name == "kafka_records" else []
+    not_null = KNOWN_OF_PROBLEMS if read_options.mode == PERMISSIVE else NOT_NULL[name]
+    return select_columns(
+        name, _available_columns(name, read_options), read_options.columns, not_null=not_null
     )
-    available += [PROBLEM] if read_options.mode == PERMISSIVE else []
+
+
+def select_columns(
+    name: str, available: Sequence[pa.Field], names: Sequence[str], *, not_null: Container[str]
+) -> pa.Schema:
+    """Of the columns of a format those of these names, in their order; all without names.
+
+    Raises:
+        BadOption: for a name that is none of them, or stands there twice.
+    """
     by_name = {field.name: field for field in available}
-    unknown = [column for column in read_options.columns if column not in by_name]
+    unknown = [column for column in names if column not in by_name]
     if unknown:
-        key = (
-            "option.no_column_payload"
-            if name == "kafka_records" and not read_options.payload
-            else "option.no_column"
-        )
+        has_payload = name != "kafka_records" or not set(PAYLOAD.names).isdisjoint(by_name)
+        key = "option.no_column" if has_payload else "option.no_column_payload"
         raise BadOption(message(key, format=name, name=unknown[0], columns=tuple(by_name)))
-    twice = [column for column in read_options.columns if read_options.columns.count(column) > 1]
+    twice = [column for column in names if names.count(column) > 1]
     if twice:
         raise BadOption(message("option.column_twice", name=twice[0]))
-    return pa.schema([by_name[column] for column in read_options.columns] or available)
+    return pa.schema(
+        [by_name[column].with_nullable(column not in not_null) for column in names or by_name]
+    )
+
+
+def _available_columns(name: str, read_options: SourceOptions) -> list[pa.Field]:
+    """Those of the options stand where they always stood: newer columns follow them."""
+    is_of_records = name == "kafka_records"
+    return [
+        *OLDER_COLUMNS[name],
+        *(PAYLOAD if is_of_records and read_options.payload else ()),
+        *([ABORTED] if is_of_records and read_options.isolation == READ_UNCOMMITTED else ()),
+        *([PROBLEM] if read_options.mode == PERMISSIVE else ()),
+        *NEWER_COLUMNS.get(name, ()),
+        *([REPLICA_REASON] if not is_of_records and read_options.replicas == ONE_REPLICA else ()),
+    ]
 
 
 def _parse_names(text: str) -> tuple[str, ...]:
@@ -229,19 +292,34 @@ def _build_range(option: str, text: str, first: int | None, last: int | None) ->
     return limits
 
 
-def _parse_choice(option: str, text: str, words: tuple[str, ...]) -> str:
+def parse_choice(option: str, text: str, words: tuple[str, ...]) -> str:
+    """One of these words.
+
+    Raises:
+        BadOption: for another one.
+    """
     if text not in words:
         raise BadOption(message("option.no_choice", option=option, words=words, given=text))
     return text
 
 
-def _parse_bool(option: str, text: str) -> bool:
+def parse_bool(option: str, text: str) -> bool:
+    """True or false.
+
+    Raises:
+        BadOption: for anything else.
+    """
     if text.lower() not in ("true", "false"):
         raise BadOption(message("option.no_flag", option=option, given=text))
     return text.lower() == "true"
 
 
-def _parse_number(option: str, text: str, least: int) -> int:
+def parse_number(option: str, text: str, least: int) -> int:
+    """A whole number of 64 bits that is not below the least.
+
+    Raises:
+        BadOption: for anything else.
+    """
     try:
         number = int(text)
     except ValueError:

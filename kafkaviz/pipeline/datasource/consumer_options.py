@@ -1,0 +1,420 @@
+"""The options of Spark's own kafka source, as the format kafka_files takes them.
+
+    subscribe=orders, startingTimestamp=1790000000000      topic orders, in each partition from the
+    first record of that time or later on, as Kafka's lookup has it
+    assign={"orders":[0]}, endingOffsets={"orders":{"0":50}}      orders-0, offsets below 50
+
+Names, defaults and which of two options counts are those of Spark 4.3 (KafkaSourceProvider), for
+batch queries. What names a cluster or tunes a consumer is accepted and has no effect.
+"""
+
+import json
+import re
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from kafkaviz.errors import KafkavizError
+from kafkaviz.format.coordinator_records import DECODER_OF_TOPIC
+from kafkaviz.format.names import METADATA_TOPIC
+from kafkaviz.messages import Message, message, verbatim
+from kafkaviz.pipeline.catalog.schema import INT, LONG, STRING
+from kafkaviz.pipeline.datasource.records import TIMESTAMP
+from kafkaviz.pipeline.datasource.source_schema import (
+    MOST,
+    PERMISSIVE,
+    PROBLEM,
+    SPARK_OPTIONS,
+    BadOption,
+    SourceOptions,
+    parse_bool,
+    parse_choice,
+    parse_number,
+    parse_options,
+    select_columns,
+)
+from kafkaviz.search.fetch import ISOLATIONS, READ_UNCOMMITTED
+
+FORMAT = "kafka_files"
+COLUMNS = pa.schema(  # KafkaRecordToRowConverter, 4.3
+    [
+        ("key", pa.binary()),
+        ("value", pa.binary()),
+        ("topic", STRING),
+        ("partition", INT),
+        ("offset", LONG),
+        ("timestamp", TIMESTAMP),
+        ("timestampType", INT),
+    ]
+)
+HEADERS = pa.field("headers", pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())])))
+EARLIEST, LATEST = -2, -1
+WORDS = {"earliest": EARLIEST, "latest": LATEST}
+SUBSCRIBE, SUBSCRIBE_PATTERN, ASSIGN = SUBSCRIPTIONS = ("subscribe", "subscribePattern", "assign")
+ERROR, NO_MATCH_LATEST = STRATEGIES = ("error", "latest")
+READ_OPTIONS = (
+    "columns",
+    "mode",
+    "replicas",
+    "tiered",
+    "task_bytes",
+    "explain",
+)  # as the other formats'
+OPTIONS = (
+    *SUBSCRIPTIONS,
+    "startingOffsets",
+    "endingOffsets",
+    "startingTimestamp",
+    "endingTimestamp",
+    "startingOffsetsByTimestamp",
+    "endingOffsetsByTimestamp",
+    "startingOffsetsByTimestampStrategy",
+    "failOnDataLoss",
+    "minPartitions",
+    "maxRecordsPerPartition",
+    "includeHeaders",
+    *READ_OPTIONS,
+)
+# of streams, of a consumer that waits, of its group: they change no row of a batch query
+IDLE_OPTIONS = (
+    "groupidprefix",
+    "fetchoffset.numretries",
+    "fetchoffset.retryintervalms",
+    "kafkaconsumer.polltimeoutms",
+    "maxoffsetspertrigger",
+    "minoffsetspertrigger",
+    "maxtriggerdelay",
+)
+CONSUMER_PREFIX, ISOLATION_LEVEL = "kafka.", "kafka.isolation.level"
+REFUSED_CONSUMER_OPTIONS = tuple(  # Spark's source refuses them too
+    f"{CONSUMER_PREFIX}{name}"
+    for name in (
+        "auto.offset.reset",
+        "key.deserializer",
+        "value.deserializer",
+        "enable.auto.commit",
+        "interceptor.classes",
+    )
+)
+PARTITIONS_EXAMPLE = '{"topicA":[0,1],"topicB":[2,4]}'
+OFFSETS_EXAMPLE = '{"topicA":{"0":23,"1":-1},"topicB":{"0":-2}}'
+TIMESTAMPS_EXAMPLE = '{"topicA":{"0":1000,"1":1000},"topicB":{"0":2000}}'
+TopicPartition = tuple[str, int]
+
+
+class DataLoss(KafkavizError):
+    """Records that a query asks for are not there; failOnDataLoss=false goes on without them."""
+
+
+@dataclass(frozen=True)
+class OffsetLimit:
+    """Where reading starts or ends.
+
+    Attributes:
+        option: which one says so.
+        is_timestamp: values are milliseconds since 1970, to be looked up; else offsets.
+        value: for every partition, where by_partition is None.
+        by_partition: each partition's.
+    """
+
+    option: str
+    is_timestamp: bool
+    value: int = EARLIEST
+    by_partition: Mapping[TopicPartition, int] | None = None
+
+    def value_of(self, topic_partition: TopicPartition) -> int:
+        """That of one partition."""
+        return self.value if self.by_partition is None else self.by_partition[topic_partition]
+
+
+@dataclass(frozen=True)
+class Subscription:
+    """Which topic-partitions are read.
+
+    Attributes:
+        topics: their names, or None for those that a pattern finds.
+        partitions: of these alone, where assign names them.
+    """
+
+    topics: frozenset[str] | None = None
+    pattern: re.Pattern[str] | None = None
+    partitions: frozenset[TopicPartition] | None = None
+
+    def topics_of(self, available: Iterable[str]) -> frozenset[str]:
+        """The topics that are read, of those that there are and those that are named."""
+        if self.topics is not None:
+            return self.topics
+        pattern = self.pattern or re.compile("")
+        return frozenset(
+            topic for topic in available if not is_internal(topic) and pattern.search(topic)
+        )
+
+    def has(self, topic_partition: TopicPartition) -> bool:
+        """Whether a partition of these topics is read."""
+        return self.partitions is None or topic_partition in self.partitions
+
+
+@dataclass(frozen=True)
+class ConsumerOptions(SourceOptions):
+    """The options of a read of kafka_files."""
+
+    subscription: Subscription = Subscription()
+    starting: OffsetLimit = OffsetLimit("startingOffsets", is_timestamp=False)
+    ending: OffsetLimit = OffsetLimit("endingOffsets", is_timestamp=False, value=LATEST)
+    no_match: str = ERROR
+    fails_on_data_loss: bool = True
+    min_partitions: int | None = None
+    max_records: int | None = None
+    include_headers: bool = False
+
+
+def is_internal(topic: str) -> bool:
+    """Whether Spark's source gives no record of a topic, as it is Kafka's own."""
+    return topic in DECODER_OF_TOPIC or topic == METADATA_TOPIC
+
+
+def consumer_columns(options: ConsumerOptions) -> pa.Schema:
+    """The columns with these options: Spark's, all of which may be null.
+
+    Raises:
+        BadOption: for a column that there is not.
+    """
+    available = [
+        *COLUMNS,
+        *([HEADERS] if options.include_headers else ()),
+        *([PROBLEM] if options.mode == PERMISSIVE else ()),
+    ]
+    return select_columns(FORMAT, available, options.columns, not_null=())
+
+
+def parse_consumer_options(values: Mapping[str, str]) -> ConsumerOptions:
+    """The options that were given.
+
+    Raises:
+        BadOption: for one that there is not, a value that means nothing, or two that contradict.
+    """
+    lower_values = {name.lower(): text for name, text in values.items()}
+    for name in values:
+        _refuse_unknown(name)
+    by_name = {name: lower_values[name.lower()] for name in OPTIONS if name.lower() in lower_values}
+    read_options = parse_options({name: by_name[name] for name in READ_OPTIONS if name in by_name})
+    starting = _parse_limit(by_name, "starting", EARLIEST)
+    ending = _parse_limit(by_name, "ending", LATEST)
+    _refuse_unbounded(starting, LATEST)
+    _refuse_unbounded(ending, EARLIEST)
+    _compare(starting, ending)
+    return ConsumerOptions(
+        columns=read_options.columns,
+        mode=read_options.mode,
+        replicas=read_options.replicas,
+        tiered=read_options.tiered,
+        task_bytes=read_options.task_bytes,
+        explain=read_options.explain,
+        isolation=parse_choice(
+            ISOLATION_LEVEL, lower_values.get(ISOLATION_LEVEL, READ_UNCOMMITTED).lower(), ISOLATIONS
+        ),
+        subscription=_parse_subscription(by_name),
+        starting=starting,
+        ending=ending,
+        no_match=parse_choice(
+            "startingOffsetsByTimestampStrategy",
+            by_name.get("startingOffsetsByTimestampStrategy", ERROR).lower(),
+            STRATEGIES,
+        ),
+        fails_on_data_loss=parse_bool("failOnDataLoss", by_name.get("failOnDataLoss", "true")),
+        min_partitions=_parse_count(by_name, "minPartitions"),
+        max_records=_parse_count(by_name, "maxRecordsPerPartition"),
+        include_headers=parse_bool("includeHeaders", by_name.get("includeHeaders", "false")),
+    )
+
+
+def _refuse_unknown(name: str) -> None:
+    lower = name.lower()
+    if lower in REFUSED_CONSUMER_OPTIONS:
+        raise BadOption(message("option.consumer_refused", name=name))
+    known = (*(option.lower() for option in OPTIONS), *IDLE_OPTIONS, *SPARK_OPTIONS)
+    if lower not in known and not lower.startswith(CONSUMER_PREFIX):
+        raise BadOption(
+            message("option.unknown", name=name, names=(*OPTIONS, f"{CONSUMER_PREFIX}*"))
+        )
+
+
+# ---- which topics
+
+
+def _parse_subscription(by_name: Mapping[str, str]) -> Subscription:
+    options = [name for name in SUBSCRIPTIONS if name in by_name]
+    if len(options) != 1:
+        raise BadOption(message("option.one_subscription", names=SUBSCRIPTIONS, count=len(options)))
+    (option,) = options
+    text = by_name[option].strip()
+    if option == SUBSCRIBE_PATTERN:
+        if not text:
+            raise BadOption(message("option.no_topic", option=option, given=text))
+        return Subscription(pattern=compile_java_pattern(text))
+    if option == ASSIGN:
+        partitions = _parse_partitions(text)
+        topics = frozenset(topic for topic, _ in partitions)
+    else:
+        topics = frozenset(name.strip() for name in text.split(",") if name.strip())
+        partitions = None
+    if not topics:
+        raise BadOption(message("option.no_topic", option=option, given=text))
+    internal = next(filter(is_internal, sorted(topics)), None)
+    if internal:
+        raise BadOption(message("option.internal_topic", name=internal))
+    return Subscription(topics, partitions=partitions)
+
+
+def _parse_partitions(text: str) -> frozenset[TopicPartition]:
+    value = _parse_json(ASSIGN, text, PARTITIONS_EXAMPLE)
+    if not all(
+        isinstance(numbers, list) and all(map(_is_partition, numbers)) for numbers in value.values()
+    ):
+        raise BadOption(_takes(ASSIGN, PARTITIONS_EXAMPLE, text))
+    return frozenset((topic, number) for topic, numbers in value.items() for number in numbers)
+
+
+def compile_java_pattern(text: str) -> re.Pattern[str]:
+    """A pattern of Java's that Python understands in the same way, for the names of topics.
+
+    These are letters, digits, dots, dashes and underscores of ASCII, so classes and case are
+    those of ASCII, as in Java. What the two write differently is refused: \\p{Alpha}, \\Q..\\E,
+    (?<name>..), classes within classes and their intersection, a look-behind of no fixed length.
+
+    Raises:
+        BadOption: for a pattern that is not the same in both, or in neither one.
+    """
+    try:
+        if _has_class_operation(text):
+            raise ValueError("a class within a class, or &&")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            return re.compile(text, re.ASCII)
+    except (re.error, ValueError, OverflowError, RecursionError, Warning) as fault:
+        raise BadOption(
+            message("option.java_pattern", given=text, reason=verbatim(str(fault)))
+        ) from None
+
+
+def _has_class_operation(text: str) -> bool:
+    """Whether a class of characters has another within, or &&, which Python takes as they are."""
+    escaped, in_class = False, False
+    for at, character in enumerate(text):
+        if escaped:
+            escaped = False
+        elif character == "\\":
+            escaped = True
+        elif in_class and (character == "[" or text.startswith("&&", at)):
+            return True
+        elif character in "[]":
+            in_class = character == "["
+    return False
+
+
+# ---- from where to where
+
+
+def _parse_limit(by_name: Mapping[str, str], end: str, default: int) -> OffsetLimit:
+    """Of the options of one end the first that is given, in the order that Spark prefers."""
+    option = f"{end}Timestamp"
+    if option in by_name:
+        return OffsetLimit(option, is_timestamp=True, value=_parse_timestamp(by_name, option))
+    option = f"{end}OffsetsByTimestamp"
+    if option in by_name:
+        timestamps = _parse_by_partition(option, by_name[option], TIMESTAMPS_EXAMPLE, least=0)
+        return OffsetLimit(option, is_timestamp=True, by_partition=timestamps)
+    option = f"{end}Offsets"
+    text = by_name.get(option, "").strip()
+    if option not in by_name:
+        return OffsetLimit(option, is_timestamp=False, value=default)
+    if text.lower() in WORDS:
+        return OffsetLimit(option, is_timestamp=False, value=WORDS[text.lower()])
+    offsets = _parse_by_partition(option, text, OFFSETS_EXAMPLE, least=EARLIEST)
+    return OffsetLimit(option, is_timestamp=False, by_partition=offsets)
+
+
+def _parse_timestamp(by_name: Mapping[str, str], option: str) -> int:
+    return parse_number(option, by_name[option].strip(), 0)
+
+
+def _parse_by_partition(
+    option: str, text: str, example: str, *, least: int
+) -> dict[TopicPartition, int]:
+    value = _parse_json(option, text, example)
+    by_partition = {}
+    for topic, numbers in value.items():
+        if not isinstance(numbers, dict):
+            raise BadOption(_takes(option, example, text))
+        for partition, number in numbers.items():
+            is_number = isinstance(number, int) and not isinstance(number, bool)
+            if not (partition.isdecimal() and is_number and least <= number <= MOST):
+                raise BadOption(_takes(option, example, text))
+            by_partition[topic, int(partition)] = number
+    return by_partition
+
+
+def _refuse_unbounded(limit: OffsetLimit, value: int) -> None:
+    """A start at the end, and an end at the start, which Spark refuses in a batch query."""
+    values = [limit.value] if limit.by_partition is None else limit.by_partition.values()
+    if not limit.is_timestamp and value in values:
+        word = "latest" if value == LATEST else "earliest"
+        raise BadOption(message("option.not_in_a_batch", option=limit.option, word=word))
+
+
+def _compare(starting: OffsetLimit, ending: OffsetLimit) -> None:
+    """Raises for two limits by partition that name different ones, or start behind their end."""
+    first, last = starting.by_partition, ending.by_partition
+    if first is None or last is None or starting.is_timestamp != ending.is_timestamp:
+        return
+    if first.keys() != last.keys():
+        raise BadOption(
+            message(
+                "option.other_partitions",
+                option=starting.option,
+                other=ending.option,
+                names=labels(first.keys() ^ last.keys()),
+            )
+        )
+    for topic_partition in first:
+        refuse_reversed(topic_partition, first[topic_partition], last[topic_partition])
+
+
+def refuse_reversed(topic_partition: TopicPartition, start: int, end: int) -> None:
+    """Raises for a start behind its end, where both are given as numbers."""
+    if start > end >= 0:
+        (label,) = labels([topic_partition])
+        raise BadOption(message("option.start_behind_end", label=label, start=start, end=end))
+
+
+def labels(partitions: Iterable[TopicPartition]) -> tuple[str, ...]:
+    """As Kafka names them: orders-0."""
+    return tuple(f"{topic}-{number}" for topic, number in sorted(partitions))
+
+
+# ---- JSON and numbers
+
+
+def _parse_json(option: str, text: str, example: str) -> dict:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        raise BadOption(_takes(option, example, text))
+    return value
+
+
+def _takes(option: str, example: str, text: str) -> Message:
+    words = tuple(WORDS) if option.endswith("Offsets") else ()
+    return message("option.takes_json", option=option, examples=(*words, example), given=text)
+
+
+def _is_partition(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _parse_count(by_name: Mapping[str, str], option: str) -> int | None:
+    return parse_number(option, by_name[option].strip(), 1) if option in by_name else None

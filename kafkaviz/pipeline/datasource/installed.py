@@ -1,0 +1,44 @@
+"""The formats as Spark finds them by itself: what the modules pyspark_kafka_* at the top hold.
+
+Spark imports every module of that prefix in each session that names a data source of Python, its
+own user's or another's; so these classes import nothing but Spark's until one of them is read.
+"""
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from pyspark.sql.datasource import DataSource
+
+if TYPE_CHECKING:
+    from pyspark.sql.datasource import DataSourceReader, DataSourceStreamReader
+    from pyspark.sql.types import StructType
+
+
+class InstalledSource(DataSource):
+    """A format that was not registered: without what register says of the session."""
+
+    FORMAT = ""
+
+    @classmethod
+    def name(cls) -> str:
+        """As spark.read.format takes it."""
+        return cls.FORMAT
+
+    def schema(self) -> "StructType | str":
+        """The columns, in order."""
+        return self._source.schema()
+
+    def reader(self, schema: "StructType") -> "DataSourceReader":
+        """A reader of all or some of the columns."""
+        return self._source.reader(schema)
+
+    def streamReader(self, schema: "StructType") -> "DataSourceStreamReader":
+        """A reader that refuses."""
+        return self._source.streamReader(schema)
+
+    @cached_property
+    def _source(self) -> DataSource:
+        from kafkaviz.pipeline.datasource.source import SOURCES
+
+        by_name = {source.name(): source for source in SOURCES}
+        return by_name[self.FORMAT](self.options)

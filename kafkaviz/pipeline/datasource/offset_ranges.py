@@ -1,0 +1,196 @@
+"""Which offsets of which partitions a read of kafka_files gives: what a consumer would be assigned.
+
+    startingOffsets={"orders":{"0":23}}     orders-0 from 23 on
+    startingTimestamp=1790000000000         orders-0 from 57 on, as a list-offsets request answers
+    earliest                                from the log start offset on, which deleteRecords moves
+
+Offsets outside of a log are records that are lost; as in Spark's source they end the query unless
+failOnDataLoss=false goes on without them. Times are looked up as the broker does it, by the indexes
+(search/by_time.py), so a wrong index gives what it gives there.
+"""
+
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from math import ceil, inf
+
+from kafkaviz import versions
+from kafkaviz.log.partition import Partition
+from kafkaviz.messages import Message, message
+from kafkaviz.pipeline.datasource.consumer_options import (
+    EARLIEST,
+    LATEST,
+    NO_MATCH_LATEST,
+    ConsumerOptions,
+    DataLoss,
+    OffsetLimit,
+    TopicPartition,
+    labels,
+    refuse_reversed,
+)
+from kafkaviz.pipeline.datasource.pushdown import NumberRange
+from kafkaviz.pipeline.datasource.source_schema import BadOption
+from kafkaviz.pipeline.ingest.transactions import end_offset
+from kafkaviz.search import by_time, fetch
+from kafkaviz.search.log_view import view_partition
+
+LOG = logging.getLogger("kafkaviz")
+OffsetRanges = Mapping[int, Sequence[NumberRange]]
+
+
+def offset_ranges(partitions: Iterable[Partition], options: ConsumerOptions) -> OffsetRanges:
+    """The offsets that are read of each of these partitions, by id.
+
+    With minPartitions or maxRecordsPerPartition in several stretches, each for a task of its own.
+
+    Raises:
+        BadOption: limits that name other partitions than those that there are.
+        DataLoss: offsets or partitions that are not there.
+    """
+    partitions = [
+        partition for partition in partitions if options.subscription.has(_key(partition))
+    ]
+    _find_missing({_key(partition) for partition in partitions}, options)
+    limits_by_id = {
+        id(partition): offset_range(partition, options)
+        for partition in partitions
+        if partition.live
+    }
+    if not is_split(options):
+        return {
+            key: [limits] for key, limits in limits_by_id.items() if limits.least <= limits.most
+        }
+    ends = {id(partition): end_offset(partition) for partition in partitions if partition.live}
+    bounded = {
+        key: limits & NumberRange(most=ends[key] - 1) if ends[key] >= 0 else limits
+        for key, limits in limits_by_id.items()
+    }
+    return _split(
+        {key: limits for key, limits in bounded.items() if limits.least <= limits.most}, options
+    )
+
+
+def is_split(options: ConsumerOptions) -> bool:
+    """Whether the options say into how many tasks a partition is divided."""
+    return options.min_partitions is not None or options.max_records is not None
+
+
+def offset_range(partition: Partition, options: ConsumerOptions) -> NumberRange:
+    """The offsets that are read of a partition, both ends included; none where least is above.
+
+    Raises:
+        BadOption: no record of that time is there, or the start lies behind the end.
+        DataLoss: an offset lies outside of the log.
+    """
+    first = _resolve(partition, options.starting, options)
+    end = _resolve(partition, options.ending, options)
+    if first is None and options.no_match != NO_MATCH_LATEST:
+        timestamp = options.starting.value_of(_key(partition))
+        raise BadOption(message("option.no_match", label=partition.label, timestamp=timestamp))
+    if first is None:
+        return NumberRange(inf, -inf)
+    if first != EARLIEST and end not in (None, LATEST):
+        refuse_reversed(_key(partition), first, end)
+    least, most = _within_log(partition, first, end, options)
+    return NumberRange(least, most - 1)
+
+
+def _resolve(partition: Partition, limit: OffsetLimit, options: ConsumerOptions) -> int | None:
+    """An offset, or EARLIEST or LATEST; None where no record has that time or a later one."""
+    value = limit.value_of(_key(partition))
+    if not limit.is_timestamp:
+        return value
+    log, profile = view_partition(partition), versions.search_profile()
+    bounds = fetch.find_bounds(log, profile, options.isolation)
+    answer = by_time.list_offset(log, value, profile, bounds).answer
+    return answer.offset if answer else None
+
+
+def _within_log(
+    partition: Partition, first: int, end: int | None, options: ConsumerOptions
+) -> tuple[float, float]:
+    """The first offset and the end, without what lies outside of the log.
+
+    The end of the log is looked for only where an offset may lie behind it.
+    """
+    log_start = partition.log_start_offset or 0
+    until = inf if end is None or end == LATEST else end
+    is_start_given = first >= 0 and not options.starting.is_timestamp
+    is_end_given = until < inf and not options.ending.is_timestamp
+    log_end = end_offset(partition) if is_start_given or is_end_given else -1
+    if 0 <= first < log_start:
+        what = "option.before_log_start"
+        lose_data(message(what, label=partition.label, offset=first, limit=log_start), options)
+    for offset in (first, until):
+        if 0 <= log_end < inf and max(log_end, log_start) < offset < inf:
+            what = "option.behind_log_end"
+            lose_data(message(what, label=partition.label, offset=offset, limit=log_end), options)
+    return max(first, log_start), until
+
+
+def lose_data(what: Message, options: ConsumerOptions) -> None:
+    """Records that are asked for are not there: an error, or a line in the log.
+
+    Raises:
+        DataLoss: where the query is to fail.
+    """
+    if options.fails_on_data_loss:
+        raise DataLoss(
+            message("errors.with_advice", what=what, advice=message("option.data_loss_is_no_error"))
+        )
+    LOG.warning("%s", what)
+
+
+def _find_missing(available: set[TopicPartition], options: ConsumerOptions) -> None:
+    """Raises where a partition that is named is not there, or one that is there has no limit."""
+    named_partitions = set(options.subscription.partitions or ())
+    for limit in (options.starting, options.ending):
+        if limit.by_partition is None:
+            continue
+        keys = set(limit.by_partition)
+        unlimited = available - keys
+        topics = options.subscription.topics
+        foreign = {
+            key
+            for key in keys - available
+            if (topics is not None and key[0] not in topics) or not options.subscription.has(key)
+        }
+        if unlimited:
+            what = "option.no_limit_of_partition"
+            raise BadOption(message(what, option=limit.option, names=labels(unlimited)))
+        if foreign:
+            what = "option.not_read_partition"
+            raise BadOption(message(what, option=limit.option, names=labels(foreign)))
+        named_partitions |= keys
+    missing = sorted(named_partitions - available)
+    topics = {topic for topic, _ in available}
+    absent_topics = sorted((options.subscription.topics or set()) - topics)
+    if missing or absent_topics:
+        names = (
+            *labels(missing),
+            *(topic for topic in absent_topics if topic not in dict(missing)),
+        )
+        lose_data(message("option.not_in_directories", names=names), options)
+
+
+def _split(ranges: Mapping[int, NumberRange], options: ConsumerOptions) -> OffsetRanges:
+    """Each range in equal stretches: as many as its share of minPartitions, and none longer than
+    maxRecordsPerPartition offsets.
+    """
+    total = sum(limits.most - limits.least + 1 for limits in ranges.values())
+    parts = {}
+    for key, limits in ranges.items():
+        if limits.most == inf:  # its end cannot be read, which whoever reads it says
+            parts[key] = [limits]
+            continue
+        least, size = int(limits.least), int(limits.most - limits.least + 1)
+        count = ceil(size / (options.max_records or size))
+        share = 1 if total == inf else size / total
+        count = min(size, max(count, ceil(share * (options.min_partitions or 1)), 1))
+        edges = [least + size * number // count for number in range(count + 1)]
+        parts[key] = [NumberRange(first, following - 1) for first, following in pairwise(edges)]
+    return parts
+
+
+def _key(partition: Partition) -> TopicPartition:
+    return partition.topic, partition.partition

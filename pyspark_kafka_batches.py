@@ -1,0 +1,9 @@
+"""Where Spark finds the format kafka_batches by itself; no code imports it by name."""
+
+from kafkaviz.pipeline.datasource.installed import InstalledSource
+
+
+class DefaultSource(InstalledSource):
+    """The format kafka_batches."""
+
+    FORMAT = "kafka_batches"

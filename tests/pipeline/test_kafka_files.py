@@ -1,0 +1,479 @@
+"""kafka_files: the options of Spark's own kafka source, and the offsets that they mean here."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from pyspark.sql.datasource import EqualTo, GreaterThanOrEqual, LessThan
+from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.types import (
+    ArrayType,
+    BinaryType,
+    IntegerType,
+    LongType,
+    StringType,
+    StructType,
+    TimestampType,
+)
+
+from kafkaviz.format.batch import CONTROL, LOG_APPEND_TIME
+from kafkaviz.log.archives.archive import unpack_if_archive
+from kafkaviz.log.broker import open_broker
+from kafkaviz.pipeline.datasource.consumer_options import (
+    ConsumerOptions,
+    DataLoss,
+    compile_java_pattern,
+    consumer_columns,
+    parse_consumer_options,
+)
+from kafkaviz.pipeline.datasource.source import FilesSource
+from kafkaviz.pipeline.datasource.source_reader import Malformed
+from kafkaviz.pipeline.datasource.source_schema import BadOption
+from tests.pipeline import whole_logs
+from tests.pipeline.source_reading import read
+
+START_MS = whole_logs.START_MS
+LEVEL = "kafka.isolation.level"
+
+
+@pytest.fixture(scope="module")
+def broker_directory(tmp_path_factory) -> Path:
+    """t-0 of offsets 100 to 199 in two segments, of which 110 is the log start; t-1 of 0 to 49;
+    other-0 of 0 to 9. A batch has ten records, a second apart.
+    """
+    directory = whole_logs.broker(tmp_path_factory.mktemp("files") / "made")
+    for name, first, end in (
+        ("t-0", 100, 150),
+        ("t-0", 150, 200),
+        ("t-1", 0, 50),
+        ("other-0", 0, 10),
+    ):
+        batches = [
+            whole_logs.batch(at, range(START_MS + at * 1000, START_MS + at * 1000 + 10_000, 1000))
+            for at in range(first, end, 10)
+        ]
+        whole_logs.write(directory / name, batches, first, interval_bytes=100)
+    (directory / "log-start-offset-checkpoint").write_text("0\n1\nt 0 110\n")
+    return directory
+
+
+def offsets(directory: Path, **options: str) -> dict[str, list[int]]:
+    """Of each topic-partition the offsets that are given."""
+    rows: dict[str, list[int]] = {}
+    for row in read("kafka_files", directory, **options).to_pylist():
+        rows.setdefault(f"{row['topic']}-{row['partition']}", []).append(row["offset"])
+    return rows
+
+
+def spans(directory: Path, **options: str) -> dict[str, tuple[int, int]]:
+    """Of each topic-partition the first and the last offset, with none missing between."""
+    given = offsets(directory, **options)
+    assert all(row == list(range(row[0], row[-1] + 1)) for row in given.values())
+    return {label: (row[0], row[-1]) for label, row in given.items()}
+
+
+def test_the_schema_is_that_of_sparks_own_source():
+    """Column by column, of which each may be null, as KafkaRecordToRowConverter of 4.3 has it."""
+    headers = ArrayType(StructType().add("key", StringType()).add("value", BinaryType()))
+    expected = (
+        StructType()
+        .add("key", BinaryType())
+        .add("value", BinaryType())
+        .add("topic", StringType())
+        .add("partition", IntegerType())
+        .add("offset", LongType())
+        .add("timestamp", TimestampType())
+        .add("timestampType", IntegerType())
+    )
+    schema = from_arrow_schema(consumer_columns(ConsumerOptions()))
+    assert schema == expected
+    with_headers = parse_consumer_options({"subscribe": "t", "INCLUDEHEADERS": "true"})
+    assert from_arrow_schema(consumer_columns(with_headers)) == expected.add("headers", headers)
+
+
+def test_rows_are_those_of_kafka_records(clean):
+    """Keys, values, times and headers, null where there is no header."""
+    topics = "clicks-mixed,nulls,append-time"
+    rows = read("kafka_files", clean, subscribe=topics, includeHeaders="true").to_pylist()
+    expected = read("kafka_records", clean, topics=topics, payload="true").to_pylist()
+    assert len(rows) == len(expected) > 1000
+    for row, record in zip(rows, expected, strict=True):
+        assert {name: row[name] for name in ("key", "value", "topic", "partition", "offset")} == {
+            name: record[name] for name in ("key", "value", "topic", "partition", "offset")
+        }
+        assert row["timestamp"] == record["timestamp"]
+        assert row["timestampType"] == (1 if row["topic"] == "append-time" else 0)
+        pairs = [(header["name"], header["value"]) for header in record["headers"]]
+        assert [(header["key"], header["value"]) for header in row["headers"] or ()] == pairs
+        assert (row["headers"] is None) == (not pairs)
+    assert max(len(row["headers"] or ()) for row in rows) == 42
+
+
+def test_a_record_without_a_time_is_before_1970(shared, tmp_path):
+    """Kafka's -1 is a millisecond, as Spark's source has it; of magic 0 its type is -1."""
+    directory = unpack_if_archive(shared / "data" / "kafka-2.8.2-legacy.tar.gz")
+    rows = read("kafka_files", directory, subscribePattern="v0.*").to_pylist()
+    assert {(row["timestamp"].timestamp(), row["timestampType"]) for row in rows} == {(-0.001, -1)}
+
+
+def test_control_records_are_not_given(tmp_path):
+    """Nor do they end what stands around them; LogAppendTime is type 1."""
+    directory = whole_logs.broker(tmp_path / "made")
+    batches = [
+        whole_logs.batch(0, [START_MS] * 3),
+        whole_logs.batch(3, [START_MS], attributes=CONTROL),
+        whole_logs.batch(4, [START_MS, START_MS + 5], attributes=LOG_APPEND_TIME),
+    ]
+    whole_logs.write(directory / "t-0", batches)
+    rows = read("kafka_files", directory, subscribe="t").to_pylist()
+    assert [(row["offset"], row["timestampType"]) for row in rows] == [
+        (0, 0),
+        (1, 0),
+        (2, 0),
+        (4, 1),
+        (5, 1),
+    ]
+    assert rows[3]["timestamp"] == rows[4]["timestamp"]
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"subscribe": " t , other"}, {"t-0": (110, 199), "t-1": (0, 49), "other-0": (0, 9)}),
+        ({"subscribepattern": "^t$"}, {"t-0": (110, 199), "t-1": (0, 49)}),
+        ({"subscribePattern": "the"}, {"other-0": (0, 9)}),
+        ({"assign": '{"t":[1],"other":[0]}'}, {"t-1": (0, 49), "other-0": (0, 9)}),
+        (
+            {"subscribe": "t", "startingOffsets": '{"t":{"0":150,"1":-2}}'},
+            {"t-0": (150, 199), "t-1": (0, 49)},
+        ),
+        (
+            {"subscribe": "t", "endingOffsets": '{"t":{"0":150,"1":-1}}'},
+            {"t-0": (110, 149), "t-1": (0, 49)},
+        ),
+        ({"subscribe": "t", "startingOffsets": "EARLIEST"}, {"t-0": (110, 199), "t-1": (0, 49)}),
+        (
+            {
+                "assign": '{"t":[0]}',
+                "startingOffsets": '{"t":{"0":120}}',
+                "endingOffsets": '{"t":{"0":123}}',
+            },
+            {"t-0": (120, 122)},
+        ),
+        (
+            {"assign": '{"t":[0]}', "startingTimestamp": str(START_MS + 160_500)},
+            {"t-0": (161, 199)},
+        ),
+        ({"assign": '{"t":[0]}', "endingTimestamp": str(START_MS + 160_500)}, {"t-0": (110, 160)}),
+        ({"assign": '{"t":[0]}', "endingTimestamp": str(START_MS * 2)}, {"t-0": (110, 199)}),
+        ({"assign": '{"t":[0]}', "startingTimestamp": "0"}, {"t-0": (110, 199)}),
+        (
+            {
+                "subscribe": "t",
+                "startingTimestamp": str(START_MS + 40_000),
+                "startingOffsets": '{"t":{"0":1}}',
+            },
+            {"t-0": (110, 199), "t-1": (40, 49)},
+        ),
+        (
+            {
+                "subscribe": "t",
+                "startingOffsetsByTimestamp": f'{{"t":{{"0":{START_MS + 190_000},"1":5}}}}',
+                "endingOffsetsByTimestamp": f'{{"t":{{"0":{START_MS * 2},"1":{START_MS + 7000}}}}}',
+                "startingOffsets": "earliest",
+            },
+            {"t-0": (190, 199), "t-1": (0, 6)},
+        ),
+        (
+            {
+                "subscribe": "t",
+                "startingTimestamp": str(START_MS + 50_000),
+                "startingOffsetsByTimestampStrategy": "LATEST",
+            },
+            {"t-0": (110, 199)},
+        ),
+    ],
+)
+def test_offsets_are_those_that_the_options_mean(broker_directory, options, expected):
+    """The end is not included; times are looked up; a time counts more than an offset, one time
+    more than many.
+    """
+    assert spans(broker_directory, **options) == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({}, "subscribe or subscribePattern or assign, not 0"),
+        ({"subscribe": "t", "assign": '{"t":[0]}'}, "not 2 of them"),
+        ({"subscribe": " , "}, "option subscribe names no topic"),
+        ({"subscribePattern": " "}, "option subscribePattern names no topic"),
+        ({"assign": "t"}, "option assign takes {.topicA"),
+        ({"assign": '{"t":0}'}, "option assign takes"),
+        ({"assign": '{"t":[true]}'}, "option assign takes"),
+        ({"subscribe": "__consumer_offsets"}, "is Kafka's own"),
+        ({"startingOffsets": "latest"}, "option startingOffsets cannot be latest in a batch"),
+        ({"startingOffsets": '{"t":{"0":-1,"1":0}}'}, "option startingOffsets cannot be latest"),
+        ({"endingOffsets": "earliest"}, "option endingOffsets cannot be earliest"),
+        ({"endingOffsets": '{"t":{"0":-2,"1":0}}'}, "option endingOffsets cannot be earliest"),
+        ({"startingOffsets": "soon"}, "option startingOffsets takes earliest or latest or {"),
+        ({"startingOffsets": '{"t":{"0":-3}}'}, "option startingOffsets takes"),
+        ({"startingOffsets": '{"t":{"x":3}}'}, "option startingOffsets takes"),
+        ({"startingOffsets": '{"t":3}'}, "option startingOffsets takes"),
+        ({"startingOffsets": '{"t":{"0":120}}'}, "every partition that is read: t-1 are missing"),
+        (
+            {"startingOffsets": '{"t":{"0":120,"1":0},"other":{"0":0}}'},
+            "names partitions that are not read: other-0",
+        ),
+        (
+            {"startingOffsets": '{"t":{"0":120,"1":0}}', "endingOffsets": '{"t":{"0":130}}'},
+            "must name the same partitions; t-1",
+        ),
+        (
+            {
+                "startingOffsets": '{"t":{"0":130,"1":0}}',
+                "endingOffsets": '{"t":{"0":120,"1":1}}',
+            },
+            "t-0: the start 130 lies behind the end 120",
+        ),
+        (
+            {"startingTimestamp": str(START_MS + 20_000), "endingTimestamp": str(START_MS)},
+            "t-1: the start 20 lies behind the end 0",
+        ),
+        ({"startingTimestamp": "soon"}, "option startingTimestamp is a whole number"),
+        ({"startingTimestamp": "-1"}, "option startingTimestamp is a whole number"),
+        ({"startingTimestamp": str(START_MS + 50_000)}, "no record of t-1 has timestamp"),
+        ({"startingOffsetsByTimestamp": "earliest"}, "option startingOffsetsByTimestamp takes {"),
+        ({"startingOffsetsByTimestampStrategy": "none"}, "is error or latest, not none"),
+        ({"minPartitions": "0"}, "option minPartitions is a whole number from 1"),
+        ({"maxRecordsPerPartition": "x"}, "option maxRecordsPerPartition is a whole number"),
+        ({"failOnDataLoss": "maybe"}, "option failOnDataLoss is true or false"),
+        ({"includeHeaders": "maybe"}, "option includeHeaders is true or false"),
+        ({LEVEL: "serializable"}, "option kafka.isolation.level"),
+        ({"kafka.auto.offset.reset": "latest"}, "option kafka.auto.offset.reset is not taken"),
+        ({"topics": "t"}, "there is no option topics; there are subscribe, subscribePattern"),
+        ({"columns": "offset,headers"}, "kafka_files has no column headers"),
+        ({"mode": "STRICT"}, "option mode is FAILFAST"),
+    ],
+)
+def test_an_option_that_means_nothing_is_refused(broker_directory, options, words):
+    """In words that name it."""
+    is_subscribed = not options or any("subscribe" in key or key == "assign" for key in options)
+    with pytest.raises(BadOption, match=words):
+        read(
+            "kafka_files",
+            broker_directory,
+            **({} if is_subscribed else {"subscribe": "t"}),
+            **options,
+        )
+
+
+@pytest.mark.parametrize(
+    ("options", "words", "rest"),
+    [
+        ({"subscribe": "other,gone"}, "gone lie in none", {"other-0": (0, 9)}),
+        ({"assign": '{"t":[1,7]}'}, "t-7 lie in none", {"t-1": (0, 49)}),
+        (
+            {"assign": '{"t":[0]}', "startingOffsets": '{"t":{"0":100}}'},
+            "t-0: offset 100 lies before the log start offset 110",
+            {"t-0": (110, 199)},
+        ),
+        (
+            {"assign": '{"t":[0]}', "endingOffsets": '{"t":{"0":201}}'},
+            "t-0: offset 201 lies behind the log end offset 200",
+            {"t-0": (110, 199)},
+        ),
+        (
+            {"assign": '{"t":[0]}', "startingOffsets": '{"t":{"0":201}}'},
+            "t-0: offset 201 lies behind the log end offset 200",
+            {},
+        ),
+        (
+            {"subscribe": "t", "endingOffsets": '{"t":{"0":120,"1":5,"2":5}}'},
+            "t-2 lie in none",
+            {"t-0": (110, 119), "t-1": (0, 4)},
+        ),
+    ],
+)
+def test_what_is_lost_ends_the_query(broker_directory, caplog, options, words, rest):
+    """Unless failOnDataLoss=false goes on with what is there, and a line in the log."""
+    with pytest.raises(DataLoss, match=rf"{words}.*; option failOnDataLoss=false reads"):
+        read("kafka_files", broker_directory, **options)
+    assert spans(broker_directory, **options, failOnDataLoss="false") == rest
+    assert re.search(words, caplog.text)
+
+
+def test_an_end_at_the_end_of_the_log_loses_nothing(broker_directory):
+    """The offset behind the last record, as endingOffsets gives it."""
+    options = {"assign": '{"t":[0]}', "startingOffsets": '{"t":{"0":110}}'}
+    assert spans(broker_directory, **options, endingOffsets='{"t":{"0":200}}') == {
+        "t-0": (110, 199)
+    }
+
+
+def test_what_names_a_cluster_has_no_effect(broker_directory):
+    """The servers, security, groups, and what is of streams."""
+    options = {
+        "kafka.bootstrap.servers": "kafka:9093",
+        "kafka.security.protocol": "SASL_SSL",
+        "kafka.group.id": "backfill",
+        "groupIdPrefix": "x",
+        "fetchOffset.numRetries": "3",
+        "kafkaConsumer.pollTimeoutMs": "1000",
+        "maxOffsetsPerTrigger": "5",
+    }
+    assert spans(broker_directory, subscribe="other", **options) == {"other-0": (0, 9)}
+
+
+@pytest.mark.parametrize(
+    ("options", "parts"),
+    [
+        ({"minPartitions": "10"}, 10),
+        ({"maxRecordsPerPartition": "7"}, 21),
+        ({"maxRecordsPerPartition": "50", "minPartitions": "1"}, 3),
+        ({"maxRecordsPerPartition": "1"}, 140),
+    ],
+)
+def test_rows_are_the_same_however_they_are_divided(broker_directory, options, parts):
+    """Into at least so many tasks, each of so many offsets at most."""
+    source = FilesSource({"path": str(broker_directory), "subscribe": "t", **options})
+    reader = source.reader(source.schema())
+    tasks = reader.partitions()
+    most = int(options.get("maxRecordsPerPartition", 10**9))
+    sizes = [sum(batch.num_rows for batch in reader.read(task)) for task in tasks]
+    assert len(tasks) >= parts and max(sizes) <= most and sum(sizes) == 140
+    assert offsets(broker_directory, subscribe="t", **options) == offsets(
+        broker_directory, subscribe="t"
+    )
+
+
+def test_the_isolation_of_a_consumer(clean):
+    """kafka.isolation.level, read_uncommitted as it is Kafka's default."""
+    plain, committed = (
+        offsets(clean, subscribe="payments", **options)["payments-0"]
+        for options in ({}, {LEVEL: "read_committed"})
+    )
+    kinds = {
+        isolation: read("kafka_records", clean, topics="payments", isolation=isolation).to_pylist()
+        for isolation in ("read_uncommitted", "read_committed")
+    }
+    assert plain == [row["offset"] for row in kinds["read_uncommitted"] if not row["is_control"]]
+    assert committed == [row["offset"] for row in kinds["read_committed"] if not row["is_control"]]
+    assert len(plain) > len(committed) > 10_000
+    end = json.dumps({"payments": {"0": plain[-1]}})
+    with pytest.raises(DataLoss, match="lies behind the last stable offset"):
+        offsets(clean, subscribe="payments", endingOffsets=end, **{LEVEL: "read_committed"})
+
+
+def test_times_are_looked_up_as_brokers_do(clean):
+    """Every time that 4.3.1's own broker was asked for: kafkaviz.search gives its answers."""
+    from kafkaviz import versions
+    from kafkaviz.search.by_time import list_offset
+    from kafkaviz.search.fetch import find_bounds
+    from kafkaviz.search.log_view import view_partition
+
+    partition = open_broker(clean).partition("sensors-late-0")
+    log, profile = view_partition(partition), versions.search_profile()
+    times_ms = sorted(
+        read("kafka_records", clean, topics="sensors-late")["timestamp_ms"].to_pylist()
+    )
+    for time_ms in times_ms[:: len(times_ms) // 5]:
+        answer = list_offset(log, time_ms, profile, find_bounds(log, profile)).answer
+        given = offsets(clean, subscribe="sensors-late", startingTimestamp=str(time_ms))
+        assert given["sensors-late-0"][0] == answer.offset
+
+
+@pytest.mark.parametrize(
+    "pattern", [r"orders", r"(?i)ORD.*", r"[a-z&]+", r"a{2,3}+x", r"\d+\.\w", r"a\[b", r"[\[\]]"]
+)
+def test_a_pattern_that_is_the_same_in_java_is_taken(pattern):
+    """Classes are those of ASCII, as in Java."""
+    assert compile_java_pattern(pattern).flags & re.ASCII
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"\p{Alpha}+",
+        r"\Qa.b\E",
+        r"(?<name>a)",
+        r"[a-z&&[^b]]",
+        r"[a[bc]]",
+        r"(?<=a+)b",
+        r"a\zb",
+        "(",
+    ],
+)
+def test_a_pattern_that_python_takes_otherwise_is_refused(pattern):
+    """In words that name it."""
+    with pytest.raises(BadOption, match=r"option subscribePattern: .* not the same in Java"):
+        compile_java_pattern(pattern)
+
+
+def test_a_pattern_finds_no_topic_of_kafkas_own(clean):
+    """As Spark's source leaves them out."""
+    topics = set(
+        read("kafka_files", clean, subscribePattern=".", columns="topic")["topic"].to_pylist()
+    )
+    assert "orders" in topics and not any(topic.startswith("__") for topic in topics)
+
+
+def test_one_flipped_byte_ends_the_query(broker_directory, tmp_path):
+    """With the file and the byte; PERMISSIVE makes it a row, DROPMALFORMED leaves it out."""
+    directory = whole_logs.broker(tmp_path / "made")
+    data = (broker_directory / "t-1" / f"{0:020d}.log").read_bytes()
+    batch = len(data) // 5
+    (directory / "t-1").mkdir()
+    log = directory / "t-1" / f"{0:020d}.log"
+    log.write_bytes(
+        data[: 2 * batch + 90] + bytes([data[2 * batch + 90] ^ 1]) + data[2 * batch + 91 :]
+    )
+    rest = [*range(20), *range(30, 50)]
+    with pytest.raises(Malformed, match=rf"t-1/{log.name}, byte \d+: Record is corrupt"):
+        read("kafka_files", directory, subscribe="t")
+    rows = read("kafka_files", directory, subscribe="t", mode="PERMISSIVE").to_pylist()
+    assert [row["offset"] for row in rows if row["problem"] is None] == rest
+    problems = [row["problem"] for row in rows if row["problem"]]
+    assert len(problems) == 1 and "Record is corrupt" in problems[0]
+    assert offsets(directory, subscribe="t", mode="DROPMALFORMED") == {"t-1": rest}
+
+
+def test_filters_that_are_pushed_are_not_looked_at_again(broker_directory):
+    """Spark shows those as PushedFilters; what they leave is exact."""
+    source = FilesSource({"path": str(broker_directory), "subscribe": "t"})
+    from kafkaviz.pipeline.datasource.source import PushingFilesReader
+
+    reader = PushingFilesReader("kafka_files", dict(source.options), source.schema())
+    filters = [
+        EqualTo(("topic",), "t"),
+        EqualTo(("partition",), 0),
+        GreaterThanOrEqual(("offset",), 145),
+        LessThan(("offset",), 155),
+    ]
+    kept = EqualTo(("timestampType",), 0)
+    assert list(reader.pushFilters([*filters, kept])) == [kept]
+    rows = [
+        row
+        for task in reader.partitions()
+        for batch in reader.read(task)
+        for row in batch.to_pylist()
+    ]
+    assert [(row["partition"], row["offset"]) for row in rows] == [
+        (0, at) for at in range(145, 155)
+    ]
+    options = {**source.options, "mode": "PERMISSIVE"}
+    reader = PushingFilesReader("kafka_files", options, source.schema())
+    assert list(reader.pushFilters(filters)) == filters
+
+
+def test_of_several_replicas_one_is_read(tmp_path):
+    """The longest, as kafka_records has it."""
+    paths = []
+    for name, end in {"broker-1": 4, "broker-2": 6}.items():
+        directory = whole_logs.broker(tmp_path / name)
+        whole_logs.write(directory / "t-0", [whole_logs.batch(at, [START_MS]) for at in range(end)])
+        paths.append(str(directory))
+    options = {"subscribe": "t", "paths": json.dumps(paths)}
+    assert offsets(Path(paths[0]), **options) == {"t-0": list(range(6))}
+    assert len(offsets(Path(paths[0]), **options, replicas="all")["t-0"]) == 10
