@@ -103,7 +103,6 @@ def far_behind(page: Page) -> None:
 def taught(page: Page) -> None:
     """A class at this step, in which learners have answered what CLASS_ANSWERS says."""
     settle(page)
-    page.set_default_timeout(SPARK_PATIENCE_MS)
     page.locator(".st-key-kv_class_way_in button").first.click()
     page.locator(".st-key-kv_class_teach button").first.click()
     code = page.locator(".kv-class b").inner_text().split()[-1]
@@ -174,6 +173,7 @@ def take_shot(browser: Browser, address: str, folder: Path, name: str) -> list[s
     context = browser.new_context(
         viewport={"width": WIDTH, "height": shot.height}, color_scheme="light", timezone_id="UTC"
     )
+    context.set_default_timeout(SPARK_PATIENCE_MS)
     page = context.new_page()
     errors = watch(page)
     choices = {"dir": folder / f"{shot.sample or 'kafka-4.3.1-clean'}.tar.gz", **shot.choices}
