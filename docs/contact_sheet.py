@@ -21,18 +21,25 @@ from playwright.sync_api import Browser, Page
 
 from docs.browsing import chromium, watch
 from docs.screenshots import (
+    BROKEN,
+    HEARTBEAT,
     PATIENCE_MS,
+    PROJECTED,
     SPARK_PATIENCE_MS,
     answered,
     drawn,
+    far_behind,
+    raced,
     samples,
     server,
     settle,
     shows,
+    taught,
 )
 
 OUT = Path(__file__).parent / "contact-sheet"
-WIDTH, HEIGHT = 1440, 1400  # of a page, px; HEIGHT where no drawing says another
+# of a page, px: HEIGHT where neither a drawing nor its line says another
+WIDTH, HEIGHT, SCREEN_HEIGHT = 1440, 1400, 810
 CELL, GAP, QUALITY = 640, 16, 80  # on the sheet
 GREY = (128, 128, 128)
 THEMES, LANGUAGES = ("light", "dark"), ("en", "zh")
@@ -41,26 +48,32 @@ DENSE = {"tp": "dense-index-0", "segment": 0}
 
 @dataclass(frozen=True)
 class Sheet:
-    """A page: its path and address; what must have come before its first picture; the archive it
-    shows, and its name among the drawings.
+    """A page: its path and address; what must have come before its first picture, and what is done
+    before each; the archive it shows, its name among the drawings, and its height without one.
     """
 
     path: str
     choices: dict[str, str | int] = field(default_factory=dict)
     has_come: Callable[[Page], None] = settle
+    prepare: Callable[[Page], None] = lambda _page: None
     sample: str = "kafka-4.3.1-clean"
     drawing: str = ""
+    height: int = 0
 
 
 PAGES = {
     "broker": Sheet("/", has_come=shows("read in full, nothing was changed", SPARK_PATIENCE_MS)),
     "segment": Sheet("/segment", {"tp": "payments-0", "segment": 7975, "pin": 11815}),
     "lookup": Sheet("/lookup", DENSE | {"by": "offset", "target": 2247, "step": 11}),
-    "page-cache": Sheet("/page_cache", {"tab": "Growth"}, drawn, drawing="pagecache"),
+    "tail": Sheet("/lookup", {"set": "full"}, prepare=raced, height=SCREEN_HEIGHT),
+    "behind": Sheet("/lookup", {"set": "full"}, prepare=far_behind, height=SCREEN_HEIGHT),
+    "page-cache": Sheet("/page_cache", has_come=shows("From 13 to 14 pages"), height=SCREEN_HEIGHT),
+    "growth": Sheet("/page_cache", {"tab": "Growth"}, drawn, drawing="pagecache"),
     "rolls": Sheet("/rolls", has_come=drawn),
     "tuning": Sheet(
         "/tuning", {"tp": "payments-0", "tune": "payments-0", "consider": 16384}, drawn
     ),
+    "index-size": Sheet("/tuning", HEARTBEAT | {"tab": "IndexSize"}, drawn, height=1000),
     "health": Sheet(
         "/health",
         {},
@@ -69,6 +82,11 @@ PAGES = {
     ),
     "explore": Sheet("/explore", has_come=answered),
     "workshop": Sheet("/workshop", {"lesson": "last-offset", "at": 2, "answers": "last-offset.2a"}),
+    "projector": Sheet("/workshop", PROJECTED, drawn, height=SCREEN_HEIGHT),
+    "break-it": Sheet("/workshop", BROKEN, height=SCREEN_HEIGHT),
+    "class": Sheet(
+        "/workshop", {"lesson": "last-offset", "at": 2}, prepare=taught, height=SCREEN_HEIGHT
+    ),
 }
 
 
@@ -95,7 +113,9 @@ def take_shots(browser: Browser, address: str, folder: Path, name: str) -> list[
     page, rows, errors = PAGES[name], [], []
     for theme in THEMES:
         drawing = drawn_before(page.drawing or name, theme)
-        height = round(drawing.height * WIDTH / drawing.width) if drawing else HEIGHT
+        height = page.height or HEIGHT
+        if drawing:
+            height = round(drawing.height * WIDTH / drawing.width)
         row = [drawing] if drawing else []
         for language in LANGUAGES:
             choices = {"dir": folder / f"{page.sample}.tar.gz", **page.choices, "lang": language}
@@ -129,12 +149,15 @@ def take_image(
     context = browser.new_context(
         viewport={"width": WIDTH, "height": height}, color_scheme=theme, timezone_id="UTC"
     )
+    context.set_default_timeout(SPARK_PATIENCE_MS)
     opened = context.new_page()
     page_errors = watch(opened)
     opened.goto(address)
     opened.locator("h1").first.wait_for(timeout=PATIENCE_MS)
     if "lang=en" in address:
         sheet.has_come(opened)
+    settle(opened)
+    sheet.prepare(opened)
     settle(opened)
     image = Image.open(io.BytesIO(opened.screenshot())).convert("RGB")
     context.close()

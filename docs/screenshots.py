@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 from urllib.parse import urlencode
 
 from playwright import sync_api
@@ -35,7 +36,7 @@ BUSY = "[data-testid=stStatusWidget], [data-testid=stSpinner], [data-testid=stSk
 
 @dataclass(frozen=True)
 class Shot:
-    """A picture: where, how high, and what is done and waited for before it is taken; of: an
+    """A picture: where, how high, and what is done and waited for before it is taken; sample: an
     archive of sample_data, else the clean one.
     """
 
@@ -79,24 +80,73 @@ def answered(page: Page) -> None:
     page.get_by_role("button", name="Run").first.click()
 
 
+def raced(page: Page) -> None:
+    """Runs the race of both searches to its end."""
+    page.locator(".clock").press("End")
+    page.locator(".clock").blur()
+
+
+def steps_at_top(page: Page) -> None:
+    """The steps of a lookup, which stand below the race."""
+    page.locator(".tp").wait_for(timeout=PATIENCE_MS)
+    settle(page)
+    page.locator(".tp").evaluate("steps => steps.scrollIntoView({block: 'start'})")
+
+
+def far_behind(page: Page) -> None:
+    """The same race for a reader that nobody else is near."""
+    page.locator(".st-key-kv_behind button").first.click()
+    settle(page)
+    raced(page)
+
+
+def taught(page: Page) -> None:
+    """A class at this step, in which learners have answered what CLASS_ANSWERS says."""
+    settle(page)
+    page.locator(".st-key-kv_class_way_in button").first.click()
+    page.locator(".st-key-kv_class_teach button").first.click()
+    code = page.locator(".kv-class b").inner_text().split()[-1]
+    browser = cast(Browser, page.context.browser)
+    for answer in CLASS_ANSWERS:
+        learner = browser.new_context().new_page()
+        learner.set_default_timeout(SPARK_PATIENCE_MS)
+        learner.goto(f"{page.url.partition('?')[0]}?class={code}")
+        learner.locator(".st-key-kv_class_seat button").first.click()
+        learner.locator(".st-key-kv_class_stuck").wait_for()
+        learner.locator(f".st-key-kv_choice_{answer} button").first.click()
+        learner.locator("[class*=st-key-kv_opt_chosen]").wait_for()
+
+
+CLASS_ANSWERS = (1, 0, 1)  # by their place among those of the question
 ORDERS = {"tp": "orders-0", "segment": 0}
+HEARTBEAT = {"tp": "heartbeat-0", "tune": "heartbeat-0"}
+PROJECTED = {"lesson": "warm-section", "at": 2, "projector": 1, "answers": "warm-section.2c"}
+BROKEN = {"lesson": "batches", "break": 1, "answers": "batches~0~156ad"}  # predicted and started
 SHOTS = {
     "broker": Shot("/", 900, {}, shows("read in full, nothing was changed", SPARK_PATIENCE_MS)),
     "segment": Shot("/segment", 960, {**ORDERS, "pin": 500}),
     "bytes": Shot("/segment", 1240, {**ORDERS, "pin": 500, "tab": "Bytes"}),
-    "lookup": Shot("/lookup", 1180, {**ORDERS, "by": "offset", "target": 500, "step": 12}),
+    "lookup": Shot(
+        "/lookup", 1180, {**ORDERS, "by": "offset", "target": 500, "step": 12}, steps_at_top
+    ),
     "why": Shot(
         "/lookup",
         900,
         {"tp": "sensors-late-0", "by": "timestamp", "target": 1790003000000},
         scrolled_to("Why this offset"),
     ),
+    "tail": Shot("/lookup", 720, {"set": "full"}, raced),
+    "behind": Shot("/lookup", 720, {"set": "full"}, far_behind),
     "page-cache": Shot("/page_cache", 720, {}, shows("From 13 to 14 pages")),
     "rolls": Shot("/rolls", 1060, {}, drawn),
-    "tuning": Shot("/tuning", 720, {"tp": "heartbeat-0", "tune": "heartbeat-0"}, drawn),
+    "tuning": Shot("/tuning", 720, HEARTBEAT, drawn),
+    "index-size": Shot("/tuning", 1000, {**HEARTBEAT, "tab": "IndexSize"}, drawn),
     "health": Shot("/health", 1060, {}, shows("This broker will start"), "kafka-4.3.1-damaged"),
     "explore": Shot("/explore", 1000, {}, answered),
-    "workshop": Shot("/workshop", 1000, {"lesson": "last-offset", "at": 2}),
+    "workshop": Shot("/workshop", 720, {"lesson": "last-offset", "at": 2}),
+    "projector": Shot("/workshop", 720, PROJECTED, drawn),
+    "break-it": Shot("/workshop", 720, BROKEN),
+    "class": Shot("/workshop", 720, {"lesson": "last-offset", "at": 2}, taught),
 }
 
 
@@ -123,6 +173,7 @@ def take_shot(browser: Browser, address: str, folder: Path, name: str) -> list[s
     context = browser.new_context(
         viewport={"width": WIDTH, "height": shot.height}, color_scheme="light", timezone_id="UTC"
     )
+    context.set_default_timeout(SPARK_PATIENCE_MS)
     page = context.new_page()
     errors = watch(page)
     choices = {"dir": folder / f"{shot.sample or 'kafka-4.3.1-clean'}.tar.gz", **shot.choices}

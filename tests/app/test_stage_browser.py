@@ -17,6 +17,7 @@ pytestmark = pytest.mark.browser
 SIZES = ((1280, 720), (1024, 768))
 LEAST_PART = 0.8  # of the figure's height
 SETTLED = "[data-testid=stApp][data-test-script-state=notRunning]"
+ROW_PX = 24  # of buttons and links without a frame
 LEAST_MARKS = 2  # of a box that is not empty
 SAMPLE = {("en", "three-files", 2), ("en", "time", 2), ("zh", "three-files", 1)}
 STEPS = [
@@ -146,8 +147,23 @@ def test_figure_and_question_are_on_the_first_screen(
             screen = first_screen(page, width, height)
             assert screen["marks"] >= LEAST_MARKS, (width, screen)
             assert page.evaluate(OVERLAPPING) == [], width
-        violations = axe.Axe().run(page, options={"resultTypes": ["violations"]}).response
-        assert [violation["id"] for violation in violations["violations"]] == []
+        assert_axe_finds_nothing(page)
+
+
+def assert_axe_finds_nothing(page) -> None:
+    """Of any gravity."""
+    response = axe.Axe().run(page, options={"resultTypes": ["violations"]}).response
+    assert [violation["id"] for violation in response["violations"]] == []
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_progress_and_the_way_out_take_a_line_each(server, browser, language):
+    """Below the words how far the reader is, below the figure the page that shows it of any log."""
+    with watched(browser) as page:
+        page.set_viewport_size({"width": SIZES[0][0], "height": SIZES[0][1]})
+        open_step(page, server, language, "last-offset", 2)
+        for row in (".st-key-kv_progress", ".st-key-kv_elsewhere"):
+            assert page.locator(row).bounding_box()["height"] < 2 * ROW_PX, row
 
 
 @pytest.mark.parametrize(("language", "lesson"), LABS)
@@ -215,7 +231,9 @@ def test_a_projector_shows_the_figure(server, browser, language, lesson, part):
     ],
 )
 def test_a_lookup_on_a_projector(server, browser, language, target, theme):
-    """F leads into it: the sentence and the figures of the steps, the race one screen below."""
+    """F leads into it: the sentence and the figures of the steps, the race one screen below, and
+    nothing that axe-core finds.
+    """
     with watched(browser, theme=theme) as page:
         page.set_viewport_size({"width": SIZES[0][0], "height": SIZES[0][1]})
         page.goto(f"{server}/lookup?set=full&target={target}&lang={language}")
@@ -233,6 +251,7 @@ def test_a_lookup_on_a_projector(server, browser, language, target, theme):
         assert (SIZES[0][1] - figure["y"]) / figure["height"] >= LEAST_PART, figure
         assert page.evaluate(SMALL_WORDS) == []
         assert page.evaluate(OVERLAPPING) == []
+        assert_axe_finds_nothing(page)
         page.keyboard.press("PageDown")
         page.wait_for_function("document.querySelector('[data-testid=stMain]').scrollTop > 0")
         page.keyboard.press("Escape")

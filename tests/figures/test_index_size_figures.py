@@ -218,6 +218,23 @@ def test_the_map_is_drawn_as_it_is(outcomes, mode):
     assert {"<b>today</b>", "<b>considered</b>", "1 MiB"} <= set(notes(figure))
 
 
+@pytest.mark.parametrize(
+    ("considered", "anchors"),
+    [
+        ((300, TODAY), ["top", "bottom"]),
+        ((150, 200), ["bottom", "top"]),
+        ((65_536, TODAY), ["bottom", "bottom"]),
+        ((150, DEFAULT), ["bottom", "bottom"]),
+    ],
+)
+def test_names_of_close_marks_stand_apart(outcomes, considered, anchors):
+    """Today's and the considered one's: the lower below its mark."""
+    annotations = index_size_map.figure(size_map(outcomes, considered), "light").layout.annotations
+    assert [
+        name.yanchor for name in annotations if name.text in ("<b>today</b>", "<b>considered</b>")
+    ] == anchors
+
+
 def test_before_the_answer_the_map_is_empty(outcomes):
     """Both axes and today; no cost and no border."""
     asked = index_size_map.before_sweep(size_map(outcomes, (2048, DEFAULT)))

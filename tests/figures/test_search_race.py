@@ -61,15 +61,15 @@ def test_who_waits(entries, target, title):
 @pytest.mark.parametrize(
     ("entries", "target", "words"),
     [
-        (7168, 7168, f"lies in the warm section, the last 1{T}025 entries"),
-        (7168, 100, f"lies in front of the warm section, the last 1{T}025 entries"),
+        (7168, 7168, f"The warm section, the last 1{T}025 entries, stays hot"),
+        (7168, 100, f"ends in front of the warm section, the last 1{T}025 entries"),
         (1025, 100, "so short that all of it is the warm section"),
     ],
 )
 def test_the_caption_says_where_the_target_lies(entries, target, words):
     """Behind what hot and cold mean."""
     caption = view(entries, target).caption
-    assert caption.startswith("A probe of a hot page takes nanoseconds")
+    assert caption.startswith("A page (4 KiB of the index) is hot while it is still in memory")
     assert words in caption
 
 
@@ -103,7 +103,7 @@ def test_of_many_pages_those_are_drawn_that_matter():
 def test_the_model_is_called_one():
     """With its three numbers; a lesson says how small its pages are."""
     assert "the rest is a model" in TAIL.storages[0].note
-    assert "a search takes 0.10 µs and 14 ns a probe, a cold page 100 µs" in TAIL.storages[0].note
+    assert "0.10 µs a search and 14 ns a probe, 100 µs a cold page" in TAIL.storages[0].note
     small = view(20, 20, warm_bytes=32, page_bytes=32)
     assert small.storages[0].note.startswith("A page is 4 slots here; Kafka’s are 4 KiB.")
 

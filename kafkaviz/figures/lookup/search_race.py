@@ -15,7 +15,7 @@ from kafkaviz.figures.text.join_text import join_and, join_comma, join_semicolon
 from kafkaviz.messages import say, say_count, table
 from kafkaviz.search.index import ENTRY_BYTES
 from kafkaviz.search.slots import PAGE_BYTES
-from kafkaviz.units import group
+from kafkaviz.units import group, size
 from kafkaviz.versions import PLAIN, WARM
 
 LONG_UNITS = (("s", 1_000_000), ("ms", 1000))
@@ -106,7 +106,8 @@ def view(race: SearchRace) -> SearchRaceView:
     """The race in words, on each of the disks that its cold pages may lie on."""
     cells = _cells(race)
     lanes = (_lane(race, race.plain, PLAIN, cells), _lane(race, race.warm, WARM, cells))
-    caption = join_sentences([say("search_race.meaning"), _place_text(race)])
+    meaning = say("search_race.meaning", size=size(race.page_bytes))
+    caption = join_sentences([meaning, _place_text(race)])
     return SearchRaceView(
         say(f"search_race.question_{race.kind}"),
         caption,

@@ -23,6 +23,7 @@ SIZE_TICKS = [1 << power for power in (6, 16, 26)]
 INTERVAL_TICKS = [1 << power for power in (6, 14, 22)]
 COST_TICKS_US = [step * 10**power for power in range(7) for step in (1, 2, 5)]
 ROLLS_AT = [1 << power for power in (16, 20, 24, 27)]  # .log whose lines are drawn
+NAME_CELLS = (5, 2)  # as wide and high as the name of a mark
 DARKEST = 0.62  # of the scale's colour, so that lines and words on it stay legible
 
 
@@ -318,7 +319,8 @@ def _mark_traces(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[go
 
 
 def _mark_names(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[dict]:
-    names = []
+    """Above its mark; of two that would touch one stands below."""
+    names, below = [], _name_below(size_map)
     for mark in (size_map.today, size_map.considered):
         if mark:
             text = say("curves.word_today" if mark is size_map.today else "common.considered")
@@ -326,14 +328,29 @@ def _mark_names(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[dic
                 {
                     "x": float(np.log2(max(mark.interval_bytes, size_map.intervals[0]))),
                     "y": float(np.log2(mark.index_bytes)),
-                    "yanchor": "bottom",
-                    "yshift": 7,
+                    "yanchor": "top" if mark is below else "bottom",
+                    "yshift": -7 if mark is below else 7,
                     "text": f"<b>{text}</b>",
                     "showarrow": False,
                     "font": {"size": 12, "color": colours["ink"]},
                 }
             )
     return names
+
+
+def _name_below(size_map: IndexSizeMapView) -> MapMark | None:
+    """Of two marks close together the lower one, today's where both are as high."""
+    today, considered = size_map.today, size_map.considered
+    if considered is None:
+        return None
+    first, last = (
+        np.log2([max(mark.interval_bytes, size_map.intervals[0]), mark.index_bytes])
+        for mark in (today, considered)
+    )
+    is_apart = np.abs(last - first) >= NAME_CELLS
+    if is_apart.any():
+        return None
+    return considered if considered.index_bytes < today.index_bytes else today
 
 
 def _roll_names(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[dict]:

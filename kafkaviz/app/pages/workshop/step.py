@@ -35,9 +35,11 @@ def render_step(lessons: Sequence[Lesson], position: LessonPosition) -> None:
             _prose(position)
             questions.render_questions(position)
             _lab_card(position)
-            _foot(lessons, figure_blocks, position)
-        with stage, st.container(key="kv_figures", gap=None):
-            _render_figures(figure_blocks, position)
+            _foot(lessons, position)
+        with stage:
+            with st.container(key="kv_figures", gap=None):
+                _render_figures(figure_blocks, position)
+            _render_page_link(figure_blocks, position)
 
 
 def render_lab(lessons: Sequence[Lesson], position: LessonPosition, block: LessonBlock) -> None:
@@ -118,14 +120,11 @@ def _word_help(lesson: str, text: str) -> str | None:
     return "\n\n".join(lines) or None
 
 
-def _foot(
-    lessons: Sequence[Lesson], figure_blocks: Sequence[LessonBlock], position: LessonPosition
-) -> None:
-    """The page where the figure can be changed; and how far the reader is."""
+def _foot(lessons: Sequence[Lesson], position: LessonPosition) -> None:
+    """How far the reader is, and what there is to keep."""
     with st.container(horizontal=True, gap=8, vertical_alignment="center", key="kv_progress"):
         _progress(lessons)
         _to_keep(lessons, position)
-        _render_page_link(figure_blocks, position)
 
 
 def _to_keep(lessons: Sequence[Lesson], position: LessonPosition) -> None:
@@ -294,6 +293,7 @@ def _render_page_link(figures: Sequence[LessonBlock], position: LessonPosition) 
                 st.page_link(
                     PAGES[name].script,
                     label=label,
+                    icon=f":material/{PAGES[name].icon}:",
                     query_params=query | current_step(_figure_key(position, number)),
                 )
             return
