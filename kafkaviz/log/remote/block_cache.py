@@ -96,6 +96,9 @@ def make_file(
             that the path is the mirror of.
     """
     blocks_path = _blocks_path(path)
+    for extent in extents or own_extents(size_bytes):
+        if remote := _remote_object(path, extent):
+            file_system.forget_object(remote)  # what is known of it is of the one before
     if extents is None:
         with suppress(FileNotFoundError, NotADirectoryError):
             blocks_path.unlink()

@@ -199,7 +199,7 @@ def entity_tag(remote: RemotePath, *, size_bytes: int | None = None) -> bytes | 
     except CannotOpen:
         raise
     except Exception as error:
-        _forget(remote)
+        forget_object(remote)
         raise _translate(remote, error) from None
 
 
@@ -222,13 +222,13 @@ def read_range(
     except CannotOpen:
         raise
     except Exception as error:
-        _forget(remote)
+        forget_object(remote)
         fault = _translate(remote, error)
         what = message("errors.at_byte", position=position, what=fault.what)
         raise CannotOpen(str(remote), what, fault.next_step, fault.kind) from None
     _count(read_bytes=len(data))
     if len(data) != length:
-        _forget(remote)
+        forget_object(remote)
         what = message("remote.short_read", count=len(data), length=length)
         raise CannotOpen(
             str(remote),
@@ -282,7 +282,7 @@ def _open_sized(remote: RemotePath, position: int, size_bytes: int | None) -> _H
     """
     handle = _open(remote)
     if size_bytes is not None and handle.size != size_bytes:  # perhaps that of a while ago
-        _forget(remote)
+        forget_object(remote)
         handle = _open(remote)
     if size_bytes is not None and handle.size != size_bytes:
         raise changed(remote, position)
@@ -312,14 +312,15 @@ def _turn(store: Store) -> AbstractContextManager[Any]:
     return _SFTP_TURN if store.scheme == "sftp" else nullcontext()
 
 
-def _forget(remote: RemotePath) -> None:
+def forget_object(remote: RemotePath) -> None:
+    """An object is asked for anew before its next range."""
     with _LOCK:
         _HANDLES.pop(remote, None)
 
 
 def changed(remote: RemotePath, position: int) -> CannotOpen:
     """The error of an object that is another one than it was; it is asked for anew then."""
-    _forget(remote)
+    forget_object(remote)
     return CannotOpen(
         str(remote),
         message("errors.at_byte", position=position, what=message("remote.changed")),

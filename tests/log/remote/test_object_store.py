@@ -1,6 +1,7 @@
 """What lies in an object store reads as what lies on disk, by few requests."""
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -139,6 +140,22 @@ def test_a_file_that_changed_is_read_anew_at_the_next_opening(object_store):
     open_broker("s3://kafka/changing")
     assert file.read(path) == b"b" * 200
     assert [info.name for info in file.list_files(path.parent)] == ["00000000000000000000.log"]
+
+
+def test_a_file_that_changed_has_the_tag_of_the_new_one(object_store):
+    """Of the same size and another time: what was asked of the old one a moment ago counts not."""
+    key = "tagged/orders-0/00000000000000000000.log"
+    object_store.put(key, b"a" * 900_000)
+    open_broker("s3://kafka/tagged")
+    path = file.absolute_path(f"s3://kafka/{key}")
+    assert file.read(path, 0, 1) == b"a"
+    object_store.put(key, b"b" * 900_000)
+    os.utime(path, ns=(1, 1))  # as if it had been listed a second ago
+    mirror.forget()
+    open_broker("s3://kafka/tagged")
+    assert file.read(path, 0, 1) == b"b"
+    file_system.forget_objects()  # a minute later
+    assert file.read(path) == b"b" * 900_000
 
 
 def test_a_worker_elsewhere_needs_no_more_than_the_path(object_store, stored_broker, twin):
