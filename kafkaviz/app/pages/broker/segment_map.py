@@ -80,9 +80,9 @@ def _legend_html(overview: BrokerOverview, view: "BrokerMapView") -> str:
     Of the rare ones those that are there.
     """
     kinds = [*USUAL_KINDS, *(kind for kind in RARE_KINDS if overview.count_kind(kind))]
-    if any(partition.remote_bases for partition in overview.partitions):
-        kinds.append(REMOTE)
     swatches = {kind: f"common.kind_{kind}" for kind in kinds}
+    if any(partition.remote_bases for partition in overview.partitions):
+        swatches[REMOTE] = "broker.hover_remote"
     swatches |= (
         {"torn": "broker.key_torn"} if overview_table.torn_mask(overview.segments).any() else {}
     ) | {"dense": "broker.key_dense"}

@@ -84,7 +84,7 @@ def _title_html(partition: Partition | None, segment: Segment | None) -> str:
         else escape(name)
     )
     if partition and segment and segment.base_offset in partition.remote_bases:
-        html += f' <span class="kv-chip info">{escape(say("segment.remote"))}</span>'
+        html += f' <span class="kv-chip info">{escape(say("broker.hover_remote"))}</span>'
     return html
 
 
