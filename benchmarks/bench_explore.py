@@ -1,27 +1,36 @@
 """The questions of the page Explore, answered by a warm process of DuckDB, against Spark's SQL of
-the same words over the same catalog.
+the same words over the same catalog; and over one of 10 GiB of logs, against DuckDB by itself.
 """
 
 import os
 import statistics
 import tempfile
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from benchmarks import row
 from benchmarks.bench_pages import prepare
 
 ROUNDS = 5
+LARGE_BATCHES = 655_360  # of 16 KiB, in 10 GiB of logs
+LARGE_TABLES = ("batches", "offset_entries", "time_entries")
 
 
 def run() -> list[str]:
-    """A row for the median of all questions, and one for the first question, whose process must
-    start.
+    """Rows for the median of all questions, for the first question, whose process must start, and
+    for the median over a larger catalog.
     """
     with tempfile.TemporaryDirectory() as folder:
         os.environ["KAFKAVIZ_CACHE"] = folder
-        return measured(prepare())
+        directory = prepare()
+        return [*measured(directory), measured_large(directory, Path(folder, "large"))]
 
 
 def measured(directory: Path) -> list[str]:
@@ -52,6 +61,82 @@ def measured(directory: Path) -> list[str]:
             f"{spark_first_s / first_s:.1f} ×",
         ),
     ]
+
+
+def measured_large(directory: Path, folder: Path) -> str:
+    """The row of a catalog as large as that of 10 GiB of logs."""
+    from kafkaviz.app.cache import broker_cache
+    from kafkaviz.figures.explore.questions import QUESTIONS
+    from kafkaviz.pipeline.sql.query import MOST_ROWS, POOL
+
+    tables = enlarge(broker_cache.catalog_path(broker_cache.broker(directory)), folder)
+    worker = POOL.take(threading.Event())
+    assert worker is not None
+    request = {"folder": str(folder), "tables": tables, "most_rows": MOST_ROWS}
+
+    def ask(text: str) -> None:
+        head, _ = worker.ask(request | {"text": text})
+        assert "seconds" in head, head
+
+    ours_s, theirs_s = [], []
+    plain = of_duckdb(folder, tables)
+    for question in QUESTIONS:
+        ask(question.sql)
+        ours_s.append(statistics.median(timed(ask, question.sql) for _ in range(ROUNDS)))
+        theirs_s.append(statistics.median(timed(plain, question.sql) for _ in range(ROUNDS)))
+    POOL.give_back(worker)
+    ours, theirs = statistics.median(ours_s), statistics.median(theirs_s)
+    return row(
+        f"the same over the catalog of 10 GiB in batches of 16 KiB, which are {LARGE_BATCHES}",
+        f"{1000 * ours:.0f} ms, the slowest {1000 * max(ours_s):.0f} ms",
+        f"DuckDB by itself, no limits and no process beside it, {1000 * theirs:.0f} ms",
+        f"{theirs / ours:.1f} ×",
+    )
+
+
+def enlarge(path: Path, folder: Path) -> dict[str, list[str]]:
+    """A copy of a catalog whose large tables are repeated, each time with other partitions.
+
+    Returns:
+        The files of each table.
+    """
+    from kafkaviz.pipeline.catalog import catalog
+
+    tables = {name: list(files) for name, files in catalog.read(path).info.tables.items()}
+    for name, files in tables.items():
+        (folder / name).mkdir(parents=True)
+        if not files:
+            continue
+        rows = pq.read_table([str(path / name / file) for file in files])
+        column = rows.schema.get_field_index("partition")
+        copies = max(1, LARGE_BATCHES // rows.num_rows) if name in LARGE_TABLES else 1
+        repeated_rows = [
+            rows.set_column(
+                column,
+                rows.schema.field(column),
+                pc.add(rows["partition"], pa.scalar(100 * copy, rows["partition"].type)),
+            )
+            if copy
+            else rows
+            for copy in range(copies)
+        ]
+        pq.write_table(
+            pa.concat_tables(repeated_rows), folder / name / "all.parquet", compression="zstd"
+        )
+        tables[name] = ["all.parquet"]
+    return tables
+
+
+def of_duckdb(folder: Path, tables: Mapping[str, Sequence[str]]) -> Callable[[str], object]:
+    """Asks a DuckDB of this process, of as many threads and rows."""
+    from kafkaviz.pipeline.sql.query import MOST_ROWS
+
+    database = duckdb.connect(config={"threads": "2"})
+    for name, files in tables.items():
+        if files:
+            paths = [str(folder / name / file) for file in files]
+            database.read_parquet(paths).create_view(name)
+    return lambda text: database.sql(text).limit(MOST_ROWS).to_arrow_table()
 
 
 def of_spark(path: Path) -> Callable[[str], object]:

@@ -303,7 +303,7 @@ def object_store(
     object_store_server: "ObjectStore", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator["ObjectStore"]:
     """The server for one test: its keys in the environment, a cache of its own, nothing counted."""
-    from kafkaviz.log.remote import mirror
+    from kafkaviz.log.remote import file_system, mirror
     from tests.support.object_store import KEYS
 
     for name, value in KEYS.items():
@@ -312,5 +312,6 @@ def object_store(
     monkeypatch.setenv("KAFKAVIZ_CACHE", str(tmp_path / "cache"))
     object_store_server.requests.clear()
     mirror.forget()
+    file_system.forget_objects()
     yield object_store_server
     object_store_server.fault = None

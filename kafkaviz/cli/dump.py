@@ -145,16 +145,14 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _local_path(name: str) -> str:
-    """The path of a file; of one in a remote store that of its mirror."""
+    """The path of a file; of a remote one that of its mirror, or in a view of its store."""
     from kafkaviz.log.archives import archive
     from kafkaviz.log.file import absolute_path
     from kafkaviz.log.remote import address
 
     if address.parse(name) is None:
         return name
-    path = absolute_path(name)
-    archive.refresh(path)
-    return str(path)
+    return str(archive.locate(absolute_path(name)))
 
 
 def options(args: argparse.Namespace) -> "DumpOptions":

@@ -199,14 +199,14 @@ def _write(out: Path, data: bytes) -> None:
 def _as_object(subject: "Subject", out: Path, data: bytes) -> dict:
     import hashlib
 
-    from kafkaviz.log.remote import address
+    from kafkaviz.log.archives import archive
 
     health, recommendation = subject.health, subject.tuning.overall if subject.tuning else None
     return {
         "file": str(out),
         "bytes": len(data),
         "sha256": hashlib.sha256(data).hexdigest(),
-        "directory": address.display(subject.broker.source),
+        "directory": archive.display_text(subject.broker.source),
         "kafka_version": {"assumed": health.version.text, "because": str(health.version.reason)},
         "counts": health.counts,
         "restart": health.restart

@@ -4,7 +4,7 @@ Some records and the checksums of the files where they were asked for, and how t
 """
 
 from kafkaviz import units
-from kafkaviz.log.remote import address
+from kafkaviz.log.archives import archive
 from kafkaviz.messages import message, render, say
 from kafkaviz.report.html import (
     Html,
@@ -105,7 +105,7 @@ def about(subject: Subject, version: str, made_ms: int) -> ReportSection:
     )
     pairs = {
         say("report.made"): worded("report.made_by", time=time_tag, version=version),
-        say("report.of"): mono(address.display(subject.broker.source)),
+        say("report.of"): mono(archive.display_text(subject.broker.source)),
         say("report.read_as"): say(
             "report.read_as_release",
             release=subject.health.version.text,

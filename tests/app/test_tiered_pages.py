@@ -1,5 +1,7 @@
 """The pages on a broker directory joined with its tiered storage."""
 
+import json
+
 import pytest
 
 from kafkaviz.app.state import access
@@ -31,6 +33,29 @@ def test_the_broker_page_counts_remote_segments(recorded):
     text = page_html(open_page(dir=join_tiered(*recorded)))
     assert "orders-0 (15 remote)" in text and "payments-0 (8 remote)" in text
     assert "audit-0 (" not in text
+
+
+def test_the_map_draws_remote_segments_apart(recorded):
+    """As a kind of their own, which the legend names where there are any."""
+    page = open_page(dir=join_tiered(*recorded))
+    assert '<i class="kv-sw remote"></i>remote' in page_html(page)
+    specs = [json.loads(chart.proto.spec) for chart in page.get("plotly_chart")]
+    bars = {
+        trace["name"]: len(trace["x"])
+        for spec in specs
+        for trace in spec["data"]
+        if trace.get("name") in ("remote", "closed", "active")
+    }
+    assert bars == {"remote": 23, "closed": 8, "active": 7}
+    assert "kv-sw remote" not in page_html(open_page(dir=recorded[0]))
+
+
+def test_the_segment_page_says_what_is_remote(recorded):
+    """Beside its name; of a segment in both places the local files are read."""
+    view = join_tiered(*recorded)
+    for segment, is_remote in (("41", True), ("335", False)):
+        html = page_html(open_page("segment", dir=view, tp="orders-0", segment=segment))
+        assert ("remote: in tiered storage alone</span>" in html) is is_remote
 
 
 def test_a_remote_lookup_shows_its_requests(recorded):

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from kafkaviz import versions
-from kafkaviz.format import txn_index
+from kafkaviz.format import producer_snapshot, txn_index
 from kafkaviz.format.batch import CONTROL, HEADER, TRANSACTIONAL
 from kafkaviz.log.broker import open_broker
 from kafkaviz.pipeline.datasource.source_reader import Malformed
+from kafkaviz.pipeline.ingest.transactions import read_transactions
 from kafkaviz.search.fetch import find_bounds
 from kafkaviz.search.log_view import view_partition
 from kafkaviz.search.lookup import ConsumerRecord, fetches
@@ -181,6 +182,38 @@ def test_a_range_reads_no_marker_that_decides_nothing_of_it(tmp_path, monkeypatc
     assert {name for name in reads.names if name.endswith(".log")} == {
         f"{first:020d}.log" for first in (0, 30)
     }
+
+
+def test_the_snapshot_of_the_last_roll_decides_what_lies_before_it(clean, monkeypatch):
+    """For each batch the same as the newest snapshot and the end of the log, which are not read,
+    unless one of its transactions was open then.
+    """
+    partition = open_broker(clean).partition("payments-0")
+    batches = np.concatenate([segment.batches() for segment in partition.live[:-1]])
+    everything = read_transactions(partition)[0]
+    opened = []
+    for last_offset in range(0, partition.active.base_offset, 1000):
+        asked = batches[batches["last_offset"] <= last_offset]
+        with counted(monkeypatch) as reads:
+            transactions = read_transactions(partition, last_offset)[0]
+        assert (transactions.are_aborted(asked) == everything.are_aborted(asked)).all()
+        assert (transactions.are_open(asked) == everything.are_open(asked)).all()
+        opened += [name for name in reads.names if name.endswith((".log", ".index", ".snapshot"))]
+    assert set(opened) == {"00000000000000015904.snapshot"}
+
+
+def test_a_transaction_that_was_open_at_the_last_roll_is_followed(tmp_path):
+    """Its records lie before the roll, the marker that aborts it behind."""
+    directory = whole_logs.broker(tmp_path / "made")
+    whole_logs.write(directory / "t-0", [plain(0), of_producer(7, 1)], 0)
+    whole_logs.write(directory / "t-0", [plain(3), marker(7, 4, 0)], 3)
+    producers = np.zeros(1, producer_snapshot.PRODUCER)
+    producers["producer_id"] = 7
+    snapshot = directory / "t-0" / "00000000000000000003.snapshot"
+    for first_offset, expected in ((1, [0]), (-1, [0, 1, 2])):
+        producers["current_txn_first_offset"] = first_offset
+        snapshot.write_bytes(producer_snapshot.build(producers))
+        assert read("kafka_records", directory, offsets="0-2")["offset"].to_pylist() == expected
 
 
 def test_a_transaction_index_that_kafka_refuses_ends_the_query(broker_directory):

@@ -6,7 +6,7 @@ What `kafkaviz check --json` prints and the Health page hands out.
 from kafkaviz.analysis.findings import finding_codec
 from kafkaviz.analysis.health.broker_health import Health
 from kafkaviz.analysis.retention.policy import LogRetention, SegmentRetention
-from kafkaviz.log.remote import address
+from kafkaviz.log.archives import archive
 
 
 def as_object(health: Health) -> dict:
@@ -17,7 +17,7 @@ def as_object(health: Health) -> dict:
     """
     restart = health.restart
     return {
-        "directory": address.display(health.broker.source),
+        "directory": archive.display_text(health.broker.source),
         "kafka_version": {"assumed": health.version.text, "because": str(health.version.reason)},
         "findings": [finding_codec.to_object(finding) for finding in health.findings],
         "restart": restart

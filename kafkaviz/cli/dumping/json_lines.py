@@ -13,7 +13,7 @@ from kafkaviz.cli.dumping.json_parts import line, problem
 from kafkaviz.cli.dumping.options import DumpOptions
 from kafkaviz.errors import KafkavizError
 from kafkaviz.log import file
-from kafkaviz.log.remote import address
+from kafkaviz.log.archives import archive
 from kafkaviz.messages import message
 from kafkaviz.units import replace_surrogates
 
@@ -50,7 +50,7 @@ def _print_file(path: str, options: DumpOptions, console: Console, checker: File
     console.write(
         line(
             "file",
-            path=replace_surrogates(address.display(path)),
+            path=replace_surrogates(archive.display_text(path)),
             format=suffix if suffix in FORMATS else None,
             size_bytes=info.size_bytes,
         )
@@ -74,5 +74,5 @@ def _dump_file(
         case "txnindex":
             json_indexes.dump_txn_index(path, console, checker)
         case _:
-            text = f"Ignoring unknown file {address.display(path)}"
+            text = f"Ignoring unknown file {archive.display_text(path)}"
             console.write(problem("unknown-file", None, None, text))

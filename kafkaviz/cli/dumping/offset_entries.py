@@ -13,7 +13,7 @@ from kafkaviz.cli.dumping.options import DumpOptions
 from kafkaviz.cli.dumping.records_file import RecordsFile
 from kafkaviz.cli.dumping.report import Report
 from kafkaviz.format import offset_index
-from kafkaviz.log.remote import address
+from kafkaviz.log.archives import archive
 
 
 @dataclass(frozen=True)
@@ -73,10 +73,10 @@ def dump(path: str, options: DumpOptions, console: Console, report: Report) -> N
     with records_file.open_log(sibling_path(path, ".log")) as log:
         index = read(path, base_offset)
         if not len(index.offsets):
-            console.line(f"{address.display(path)} is empty.")
+            console.line(f"{archive.display_text(path)} is empty.")
         elif options.index_sanity_check:
             index.check()
-            console.line(f"{address.display(path)} passed sanity check.")
+            console.line(f"{archive.display_text(path)} passed sanity check.")
         else:
             _entries(index, log, options, console, report)
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from kafkaviz.cli.dumping.java import hash_order
-from kafkaviz.log.remote import address
+from kafkaviz.log.archives import archive
 
 Pairs = dict[str, dict[int, int]]
 Lists = dict[str, list[tuple[int, int]]]
@@ -59,7 +59,7 @@ class Report:
 
 def _group(head: str, entries: Pairs | Lists, pairs: Callable, line: str) -> Iterator[str]:
     for path in hash_order(entries):
-        yield head + address.display(path)
+        yield head + archive.display_text(path)
         yield from (line.format(*pair) for pair in pairs(entries[path]))
 
 

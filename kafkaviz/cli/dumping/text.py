@@ -8,7 +8,7 @@ from kafkaviz.cli.dumping.console import Console
 from kafkaviz.cli.dumping.java_exception import STATUS, JavaException
 from kafkaviz.cli.dumping.options import DumpOptions
 from kafkaviz.cli.dumping.report import Report
-from kafkaviz.log.remote import address
+from kafkaviz.log.archives import archive
 
 
 def dump(options: DumpOptions, console: Console) -> int:
@@ -16,7 +16,7 @@ def dump(options: DumpOptions, console: Console) -> int:
     report = Report()
     try:
         for path in map(java.path, options.files):
-            console.line(f"Dumping {address.display(path)}")
+            console.line(f"Dumping {archive.display_text(path)}")
             _dump_file(path, options, console, report)
     except JavaException as fault:
         console.complain(fault.text())
@@ -55,4 +55,4 @@ def _dump_file(path: str, options: DumpOptions, console: Console, report: Report
 
             state_files.dump_txn_index(path, console)
         case _:
-            console.complain(f"Ignoring unknown file {address.display(path)}\n")
+            console.complain(f"Ignoring unknown file {archive.display_text(path)}\n")

@@ -22,7 +22,7 @@ from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import time_index
 from kafkaviz.format.batch import MAGIC_2
 from kafkaviz.format.batch_records import offsets_and_times
-from kafkaviz.log.remote import address
+from kafkaviz.log.archives import archive
 
 NOT_FOUND = -1
 
@@ -84,7 +84,7 @@ def dump(path: str, options: DumpOptions, console: Console, report: Report) -> N
         times = read(path, base_offset)
         if options.index_sanity_check:
             times.check()
-            console.line(f"{address.display(path)} passed sanity check.")
+            console.line(f"{archive.display_text(path)} passed sanity check.")
         else:
             _entries(times, index, log, options=options, console=console, report=report)
 

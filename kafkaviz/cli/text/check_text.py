@@ -10,6 +10,7 @@ from kafkaviz.cli.common import output
 from kafkaviz.figures.health import checkup_tables
 from kafkaviz.figures.text import restart_forecast_text, retention_text
 from kafkaviz.figures.text.join_text import number_word
+from kafkaviz.log.archives import archive
 from kafkaviz.messages import Message, message, say
 
 MAX_SEPARATE = 5  # more findings of one code are reported together
@@ -21,7 +22,7 @@ def render(health: Health) -> Iterator[str]:
     counts = health.counts
     yield say(
         "cli_check.counts",
-        source=health.broker.source,
+        source=archive.display_text(health.broker.source),
         errors=message("finding_count.errors", n=counts["error"]),
         warnings=message("finding_count.warnings", n=counts["warning"]),
         info=counts["info"],

@@ -32,6 +32,7 @@ from kafkaviz.figures.text.join_text import join_semicolon, join_sentences, numb
 from kafkaviz.figures.text.sentence_text import end_sentence
 from kafkaviz.messages import say, say_count
 
+REMOTE = "remote"  # the kind of a bar whose segment lies in tiered storage alone
 COUNT_COLUMNS = ("batches", "records", "offset_entries", "time_entries")  # of a segment
 MOST_BARS_A_ROW = 2000  # more segments are drawn as one bar
 MOST_BARS = 6000  # in all: then the rows with most segments become one bar, until it is so
@@ -67,7 +68,7 @@ class SegmentBar:
     row: int
     start_byte: int
     size_bytes: int
-    kind: str  # of overview.KINDS, or "many"
+    kind: str  # of overview.KINDS, "remote" (in tiered storage alone), or "many"
     directory: str
     base_offset: int  # of the segment a click opens
     hover: str
@@ -247,14 +248,15 @@ def _segment_bar(
 ) -> SegmentBar:
     size_bytes, base_offset = int(segment["log_bytes"]), int(segment["base_offset"])
     severity = badges[0].severity if badges else ""
+    is_remote = base_offset in partition.remote_bases
     return SegmentBar(
         row,
         start_byte,
         size_bytes,
-        KINDS[segment["kind"]],
+        REMOTE if is_remote else KINDS[segment["kind"]],
         partition.directory,
         base_offset,
-        _hover(segment, partition.label, badges, is_remote=base_offset in partition.remote_bases),
+        _hover(segment, partition.label, badges, is_remote=is_remote),
         severity,
     )
 
@@ -474,6 +476,7 @@ def _segment_traces(
         "closed": {"color": colours["log"]},
         "many": {"color": colours["log"]},
         "active": {"color": colours["log_soft"], "line": {"color": colours["log"], "width": 1.3}},
+        REMOTE: _hatched_marker("-", colours, size=4, solidity=0.3),
         "deleted": _hatched_marker("\\", colours, size=6, solidity=0.2),
         "cleaned": _hatched_marker(".", colours, size=4, solidity=0.3),
         "swap": _hatched_marker("x", colours, size=6, solidity=0.2),

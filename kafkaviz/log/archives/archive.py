@@ -24,7 +24,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
 from kafkaviz.errors import CannotOpen, system_problem
-from kafkaviz.format.names import parse_file
+from kafkaviz.format.names import parse_directory, parse_file
 from kafkaviz.log import file
 from kafkaviz.log.archives import tar_reader, zip_reader
 from kafkaviz.log.archives.archive_member import PIECE_BYTES, ArchiveMember, BadArchive, Pieces
@@ -34,7 +34,7 @@ from kafkaviz.log.cache_folder import cache_folder
 from kafkaviz.log.confinement import open_nonblocking
 from kafkaviz.log.remote import address, mirror
 from kafkaviz.log.remote.block_cache import REQUEST_BYTES, CachedFile
-from kafkaviz.log.tiered import tiered_view
+from kafkaviz.log.tiered import segment_store, tiered_view
 from kafkaviz.messages import Message, message, verbatim
 from kafkaviz.units import escape_line
 
@@ -172,13 +172,29 @@ def locate(path: Path, on_progress: ProgressCallback | None = None) -> Path:
 
 
 def refresh(path: Path) -> None:
-    """Lists a remote path anew where that is due: of one that leads into an archive the archive.
+    """Lists a remote path anew where that is due.
+
+    Of one that leads into an archive the archive; of one that leads into a store of remote
+    segments, as s3://bucket/STORE/orders-0 does, which names no object, the store.
 
     Raises:
         CannotOpen: it cannot be listed.
     """
-    if address.is_mirrored(path):
+    if not address.is_mirrored(path):
+        return
+    try:
         mirror.refresh(next((parent for parent in path.parents if is_archive(parent)), path))
+    except CannotOpen as fault:
+        store = _possible_store(path) if fault.kind == "missing" else None
+        if store is None or not segment_store.may_be_store(mirror.list_names(store)):
+            raise
+        mirror.refresh(store)
+
+
+def _possible_store(path: Path) -> Path | None:
+    """What a path of a topic-partition, or of a file in it, would be in if it were a store."""
+    partition = next((part for part in (path, path.parent) if parse_directory(part.name)), None)
+    return partition.parent if partition and address.is_mirrored(partition.parent) else None
 
 
 def enclosing_archive(path: Path) -> Path | None:
@@ -204,6 +220,13 @@ def display_path(path: Path) -> Path | str:
     origin = path if root is None else _ARCHIVE_BY_FOLDER[root] / path.relative_to(root)
     text = address.display(origin)
     return origin if text == str(origin) else text
+
+
+def display_text(path: Path | str) -> str:
+    """A path as it was given; one of a mirror or of a view of tiered storage as display_path."""
+    text = str(path)
+    is_view = text.startswith(address.views_root())
+    return str(display_path(Path(text))) if is_view else address.display(text)
 
 
 def unpack_target(path: Path) -> Path:

@@ -219,7 +219,9 @@ def _parameters(text: str, scheme: str, query: str) -> tuple[tuple[str, str], ..
     if scheme == "s3":
         endpoint = pairs.get("endpoint_override") or _environment_endpoint()
         if endpoint:
-            pairs["endpoint_override"] = _endpoint(endpoint)
+            pairs["endpoint_override"] = endpoint
+    if "endpoint_override" in pairs:
+        pairs["endpoint_override"] = _endpoint(pairs["endpoint_override"])
     return tuple(sorted(pairs.items()))
 
 

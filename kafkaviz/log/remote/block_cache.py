@@ -5,8 +5,11 @@ remote one, for whoever lists it. What is read lies in a block file, in a folder
 bytes from 0 to the size as far as they were fetched, and behind them a byte for each block of
 64 KiB, 1 once the block is there, and where the bytes come from.
 
-    blocks/…/00000000000000000000.log    data, sparse │ 1 1 1 1 0 0 0 0 0 1 │ description
+    blocks/…/00000000000000000000.log    data, sparse │ 1 1 1 1 0 0 0 0 0 1 │ version │ description
                                                         └ a point read ┘   └ the last block
+
+The version is what the store called the object when its first block came (its ETag): blocks of
+another one are not put beside it, they end the read, and what is there is lost.
 
 Whoever reads asks the flags, fetches what is missing by few large requests, writes it, and only
 then sets the flags. Two processes that fetch the same block write the same bytes: nobody waits for
@@ -16,6 +19,8 @@ open goes on with it. After a restart of the machine no flag counts: it may have
 before the block did.
 """
 
+import fcntl
+import hashlib
 import io
 import json
 import os
@@ -34,12 +39,14 @@ from typing import Any
 from kafkaviz.errors import CannotOpen, translate_os_errors
 from kafkaviz.log import confinement
 from kafkaviz.log.remote import address, file_system
+from kafkaviz.log.remote.address import RemotePath
 from kafkaviz.messages import message
 
 BLOCK_BYTES = 64 << 10
 POINT_BYTES = 512 << 10  # of a request that nothing says will go on
 REQUEST_BYTES = 8 << 20  # of one of many that follow each other
-MAGIC = b"KVBLOCK1"
+MAGIC = b"KVBLOCK2"
+VERSION_BYTES = 32  # a digest of the ETag; zeros before the first block, or where there is none
 FOOTER = struct.Struct("<8sQ")  # the end of a block file: MAGIC, and the description's length
 DESCRIPTION_BYTES = 64 << 20  # more is none of ours
 LIMIT_VARIABLE = "KAFKAVIZ_REMOTE_CACHE_BYTES"
@@ -89,6 +96,9 @@ def make_file(
             that the path is the mirror of.
     """
     blocks_path = _blocks_path(path)
+    for extent in extents or own_extents(size_bytes):
+        if remote := _remote_object(path, extent):
+            file_system.forget_object(remote)  # what is known of it is of the one before
     if extents is None:
         with suppress(FileNotFoundError, NotADirectoryError):
             blocks_path.unlink()
@@ -123,8 +133,9 @@ class CachedFile(io.FileIO):
         self._path = path
         self._next, self._window_bytes = -1, POINT_BYTES
         status = _status(path)
-        self.size_bytes = status.st_size
+        self.size_bytes, self._mtime_ns = status.st_size, status.st_mtime_ns
         self._flags_start = _flags_start(status.st_size)
+        self._version_start = _version_start(status.st_size)
         descriptor, self._extents = _open_blocks(path, status)
         super().__init__(descriptor, "r")
 
@@ -171,10 +182,35 @@ class CachedFile(io.FileIO):
             byte_end = min(end * BLOCK_BYTES, self.size_bytes)
             _EVICTION.make_room(byte_end - start * BLOCK_BYTES)
             for position, data in self._read(start * BLOCK_BYTES, byte_end):
+                self._check_version(position)
                 with translate_os_errors(self._path):
                     _write_all(self.fileno(), data, position)
             with translate_os_errors(self._path):
                 _write_all(self.fileno(), b"\1" * (end - start), self._flags_start + start)
+
+    def _check_version(self, position: int) -> None:
+        """Sees to it that all blocks are of one version of the object, as far as the store has any.
+
+        Raises:
+            CannotOpen: it is another one than that of the blocks that are there, which are lost.
+        """
+        extent = self._extents[0]
+        remote = _remote_object(self._path, extent)
+        if remote is None or any(other.object != extent.object for other in self._extents):
+            return
+        tag = file_system.entity_tag(remote, size_bytes=extent.object_bytes)
+        if tag is None:
+            return
+        version = hashlib.sha256(tag).digest()
+        with _locked(self.fileno()):  # two processes may bring the first block
+            recorded = os.pread(self.fileno(), VERSION_BYTES, self._version_start)
+            if not any(recorded):
+                _write_all(self.fileno(), version, self._version_start)
+                return
+        if recorded != version:
+            blocks_path = _blocks_path(self._path)
+            os.close(_make_blocks(blocks_path, self.size_bytes, self._mtime_ns, self._extents))
+            raise file_system.changed(remote, position)
 
     def _read(self, position: int, end: int) -> Iterator[tuple[int, bytes]]:
         """The bytes of a range, as its extents give them: perhaps some more at both ends."""
@@ -203,9 +239,14 @@ class CachedFile(io.FileIO):
             index += len(group)
 
 
+def _remote_object(path: Path, extent: Extent) -> RemotePath | None:
+    """The object of an extent; None of a local file."""
+    return address.parse(extent.object) if extent.object else address.remote_path(path)
+
+
 def _read_object(path: Path, extent: Extent, position: int, length: int) -> bytes:
     """A range of the object of an extent, by one request."""
-    remote = address.parse(extent.object) if extent.object else address.remote_path(path)
+    remote = _remote_object(path, extent)
     if remote is not None:
         return file_system.read_range(remote, position, length, size_bytes=extent.object_bytes)
     with translate_os_errors(Path(extent.object)):
@@ -314,6 +355,11 @@ def _flags_start(size_bytes: int) -> int:
     return -(-size_bytes // BLOCK_BYTES) * BLOCK_BYTES
 
 
+def _version_start(size_bytes: int) -> int:
+    """Where the version of the object is: behind the flags."""
+    return _flags_start(size_bytes) + -(-size_bytes // BLOCK_BYTES)
+
+
 def _open_blocks(path: Path, status: os.stat_result) -> tuple[int, list[Extent]]:
     """Opens the block file of a file of this size and time; makes one where there is none."""
     blocks_path = _blocks_path(path)
@@ -365,10 +411,20 @@ def _make_blocks(path: Path, size_bytes: int, mtime_ns: int, extents: Sequence[E
     ).encode()
     path.parent.mkdir(parents=True, exist_ok=True)
     with _new_file() as (descriptor, temporary):
-        end = _flags_start(size_bytes) + -(-size_bytes // BLOCK_BYTES)
+        end = _version_start(size_bytes) + VERSION_BYTES
         _write_all(descriptor, description + FOOTER.pack(MAGIC, len(description)), end)
         os.replace(temporary, path)
         return os.dup(descriptor)
+
+
+@contextmanager
+def _locked(descriptor: int) -> Generator[None]:
+    """Within it no other process or thread has the lock of this block file."""
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    try:
+        yield
+    finally:
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
 
 
 @contextmanager

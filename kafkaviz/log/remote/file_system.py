@@ -29,6 +29,7 @@ CONNECT_S, REQUEST_S, ATTEMPTS = 5, 20, 3  # then it is an error, not a wait
 HANDLES = 64  # objects that are known to be there, each costs a request
 HANDLE_S = 60  # how long; then it is asked for again
 MARK_BYTES = 16
+_TAG_NAMES = ("ETag", "etag")  # in the metadata of pyarrow's file systems
 ENTRIES = 1_000_000  # of one directory with all that is in it
 PROBLEM_CHARACTERS = 200  # of a library's own words
 # of Amazon's errors, by the name in their text
@@ -116,6 +117,12 @@ def use_credentials(environment: Mapping[str, str]) -> None:
         _HANDLES.clear()
 
 
+def forget_objects() -> None:
+    """Every object is asked for anew before its next range."""
+    with _LOCK:
+        _HANDLES.clear()
+
+
 def list_directory(directory: RemotePath, *, is_recursive: bool) -> list[Entry]:
     """What lies in a directory, or in it and all below; empty where nothing does.
 
@@ -175,6 +182,27 @@ def find(remote: RemotePath) -> Entry | None:
     return Entry(remote.key, info.type == FileType.Directory, info.size or 0, info.mtime_ns or 0)
 
 
+def entity_tag(remote: RemotePath, *, size_bytes: int | None = None) -> bytes | None:
+    """What a store knows this version of an object by, its ETag; None where it has none.
+
+    It comes with the object's size, which is asked for before its first range, so without another
+    request. A listing of pyarrow has none.
+
+    Args:
+        size_bytes: of the object when it was listed; None where that is not known.
+
+    Raises:
+        CannotOpen: the object is not there, or has another size by now.
+    """
+    try:
+        return _open_sized(remote, 0, size_bytes).entity_tag
+    except CannotOpen:
+        raise
+    except Exception as error:
+        forget_object(remote)
+        raise _translate(remote, error) from None
+
+
 def read_range(
     remote: RemotePath, position: int, length: int, *, size_bytes: int | None = None
 ) -> bytes:
@@ -187,25 +215,20 @@ def read_range(
         CannotOpen: the object is another one by now, or the bytes do not come.
     """
     try:
-        handle = _open(remote)
-        if size_bytes is not None and handle.size != size_bytes:  # perhaps that of a while ago
-            _forget(remote)
-            handle = _open(remote)
-        if size_bytes is not None and handle.size != size_bytes:
-            raise _changed(remote, position)
+        handle = _open_sized(remote, position, size_bytes)
         _count(reads=1)
         with _turn(remote.store):
             data = handle.read(position, length)
     except CannotOpen:
         raise
     except Exception as error:
-        _forget(remote)
+        forget_object(remote)
         fault = _translate(remote, error)
         what = message("errors.at_byte", position=position, what=fault.what)
         raise CannotOpen(str(remote), what, fault.next_step, fault.kind) from None
     _count(read_bytes=len(data))
     if len(data) != length:
-        _forget(remote)
+        forget_object(remote)
         what = message("remote.short_read", count=len(data), length=length)
         raise CannotOpen(
             str(remote),
@@ -225,6 +248,7 @@ class _Handle:
 
     def __init__(self, native_file: Any) -> None:
         self.size: int = native_file.size()
+        self.entity_tag = _entity_tag(native_file)
         self._native_file, self._lock = native_file, threading.Lock()
 
     def read(self, position: int, length: int) -> bytes:
@@ -242,6 +266,27 @@ class _Handle:
             if not buffer.endswith(mark):
                 return bytes(buffer)
         return b""
+
+
+def _entity_tag(native_file: Any) -> bytes | None:
+    """Of the metadata that came with the size; SFTP and HDFS have none."""
+    metadata: Mapping[str, bytes] = native_file.metadata()
+    return next((metadata[name] for name in _TAG_NAMES if name in metadata), None)
+
+
+def _open_sized(remote: RemotePath, position: int, size_bytes: int | None) -> _Handle:
+    """The object of this size, open to be read.
+
+    Raises:
+        CannotOpen: it has another one.
+    """
+    handle = _open(remote)
+    if size_bytes is not None and handle.size != size_bytes:  # perhaps that of a while ago
+        forget_object(remote)
+        handle = _open(remote)
+    if size_bytes is not None and handle.size != size_bytes:
+        raise changed(remote, position)
+    return handle
 
 
 def _open(remote: RemotePath) -> _Handle:
@@ -267,12 +312,15 @@ def _turn(store: Store) -> AbstractContextManager[Any]:
     return _SFTP_TURN if store.scheme == "sftp" else nullcontext()
 
 
-def _forget(remote: RemotePath) -> None:
+def forget_object(remote: RemotePath) -> None:
+    """An object is asked for anew before its next range."""
     with _LOCK:
         _HANDLES.pop(remote, None)
 
 
-def _changed(remote: RemotePath, position: int) -> CannotOpen:
+def changed(remote: RemotePath, position: int) -> CannotOpen:
+    """The error of an object that is another one than it was; it is asked for anew then."""
+    forget_object(remote)
     return CannotOpen(
         str(remote),
         message("errors.at_byte", position=position, what=message("remote.changed")),

@@ -90,6 +90,19 @@ def prepare(path: Path) -> None:
         _KNOWN[path] = _trust_end()
 
 
+def list_names(path: Path) -> list[str]:
+    """The names in what a path of a mirror is of, as they are remotely; what is deeper is not
+    asked for.
+
+    Raises:
+        CannotOpen: the store does not answer, or not this process.
+    """
+    remote = address.remote_path(path)
+    if remote is None:
+        return []
+    return [entry.key for entry in file_system.list_directory(remote, is_recursive=False)]
+
+
 def forget() -> None:
     """Every directory is listed anew when it is opened next."""
     with _LOCK:

@@ -26,6 +26,7 @@ from kafkaviz.log.partition import Partition
 
 REMOTE_LOG_METADATA_TOPIC = "__remote_log_metadata"
 COPY_STARTED, COPY_FINISHED, DELETE_STARTED, DELETE_FINISHED = SEGMENT_STATES
+DELETE_PARTITION_FINISHED = remote_metadata.DELETE_STATES[-1]
 _NEXT_STATES = {
     COPY_STARTED: (COPY_FINISHED, DELETE_STARTED),
     COPY_FINISHED: (DELETE_STARTED,),
@@ -109,6 +110,14 @@ class RemoteLogMetadataCache:
         if state == DELETE_FINISHED:
             self.deleted[segment_id] = self.segments.pop(segment_id)
 
+    def delete_all(self) -> None:
+        """The deletion of the topic-partition has finished: none of its segments is known any more.
+
+        As RemotePartitionMetadataStore of Kafka 4.3.1 forgets them.
+        """
+        self.deleted |= self.segments
+        self.segments, self._epochs = {}, {}
+
     def find(self, epoch: int, offset: int) -> RemoteLogSegment | None:
         """The copied segment that serves an offset of an epoch."""
         epoch_segments = self._epochs.get(epoch)
@@ -167,7 +176,10 @@ def _apply(
     values = record.values
     if record.type.name == "RemotePartitionDeleteMetadataRecord":
         partition = _topic_partition(values["topicIdPartition"])
-        deletions[partition] = remote_metadata.DELETE_STATES[values["remotePartitionDeleteState"]]
+        state = remote_metadata.DELETE_STATES[values["remotePartitionDeleteState"]]
+        deletions[partition] = state
+        if state == DELETE_PARTITION_FINISHED:
+            caches.setdefault(partition, RemoteLogMetadataCache()).delete_all()
     elif "remoteLogSegmentId" in values:
         partition = _topic_partition(values["remoteLogSegmentId"]["topicIdPartition"])
         cache = caches.setdefault(partition, RemoteLogMetadataCache())

@@ -5,7 +5,7 @@ tiered_view.py.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
@@ -182,6 +182,18 @@ class RemoteSegmentFiles:
 def is_store(path: Path) -> bool:
     """Whether a folder holds remote segments; only some names in it are read."""
     return find_root(path) is not None
+
+
+def may_be_store(names: Collection[str]) -> bool:
+    """Whether a folder with these names in it may hold remote segments, perhaps behind a prefix."""
+    if META_PROPERTIES in names:
+        return False
+    return len(names) == 1 or any(
+        name == LOCAL_ROOT
+        or remote_names.parse_partition_folder(name)
+        or remote_names.parse_topic_folder(name)
+        for name in names
+    )
 
 
 def find_root(path: Path) -> Path | None:

@@ -104,7 +104,11 @@ def read_transactions(
         except KafkavizError as fault:
             problems.append(Problem.from_fault(segment.txnindex.path, fault))
     # else the markers of the .log alone say it
-    newest = None if problems else _newest_snapshot(partition)
+    newest = (
+        None
+        if problems
+        else _deciding_snapshot(partition, last_offset) or _newest_snapshot(partition)
+    )
     since, open_since = newest or (-1, {})
     open_transactions = OpenTransactions(open_since)
     for place, segment in enumerate(partition.live):
@@ -152,6 +156,24 @@ def _as_aborted(entries: np.ndarray) -> np.ndarray:
     for name in field_names(ABORTED):
         aborted[name] = entries[name]
     return aborted
+
+
+def _deciding_snapshot(
+    partition: Partition, last_offset: float
+) -> tuple[int, dict[int, int]] | None:
+    """The producer snapshot of the last roll, where it decides about all up to the last offset.
+
+    None of the transactions open there has any of them, so neither a newer snapshot nor the end of
+    the log need be read, each of which is some requests to an object store.
+    """
+    offset = partition.active.base_offset if partition.active else -1
+    if offset <= last_offset or offset not in partition.snapshots:
+        return None
+    with suppress(KafkavizError):
+        open_since = partition.snapshot(offset).open_transactions
+        if _is_decided(OpenTransactions(open_since), offset, last_offset):
+            return offset, open_since
+    return None
 
 
 def _newest_snapshot(partition: Partition) -> tuple[int, dict[int, int]] | None:

@@ -87,6 +87,16 @@ def test_what_is_not_installed_is_said(object_store, monkeypatch, capsys):
     assert "needs fsspec and paramiko; run: pip install fsspec paramiko" in capsys.readouterr().err
 
 
+def test_hadoop_that_is_not_installed_is_said(object_store, monkeypatch, capsys):
+    """pyarrow has its client, and looks for libhdfs and Java by HADOOP_HOME."""
+    for name in ("HADOOP_HOME", "ARROW_LIBHDFS_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    assert main(["check", "hdfs://namenode:8020/kafka"]) == 2
+    output, error = capsys.readouterr()
+    assert (output, error.count("\n")) == ("", 1)
+    assert "libhdfs" in error and "HADOOP_HOME" in error
+
+
 def test_denied_access_is_one_line(object_store, capsys):
     """It names what to look at."""
     object_store.fault = lambda request: "deny"

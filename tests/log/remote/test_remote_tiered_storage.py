@@ -1,11 +1,17 @@
 """Tiered storage in a bucket: the segments of a broker of Kafka 4.3.1, joined with its directory."""
 
+import json
 from pathlib import Path
 
+import pyarrow.compute as pc
 import pytest
 
+from kafkaviz.__main__ import main
+from kafkaviz.errors import CannotOpen
 from kafkaviz.format.batch import is_control
 from kafkaviz.log.broker import join_tiered, open_broker, read_tiered_state
+from kafkaviz.log.remote import mirror
+from tests.pipeline.source_reading import read
 from tests.support.object_store import ObjectStore
 from tests.support.tiered_storage import answers, unpack, write_aiven_store
 
@@ -43,3 +49,53 @@ def test_a_bucket_is_joined_with_a_broker_directory(
     counts = {place: count for place, count in orders.counts.items() if count}
     assert counts == {"local": 1, "both": 3, "remote": 15}
     assert len(open_broker(url).partition("orders-0").live) == 18
+
+
+@pytest.fixture(scope="module")
+def aiven(recorded, tmp_path_factory) -> Path:
+    """The recorded store in the layout of Aiven's plugin."""
+    logs, store = recorded
+    return write_aiven_store(store, logs, tmp_path_factory.mktemp("aiven"), compressed=True)
+
+
+@pytest.mark.parametrize("layout", ["local", "aiven"])
+def test_an_address_into_a_store_is_a_partition(object_store, recorded, aiven, layout, capsys):
+    """By itself, with nothing listed before: a directory, and a file of a segment."""
+    url = f"s3://kafka/{layout}-alone"
+    object_store.put_directory(aiven if layout == "aiven" else recorded[1], f"{layout}-alone")
+    mirror.forget()
+    assert main(["lookup", f"{url}/orders-0", "--offset", "53", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["record"]["offset"] == 53
+    assert answer["remote"]["requests"] == {"local": 3, "aiven": 6}[layout]
+    mirror.forget()
+    assert main(["dump", f"{url}/orders-0/00000000000000000041.log"]) == 0
+    assert "baseOffset: 41 " in (out := capsys.readouterr().out)
+    assert out.startswith(f"Dumping {url}/")
+    expected = [row[0] for row in answers()["orders"]["records"] if row[0] < 395]
+    rows = read("kafka_records", f"{url}/orders-0", isolation="read_uncommitted")
+    offsets = rows.filter(pc.invert(rows["is_control"]))["offset"].to_pylist()
+    assert sorted(offsets) == expected
+
+
+def test_a_partition_that_is_in_no_store_is_not_there(object_store, recorded):
+    """A wrong name takes no listing of all that lies beside it."""
+    object_store.put("brokers/9/meta.properties", b"version=1")
+    object_store.put("brokers/9/orders-0/00000000000000000000.log", b"")
+    object_store.requests.clear()
+    with pytest.raises(CannotOpen) as fault:
+        open_broker("s3://kafka/brokers/9/order-0")
+    assert fault.value.kind == "missing"
+    assert len(object_store.requests) <= 4
+
+
+def test_few_records_of_a_remote_segment_take_few_requests(object_store, recorded):
+    """The .index and the .log of the segment, and the producer snapshot of the last roll."""
+    logs, store = recorded
+    object_store.put_directory(store, "tiered-few")
+    join_tiered(logs, "s3://kafka/tiered-few")
+    object_store.requests.clear()
+    rows = read(
+        "kafka_records", logs, tiered="s3://kafka/tiered-few", topics="orders", offsets="41-60"
+    )
+    assert rows.num_rows == 20 and 0 < len(object_store.data_requests) <= 6

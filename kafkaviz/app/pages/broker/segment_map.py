@@ -15,6 +15,7 @@ from kafkaviz.app.state import choice, page_state
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import charts, elements
 from kafkaviz.figures.broker import map_rows
+from kafkaviz.figures.broker.broker_map import REMOTE
 from kafkaviz.figures.broker.map_rows import LARGEST, ROWS_A_PAGE, TEXT_KEYS
 from kafkaviz.messages import say
 
@@ -80,6 +81,8 @@ def _legend_html(overview: BrokerOverview, view: "BrokerMapView") -> str:
     """
     kinds = [*USUAL_KINDS, *(kind for kind in RARE_KINDS if overview.count_kind(kind))]
     swatches = {kind: f"common.kind_{kind}" for kind in kinds}
+    if any(partition.remote_bases for partition in overview.partitions):
+        swatches[REMOTE] = "broker.hover_remote"
     swatches |= (
         {"torn": "broker.key_torn"} if overview_table.torn_mask(overview.segments).any() else {}
     ) | {"dense": "broker.key_dense"}

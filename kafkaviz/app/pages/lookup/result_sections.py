@@ -59,6 +59,7 @@ def render_remote_reads(location: PartitionLocation, context: LookupContext) -> 
     cost = remote_reads.remote_cost(context.result, context.log.segments, remote_files)
     if not cost.reads:
         return
+    st.space(12)
     with st.container(key="kv_remote"):
         total = say(
             "lookup.remote_total",

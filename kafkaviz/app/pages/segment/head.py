@@ -78,11 +78,14 @@ def _title_html(partition: Partition | None, segment: Segment | None) -> str:
     base_text = (
         say("segment.from_offset", offset=units.group(segment.base_offset)) if segment else ""
     )
-    return (
+    html = (
         f'{escape(name)} <span class="kv-fnt" style="font-weight:500">{escape(base_text)}</span>'
         if base_text
         else escape(name)
     )
+    if partition and segment and segment.base_offset in partition.remote_bases:
+        html += f' <span class="kv-chip info">{escape(say("broker.hover_remote"))}</span>'
+    return html
 
 
 def current_pin(anatomy: Anatomy) -> PinnedRow:
