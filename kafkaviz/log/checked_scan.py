@@ -15,7 +15,7 @@ from kafkaviz.format.batch import HEADER_BYTES, MAGIC_2, rows
 from kafkaviz.format.deep_scan import BatchFault, DeepScan
 from kafkaviz.format.walk import WalkEnd, batch_at
 from kafkaviz.log.entry_points import EntryPoints
-from kafkaviz.log.resync_scan import ResynchronisingScan
+from kafkaviz.log.resync_scan import BatchWalk, ResynchronisingScan
 
 SEARCHED_BYTES = 16 << 20  # for the offset that goes on
 TRIES = 64  # batches of a chunk that may hide the next one; positions that contain its offset
@@ -36,19 +36,25 @@ class CheckedScan(ResynchronisingScan):
         stop: int,
         base_offset: int,
         take_faults: Callable[[Sequence[BatchFault]], None],
+        first_walk: BatchWalk | None = None,
     ) -> None:
         """Sets up the scan; nothing is read yet.
 
         Args:
             base_offset: of the segment.
             take_faults: called with the faults in the records of each chunk.
+            first_walk: the batches from byte 0 on, where they were checked before; no fault is in
+                them.
         """
         super().__init__(0, stop)
+        self._first_walk = first_walk
         self._points, self._take_faults = points, take_faults
         self._last_offset = base_offset - 1  # of the last batch with a right checksum
         self._hole_count = 0
 
-    def _walk(self, position: int) -> "_CheckedWalk":
+    def _walk(self, position: int) -> BatchWalk:
+        if position == 0 and self._first_walk is not None:
+            return self._first_walk
         return _CheckedWalk(self._points.read, position, self._stop, self._take_faults)
 
     def _find_misleading(self, batches: np.ndarray) -> tuple[int, int | None]:

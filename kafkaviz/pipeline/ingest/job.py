@@ -16,6 +16,7 @@ from kafkaviz.messages import message
 from kafkaviz.pipeline.catalog.catalog import Catalog, missing_files
 from kafkaviz.pipeline.catalog.catalog_info import CatalogInfo, CatalogSource, StoredSegment
 from kafkaviz.pipeline.ingest.commit import CatalogTransaction, catalog_transaction
+from kafkaviz.pipeline.ingest.decoded_batches import DecodedRange, is_whole
 from kafkaviz.pipeline.ingest.findings import (
     findings_table,
     retention_table,
@@ -25,11 +26,11 @@ from kafkaviz.pipeline.ingest.findings import (
 from kafkaviz.pipeline.ingest.ingest_checks import IngestChecks, LoadResult, LogLoad
 from kafkaviz.pipeline.ingest.inventory import Inventory, InventoryEntry, inventory, is_readable
 from kafkaviz.pipeline.ingest.plan import (
-    IngestTask,
-    LoadTask,
     SegmentTask,
+    Task,
     load_tasks,
     plan,
+    sort_by_cost,
     tasks_per_segment,
 )
 from kafkaviz.pipeline.ingest.rows import codec_names
@@ -48,6 +49,8 @@ from kafkaviz.pipeline.spark import session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from kafkaviz.pipeline.ingest.task_runner import TaskResult
 
 __all__ = [
     "Ingest",
@@ -234,16 +237,21 @@ def read_segments(
 
     Its rows lie in the staging folder.
 
-    A segment that was cut where no batch starts is read a second time, in one piece.
+    A segment that was cut where no batch starts is read a second time, in one piece. One that was
+    decoded in stretches is put together of them.
     """
     runner = task_runner(spark, run.group)
-    tasks = [*plan(segment_tasks, runner.cores), *load_tasks(loads, runner.cores)]
+    tasks = sort_by_cost([*plan(segment_tasks, runner.cores), *load_tasks(loads, runner.cores)])
     results = run_tasks(run, runner, tasks, staging)
     by_number = merge_by_segment(result for result in results if isinstance(result, RangeSummary))
-    retries = [task for task in segment_tasks if by_number[task.number] is None]
-    if retries:
+    unfinished = [task for task in segment_tasks if by_number.get(task.number) is None]
+    if unfinished:
+        decoded = decoded_by_segment(
+            result for result in results if isinstance(result, DecodedRange)
+        )
         summaries = cast(
-            list[RangeSummary], run_tasks(run, runner, tasks_per_segment(retries), staging)
+            list[RangeSummary],
+            run_tasks(run, runner, tasks_per_segment(unfinished, decoded), staging),
         )
         by_number |= merge_by_segment(summaries)
     segment_summaries = cast(dict[int, SegmentSummary], by_number)  # one piece is whole
@@ -262,11 +270,25 @@ def read_segments(
 
 
 def run_tasks(
-    run: Ingest, runner: TaskRunner, tasks: Sequence[IngestTask | LoadTask], staging: Path
-) -> list[RangeSummary | LoadResult]:
+    run: Ingest, runner: TaskRunner, tasks: Sequence[Task], staging: Path
+) -> list["TaskResult"]:
     """What each task gives, in their order."""
     run.start_reading(runner, tasks)
     return runner.run(tasks, staging)
+
+
+def decoded_by_segment(
+    decoded_ranges: Iterable[DecodedRange],
+) -> dict[int, tuple[DecodedRange, ...]]:
+    """The stretches of each segment that was decoded, by its number; none of one with a fault."""
+    by_number: dict[int, list[DecodedRange]] = defaultdict(list)
+    for decoded_range in decoded_ranges:
+        by_number[decoded_range.number].append(decoded_range)
+    in_order = {
+        number: tuple(sorted(ranges, key=lambda decoded_range: decoded_range.start))
+        for number, ranges in by_number.items()
+    }
+    return {number: ranges for number, ranges in in_order.items() if is_whole(ranges)}
 
 
 def merge_by_segment(summaries: Iterable[RangeSummary]) -> dict[int, SegmentSummary | None]:
