@@ -17,7 +17,7 @@ from kafkaviz.analysis.segment.tail import Tail
 from kafkaviz.binary.layouts import field_names
 from kafkaviz.format.batch import HEADER, HEADER_BYTES, LENGTH_END
 from kafkaviz.format.batch_observer import BatchObserver
-from kafkaviz.format.deep_scan import CHECKED_BATCH, BatchFault
+from kafkaviz.format.deep_scan import CHECKED_BATCH, BatchFault, CheckLevel
 from kafkaviz.log import file
 from kafkaviz.log.checked_scan import CheckedScan
 from kafkaviz.log.entry_points import entry_points
@@ -106,15 +106,17 @@ class CheckScan:
         segment: LogSegment,
         observer: BatchObserver[Any] | None = None,
         first_walk: BatchWalk | None = None,
+        level: CheckLevel = CheckLevel.RECORDS,
     ) -> None:
         """Nothing is read yet.
 
         Args:
             observer: shown the batches as they are read, before anything is judged; CHECKED_BATCH.
             first_walk: as for log.checked_scan.CheckedScan.
+            level: how much of each batch is looked at.
         """
         self._segment, self.state, self._observer = segment, ScanState(), observer
-        self._first_walk = first_walk
+        self._first_walk, self._level = first_walk, level
         self._validator = _BatchValidator(segment.base_offset, self.state)
 
     def __iter__(self) -> Iterator[np.ndarray]:
@@ -132,7 +134,8 @@ class CheckScan:
                 log.size_bytes,
                 self._segment.base_offset,
                 self._keep_faults,
-                self._first_walk,
+                first_walk=self._first_walk,
+                level=self._level,
             )
             for part in scan:
                 if isinstance(part, Hole):

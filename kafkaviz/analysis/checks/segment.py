@@ -95,7 +95,7 @@ def _check_readable(
     observer: BatchObserver[Any] | None,
     first_walk: BatchWalk | None,
 ) -> tuple[list[Finding], CheckSummary]:
-    scan = CheckScan(segment, observer, first_walk)
+    scan = CheckScan(segment, observer, first_walk, facts.level)
     summary_builder = summary.SummaryBuilder(segment, facts, scan.state)
     log_checks = (
         log.LogCheck(segment, facts, scan.state),

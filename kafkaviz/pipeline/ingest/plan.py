@@ -24,6 +24,7 @@ import numpy as np
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format.batch import HEADER_BYTES, LENGTH_END, MIN_LENGTH, rows
+from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.log import file
 from kafkaviz.log.segment import LogSegment, Segment
 from kafkaviz.pipeline.ingest.decoded_batches import DecodedRange, DecodeTask
@@ -70,6 +71,11 @@ class SegmentTask:
     def is_checked(self) -> bool:
         """Whether its .log is read by its checks: as one piece then, batch by batch."""
         return self.facts is not None and self.segment.is_in_use and self.segment.log is not None
+
+    @property
+    def is_decoded(self) -> bool:
+        """Whether its records are read."""
+        return self.is_checked and self.facts is not None and self.facts.level == CheckLevel.RECORDS
 
     @property
     def is_divisible(self) -> bool:
@@ -230,8 +236,9 @@ def _load_cost(load: "LogLoad") -> int:
 def _task_cost(segment_task: SegmentTask) -> int:
     """What reading a .log costs, in bytes of one that is not compressed."""
     segment = segment_task.segment
-    is_decoded = segment_task.is_checked and isinstance(segment, LogSegment)
-    return check_cost(segment) if is_decoded else segment_task.log_bytes
+    if segment_task.is_decoded and isinstance(segment, LogSegment):
+        return check_cost(segment)
+    return segment_task.log_bytes
 
 
 def _decode_tasks(segment_task: SegmentTask, cost: int, share: int) -> list[DecodeTask]:
@@ -241,7 +248,7 @@ def _decode_tasks(segment_task: SegmentTask, cost: int, share: int) -> list[Deco
         None of one that is not cut.
     """
     log_bytes, segment = segment_task.log_bytes, segment_task.segment
-    if not segment_task.is_checked or cost <= max(share, DIVIDED_FROM_COST * log_bytes):
+    if not segment_task.is_decoded or cost <= max(share, DIVIDED_FROM_COST * log_bytes):
         return []
     inner_edges = cuts(segment, max(1, log_bytes * share // cost))
     if not inner_edges or segment.log is None:

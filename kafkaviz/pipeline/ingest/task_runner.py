@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from kafkaviz.pipeline.ingest.decoded_batches import DecodedRange
     from kafkaviz.pipeline.ingest.ingest_checks import LoadResult
     from kafkaviz.pipeline.ingest.plan import Task
-    from kafkaviz.pipeline.ingest.summary import RangeSummary
+    from kafkaviz.pipeline.ingest.task_results import ResultFile
 
-    TaskResult = RangeSummary | DecodedRange | LoadResult
+    TaskResult = ResultFile | DecodedRange | LoadResult
 
 TASKS_A_QUERY = 4096  # on Spark Connect, which sends all of a query's at once: some 4 MB
 
@@ -178,6 +178,7 @@ def _runner_of_rows(
 
 def run_task(task: "Task", staging: Path) -> Sequence["TaskResult"]:
     """One task, in this process."""
+    from kafkaviz.pipeline.ingest import task_results
     from kafkaviz.pipeline.ingest.decoded_batches import DecodeTask, decode
     from kafkaviz.pipeline.ingest.ingest_checks import load_log
     from kafkaviz.pipeline.ingest.plan import LoadTask
@@ -185,7 +186,10 @@ def run_task(task: "Task", staging: Path) -> Sequence["TaskResult"]:
 
     if isinstance(task, LoadTask):
         return [load_log(load) for load in task.loads]
-    return [decode(task, staging)] if isinstance(task, DecodeTask) else scan(task, staging)
+    if isinstance(task, DecodeTask):
+        return [decode(task, staging)]
+    segment_tasks = {part.segment_task.number: part.segment_task for part in task.ranges}
+    return [task_results.write(scan(task, staging), segment_tasks, staging)]
 
 
 def _run_all(staging: Path, tasks: Iterable["Task"]) -> Iterator[Sequence["TaskResult"]]:
