@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from kafkaviz.pipeline.catalog import catalog
@@ -169,6 +171,31 @@ def test_what_a_killed_machine_lost_is_read_again(
     staging = leave_a_task(broker, out, monkeypatch)
     (path,) = (staging / folder).iterdir()
     damage(path)
+    assert in_process(broker, catalog=out).done.read_segments == 6
+    assert_catalog_holds(out, broker)
+
+
+@pytest.mark.parametrize(
+    "span",
+    [
+        ["../batches-00.parquet", 0, 5],
+        ["batches-00.parquet", -1, 5],
+        ["batches-00.parquet", 0, 0],
+        ["segments-00.parquet", 0, 5],
+    ],
+)
+def test_rows_elsewhere_are_not_taken(broker, in_process, out, monkeypatch, span):
+    """Whoever wrote the file."""
+    staging = leave_a_task(broker, out, monkeypatch)
+    (path,) = (staging / task_results.FOLDER).iterdir()
+    rows = pq.read_table(path).to_pylist()
+    for row in rows:
+        values = json.loads(row["json"])
+        values[3]["batches"] = span
+        row["json"] = json.dumps(values)
+    pq.write_table(pa.Table.from_pylist(rows, task_results.RESULTS), path)
+    with pytest.raises(ValueError, match="no part of table"):
+        list(task_results.read(staging, task_results.ResultFile(path.name)))
     assert in_process(broker, catalog=out).done.read_segments == 6
     assert_catalog_holds(out, broker)
 

@@ -15,6 +15,7 @@ from anywhere.
 
 import json
 import os
+import re
 import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,6 +32,7 @@ from kafkaviz.analysis.serialization import from_plain, to_plain
 from kafkaviz.log.broker import Problem
 from kafkaviz.messages import Message
 from kafkaviz.pipeline.catalog.catalog_info import FORMAT, RowRange, version
+from kafkaviz.pipeline.catalog.schema import TASK_TABLES
 from kafkaviz.pipeline.ingest.batch_statistics import BatchStatistics
 from kafkaviz.pipeline.ingest.check_cache import digest_of
 from kafkaviz.pipeline.ingest.commit import link_file, slice_rows, write_rows
@@ -229,6 +231,20 @@ def _to_json(summary: RangeSummary) -> list[Any]:
     ]
 
 
+def _parse_spans(plain: Any) -> dict[str, RowRange]:
+    """Rows in files that lie in their tables' folders.
+
+    Raises:
+        ValueError: they lie elsewhere.
+    """
+    spans = from_plain(dict[str, RowRange], plain)
+    for table, span in spans.items():
+        is_of_table = re.fullmatch(rf"{table}-[0-9a-f]+\.parquet", span.file)
+        if table not in TASK_TABLES or not is_of_table or span.first_row < 0 or span.rows <= 0:
+            raise ValueError(f"{span} is no part of table {table}")
+    return spans
+
+
 def _read(path: Path) -> Iterator[tuple[str, RangeSummary]]:
     """Each summary of a file, with its digest."""
     with pq.ParquetFile(path) as file:
@@ -245,7 +261,7 @@ def _read(path: Path) -> Iterator[tuple[str, RangeSummary]]:
                         from_plain(BatchStatistics, content),
                         from_plain(IntervalEvidence, evidence),
                         from_plain(SlotCounts, slots),
-                        from_plain(dict[str, RowRange], spans),
+                        _parse_spans(spans),
                         tuple(
                             Problem(Path(text), Message.from_json(what), kind)
                             for text, what, kind in problems
