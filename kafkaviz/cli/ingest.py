@@ -22,10 +22,12 @@ if TYPE_CHECKING:
 
 LINE_EVERY_S, PLAIN_EVERY_S = 0.2, 5.0
 SETTLED_WITHIN_S = 10.0
+LEVELS = ("headers", "crc", "records")  # of format.deep_scan.CheckLevel, which takes long to import
 EPILOG = """\
 --json prints one object: catalog (the folder); broker, a list of {name, path, node_id, cluster_id};
 read, {segments, bytes of .log}; kept, {segments}: those that have not changed since the last run;
-rows, {table: number}; findings, {error, warning, info}: how many of each, null with --no-findings;
+rows, {table: number}; check, {level: headers|crc|records, unchecked_codes: those that it does not
+look for}; findings, {error, warning, info}: how many of each; both null with --no-findings;
 problems, a list of {path, what}; seconds.
 
 On a cluster every worker must see the directories and OUT at the same paths, and have kafkaviz
@@ -67,7 +69,16 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser.add_argument(
         "--full", action="store_true", help="read everything again, also what has not changed"
     )
-    parser.add_argument(
+    checks = parser.add_mutually_exclusive_group()
+    checks.add_argument(
+        "--check",
+        metavar="LEVEL",
+        choices=LEVELS,
+        default=LEVELS[-1],
+        help="how much of each batch to check: headers (no checksum and no record), crc (checksums "
+        "too; nothing is decompressed) or records (every record; the default)",
+    )
+    checks.add_argument(
         "--no-findings",
         dest="findings",
         action="store_false",
@@ -80,11 +91,17 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Runs the ingest to its end; Ctrl-C and SIGTERM cancel it and leave the catalog as it was."""
+    from kafkaviz.format.deep_scan import CheckLevel
     from kafkaviz.pipeline.ingest.job import start_ingest
 
     directories = [join_tiered(directory, args.tiered) for directory in args.directories]
     ingest = start_ingest(
-        directories, args.catalog, args.master, full=args.full, findings=args.findings
+        directories,
+        args.catalog,
+        args.master,
+        full=args.full,
+        findings=args.findings,
+        level=CheckLevel(args.check),
     )
     try:
         info = _watch(ingest)
@@ -183,6 +200,7 @@ def _result(catalog: Path, info: "CatalogInfo", ingest: "Ingest", *, findings: b
         "read": {"segments": result.read_segments, "bytes": result.read_bytes},
         "kept": {"segments": result.kept_segments},
         "rows": info.rows,
+        "check": _check(info),
         "findings": Catalog(catalog, info).severities() if findings else None,
         "problems": [
             {"path": address.display(problem.path), "what": problem.what}
@@ -190,6 +208,18 @@ def _result(catalog: Path, info: "CatalogInfo", ingest: "Ingest", *, findings: b
         ],
         "seconds": round(result.seconds, 3),
     }
+
+
+def _check(info: "CatalogInfo") -> dict | None:
+    """How much was looked at, and what was not."""
+    from kafkaviz.analysis.findings.finding import UNCHECKED_CODES
+
+    levels = [source.checked.level for source in info.sources if source.checked]
+    return (
+        {"level": levels[0].value, "unchecked_codes": list(UNCHECKED_CODES[levels[0]])}
+        if levels
+        else None
+    )
 
 
 def _render(result: dict) -> list[str]:
@@ -212,6 +242,11 @@ def _render(result: dict) -> list[str]:
             for severity, count in result["findings"].items()
         )
         lines += [say("cli_ingest.found", counts=counts)]
+    if result["check"] and result["check"]["unchecked_codes"]:
+        codes = tuple(result["check"]["unchecked_codes"])
+        lines += [
+            say("finding.checks_partial", level=result["check"]["level"], codes=codes),
+        ]
     lines += [
         say(
             "cli_ingest.read",

@@ -13,6 +13,7 @@ of two batches, the second with a flipped byte in the size of its first key:
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import cast
 
 import numpy as np
@@ -87,6 +88,14 @@ _LEGACY_CRC_START = field_start(LEGACY_HEADER, "magic")
 _DECODE_BYTES = 1 << 20
 
 
+class CheckLevel(StrEnum):
+    """How much of each batch is looked at: more from one to the next."""
+
+    HEADERS = "headers"  # checksums where a header leads nowhere, no record
+    CRC = "crc"  # and every checksum; nothing is decompressed
+    RECORDS = "records"  # and every record
+
+
 @dataclass(frozen=True, slots=True)
 class BatchFault:
     """Why the records of a batch cannot all be read.
@@ -139,11 +148,14 @@ class DeepScan:
         include_records: bool = False,
         chunk_bytes: int = CHUNK_BYTES,
         limit_bytes: int = LIMIT_BYTES,
+        reads_records: bool = True,
     ) -> None:
         """Sets up the scan; nothing is read yet.
 
         Args:
             read: as for Walk.
+            reads_records: else the checksums alone are checked, and as many records count as read
+                as the headers say.
             limit_bytes: a batch that is larger, or decompresses to more, is a fault; its checksum
                 is still checked.
         """
@@ -154,6 +166,7 @@ class DeepScan:
             include_records,
             limit_bytes,
         )
+        self._reads_records = reads_records
         self._chunk_bytes = max(chunk_bytes, HEADER_BYTES)
         self._buffer, self._position, self._length = np.empty(self._chunk_bytes, np.uint8), start, 0
 
@@ -191,7 +204,9 @@ class DeepScan:
                     yield ScanChunk(
                         batches,
                         np.empty(0, RECORD) if self._include_records else None,
-                        (_too_large_fault(batches[0], self._limit_bytes),),
+                        (_too_large_fault(batches[0], self._limit_bytes),)
+                        if self._reads_records
+                        else (),
                     )
                     position, needed_bytes = int(next_position), self._chunk_bytes
                 else:
@@ -225,6 +240,9 @@ class DeepScan:
         # one type of array, so that one compiled version does for chunks and decompressed data
         chunk.flags.writeable = False
         batches = _table(positions, headers)
+        if not self._reads_records:
+            _check_sums(chunk, self._position, batches)
+            return ScanChunk(batches, None, ())
         pieces = [
             _read_plain(chunk, self._position, batches, include_records=self._include_records)
         ]
@@ -268,7 +286,8 @@ class DeepScan:
                 else zlib.crc32(self._buffer[:read_bytes].data, crc),
                 position + read_bytes,
             )
-        batch["crc_valid"], batch["fault"] = crc == batch["crc"], TOO_LARGE
+        batch["crc_valid"] = crc == batch["crc"]
+        batch["fault"] = TOO_LARGE if self._reads_records else NONE
         return True
 
 
@@ -279,11 +298,23 @@ def plain_batches(batches: np.ndarray) -> np.ndarray:
     return plain
 
 
+def believed_batches(batches: np.ndarray) -> np.ndarray:
+    """Rows of BATCH as rows of CHECKED_BATCH: headers are believed."""
+    believed = _checked_rows(batches)
+    believed["crc_valid"] = True
+    believed["records_read"] = np.clip(batches["record_count"], 0, None)
+    return believed
+
+
 def _table(positions: np.ndarray, headers: np.ndarray) -> np.ndarray:
     """Rows of CHECKED_BATCH, nothing of which is checked yet."""
-    batches = np.zeros(len(positions), CHECKED_BATCH)
-    _row_bytes(batches)[:, : BATCH.itemsize] = _row_bytes(rows(positions, headers))
-    return batches
+    return _checked_rows(rows(positions, headers))
+
+
+def _checked_rows(batches: np.ndarray) -> np.ndarray:
+    checked = np.zeros(len(batches), CHECKED_BATCH)
+    _row_bytes(checked)[:, : BATCH.itemsize] = _row_bytes(np.ascontiguousarray(batches))
+    return checked
 
 
 def _row_bytes(batches: np.ndarray) -> np.ndarray:
@@ -523,6 +554,26 @@ def _store_record(target: np.record, batch: np.record, row: np.record, position:
         row.value_size_bytes,
         row.header_count,
     )
+
+
+def _check_sums(chunk: np.ndarray, chunk_position: int, batches: np.ndarray) -> None:
+    """Checks the checksum of each batch, and no record."""
+    _sum_batches(chunk, chunk_position, batches)
+    for place in np.flatnonzero(batches["magic"] < MAGIC_2).tolist():
+        data = _bytes(chunk, chunk_position, batches[place]).data
+        batches["crc_valid"][place] = batch_records.is_crc_valid(data)
+    batches["records_read"] = np.clip(batches["record_count"], 0, None)
+
+
+@njit(cache=True, boundscheck=True)
+def _sum_batches(chunk: np.ndarray, chunk_position: int, batches: np.ndarray) -> None:
+    """Checks the checksum of each batch of magic 2 in the chunk."""
+    for place in range(len(batches)):
+        batch = batches[place]
+        start = batch.position - chunk_position
+        if batch.magic >= MAGIC_2 and batch.size_bytes >= HEADER_BYTES:
+            end = start + batch.size_bytes
+            batch.crc_valid = checksum_range(chunk, start + CRC_START, end, 0) == batch.crc
 
 
 @njit(cache=True)

@@ -1,4 +1,4 @@
-"""Every batch of a .log with its checksum and records, those behind damage too.
+"""Every batch of a .log with its checksum and records, or less of it; those behind damage too.
 
 An index may be as damaged as its .log. So the next batch is looked for in the bytes themselves: the
 eight bytes of the offset that goes on, where a batch with a right checksum begins. Behind offsets
@@ -11,20 +11,28 @@ import numpy as np
 
 from kafkaviz.binary.file_view import ReadInto
 from kafkaviz.format import batch_records
-from kafkaviz.format.batch import HEADER_BYTES, MAGIC_2, rows
-from kafkaviz.format.deep_scan import BatchFault, DeepScan
-from kafkaviz.format.walk import WalkEnd, batch_at
-from kafkaviz.log.entry_points import EntryPoints
-from kafkaviz.log.resync_scan import ResynchronisingScan
+from kafkaviz.format.batch import HEADER_BYTES, MAGIC_2, UNKNOWN, rows
+from kafkaviz.format.deep_scan import (
+    CHECKED_BATCH,
+    BatchFault,
+    CheckLevel,
+    DeepScan,
+    believed_batches,
+)
+from kafkaviz.format.walk import Walk, WalkEnd, batch_at
+from kafkaviz.log.entry_points import EntryPoints, chunk_bytes
+from kafkaviz.log.resync_scan import BatchWalk, ResynchronisingScan
 
 SEARCHED_BYTES = 16 << 20  # for the offset that goes on
 TRIES = 64  # batches of a chunk that may hide the next one; positions that contain its offset
 MAX_HOLES = 100  # behind which the next batch is looked for
+# batches read for their checksums where headers do not go on; compaction leaves gaps
+MAX_DOUBTS = 1000
 MAX_OFFSET = 2**63 - 1
 
 
 class CheckedScan(ResynchronisingScan):
-    """Checks every checksum and decodes every record, from byte 0 on.
+    """Checks every checksum and decodes every record, or less by its level, from byte 0 on.
 
     The arrays are of format.deep_scan.CHECKED_BATCH. The next batch behind damage goes on with the
     offsets and has a right checksum; where there is none, it is one that an index entry leads to.
@@ -36,20 +44,37 @@ class CheckedScan(ResynchronisingScan):
         stop: int,
         base_offset: int,
         take_faults: Callable[[Sequence[BatchFault]], None],
+        *,
+        first_walk: BatchWalk | None = None,
+        level: CheckLevel = CheckLevel.RECORDS,
     ) -> None:
         """Sets up the scan; nothing is read yet.
 
         Args:
             base_offset: of the segment.
             take_faults: called with the faults in the records of each chunk.
+            first_walk: the batches from byte 0 on, where they were checked before; no fault is in
+                them.
+            level: how much of each batch is looked at.
         """
         super().__init__(0, stop)
+        self._first_walk, self._level = first_walk, level
         self._points, self._take_faults = points, take_faults
         self._last_offset = base_offset - 1  # of the last batch with a right checksum
         self._hole_count = 0
 
-    def _walk(self, position: int) -> "_CheckedWalk":
-        return _CheckedWalk(self._points.read, position, self._stop, self._take_faults)
+    def _walk(self, position: int) -> BatchWalk:
+        if position == 0 and self._first_walk is not None:
+            return self._first_walk
+        if self._level == CheckLevel.HEADERS:
+            return _HeaderWalk(self._points, position, self._stop)
+        return _CheckedWalk(
+            self._points.read,
+            position,
+            self._stop,
+            self._take_faults,
+            reads_records=self._level == CheckLevel.RECORDS,
+        )
 
     def _find_misleading(self, batches: np.ndarray) -> tuple[int, int | None]:
         row, position = len(batches), None
@@ -137,8 +162,11 @@ class _CheckedWalk:
         start: int,
         stop: int,
         take_faults: Callable[[Sequence[BatchFault]], None],
+        *,
+        reads_records: bool,
     ) -> None:
-        self._scan, self._take_faults = DeepScan(read, start, stop), take_faults
+        self._scan = DeepScan(read, start, stop, reads_records=reads_records)
+        self._take_faults = take_faults
 
     @property
     def end(self) -> WalkEnd:
@@ -148,3 +176,42 @@ class _CheckedWalk:
         for chunk in self._scan:
             self._take_faults(chunk.faults)
             yield chunk.batches
+
+
+class _HeaderWalk:
+    """The headers alone, believed where the next one bears them out."""
+
+    def __init__(self, points: EntryPoints, start: int, stop: int) -> None:
+        self._read, self._stop = points.read, stop
+        self._walk = Walk(points.read, start, stop, chunk_bytes(points, start))
+        self._doubts = MAX_DOUBTS
+
+    @property
+    def end(self) -> WalkEnd:
+        return self._walk.end
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        last_batch = np.empty(0, CHECKED_BATCH)
+        for part in self._walk:
+            batches = np.concatenate((last_batch, believed_batches(part)))
+            doubtful = np.flatnonzero(_leads_astray(batches[:-1], batches[1:]))
+            self._look_again(batches, np.union1d(doubtful, doubtful + 1)[: self._doubts])
+            self._doubts -= min(len(doubtful), self._doubts)
+            yield batches[:-1]
+            last_batch = batches[-1:]
+        if self._walk.end.position < self._stop:
+            self._look_again(last_batch, np.arange(len(last_batch)))
+        yield last_batch
+
+    def _look_again(self, batches: np.ndarray, places: np.ndarray) -> None:
+        """Checks the checksums of these batches."""
+        for place in places.tolist():
+            batches["crc_valid"][place] = batch_records.has_valid_crc(self._read, batches[place])
+
+
+def _leads_astray(batches: np.ndarray, following: np.ndarray) -> np.ndarray:
+    """Whether what each batch leads to does not go on from it."""
+    is_gap = (following["base_offset"] != batches["last_offset"] + 1) & (
+        following["base_offset"] != UNKNOWN
+    )
+    return is_gap | (following["magic"] != batches["magic"])

@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 
 from kafkaviz.analysis.checks import settings
-from kafkaviz.analysis.findings.finding import CODES
+from kafkaviz.analysis.findings.finding import CODES, UNCHECKED_CODES
 from kafkaviz.analysis.health.broker_health import Health, check
 from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.format import txn_index
 from kafkaviz.format.batch import CRC_START, HEADER_BYTES, is_control
+from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.format.walk import walk
 from kafkaviz.log.broker import open_broker
 from kafkaviz.messages import message
@@ -989,6 +990,38 @@ def test_a_fault_is_reported_and_no_other(fault, clean, tmp_path, baseline, monk
     assert [(finding.code, finding.file, finding.message) for finding in others] == []
 
 
+@pytest.mark.parametrize("level", ["headers", "crc"])
+@pytest.mark.parametrize(
+    "fault",
+    [
+        pytest.param(
+            fault,
+            id=fault.code,
+            marks=[] if CODES[fault.code].family == "log" else pytest.mark.slow,
+        )
+        for fault in FAULTS
+    ],
+)
+def test_a_level_finds_what_it_says(fault, level, clean, tmp_path, monkeypatch):
+    """A code that it does not look for is not there, every other is; two it finds in part."""
+    partition_name = fault.file.partition("/")[0]
+    lab = Lab(
+        clean,
+        tmp_path / "kafka",
+        [partition_name if partition_name in PARTITIONS else PLAIN, fault.beside],
+    )
+    fault.damage(lab)
+    monkeypatch.setattr(settings, "MAX_MAP_COUNT", fault.most_maps or settings.MAX_MAP_COUNT)
+    health = check(open_broker(lab.path), now_ms=fault.now_ms, level=CheckLevel(level))
+    codes = {finding.code for finding in health.findings if fault.file in (finding.file or "")}
+    is_unchecked = fault.code in UNCHECKED_CODES[CheckLevel(level)]
+    assert (fault.code in codes) != is_unchecked or (
+        is_unchecked and fault.code in ("batch-crc-mismatch", "batch-record-count")
+    )
+    (partial,) = (finding for finding in health.findings if finding.code == "checks-partial")
+    assert partial.message["codes"] == UNCHECKED_CODES[CheckLevel(level)]
+
+
 def test_no_time_is_no_newest_record(clean, tmp_path):
     """Where the .timeindex is missing and no record has a timestamp, that is said, not a dash."""
     lab = Lab(clean, tmp_path / "kafka", [PLAIN])
@@ -1061,7 +1094,15 @@ def test_one_flipped_bit_is_one_finding(seed, clean, tmp_path, baseline):
 
 def test_the_list_is_complete():
     """Every code has its fault; what may not be read takes a system that refuses, see
-    test_unreadable, and what lies in tiered storage a store, see test_tiered_storage.
+    test_unreadable, what lies in tiered storage a store, see test_tiered_storage, and what was not
+    looked at a level, see above.
     """
     of_a_store = {code.name for code in CODES.values() if code.family == "tiered-storage"}
-    assert set(CODES) - {fault.code for fault in FAULTS} == {"unreadable-file"} | of_a_store
+    assert (
+        set(CODES) - {fault.code for fault in FAULTS}
+        == {
+            "unreadable-file",
+            "checks-partial",
+        }
+        | of_a_store
+    )

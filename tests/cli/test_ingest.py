@@ -82,6 +82,7 @@ def test_json_is_one_object(broker, out, in_process, capsys):
         "broker": [{"name": "made", "path": str(broker), "node_id": "7", "cluster_id": "made"}],
         "read": {"segments": 2, "bytes": 1220},
         "kept": {"segments": 0},
+        "check": {"level": "records", "unchecked_codes": []},
         "rows": {
             "partitions": 1,
             "segments": 2,

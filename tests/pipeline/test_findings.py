@@ -20,6 +20,7 @@ from kafkaviz.analysis.findings.finding import Evidence, Finding
 from kafkaviz.analysis.health import broker_health
 from kafkaviz.analysis.retention.policy import RetentionLimits
 from kafkaviz.errors import CannotOpen
+from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.log import file
 from kafkaviz.log.broker import CLEAN_SHUTDOWN, open_broker
 from kafkaviz.log.partition import log_end_offset
@@ -196,7 +197,7 @@ def test_an_unchanged_directory_is_not_read(broker, in_process, out, monkeypatch
     assert {
         name: facts for name, facts in fingerprint(out).items() if facts != before[name]
     }.keys() <= {"_catalog.lock"}
-    assert catalog.read(out).is_fresh([open_broker(broker)], findings=True)
+    assert catalog.read(out).is_fresh([open_broker(broker)], CheckLevel.RECORDS)
 
 
 def test_a_touched_segment_is_read_alone(broker, in_process, out, monkeypatch):
@@ -293,7 +294,7 @@ def test_whatever_findings_depend_on_is_noticed(broker, in_process, out, changed
         (broker / changed).mkdir()
     else:
         (broker / changed).write_text(text.get(changed.removeprefix("../"), "nonsense\n"))
-    assert not catalog.read(out).is_fresh([open_broker(broker)], findings=True)
+    assert not catalog.read(out).is_fresh([open_broker(broker)], CheckLevel.RECORDS)
     run = in_process(broker, catalog=out, findings=True)
     assert_health(out, broker)
     assert run.progress().state == "done"

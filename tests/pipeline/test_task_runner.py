@@ -20,7 +20,7 @@ from kafkaviz.log.file import info
 from kafkaviz.log.segment import Segment
 from kafkaviz.pipeline.catalog import catalog
 from kafkaviz.pipeline.catalog.schema import CHECK_TABLES, TABLES
-from kafkaviz.pipeline.ingest import job, task_runner
+from kafkaviz.pipeline.ingest import job, task_results, task_runner
 from kafkaviz.pipeline.ingest import plan as plan_module
 from kafkaviz.pipeline.ingest.commit import CatalogTransaction
 from kafkaviz.pipeline.ingest.plan import IngestTask, SegmentTask, tasks_per_segment
@@ -192,8 +192,9 @@ def test_a_long_plan_reaches_the_workers(spark, tmp_path):
         IngestTask(number, tuple(piece.ranges[0] for piece in pieces[number::20]))
         for number in range(20)
     ]
-    tasks_ = task_runner.task_runner(spark, "a run").run(tasks, tmp_path)
-    assert [task_.number for task_ in tasks_] == [
+    results = task_runner.task_runner(spark, "a run").run(tasks, tmp_path)
+    summaries = [summary for result in results for summary in task_results.read(tmp_path, result)]
+    assert [summary.number for summary in summaries] == [
         number
         for task in tasks
         for number in (segment_range.segment_task.number for segment_range in task.ranges)

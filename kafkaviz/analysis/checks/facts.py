@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from kafkaviz import versions
 from kafkaviz.analysis.findings.finding import Evidence, Finding, Version, finding
 from kafkaviz.config_def import DAY_MS
+from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.messages import Message, message
 
 RETENTION_MS = 7 * DAY_MS  # retention.ms unless it was set, 4.3.1
@@ -27,6 +28,7 @@ class PartitionFacts:
         compacted: old records with the same key may be gone.
         metadata_log: it is KRaft's own log, whose control batches are no transaction markers.
         expires: segments are deleted once older than retention_ms (-1: never).
+        level: how much of each batch is looked at.
     """
 
     partition: str
@@ -38,6 +40,7 @@ class PartitionFacts:
     metadata_log: bool = False
     expires: bool = True
     retention_ms: int = RETENTION_MS
+    level: CheckLevel = CheckLevel.RECORDS
 
     @property
     def active_is_untrimmed(self) -> bool:

@@ -17,11 +17,11 @@ from kafkaviz.analysis.segment.tail import Tail
 from kafkaviz.binary.layouts import field_names
 from kafkaviz.format.batch import HEADER, HEADER_BYTES, LENGTH_END
 from kafkaviz.format.batch_observer import BatchObserver
-from kafkaviz.format.deep_scan import CHECKED_BATCH, BatchFault
+from kafkaviz.format.deep_scan import CHECKED_BATCH, BatchFault, CheckLevel
 from kafkaviz.log import file
 from kafkaviz.log.checked_scan import CheckedScan
 from kafkaviz.log.entry_points import entry_points
-from kafkaviz.log.resync_scan import Hole
+from kafkaviz.log.resync_scan import BatchWalk, Hole
 from kafkaviz.log.segment import LogSegment
 
 ROWS_AT_ONCE = 16_384
@@ -101,13 +101,22 @@ class ScanState:
 class CheckScan:
     """The pass itself: iterate over it once, then look at .state."""
 
-    def __init__(self, segment: LogSegment, observer: BatchObserver[Any] | None = None) -> None:
+    def __init__(
+        self,
+        segment: LogSegment,
+        observer: BatchObserver[Any] | None = None,
+        first_walk: BatchWalk | None = None,
+        level: CheckLevel = CheckLevel.RECORDS,
+    ) -> None:
         """Nothing is read yet.
 
         Args:
             observer: shown the batches as they are read, before anything is judged; CHECKED_BATCH.
+            first_walk: as for log.checked_scan.CheckedScan.
+            level: how much of each batch is looked at.
         """
         self._segment, self.state, self._observer = segment, ScanState(), observer
+        self._first_walk, self._level = first_walk, level
         self._validator = _BatchValidator(segment.base_offset, self.state)
 
     def __iter__(self) -> Iterator[np.ndarray]:
@@ -120,7 +129,14 @@ class CheckScan:
         if log is None:
             return
         with entry_points(self._segment) as points:
-            scan = CheckedScan(points, log.size_bytes, self._segment.base_offset, self._keep_faults)
+            scan = CheckedScan(
+                points,
+                log.size_bytes,
+                self._segment.base_offset,
+                self._keep_faults,
+                first_walk=self._first_walk,
+                level=self._level,
+            )
             for part in scan:
                 if isinstance(part, Hole):
                     self._record_unread(part.start, part.stop)

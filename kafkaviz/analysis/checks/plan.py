@@ -23,6 +23,7 @@ from kafkaviz.analysis.restart.next_start import (
 from kafkaviz.analysis.retention.policy import RetentionLimits
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import checkpoint
+from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.format.names import CLEANER_CHECKPOINT, METADATA_TOPIC
 from kafkaviz.log import file
 from kafkaviz.log.broker import CHECKPOINTS, CLEAN_SHUTDOWN, Broker, own_files
@@ -48,6 +49,7 @@ class CheckPlan:
             opened by itself there may be none.
         compacted_logs: topic-partitions that were compacted once.
         strange_names: directories that no start accepts.
+        level: how much of each batch is looked at.
     """
 
     broker: Broker
@@ -60,6 +62,7 @@ class CheckPlan:
     oldest_writer: Version
     compacted_logs: frozenset[tuple[str, int]]
     strange_names: tuple[str, ...]
+    level: CheckLevel = CheckLevel.RECORDS
 
     @property
     def is_clean(self) -> bool:
@@ -85,6 +88,7 @@ class CheckPlan:
             and not metadata_log
             and not (was_compacted and policy == ["delete"]),
             retention_ms=int(self.settings.find(partition.topic, "retention.ms").value),
+            level=self.level,
         )
 
     def limits(self, partition: Partition) -> RetentionLimits:
@@ -192,6 +196,8 @@ def plan_check(
     now_ms: int | None = None,
     partition: str | None = None,
     settings: Settings | None = None,
+    *,
+    level: CheckLevel = CheckLevel.RECORDS,
 ) -> CheckPlan:
     """What analysis.health.broker_health.check, with the same arguments, goes by."""
     assumed_release = assume_release(broker, version)
@@ -207,6 +213,7 @@ def plan_check(
         formatting_release(broker) or (),
         compacted_partitions(broker),
         tuple(misnamed_directories(broker.path)) if is_whole else (),
+        level,
     )
 
 

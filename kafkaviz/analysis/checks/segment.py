@@ -18,6 +18,7 @@ from kafkaviz.analysis.checks.summary import CheckSummary
 from kafkaviz.analysis.findings.finding import Finding
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.batch_observer import BatchObserver, observe_scan
+from kafkaviz.log.resync_scan import BatchWalk
 from kafkaviz.log.segment import LogSegment, Segment
 
 
@@ -33,12 +34,16 @@ class SegmentFindings:
 
 
 def check(
-    segment: Segment, facts: PartitionFacts, observer: BatchObserver[Any] | None = None
+    segment: Segment,
+    facts: PartitionFacts,
+    observer: BatchObserver[Any] | None = None,
+    first_walk: BatchWalk | None = None,
 ) -> SegmentFindings:
     """The findings of a segment; a file that cannot be read is one of them.
 
     Args:
         observer: shown the batches too, as they are read: format.deep_scan.CHECKED_BATCH.
+        first_walk: as for log.checked_scan.CheckedScan.
     """
     segment = replace(segment)  # a copy, forgotten with what it has read of its indexes
     if not segment.is_in_use:
@@ -55,6 +60,7 @@ def check(
             replace(segment, **dict.fromkeys(index_faults)) if index_faults else segment,
             facts,
             observer,
+            first_walk,
         )
     except KafkavizError as fault:
         segment_summary = CheckSummary(
@@ -84,9 +90,12 @@ def _index_faults(segment: Segment) -> Iterator[tuple[str, KafkavizError]]:
 
 
 def _check_readable(
-    segment: LogSegment, facts: PartitionFacts, observer: BatchObserver[Any] | None
+    segment: LogSegment,
+    facts: PartitionFacts,
+    observer: BatchObserver[Any] | None,
+    first_walk: BatchWalk | None,
 ) -> tuple[list[Finding], CheckSummary]:
-    scan = CheckScan(segment, observer)
+    scan = CheckScan(segment, observer, first_walk, facts.level)
     summary_builder = summary.SummaryBuilder(segment, facts, scan.state)
     log_checks = (
         log.LogCheck(segment, facts, scan.state),

@@ -9,9 +9,16 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.summary import CheckSummary
-from kafkaviz.analysis.findings.finding import Evidence, Finding, Version, finding
+from kafkaviz.analysis.findings.finding import (
+    UNCHECKED_CODES,
+    Evidence,
+    Finding,
+    Version,
+    finding,
+)
 from kafkaviz.analysis.restart.next_start import Restart, StartupStep
 from kafkaviz.config_def import MINUTE_MS
+from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.format.open_transactions import OpenTransactions, TransactionBegin
 from kafkaviz.log.broker import CHECKPOINTS, CLEAN_SHUTDOWN, Broker
 from kafkaviz.log.partition import Partition
@@ -134,6 +141,20 @@ def check_broker(broker: Broker, version: Version) -> Iterator[Finding]:
             message("finding.no_file", file=CLEAN_SHUTDOWN),
             evidence,
             file=CLEAN_SHUTDOWN,
+            version=version,
+        )
+
+
+def check_level(level: CheckLevel, version: Version) -> Iterator[Finding]:
+    """What was not looked for, where that is anything."""
+    if codes := UNCHECKED_CODES[level]:
+        yield finding(
+            "checks-partial",
+            message("finding.checks_partial", level=level.value, codes=codes),
+            Evidence(
+                message("evidence.check_level", level=level.value),
+                message("evidence.check_level", level=CheckLevel.RECORDS.value),
+            ),
             version=version,
         )
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from kafkaviz import versions
+from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.format.names import natural_sort_key
 from kafkaviz.messages import Message, message
 from kafkaviz.versions import Behaviour
@@ -629,6 +630,14 @@ _TABLE = (
         message("next_step.abort_transaction"),
         "KIP-664",
     ),
+    Code(
+        "checks-partial",
+        "state",
+        INFO,
+        message("finding_title.checks_partial"),
+        message("consequence.checks_partial"),
+        message("next_step.check_records"),
+    ),
     # ---- tiered storage
     Code(
         "remote-segment-missing",
@@ -764,6 +773,14 @@ _TABLE = (
     ),
 )
 CODES: dict[str, Code] = {code.name: code for code in _TABLE}
+# what a level of checking does not look for, or not everywhere: records are counted by the offsets
+# of their batch, and a checksum where a header leads nowhere
+_OF_RECORDS = ("batch-record-count", "record-malformed", "decompress-failed")
+UNCHECKED_CODES = {
+    CheckLevel.HEADERS: ("batch-crc-mismatch", *_OF_RECORDS),
+    CheckLevel.CRC: _OF_RECORDS,
+    CheckLevel.RECORDS: (),
+}
 
 
 def finding(

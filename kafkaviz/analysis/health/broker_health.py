@@ -36,6 +36,7 @@ from kafkaviz.analysis.restart.restart_forecast import RestartForecast
 from kafkaviz.analysis.retention import policy
 from kafkaviz.analysis.retention.policy import LogRetention
 from kafkaviz.errors import KafkavizError
+from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.format.names import METADATA_TOPIC
 from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.log.partition import Partition
@@ -96,6 +97,7 @@ def check(
     *,
     partition: str | None = None,
     settings: Settings | None = None,
+    level: CheckLevel = CheckLevel.RECORDS,
     on_partition: Callable[[Partition], None] | None = None,
 ) -> Health:
     """The health of a broker directory, or of one partition directory in it.
@@ -108,6 +110,7 @@ def check(
         now_ms: the time that counts as now, by default that of the newest .log or checkpoint.
         settings: what each partition's log is run with, by default as the metadata log and a
             server.properties beside it say.
+        level: how much of each batch is looked at; less than all of it is a finding.
         on_partition: called with each partition before it is read.
     """
     check_plan = plan_check(
@@ -116,6 +119,7 @@ def check(
         now_ms,
         partition,
         settings,
+        level=level,
     )
     findings, retentions = [], []
     for partition_log in check_plan.partitions:
@@ -143,7 +147,12 @@ def compose_health(
         restart: the start; None where it cannot be predicted.
         retentions: of each partition, as from `partition_retention`.
     """
-    findings = [*findings, *_broker_findings(check_plan), *tiered_storage.check_plan(check_plan)]
+    findings = [
+        *findings,
+        *_broker_findings(check_plan),
+        *tiered_storage.check_plan(check_plan),
+        *state.check_level(check_plan.level, check_plan.version.version),
+    ]
     restart = None if any(map(unreadable_files.hides_start, findings)) else restart
     if restart is not None:
         findings += state.check_restart(restart, check_plan.version.version)

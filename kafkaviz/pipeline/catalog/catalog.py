@@ -21,6 +21,7 @@ import pyarrow as pa
 
 from kafkaviz.analysis.findings.finding import SEVERITIES
 from kafkaviz.errors import CannotOpen, KafkavizError, system_problem
+from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.messages import message
 from kafkaviz.pipeline.catalog.catalog_info import FORMAT, CatalogInfo, from_json, pause_gc
 from kafkaviz.pipeline.catalog.schema import TABLES
@@ -71,20 +72,18 @@ class Catalog:
             )
         return info, rows
 
-    def is_fresh(self, brokers: "Iterable[Broker]", *, findings: bool = False) -> bool:
+    def is_fresh(self, brokers: "Iterable[Broker]", level: CheckLevel | None = None) -> bool:
         """Whether the catalog is of these directories as they are now, and its files exist.
 
         No more directories and no fewer.
 
         Args:
-            findings: whether those must be there too.
+            level: of the checks that it must hold too.
         """
         from kafkaviz.pipeline.ingest.inventory import inventory
 
         info = self.info
-        return inventory(brokers).is_in(info, findings=findings) and not missing_files(
-            self.path, info
-        )
+        return inventory(brokers).is_in(info, level) and not missing_files(self.path, info)
 
     def health(self, broker: str) -> "StoredHealth":
         """What was found about a broker, by its name in the tables.

@@ -13,14 +13,16 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from kafkaviz.analysis.findings.finding import UNCHECKED_CODES
 from kafkaviz.analysis.inference.version import AssumedRelease
 from kafkaviz.analysis.serialization import from_plain, to_plain
+from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.log.broker import Problem
 from kafkaviz.log.remote import address
 from kafkaviz.messages import Message
 from kafkaviz.pipeline.catalog.schema import TABLES
 
-FORMAT = 9
+FORMAT = 10
 Stamp = tuple[int, int]  # a file's size in bytes and its mtime in ns
 
 
@@ -34,6 +36,7 @@ class SourceCheck:
     version: AssumedRelease  # whose behaviour it is
     clean: bool | None = None
     starts: bool | None = None
+    level: CheckLevel = CheckLevel.RECORDS
 
 
 @dataclass(frozen=True)
@@ -213,6 +216,8 @@ def _check_json(check: SourceCheck) -> dict:
         "traces": to_plain(check.version.traces),
         "clean": check.clean,
         "starts": check.starts,
+        "level": check.level.value,
+        "unchecked_codes": list(UNCHECKED_CODES[check.level]),
     }
 
 
@@ -227,6 +232,7 @@ def _parse_source_check(document: Mapping) -> SourceCheck:
         ),
         _ensure_type(bool | None, document["clean"]),
         _ensure_type(bool | None, document["starts"]),
+        CheckLevel(document["level"]),
     )
 
 

@@ -67,8 +67,11 @@ class CatalogTransaction:
         Args:
             old: what the catalog holds until the commit; None if there is none, or none that can be
                 understood.
+
+        Its leftovers are the staging folders of runs that were killed.
         """
         self.path, self.old = path, old
+        self.leftovers = [folder for folder in path.glob(f"{STAGING}*") if folder.is_dir()]
         self.staging, self.run = (path / f"{prefix}{uuid.uuid4().hex}" for prefix in (STAGING, RUN))
         self._old_files: dict[str, dict[str, int]] = {table: {} for table in TABLES}
         self._new_files: dict[str, dict[str, int]] = {table: {} for table in TABLES}
@@ -138,7 +141,7 @@ class CatalogTransaction:
             for name in self._new_files[table]:
                 (self.staging / table / name).rename(self.run / table / name)
             for name in self._old_files[table]:
-                _link(self.path / table / name, self.run / table / name)
+                link_file(self.path / table / name, self.run / table / name)
         (self.run / NAME).write_text(json.dumps(to_json(info), separators=(",", ":")))
         self._sync()
         for name in (*TABLES, NAME):
@@ -198,19 +201,14 @@ class CatalogTransaction:
             self._old_files[table][file] = rows
             yield from zip(spans, spans, strict=True)
             return
-        name, first_row = self._write(table, _slices(self.path / table / file, spans)), 0
+        name, first_row = self._write(table, slice_rows(self.path / table / file, spans)), 0
         for span in spans:
             yield span, RowRange(name, first_row, span.rows)
             first_row += span.rows
 
     def _write(self, table: str, parts: Iterable[pa.Table]) -> str:
         """One new file of these rows; its name."""
-        name = f"{table}-{uuid.uuid4().hex}.parquet"
-        with pq.ParquetWriter(
-            self.staging / table / name, TABLES[table], compression="zstd"
-        ) as writer:
-            for rows in parts:
-                writer.write_table(rows)
+        name = write_rows(self.staging, table, parts)
         self._new_files[table][name] = pq.read_metadata(self.staging / table / name).num_rows
         return name
 
@@ -237,7 +235,8 @@ def catalog_transaction(path: Path) -> Generator[CatalogTransaction]:
         try:
             yield transaction
         finally:
-            shutil.rmtree(transaction.staging, ignore_errors=True)
+            for folder in (transaction.staging, *transaction.leftovers):
+                shutil.rmtree(folder, ignore_errors=True)
             if _current(path) != transaction.run:
                 shutil.rmtree(transaction.run, ignore_errors=True)
 
@@ -287,9 +286,9 @@ def _read_old(path: Path) -> CatalogInfo | None:
 
 
 def _sweep(path: Path) -> None:
-    """Deletes what runs that never ended left, and the catalog before the last one."""
+    """Deletes the catalog before the last one, and those that were never linked to."""
     current = _current(path)
-    for folder in (*path.glob(f"{STAGING}*"), *path.glob(f"{RUN}*")):
+    for folder in path.glob(f"{RUN}*"):
         if folder != current:
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -302,7 +301,16 @@ def _current(path: Path) -> Path | None:
         return None
 
 
-def _link(file: Path, link: Path) -> None:
+def write_rows(staging: Path, table: str, parts: Iterable[pa.Table]) -> str:
+    """A new file of these rows in a staging folder; its name."""
+    name = f"{table}-{uuid.uuid4().hex}.parquet"
+    with pq.ParquetWriter(staging / table / name, TABLES[table], compression="zstd") as writer:
+        for rows in parts:
+            writer.write_table(rows)
+    return name
+
+
+def link_file(file: Path, link: Path) -> None:
     """The same file in another folder.
 
     A copy where another user wrote it, or the file system has no hard links.
@@ -322,7 +330,7 @@ def _sync(path: Path) -> None:
         os.close(descriptor)
 
 
-def _slices(path: Path, spans: Sequence[RowRange]) -> Iterator[pa.Table]:
+def slice_rows(path: Path, spans: Sequence[RowRange]) -> Iterator[pa.Table]:
     """Rows of a Parquet file, a row group at a time; spans in order of their rows."""
     with pq.ParquetFile(path) as file:
         first_row = 0

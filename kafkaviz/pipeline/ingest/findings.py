@@ -24,6 +24,7 @@ from kafkaviz.analysis.retention.policy import (
 )
 from kafkaviz.analysis.serialization import from_plain, to_plain
 from kafkaviz.format import names
+from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.pipeline.catalog.catalog_info import SourceCheck
 from kafkaviz.pipeline.catalog.schema import FINDINGS, RESTART_STEPS, RETENTION
 from kafkaviz.units import replace_surrogates
@@ -92,13 +93,14 @@ def retention_table(healths: Iterable[tuple[str, Health]]) -> pa.Table:
     )
 
 
-def source_check(health: Health) -> SourceCheck:
+def source_check(health: Health, level: CheckLevel) -> SourceCheck:
     """What _catalog.json says of it."""
     restart = health.restart
     return SourceCheck(
         health.version,
         restart.clean if restart else None,
         restart.starts if restart else None,
+        level,
     )
 
 

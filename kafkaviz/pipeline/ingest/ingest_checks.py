@@ -27,6 +27,7 @@ from kafkaviz.analysis.restart import next_start
 from kafkaviz.analysis.restart.next_start import Restart, RestartLog, StartupStep
 from kafkaviz.config_def import Release
 from kafkaviz.errors import CannotOpen, KafkavizError
+from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.log.partition import Partition
 from kafkaviz.pipeline.catalog.catalog import Catalog
 from kafkaviz.pipeline.catalog.catalog_info import version
@@ -99,16 +100,20 @@ class IngestChecks:
     First it says what must be read, then it takes what was read.
     """
 
-    def __init__(self, inventory: Inventory, old: Catalog | None) -> None:
+    def __init__(
+        self,
+        inventory: Inventory,
+        old: Catalog | None,
+        level: CheckLevel = CheckLevel.RECORDS,
+    ) -> None:
         """Plans the checks of all brokers.
 
         Args:
             old: the catalog whose findings may still hold; None where there is none.
+            level: how much of each batch they look at.
         """
-        self._inventory, self._plans = (
-            inventory,
-            {name: plan_check(broker) for name, broker in inventory.brokers},
-        )
+        self.level, self._inventory = level, inventory
+        self._plans = {name: plan_check(broker, level=level) for name, broker in inventory.brokers}
         self._facts: dict[tuple[str, str], PartitionFacts] = {}
         self._earlier = _rows(old) if old is not None and old.info.kafkaviz == version() else {}
         self._texts: dict[Key, tuple[str, str]] = {}  # digest and JSON, of all that was found
@@ -140,6 +145,17 @@ class IngestChecks:
             return True
         self._texts[entry.stored.key], self._results[entry.stored.key] = (digest, text), result
         return False
+
+    def is_still_valid(self, number: int, text: str | None) -> bool:
+        """Whether what an earlier run found in a segment may be kept now."""
+        entry = self._inventory.segments[number]
+        if text is None:
+            return not _is_read(entry)
+        try:
+            result = check_cache.from_json(entry.segment.with_log(), text)
+        except ValueError:
+            return False
+        return check_cache.is_still_valid(result, self._plans[entry.broker].now_ms)
 
     def loads(self) -> list[LogLoad]:
         """The logs whose load is not known from an earlier run."""

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format import names
+from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.format.names import SERVER_PROPERTIES
 from kafkaviz.log import file
 from kafkaviz.log.archives import archive
@@ -50,12 +51,14 @@ class Inventory:
     segments: tuple[InventoryEntry, ...]
     problems: tuple[Problem, ...]
 
-    def is_in(self, catalog: CatalogInfo, *, findings: bool = False) -> bool:
+    def is_in(self, catalog: CatalogInfo, level: CheckLevel | None = None) -> bool:
         """Whether the catalog was read from exactly this.
 
-        Where findings are asked for, also whether it holds them.
+        Where checks of a level are asked for, also whether it was checked so.
         """
-        if findings and not all(source.checked for source in catalog.sources):
+        if level and not all(
+            source.checked and source.checked.level == level for source in catalog.sources
+        ):
             return False
         has_same_keys = [entry.stored.key for entry in self.segments] == [
             old.key for old in catalog.segments

@@ -1,13 +1,14 @@
 """The ingest: broker directories in, a catalog out."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from kafkaviz.analysis.inference.version import assume_release
 from kafkaviz.errors import CannotOpen
+from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.jobs import JobCancelled
 from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.log.file import output_path
@@ -15,7 +16,9 @@ from kafkaviz.log.settings import Settings, open_settings
 from kafkaviz.messages import message
 from kafkaviz.pipeline.catalog.catalog import Catalog, missing_files
 from kafkaviz.pipeline.catalog.catalog_info import CatalogInfo, CatalogSource, StoredSegment
+from kafkaviz.pipeline.ingest import task_results
 from kafkaviz.pipeline.ingest.commit import CatalogTransaction, catalog_transaction
+from kafkaviz.pipeline.ingest.decoded_batches import DecodedRange, is_whole
 from kafkaviz.pipeline.ingest.findings import (
     findings_table,
     retention_table,
@@ -25,11 +28,11 @@ from kafkaviz.pipeline.ingest.findings import (
 from kafkaviz.pipeline.ingest.ingest_checks import IngestChecks, LoadResult, LogLoad
 from kafkaviz.pipeline.ingest.inventory import Inventory, InventoryEntry, inventory, is_readable
 from kafkaviz.pipeline.ingest.plan import (
-    IngestTask,
-    LoadTask,
     SegmentTask,
+    Task,
     load_tasks,
     plan,
+    sort_by_cost,
     tasks_per_segment,
 )
 from kafkaviz.pipeline.ingest.rows import codec_names
@@ -43,11 +46,14 @@ from kafkaviz.pipeline.ingest.segment_tables import (
     statistics_of_rows,
 )
 from kafkaviz.pipeline.ingest.summary import RangeSummary, SegmentSummary, merge_ranges
+from kafkaviz.pipeline.ingest.task_results import ResultFile
 from kafkaviz.pipeline.ingest.task_runner import TaskRunner, task_runner
 from kafkaviz.pipeline.spark import session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from kafkaviz.pipeline.ingest.task_runner import TaskResult
 
 __all__ = [
     "Ingest",
@@ -67,6 +73,7 @@ def start_ingest(
     *,
     full: bool = False,
     findings: bool = True,
+    level: CheckLevel = CheckLevel.RECORDS,
     spark: "SparkSession | None" = None,
 ) -> Ingest:
     """Starts a run in the background and comes back at once.
@@ -78,6 +85,7 @@ def start_ingest(
             others.
         full: reads all of them again, not only what has changed since the last run.
         findings: checks them too, and predicts each broker's next start.
+        level: how much of each batch the checks look at.
         spark: the session to run on; without it the one that runs in this process, else one that is
             started for `master`. A session that kafkaviz did not start is used as it is, and stays.
             One of Spark Connect will do: the server's workers then see the same paths.
@@ -94,7 +102,7 @@ def start_ingest(
             catalog_path,
             master if spark is None else spark,
             full=full,
-            findings=findings,
+            level=level if findings else None,
         )
     )
 
@@ -106,12 +114,13 @@ def ingest(
     spark: "SparkSession | str | None",
     *,
     full: bool,
-    findings: bool,
+    level: CheckLevel | None,
 ) -> CatalogInfo:
     """All the steps of a run; the old catalog holds until the last of them.
 
     Args:
         spark: a session, or the master of one to start.
+        level: how much of each batch the checks look at; None for no checks.
     """
     if not isinstance(spark, str | None):
         session.refuse_stopped(spark)
@@ -121,13 +130,15 @@ def ingest(
     with catalog_transaction(catalog_path) as transaction:
         old = None if full else transaction.old
         missing = missing_files(catalog_path, old) if old is not None else set()
-        if old is not None and not missing and disk_inventory.is_in(old, findings=findings):
+        if old is not None and not missing and disk_inventory.is_in(old, level):
             run.finish("fresh", kept_segments=len(disk_inventory.segments))
             return old
-        catalog_numbers = disk_inventory.catalog_numbers(old, missing, needs_sweep=findings)
+        catalog_numbers = disk_inventory.catalog_numbers(
+            old, missing, needs_sweep=level is not None
+        )
         checks = (
-            IngestChecks(disk_inventory, Catalog(catalog_path, old) if old else None)
-            if findings
+            IngestChecks(disk_inventory, Catalog(catalog_path, old) if old else None, level)
+            if level
             else None
         )
         segment_tasks, loads = (
@@ -135,14 +146,30 @@ def ingest(
             checks.loads() if checks else [],
         )
         staging = transaction.make_staging()
-        segment_summaries = (
-            read_segments(run, segment_tasks, loads, staging=staging, spark=spark, checks=checks)
-            if segment_tasks or loads
-            else {}
-        )
+        summaries = {} if full else resume(transaction, segment_tasks, checks)
+        segment_tasks = [task for task in segment_tasks if task.number not in summaries]
+        if segment_tasks or loads:
+            summaries |= read_segments(
+                run, segment_tasks, loads, staging=staging, spark=spark, checks=checks
+            )
+        if checks:
+            checks.add(
+                {
+                    number: summary.check_json
+                    for number, summary in summaries.items()
+                    if summary.check_json is not None
+                }
+            )
         run.enter("writing")
         stored_segments, statistics = collect_segments(
-            transaction, disk_inventory, catalog_numbers, segment_summaries
+            transaction,
+            disk_inventory,
+            catalog_numbers,
+            {
+                number: summary
+                for number, summary in summaries.items()
+                if catalog_numbers[number] is None
+            },
         )
         transaction.write(
             "segments",
@@ -219,6 +246,29 @@ def plan_segments(
     ]
 
 
+def resume(
+    transaction: CatalogTransaction,
+    segment_tasks: Sequence[SegmentTask],
+    checks: IngestChecks | None,
+) -> dict[int, SegmentSummary]:
+    """What runs that were killed have found in these segments, where it still holds.
+
+    By the segment's number; their rows lie in the staging folder of this run.
+    """
+    by_number = merge_by_segment(
+        summary
+        for summaries in task_results.take_over(
+            transaction.leftovers, segment_tasks, transaction.staging
+        ).values()
+        for summary in summaries
+    )
+    return {
+        number: summary
+        for number, summary in by_number.items()
+        if summary and (checks is None or checks.is_still_valid(number, summary.check_json))
+    }
+
+
 def read_segments(
     run: Ingest,
     segment_tasks: Sequence[SegmentTask],
@@ -234,39 +284,52 @@ def read_segments(
 
     Its rows lie in the staging folder.
 
-    A segment that was cut where no batch starts is read a second time, in one piece.
+    A segment that was cut where no batch starts is read a second time, in one piece. One that was
+    decoded in stretches is put together of them.
     """
     runner = task_runner(spark, run.group)
-    tasks = [*plan(segment_tasks, runner.cores), *load_tasks(loads, runner.cores)]
+    tasks = sort_by_cost([*plan(segment_tasks, runner.cores), *load_tasks(loads, runner.cores)])
     results = run_tasks(run, runner, tasks, staging)
-    by_number = merge_by_segment(result for result in results if isinstance(result, RangeSummary))
-    retries = [task for task in segment_tasks if by_number[task.number] is None]
-    if retries:
-        summaries = cast(
-            list[RangeSummary], run_tasks(run, runner, tasks_per_segment(retries), staging)
+    by_number = merge_by_segment(read_results(results, staging))
+    unfinished = [task for task in segment_tasks if by_number.get(task.number) is None]
+    if unfinished:
+        decoded = decoded_by_segment(
+            result for result in results if isinstance(result, DecodedRange)
         )
-        by_number |= merge_by_segment(summaries)
-    segment_summaries = cast(dict[int, SegmentSummary], by_number)  # one piece is whole
+        rest = run_tasks(run, runner, tasks_per_segment(unfinished, decoded), staging)
+        by_number |= merge_by_segment(read_results(rest, staging))
     if checks:
         checks.add_loads(result for result in results if isinstance(result, LoadResult))
-        checks.add(
-            {
-                number: summary.check_json
-                for number, summary in segment_summaries.items()
-                if summary.check_json is not None
-            }
-        )
-    return {
-        task.number: segment_summaries[task.number] for task in segment_tasks if not task.skips_rows
-    }
+    return cast(dict[int, SegmentSummary], by_number)  # one piece is whole
+
+
+def read_results(results: Iterable["TaskResult"], staging: Path) -> Iterator[RangeSummary]:
+    """The summaries in the files that tasks name."""
+    for result in results:
+        if isinstance(result, ResultFile):
+            yield from task_results.read(staging, result)
 
 
 def run_tasks(
-    run: Ingest, runner: TaskRunner, tasks: Sequence[IngestTask | LoadTask], staging: Path
-) -> list[RangeSummary | LoadResult]:
+    run: Ingest, runner: TaskRunner, tasks: Sequence[Task], staging: Path
+) -> list["TaskResult"]:
     """What each task gives, in their order."""
     run.start_reading(runner, tasks)
     return runner.run(tasks, staging)
+
+
+def decoded_by_segment(
+    decoded_ranges: Iterable[DecodedRange],
+) -> dict[int, tuple[DecodedRange, ...]]:
+    """The stretches of each segment that was decoded, by its number; none of one with a fault."""
+    by_number: dict[int, list[DecodedRange]] = defaultdict(list)
+    for decoded_range in decoded_ranges:
+        by_number[decoded_range.number].append(decoded_range)
+    in_order = {
+        number: tuple(sorted(ranges, key=lambda decoded_range: decoded_range.start))
+        for number, ranges in by_number.items()
+    }
+    return {number: ranges for number, ranges in in_order.items() if is_whole(ranges)}
 
 
 def merge_by_segment(summaries: Iterable[RangeSummary]) -> dict[int, SegmentSummary | None]:
@@ -344,7 +407,7 @@ def write_findings(
     transaction.write("restart_steps", steps_table(healths))
     transaction.write("retention", retention_table(healths))
     transaction.write("checked", checks.table())
-    checks_by_broker = {name: source_check(health) for name, health in healths}
+    checks_by_broker = {name: source_check(health, checks.level) for name, health in healths}
     return [
         replace(source, checked=checks_by_broker[source.broker])
         for source in disk_inventory.sources

@@ -6,12 +6,17 @@ Segments of 40, 50 and 30 MiB become one task; one of 1 GiB becomes four of 256 
 indexed batch to an indexed batch. The index may be wrong, so the planner looks at each place first,
 and the scan of a stretch must end exactly where the next one begins: else that segment is read
 again in one piece.
+
+A segment that is checked is one task, unless it is compressed and would keep one core busy when the
+others have nothing left to do: of that the batches are decoded in stretches first
+(decoded_batches.py). The costliest task comes first.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import ceil
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,8 +24,11 @@ import numpy as np
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format.batch import HEADER_BYTES, LENGTH_END, MIN_LENGTH, rows
+from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.log import file
 from kafkaviz.log.segment import LogSegment, Segment
+from kafkaviz.pipeline.ingest.decoded_batches import DecodedRange, DecodeTask
+from kafkaviz.pipeline.ingest.task_cost import check_cost
 
 if TYPE_CHECKING:
     from kafkaviz.pipeline.ingest.ingest_checks import LogLoad
@@ -31,6 +39,8 @@ TASKS_A_CORE = 3  # so that all cores end at about the same time
 # opening the files of a segment takes as long as reading so much more
 SEGMENT_COST_BYTES = 256 << 10
 TRIES = 16  # entries looked at around each place for a cut
+# as costly by the byte as two of an uncompressed .log: what is sent on of each batch is worth it
+DIVIDED_FROM_COST = 2
 
 
 @dataclass(frozen=True)
@@ -63,6 +73,11 @@ class SegmentTask:
         return self.facts is not None and self.segment.is_in_use and self.segment.log is not None
 
     @property
+    def is_decoded(self) -> bool:
+        """Whether its records are read."""
+        return self.is_checked and self.facts is not None and self.facts.level == CheckLevel.RECORDS
+
+    @property
     def is_divisible(self) -> bool:
         """Whether its .log may be read in pieces."""
         return not (self.skips_rows or self.is_checked or self.needs_sweep)
@@ -73,11 +88,20 @@ class SegmentRange:
     """A segment's .log from one byte to another.
 
     That from byte 0 has the indexes and the checks with it.
+
+    Attributes:
+        decoded: the stretches in which other tasks have decoded all its batches.
     """
 
     segment_task: SegmentTask
     start: int
     stop: int
+    decoded: tuple[DecodedRange, ...] = ()
+
+    @property
+    def log_bytes(self) -> int:
+        """The bytes of .log that are read for it."""
+        return 0 if self.decoded else self.stop - self.start
 
 
 @dataclass(frozen=True)
@@ -86,11 +110,12 @@ class IngestTask:
 
     number: int
     ranges: tuple[SegmentRange, ...]
+    cost: int = 0
 
     @property
     def log_bytes(self) -> int:
         """The bytes of .log in it."""
-        return sum(segment_range.stop - segment_range.start for segment_range in self.ranges)
+        return sum(segment_range.log_bytes for segment_range in self.ranges)
 
 
 @dataclass(frozen=True)
@@ -98,8 +123,12 @@ class LoadTask:
     """What one Spark task predicts: what a start would do to some logs."""
 
     loads: tuple["LogLoad", ...]
+    cost: int = 0
     # as of an IngestTask; what a load reads of a .log, a task with its segment in it has read
     log_bytes: int = 0
+
+
+Task = IngestTask | DecodeTask | LoadTask
 
 
 def load_tasks(loads: Sequence["LogLoad"], cores: int) -> list[LoadTask]:
@@ -110,34 +139,64 @@ def load_tasks(loads: Sequence["LogLoad"], cores: int) -> list[LoadTask]:
     costs = [_load_cost(load) for load in loads]
     target = min(max(sum(costs) // (cores * TASKS_A_CORE), LEAST_BYTES), MOST_BYTES)
     tasks: list[list[LogLoad]] = []
-    remaining = 0
+    task_costs: list[int] = []
     for load, cost in zip(loads, costs, strict=True):
-        if not tasks or cost > remaining:
+        if not tasks or task_costs[-1] + cost > target:
             tasks.append([])
-            remaining = target
+            task_costs.append(0)
         tasks[-1].append(load)
-        remaining -= cost
-    return [LoadTask(tuple(task)) for task in tasks]
-
-
-def plan(segment_tasks: Sequence[SegmentTask], cores: int) -> list[IngestTask]:
-    """The tasks that read these segments; every byte of every .log is in exactly one.
-
-    A segment longer than a task is cut into equal pieces, so none is shorter than half a task: 64
-    MiB.
-    """
-    total_bytes = sum(task.log_bytes for task in segment_tasks)
-    target_bytes = min(max(total_bytes // (cores * TASKS_A_CORE), LEAST_BYTES), MOST_BYTES)
+        task_costs[-1] += cost
     return [
-        IngestTask(number, tuple(ranges))
-        for number, ranges in enumerate(_pack(segment_tasks, target_bytes))
+        LoadTask(tuple(task), task_cost) for task, task_cost in zip(tasks, task_costs, strict=True)
     ]
 
 
-def tasks_per_segment(segment_tasks: Iterable[SegmentTask]) -> list[IngestTask]:
-    """A task a segment, none cut."""
+def plan(segment_tasks: Sequence[SegmentTask], cores: int) -> list[IngestTask | DecodeTask]:
+    """The tasks that read these segments; every byte of every .log is in exactly one.
+
+    A segment longer than a task is cut into equal pieces, so none is shorter than half a task: 64
+    MiB. One that is decoded in stretches is read from these once all tasks have ended.
+    """
+    costs = [_task_cost(segment_task) for segment_task in segment_tasks]
+    share = max(sum(costs) // (cores * TASKS_A_CORE), LEAST_BYTES)
+    undivided, tasks = [], []
+    for segment_task, cost in zip(segment_tasks, costs, strict=True):
+        decode_tasks = _decode_tasks(segment_task, cost, share)
+        tasks += decode_tasks
+        if not decode_tasks:
+            undivided.append((segment_task, cost))
     return [
-        IngestTask(number, (SegmentRange(segment_task, 0, segment_task.log_bytes),))
+        *tasks,
+        *(
+            IngestTask(number, tuple(ranges), cost)
+            for number, (ranges, cost) in enumerate(_pack(undivided, min(share, MOST_BYTES)))
+        ),
+    ]
+
+
+def sort_by_cost(tasks: Iterable[Task]) -> list[Task]:
+    """The costliest first, so that none begins when the others are about to end."""
+    return sorted(tasks, key=lambda task: -task.cost)
+
+
+def tasks_per_segment(
+    segment_tasks: Iterable[SegmentTask],
+    decoded: Mapping[int, tuple[DecodedRange, ...]] = MappingProxyType({}),
+) -> list[IngestTask]:
+    """A task a segment, none cut.
+
+    Args:
+        decoded: the stretches in which others have decoded a segment, by its number.
+    """
+    return [
+        IngestTask(
+            number,
+            (
+                SegmentRange(
+                    segment_task, 0, segment_task.log_bytes, decoded.get(segment_task.number, ())
+                ),
+            ),
+        )
         for number, segment_task in enumerate(segment_tasks)
     ]
 
@@ -174,31 +233,63 @@ def _load_cost(load: "LogLoad") -> int:
     return SEGMENT_COST_BYTES * (1 + len(live)) + sum(sizes)
 
 
-def _pack(segment_tasks: Iterable[SegmentTask], target_bytes: int) -> Iterator[list[SegmentRange]]:
-    """Small segments together, in order.
+def _task_cost(segment_task: SegmentTask) -> int:
+    """What reading a .log costs, in bytes of one that is not compressed."""
+    segment = segment_task.segment
+    if segment_task.is_decoded and isinstance(segment, LogSegment):
+        return check_cost(segment)
+    return segment_task.log_bytes
+
+
+def _decode_tasks(segment_task: SegmentTask, cost: int, share: int) -> list[DecodeTask]:
+    """The stretches of a compressed segment whose checks cost more than a task's share.
+
+    Returns:
+        None of one that is not cut.
+    """
+    log_bytes, segment = segment_task.log_bytes, segment_task.segment
+    if not segment_task.is_decoded or cost <= max(share, DIVIDED_FROM_COST * log_bytes):
+        return []
+    inner_edges = cuts(segment, max(1, log_bytes * share // cost))
+    if not inner_edges or segment.log is None:
+        return []
+    return [
+        DecodeTask(
+            segment_task.number, segment.log.path, start, stop, cost * (stop - start) // log_bytes
+        )
+        for start, stop in pairwise([0, *inner_edges, log_bytes])
+    ]
+
+
+def _pack(
+    segment_tasks: Iterable[tuple[SegmentTask, int]], target: int
+) -> Iterator[tuple[list[SegmentRange], int]]:
+    """Small segments together, in order, with what all of them cost.
 
     The stretches of one that was cut alone, so that their files can be dropped alone.
     """
     group: list[SegmentRange] = []
-    cost = 0
-    for segment_task in segment_tasks:
+    group_cost = 0
+    for segment_task, cost in segment_tasks:
         edges = [
             0,
-            *(cuts(segment_task.segment, target_bytes) if segment_task.is_divisible else []),
+            *(cuts(segment_task.segment, target) if segment_task.is_divisible else []),
             segment_task.log_bytes,
         ]
         if len(edges) > 2:
             yield from (
-                [SegmentRange(segment_task, start, stop)] for start, stop in pairwise(edges)
+                ([SegmentRange(segment_task, start, stop)], stop - start)
+                for start, stop in pairwise(edges)
             )
             continue
-        if group and cost + segment_task.log_bytes + SEGMENT_COST_BYTES > target_bytes:
-            yield group
-            group, cost = [], 0
+        cost += SEGMENT_COST_BYTES
+        if group and group_cost + cost > target:
+            yield group, group_cost
+            group, group_cost = [], 0
         group.append(SegmentRange(segment_task, 0, segment_task.log_bytes))
-        cost += segment_task.log_bytes + SEGMENT_COST_BYTES
+        group_cost += cost
     if group:
-        yield group
+        yield group, group_cost
 
 
 def _entries(segment: Segment) -> np.ndarray:

@@ -23,12 +23,14 @@ from kafkaviz.analysis.sweep import Sweeper
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.batch_observer import BatchObserver, observe_scan
 from kafkaviz.log.broker import Problem
+from kafkaviz.log.resync_scan import BatchWalk
 from kafkaviz.log.segment import OFFSET_ENTRY, Index, LogSegment, Segment
 from kafkaviz.log.shared_scan import SharedScan
 from kafkaviz.pipeline.catalog.catalog_info import RowRange
 from kafkaviz.pipeline.catalog.schema import TABLES, TASK_TABLES
 from kafkaviz.pipeline.ingest import check_cache
 from kafkaviz.pipeline.ingest.batch_statistics import BatchStatisticsBuilder
+from kafkaviz.pipeline.ingest.decoded_batches import DecodedWalk
 from kafkaviz.pipeline.ingest.plan import IngestTask, SegmentRange, SegmentTask
 from kafkaviz.pipeline.ingest.rows import batch_columns, entry_columns, entry_slots, table
 from kafkaviz.pipeline.ingest.summary import RangeSummary, SlotCounts
@@ -50,7 +52,14 @@ def scan(task: IngestTask, staging: Path) -> list[RangeSummary]:
     """
     with ExitStack() as stack:
         files = {name: stack.enter_context(RowFile(name, staging / name)) for name in TASK_TABLES}
-        return [_scan_range(segment_range, files) for segment_range in task.ranges]
+        return [
+            _scan_range(
+                segment_range,
+                files,
+                DecodedWalk(segment_range.decoded, staging) if segment_range.decoded else None,
+            )
+            for segment_range in task.ranges
+        ]
 
 
 def scan_segment(segment_task: SegmentTask) -> RangeSummary:
@@ -144,10 +153,17 @@ class BatchRows(BatchObserver[None]):
         """The rows lie in the file."""
 
 
-def _scan_range(segment_range: SegmentRange, files: Mapping[str, RowFile]) -> RangeSummary:
+def _scan_range(
+    segment_range: SegmentRange,
+    files: Mapping[str, RowFile],
+    first_walk: BatchWalk | None = None,
+) -> RangeSummary:
     """One pass over a stretch.
 
     The first of a segment has the rows of its indexes too; what is checked or swept is not cut.
+
+    Args:
+        first_walk: the batches, where other tasks have decoded them.
     """
     segment_task, problems = segment_range.segment_task, []
     if segment_task.skips_rows:
@@ -156,7 +172,7 @@ def _scan_range(segment_range: SegmentRange, files: Mapping[str, RowFile]) -> Ra
             segment_range.start,
             segment_range.stop,
             None,
-            check_json=_check(segment_task),
+            check_json=_check(segment_task, None, first_walk),
         )
     segment = replace(
         segment_task.segment
@@ -171,7 +187,7 @@ def _scan_range(segment_range: SegmentRange, files: Mapping[str, RowFile]) -> Ra
         else SlotCounts()
     )
     observers = _Observers(segment_task, _sort_by_position(offsets), files)
-    end, check_json = _read_log(segment_range, segment, observers, problems)
+    end, check_json = _read_log(segment_range, segment, observers, problems, first_walk)
     if observers.sweeper and (sums := observers.sweeper.result()).batches:
         files["sweep"].add(segment_task, sums.sweep())
     spans = {name: span for name, file in files.items() if (span := file.span(first_rows[name]))}
@@ -215,6 +231,7 @@ def _read_log(
     segment: Segment,
     observers: _Observers,
     problems: list[Problem],
+    first_walk: BatchWalk | None,
 ) -> tuple[int | None, str | None]:
     """Reads the batches of a stretch, with the checks of its segment if any are wanted.
 
@@ -233,7 +250,7 @@ def _read_log(
             return observers.statistics.end_position, _check(segment_task)
         return scan.end.position, _check(segment_task)
     shared_scan = SharedScan(segment, *observers.all)
-    check_json = _check(segment_task, shared_scan)
+    check_json = _check(segment_task, shared_scan, first_walk)
     try:
         return shared_scan.result(), check_json
     except KafkavizError as fault:
@@ -241,7 +258,11 @@ def _read_log(
         return observers.statistics.end_position, check_json
 
 
-def _check(segment_task: SegmentTask, observer: BatchObserver[Any] | None = None) -> str | None:
+def _check(
+    segment_task: SegmentTask,
+    observer: BatchObserver[Any] | None = None,
+    first_walk: BatchWalk | None = None,
+) -> str | None:
     """The findings about the entire segment, as text.
 
     Returns:
@@ -250,7 +271,7 @@ def _check(segment_task: SegmentTask, observer: BatchObserver[Any] | None = None
     facts = segment_task.facts
     if facts is None:
         return None
-    return check_cache.to_json(checks.check(segment_task.segment, facts, observer))
+    return check_cache.to_json(checks.check(segment_task.segment, facts, observer, first_walk))
 
 
 def _slots(

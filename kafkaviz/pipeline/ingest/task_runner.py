@@ -20,9 +20,12 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
+    from kafkaviz.pipeline.ingest.decoded_batches import DecodedRange
     from kafkaviz.pipeline.ingest.ingest_checks import LoadResult
-    from kafkaviz.pipeline.ingest.plan import IngestTask, LoadTask
-    from kafkaviz.pipeline.ingest.summary import RangeSummary
+    from kafkaviz.pipeline.ingest.plan import Task
+    from kafkaviz.pipeline.ingest.task_results import ResultFile
+
+    TaskResult = ResultFile | DecodedRange | LoadResult
 
 TASKS_A_QUERY = 4096  # on Spark Connect, which sends all of a query's at once: some 4 MB
 
@@ -36,9 +39,7 @@ class TaskRunner(Protocol):
 
     cores: int
 
-    def run(
-        self, tasks: Sequence["IngestTask | LoadTask"], staging: Path
-    ) -> list["RangeSummary | LoadResult"]:
+    def run(self, tasks: Sequence["Task"], staging: Path) -> list["TaskResult"]:
         """Runs the tasks, and gives what each gives, in the order of the tasks.
 
         Args:
@@ -81,9 +82,7 @@ class ContextRunner:
         self.cores = context.defaultParallelism
         self._context, self._group = context, group
 
-    def run(
-        self, tasks: Sequence["IngestTask | LoadTask"], staging: Path
-    ) -> list["RangeSummary | LoadResult"]:
+    def run(self, tasks: Sequence["Task"], staging: Path) -> list["TaskResult"]:
         """One Spark job."""
         from kafkaviz.pipeline.spark.session import workers_with_kafkaviz
 
@@ -117,9 +116,7 @@ class ConnectRunner:
         self._spark, self._group = spark, group
         self._ended_before, self._ended, self._is_cancelled = 0, 0, False
 
-    def run(
-        self, tasks: Sequence["IngestTask | LoadTask"], staging: Path
-    ) -> list["RangeSummary | LoadResult"]:
+    def run(self, tasks: Sequence["Task"], staging: Path) -> list["TaskResult"]:
         """A query for some thousand tasks at a time."""
         session: Any = self._spark
         session.addTag(self._group)
@@ -134,7 +131,7 @@ class ConnectRunner:
             session.removeTag(self._group)
         return list(chain.from_iterable(parts))
 
-    def _query(self, tasks: Sequence["IngestTask | LoadTask"], staging: Path) -> Iterable[Any]:
+    def _query(self, tasks: Sequence["Task"], staging: Path) -> Iterable[Any]:
         if self._is_cancelled:
             raise JobCancelled(message("errors.run_cancelled"))
         pickled = tuple(pickle.dumps(task) for task in tasks)
@@ -179,21 +176,22 @@ def _runner_of_rows(
     return run_rows
 
 
-def run_task(task: "IngestTask | LoadTask", staging: Path) -> Sequence["RangeSummary | LoadResult"]:
+def run_task(task: "Task", staging: Path) -> Sequence["TaskResult"]:
     """One task, in this process."""
+    from kafkaviz.pipeline.ingest import task_results
+    from kafkaviz.pipeline.ingest.decoded_batches import DecodeTask, decode
     from kafkaviz.pipeline.ingest.ingest_checks import load_log
     from kafkaviz.pipeline.ingest.plan import LoadTask
     from kafkaviz.pipeline.ingest.scan import scan
 
-    return (
-        [load_log(load) for load in task.loads]
-        if isinstance(task, LoadTask)
-        else scan(task, staging)
-    )
+    if isinstance(task, LoadTask):
+        return [load_log(load) for load in task.loads]
+    if isinstance(task, DecodeTask):
+        return [decode(task, staging)]
+    segment_tasks = {part.segment_task.number: part.segment_task for part in task.ranges}
+    return [task_results.write(scan(task, staging), segment_tasks, staging)]
 
 
-def _run_all(
-    staging: Path, tasks: Iterable["IngestTask | LoadTask"]
-) -> Iterator[Sequence["RangeSummary | LoadResult"]]:
+def _run_all(staging: Path, tasks: Iterable["Task"]) -> Iterator[Sequence["TaskResult"]]:
     """Runs in a worker; a task's summaries count once its files are closed."""
     return (run_task(task, staging) for task in tasks)
