@@ -67,12 +67,12 @@ def measured_large(directory: Path, folder: Path) -> str:
     """The row of a catalog as large as that of 10 GiB of logs."""
     from kafkaviz.app.cache import broker_cache
     from kafkaviz.figures.explore.questions import QUESTIONS
-    from kafkaviz.pipeline.sql.query import MOST_ROWS, POOL
+    from kafkaviz.pipeline.sql.query import MAX_ROWS, POOL
 
     tables = enlarge(broker_cache.catalog_path(broker_cache.broker(directory)), folder)
     worker = POOL.take(threading.Event())
     assert worker is not None
-    request = {"folder": str(folder), "tables": tables, "most_rows": MOST_ROWS}
+    request = {"folder": str(folder), "tables": tables, "most_rows": MAX_ROWS}
 
     def ask(text: str) -> None:
         head, _ = worker.ask(request | {"text": text})
@@ -129,14 +129,14 @@ def enlarge(path: Path, folder: Path) -> dict[str, list[str]]:
 
 def of_duckdb(folder: Path, tables: Mapping[str, Sequence[str]]) -> Callable[[str], object]:
     """Asks a DuckDB of this process, of as many threads and rows."""
-    from kafkaviz.pipeline.sql.query import MOST_ROWS
+    from kafkaviz.pipeline.sql.query import MAX_ROWS
 
     database = duckdb.connect(config={"threads": "2"})
     for name, files in tables.items():
         if files:
             paths = [str(folder / name / file) for file in files]
             database.read_parquet(paths).create_view(name)
-    return lambda text: database.sql(text).limit(MOST_ROWS).to_arrow_table()
+    return lambda text: database.sql(text).limit(MAX_ROWS).to_arrow_table()
 
 
 def of_spark(path: Path) -> Callable[[str], object]:

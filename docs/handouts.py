@@ -4,7 +4,7 @@ It prints the page that the app gives into kafkaviz/app/takeaway/handouts/.
 
 It needs playwright (requirements-dev.txt), Chromium, and a font with Chinese characters. Beside the
 PDFs stands of which lessons they are: tests/app/test_takeaway.py says when to print them anew. One
-that is larger than MOST_BYTES is no download; then the app gives the page, to be printed.
+that is larger than MAX_BYTES is no download; then the app gives the page, to be printed.
 """
 
 import json
@@ -22,7 +22,7 @@ from kafkaviz.messages import LANGUAGES, speaking
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-MOST_BYTES = 2_500_000
+MAX_BYTES = 2_500_000
 PAGE = b"/Type /Page\n"  # as Chromium writes each
 SHEET_PX = {"width": 695, "height": 1000}  # of A4 between the margins
 
@@ -48,7 +48,7 @@ def main() -> None:
             data = printed(browser, pages[HandoutEdition.ANSWERS])
             questions = printed(browser, pages[HandoutEdition.QUESTIONS])
             question_pages[language_code] = questions.count(PAGE)
-            if len(data) > MOST_BYTES:
+            if len(data) > MAX_BYTES:
                 path.unlink(missing_ok=True)
                 print(f"{path.name}: {units.size(len(data))} is too large to come along")
             else:

@@ -119,6 +119,12 @@ KRAFT_READY = _since(
 DIRECTORY_IDS = _since((3, 7), "meta.properties names an id of the directory", "KIP-858")
 CLEAN_SHUTDOWN_EPOCH = _since((3, 7), ".kafka_cleanshutdown holds the broker's epoch", "KIP-966")
 LOCK_REMOVED = _since((3, 8), "a stop removes the .lock")
+# How a follower finds where its log parts from the leader's
+TRUNCATION_ON_FETCH = _since(
+    (2, 7),
+    "a fetch says the epoch of the follower's end, and its answer where the logs part",
+    "KIP-595",
+)
 # How a log is closed
 TRIMMED_BEFORE_CLOSE = _since(
     (4, 4),

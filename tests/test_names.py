@@ -158,6 +158,26 @@ def test_every_name_of_a_script_says_what_it_names(path):
     assert sorted(name for name in names if name.strip("_").lower() in SAYS_NOTHING) == []
 
 
+def test_a_bound_is_a_max_or_a_min(trees):
+    """One word for the most and one for the least there may be."""
+    assert {
+        name
+        for tree in trees.values()
+        for name, _ in names(tree)
+        if name.isupper() and name.strip("_").split("_")[0] in ("MOST", "LEAST")
+    } == set()
+
+
+def test_a_message_is_a_text(trees):
+    """What a browser is sent is a payload, and a message of Kafka's is a module or a batch."""
+    assert [
+        str(path.relative_to(PACKAGE))
+        for path, tree in trees.items()
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef) and node.name == "message"
+    ] == ["messages/__init__.py"]
+
+
 def test_modules_are_nouns_of_what_they_hold():
     """No participle stands alone as the name of a file or folder."""
     assert [

@@ -30,7 +30,7 @@ from kafkaviz.messages import text_in
 from kafkaviz.units import escape_line
 
 OWN_ADDRESS = "127.0.0.1"
-MOST_ADDRESSES = 3  # of a machine in many networks
+MAX_ADDRESSES = 3  # of a machine in many networks
 TEACH = "teach"  # behind the # of the teacher's link; class_link.js takes it from there
 
 
@@ -65,7 +65,7 @@ def announcement(
         has_picture: whether the first link of learners is a QR code too.
     """
     origins = [_origin(name, port) for name in network.reachable_addresses(address)]
-    links = [join_link(origin, room.code, language) for origin in origins[:MOST_ADDRESSES]]
+    links = [join_link(origin, room.code, language) for origin in origins[:MAX_ADDRESSES]]
     if links:
         title = text_in(language, "class.ready", code=room.code)
         lines = [title, *(f"  {link}" for link in links)]

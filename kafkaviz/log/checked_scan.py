@@ -19,6 +19,7 @@ from kafkaviz.format.deep_scan import (
     DeepScan,
     believed_batches,
 )
+from kafkaviz.format.names import MAX_OFFSET
 from kafkaviz.format.walk import Walk, WalkEnd, batch_at
 from kafkaviz.log.entry_points import EntryPoints, chunk_bytes
 from kafkaviz.log.resync_scan import BatchWalk, ResynchronisingScan
@@ -28,7 +29,6 @@ TRIES = 64  # batches of a chunk that may hide the next one; positions that cont
 MAX_HOLES = 100  # behind which the next batch is looked for
 # batches read for their checksums where headers do not go on; compaction leaves gaps
 MAX_DOUBTS = 1000
-MAX_OFFSET = 2**63 - 1
 
 
 class CheckedScan(ResynchronisingScan):

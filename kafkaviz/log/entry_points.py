@@ -28,7 +28,7 @@ from kafkaviz.log.file import FileInfo
 from kafkaviz.log.segment import LogSegment
 
 TRIES = 16  # entries that are looked at around a place: each lookup reads so many
-MOST_TRIES = 64  # of those behind damage, or before a byte that somebody looks at
+MAX_TRIES = 64  # of those behind damage, or before a byte that somebody looks at
 STEPS = 1024  # headers from an entry on, to the batch that holds an offset
 # of batches this large on average the headers alone are read, one by one; of smaller ones
 # everything
@@ -75,7 +75,7 @@ class EntryPoints:
     def find_first(self, start: int, stop: int) -> int | None:
         """The first proven position in [start, stop), None if no entry leads to one."""
         slot = bisect_left(self._offsets, start, key=_position)
-        for entry in self._offsets[slot : slot + MOST_TRIES]:
+        for entry in self._offsets[slot : slot + MAX_TRIES]:
             if start <= _position(entry) < stop and self.is_intact(int(entry["position"])):
                 return int(entry["position"])
         return None
@@ -83,7 +83,7 @@ class EntryPoints:
     def find_last(self, position: int) -> int:
         """The last proven position at or before a byte; byte 0 if no entry leads to one."""
         slot = bisect_right(self._offsets, position, key=_position)
-        for entry in self._offsets[max(0, slot - MOST_TRIES) : slot][::-1]:
+        for entry in self._offsets[max(0, slot - MAX_TRIES) : slot][::-1]:
             if 0 < _position(entry) <= position and self.is_intact(int(entry["position"])):
                 return int(entry["position"])
         return 0

@@ -8,7 +8,7 @@ from kafkaviz.messages import Message
 from kafkaviz.simulate.config import IndexConfig
 
 # of a .log that Kafka opens, startup.file_records: a position is a Java int
-MOST_LOG_BYTES = 2**31 - 1
+MAX_LOG_BYTES = 2**31 - 1
 
 
 @dataclass(frozen=True)

@@ -167,7 +167,7 @@ def test_no_start_is_promised_to_cut_a_log_that_none_opens(killed, tmp_path, mon
     assert only(check(tmp_path / "kafka"), "log-zero-tail").consequence != message(
         "consequence.log_not_opened"
     )
-    monkeypatch.setattr("kafkaviz.analysis.checks.log.MOST_LOG_BYTES", 1000)
+    monkeypatch.setattr("kafkaviz.analysis.checks.log.MAX_LOG_BYTES", 1000)
     assert only(check(tmp_path / "kafka"), "log-zero-tail").next_step == message(
         "next_step.restore_segment"
     )

@@ -139,7 +139,7 @@ def test_interpolation_that_creeps_ends():
     position = index_layouts.interpolation(keys, np.array([99_998]))[0]
     assert (
         position[0] == 99_998
-        and index_layouts.MOST_PROBES < position[1] < index_layouts.MOST_PROBES + 40
+        and index_layouts.MAX_PROBES < position[1] < index_layouts.MAX_PROBES + 40
     )
 
 

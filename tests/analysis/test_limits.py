@@ -126,7 +126,7 @@ def test_safe_sizes(gap, share, safe):
 
 def test_with_the_default_interval_ten_mib_are_always_safe():
     """A gap is more than the interval, and segment.bytes is an int."""
-    assert limits.safe_index_bytes(limits.MOST_SEGMENT_BYTES, limits.gap_bytes(4096, 1)) < 10 * MIB
+    assert limits.safe_index_bytes(limits.MAX_SEGMENT_BYTES, limits.gap_bytes(4096, 1)) < 10 * MIB
 
 
 @pytest.mark.parametrize(
@@ -185,6 +185,6 @@ def test_jitter_and_compaction_shorten_the_wait():
 def test_offsets_run_out_only_with_many_records_a_byte():
     """2^31 offsets a segment: a batch of 1 MiB with a million records."""
     seconds = limits.seconds_until_roll(
-        config(segment_bytes=limits.MOST_SEGMENT_BYTES), WriteLoad(1000, records_a_batch=4000), 1e6
+        config(segment_bytes=limits.MAX_SEGMENT_BYTES), WriteLoad(1000, records_a_batch=4000), 1e6
     )
     assert limits.CAUSES[limits.first_limit(seconds)[0][0]] == limits.OFFSET_RANGE

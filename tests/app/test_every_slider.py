@@ -22,7 +22,7 @@ ADDRESSES = [
     {"page": "rolls", "tp": "orders-0", "of": "orders-0"},
 ]
 PATIENCE_S = 300  # a workload of compressed batches on a busy machine
-FEW_STOPS, MOST_STOPS, ALL_STOPS = 1, 12, 1000  # of a slider with many alike
+FEW_STOPS, MAX_STOPS, ALL_STOPS = 1, 12, 1000  # of a slider with many alike
 
 
 pytestmark = pytest.mark.usefixtures("starts")
@@ -83,7 +83,7 @@ def test_every_stop_of_every_slider(address, most):
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("most", [FEW_STOPS, MOST_STOPS])
+@pytest.mark.parametrize("most", [FEW_STOPS, MAX_STOPS])
 @pytest.mark.parametrize("workload", workloads.by_title())
 def test_stops_of_every_workload(workload, most):
     """Each workload of Rolls comes with other settings, and other refusals: the ends of each slider

@@ -468,9 +468,9 @@ def test_csv_holds_no_formula():
 def test_answers_are_not_kept_for_ever(ingested_broker, fake):
     """The newest are; one that runs is not thrown away."""
     snapshot, known = broker_cache.open_snapshot(ingested_broker), queries.queries()
-    for number in range(queries.MOST_ANSWERS + 5):
+    for number in range(queries.MAX_ANSWERS + 5):
         known.get_or_start(snapshot, f"SELECT {number}")
-    assert len(known._queries.jobs()) == queries.MOST_ANSWERS
+    assert len(known._queries.jobs()) == queries.MAX_ANSWERS
     st.cache_resource.clear()
 
 

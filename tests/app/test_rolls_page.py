@@ -307,7 +307,7 @@ def test_a_compressed_stream_is_not_generated_without_end():
     run = simulation_cache.simulate(workload, config_of(workload, {"segment.bytes": 1 << 26}))
     assert (
         run.is_cut
-        and run.history.log_bytes < simulation_cache.MOST_COMPRESSED_BYTES + (64 << 20)
+        and run.history.log_bytes < simulation_cache.MAX_COMPRESSED_BYTES + (64 << 20)
         and not run.error
     )
 

@@ -15,10 +15,10 @@ axe = pytest.importorskip(
 )
 pytestmark = pytest.mark.browser
 SIZES = ((1280, 720), (1024, 768))
-LEAST_PART = 0.8  # of the figure's height
+MIN_PART = 0.8  # of the figure's height
 SETTLED = "[data-testid=stApp][data-test-script-state=notRunning]"
 ROW_PX = 24  # of buttons and links without a frame
-LEAST_MARKS = 2  # of a box that is not empty
+MIN_MARKS = 2  # of a box that is not empty
 SAMPLE = {("en", "three-files", 2), ("en", "time", 2), ("zh", "three-files", 1)}
 STEPS = [
     pytest.param(
@@ -145,7 +145,7 @@ def test_figure_and_question_are_on_the_first_screen(
         heading(page, title)
         for width, height in SIZES:
             screen = first_screen(page, width, height)
-            assert screen["marks"] >= LEAST_MARKS, (width, screen)
+            assert screen["marks"] >= MIN_MARKS, (width, screen)
             assert page.evaluate(OVERLAPPING) == [], width
         assert_axe_finds_nothing(page)
 
@@ -204,7 +204,7 @@ def first_screen(page, width: int, height: int) -> dict:
     page.set_viewport_size({"width": width, "height": height})
     page.wait_for_function(DRAWN)
     screen = page.evaluate(FIRST_SCREEN)
-    assert screen["seen"] >= LEAST_PART, (width, screen)
+    assert screen["seen"] >= MIN_PART, (width, screen)
     assert screen["asked"] <= height, (width, screen)
     assert screen["wide"] <= 0, (width, screen)
     return screen
@@ -248,7 +248,7 @@ def test_a_lookup_on_a_projector(server, browser, language, target, theme):
         page.keyboard.press("ArrowRight")
         page.locator(".dd .past").first.wait_for()
         figure = page.locator(".fx").bounding_box()
-        assert (SIZES[0][1] - figure["y"]) / figure["height"] >= LEAST_PART, figure
+        assert (SIZES[0][1] - figure["y"]) / figure["height"] >= MIN_PART, figure
         assert page.evaluate(SMALL_WORDS) == []
         assert page.evaluate(OVERLAPPING) == []
         assert_axe_finds_nothing(page)
@@ -277,7 +277,7 @@ def test_a_projector_shows_no_small_word(server, browser, width, height):
         page.wait_for_timeout(300)
         assert page.evaluate(SMALL_WORDS) == []
         assert not page.locator("[data-testid=stSidebar]").is_visible()
-        assert page.evaluate(FIRST_SCREEN)["seen"] >= LEAST_PART
+        assert page.evaluate(FIRST_SCREEN)["seen"] >= MIN_PART
         page.locator(".count", has_text="step 1 of").wait_for(state="attached")
         page.keyboard.press("ArrowRight")
         page.locator(".count", has_text="step 2 of").wait_for(state="attached")

@@ -29,8 +29,8 @@ from kafkaviz.app.takeaway.page_file import PageFile
 from kafkaviz.messages import LANGUAGES, speaking, text_in
 
 ROOT = Path(__file__).parents[2]
-MOST_PDF_BYTES = 2_500_000
-MOST_LESSON_BYTES = 2_831_155  # 2.7 MiB, as the list of downloads says
+MAX_PDF_BYTES = 2_500_000
+MAX_LESSON_BYTES = 2_831_155  # 2.7 MiB, as the list of downloads says
 
 
 @pytest.fixture(autouse=True)
@@ -203,7 +203,7 @@ def test_every_lesson_becomes_a_file(language):
     known = lessons.lessons(language)[0]
     with speaking(language):
         pages = [lesson_page(lesson, number, len(known)) for number, lesson in enumerate(known, 1)]
-    assert [size for page in pages if (size := len(page.encode())) > MOST_LESSON_BYTES] == []
+    assert [size for page in pages if (size := len(page.encode())) > MAX_LESSON_BYTES] == []
     rule = f'<p class="note">{text_in(language, "takeaway.rule")}</p>'
     assert [page.replace(rule, "").count('<p class="note">') for page in pages] == 8 * [0]
 
@@ -248,7 +248,7 @@ def test_the_pdf_of_the_hand_outs_holds_every_lesson_and_its_answers(language):
     assert printed is not None
     assert printed.path.name == f"kafkaviz-handouts.{language}.pdf"
     data = printed.path.read_bytes()
-    assert 0 < len(data) < MOST_PDF_BYTES
+    assert 0 < len(data) < MAX_PDF_BYTES
     assert {int(number) for number in re.findall(rb"/lesson-(\d)", data)} == set(range(1, 9))
     assert b"/answers-1" in data
     assert 8 < printed.question_pages < data.count(b"/Type /Page\n")

@@ -25,7 +25,7 @@ HANGS_S = 60  # a stopped command that lasts longer does not end at all
 SMALL_TASKS = """
 import sys
 from kafkaviz.pipeline.ingest import plan
-plan.LEAST_BYTES = plan.MOST_BYTES = 1
+plan.MIN_BYTES = plan.MAX_BYTES = 1
 plan.cuts = lambda segment, target_bytes: []
 from kafkaviz.__main__ import main
 sys.exit(main(sys.argv[1:]))

@@ -120,7 +120,7 @@ def test_a_long_answer_shows_its_first_bars():
     """And says so; the title speaks of all rows."""
     view = chart.view(pa.table({"topic": [f"t{row}" for row in range(100)], "n": list(range(100))}))
     assert (
-        len(view.names) == chart.MOST_BARS
+        len(view.names) == chart.MAX_BARS
         and view.caption == "n of each row; the first 24 of 100 rows"
         and view.title == "n: 0 to 99"
     )

@@ -318,7 +318,7 @@ def test_only_so_many_members_are_sent():
     (item,) = checkup.finding_items(
         [finding_of("batch-crc-mismatch", position=place) for place in range(1000)], nothing
     )
-    assert (item.count, len(item.members)) == (1000, checkup.MOST_MEMBERS)
+    assert (item.count, len(item.members)) == (1000, checkup.MAX_MEMBERS)
 
 
 def test_the_message_is_plain_values():

@@ -108,7 +108,7 @@ def test_names_stay_short():
     """The zeros of a segment's name, and the middle of a long one; the whole stands on hover."""
     table = tables.steps_table(started(step("topic" * 20 + "-0")))
     assert (
-        len(table.rows[0].cells[1]) <= tables.MOST_NAME_CHARACTERS + 1
+        len(table.rows[0].cells[1]) <= tables.MAX_NAME_CHARACTERS + 1
         and "…" in table.rows[0].cells[1]
     )
     assert table.rows[0].hover[1].endswith(f"-0/{7:020d}.index")
@@ -165,7 +165,7 @@ def test_only_so_many_rows_are_sent():
         ]
     )
     assert (
-        len(table.rows) == tables.MOST_ROWS
+        len(table.rows) == tables.MAX_ROWS
         and table.more == 100
         and not any("--set" in note for note in table.notes)
     )

@@ -171,7 +171,7 @@ def test_ticks_read_well(apart_ms, ticks):
     """Whole milliseconds, seconds, minutes, hours: at most nine, never 1.2 min."""
     view = roll_timeline.view(written(LogConfig(), stream(40, apart_ms=apart_ms))[0])
     axis = roll_timeline.figure(view, "light").layout.xaxis
-    assert list(axis.ticktext[:3]) == ticks and len(axis.ticktext) <= roll_timeline.MOST_TICKS + 1
+    assert list(axis.ticktext[:3]) == ticks and len(axis.ticktext) <= roll_timeline.MAX_TICKS + 1
     later = roll_timeline.view(
         written(LogConfig(segment_bytes=2000), stream(60, apart_ms=5000))[0], 14
     )

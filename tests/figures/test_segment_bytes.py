@@ -11,11 +11,11 @@ from kafkaviz.figures.segment.segment_bytes import (
     ByteWindow,
     InitialByte,
     Pane,
+    browser_payload,
     byte_address,
     file_view,
     find_files,
     legend,
-    message,
     view,
 )
 from kafkaviz.log.broker import open_broker
@@ -168,12 +168,12 @@ def test_the_legend_has_what_is_met(payments):
     assert [kind for kind, _ in legend(view(payments, ".index", 413, 95, 95))] == ["offset", "size"]
 
 
-def test_the_message(payments):
+def test_the_payload(payments):
     """Its length, its words, then the bytes; offsets as text, since a double cannot hold all of
     them.
     """
     drawn = view(payments, ".index", 413, 95, 95)
-    sent = message(drawn, "k")
+    sent = browser_payload(drawn, "k")
     length = int.from_bytes(sent[:8], "little")
     words = json.loads(sent[8 : 8 + length])
     assert sent[8 + length :] == drawn.outer.data and words["panes"][0]["data"] == len(

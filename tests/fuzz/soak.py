@@ -8,7 +8,7 @@ escape is
     raised    anything that the reader does not say it raises, a Hidden of the target included, and
     numpy's warnings of overflow
     slow      more than SLOW_S seconds of processor time for an input of a few kilobytes
-    memory    a case after which the peak of the process is MOST_BYTES higher, or that was refused
+    memory    a case after which the peak of the process is MAX_BYTES higher, or that was refused
     ROOM_BYTES more
     stuck     no end after STUCK_S seconds; the worker is stopped, and another goes on behind the
     case
@@ -37,7 +37,7 @@ from tests.fuzz.targets import Hidden, Target
 
 TARGETS = "tests.fuzz.all_targets:TARGETS"
 SLOW_S, STUCK_S = 3.0, 60.0
-MOST_BYTES, ROOM_BYTES = 256 << 20, 1 << 30
+MAX_BYTES, ROOM_BYTES = 256 << 20, 1 << 30
 REPORT_S = 0.5
 KEPT_EACH = 3  # escapes of one target at one place that are told with their case
 
@@ -135,7 +135,7 @@ def _run_case(targets: Sequence[Target], seed: int, case: int) -> tuple[str, Esc
     if time.thread_time() - started > SLOW_S:
         return name, Escape(case, name, "slow", f"{time.thread_time() - started:.1f} s")
     grown_bytes = PEAK.grown_bytes()
-    if grown_bytes > MOST_BYTES:
+    if grown_bytes > MAX_BYTES:
         return name, Escape(case, name, "memory", f"{grown_bytes >> 20} MiB")
     return name, None
 

@@ -9,7 +9,7 @@ import pytest
 from tests.fuzz import faulty_targets, mutators, seeds, soak, targets
 from tests.fuzz.all_targets import TARGETS
 
-SEED, SECONDS, LEAST_INPUTS = 20, 6, 500
+SEED, SECONDS, MIN_INPUTS = 20, 6, 500
 
 
 @pytest.mark.nightly
@@ -17,7 +17,7 @@ def test_nothing_escapes_a_short_soak():
     """All targets for a few seconds, in processes of their own."""
     run = soak.soak(SEED, SECONDS, workers=2)
     assert not run.escapes, run.text()
-    assert run.total >= LEAST_INPUTS and len(run.inputs) > len(TARGETS) // 2
+    assert run.total >= MIN_INPUTS and len(run.inputs) > len(TARGETS) // 2
 
 
 @pytest.mark.slow
@@ -56,7 +56,7 @@ def test_a_fault_is_noticed(readers, kind, words, monkeypatch):
     # a busy machine takes as long now and then where another fault is awaited, and what a thread of
     # an earlier test still takes raises the peak of the process
     monkeypatch.setattr(soak, "SLOW_S", 0.2 if kind == "slow" else 3600)
-    monkeypatch.setattr(soak, "MOST_BYTES", 1 << 62)
+    monkeypatch.setattr(soak, "MAX_BYTES", 1 << 62)
     first_escape = next(
         escape for case in range(100) if (escape := soak.run_case(readers, SEED, case)[1])
     )

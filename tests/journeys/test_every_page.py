@@ -28,7 +28,7 @@ CLIPPED, OVERLAPPING, TABBED = (
 GRAVE = ("serious", "critical")
 PATIENCE_MS = 120_000
 AFTER_RESIZE_MS, TRIES = 350, 8  # a figure is drawn anew a moment after its window has changed
-MOST_STOPS, MOST_ON_ONE = 200, 24  # Tab goes from cell to cell of Streamlit's table, and on
+MAX_STOPS, MAX_ON_ONE = 200, 24  # Tab goes from cell to cell of Streamlit's table, and on
 DAMAGED, KILLED = "kafka-4.3.1-damaged", "kafka-4.3.1-killed-selection"
 IN_FRONT = "[role=dialog], [role=menu], [data-testid=stPopoverBody]"
 ROOMS = {
@@ -218,7 +218,7 @@ def test_tab_reaches_every_control(opened):
     opened.wait_for_timeout(AFTER_RESIZE_MS)
     opened.evaluate(f"({TABBED})()")
     stops, stays = [], 0
-    while len(stops) < MOST_STOPS and stays < MOST_ON_ONE:
+    while len(stops) < MAX_STOPS and stays < MAX_ON_ONE:
         opened.keyboard.press("Tab")
         stop = opened.evaluate("tabbed.step()")
         if stop["before"] < 0:
@@ -227,7 +227,7 @@ def test_tab_reaches_every_control(opened):
             stays += 1
         else:
             break
-    assert stays < MOST_ON_ONE and stop["before"] == 0, stop
+    assert stays < MAX_ON_ONE and stop["before"] == 0, stop
     assert [stop["name"] for stop in stops if not stop["isShown"]] == []
     if not opened.locator(IN_FRONT).count():
         assert opened.evaluate("tabbed.missed()") == []

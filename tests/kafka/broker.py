@@ -15,9 +15,9 @@ from tests.kafka.harness import JAVA, class_path, content, scratch
 
 RELEASE = "4.3.1"
 TIME_LIMIT_S = 150
-MOST_BATCHES = 2000
+MAX_BATCHES = 2000
 TIMES = 20
-LEAST_SEGMENT_BYTES = 1_048_576  # what a topic of 4.1 and later may be given
+MIN_SEGMENT_BYTES = 1_048_576  # what a topic of 4.1 and later may be given
 SETTINGS = {
     "retention.ms": "-1",
     "retention.bytes": "-1",
@@ -28,7 +28,7 @@ LOGS = {  # a workload, and settings that make it roll by an index, by time and 
     "clickstream": {"segment.ms": 2000},
     "iot": {"segment.index.bytes": 1200, "index.interval.bytes": 0},
     "bad-clock": {"message.timestamp.type": "LogAppendTime"},
-    "follower": {"segment.bytes": LEAST_SEGMENT_BYTES},
+    "follower": {"segment.bytes": MIN_SEGMENT_BYTES},
 }
 
 
@@ -62,7 +62,7 @@ def _log(flow: Workload, settings: dict) -> UnifiedLog:
     """
     release = versions.parse(RELEASE)
     config = log_config(settings, release)
-    chunk = next(chunks(flow, config, release_behaviour(release), batches_per_chunk=MOST_BATCHES))
+    chunk = next(chunks(flow, config, release_behaviour(release), batches_per_chunk=MAX_BATCHES))
     log = UnifiedLog(
         config,
         release_behaviour(release),

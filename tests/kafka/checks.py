@@ -19,7 +19,7 @@ from tests.kafka.harness import Kafka, zipped
 from tests.simulate.recovery_vectors import differences as recovery_differences
 from tests.simulate.replay_vectors import Replay
 
-MOST_RECOVERED = 10
+MAX_RECOVERED = 10
 FAULTS = re.compile(
     r"Mismatches in|Found timestamp mismatch|Found out of order timestamp|corrupt|isvalid: false",
     re.IGNORECASE,
@@ -240,7 +240,7 @@ def check_recovery(kafka: Kafka, log: UnifiedLog, line: dict) -> list[str]:
         "index_interval_bytes": log.config.index_interval_bytes,
         "segment_index_bytes": log.config.segment_index_bytes,
     }
-    for segment in log.segments[-MOST_RECOVERED:]:
+    for segment in log.segments[-MAX_RECOVERED:]:
         data = log.logs.stored(segment.base_offset).content()
         answer = kafka.recover(data, segment.base_offset, line["settings"])
         expected = {

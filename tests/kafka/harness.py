@@ -15,7 +15,7 @@ from pathlib import Path
 FOLDER = Path(__file__).parent
 BUILD = FOLDER.parents[1] / "build" / "kafka"
 RELEASES = ("4.3.1", "3.9.0")
-LEAST_ROOM_BYTES = 1 << 30
+MIN_ROOM_BYTES = 1 << 30
 TIME_LIMIT_S = 600  # of one process; a whole run takes a minute or two
 TOOLS = ("mvn", "java", "javac")
 JAVA = (
@@ -93,7 +93,7 @@ def scratch() -> tempfile.TemporaryDirectory:
     has_room = (
         memory.is_dir()
         and os.access(memory, os.W_OK)
-        and shutil.disk_usage(memory).free > LEAST_ROOM_BYTES
+        and shutil.disk_usage(memory).free > MIN_ROOM_BYTES
     )
     return tempfile.TemporaryDirectory(prefix="kafkaviz-kafka-", dir=memory if has_room else None)
 

@@ -24,7 +24,7 @@ from tests.simulate.replay_vectors import incoming
 from tests.simulate.replay_vectors import settings as typed
 
 WORKLOAD_EVERY = 5
-MOST_BATCHES, MOST_BYTES = 250, 500_000
+MAX_BATCHES, MAX_BYTES = 250, 500_000
 START_MS = 1_700_000_000_000
 NEVER = 2**63 - 1
 WEEK_MS = 604_800_000
@@ -141,10 +141,10 @@ class _Drawn:
                 config,
                 release_behaviour(release),
                 self.draw.randrange(2**31),
-                batches_per_chunk=MOST_BATCHES,
+                batches_per_chunk=MAX_BATCHES,
             )
         )
-        rows = chunk.rows[np.cumsum(chunk.rows["size_bytes"]) < MOST_BYTES]
+        rows = chunk.rows[np.cumsum(chunk.rows["size_bytes"]) < MAX_BYTES]
         data = bytes(chunk.data)[: int(rows["size_bytes"].sum())]
         return {"id": f"{name} {flow.topic}"} | line_of(
             rows, data, self.release, self.settings, flow.start_ms, flow.is_leader

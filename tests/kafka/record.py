@@ -19,7 +19,7 @@ from tests.simulate.replay_vectors import incoming, settings
 
 HISTORIES = Path(__file__).parents[1] / "data" / "histories.jsonl.gz"
 SEEDS = 300
-MOST_BYTES = 290_000
+MAX_BYTES = 290_000
 
 
 def main() -> int:
@@ -67,7 +67,7 @@ def _varied(lines: list[dict]) -> list[dict]:
     covered: set[tuple] = set()
     while left:
         best = max(left, key=lambda candidate: len(candidate[1] - covered) / (candidate[2] + 5000))
-        if not best[1] - covered or len(_packed([*chosen, best[0]])) > MOST_BYTES:
+        if not best[1] - covered or len(_packed([*chosen, best[0]])) > MAX_BYTES:
             return chosen
         chosen.append(best[0])
         covered |= best[1]

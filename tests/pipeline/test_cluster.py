@@ -171,8 +171,8 @@ def test_an_ingest_outlives_a_worker(two, tmp_path, monkeypatch):
     """Killed when some of 600 tasks are done: those that it had begun are read again elsewhere, and
     no row is there twice.
     """
-    monkeypatch.setattr(plan_module, "LEAST_BYTES", 1)
-    monkeypatch.setattr(plan_module, "MOST_BYTES", 1)
+    monkeypatch.setattr(plan_module, "MIN_BYTES", 1)
+    monkeypatch.setattr(plan_module, "MAX_BYTES", 1)
     monkeypatch.setattr(plan_module, "cuts", lambda segment, target_bytes: [])
     broker = write_broker(tmp_path / "made", {"a-0": [[100] * 3] * 300, "b-1": [[90] * 500] * 300})
     run = job.start_ingest([broker], tmp_path / "catalog", two.address, findings=False)

@@ -32,7 +32,7 @@ TIMES_MS = range(START_MS, START_MS + 10)
 @pytest.fixture
 def small_shares(monkeypatch):
     """Every compressed segment is looked into, and cut if its index lets it."""
-    monkeypatch.setattr(plan_module, "LEAST_BYTES", 1)
+    monkeypatch.setattr(plan_module, "MIN_BYTES", 1)
     monkeypatch.setattr(plan_module, "TASKS_A_CORE", 1000)
     monkeypatch.setattr(task_cost, "SAMPLED_FROM_BYTES", 0)
 

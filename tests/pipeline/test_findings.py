@@ -178,6 +178,7 @@ def test_the_columns_are_those_that_are_promised(killed, in_process, out):
         "version": expected.version,
         "clean": False,
         "starts": expected.restart.starts,
+        "level": CheckLevel.RECORDS,
     }
 
 
@@ -313,8 +314,8 @@ def test_what_does_not_concern_segments_reads_none(broker, in_process, out, monk
 
 def test_a_checked_segment_is_read_in_one_piece(copied, in_process, out, monkeypatch):
     """However small a task is to be: its checks go from batch to batch."""
-    monkeypatch.setattr(plan_module, "LEAST_BYTES", 1)
-    monkeypatch.setattr(plan_module, "MOST_BYTES", 100_000)
+    monkeypatch.setattr(plan_module, "MIN_BYTES", 1)
+    monkeypatch.setattr(plan_module, "MAX_BYTES", 100_000)
     check, checked = checks.check, []
     monkeypatch.setattr(
         checks, "check", lambda segment, *rest: checked.append(segment.log) or check(segment, *rest)
@@ -379,7 +380,7 @@ def test_without_findings_there_are_none(broker, in_process, out):
     read = catalog.read(out)
     assert [read.info.rows[table] for table in CHECK_TABLES] == [0] * len(CHECK_TABLES)
     assert read.is_fresh([open_broker(broker)]) and not read.is_fresh(
-        [open_broker(broker)], findings=True
+        [open_broker(broker)], CheckLevel.RECORDS
     )
     with pytest.raises(CannotOpen, match="holds no findings of made") as raised:
         read.health("made")

@@ -59,8 +59,8 @@ def test_codecs_are_known_without_the_batches(clean, in_process, out, monkeypatc
     """Of each segment those that its rows of table batches name, also where it was read in
     stretches, or kept.
     """
-    monkeypatch.setattr(plan_module, "MOST_BYTES", 100_000)
-    monkeypatch.setattr(plan_module, "LEAST_BYTES", 100_000)
+    monkeypatch.setattr(plan_module, "MAX_BYTES", 100_000)
+    monkeypatch.setattr(plan_module, "MIN_BYTES", 100_000)
     in_process(clean, catalog=out)
     read = catalog.read(out)
     expected: dict[tuple, set[str]] = {}
@@ -318,8 +318,8 @@ def test_a_wrong_cut_is_read_again_in_one_piece(broker, in_process, out, monkeyp
     """An index whose entries the planner cannot refute, and the scan can: the rows are those of the
     in-process reader.
     """
-    monkeypatch.setattr(plan_module, "MOST_BYTES", 200)
-    monkeypatch.setattr(plan_module, "LEAST_BYTES", 200)
+    monkeypatch.setattr(plan_module, "MAX_BYTES", 200)
+    monkeypatch.setattr(plan_module, "MIN_BYTES", 200)
     monkeypatch.setattr(plan_module, "_looks_like_start", lambda segment, position, offset: True)
     index = broker / "a-0" / f"{10:020d}.index"
     index.write_bytes(

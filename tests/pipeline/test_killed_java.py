@@ -28,7 +28,7 @@ SCRIPT = """
     from tests.pipeline.small_logs import write_broker
     from tests.support.pages import assert_no_exception, open_page, page_html
 
-    plan.LEAST_BYTES = plan.MOST_BYTES = 1  # a task a segment, so that it takes its time
+    plan.MIN_BYTES = plan.MAX_BYTES = 1  # a task a segment, so that it takes its time
     plan.cuts = lambda segment, target_bytes: []
     directory = write_broker(Path(sys.argv[1]) / "kafka", {"a-0": [[100] * 3] * 400})
 
@@ -48,7 +48,7 @@ SCRIPT = """
     text = page_html(assert_no_exception(page.run()))
     assert "Spark stopped: the run ended early" in text, text
     [again] = [one for one in page.button if one.key == "kv_work_again"]
-    plan.LEAST_BYTES = plan.MOST_BYTES = 1 << 26
+    plan.MIN_BYTES = plan.MAX_BYTES = 1 << 26
     again.click().run()
     until(["done"])
     text = page_html(assert_no_exception(page.run()))

@@ -20,8 +20,8 @@ from tests.pipeline.small_logs import write_broker
 @pytest.fixture(autouse=True)
 def small_tasks(monkeypatch):
     """Tasks of 2000 to 4000 bytes, so that small files show what large ones do."""
-    monkeypatch.setattr(plan_module, "LEAST_BYTES", 2000)
-    monkeypatch.setattr(plan_module, "MOST_BYTES", 4000)
+    monkeypatch.setattr(plan_module, "MIN_BYTES", 2000)
+    monkeypatch.setattr(plan_module, "MAX_BYTES", 4000)
     monkeypatch.setattr(plan_module, "SEGMENT_COST_BYTES", 100)
 
 

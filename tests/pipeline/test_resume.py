@@ -30,7 +30,7 @@ import pytest
 from kafkaviz.pipeline.ingest import job, plan, task_runner
 from tests.support import ingest
 
-plan.LEAST_BYTES = plan.MOST_BYTES = 1000
+plan.MIN_BYTES = plan.MAX_BYTES = 1000
 count, run_task = 0, task_runner.run_task
 
 def run_and_kill(task, staging):
@@ -113,7 +113,7 @@ def test_a_run_killed_twice_keeps_both_parts(broker, in_process, out, monkeypatc
 
 def leave_a_task(broker: Path, out: Path, monkeypatch, **options: object) -> Path:
     """A run that fails when its only task, of all segments, has ended: its staging folder."""
-    monkeypatch.setattr(plan_module, "LEAST_BYTES", 1 << 28)
+    monkeypatch.setattr(plan_module, "MIN_BYTES", 1 << 28)
 
     class DyingRunner(InProcessRunner):
         def run(self, tasks: list, staging: Path) -> list:

@@ -45,8 +45,8 @@ def out(tmp_path) -> Path:
 @pytest.fixture
 def tiny_tasks(monkeypatch) -> None:
     """A task a segment."""
-    monkeypatch.setattr(plan_module, "LEAST_BYTES", 1)
-    monkeypatch.setattr(plan_module, "MOST_BYTES", 1)
+    monkeypatch.setattr(plan_module, "MIN_BYTES", 1)
+    monkeypatch.setattr(plan_module, "MAX_BYTES", 1)
     monkeypatch.setattr(plan_module, "cuts", lambda segment, target_bytes: [])
 
 
@@ -203,8 +203,8 @@ def test_a_long_plan_reaches_the_workers(spark, tmp_path):
 
 def test_segments_of_several_tasks_are_put_together(clean, on_spark, out, monkeypatch):
     """Stretches of at most 800 KB: several tasks for the larger segments, the same catalog."""
-    monkeypatch.setattr(plan_module, "LEAST_BYTES", 1)
-    monkeypatch.setattr(plan_module, "MOST_BYTES", 800_000)
+    monkeypatch.setattr(plan_module, "MIN_BYTES", 1)
+    monkeypatch.setattr(plan_module, "MAX_BYTES", 800_000)
     cuts, cut = plan_module.cuts, []
     monkeypatch.setattr(
         plan_module,

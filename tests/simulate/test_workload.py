@@ -226,7 +226,7 @@ def test_a_batch_of_a_size_alone_takes_as_many_records_as_go_in():
     """Without records_per_batch one record, but with batch_bytes a full batch."""
     assert load(PHASE).phases[0].records_per_batch.mean == 1
     assert (
-        load(PHASE + "batch_bytes = 16384").phases[0].records_per_batch.mean == traffic.MOST_RECORDS
+        load(PHASE + "batch_bytes = 16384").phases[0].records_per_batch.mean == traffic.MAX_RECORDS
     )
 
 

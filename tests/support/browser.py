@@ -15,7 +15,7 @@ sync_api = pytest.importorskip(
 PATIENCE_MS = 60_000  # a wait ends with what it waits for; a machine may be busy
 sync_api.expect.set_options(timeout=PATIENCE_MS)
 SPARK_PATIENCE_MS = 180_000
-MOST_STEPS = 25  # a tab remembers fifty; where it is full, Back and `history.length` tell less
+MAX_STEPS = 25  # a tab remembers fifty; where it is full, Back and `history.length` tell less
 
 
 # pages that no test has open, to be used again: a new one costs a window of Chromium and a
@@ -69,7 +69,7 @@ def _open(browser: "sync_api.Browser") -> _Tab:
 def _forget_visitor(tab: _Tab) -> None:
     """Leaves the page empty and its site without a trace of the visit, for the next test."""
     page, context = tab.page, tab.page.context
-    if page.is_closed() or page.evaluate("history.length") > MOST_STEPS:
+    if page.is_closed() or page.evaluate("history.length") > MAX_STEPS:
         context.close()
         return
     for other in context.pages:

@@ -12,7 +12,7 @@ from kafkaviz.messages import Message, message
 RETENTION_MS = 7 * DAY_MS  # retention.ms unless it was set, 4.3.1
 UNFLUSHED_TRIM = message("finding.unflushed_trim")
 UNFLUSHED_CUT = message("finding.unflushed_cut")
-MOST_RUNS = 10  # of one code in one file; what is more is counted, not listed
+MAX_RUNS = 10  # of one code in one file; what is more is counted, not listed
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class PartitionFacts:
 def findings_by_run(
     slots: list[int], make_finding: Callable[[int, int, int], Finding]
 ) -> list[Finding]:
-    """A finding for each run of neighbouring places, up to MOST_RUNS of them.
+    """A finding for each run of neighbouring places, up to MAX_RUNS of them.
 
     The last one says how many runs follow that are not listed.
 
@@ -118,7 +118,7 @@ def findings_by_run(
             runs[-1][1] = slot
         else:
             runs.append([slot, slot])
-    listed_runs = runs[:MOST_RUNS]
+    listed_runs = runs[:MAX_RUNS]
     return [
         make_finding(
             first, last, len(runs) - len(listed_runs) if run_number == len(listed_runs) - 1 else 0

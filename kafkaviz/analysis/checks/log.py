@@ -13,7 +13,7 @@ from typing import Any, cast
 import numpy as np
 
 from kafkaviz.analysis.checks.facts import (
-    MOST_RUNS,
+    MAX_RUNS,
     UNFLUSHED_CUT,
     PartitionFacts,
     with_more_places,
@@ -30,7 +30,7 @@ from kafkaviz.format.offset_index import MAX_RELATIVE_OFFSET
 from kafkaviz.log import file
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import Message, message
-from kafkaviz.simulate.stored_log import MOST_LOG_BYTES
+from kafkaviz.simulate.stored_log import MAX_LOG_BYTES
 
 MAGICS = (0, 1, 2)
 LENGTH_AT, MAGIC_AT = field_start(HEADER, "batch_length_bytes"), field_start(HEADER, "magic")
@@ -89,7 +89,7 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
     def _keep(self, name: str, batches: np.ndarray, mask: np.ndarray) -> None:
         indices = np.flatnonzero(mask)
         self._counts[name] += len(indices)
-        room = MOST_RUNS - len(self._rows[name])
+        room = MAX_RUNS - len(self._rows[name])
         self._rows[name] += [batches[index].copy() for index in indices[:room].tolist()]
 
     def result(self) -> Iterator[Finding]:
@@ -101,8 +101,8 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         yield from (
             self._overflow_finding(row, more) for row, more in self._first_with_more("overflow")
         )
-        yield from map(self._order_finding, self._scan_state.misplaced_batches[:MOST_RUNS])
-        yield from map(self._unread_finding, self._scan_state.unread_ranges[:MOST_RUNS])
+        yield from map(self._order_finding, self._scan_state.misplaced_batches[:MAX_RUNS])
+        yield from map(self._unread_finding, self._scan_state.unread_ranges[:MAX_RUNS])
         if self._scan_state.tail is not None:
             yield self._tail_finding(self._scan_state.tail)
 
@@ -315,7 +315,7 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
             else (None, None)
         )
         advice = (
-            (UNOPENED, CUT_BY_HAND if position <= MOST_LOG_BYTES else RESTORE)
+            (UNOPENED, CUT_BY_HAND if position <= MAX_LOG_BYTES else RESTORE)
             if self._is_refused()
             else advice
         )
@@ -332,7 +332,7 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
 
     def _is_refused(self) -> bool:
         """Whether no start opens it, so that none comes to cut it."""
-        return self._segment.is_in_use and self._segment.log.size_bytes > MOST_LOG_BYTES
+        return self._segment.is_in_use and self._segment.log.size_bytes > MAX_LOG_BYTES
 
     def _will_be_cut(self) -> bool:
         """Whether a start is sure to look.

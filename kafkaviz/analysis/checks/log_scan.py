@@ -18,6 +18,7 @@ from kafkaviz.binary.layouts import field_names
 from kafkaviz.format.batch import HEADER, HEADER_BYTES, LENGTH_END
 from kafkaviz.format.batch_observer import BatchObserver
 from kafkaviz.format.deep_scan import CHECKED_BATCH, BatchFault, CheckLevel
+from kafkaviz.format.names import MAX_OFFSET
 from kafkaviz.log import file
 from kafkaviz.log.checked_scan import CheckedScan
 from kafkaviz.log.entry_points import entry_points
@@ -25,9 +26,8 @@ from kafkaviz.log.resync_scan import BatchWalk, Hole
 from kafkaviz.log.segment import LogSegment
 
 ROWS_AT_ONCE = 16_384
-MOST_FAULTS = 1000  # kept with Kafka's words
-MOST_UNSOUND, MOST_MISPLACED = 10_000, 1000
-MOST_OFFSET = 2**63 - 1
+MAX_FAULTS = 1000  # kept with Kafka's words
+MAX_UNSOUND, MAX_MISPLACED = 10_000, 1000
 # one batch, the first offset of a compressed magic 0 or 1 wrapper put in; is_sound: its header can
 # be believed, its checksum is right and its offsets go on from its neighbours'
 VALIDATED_BATCH: np.dtype = np.dtype([*CHECKED_BATCH.descr, ("is_sound", "?")])
@@ -92,10 +92,10 @@ class ScanState:
 
         A log with very many is not believed from the last of them on.
         """
-        if len(self.unsound_offsets) < MOST_UNSOUND:
+        if len(self.unsound_offsets) < MAX_UNSOUND:
             self.unsound_offsets.append((first, last))
         else:
-            self.unsound_offsets[-1] = min(first, self.unsound_offsets[-1][0]), MOST_OFFSET
+            self.unsound_offsets[-1] = min(first, self.unsound_offsets[-1][0]), MAX_OFFSET
 
 
 class CheckScan:
@@ -167,7 +167,7 @@ class CheckScan:
         return np.frombuffer(data, HEADER)[0] if len(data) == HEADER_BYTES else None
 
     def _keep_faults(self, faults: Sequence[BatchFault]) -> None:
-        room = MOST_FAULTS - len(self.state.faults)
+        room = MAX_FAULTS - len(self.state.faults)
         self.state.faults.update((fault.batch_position, fault) for fault in faults[:room])
 
     def _end_at(self, position: int) -> None:
@@ -182,7 +182,7 @@ class CheckScan:
     def _finish(self) -> None:
         """Marks all offsets behind the last batch as unsound where a tail follows it."""
         if self.state.tail is not None or self._validator.is_broken:
-            self.state.add_unsound(self._validator.last_offset + 1, MOST_OFFSET)
+            self.state.add_unsound(self._validator.last_offset + 1, MAX_OFFSET)
 
 
 class _BatchValidator:
@@ -219,7 +219,7 @@ class _BatchValidator:
         """What is left."""
         yield from self._flush(0)
         if self._is_unsound:
-            self._state.add_unsound(self._sound_offset + 1, MOST_OFFSET)
+            self._state.add_unsound(self._sound_offset + 1, MAX_OFFSET)
 
     def _flush(self, keep: int) -> Iterator[np.ndarray]:
         if not self._count:
@@ -278,7 +278,7 @@ class _BatchValidator:
     def _note(self, rows: np.ndarray) -> None:
         """Remembers what was misplaced, and the offsets that cannot be judged by."""
         is_sound = rows["is_sound"]
-        room = MOST_MISPLACED - len(self._state.misplaced_batches)
+        room = MAX_MISPLACED - len(self._state.misplaced_batches)
         for index in np.flatnonzero(rows["crc_valid"] & ~is_sound)[:room].tolist():
             earlier_rows = np.flatnonzero(is_sound[:index])
             previous_offset = (

@@ -38,7 +38,7 @@ from kafkaviz.simulate.recovery.recovery import recover
 from kafkaviz.versions import NEWEST_RELEASE
 
 ENTRY_BYTES = offset_index.ENTRY.itemsize
-MOST_EPOCH = np.iinfo(np.int64).max
+MAX_EPOCH = np.iinfo(np.int64).max
 
 
 class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
@@ -55,7 +55,7 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
         self._appended_bytes = np.full(stretches - 1, -1)
         # the most that was appended in each without an entry
         self._unindexed_bytes = np.zeros(stretches, np.int64)
-        self._least_epoch, self._last_epoch = np.full(stretches, MOST_EPOCH), np.full(stretches, -1)
+        self._least_epoch, self._last_epoch = np.full(stretches, MAX_EPOCH), np.full(stretches, -1)
         # whether its first batch is newer than all before it
         self._is_newer = np.zeros(stretches, bool)
         self._largest_bytes, self._newest_ms, self._stretch = 0, -1, -1
@@ -101,9 +101,7 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
 
         Of entries that are right by themselves.
         """
-        high_bytes = (
-            int(self._appended_bytes[self._appended_bytes >= 0].min(initial=MOST_EPOCH)) - 1
-        )
+        high_bytes = int(self._appended_bytes[self._appended_bytes >= 0].min(initial=MAX_EPOCH)) - 1
         if high_bytes < 0 or not len(self._entries):
             return
         # a restart right behind an entry adds its batch
@@ -137,7 +135,7 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
         has_other_interval: bool,
     ) -> bool | np.bool_:
         """Whether neither a restart nor another interval explains that the entries are lacking."""
-        first, last = self._bounds(stretch, "offset", self._segment.base_offset - 1, MOST_EPOCH)
+        first, last = self._bounds(stretch, "offset", self._segment.base_offset - 1, MAX_EPOCH)
         offsets = self._segment.time_slots.entries["offset"]
         # but for the one that goes with the entry at its end
         times = offsets[(offsets > first) & (offsets < last)]
@@ -182,7 +180,7 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
         least_before = np.append(np.minimum.accumulate(self._appended_bytes), 0)
         least_behind = np.append(
             np.minimum.accumulate(self._appended_bytes[::-1])[::-1],
-            MOST_EPOCH - self._largest_bytes,
+            MAX_EPOCH - self._largest_bytes,
         )
         return (
             self._unindexed_bytes

@@ -17,9 +17,9 @@ from kafkaviz.messages import message
 MAX_MAP_COUNT = 65_530  # vm.max_map_count, the default of Linux
 MAPS_A_SEGMENT, MAPS_OF_JVM = 2, 1500
 NEAR = 0.8  # of the limit
-LEAST_SEGMENT_BYTES = 1 << 20  # what segment.bytes may not fall below from 4.0 on (KIP-1030)
+MIN_SEGMENT_BYTES = 1 << 20  # what segment.bytes may not fall below from 4.0 on (KIP-1030)
 FEW_SEGMENTS = 20
-MOST_ROLLS = 0.5  # of a log, that one cause must explain: a few may be alike by chance
+MAX_ROLLS = 0.5  # of a log, that one cause must explain: a few may be alike by chance
 WASTE_BYTES = 1 << 20
 FEW_ENTRIES = 20
 FULL = {"offset-index-full": "index-limit-rolls", "time-index-full": "time-index-limit-binds"}
@@ -63,7 +63,7 @@ def _full_index_findings(
             for summary, roll_reason in zip(summaries, reasons, strict=True)
             if roll_reason == reason
         ]
-        if len(full_summaries) >= MOST_ROLLS * (len(summaries) - 1) and full_summaries:
+        if len(full_summaries) >= MAX_ROLLS * (len(summaries) - 1) and full_summaries:
             summary, kind = (
                 full_summaries[0],
                 "entries" if reason == "offset-index-full" else "time_entries",
@@ -96,7 +96,7 @@ def _size_findings(summaries: Sequence[CheckSummary], facts: PartitionFacts) -> 
     closed_sizes = [summary.segment.log.size_bytes for summary in summaries[:-1]]
     if (
         len(closed_sizes) >= FEW_SEGMENTS
-        and sum(closed_sizes) / len(closed_sizes) < LEAST_SEGMENT_BYTES
+        and sum(closed_sizes) / len(closed_sizes) < MIN_SEGMENT_BYTES
     ):
         mean_bytes = sum(closed_sizes) // len(closed_sizes)
         text = message("finding.tiny_segments", n=len(closed_sizes), size=mean_bytes)
@@ -106,7 +106,7 @@ def _size_findings(summaries: Sequence[CheckSummary], facts: PartitionFacts) -> 
             text,
             Evidence(
                 message("evidence.size", size=mean_bytes),
-                message("evidence.size_or_more", size=LEAST_SEGMENT_BYTES),
+                message("evidence.size_or_more", size=MIN_SEGMENT_BYTES),
             ),
         )
 

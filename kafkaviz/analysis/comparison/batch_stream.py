@@ -25,7 +25,6 @@ from kafkaviz.log.resync_scan import Hole
 from kafkaviz.log.segment import LogSegment, look_inside
 
 TAIL_BYTES = 16 << 20  # how far what lies behind the last batch is looked at
-ENDLESS = 2**63 - 1  # behind every offset
 
 
 @dataclass(frozen=True)
@@ -33,7 +32,7 @@ class UnreadableRange:
     """Offsets of batches that cannot be read.
 
     Attributes:
-        first, last: all that may have been there; last is ENDLESS at the end of a log.
+        first, last: all that may have been there; last is MAX_OFFSET at the end of a log.
         position, size_bytes: where no batch was read in the .log of the segment.
     """
 

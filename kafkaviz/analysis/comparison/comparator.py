@@ -43,7 +43,6 @@ from kafkaviz.analysis.comparison.record_ranges import OffsetCollector, OffsetRa
 from kafkaviz.analysis.comparison.start_changes import compare_start, is_same_directory
 from kafkaviz.analysis.inference.version import AssumedRelease, assume_release
 from kafkaviz.analysis.lookup import paths
-from kafkaviz.config_def import Release
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.format import checkpoint
 from kafkaviz.format.names import CLEANER_CHECKPOINT, LEADER_EPOCHS
@@ -54,9 +53,7 @@ from kafkaviz.log.partition import CheckpointOffsets, Partition
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.recovery.epochs import LeaderEpochs
-from kafkaviz.versions import ENTRY_PER_BATCH, search_profile
-
-TRUNCATION_ON_FETCH: Release = (2, 7)  # KIP-595
+from kafkaviz.versions import ENTRY_PER_BATCH, TRUNCATION_ON_FETCH, search_profile
 
 PartitionCallback = Callable[[str], object]
 
@@ -232,7 +229,7 @@ class _Comparer:
             walk = walk_truncation(
                 replicas[leader].epochs,
                 replicas[follower].epochs,
-                is_request=self._releases[leader].version < TRUNCATION_ON_FETCH,
+                is_request=not TRUNCATION_ON_FETCH.applies_to(self._releases[leader].version),
             )
             lost = _lost_offsets(
                 partitions[follower], replicas[follower], walk.follower_keeps_below

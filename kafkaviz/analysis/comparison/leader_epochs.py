@@ -24,7 +24,7 @@ from enum import StrEnum
 from kafkaviz.simulate.recovery.epochs import LeaderEpochs
 
 UNDEFINED = -1
-MOST_STEPS = 10_000  # each drops an epoch of the follower
+MAX_STEPS = 10_000  # each drops an epoch of the follower
 
 
 class TruncationRule(StrEnum):
@@ -161,7 +161,7 @@ def walk_truncation(
 def _steps(
     leader: EpochHistory, follower: EpochHistory, *, is_request: bool
 ) -> Iterator[TruncationStep]:
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         step = _step(leader, follower)
         yield step
         is_asked_again = step.rule is TruncationRule.ASK_AGAIN

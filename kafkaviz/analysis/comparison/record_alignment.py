@@ -22,7 +22,6 @@ from typing import NamedTuple
 import numpy as np
 
 from kafkaviz.analysis.comparison.batch_stream import (
-    ENDLESS,
     BatchStream,
     LogTail,
     UnreadableRange,
@@ -41,6 +40,7 @@ from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import batch_records
 from kafkaviz.format.batch import BATCH, is_control, is_transactional
 from kafkaviz.format.batch_records import BatchRecord
+from kafkaviz.format.names import MAX_OFFSET
 from kafkaviz.log import file
 from kafkaviz.log.segment import LogSegment
 
@@ -155,7 +155,7 @@ def _stream(part: Sequence[LogSegment], segments: Sequence[LogSegment], start: i
     """
     if not part:
         has_ended = bool(segments) and segments[0].base_offset < start
-        return BatchStream((), None, start if has_ended else ENDLESS)
+        return BatchStream((), None, start if has_ended else MAX_OFFSET)
     place = bisect_right(segments, part[-1].base_offset, key=lambda segment: segment.base_offset)
     next_base = segments[place].base_offset if place < len(segments) else None
     return BatchStream(part, next_base, part[0].base_offset)

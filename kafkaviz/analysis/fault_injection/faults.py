@@ -23,8 +23,8 @@ from kafkaviz.units import file_stem
 
 BIT = 0x10  # the one that is flipped
 DAY_MS = 86_400_000
-MOST_DAYS = 400
-MOST_RECORDS = 40  # by which a key is lowered
+MAX_DAYS = 400
+MAX_RECORDS = 40  # by which a key is lowered
 POSITION_SLOTS = 3  # from the entry to the one whose position it gets
 PADDING_BYTES = 4096  # the most that a lost trim leaves in the lab
 NOTHING_TO_CHOOSE = range(1)
@@ -312,18 +312,18 @@ FAULTS = MappingProxyType(
         "cut-killed": Fault(_cut_log, _last_batch_bytes, has_kill=True),
         "entries-swapped": Fault(_swap_entries, _slots("index", behind=1)),
         "position-moved": Fault(_move_position, _slots("index", behind=POSITION_SLOTS)),
-        "key-lowered": Fault(_lower_key, lambda _copy: range(1, MOST_RECORDS + 1)),
+        "key-lowered": Fault(_lower_key, lambda _copy: range(1, MAX_RECORDS + 1)),
         "index-cut": Fault(_cut_index, lambda copy: range(1, len(copy.content("index")) + 1)),
         "index-padded": Fault(_pad_index, _padding_bytes),
         "index-zeroed": Fault(_zero_entries("index"), _slots("index")),
         "index-zeroed-killed": Fault(_zero_entries("index"), _slots("index"), has_kill=True),
-        "clock": Fault(_set_clock, lambda _copy: range(1, MOST_DAYS + 1), client=Client.TIMESTAMP),
+        "clock": Fault(_set_clock, lambda _copy: range(1, MAX_DAYS + 1), client=Client.TIMESTAMP),
         "time-late": Fault(_late_entry, _slots("timeindex"), client=Client.TIMESTAMP),
         "times-zeroed": Fault(
             _zero_entries("timeindex"), _slots("timeindex"), client=Client.TIMESTAMP
         ),
         "file-time": Fault(
-            _set_file_time, lambda _copy: range(1, MOST_DAYS + 1), client=Client.TIMESTAMP
+            _set_file_time, lambda _copy: range(1, MAX_DAYS + 1), client=Client.TIMESTAMP
         ),
         "limit": Fault(_lower_limit, _rooms),
     }

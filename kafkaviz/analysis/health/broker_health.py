@@ -55,7 +55,7 @@ __all__ = [
     "check_partition",
     "compose_health",
     "counts",
-    "segment_findings",
+    "partition_findings",
     "sort_findings",
 ]
 
@@ -129,7 +129,7 @@ def check(
         segment_checks = [
             segment.check(log_segment, facts) for log_segment in partition_log.segments
         ]
-        findings += segment_findings(partition_log, facts, segment_checks)
+        findings += partition_findings(partition_log, facts, segment_checks)
         retentions += partition_retention(check_plan, partition_log, segment_checks)
     return compose_health(check_plan, findings, _predict_restart(check_plan), retentions)
 
@@ -143,7 +143,7 @@ def compose_health(
     """The health, from the findings about each partition, and the start.
 
     Args:
-        findings: of each partition, as from `segment_findings`.
+        findings: of each partition, as from `partition_findings`.
         restart: the start; None where it cannot be predicted.
         retentions: of each partition, as from `partition_retention`.
     """
@@ -163,12 +163,12 @@ def compose_health(
 
 def check_partition(partition: Partition, facts: PartitionFacts) -> list[Finding]:
     """The findings about one partition, read here and now."""
-    return segment_findings(
+    return partition_findings(
         partition, facts, [segment.check(log_segment, facts) for log_segment in partition.segments]
     )
 
 
-def segment_findings(
+def partition_findings(
     partition: Partition, facts: PartitionFacts, segment_checks: Sequence[SegmentFindings]
 ) -> list[Finding]:
     """The findings about one partition from those of its segments, in its order.

@@ -9,7 +9,7 @@ from kafkaviz.analysis.inference.interval import IntervalEvidence, interval_evid
 from kafkaviz.format.batch_observer import BatchObserver
 
 EVIDENCE_COLUMNS = ["position", "last_offset"]  # what interval_evidence looks at
-MOST_WAITING = 65_536  # batches of one gap, above which those that say nothing are dropped
+MAX_WAITING = 65_536  # batches of one gap, above which those that say nothing are dropped
 
 
 class ChunkedEvidence(BatchObserver[IntervalEvidence]):
@@ -45,7 +45,7 @@ class ChunkedEvidence(BatchObserver[IntervalEvidence]):
             self._pending = []
             batches = batches[indexed_rows[-1] :]
         self._pending.append(batches)
-        if sum(map(len, self._pending)) > MOST_WAITING:
+        if sum(map(len, self._pending)) > MAX_WAITING:
             self._pending = [self._append_borders(np.concatenate(self._pending))]
 
     def _append_borders(self, batches: np.ndarray) -> np.ndarray:

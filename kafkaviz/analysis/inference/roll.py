@@ -21,7 +21,7 @@ DEFAULT_SEGMENT_BYTES, DEFAULT_SEGMENT_MS = (
     cast("int", setting(name).default(versions.NEWEST_RELEASE))
     for name in ("segment.bytes", "segment.ms")
 )
-LEAST_FULL = 3  # fewer entries are alike by chance
+MIN_FULL = 3  # fewer entries are alike by chance
 CAUSES = tuple(RollCause)
 
 
@@ -161,7 +161,7 @@ def _index_causes(segments: Sequence[SegmentFacts]) -> list[_FittingCause]:
                 (most_offset_entries + 1) * OFFSET_ENTRY_BYTES - 1,
             )
         )
-    if len(by_time) > 1 and most_time_entries >= LEAST_FULL:
+    if len(by_time) > 1 and most_time_entries >= MIN_FULL:
         causes.append(
             _FittingCause(
                 RollCause.TIME_INDEX_FULL,

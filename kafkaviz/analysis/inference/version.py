@@ -34,7 +34,7 @@ KNOWN_VERSIONS = {META_PROPERTIES: 1, CLEAN_SHUTDOWN: 0}
 FIRST_SNAPSHOT = f"{0:020d}-{0:010d}.checkpoint"
 # of bootstrap.checkpoint, which holds a few records, and of a snapshot, which begins with the
 # features
-MOST_BYTES = 1 << 20
+MAX_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -367,7 +367,7 @@ def _features(path: Path) -> dict[str, int]:
     """
     levels: dict[str, int] = {}
     try:
-        data = read(path, 0, MOST_BYTES)
+        data = read(path, 0, MAX_BYTES)
         while METADATA_VERSION not in levels and len(data) > HEADER_BYTES:
             batch = bytes(batch_records.batch_bytes(data))
             features = (

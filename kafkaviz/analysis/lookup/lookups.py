@@ -28,10 +28,10 @@ from kafkaviz.search.log_view import LogView, SegmentView, view_files, view_part
 from kafkaviz.search.lookup import Lookup
 from kafkaviz.search.lookup import lookup as lookup_in_view
 from kafkaviz.simulate.config import IndexConfig, ReleaseBehaviour, release_behaviour
-from kafkaviz.simulate.stored_log import MOST_LOG_BYTES, StoredLog
+from kafkaviz.simulate.stored_log import MAX_LOG_BYTES, StoredLog
 
 # room in an index: of a segment that no start gets open every entry can be read
-MOST_BYTES = 2**31 - 1
+MAX_BYTES = 2**31 - 1
 
 
 def lookup(
@@ -150,7 +150,7 @@ def describe_failed_start(error: str, *, has_unopened: bool = False) -> Message:
         has_unopened: as has_unopened_log says.
     """
     if has_unopened:
-        return message("recovered_files.start_fails_unopened", error=error, bytes=MOST_LOG_BYTES)
+        return message("recovered_files.start_fails_unopened", error=error, bytes=MAX_LOG_BYTES)
     return message("recovered_files.start_fails", error=error)
 
 
@@ -159,7 +159,7 @@ def has_unopened_log(segments: Sequence[SegmentView]) -> bool:
 
     No recovery leaves it otherwise than it lies on disk.
     """
-    return any(segment_view.size_bytes > MOST_LOG_BYTES for segment_view in segments)
+    return any(segment_view.size_bytes > MAX_LOG_BYTES for segment_view in segments)
 
 
 def _recovered_log_view(partition: Partition, release: versions.Release) -> LogView:
@@ -242,7 +242,7 @@ def _recover_alone(
     files_of_segment = (*(files[name] for name in own_names), *snapshots)
     loading = LogLoader(
         StoredLog(
-            log.directory, files_of_segment, replace(log.config, segment_index_bytes=MOST_BYTES)
+            log.directory, files_of_segment, replace(log.config, segment_index_bytes=MAX_BYTES)
         ),
         clean=False,
         behaviour=behaviour,

@@ -25,7 +25,7 @@ from kafkaviz.search.slots import PAGE_BYTES
 
 ENTRY_BYTES = offset_index.ENTRY.itemsize
 ENTRIES_A_PAGE = PAGE_BYTES // ENTRY_BYTES
-MOST_PROBES = 1 << 16  # of one search that guesses; then it bisects
+MAX_PROBES = 1 << 16  # of one search that guesses; then it bisects
 PIECE_BYTES = 16  # the first key of a line, its first slot and its slope
 
 
@@ -143,7 +143,7 @@ def pieces(keys: np.ndarray, epsilon: int) -> int:
 @njit(cache=True)
 def _interpolate(keys: np.ndarray, targets: np.ndarray, alternate: bool) -> np.ndarray:
     results = np.empty((len(targets), 3), np.int64)
-    probed_slots = np.empty(MOST_PROBES + 130, np.int64)
+    probed_slots = np.empty(MAX_PROBES + 130, np.int64)
     page_marks = np.full(len(keys) // ENTRIES_A_PAGE + 1, -1, np.int64)
     for row in range(len(targets)):
         slot, count = _guess(keys, targets[row], alternate, probed_slots)
@@ -172,7 +172,7 @@ def _guess(
     count = 2
     while hi - lo > 1:
         middle = (lo + hi) // 2
-        if count < MOST_PROBES and (not alternate or count % 2 == 0):
+        if count < MAX_PROBES and (not alternate or count % 2 == 0):
             part = (
                 float(target - keys[lo]) / float(keys[hi] - keys[lo])
                 if keys[hi] > keys[lo]

@@ -27,7 +27,7 @@ from kafkaviz.search.slots import PAGE_BYTES, WARM_BYTES, page_span
 ENTRY_BYTES = offset_index.ENTRY.itemsize
 UNIFORM, EXPONENTIAL, FIXED = "uniform", "exponential", "fixed"
 TAIL, LAGGARD = 0, 1
-MOST_FAULTS = 20_000  # faults that are listed one by one; all are counted
+MAX_FAULTS = 20_000  # faults that are listed one by one; all are counted
 NEVER = -1
 FAULT: np.dtype = np.dtype(
     [("entries", np.int64), ("page", np.int64), ("idle_bytes", np.int64), ("reader", np.int8)]
@@ -151,7 +151,7 @@ def replay(
     entry_counts, target_slots, is_laggard = targets(growth, readers)
     pages = slots.page_count(growth.entries, growth.entry_bytes, memory.page_bytes)
     touched, faulted = np.zeros((pages, columns), np.int32), np.zeros((pages, columns), np.int32)
-    fault_rows, counts = np.zeros((MOST_FAULTS, 4), np.int64), np.zeros((4, 2), np.int64)
+    fault_rows, counts = np.zeros((MAX_FAULTS, 4), np.int64), np.zeros((4, 2), np.int64)
     clock_bytes = growth.clock if clock is None else np.ascontiguousarray(clock, np.int64)
     warm_entries = (
         NEVER if warm_bytes is None else slots.warm_entries(growth.entry_bytes, warm_bytes)

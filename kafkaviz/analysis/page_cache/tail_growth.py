@@ -18,7 +18,7 @@ from kafkaviz.analysis.page_cache.index_layouts import ENTRIES_A_PAGE
 from kafkaviz.analysis.page_cache.page_replay import ENTRY_BYTES, IndexGrowth, Memory, tail_search
 from kafkaviz.search.slots import WARM_BYTES, first_warm_slot
 
-MOST_PAGES = 40
+MAX_PAGES = 40
 # of its own log: the page cache of 64 GB, filled at 300 MB/s, outlives that of a log of 4.7 kB/s
 MEMORY = Memory(cold_after_bytes=1_000_000)
 
@@ -54,7 +54,7 @@ class TailLookups:
         return self.pages * ENTRIES_A_PAGE
 
 
-def grow(most_pages: int = MOST_PAGES, memory: Memory = MEMORY) -> tuple[TailLookups, ...]:
+def grow(most_pages: int = MAX_PAGES, memory: Memory = MEMORY) -> tuple[TailLookups, ...]:
     """The lookups at 1, 2, 3 … full pages of an offset index."""
     growth = IndexGrowth(most_pages * ENTRIES_A_PAGE)
     plain_faults, warm_faults = (

@@ -18,11 +18,11 @@ from typing import cast
 
 from kafkaviz.analysis.checks.summary import CheckSummary
 from kafkaviz.analysis.restart.recovery_scope import recovered_bases
-from kafkaviz.config_def import DAY_MS, Release
+from kafkaviz.config_def import DAY_MS, LONG_MAX, Release
 from kafkaviz.format.names import natural_sort_key
 from kafkaviz.messages import Message
 
-NO_LIMIT, MAX_MS = -1, 2**63 - 1
+NO_LIMIT = -1
 DUE_STATES = ("log-start", "size", "time")  # what the next pass deletes, by the rule that does
 # what keeps a segment
 KEPT_STATES = (
@@ -276,7 +276,7 @@ def _is_expired(segment: SegmentAge, limits: RetentionLimits, now_ms: int) -> bo
 def _until_ms(segment: SegmentAge, limits: RetentionLimits) -> int | None:
     """The last moment that retention.ms keeps it."""
     is_limited = limits.deletes and limits.retention_ms >= 0 and segment.timestamp_ms is not None
-    return min(segment.timestamp_ms + limits.retention_ms, MAX_MS) if is_limited else None
+    return min(segment.timestamp_ms + limits.retention_ms, LONG_MAX) if is_limited else None
 
 
 def _kept_retentions(

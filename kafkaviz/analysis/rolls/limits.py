@@ -30,7 +30,7 @@ from kafkaviz.simulate.config import IndexConfig, LogConfig
 CAUSES = SIZE, TIME, OFFSET_INDEX, TIME_INDEX, OFFSET_RANGE = tuple(RollCause)
 # what ends a segment of a log as it is written; no offsets are skipped there
 ENDS = SIZE, TIME, OFFSET_INDEX, TIME_INDEX
-MOST_SEGMENT_BYTES = 2**31 - 1  # segment.bytes is an int
+MAX_SEGMENT_BYTES = 2**31 - 1  # segment.bytes is an int
 OFFSETS = 2**31  # that fit one segment
 HALVINGS = 60
 SPEEDS = np.geomspace(10, 1e8, 281)  # bytes a second, where curves are drawn

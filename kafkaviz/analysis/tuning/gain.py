@@ -13,9 +13,9 @@ from kafkaviz.analysis.cost.cost_model import LookupPrices, Range
 from kafkaviz.analysis.tuning.interval_price import Budgets, IntervalPrice
 from kafkaviz.analysis.tuning.log_measurement import LogMeasurement
 
-LEAST_BLOCKS = 8  # with fewer the range is that of the costs alone
+MIN_BLOCKS = 8  # with fewer the range is that of the costs alone
 RESAMPLES, SEED = 400, 1
-BLOCKS, LEAST_BLOCK_BATCHES = 40, 16
+BLOCKS, MIN_BLOCK_BATCHES = 40, 16
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def estimate_gain(
         (int(current.row["headers_p99"]) - int(other.row["headers_p99"]),) * 2,
         (share, share),
     )
-    if len(blocks) >= LEAST_BLOCKS:
+    if len(blocks) >= MIN_BLOCKS:
         means, p99s, shares = _draw_ranges(blocks)
         points = (current.row["entries"] - other.row["entries"]) / measurement.log_bytes
         shares = tuple(end * share / points for end in shares) if points else (share, share)
@@ -102,7 +102,7 @@ def _price_range(headers: Sequence[float], typical: float, header_us: Range) -> 
 def _blocks(measurement: LogMeasurement, intervals: tuple[int, int]) -> list[LogBlock]:
     """Stretches of the log of as many batches each; the counter runs on from one to the next."""
     batches = sum(len(sizes) for sizes in measurement.sizes)
-    length = max(LEAST_BLOCK_BATCHES, -(-batches // BLOCKS))
+    length = max(MIN_BLOCK_BATCHES, -(-batches // BLOCKS))
     blocks = []
     for segment in measurement.sizes:
         sweeps = [sweep.headers(segment, interval) for interval in intervals]

@@ -11,7 +11,7 @@ from typing import cast
 from kafkaviz.analysis.cost.cost_model import LookupPrices, Range
 from kafkaviz.analysis.tuning.bounds import candidates, upper_bounds
 from kafkaviz.analysis.tuning.consequences import tiered_cost
-from kafkaviz.analysis.tuning.gain import LEAST_BLOCKS, Gain, estimate_gain
+from kafkaviz.analysis.tuning.gain import MIN_BLOCKS, Gain, estimate_gain
 from kafkaviz.analysis.tuning.interval_price import (
     Budgets,
     IntervalPrice,
@@ -23,10 +23,10 @@ from kafkaviz.analysis.tuning.interval_price import (
 from kafkaviz.analysis.tuning.log_measurement import CurrentConfig, LogMeasurement
 from kafkaviz.analysis.tuning.reasons import Reason, index_differs, not_fixed, standing_reasons
 
-LEAST_GAIN = 0.10  # of what it is today
-LEAST_INDEX_GAIN = 0.01  # of the log
-LEAST_GAIN_US = 50.0  # of the p99 lookup; where less is allowed for all of it, that
-LEAST_CORES_GAIN = 0.05
+MIN_GAIN = 0.10  # of what it is today
+MIN_INDEX_GAIN = 0.01  # of the log
+MIN_GAIN_US = 50.0  # of the p99 lookup; where less is allowed for all of it, that
+MIN_CORES_GAIN = 0.05
 
 
 class TuningVerdict(StrEnum):
@@ -168,28 +168,28 @@ def _worth(
     if best.interval_bytes == current.interval_bytes:
         return False, ()
     values = {"from": current.interval_bytes, "to": best.interval_bytes, "gain": gain}
-    if gain.blocks < LEAST_BLOCKS:
+    if gain.blocks < MIN_BLOCKS:
         return False, (Reason("too-little-data", values | {"batches": measurement.parts.batches}),)
     if best.interval_bytes < current.interval_bytes:
         least_us = max(
-            LEAST_GAIN * current.p99_us.typical, min(LEAST_GAIN_US, budgets.p99_us or LEAST_GAIN_US)
+            MIN_GAIN * current.p99_us.typical, min(MIN_GAIN_US, budgets.p99_us or MIN_GAIN_US)
         )
         cold_us = current.cold_p99_us.low - best.cold_p99_us.low
         is_cold = "cold-p99" in exceeded_budgets(current, budgets) and cold_us > max(
-            LEAST_GAIN_US, LEAST_GAIN * current.cold_p99_us.typical
+            MIN_GAIN_US, MIN_GAIN * current.cold_p99_us.typical
         )
         is_cores = gain.cores is not None and gain.cores.low > max(
-            LEAST_CORES_GAIN, LEAST_GAIN * cast(Range, current.cores).typical
+            MIN_CORES_GAIN, MIN_GAIN * cast(Range, current.cores).typical
         )
         if gain.p99_us.low > least_us or is_cold or is_cores:
             return True, (Reason("faster", values),)
         return False, (Reason("faster-too-little", values | {"least_us": least_us}),)
     saved_share = gain.index_share.low
     saved_part = saved_share / current.index_share if current.index_share else 0.0
-    if saved_part > LEAST_GAIN and saved_share > LEAST_INDEX_GAIN:
+    if saved_part > MIN_GAIN and saved_share > MIN_INDEX_GAIN:
         return True, (Reason("smaller", values),)
     if today.is_tiered and saved_part > 0.5:
         return True, (Reason("smaller-for-tiered", values | tiered_cost(current, best, today)),)
-    if "index" in exceeded_budgets(current, budgets) and saved_part > LEAST_GAIN:
+    if "index" in exceeded_budgets(current, budgets) and saved_part > MIN_GAIN:
         return True, (Reason("smaller", values),)
     return False, (Reason("smaller-too-little", values),)

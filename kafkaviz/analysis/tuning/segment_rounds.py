@@ -26,8 +26,8 @@ from kafkaviz.simulate.append_batches import AppendChunk
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.writer.roll_reason import should_roll, waited_ms
 
-MOST_BATCHES = 200_000  # of a round, over all logs
-MOST_SEGMENTS = 4096  # of a log and a size
+MAX_BATCHES = 200_000  # of a round, over all logs
+MAX_SEGMENTS = 4096  # of a log and a size
 # rows of LogRound.batches
 SIZE_BYTES, BASE_OFFSET, LAST_OFFSET, MAX_TIMESTAMP_MS, NOW_MS = range(5)
 COLUMNS = ("size_bytes", "base_offset", "last_offset", "max_timestamp_ms", "now_ms")
@@ -76,7 +76,7 @@ class LogRound:
     next_ms: int
 
 
-def log_round(chunks: Iterable[AppendChunk], most_batches: int = MOST_BATCHES) -> LogRound | None:
+def log_round(chunks: Iterable[AppendChunk], most_batches: int = MAX_BATCHES) -> LogRound | None:
     """A log's first batches, as many as a round takes; None of a log without a batch."""
     pieces, count = [], 0
     for chunk in chunks:
@@ -104,7 +104,7 @@ def log_rounds(
     Args:
         logs: as of TuningCase, the chunks of each and its first offset.
     """
-    most_batches = max(1000, MOST_BATCHES // max(1, len(logs)))
+    most_batches = max(1000, MAX_BATCHES // max(1, len(logs)))
     rounds = (log_round(chunks(), most_batches) for chunks, _ in logs)
     return tuple(each_round for each_round in rounds if each_round is not None)
 
@@ -139,7 +139,7 @@ def close_segments(
     settings["header_bytes"], settings["window_pages"] = header_and_window(
         by_base_offset=by_base_offset, read_ahead_bytes=READ_AHEAD_BYTES
     )
-    segments = np.zeros(MOST_SEGMENTS, SEGMENT)
+    segments = np.zeros(MAX_SEGMENTS, SEGMENT)
     count = _close_segments(
         round_of_log.batches,
         round_of_log.append_ends,

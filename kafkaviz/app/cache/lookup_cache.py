@@ -51,8 +51,8 @@ PRACTICE = {"five": practice.five, "twenty": practice.twenty, "full": practice.f
 SETS = (*PRACTICE, KEYS_SET)
 SLIDER_LIMIT = 1 << 53  # a slider of the browser counts no further
 READ_BYTES = 256 << 20  # of .log, read for the times of an entire partition
-MOST_LABEL = 14
-MOST_KEYS = 4096
+MAX_LABEL = 14
+MAX_KEYS = 4096
 VERSIONS = {versions.NEWEST: "newest", "3.9": "middle", "2.0": "oldest"}
 # 2.0 goes neither way
 FIRST_BEHAVIOURS = {versions.NEWEST: versions.BASE_OFFSET_SCAN, "3.9": versions.WARM_SEARCH}
@@ -345,8 +345,8 @@ def _all_batches(snapshot: BrokerSnapshot, directory: bytes) -> dict[int, np.nda
 
 
 def _label(key: bytes | None) -> str:
-    text = (key or b"")[: 4 * MOST_LABEL].decode("utf-8", "replace")
-    return text[:MOST_LABEL] if text.isprintable() else ""
+    text = (key or b"")[: 4 * MAX_LABEL].decode("utf-8", "replace")
+    return text[:MAX_LABEL] if text.isprintable() else ""
 
 
 def practice_source(name: str) -> LookupSource:
@@ -429,8 +429,8 @@ def parse_keys(text: str) -> list[int]:
     for part in parts:
         if not re.fullmatch(r"-?\d{1,10}", part) or abs(int(part)) >= 1 << 31:
             raise ValueError(say("lookup.no_key", said=part[:20]))
-    if len(parts) > MOST_KEYS:
-        raise ValueError(say_count("lookup.many_keys", len(parts), most=group(MOST_KEYS)))
+    if len(parts) > MAX_KEYS:
+        raise ValueError(say_count("lookup.many_keys", len(parts), most=group(MAX_KEYS)))
     return [int(part) for part in parts]
 
 

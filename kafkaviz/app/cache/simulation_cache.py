@@ -29,10 +29,10 @@ from kafkaviz.simulate.producers.workload import Workload
 from kafkaviz.simulate.writer.refusals import AppendFailed
 from kafkaviz.simulate.writer.writer import CannotLoad, UnifiedLog
 
-MOST_BATCHES = 400_000  # of a workload
+MAX_BATCHES = 400_000  # of a workload
 # what is compressed must be made to know its size
-MOST_BYTES, MOST_COMPRESSED_BYTES = 64 << 30, 64 << 20
-MOST_SEGMENTS = 1000  # of a log
+MAX_BYTES, MAX_COMPRESSED_BYTES = 64 << 30, 64 << 20
+MAX_SEGMENTS = 1000  # of a log
 PIECE_BATCHES, FEW_ROLLS = (
     512,
     16,
@@ -96,19 +96,19 @@ def stream(workload: Workload) -> tuple[np.ndarray, bool]:
     """The batches of a workload, without their bytes; whether there are more."""
     row_arrays, count, size_bytes, is_cut = [], 0, 0, False
     most_bytes = (
-        MOST_COMPRESSED_BYTES
+        MAX_COMPRESSED_BYTES
         if any(phase.codec != "none" for phase in workload.phases)
-        else MOST_BYTES
+        else MAX_BYTES
     )
     for chunk in _chunks(workload, config_of(workload, {}), payload=False):
         row_arrays.append(chunk.rows)
         count += len(chunk.rows)
         size_bytes += int(chunk.rows["size_bytes"].sum())
-        is_cut = count > MOST_BATCHES or size_bytes > most_bytes
+        is_cut = count > MAX_BATCHES or size_bytes > most_bytes
         if is_cut:
             break
     rows = np.concatenate(row_arrays) if row_arrays else np.empty(0, INCOMING)
-    return rows[:MOST_BATCHES], is_cut
+    return rows[:MAX_BATCHES], is_cut
 
 
 def _chunks(workload: Workload, config: LogConfig, *, payload: bool) -> Iterator:
@@ -128,7 +128,7 @@ def _write(log: UnifiedLog, rows: np.ndarray) -> str:
     Kafka's exception where it refuses one.
     """
     start, piece = 0, PIECE_BATCHES
-    while start < len(rows) and len(log.segments) < MOST_SEGMENTS:
+    while start < len(rows) and len(log.segments) < MAX_SEGMENTS:
         end, segments_before = start + piece, len(log.segments)
         while end < len(rows) and rows["append"][end] == rows["append"][end - 1]:
             end += 1
@@ -165,7 +165,7 @@ def archive(workload: Workload, config: LogConfig) -> bytes:
 
 def _first_batches(chunks: Iterator[AppendChunk]) -> Iterator[AppendChunk]:
     """As many as the page shows."""
-    remaining = MOST_BATCHES
+    remaining = MAX_BATCHES
     for chunk in chunks:
         rows = chunk.rows[:remaining]
         data = memoryview(cast(bytes, chunk.data))[: int(rows["size_bytes"].sum())]

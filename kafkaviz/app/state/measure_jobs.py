@@ -16,7 +16,7 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.jobs import Job, JobRegistry, ReadProgress
 from kafkaviz.messages import verbatim
 
-MOST_JOBS = 12  # that are kept, the newest
+MAX_JOBS = 12  # that are kept, the newest
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def _measure(request: MeasureRequest, report: Callable[[ReadProgress], None]) ->
 @st.cache_resource(show_spinner=False)
 def measure_jobs() -> JobRegistry[str, MeasureJob]:
     """The jobs of this server by what they read: no log is measured twice at once."""
-    return JobRegistry(MOST_JOBS, forgets_running=True)
+    return JobRegistry(MAX_JOBS, forgets_running=True)
 
 
 def get_or_start(request: MeasureRequest) -> MeasureJob:

@@ -21,8 +21,8 @@ from kafkaviz.analysis.comparison.start_changes import (
 from kafkaviz.cli.common import output
 from kafkaviz.messages import Message, Text, message, say
 
-MOST_LINES = 5  # of differences, indexes or ranges that are printed of a partition
-MOST_CHANGES = 20
+MAX_LINES = 5  # of differences, indexes or ranges that are printed of a partition
+MAX_CHANGES = 20
 NAME_COLUMNS, RELATION_COLUMNS = 32, 22
 
 
@@ -54,16 +54,16 @@ def _render_partition(comparison: PartitionComparison) -> Iterator[str]:
     yield line
     for text in _facts(comparison):
         yield from _wrap(text)
-    for difference in comparison.differences[:MOST_LINES]:
+    for difference in comparison.differences[:MAX_LINES]:
         yield from _wrap(_describe_difference(difference))
-    if comparison.difference_count > MOST_LINES:
+    if comparison.difference_count > MAX_LINES:
         yield from _wrap(
-            message("comparison.more_in_json", n=comparison.difference_count - MOST_LINES)
+            message("comparison.more_in_json", n=comparison.difference_count - MAX_LINES)
         )
-    for index in comparison.indexes[:MOST_LINES]:
+    for index in comparison.indexes[:MAX_LINES]:
         yield from _wrap(_describe_index(index))
-    if len(comparison.indexes) > MOST_LINES:
-        more = len(comparison.indexes) - MOST_LINES
+    if len(comparison.indexes) > MAX_LINES:
+        more = len(comparison.indexes) - MAX_LINES
         yield from _wrap(message("comparison.more_indexes", n=more))
     if comparison.truncations and relation.severity > Relation.START_DIFFERS.severity:
         for side, walk in enumerate(comparison.truncations):
@@ -123,8 +123,8 @@ def _facts(comparison: PartitionComparison) -> Iterator[Message]:
 
 
 def _ranges(records: RecordSet) -> str:
-    more = records.more_ranges + max(0, len(records.ranges) - MOST_LINES)
-    return _join_ranges(records.ranges[:MOST_LINES], has_more=bool(more))
+    more = records.more_ranges + max(0, len(records.ranges) - MAX_LINES)
+    return _join_ranges(records.ranges[:MAX_LINES], has_more=bool(more))
 
 
 def _join_ranges(ranges: tuple[OffsetRange, ...], *, has_more: bool = False) -> str:
@@ -197,8 +197,8 @@ def _describe_index(index: IndexComparison) -> Message:
 def _render_walk(walk: TruncationWalk, leader: str, follower: str) -> Iterator[str]:
     if walk.follower_loses:
         ranges = _join_ranges(
-            tuple(OffsetRange(*offsets) for offsets in walk.follower_loses[:MOST_LINES]),
-            has_more=len(walk.follower_loses) > MOST_LINES,
+            tuple(OffsetRange(*offsets) for offsets in walk.follower_loses[:MAX_LINES]),
+            has_more=len(walk.follower_loses) > MAX_LINES,
         )
         head = message("comparison.loses", leader=leader, follower=follower, ranges=ranges)
     else:
@@ -240,7 +240,7 @@ def _render_start(start: StartComparison) -> Iterator[str]:
                 unseen=counts[StepOutcome.UNSEEN],
             )
         )
-        for foretold in start.unexpected_steps[:MOST_CHANGES]:
+        for foretold in start.unexpected_steps[:MAX_CHANGES]:
             step = foretold.step
             yield from _wrap(
                 message(
@@ -255,9 +255,9 @@ def _render_start(start: StartComparison) -> Iterator[str]:
     logs = [change for change in start.changes if _is_of_log(change)]
     if logs:
         yield say("comparison.changes")
-    for change in logs[:MOST_CHANGES]:
+    for change in logs[:MAX_CHANGES]:
         yield from _wrap(_describe_change(change))
-    hidden = len(start.changes) - len(logs[:MOST_CHANGES])
+    hidden = len(start.changes) - len(logs[:MAX_CHANGES])
     if hidden:
         yield from _wrap(message("comparison.more_changes", n=hidden))
 

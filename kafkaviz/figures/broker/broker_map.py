@@ -34,8 +34,8 @@ from kafkaviz.messages import say, say_count
 
 REMOTE = "remote"  # the kind of a bar whose segment lies in tiered storage alone
 COUNT_COLUMNS = ("batches", "records", "offset_entries", "time_entries")  # of a segment
-MOST_BARS_A_ROW = 2000  # more segments are drawn as one bar
-MOST_BARS = 6000  # in all: then the rows with most segments become one bar, until it is so
+MAX_BARS_A_ROW = 2000  # more segments are drawn as one bar
+MAX_BARS = 6000  # in all: then the rows with most segments become one bar, until it is so
 DENSE_TEXT_BYTES = 2500  # below: the number at the row's end is blue
 ENTRIES_TO_COMPARE = 5  # fewer entries say little about a density
 PLOT_PX = 754  # of a page 1280 px wide: what stands behind a row is reckoned by it
@@ -207,14 +207,14 @@ def _gap(partition: PartitionRow) -> str:
 
 def _choose_detailed(counts: Sequence[int]) -> list[bool]:
     """Which rows show each of their segments."""
-    is_detailed = [count <= MOST_BARS_A_ROW for count in counts]
+    is_detailed = [count <= MAX_BARS_A_ROW for count in counts]
     for index in sorted(range(len(counts)), key=lambda index: -counts[index]):
         if (
             sum(
                 count if is_shown else 1
                 for count, is_shown in zip(counts, is_detailed, strict=True)
             )
-            <= MOST_BARS
+            <= MAX_BARS
         ):
             break
         is_detailed[index] = False
@@ -300,7 +300,7 @@ def _hover(segment: np.void, name: str, badges: Sequence[Badge], *, is_remote: b
         lines.insert(1, say("broker.hover_remote"))
     if torn_mask(cast(np.ndarray, segment)):  # a row answers for itself
         lines.append(say("broker.hover_torn", bytes=units.group(int(segment["torn_bytes"]))))
-    lines += [map_badges.badge_line(badge) for badge in badges[: map_badges.MOST_LINES]]
+    lines += [map_badges.badge_line(badge) for badge in badges[: map_badges.MAX_LINES]]
     return "<br>".join(lines)
 
 

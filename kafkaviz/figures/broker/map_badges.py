@@ -18,7 +18,7 @@ from kafkaviz.analysis.findings.finding import CODES, ERROR, WARNING
 from kafkaviz.analysis.findings.partition_badges import Badge
 from kafkaviz.messages import render, say, say_count
 
-MOST_LINES = 4  # findings under the pointer
+MAX_LINES = 4  # findings under the pointer
 BADGE_PX, PIN_PX = 13, 6
 SYMBOLS = {ERROR: "octagon", WARNING: "triangle-up"}
 COLOUR_NAMES = {
@@ -57,10 +57,10 @@ def find_row_badge(
     shown_text = say_count("broker.mark_more", more_count, first=text) if more_count > 0 else text
     lines = [
         f"<b>{escape(label, quote=False)}</b>",
-        *(map(_segment_line, badges[:MOST_LINES]) if badges else [escape(tail, quote=False)]),
+        *(map(_segment_line, badges[:MAX_LINES]) if badges else [escape(tail, quote=False)]),
     ]
-    if len(badges) > MOST_LINES:
-        lines.append(say("common.n_more", n=len(badges) - MOST_LINES))
+    if len(badges) > MAX_LINES:
+        lines.append(say("common.n_more", n=len(badges) - MAX_LINES))
     return RowBadge(
         ERROR if tail else badges[0].severity,
         shown_text,

@@ -16,7 +16,7 @@ from kafkaviz.figures.explore.questions import AnswerRow, Question, partition_na
 from kafkaviz.messages import say
 from kafkaviz.units import duration, escape_controls, group, moment, share, size
 
-MOST_BARS = 24
+MAX_BARS = 24
 ROW_PX, BOTTOM, LINE_PX = 27, 30, 300
 LABEL_PX, TAIL_PX = 6.6, 6.1  # of a character
 NAMES_CHARACTERS, TAIL_CHARACTERS = 34, 48
@@ -87,7 +87,7 @@ def view(
 
 
 def _bars(rows: pa.Table, column: str, drawn_question: Question | None) -> AnswerView:
-    drawn_rows = rows.slice(0, MOST_BARS).to_pylist()
+    drawn_rows = rows.slice(0, MAX_BARS).to_pylist()
     names, values = _row_names(drawn_rows, column), [_number(row[column]) for row in drawn_rows]
     tails = [
         drawn_question.tail(row)
@@ -103,9 +103,9 @@ def _bars(rows: pa.Table, column: str, drawn_question: Question | None) -> Answe
     caption = (
         drawn_question.caption if drawn_question else say("answer_chart.of_each_row", column=column)
     )
-    if rows.num_rows > MOST_BARS:
+    if rows.num_rows > MAX_BARS:
         caption = say(
-            "answer_chart.first_rows", below=caption, n=MOST_BARS, all=group(rows.num_rows)
+            "answer_chart.first_rows", below=caption, n=MAX_BARS, all=group(rows.num_rows)
         )
     return AnswerView(title, caption, column, tuple(names), tuple(values), tuple(tails))
 

@@ -14,7 +14,7 @@ from kafkaviz.format import spans_batch
 from kafkaviz.messages import render, say, say_count
 
 ROW_BYTES = 16
-MOST_ROWS = 2
+MAX_ROWS = 2
 # faults that are said in the words of another one
 SAME_WORDS = {
     "bit-killed": "bit",
@@ -149,9 +149,9 @@ def _rows(data: bytes | None, damage: Damage) -> tuple[HexRow, ...]:
     is_at_end = damage.before is not None and damage.start >= len(damage.before)
     if is_at_end and first == damage.start:
         first = max(0, first - ROW_BYTES)
-    stop = min(damage.stop, first + MOST_ROWS * ROW_BYTES)
+    stop = min(damage.stop, first + MAX_ROWS * ROW_BYTES)
     is_long = damage.stop > stop and not is_at_end
-    last = first + MOST_ROWS * ROW_BYTES if is_at_end else first + 1 if is_long else stop
+    last = first + MAX_ROWS * ROW_BYTES if is_at_end else first + 1 if is_long else stop
     positions = range(first, max(last, first + 1), ROW_BYTES)
     return tuple(HexRow(position, _cells(data, position, damage)) for position in positions)
 

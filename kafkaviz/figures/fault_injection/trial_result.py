@@ -25,8 +25,8 @@ from kafkaviz.messages import render, say, say_count
 from kafkaviz.simulate.startup.restart import StartupStep
 
 ACTION_ORDER = ("fail", "truncate", "delete", "rebuild")
-MOST_STEPS = 2
-MOST_FINDINGS = 2
+MAX_STEPS = 2
+MAX_FINDINGS = 2
 
 
 class PartKind(StrEnum):
@@ -148,7 +148,7 @@ def _counts(trial: StartTrial) -> dict[str, str]:
 def _check_lines(findings: Sequence[Finding]) -> Iterator[str]:
     if not findings:
         yield say("break_it.check_nothing")
-    for finding in findings[:MOST_FINDINGS]:
+    for finding in findings[:MAX_FINDINGS]:
         yield capitalize(render(finding.message))
 
 
@@ -156,10 +156,10 @@ def _start_lines(trial: StartTrial) -> Iterator[str]:
     steps = sorted(trial.steps, key=lambda step: ACTION_ORDER.index(step.action))
     if not steps:
         yield say("break_it.start_takes")
-    for number, step in enumerate(steps[:MOST_STEPS]):
+    for number, step in enumerate(steps[:MAX_STEPS]):
         yield _step_text(step, has_reason=number == 0 or step.why != steps[number - 1].why)
-    if len(steps) > MOST_STEPS:
-        rest = len(steps) - MOST_STEPS
+    if len(steps) > MAX_STEPS:
+        rest = len(steps) - MAX_STEPS
         yield say_count("break_it.more_steps", rest, count=units.group(rest))
 
 

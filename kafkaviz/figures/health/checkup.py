@@ -43,11 +43,11 @@ if TYPE_CHECKING:
 
 # of a hex dump: bytes a line, lines, and what is shown in front of a finding
 ROW_BYTES, ROWS, BEFORE_BYTES = 16, 8, 32
-MOST_SEPARATE = 3  # more findings of one code are one item of the list
-MOST_MEMBERS = 200  # of an item, shown; all are in the JSON
-MOST_DUMPS = 400  # findings whose bytes are sent along
-MOST_CUTS = 4  # logs below the strip, named
-LEAST_SHARE = 0.016  # of the strip: a small log is still seen
+MAX_SEPARATE = 3  # more findings of one code are one item of the list
+MAX_MEMBERS = 200  # of an item, shown; all are in the JSON
+MAX_DUMPS = 400  # findings whose bytes are sent along
+MAX_CUTS = 4  # logs below the strip, named
+MIN_SHARE = 0.016  # of the strip: a small log is still seen
 # how codes begin that say what the start itself does
 START_CODES = ("recovery-", "becomes-stray")
 TAIL_CODES = ("log-torn-tail", "log-zero-tail", "log-garbage-tail")
@@ -394,7 +394,7 @@ def recovery_strip(
         return None
     total = sum(sizes.values())
     bars = [
-        _recovery_bar(name, size, max(size, total * LEAST_SHARE), restart)
+        _recovery_bar(name, size, max(size, total * MIN_SHARE), restart)
         for name, size in sizes.items()
     ]
     bars.sort(
@@ -456,7 +456,7 @@ def _cut_text(bars: Sequence[RecoveryBar]) -> str:
     return (
         say(
             "health.cut_at_end",
-            logs=join_with_others(cut_texts[:MOST_CUTS], max(len(cut_texts) - MOST_CUTS, 0)),
+            logs=join_with_others(cut_texts[:MAX_CUTS], max(len(cut_texts) - MAX_CUTS, 0)),
         )
         if cut_texts
         else ""
@@ -471,19 +471,19 @@ def finding_items(findings: Sequence[Finding], read_bytes: ByteReader) -> tuple[
 
     Findings of one code are one line where there are more than a few.
     """
-    lines, dumps_left = [], MOST_DUMPS
+    lines, dumps_left = [], MAX_DUMPS
     order = sorted(findings, key=lambda finding: (SEVERITIES.index(finding.severity), finding.code))
     for (severity, code), group in groupby(
         order, key=lambda finding: (finding.severity, finding.code)
     ):
         same_code = list(group)
-        is_grouped = len(same_code) > MOST_SEPARATE or (
+        is_grouped = len(same_code) > MAX_SEPARATE or (
             len(same_code) > 1 and (severity == INFO or code.startswith("recovery-will-"))
         )
         for item_findings in [same_code] if is_grouped else [[finding] for finding in same_code]:
             members = tuple(
                 _finding_member(finding, read_bytes, is_dumped=number < dumps_left)
-                for number, finding in enumerate(item_findings[:MOST_MEMBERS])
+                for number, finding in enumerate(item_findings[:MAX_MEMBERS])
             )
             dumps_left -= len(members)
             lines.append(_finding_item(item_findings, members))

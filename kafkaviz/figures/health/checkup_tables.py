@@ -22,13 +22,13 @@ from kafkaviz.messages import render, say, say_count
 from kafkaviz.simulate.startup.restart import Restart, StartupStep
 from kafkaviz.simulate.steps import CAUSES
 
-MOST_SEPARATE = 3  # more steps of one kind and cause are one row
-MOST_ROWS, FIRST_ROWS = (
+MAX_SEPARATE = 3  # more steps of one kind and cause are one row
+MAX_ROWS, FIRST_ROWS = (
     300,
     6,
 )  # rows of a table: sent at all, and shown before somebody asks for more
 ACTION_ORDER = ("fail", "truncate", "delete", "rebuild", "keep")
-MOST_NAME_CHARACTERS = 44  # letters; a longer name of a directory is shortened in the middle
+MAX_NAME_CHARACTERS = 44  # letters; a longer name of a directory is shortened in the middle
 
 
 class HealthRow(NamedTuple):
@@ -87,7 +87,7 @@ def steps_table(restart: Restart | None) -> HealthTable | None:
     own_rows = sum(len(_group_rows(groups[key])) for key in groups if not key[0])
     title_key = "every" if not own_rows else "start" if restart.starts else "failing"
     title = say(f"health.steps_{title_key}", steps=_steps_text(len(restart.steps), len(rows)))
-    first_rows = tuple(rows[:MOST_ROWS])
+    first_rows = tuple(rows[:MAX_ROWS])
     return HealthTable(
         "steps",
         title,
@@ -107,7 +107,7 @@ def _steps_text(steps: int, rows: int) -> str:
 
 
 def _group_rows(steps_alike: Sequence[StartupStep]) -> list[HealthRow]:
-    if len(steps_alike) <= MOST_SEPARATE:
+    if len(steps_alike) <= MAX_SEPARATE:
         return [_step_row(step) for step in steps_alike]
     partitions = {step.partition for step in steps_alike}
     partitions_text = say_count("common.n_topic_partitions", len(partitions))
@@ -196,7 +196,7 @@ def retention_table(logs: Sequence[LogRetention]) -> HealthTable | None:
     if not logs_segments:
         return None
     notes = basis_notes([log for log in logs if log.segments])
-    rows = [_retention_row(log, segment) for log, segment in logs_segments[:MOST_ROWS]]
+    rows = [_retention_row(log, segment) for log, segment in logs_segments[:MAX_ROWS]]
     columns = _column_titles("segment", "newest", "of", "kept")
     return HealthTable(
         "retention",
@@ -282,8 +282,8 @@ def _short_path(name: str) -> str:
         name = f"{directory}/{int(stem)}{dot}{suffix}"
     return (
         name
-        if len(name) <= MOST_NAME_CHARACTERS
-        else f"{name[: MOST_NAME_CHARACTERS // 2]}…{name[-MOST_NAME_CHARACTERS // 2 :]}"
+        if len(name) <= MAX_NAME_CHARACTERS
+        else f"{name[: MAX_NAME_CHARACTERS // 2]}…{name[-MAX_NAME_CHARACTERS // 2 :]}"
     )
 
 

@@ -19,8 +19,8 @@ from kafkaviz.units import group, size
 from kafkaviz.versions import PLAIN, WARM
 
 LONG_UNITS = (("s", 1_000_000), ("ms", 1000))
-MOST_CELLS = 44  # pages drawn one by one; of more, those that are read, and the warm section
-MOST_HOT = 32  # of these, while they are no more, those that are in memory too
+MAX_CELLS = 44  # pages drawn one by one; of more, those that are read, and the warm section
+MAX_HOT = 32  # of these, while they are no more, those that are in memory too
 
 
 class RaceCell(NamedTuple):
@@ -130,11 +130,11 @@ def _place_text(race: SearchRace) -> str:
 def _cells(race: SearchRace) -> tuple[RaceCell, ...]:
     """The same pages for both, so that one stands above the other."""
     pages = list(range(race.pages))
-    if race.pages > MOST_CELLS:
+    if race.pages > MAX_CELLS:
         first_warm = int((race.warm_from_slot or 0) / race.page_slots)
         read = {*race.plain.pages, *race.warm.pages, *range(first_warm, race.pages)}
         known = read.union(race.plain.hot_pages, race.warm.hot_pages)
-        pages = sorted(known if len(known) <= MOST_HOT else read)
+        pages = sorted(known if len(known) <= MAX_HOT else read)
     return tuple(RaceCell(page, page - before - 1) for before, page in pairwise([-1, *pages]))
 
 

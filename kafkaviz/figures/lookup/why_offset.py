@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 POINTS = 1200  # of all segments together
 # segments whose fate is written out, and that are drawn apart: those around the searched one
-MOST_NAMED, MOST_BANDS = 12, 60
+MAX_NAMED, MAX_BANDS = 12, 60
 # of the axis: from where on the words above a mark, and those below it, stand on its left
 ABOVE_LEFT_FROM, BELOW_LEFT_FROM = 0.25, 0.6
 HEIGHT = 320
@@ -90,7 +90,7 @@ def view(explanation: OffsetExplanation) -> OffsetExplanationView:
         if outside_count
         else say("why_offset.below"),
         explanation.target_ms,
-        tuple(map(_segment_band, _segments_around(explanation, MOST_BANDS))),
+        tuple(map(_segment_band, _segments_around(explanation, MAX_BANDS))),
         offsets,
         newest_ms,
         running_ms,
@@ -98,7 +98,7 @@ def view(explanation: OffsetExplanation) -> OffsetExplanationView:
         tuple(closest) if closest else None,
         frame_ms,
         tuple(_notes(explanation)),
-        tuple(map(_segment_row, _segments_around(explanation, MOST_NAMED))),
+        tuple(map(_segment_row, _segments_around(explanation, MAX_NAMED))),
     )
 
 
@@ -220,9 +220,9 @@ def _notes(explanation: OffsetExplanation) -> list[str]:
         notes.append(say(key, offset=group(explanation.closest.offset), span=span))
     if explanation.older_batches:
         notes.append(say_count("why_offset.behind", explanation.older_batches))
-    if len(explanation.segments) > MOST_NAMED:
+    if len(explanation.segments) > MAX_NAMED:
         notes.append(
-            say("why_offset.named", named=MOST_NAMED, count=group(len(explanation.segments)))
+            say("why_offset.named", named=MAX_NAMED, count=group(len(explanation.segments)))
         )
     if explanation.faults:
         notes.append(
@@ -449,7 +449,7 @@ def _band_shapes(why_view: OffsetExplanationView, palette: dict[str, str]) -> li
 
 def _fate_annotations(why_view: OffsetExplanationView) -> list[dict]:
     """What became of each segment, above it, where there is room."""
-    if len(why_view.bands) > MOST_NAMED:
+    if len(why_view.bands) > MAX_NAMED:
         return []
     style = {"y": 1, "yref": "paper", "yanchor": "bottom", "showarrow": False, "font": {"size": 11}}
     return [

@@ -18,7 +18,7 @@ from kafkaviz.search import slots
 from kafkaviz.units import group
 
 HEIGHT_PX, HEAD_PX, LANE_PX, LANE_STEP_PX = 252, 26, 72, 118
-MOST_NUMBERED = 40  # pages whose number has room
+MAX_NUMBERED = 40  # pages whose number has room
 GAP = 0.03  # of a page, between two
 
 
@@ -173,7 +173,7 @@ def _notes(
         texts.append(
             (lane.pages / 2, top + LANE_PX / 2, "center", say("moving_middles.open"), 15, "ink_2")
         )
-    step = -(-lane.pages // MOST_NUMBERED)
+    step = -(-lane.pages // MAX_NUMBERED)
     for page in range(lane.pages):
         order = lane.probed_pages.index(page) + 1 if page in lane.probed_pages else 0
         if not is_shown and step == 1:

@@ -15,11 +15,11 @@ from kafkaviz.messages import say, say_count
 from kafkaviz.search.slots import WARM_BYTES
 from kafkaviz.units import group, size
 
-COLUMNS, MOST_ROWS, MOST_DOTS = 280, 300, 800
+COLUMNS, MAX_ROWS, MAX_DOTS = 280, 300, 800
 HEIGHT, TICKS = 344, 4
-MOST_GAP_ROWS = 64  # rows: thinner ones would be all gap
+MAX_GAP_ROWS = 64  # rows: thinner ones would be all gap
 CROWDED_ENTRIES = 10_000  # entries: the last tick's words need the room of the one before
-LEAST_NOTE_PAGES = 20  # pages: an image of fewer has no room for words
+MIN_NOTE_PAGES = 20  # pages: an image of fewer has no room for words
 PLAIN, WARM = "plain", "warm"
 NOTES = {  # where, as parts of the image, and which words
     PLAIN: ((0.62, 0.07, "first_page"), (0.5, 0.17, "middle_page")),
@@ -47,7 +47,7 @@ class PageFaultsView:
         lookup_counts: (rows, columns) lookups, 0 where there is none.
         end_page: where the index ends, a part of its last page.
         dots: (n, 3) of entries, page, faults: the middle of each cell with a fault; beyond
-            MOST_DOTS they are drawn as an image too.
+            MAX_DOTS they are drawn as an image too.
     """
 
     title: str
@@ -63,7 +63,7 @@ class PageFaultsView:
     @property
     def is_dense(self) -> bool:
         """Whether there are too many faults for a dot each."""
-        return len(self.dots) > MOST_DOTS
+        return len(self.dots) > MAX_DOTS
 
 
 def view(replay: Replay, search: str, warm_bytes: int | None = WARM_BYTES) -> PageFaultsView:
@@ -73,7 +73,7 @@ def view(replay: Replay, search: str, warm_bytes: int | None = WARM_BYTES) -> Pa
         search: PLAIN or WARM.
         warm_bytes: of the section that WARM has, None for none.
     """
-    row_pages = max(1, -(-replay.pages // MOST_ROWS))
+    row_pages = max(1, -(-replay.pages // MAX_ROWS))
     lookup_counts, fault_counts = (
         _sum_rows(cells, row_pages) for cells in (replay.touched, replay.faulted)
     )
@@ -161,7 +161,7 @@ def _title(replay: Replay) -> str:
 
 def _image_notes(replay: Replay, search: str) -> tuple[ImageNote, ...]:
     """Where an image is of tail readers alone, what is to be seen in it."""
-    if replay.pages < LEAST_NOTE_PAGES or replay.lookups[LAGGARD] or not replay.lookups[TAIL]:
+    if replay.pages < MIN_NOTE_PAGES or replay.lookups[LAGGARD] or not replay.lookups[TAIL]:
         return ()
     if search == WARM and max(replay.most_pages) > 4:
         return ()
@@ -213,7 +213,7 @@ def _lookup_heatmap(faults_view: PageFaultsView, colour: str) -> go.Heatmap:
     positive_counts = np.where(
         faults_view.lookup_counts > 0, faults_view.lookup_counts, np.nan
     ).astype(np.float32)
-    gap = 1.5 if len(faults_view.lookup_counts) <= MOST_GAP_ROWS else 0
+    gap = 1.5 if len(faults_view.lookup_counts) <= MAX_GAP_ROWS else 0
     hover = say("page_faults.hover_touched", page="%{y:.0f}", lookups="%{z}")
     return _cell_heatmap(
         faults_view,

@@ -15,7 +15,7 @@ from kafkaviz.units import group, share
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-MOST_BARS = 40
+MAX_BARS = 40
 HEIGHT = 190
 
 
@@ -66,7 +66,7 @@ def view(
     if not len(counts_present):
         return HistogramView(say("probe_histogram.none"), "", measure, 1, (), (), None, None)
     first_count, last_count = int(counts_present[0]), int(counts_present[-1])
-    width = -(-(last_count - first_count + 1) // MOST_BARS)
+    width = -(-(last_count - first_count + 1) // MAX_BARS)
     starts = tuple(range(first_count, last_count + 1, width))
     shares, outline = (
         None if counts_ is None else _bin_shares(counts_, first_count, width, len(starts))

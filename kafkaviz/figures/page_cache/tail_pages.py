@@ -17,7 +17,7 @@ from kafkaviz.search.slots import WARM_BYTES
 from kafkaviz.units import group
 
 FEWEST_PAGES = 14  # drawn, those that are not there yet dashed
-MOST_PAGES = 40  # drawn one by one
+MAX_PAGES = 40  # drawn one by one
 LANE_AXIS = {  # of lanes of pages: nothing but what is drawn in them
     "showgrid": False,
     "fixedrange": True,
@@ -253,7 +253,7 @@ def _hatched_bar(
 
 def _page_annotations(pages_view: TailPagesView, colours: dict[str, str]) -> list[dict]:
     plain = pages_view.lanes[0].pages
-    step = 1 if pages_view.pages_drawn <= MOST_PAGES else -(-pages_view.pages_drawn // MOST_PAGES)
+    step = 1 if pages_view.pages_drawn <= MAX_PAGES else -(-pages_view.pages_drawn // MAX_PAGES)
     annotations = []
     for page in range(pages_view.pages_drawn):
         is_touched = page in plain

@@ -19,8 +19,8 @@ from kafkaviz.roll_cause import RollCause
 from kafkaviz.units import duration, group, share, size
 
 HEIGHT_PX, LEFT_PX, RIGHT_PX, BOTTOM_PX = 330, 52, 12, 40
-LABEL_PX, LEAST_WIDTH_PX = 17, 440  # a row of names, and the narrowest the figure is drawn
-MOST_ROLLS = 4  # lines are followed at most so many times as long as the segment was open
+LABEL_PX, MIN_WIDTH_PX = 17, 440  # a row of names, and the narrowest the figure is drawn
+MAX_ROLLS = 4  # lines are followed at most so many times as long as the segment was open
 MARGIN = 1.04  # of time behind the last limit
 POINTS = 160  # of a line
 TICKS = 6
@@ -80,7 +80,7 @@ def view(limit_race: LimitRace, base_offset: int, workload_title: str) -> LimitR
     reached_ms = {
         limit: int(limit_race.at_ms[append])
         for limit, append in limit_race.reached.items()
-        if append is not None and limit_race.at_ms[append] <= MOST_ROLLS * max(roll_ms, 1)
+        if append is not None and limit_race.at_ms[append] <= MAX_ROLLS * max(roll_ms, 1)
     }
     end_ms = MARGIN * max(1, *reached_ms.values())
     early_ms = 10 ** max(0, len(str(roll_ms)) - 2)
@@ -371,9 +371,7 @@ def _limit_labels(race_view: LimitRaceView, colours: Mapping[str, str]) -> list[
         for line, reached_ms in reached
     ]
     points = [reached_ms / race_view.end_ms for _, reached_ms in reached]
-    places = stack_labels(
-        list(zip(points, texts, strict=True)), LEAST_WIDTH_PX - LEFT_PX - RIGHT_PX
-    )
+    places = stack_labels(list(zip(points, texts, strict=True)), MIN_WIDTH_PX - LEFT_PX - RIGHT_PX)
     above = [
         {
             "x": reached_ms,

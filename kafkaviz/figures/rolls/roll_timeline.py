@@ -51,7 +51,7 @@ TICKS_MS = [1, 2, 5, 10, 20, 50, 100, 200, 500] + [
         86400,
     )
 ]
-MOST_TICKS, ALIKE_SHARE, BINS = 9, 0.35, 160
+MAX_TICKS, ALIKE_SHARE, BINS = 9, 0.35, 160
 
 
 @dataclass(frozen=True)
@@ -388,7 +388,7 @@ def _box_top(row_number: int, top: int) -> float:
 def _ticks(timeline: RollTimelineView) -> list[int]:
     span_ms = timeline.end_ms - timeline.start_ms
     days = 86_400_000 * max(1, -(-span_ms // (8 * 86_400_000)))
-    step = next((tick_ms for tick_ms in TICKS_MS if span_ms / tick_ms <= MOST_TICKS), days)
+    step = next((tick_ms for tick_ms in TICKS_MS if span_ms / tick_ms <= MAX_TICKS), days)
     return list(range(-(-timeline.start_ms // step) * step, timeline.end_ms + 1, step))
 
 

@@ -13,7 +13,7 @@ from kafkaviz.search.scan import ForwardScan, HeaderDecision, HeaderOutcome, Rea
 from kafkaviz.units import clock, group
 
 # steps of one scan; batches drawn before the first read, and at least
-MOST_STEPS, BATCHES_BEFORE, LEAST_BATCHES = 120, 2, 8
+MAX_STEPS, BATCHES_BEFORE, MIN_BATCHES = 120, 2, 8
 COLUMNS = (
     "position",
     "size_bytes",
@@ -102,7 +102,7 @@ def _batches_around(scan: ForwardScan, batches: np.ndarray) -> np.ndarray:
     last_row = max((_row_at(batches, read.position) for read in scan.reads), default=first_row)
     return batches[list(COLUMNS)][
         first_row : min(
-            len(batches), max(last_row + 3, first_row + LEAST_BATCHES), first_row + 4 * MOST_STEPS
+            len(batches), max(last_row + 3, first_row + MIN_BATCHES), first_row + 4 * MAX_STEPS
         )
     ]
 
@@ -114,8 +114,8 @@ def _row_at(batches: np.ndarray, position: int) -> int:
 def describe_headers(scan: ForwardScan) -> list[ScanStep]:
     """At most 120 steps: those in the middle of a long scan become one."""
     end = [] if scan.batch else [ScanStep(-1, (), say("log_scan.end"), -1, len(scan.reads))]
-    count, half = len(scan.headers) + len(end), MOST_STEPS // 2
-    if count <= MOST_STEPS:
+    count, half = len(scan.headers) + len(end), MAX_STEPS // 2
+    if count <= MAX_STEPS:
         return [_header_step(scan, number) for number in range(len(scan.headers))] + end
     last_left_out = count - half
     more_step = _header_step(scan, last_left_out)

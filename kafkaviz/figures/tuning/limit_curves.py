@@ -21,7 +21,7 @@ from kafkaviz.units import duration, rate
 HEIGHT, TOP, BOTTOM, LEFT, RIGHT = 330, 12, 42, 56, 104
 TICKS_S = (1, 60, 3600, 86_400, 604_800, 31_536_000)
 ROUND_SPEEDS = {"10 B/s": 10, "1 kB/s": 1e3, "100 kB/s": 1e5, "10 MB/s": 1e7}
-LEAST_S, MOST_S = 1, 3.2e8
+MIN_S, MAX_S = 1, 3.2e8
 LINE_PX = 15
 DRAWN_CAUSES = (
     RollCause.SIZE,
@@ -164,7 +164,7 @@ def figure(curves: LimitCurvesView, mode: str) -> go.Figure:
         },
         yaxis={
             "type": "log",
-            "range": np.log10([LEAST_S, MOST_S]).tolist(),
+            "range": np.log10([MIN_S, MAX_S]).tolist(),
             "tickvals": list(TICKS_S),
             "ticktext": _tick_texts(),
             **theme.grid_lines(colours),
@@ -233,8 +233,7 @@ def _curve_traces(curves: LimitCurvesView, colours: dict[str, str]) -> list[go.S
 def _drawable(times: np.ndarray) -> list[float | None]:
     """What a log axis can show: a zero lies far below it, what never comes is no line."""
     return [
-        None if not np.isfinite(seconds) else max(float(seconds), LEAST_S / 100)
-        for seconds in times
+        None if not np.isfinite(seconds) else max(float(seconds), MIN_S / 100) for seconds in times
     ]
 
 
@@ -251,7 +250,7 @@ def _log_point_trace(curves: LimitCurvesView, colours: dict[str, str]) -> list[g
     return [
         go.Scatter(
             x=[speed],
-            y=[max(LEAST_S, span_s)],
+            y=[max(MIN_S, span_s)],
             mode="markers",
             marker=marker,
             name="here",
@@ -304,14 +303,12 @@ def _log_point_annotation(curves: LimitCurvesView, colours: dict[str, str]) -> l
 def _name_annotations(curves: LimitCurvesView, colours: dict[str, str]) -> list[dict]:
     """Each curve's name at its right end; names that would meet move apart."""
     height_px = HEIGHT - TOP - BOTTOM
-    span = np.log10(MOST_S / LEAST_S)
+    span = np.log10(MAX_S / MIN_S)
 
     def height(times: np.ndarray) -> float:
-        last_s = times[-1] if np.isfinite(times[-1]) else MOST_S
+        last_s = times[-1] if np.isfinite(times[-1]) else MAX_S
         return float(
-            np.clip(
-                height_px * (1 - np.log10(max(last_s, 1e-9) / LEAST_S) / span), 6, height_px - 2
-            )
+            np.clip(height_px * (1 - np.log10(max(last_s, 1e-9) / MIN_S) / span), 6, height_px - 2)
         )
 
     curve_ends: list[list[Any]] = sorted(

@@ -30,10 +30,10 @@ TEXT_COLOURS = {
     OFFSET_INDEX: "offset_text",
     TIME_INDEX: "time_text",
 }
-LEAST_INDEX_BYTES, MOST_INDEX_BYTES, STEPS = 256, 64 << 20, 4  # bytes of an index; steps a doubling
+MIN_INDEX_BYTES, MAX_INDEX_BYTES, STEPS = 256, 64 << 20, 4  # bytes of an index; steps a doubling
 INDEX_BYTES_TICKS = [256, *(1 << power for power in (12, 16, 20, 24))]
 INTERVAL_TICKS = [64 << 4 * power for power in range(5)]
-LEAST_INTERVAL = 64
+MIN_INTERVAL = 64
 HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 330, 62, 16, 10, 42
 
 
@@ -86,11 +86,11 @@ def view(
         config: as the log is run today.
         measured: of a log with a batch.
     """
-    is_drawn = measured.parts.intervals >= LEAST_INTERVAL
+    is_drawn = measured.parts.intervals >= MIN_INTERVAL
     intervals = measured.parts.intervals[is_drawn]
     index_sizes = np.round(
-        LEAST_INDEX_BYTES
-        * 2 ** (np.arange(int(np.log2(MOST_INDEX_BYTES / LEAST_INDEX_BYTES)) * STEPS + 1) / STEPS)
+        MIN_INDEX_BYTES
+        * 2 ** (np.arange(int(np.log2(MAX_INDEX_BYTES / MIN_INDEX_BYTES)) * STEPS + 1) / STEPS)
     ).astype(np.int64)
     limits_by_cell = [
         [_limits_with(measured, config, int(interval), int(index_size)) for interval in intervals]
@@ -350,8 +350,8 @@ def _point_traces(limit_map: LimitMapView, colours: dict[str, str]) -> list[go.S
 
 
 def _point_position(point: MapPoint) -> tuple[float, float]:
-    index_bytes = min(max(point.index_bytes, LEAST_INDEX_BYTES), MOST_INDEX_BYTES)
-    return float(_log(max(point.interval_bytes, LEAST_INTERVAL))), float(_log(index_bytes))
+    index_bytes = min(max(point.index_bytes, MIN_INDEX_BYTES), MAX_INDEX_BYTES)
+    return float(_log(max(point.interval_bytes, MIN_INTERVAL))), float(_log(index_bytes))
 
 
 def _point_annotations(limit_map: LimitMapView, colours: dict[str, str]) -> list[dict]:

@@ -22,7 +22,7 @@ from kafkaviz.messages import say
 from kafkaviz.units import group, size
 
 # of the axis: no batch is smaller than its header, and none that Kafka takes by default is larger
-LEAST_X, MOST_X = 64, 4 << 20
+MIN_X, MAX_X = 64, 4 << 20
 X_TICKS = [64 << 2 * power for power in range(9)]
 HEADER_TICKS = [
     1,
@@ -126,7 +126,7 @@ def view(
     drawn_intervals = [
         interval_cost
         for interval_cost in costs_by_interval
-        if LEAST_X <= interval_cost.interval_bytes <= MOST_X
+        if MIN_X <= interval_cost.interval_bytes <= MAX_X
     ]
     columns = {
         name: np.array([interval_cost.row[name] for interval_cost in drawn_intervals])
@@ -215,7 +215,7 @@ def _differs_on_disk(replayed_current: IntervalPrice, current: IntervalPrice) ->
 
 
 def _curve_mark(interval_cost: IntervalPrice, key: str) -> CurveMark:
-    x_bytes = min(max(interval_cost.interval_bytes, LEAST_X), MOST_X)
+    x_bytes = min(max(interval_cost.interval_bytes, MIN_X), MAX_X)
     name = say(key, interval=size(interval_cost.interval_bytes))
     return CurveMark(
         interval_cost.interval_bytes,
@@ -484,7 +484,7 @@ def _apply_layout(
         dragmode=False,
         xaxis={
             "type": "log",
-            "range": np.log10([LEAST_X, MOST_X]).tolist(),
+            "range": np.log10([MIN_X, MAX_X]).tolist(),
             "tickvals": X_TICKS,
             "ticktext": [size(interval_bytes) for interval_bytes in X_TICKS],
             **theme.outside_ticks(colours),
@@ -613,8 +613,8 @@ def _mark_annotations(curve: TuningCurveView, colours: dict[str, str]) -> list[d
                 and mark.x_bytes < other_mark.x_bytes <= CLOSE_RATIO * mark.x_bytes
             )
             is_left = (
-                is_close and mark.x_bytes > CLOSE_RATIO * LEAST_X
-            ) or mark.x_bytes > MOST_X / CLOSE_RATIO
+                is_close and mark.x_bytes > CLOSE_RATIO * MIN_X
+            ) or mark.x_bytes > MAX_X / CLOSE_RATIO
             annotations.append(
                 {
                     "x": float(np.log10(mark.x_bytes)),
@@ -635,13 +635,13 @@ def _mark_annotations(curve: TuningCurveView, colours: dict[str, str]) -> list[d
 
 
 def _plateau_shapes(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:
-    if not curve.least_batch_bytes or curve.least_batch_bytes <= LEAST_X:
+    if not curve.least_batch_bytes or curve.least_batch_bytes <= MIN_X:
         return []
-    edge = min(curve.least_batch_bytes, MOST_X)
+    edge = min(curve.least_batch_bytes, MAX_X)
     return [
         {
             "type": "rect",
-            "x0": LEAST_X,
+            "x0": MIN_X,
             "x1": edge,
             "yref": "paper",
             "y0": 0,
@@ -665,7 +665,7 @@ def _plateau_annotations(curve: TuningCurveView, colours: dict[str, str]) -> lis
     )
     position = {
         "xref": "x",
-        "x": float(np.log10(LEAST_X if is_wide else least_bytes)),
+        "x": float(np.log10(MIN_X if is_wide else least_bytes)),
         "xshift": 4,
         "xanchor": "left",
         "align": "left",

@@ -18,12 +18,11 @@ import pyarrow as pa
 
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.coordinator_records import DECODER_OF_TOPIC
-from kafkaviz.format.names import METADATA_TOPIC
+from kafkaviz.format.names import MAX_OFFSET, METADATA_TOPIC
 from kafkaviz.messages import Message, message, verbatim
 from kafkaviz.pipeline.catalog.schema import INT, LONG, STRING
 from kafkaviz.pipeline.datasource.records import TIMESTAMP
 from kafkaviz.pipeline.datasource.source_schema import (
-    MOST,
     PERMISSIVE,
     PROBLEM,
     SPARK_OPTIONS,
@@ -350,7 +349,7 @@ def _parse_by_partition(
             raise BadOption(_takes(option, example, text))
         for partition, number in numbers.items():
             is_number = isinstance(number, int) and not isinstance(number, bool)
-            if not (partition.isdecimal() and is_number and least <= number <= MOST):
+            if not (partition.isdecimal() and is_number and least <= number <= MAX_OFFSET):
                 raise BadOption(_takes(option, example, text))
             by_partition[topic, int(partition)] = number
     return by_partition

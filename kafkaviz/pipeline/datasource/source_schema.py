@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from kafkaviz import units
 from kafkaviz.errors import KafkavizError
+from kafkaviz.format.names import MAX_OFFSET
 from kafkaviz.messages import message
 from kafkaviz.pipeline.catalog import schema
 from kafkaviz.pipeline.catalog.schema import BOOL, INT, LONG, PARTITION, STRING
@@ -86,7 +87,7 @@ NOT_NULL: dict[str, frozenset[str]] = {
         "kafka_time_index": "segment_base_offset slot timestamp_ms relative_offset offset",
     }.items()
 }
-TASK_BYTES, LEAST_TASK_BYTES = 128 << 20, 16 << 10
+TASK_BYTES, MIN_TASK_BYTES = 128 << 20, 16 << 10
 RECORD_FORMATS = ("kafka_records", "kafka_files")  # of which a replica more would repeat every row
 ANY = "any"
 # as Spark's own sources have them
@@ -95,7 +96,6 @@ ONE_REPLICA, ALL_REPLICAS = REPLICAS = ("one", "all")
 # whose rows have a timestamp that takes no further reading
 TIMED_FORMATS = ("kafka_batches", "kafka_records", "kafka_time_index")
 NUMBERS = re.compile("([0-9]*)-([0-9]*)|[0-9]+")
-MOST = 2**63 - 1
 SPARK_OPTIONS = ("path", "paths")  # options that load() itself adds
 
 
@@ -190,7 +190,7 @@ def parse_options(values: Mapping[str, str]) -> SourceOptions:
         late_ms=late if late in (None, ANY) else parse_number("late_ms", late, 0),
         renamed=parse_bool("renamed", values.get("renamed", "false")),
         task_bytes=parse_number(
-            "task_bytes", values.get("task_bytes", str(TASK_BYTES)), LEAST_TASK_BYTES
+            "task_bytes", values.get("task_bytes", str(TASK_BYTES)), MIN_TASK_BYTES
         ),
         tiered=values.get("tiered"),
         explain=parse_bool("explain", values.get("explain", "false")),
@@ -286,7 +286,7 @@ def _parse_timestamp(option: str, text: str) -> int:
 def _build_range(option: str, text: str, first: int | None, last: int | None) -> NumberRange:
     limits = NumberRange(-inf if first is None else first, inf if last is None else last)
     if limits.least > limits.most or any(
-        end is not None and abs(end) > MOST for end in (first, last)
+        end is not None and abs(end) > MAX_OFFSET for end in (first, last)
     ):
         raise BadOption(message("option.empty_range", option=option, given=text))
     return limits
@@ -324,8 +324,8 @@ def parse_number(option: str, text: str, least: int) -> int:
         number = int(text)
     except ValueError:
         number = least - 1
-    if not least <= number <= MOST:
+    if not least <= number <= MAX_OFFSET:
         raise BadOption(
-            message("option.no_number", option=option, least=least, most=MOST, given=text)
+            message("option.no_number", option=option, least=least, most=MAX_OFFSET, given=text)
         )
     return number

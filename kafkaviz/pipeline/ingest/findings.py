@@ -23,13 +23,13 @@ from kafkaviz.analysis.retention.policy import (
     SegmentRetention,
 )
 from kafkaviz.analysis.serialization import from_plain, to_plain
+from kafkaviz.config_def import LONG_MAX
 from kafkaviz.format import names
 from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.pipeline.catalog.catalog_info import SourceCheck
 from kafkaviz.pipeline.catalog.schema import FINDINGS, RESTART_STEPS, RETENTION
 from kafkaviz.units import replace_surrogates
 
-MAX_LONG = 2**63 - 1
 AGE_COLUMNS = {
     "segment_base_offset": "base_offset",
     "bytes": "size_bytes",
@@ -181,6 +181,6 @@ def _storable(row: dict) -> dict:
         | {
             name: None
             for name, value in row.items()
-            if isinstance(value, int) and abs(value) > MAX_LONG
+            if isinstance(value, int) and abs(value) > LONG_MAX
         }
     )

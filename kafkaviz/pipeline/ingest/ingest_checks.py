@@ -188,7 +188,7 @@ class IngestChecks:
                 results = [
                     self._result_of(member) for member in segments[name, partition.directory]
                 ]
-                findings += broker_health.segment_findings(
+                findings += broker_health.partition_findings(
                     partition, self._facts_of(name, partition), results
                 )
                 retention += broker_health.partition_retention(plan, partition, results)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from kafkaviz.pipeline.ingest.ingest_checks import LogLoad
 
 # of .log a task, which costs Spark about as much as reading 100 MiB
-MOST_BYTES, LEAST_BYTES = 256 << 20, 128 << 20
+MAX_BYTES, MIN_BYTES = 256 << 20, 128 << 20
 TASKS_A_CORE = 3  # so that all cores end at about the same time
 # opening the files of a segment takes as long as reading so much more
 SEGMENT_COST_BYTES = 256 << 10
@@ -137,7 +137,7 @@ def load_tasks(loads: Sequence["LogLoad"], cores: int) -> list[LoadTask]:
     Few of large ones, many of small ones, so that all take about as long.
     """
     costs = [_load_cost(load) for load in loads]
-    target = min(max(sum(costs) // (cores * TASKS_A_CORE), LEAST_BYTES), MOST_BYTES)
+    target = min(max(sum(costs) // (cores * TASKS_A_CORE), MIN_BYTES), MAX_BYTES)
     tasks: list[list[LogLoad]] = []
     task_costs: list[int] = []
     for load, cost in zip(loads, costs, strict=True):
@@ -158,7 +158,7 @@ def plan(segment_tasks: Sequence[SegmentTask], cores: int) -> list[IngestTask | 
     MiB. One that is decoded in stretches is read from these once all tasks have ended.
     """
     costs = [_task_cost(segment_task) for segment_task in segment_tasks]
-    share = max(sum(costs) // (cores * TASKS_A_CORE), LEAST_BYTES)
+    share = max(sum(costs) // (cores * TASKS_A_CORE), MIN_BYTES)
     undivided, tasks = [], []
     for segment_task, cost in zip(segment_tasks, costs, strict=True):
         decode_tasks = _decode_tasks(segment_task, cost, share)
@@ -169,7 +169,7 @@ def plan(segment_tasks: Sequence[SegmentTask], cores: int) -> list[IngestTask | 
         *tasks,
         *(
             IngestTask(number, tuple(ranges), cost)
-            for number, (ranges, cost) in enumerate(_pack(undivided, min(share, MOST_BYTES)))
+            for number, (ranges, cost) in enumerate(_pack(undivided, min(share, MAX_BYTES)))
         ),
     ]
 

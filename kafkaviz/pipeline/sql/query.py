@@ -24,9 +24,9 @@ from kafkaviz.pipeline.sql.worker_pool import (
     env_number,
 )
 
-MOST_ROWS = 10_000  # of an answer
+MAX_ROWS = 10_000  # of an answer
 SECONDS = "KAFKAVIZ_QUERY_SECONDS"  # that a query may take
-MOST_S = 60
+MAX_S = 60
 POOL = WorkerPool()
 
 
@@ -55,7 +55,7 @@ class QueryResult:
     """The rows of an answer.
 
     Attributes:
-        rows: the first MOST_ROWS at most.
+        rows: the first MAX_ROWS at most.
         all_rows: how many there would be, None where counting took too long.
         cut_at: a text ends in … behind so many characters, 0 where none was cut.
     """
@@ -78,7 +78,7 @@ class Query(Job[QueryResult, None]):
     another.
     """
 
-    def __init__(self, catalog_path: Path, text: str, most_rows: int = MOST_ROWS) -> None:
+    def __init__(self, catalog_path: Path, text: str, most_rows: int = MAX_ROWS) -> None:
         """Starts the query in the background.
 
         Args:
@@ -105,7 +105,7 @@ class Query(Job[QueryResult, None]):
         return WorkerLost(message("errors.query_ended_early", reason=str(error)))
 
     def _run_on_worker(self) -> QueryResult:
-        info, seconds = catalog.read_info(self._path), env_number(SECONDS, MOST_S)
+        info, seconds = catalog.read_info(self._path), env_number(SECONDS, MAX_S)
         worker = POOL.take(self._end_event)
         if worker is None:
             raise self.cancellation()

@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
 # of a text in an answer, all columns of a row together, but each at least so many
-CELL_CHARACTERS, LEAST_CHARACTERS = 5000, 500
+CELL_CHARACTERS, MIN_CHARACTERS = 5000, 500
 EXPLAIN = "EXPLAIN "
 COUNTED_WITHIN_S = 3.0  # all the rows of an answer that was cut; else their number stays unknown
-MOST_BYTES = 1 << 29  # of a reply
+MAX_BYTES = 1 << 29  # of a reply
 BESIDES_MIB = 256  # what a query may take beyond the memory that DuckDB counts
 NICENESS = 5  # pages and ingests come first
 # of a table's columns
@@ -205,7 +205,7 @@ def _run_query(cursor: "DuckDBPyConnection", text: str, most_rows: int) -> tuple
         else _count_rows(cursor, f"SELECT count(*) FROM (\n{text}{suffix}")
     )
     body = _to_stream(result)
-    if len(body) > MOST_BYTES:
+    if len(body) > MAX_BYTES:
         raise MemoryError
     return {
         "all_rows": all_rows,
@@ -260,7 +260,7 @@ def _select_list(relation: "DuckDBPyRelation") -> tuple[str, int]:
             else f"CAST(#{place} AS VARCHAR)"
         )
         columns.append((expression, not PLAIN.fullmatch(kind)))
-    most = max(LEAST_CHARACTERS, CELL_CHARACTERS // max(1, sum(is_text for _, is_text in columns)))
+    most = max(MIN_CHARACTERS, CELL_CHARACTERS // max(1, sum(is_text for _, is_text in columns)))
     names = map(sql.quote_name, _unique_names(relation.columns))
     parts = (
         f"{_shorten(column, most) if is_text else column} AS {name}"

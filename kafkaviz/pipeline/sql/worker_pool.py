@@ -20,7 +20,7 @@ MAX_QUERIES = 2  # queries; more wait for their turn
 IDLE_WORKERS = 1  # processes without a query
 MEMORY = "KAFKAVIZ_QUERY_MEMORY"  # MiB of a query
 MEMORY_MIB = 1024
-MOST_BYTES = 1 << 30  # of a reply
+MAX_BYTES = 1 << 30  # of a reply
 MODULE = "kafkaviz.pipeline.sql.sql_worker"
 
 
@@ -71,7 +71,7 @@ class Worker:
             self._input.write(json.dumps(request).encode() + b"\n")
             self._input.flush()
             head = json.loads(self._output.readline())
-            size = min(head.pop("bytes"), MOST_BYTES)
+            size = min(head.pop("bytes"), MAX_BYTES)
             body = self._output.read(size)
             if len(body) < size:
                 raise EOFError

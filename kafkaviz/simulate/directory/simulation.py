@@ -20,6 +20,7 @@ from kafkaviz.binary.file_view import FileView
 from kafkaviz.config_def import Release, Value
 from kafkaviz.errors import KafkavizError, RefusedSetting
 from kafkaviz.format import names
+from kafkaviz.format.names import MAX_OFFSET
 from kafkaviz.messages import message, verbatim
 from kafkaviz.simulate.append_batches import AppendChunk
 from kafkaviz.simulate.config import LogConfig, ReleaseBehaviour, log_config, release_behaviour
@@ -36,7 +37,6 @@ from kafkaviz.units import file_stem
 
 WATERMARK_EVERY_MS = 5000  # replica.high.watermark.checkpoint.interval.ms
 RECOVERY_POINT_EVERY_MS = 60_000  # log.flush.offset.checkpoint.interval.ms
-LAST_OFFSET = 2**63 - 1
 DIGEST_BYTES = 1 << 20
 
 
@@ -343,9 +343,9 @@ class Run:
                     exception=str(fault.exception),
                 )
             ) from None
-        if self.log.log_end_offset > LAST_OFFSET:
+        if self.log.log_end_offset > MAX_OFFSET:
             raise KafkavizError(
-                message("errors.no_offset_left", directory=self.plan.directory, offset=LAST_OFFSET)
+                message("errors.no_offset_left", directory=self.plan.directory, offset=MAX_OFFSET)
             )
         self._note_times(chunk.rows, first)
 

@@ -26,7 +26,7 @@ CONSTANT, UNIFORM, EXPONENTIAL, LOGNORMAL = SHAPES = (
 )
 CELLS = 1024  # of a table, each as likely as the next
 FRACTION_BITS = 8  # of a table's numbers: a number of 3.5 is 896
-MOST = 2**31 - 1
+MAX_NUMBER = 2**31 - 1
 ONE_BITS = 20
 _DIGITS = 24  # that decimal works with
 _GOLDEN, _FIRST, _SECOND = (
@@ -58,7 +58,7 @@ class Spread:
     shape: str = CONSTANT
     mean: float = 1
     least: int = 0
-    most: int = MOST
+    most: int = MAX_NUMBER
     sigma: float = 1.0
 
 
@@ -127,7 +127,7 @@ def _quantiles(spread: Spread) -> list[Decimal]:
         return [low + (high - low) * cell / CELLS for cell in range(CELLS + 1)]
     unit = _exponential() if spread.shape == EXPONENTIAL else _lognormal(spread.sigma)
     unit_mean = (sum(unit) - (unit[0] + unit[-1]) / 2) / CELLS
-    return [min(number * mean / unit_mean, Decimal(MOST)) for number in unit]
+    return [min(number * mean / unit_mean, Decimal(MAX_NUMBER)) for number in unit]
 
 
 def _exponential() -> list[Decimal]:

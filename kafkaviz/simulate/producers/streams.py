@@ -24,7 +24,7 @@ from kafkaviz.simulate.append_batches import INCOMING, AppendChunk
 from kafkaviz.simulate.config import LogConfig, ReleaseBehaviour
 from kafkaviz.simulate.producers import batch_encoder, generator
 from kafkaviz.simulate.producers.distributions import (
-    MOST,
+    MAX_NUMBER,
     Spread,
     rank_table,
     seed_stream,
@@ -40,8 +40,8 @@ from kafkaviz.simulate.producers.traffic import (
     BY_CHANCE,
     BYTES,
     CREATE,
-    MOST_RECORDS,
-    MOST_VALUE_BYTES,
+    MAX_RECORDS,
+    MAX_VALUE_BYTES,
     RANDOM,
     RECORDS,
     Header,
@@ -396,13 +396,13 @@ def _tables(phase: Phase) -> np.ndarray:
     nothing, keys = Spread(mean=0), phase.keys
     return np.stack(
         [
-            _limit_table(phase.records_per_batch, 1, MOST_RECORDS),
-            _limit_table(phase.value_bytes, 0, MOST_VALUE_BYTES),
+            _limit_table(phase.records_per_batch, 1, MAX_RECORDS),
+            _limit_table(phase.value_bytes, 0, MAX_VALUE_BYTES),
             rank_table(keys.count, keys.zipf) if keys else table(nothing),
-            _limit_table(phase.late.by_ms if phase.late else nothing, 0, MOST),
-            _limit_table(phase.future.by_ms if phase.future else nothing, 0, MOST),
+            _limit_table(phase.late.by_ms if phase.late else nothing, 0, MAX_NUMBER),
+            _limit_table(phase.future.by_ms if phase.future else nothing, 0, MAX_NUMBER),
             _limit_table(
-                phase.transactions.batches if phase.transactions else nothing, 0, MOST_RECORDS
+                phase.transactions.batches if phase.transactions else nothing, 0, MAX_RECORDS
             ),
             waits(),
         ]

@@ -8,7 +8,7 @@ RECORDS, BYTES, BATCHES = RATES = ("records", "bytes", "batches")
 EVEN, BY_CHANCE = ARRIVALS = ("even", "by-chance")
 CREATE, NONE = TIMESTAMPS = ("create", "none")
 TEXT, RANDOM = CONTENTS = ("text", "random")
-MOST_RECORDS, MOST_VALUE_BYTES, MOST_PRODUCERS = 1_000_000, 64 << 20, 10_000
+MAX_RECORDS, MAX_VALUE_BYTES, MAX_PRODUCERS = 1_000_000, 64 << 20, 10_000
 REQUEST_BYTES = 1 << 20  # max.request.size of a producer: the most that a batch is filled to
 
 _UNIT_SPREAD, _HUNDRED = Spread(), Spread(mean=100)

@@ -40,10 +40,10 @@ from kafkaviz.simulate.producers.toml_fields import (
     toml_error,
     value_text,
 )
-from kafkaviz.simulate.producers.traffic import MOST_RECORDS, Phase
+from kafkaviz.simulate.producers.traffic import MAX_RECORDS, Phase
 from kafkaviz.simulate.producers.workload_fields import ENDS, PHASE, RATE_KEYS, WORKLOAD
 
-MOST_PHASES = 1000
+MAX_PHASES = 1000
 FILE_BYTES = 1 << 20  # the largest file that is read
 PRESETS = (  # as they are told best
     "heartbeat",
@@ -126,8 +126,8 @@ def load(
             message("common.labelled", where=verbatim(name), what=toml_parser_problem(fault))
         ) from None
     phases = table.pop("phase", None)
-    if not isinstance(phases, list) or not 0 < len(phases) <= MOST_PHASES:
-        raise toml_error(verbatim(name), message("toml.phases", most=MOST_PHASES))
+    if not isinstance(phases, list) or not 0 < len(phases) <= MAX_PHASES:
+        raise toml_error(verbatim(name), message("toml.phases", most=MAX_PHASES))
     settings = table.pop("settings", {})
     if version is not None:
         versions.parse(version)  # the fault of whoever gave it, not of the file
@@ -252,7 +252,7 @@ def _phase(table: object, where: Message) -> Phase:
 
 def _fill_batches(phase: Phase, *, fills_batches: bool) -> Phase:
     """Lets a batch that only its size limits take as many records as go in."""
-    return replace(phase, records_per_batch=Spread(mean=MOST_RECORDS)) if fills_batches else phase
+    return replace(phase, records_per_batch=Spread(mean=MAX_RECORDS)) if fills_batches else phase
 
 
 def _phase_lines(phase: Phase) -> list[str]:

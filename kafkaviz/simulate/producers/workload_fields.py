@@ -7,7 +7,7 @@ from kafkaviz.simulate.producers.distributions import (
     CONSTANT,
     EXPONENTIAL,
     LOGNORMAL,
-    MOST,
+    MAX_NUMBER,
     UNIFORM,
     Spread,
 )
@@ -29,9 +29,9 @@ from kafkaviz.simulate.producers.toml_fields import (
 from kafkaviz.simulate.producers.traffic import (
     ARRIVALS,
     CONTENTS,
-    MOST_PRODUCERS,
-    MOST_RECORDS,
-    MOST_VALUE_BYTES,
+    MAX_PRODUCERS,
+    MAX_RECORDS,
+    MAX_VALUE_BYTES,
     RATES,
     TIMESTAMPS,
     Bursts,
@@ -43,7 +43,7 @@ from kafkaviz.simulate.producers.traffic import (
 
 _SPREAD = (
     TomlField("shape", choice((UNIFORM, EXPONENTIAL, LOGNORMAL))),
-    TomlField("mean", number(0, MOST)),
+    TomlField("mean", number(0, MAX_NUMBER)),
     TomlField("least", whole_number(0)),
     TomlField("most", whole_number(0)),
     TomlField("sigma", number(0.01, 3)),
@@ -93,7 +93,7 @@ def spread_text(value: Spread) -> str:
 
 
 _SHARE = number(0, 1)
-_ASTRAY = (TomlField("share", _SHARE), TomlField("by_ms", spread(0, MOST)))
+_ASTRAY = (TomlField("share", _SHARE), TomlField("by_ms", spread(0, MAX_NUMBER)))
 _KEYS = (
     TomlField("count", whole_number(1)),
     TomlField("zipf", number(0, 4)),
@@ -118,9 +118,9 @@ PHASE = (
     TomlField("bytes", whole_number(1, 1 << 50), "size_bytes"),
     TomlField("arrivals", choice(ARRIVALS)),
     TomlField("bursts", table_of(Bursts, _BURSTS)),
-    TomlField("records_per_batch", spread(1, MOST_RECORDS)),
+    TomlField("records_per_batch", spread(1, MAX_RECORDS)),
     TomlField("batch_bytes", whole_number(1, 1 << 30)),
-    TomlField("value_bytes", spread(0, MOST_VALUE_BYTES)),
+    TomlField("value_bytes", spread(0, MAX_VALUE_BYTES)),
     TomlField("null_share", _SHARE),
     TomlField("content", choice(CONTENTS)),
     TomlField("keys", table_of(RecordKeys, _KEYS)),
@@ -133,7 +133,7 @@ PHASE = (
     TomlField("late", table_of(TimestampShift, _ASTRAY)),
     TomlField("future", table_of(TimestampShift, _ASTRAY)),
     TomlField("delay", duration(), "delay_ms"),
-    TomlField("producers", whole_number(1, MOST_PRODUCERS)),
+    TomlField("producers", whole_number(1, MAX_PRODUCERS)),
     TomlField("idempotent", flag()),
     TomlField("transactions", table_of(TransactionTraffic, _TRANSACTIONS)),
     TomlField("leader_epoch", whole_number(0)),

@@ -21,7 +21,7 @@ from kafkaviz.format.open_transactions import (
 from kafkaviz.format.producer_snapshot import PRODUCER
 
 NONE = -1
-LEAST_BUCKETS = 16
+MIN_BUCKETS = 16
 
 
 @dataclass
@@ -193,7 +193,7 @@ def _hash_order(producer_ids: dict[int, _Producer]) -> list[int]:
 
     By bucket, in each in the order in which they came.
     """
-    buckets = LEAST_BUCKETS
+    buckets = MIN_BUCKETS
     while len(producer_ids) > buckets * 3 // 4:
         buckets *= 2
     return sorted(producer_ids, key=lambda producer_id: _spread(producer_id) % buckets)

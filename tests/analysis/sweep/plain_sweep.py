@@ -8,7 +8,7 @@ import numpy as np
 
 from kafkaviz.analysis import sweep
 
-MOST_BYTES = 1 << 62
+MAX_BYTES = 1 << 62
 
 
 def appends(batches: np.ndarray, append_bytes: int | None) -> list[list]:

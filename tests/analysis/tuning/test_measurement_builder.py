@@ -73,7 +73,7 @@ def test_a_broker_in_small_chunks_is_tuned_alike(clean, monkeypatch):
     """What a glimpse of the first batches says of an interval is held against all of them."""
     tuning_source = open_source(clean)
     monkeypatch.setattr(walk, "MAX_ROWS", 100)
-    monkeypatch.setattr(evidence, "MOST_WAITING", 3)
+    monkeypatch.setattr(evidence, "MAX_WAITING", 3)
     small = open_source(clean)
     for case, other in zip(tuning_source.cases, small.cases, strict=True):
         assert flatten(case.measurement) == flatten(other.measurement) and case.today == other.today

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from kafkaviz.analysis.checks.facts import MOST_RUNS, PartitionFacts
+from kafkaviz.analysis.checks.facts import MAX_RUNS, PartitionFacts
 from kafkaviz.analysis.checks.other_files import unreadable_files
 from kafkaviz.analysis.checks.summary import CheckSummary
 from kafkaviz.analysis.findings.finding import Evidence, Finding
@@ -60,7 +60,7 @@ def check_partition(
         evidence = Evidence(
             message(
                 "evidence.names",
-                names=tuple(snapshot.name for snapshot in removed_snapshots[:MOST_RUNS]),
+                names=tuple(snapshot.name for snapshot in removed_snapshots[:MAX_RUNS]),
             ),
             message("evidence.kept_snapshots"),
         )

@@ -5,7 +5,7 @@ import { html, icon, setContent, tooltip } from './dom.js';
 import { countText, fillTemplate, groupDigits } from './text.js';
 
 const REST_MS = 120,
-  MOST_NAMED = 16, // cells with the numbers of all pages, not only of those that are read
+  MAX_NAMED = 16, // cells with the numbers of all pages, not only of those that are read
   PROBE_MS = 170, // a probe on the screen
   WAITING_MS = 6000, // all waits of the slower search, as far as the two bounds let them
   [SHORTEST_MS, LONGEST_MS] = [450, 1700], // a read on the screen
@@ -71,7 +71,7 @@ function build(state) {
 
 function buildLane(state, lane, n) {
   const { words } = state.data,
-    isNamed = state.data.cells.length <= MOST_NAMED,
+    isNamed = state.data.cells.length <= MAX_NAMED,
     first = new Map(), // of each cell, the first and the last probe there
     cells = state.data.cells.map((cell, place) => {
       const shade = html(

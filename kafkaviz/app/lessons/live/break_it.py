@@ -36,7 +36,7 @@ from kafkaviz.figures.fault_injection.trial_result import OffsetBar, OffsetStrip
 from kafkaviz.messages import message, say
 from kafkaviz.units import group, moment
 
-MOST_RIGHT = 0.75  # of a strip: behind it the words of a mark stand on its left
+MAX_RIGHT = 0.75  # of a strip: behind it the words of a mark stand on its left
 MAX_TRIALS, MAX_COPIES = 128, 8  # kept between reruns
 OUTCOMES: Mapping[str, tuple[StrEnum, ...]] = {
     "start": tuple(StartOutcome),
@@ -394,5 +394,5 @@ def _bar(bar: OffsetBar, lines: str) -> str:
     if bar.mark is None:
         return parts + lines
     share, text = bar.mark
-    side = " class=left" if share > MOST_RIGHT else ""
+    side = " class=left" if share > MAX_RIGHT else ""
     return f'{parts}{lines}<b{side} style="left:{share:.2%}">{elements.escape(text)}</b>'

@@ -18,7 +18,7 @@ from kafkaviz.figures.lookup.ceiling_cases import CeilingCase, CeilingCasesView
 from kafkaviz.messages import message, say
 from kafkaviz.units import group
 
-MOST_KEYS = 8
+MAX_KEYS = 8
 COLUMNS = ("target", "floor", "rule", "ceiling")
 
 
@@ -30,8 +30,8 @@ def _make(block: LessonBlock) -> tuple[int, ...]:
     """
     keys = block["keys"]
     does_rise = all(lower < higher for lower, higher in pairwise(keys))
-    if not (2 <= len(keys) <= MOST_KEYS and does_rise):
-        raise NoValue(message("ceiling_cases.keys", most=MOST_KEYS))
+    if not (2 <= len(keys) <= MAX_KEYS and does_rise):
+        raise NoValue(message("ceiling_cases.keys", most=MAX_KEYS))
     return keys
 
 

@@ -28,7 +28,7 @@ MIDDLES_HEADS = (
     "moving_middles.head_read",
     "moving_middles.head_fresh",
 )
-MOST_MIDDLES_ENTRIES = 40 * ENTRIES_A_PAGE
+MAX_MIDDLES_ENTRIES = 40 * ENTRIES_A_PAGE
 
 
 def _make_page_faults(block: LessonBlock) -> PageFaultsView:
@@ -73,8 +73,8 @@ def _make_middles(block: LessonBlock) -> MovingMiddlesView:
     Raises:
         NoValue: one has no entry, or too many to draw their pages.
     """
-    if not 0 < block["entries"] < block["then"] <= MOST_MIDDLES_ENTRIES:
-        raise NoValue(message("moving_middles.sizes", most=MOST_MIDDLES_ENTRIES))
+    if not 0 < block["entries"] < block["then"] <= MAX_MIDDLES_ENTRIES:
+        raise NoValue(message("moving_middles.sizes", most=MAX_MIDDLES_ENTRIES))
     return moving_middles.view(block["entries"], block["then"])
 
 

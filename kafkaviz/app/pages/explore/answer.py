@@ -25,7 +25,7 @@ from kafkaviz.units import MISSING, escape_controls, group
 if TYPE_CHECKING:
     from kafkaviz.pipeline.sql.query import QueryResult
 
-LEAST_PLAIN = 1e-12  # a number as small is written with a power
+MIN_PLAIN = 1e-12  # a number as small is written with a power
 # a table up to here is exact HTML; a longer one scrolls, and is sorted, in Streamlit's
 SHORT_ROWS = 100
 
@@ -152,7 +152,7 @@ def cell_html(value: object) -> str:
 def _digits(value: float) -> str:
     """Ten of them, without a power: 0.000034; what is smaller than any share of a byte keeps it."""
     text = f"{value:.10g}"
-    return format(Decimal(text), "f") if LEAST_PLAIN <= abs(value) < 1 else text
+    return format(Decimal(text), "f") if MIN_PLAIN <= abs(value) < 1 else text
 
 
 # ---- the rows as CSV and as Parquet

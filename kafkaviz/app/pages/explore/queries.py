@@ -18,7 +18,7 @@ from kafkaviz.jobs import JobRegistry
 if TYPE_CHECKING:
     from kafkaviz.pipeline.sql.query import Query
 
-MOST_ANSWERS, MOST_ANSWER_BYTES = 12, 1 << 28  # answers, and their rows in all
+MAX_ANSWERS, MAX_ANSWER_BYTES = 12, 1 << 28  # answers, and their rows in all
 CLOSED_AFTER_S = (
     5.0  # a tab that is gone for as long was closed; a connection that broke is back before
 )
@@ -33,7 +33,7 @@ class Queries:
 
     def __init__(self) -> None:
         self._queries: JobRegistry[tuple, Query] = JobRegistry(
-            MOST_ANSWERS, size_bytes=_answer_bytes, limit_bytes=MOST_ANSWER_BYTES
+            MAX_ANSWERS, size_bytes=_answer_bytes, limit_bytes=MAX_ANSWER_BYTES
         )
         self._lock = threading.Lock()
         # the sessions that wait for each

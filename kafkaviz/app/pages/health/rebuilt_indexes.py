@@ -29,7 +29,7 @@ from kafkaviz.log.partition import Partition
 from kafkaviz.messages import say, say_count
 
 SUFFIXES = (".index", ".timeindex", ".txnindex")
-MOST_LOG_BYTES = 1 << 30  # of one topic-partition: recovery reads all of it while the page waits
+MAX_LOG_BYTES = 1 << 30  # of one topic-partition: recovery reads all of it while the page waits
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def _is_requested(partition: Partition, request: tuple[str, str, str]) -> bool:
     Args:
         request: the listing, the directory, the release.
     """
-    if partition.live_log_bytes > MOST_LOG_BYTES:
+    if partition.live_log_bytes > MAX_LOG_BYTES:
         size = units.size(partition.live_log_bytes)
         st.html(f'<p class="kv-sm kv-fnt">{say("health.too_much", size=size)}</p>')
         return False

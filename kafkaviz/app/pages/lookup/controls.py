@@ -37,7 +37,7 @@ from kafkaviz.versions import SearchProfile
 TARGETS = (OFFSET, TIMESTAMP)  # short words, as they stand in the address
 TIME_NAMES = ("earliest", "latest", "max")  # times with a name
 DIFFERENT_SETS = ("full", "twenty")  # where the warm section shows, entries enough or W small
-MOST_RANGES = 3  # of the warm sections, named in words; all are drawn
+MAX_RANGES = 3  # of the warm sections, named in words; all are drawn
 DEFAULT_KEYS = "6 14 22 26 31 40 47 55 58 66 71 80"
 
 
@@ -332,7 +332,7 @@ def _band_html(ranges: list[tuple[int, int]], span: tuple[int, int], target_kind
             first=_describe_target(first, target_kind),
             last=_describe_target(last, target_kind),
         )
-        for first, last in inside[-MOST_RANGES:]
+        for first, last in inside[-MAX_RANGES:]
     ]
     bars = "".join(
         f'<i style="right:{100 * (high - last) / (high - low):.4f}%;'

@@ -20,7 +20,7 @@ from kafkaviz.figures.text import error_text
 from kafkaviz.messages import say
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.producers.distributions import Spread
-from kafkaviz.simulate.producers.traffic import MOST_RECORDS
+from kafkaviz.simulate.producers.traffic import MAX_RECORDS
 from kafkaviz.simulate.producers.workload import Workload
 from kafkaviz.units import size
 
@@ -108,7 +108,7 @@ def _scale_phase(phase, speed: float, batch_bytes: int | None):
         return phase
     if batch_bytes == 1:
         return replace(phase, records_per_batch=Spread())
-    return replace(phase, batch_bytes=batch_bytes, records_per_batch=Spread(mean=MOST_RECORDS))
+    return replace(phase, batch_bytes=batch_bytes, records_per_batch=Spread(mean=MAX_RECORDS))
 
 
 def _default_value(workload: Workload, name: str) -> int:

@@ -39,7 +39,7 @@ KEY_CAUSES = {
     "roll-timestamp": RollCause.TIME_INDEX_FULL,
 }
 ROLL_COLUMNS = ("segment", "cause", "because", "open_for")
-MOST_ROWS = 400
+MAX_ROWS = 400
 SIMULATED_LOG = "The log above"
 STORY_KEYS = {
     "From the first batch": "first_batch",
@@ -104,8 +104,8 @@ def render_rolls(history: RollHistory) -> None:
     st.space(8)
     count = len(history.segments)
     rows = list(zip(roll_text.rows(history), history.segments, strict=True))
-    if count > MOST_ROWS:
-        rows = [*rows[: MOST_ROWS // 2], None, *rows[-MOST_ROWS // 2 :]]
+    if count > MAX_ROWS:
+        rows = [*rows[: MAX_ROWS // 2], None, *rows[-MAX_ROWS // 2 :]]
     with st.container(key="kv_rolls_table"):
         heads = [say(f"rolls.head_{column}") for column in ROLL_COLUMNS]
         elements.table(
@@ -130,7 +130,7 @@ def _roll_html(roll: tuple | None, count: int) -> str:
         return (
             "<tr>"
             '<td colspan="4" class="kv-fnt">'
-            f"{say_count('common.more_in_csv', count - MOST_ROWS)}</td></tr>"
+            f"{say_count('common.more_in_csv', count - MAX_ROWS)}</td></tr>"
         )
     (segment, cause, because, span), segment_history = roll
     ink = roll_text.text_colour(segment_history).replace("_", "-")

@@ -26,7 +26,7 @@ from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.producers.workload import Workload
 
 WORKLOAD_KEYS = ("workload", "throughput", "batches")
-MOST_ARCHIVE_BYTES = 256 * MIB  # of .log
+MAX_ARCHIVE_BYTES = 256 * MIB  # of .log
 
 
 def render_notes(workload: Workload, config: LogConfig, run: RollSimulation) -> None:
@@ -172,7 +172,7 @@ def render_download(workload: Workload, config: LogConfig, run: RollSimulation) 
     st.space(16)
     size_bytes = run.history.log_bytes
     with st.container(horizontal=True, vertical_alignment="center", gap=16, key="kv_take"):
-        if run.error or run.is_cut or size_bytes > MOST_ARCHIVE_BYTES:
+        if run.error or run.is_cut or size_bytes > MAX_ARCHIVE_BYTES:
             text_key = (
                 "rolls.take_refused"
                 if run.error

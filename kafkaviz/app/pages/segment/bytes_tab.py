@@ -34,7 +34,7 @@ from kafkaviz.messages import render, say
 TAB = "Bytes"  # as the address has it
 BYTE_DIGITS = 15  # JavaScript's numbers are exact up to here
 HIDDEN_LABEL = {"label_visibility": "collapsed"}
-MOST_OFFERED = 40  # in the menu: a partition has a snapshot for each of its segments
+MAX_OFFERED = 40  # in the menu: a partition has a snapshot for each of its segments
 
 
 def render_pin_bytes(location: PartitionLocation, anatomy: Anatomy, pin: PinnedRow) -> None:
@@ -231,5 +231,5 @@ def _nearest_names(files: dict[str, FileInfo], base_offset: int) -> list[str]:
         (name for name in files if parsed_names[name]),
         key=lambda name: abs(cast(SegmentName, parsed_names[name]).base_offset - base_offset),
     )
-    offered_names = set(numbered_names[: max(0, MOST_OFFERED - len(plain_names))])
-    return [*(name for name in files if name in offered_names), *plain_names[:MOST_OFFERED]]
+    offered_names = set(numbered_names[: max(0, MAX_OFFERED - len(plain_names))])
+    return [*(name for name in files if name in offered_names), *plain_names[:MAX_OFFERED]]

@@ -23,7 +23,7 @@ from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import render, say, say_count
 
-MOST_OFFERED = 12  # segments offered instead of one that is not there
+MAX_OFFERED = 12  # segments offered instead of one that is not there
 
 
 def render_page() -> None:
@@ -115,7 +115,7 @@ def _render_missing_segment(location: PartitionLocation, partition: Partition) -
 def _nearest(candidates: list[LogSegment], offset: int | None) -> list[LogSegment]:
     """At most twelve segments, those whose base offsets lie closest to the one asked for."""
     nearest = sorted(candidates, key=lambda candidate: abs(candidate.base_offset - (offset or 0)))[
-        :MOST_OFFERED
+        :MAX_OFFERED
     ]
     return sorted(nearest, key=lambda candidate: candidate.base_offset)
 

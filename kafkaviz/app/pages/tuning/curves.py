@@ -313,7 +313,7 @@ def _index_sizes(
     intervals = {
         interval
         for interval in case.measurement.parts.intervals.tolist()
-        if interval >= tuning_curve.LEAST_X and interval.bit_count() == 1
+        if interval >= tuning_curve.MIN_X and interval.bit_count() == 1
     }
     return {
         interval: sweep_index_sizes(

@@ -82,7 +82,7 @@ HALF = (1, 1)
 PATIENCE_S = 2.5  # that the page waits for a measuring before it shows how far it is
 
 REPORTED_BYTES = 1 << 30  # of .log, in a report that a page makes
-MOST_TOPICS = 400
+MAX_TOPICS = 400
 TOPIC_HEADS = (
     "topic",
     "log",
@@ -265,13 +265,13 @@ def render_topics(context: TuningContext) -> None:
             head,
             (
                 _topic_row_html(context, case, recommendations.get(case.name))
-                for case in cases[:MOST_TOPICS]
+                for case in cases[:MAX_TOPICS]
             ),
         )
-    if len(cases) > MOST_TOPICS:
+    if len(cases) > MAX_TOPICS:
         st.html(
             '<p class="kv-sm kv-fnt">'
-            f"{say_count('common.more_in_csv', len(cases) - MOST_TOPICS)}</p>"
+            f"{say_count('common.more_in_csv', len(cases) - MAX_TOPICS)}</p>"
         )
     st.space(12)
     with st.container(horizontal=True, vertical_alignment="center", gap=16, key="kv_topics_foot"):

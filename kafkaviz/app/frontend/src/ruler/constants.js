@@ -10,7 +10,7 @@ export const COARSE = 1,
   INSIDE = 3,
   BEYOND = 4; // analysis/segment/links.py, Aim
 
-export const LEAST_WINDOW = 240,
+export const MIN_WINDOW = 240,
   TAIL_ROOM = 0.15,
   CENTRE = 0.475,
   SLICE_WINDOW_ROWS = 1000,

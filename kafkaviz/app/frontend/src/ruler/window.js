@@ -1,5 +1,5 @@
 // The window: which bytes of the .log the lanes show.
-import { CENTRE, LEAST_WINDOW, PAST, REST_MS, SLICE_WINDOW_ROWS, TAIL_ROOM } from './constants.js';
+import { CENTRE, MIN_WINDOW, PAST, REST_MS, SLICE_WINDOW_ROWS, TAIL_ROOM } from './constants.js';
 import { render } from './drawing.js';
 import { toNumber } from './message.js';
 import { requestSlice } from './selection.js';
@@ -28,7 +28,7 @@ export function windowOfAddress(state) {
   if (!(span > 0) || from > state.data.size) return null;
   state.framed = true;
   const wide = Math.max(
-      Math.min(LEAST_WINDOW, widestSpan(state)),
+      Math.min(MIN_WINDOW, widestSpan(state)),
       Math.min(widestSpan(state), span),
     ),
     start = Math.max(0, Math.min(axisEnd(state, wide) - wide, from));
@@ -53,7 +53,7 @@ function widestSpan(state) {
 
 export function clampedWindow(state, [a, b]) {
   const span = Math.max(
-      Math.min(LEAST_WINDOW, widestSpan(state)),
+      Math.min(MIN_WINDOW, widestSpan(state)),
       Math.min(b - a, widestSpan(state)),
     ),
     centre = (a + b) / 2;
@@ -104,7 +104,7 @@ export function slideWindow(state, from) {
 export function zoom(state, factor, at = zoomCentre(state)) {
   const [a, b] = state.window,
     span = Math.max(
-      Math.min(LEAST_WINDOW, widestSpan(state)),
+      Math.min(MIN_WINDOW, widestSpan(state)),
       Math.min(widestSpan(state), (b - a) * factor),
     );
   const from = at - ((at - a) * span) / (b - a);
