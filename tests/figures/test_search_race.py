@@ -102,8 +102,8 @@ def test_of_many_pages_those_are_drawn_that_matter():
 
 def test_the_model_is_called_one():
     """With its three numbers; a lesson says how small its pages are."""
-    assert "the rest is a model" in TAIL.storages[0].note
-    assert "0.10 µs a search and 14 ns a probe, 100 µs a cold page" in TAIL.storages[0].note
+    note = TAIL.storages[0].note
+    assert "Times are a model: 0.10 µs a search, 14 ns a probe, 100 µs a cold page" in note
     small = view(20, 20, warm_bytes=32, page_bytes=32)
     assert small.storages[0].note.startswith("A page is 4 slots here; Kafka’s are 4 KiB.")
 
