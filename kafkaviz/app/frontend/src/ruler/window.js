@@ -27,10 +27,7 @@ export function windowOfAddress(state) {
     span = to - from;
   if (!(span > 0) || from > state.data.size) return null;
   state.framed = true;
-  const wide = Math.max(
-      Math.min(MIN_WINDOW, widestSpan(state)),
-      Math.min(widestSpan(state), span),
-    ),
+  const wide = Math.max(Math.min(MIN_WINDOW, widestSpan(state)), Math.min(widestSpan(state), span)),
     start = Math.max(0, Math.min(axisEnd(state, wide) - wide, from));
   return [start, start + wide];
 }
