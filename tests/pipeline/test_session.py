@@ -14,6 +14,7 @@ from py4j.protocol import Py4JJavaError
 from kafkaviz.errors import KafkavizError
 from kafkaviz.pipeline.catalog import catalog
 from kafkaviz.pipeline.catalog.schema import TABLES
+from kafkaviz.pipeline.spark.daemon import print_fault
 from kafkaviz.pipeline.spark.session import (
     CHECKOUT,
     is_alive,
@@ -351,3 +352,14 @@ def test_what_is_no_master_is_reported(master):
     """Before a Java starts, which would print a stack trace."""
     with pytest.raises(KafkavizError, match=r"is no Spark master; there are local\[2\]"):
         session(master)
+
+
+@pytest.mark.parametrize(("error", "words"), [(BrokenPipeError, ""), (ValueError, "ValueError")])
+def test_a_worker_without_a_jvm_says_nothing(capsys, error, words):
+    """A run that is stopped while a worker starts prints one line; other faults are printed."""
+    try:
+        raise error
+    except error:
+        print_fault()
+    printed = capsys.readouterr().err
+    assert words in printed and bool(printed) == bool(words)

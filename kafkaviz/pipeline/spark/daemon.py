@@ -7,6 +7,9 @@ second.
 """
 
 import gc
+import sys
+import traceback
+from types import SimpleNamespace
 
 import numpy as np
 from pyspark import daemon
@@ -33,6 +36,15 @@ def preload() -> None:
     gc.freeze()
 
 
+def print_fault() -> None:
+    """A worker's traceback; nothing of one whose JVM is gone, as after Ctrl-C: nobody waits."""
+    if not isinstance(sys.exc_info()[1], ConnectionError):
+        traceback.print_exc()
+
+
 if __name__ == "__main__":
     preload()
+    vars(daemon)["traceback"] = SimpleNamespace(
+        print_exc=print_fault, format_exc=traceback.format_exc
+    )
     daemon.manager()

@@ -1,7 +1,7 @@
 // The ruler's window: it stays on the axis, is never narrower than 240 bytes, and has the pin where it can.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LEAST_WINDOW } from '../../../kafkaviz/app/frontend/src/ruler/constants.js';
+import { MIN_WINDOW } from '../../../kafkaviz/app/frontend/src/ruler/constants.js';
 import {
   centredWindow,
   clampedWindow,
@@ -67,7 +67,7 @@ test('a window that is asked for is at least as wide as can be read', () => {
       start = next() * state.end,
       [from, to] = clampedWindow(state, [start, start + next() * 100]);
     assert.ok(from >= 0);
-    assert.ok(to - from >= Math.min(LEAST_WINDOW, state.data.size) - 1e-6, `${to - from}`);
+    assert.ok(to - from >= Math.min(MIN_WINDOW, state.data.size) - 1e-6, `${to - from}`);
   }
 });
 
