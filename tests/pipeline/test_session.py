@@ -354,7 +354,9 @@ def test_what_is_no_master_is_reported(master):
         session(master)
 
 
-@pytest.mark.parametrize(("error", "words"), [(BrokenPipeError, ""), (ValueError, "ValueError")])
+@pytest.mark.parametrize(
+    ("error", "words"), [(BrokenPipeError, ""), (EOFError, ""), (ValueError, "ValueError")]
+)
 def test_a_worker_without_a_jvm_says_nothing(capsys, error, words):
     """A run that is stopped while a worker starts prints one line; other faults are printed."""
     try:

@@ -38,7 +38,7 @@ def preload() -> None:
 
 def print_fault() -> None:
     """A worker's traceback; nothing of one whose JVM is gone, as after Ctrl-C: nobody waits."""
-    if not isinstance(sys.exc_info()[1], ConnectionError):
+    if not isinstance(sys.exc_info()[1], ConnectionError | EOFError):
         traceback.print_exc()
 
 
