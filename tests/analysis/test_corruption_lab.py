@@ -947,6 +947,16 @@ def baseline(clean, tmp_path_factory) -> set[tuple]:
     return identities(health)
 
 
+def damaged_lab(fault, clean, folder, monkeypatch) -> Lab:
+    """A broker of the partition that the fault is in, with that fault."""
+    partition_name = fault.file.partition("/")[0]
+    partitions = [partition_name if partition_name in PARTITIONS else PLAIN, fault.beside]
+    lab = Lab(clean, folder, partitions)
+    fault.damage(lab)
+    monkeypatch.setattr(settings, "MAX_MAP_COUNT", fault.most_maps or settings.MAX_MAP_COUNT)
+    return lab
+
+
 def identities(health: Health) -> set[tuple]:
     return {(finding.code, finding.file, finding.message) for finding in health.findings}
 
@@ -954,14 +964,7 @@ def identities(health: Health) -> set[tuple]:
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.code)
 def test_a_fault_is_reported_and_no_other(fault, clean, tmp_path, baseline, monkeypatch):
     """The code, its file, its evidence; every other new finding follows from the damage."""
-    partition_name = fault.file.partition("/")[0]
-    lab = Lab(
-        clean,
-        tmp_path / "kafka",
-        [partition_name if partition_name in PARTITIONS else PLAIN, fault.beside],
-    )
-    fault.damage(lab)
-    monkeypatch.setattr(settings, "MAX_MAP_COUNT", fault.most_maps or settings.MAX_MAP_COUNT)
+    lab = damaged_lab(fault, clean, tmp_path / "kafka", monkeypatch)
     health = check(open_broker(lab.path), now_ms=fault.now_ms)
     new = [
         finding
@@ -1004,14 +1007,7 @@ def test_a_fault_is_reported_and_no_other(fault, clean, tmp_path, baseline, monk
 )
 def test_a_level_finds_what_it_says(fault, level, clean, tmp_path, monkeypatch):
     """A code that it does not look for is not there, every other is; two it finds in part."""
-    partition_name = fault.file.partition("/")[0]
-    lab = Lab(
-        clean,
-        tmp_path / "kafka",
-        [partition_name if partition_name in PARTITIONS else PLAIN, fault.beside],
-    )
-    fault.damage(lab)
-    monkeypatch.setattr(settings, "MAX_MAP_COUNT", fault.most_maps or settings.MAX_MAP_COUNT)
+    lab = damaged_lab(fault, clean, tmp_path / "kafka", monkeypatch)
     health = check(open_broker(lab.path), now_ms=fault.now_ms, level=CheckLevel(level))
     codes = {finding.code for finding in health.findings if fault.file in (finding.file or "")}
     is_unchecked = fault.code in UNCHECKED_CODES[CheckLevel(level)]
