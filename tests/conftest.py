@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 # how long an example takes says more of the machine than of the code
 settings.register_profile("any machine", deadline=None)
 settings.load_profile("any machine")
+# what a thousand tests have left is much to search for garbage: by default a sixth of their time
+gc.set_threshold(50_000, 20, 100)
 
 DATA = Path(__file__).parent / "data"
 SAMPLES = Path(__file__).parents[1] / "sample_data"

@@ -1,7 +1,6 @@
 """The formats are found by Spark itself, in modules of the prefix that it looks for."""
 
 import importlib
-import os
 import subprocess
 import sys
 import tomllib
@@ -12,22 +11,10 @@ import pytest
 from kafkaviz.pipeline.datasource.installed import InstalledSource
 from kafkaviz.pipeline.datasource.source import SOURCES, StreamRefusal
 from kafkaviz.pipeline.datasource.source_schema import BadOption
+from tests.pipeline.source_reading import read
 
 ROOT = Path(__file__).parents[2]
 MODULES = sorted(path.stem for path in ROOT.glob("pyspark_*.py"))
-SCRIPT = """
-import sys
-from pyspark.sql import SparkSession
-
-builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
-spark = builder.config("spark.sql.shuffle.partitions", "1").getOrCreate()
-directory = sys.argv[1]
-options = {"assign": '{"orders":[0]}', "startingTimestamp": "1790000827426", "explain": "true"}
-frame = spark.read.format("kafka_files").options(**options).load(directory)
-schema = spark.read.format("kafka_records").load(directory).schema
-print("first", frame.agg({"offset": "min"}).first()[0])
-print("not null", [field.name for field in schema if not field.nullable])
-"""
 
 
 def test_every_format_has_a_module_that_is_packed():
@@ -64,22 +51,22 @@ def test_it_reads_as_the_registered_format_does(clean):
 
 
 @pytest.mark.slow
-def test_spark_finds_the_formats_by_itself(clean):
-    """A plain session whose workers have kafkaviz: the rows, columns that are never null, and lines
-    of what is skipped.
-    """
-    environ = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
-    environ |= {"PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, str(clean)],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        env=environ,
-        timeout=900,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    assert "first 5000" in done.stdout
-    assert "'offset', 'timestamp_ms'" in done.stdout
-    assert "kafka_files: 3 of 94 segments, " in done.stderr, done.stderr[-3000:]
-    assert "kafka_files: task of orders-0/" in done.stderr
+def test_spark_finds_the_formats_by_itself(spark, clean):
+    """A session that registers nothing: the columns and the rows."""
+    options = {"assign": '{"orders":[0]}', "startingTimestamp": "1790000827426"}
+    plain = spark.newSession()
+    frame = plain.read.format("kafka_files").options(**options).load(str(clean))
+    assert frame.agg({"offset": "min"}).first()[0] == 5000
+    schema = plain.read.format("kafka_records").load(str(clean)).schema
+    assert {field.name for field in schema if not field.nullable} >= {"offset", "timestamp_ms"}
+
+
+def test_what_is_read_and_skipped_is_logged_where_it_is_asked_for(clean, caplog):
+    """Of the plan and of each task; Spark shows the log of its workers."""
+    options = {"assign": '{"orders":[0]}', "startingTimestamp": "1790000827426"}
+    read("kafka_files", clean, **options)
+    assert caplog.messages == []
+    read("kafka_files", clean, **options, explain="true")
+    plan, task = caplog.messages
+    assert plan.startswith("kafka_files: 3 of 94 segments, ")
+    assert task.startswith("kafka_files: task of orders-0/")
