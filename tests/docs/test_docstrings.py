@@ -26,7 +26,7 @@ FOREIGN = (
 class Package:
     """What can be named: each module by its place below kafkaviz, with the names at its top."""
 
-    def __init__(self, trees: dict[Path, ast.Module]) -> None:
+    def __init__(self, trees: dict[Path, ast.Module], nodes: list[ast.AST]) -> None:
         self.modules = {module_place(path): top_names(tree) for path, tree in trees.items()}
         self.parts = {part for place in self.modules for part in place}
         self.functions = {
@@ -35,7 +35,6 @@ class Package:
             for statement in tree.body
             if isinstance(statement, ast.FunctionDef)
         }
-        nodes = [node for tree in trees.values() for node in ast.walk(tree)]
         self.strings = {  # Kafka's settings and files among them
             node.value
             for node in nodes
@@ -43,6 +42,9 @@ class Package:
         }
         self.libraries = {name.split(".")[0] for name in imported_modules(nodes)} - {"kafkaviz"}
         self.message_keys = messages.catalogue("en").keys()
+        self.files = {
+            path.name for root in (PACKAGE, ROOT / ".streamlit") for path in root.rglob("*")
+        }
 
     def has(self, parts: tuple[str, ...]) -> bool:
         """Whether the parts of a name lead to a module, or to what it has at its top.
@@ -73,7 +75,7 @@ class Package:
         ):
             return True
         if parts[-1] in ("py", "js", "css", "toml"):
-            return any(ROOT.glob(f".streamlit/{name}")) or any(PACKAGE.rglob(name))
+            return name in self.files
         return self.has(parts[parts[0] == "kafkaviz" :])
 
 
@@ -116,18 +118,16 @@ def top_names(tree: ast.Module) -> set[str]:
     return defined | assigned | imported
 
 
-def local_variables(tree: ast.Module) -> set[str]:
+def local_variables(nodes: Iterable[ast.AST]) -> set[str]:
     """The parameters, fields and variables of a module."""
-    return {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)} | {
-        node.id
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    return {node.arg for node in nodes if isinstance(node, ast.arg)} | {
+        node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     }
 
 
-def texts(source: str, tree: ast.Module) -> Iterator[tuple[int, str]]:
+def texts(source: str, nodes: Iterable[ast.AST]) -> Iterator[tuple[int, str]]:
     """The docstrings and comments of a file, and the line of each."""
-    for node in ast.walk(tree):
+    for node in nodes:
         match node:
             case ast.Module() | ast.ClassDef() | ast.FunctionDef() if text := ast.get_docstring(
                 node
@@ -142,12 +142,13 @@ def test_what_docstrings_name_exists():
     """A module that gets another name gets it where it is spoken of."""
     sources = {path: path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rglob("*.py"))}
     trees = {path: ast.parse(source) for path, source in sources.items()}
-    package = Package(trees)
+    nodes = {path: list(ast.walk(tree)) for path, tree in trees.items()}
+    package = Package(trees, [node for path in trees for node in nodes[path]])
     assert [
         f"{path.relative_to(ROOT)}:{line} {name}"
         for path, source in sources.items()
-        for variables in [local_variables(trees[path])]
-        for line, text in texts(source, trees[path])
+        for variables in [local_variables(nodes[path])]
+        for line, text in texts(source, nodes[path])
         for name in DOTTED_NAME.findall(text)
         if not package.knows(name, variables, text)
     ] == []
