@@ -13,8 +13,8 @@ from kafkaviz.__main__ import main
 from kafkaviz.analysis.health.broker_health import check
 from kafkaviz.analysis.lookup.lookups import lookup
 from kafkaviz.errors import CannotOpen, CorruptFile
-from kafkaviz.format import record
 from kafkaviz.format.batch import is_control
+from kafkaviz.format.record import Record, build
 from kafkaviz.format.remote_names import LEADER_EPOCHS, TopicIdPartition
 from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import join_tiered, open_broker, read_tiered_state
@@ -512,11 +512,11 @@ def test_metadata_is_read_up_to_a_record_that_is_none(broken):
     logs, store = broken
     before = partition_of(read_tiered_state(store, logs), "orders-0").counts
     values = [None, b"\x01\x63\x00no known record"]
-    records = [record.Record(place, 0, None, value) for place, value in enumerate(values)]
+    records = [Record(place, 0, None, value) for place, value in enumerate(values)]
     times_ms = [whole_logs.START_MS] * len(values)
     directory = logs / "__remote_log_metadata-49"
     shutil.rmtree(directory, ignore_errors=True)
-    stem = whole_logs.write(directory, [whole_logs.framed(0, record.build(records), times_ms)])
+    stem = whole_logs.write(directory, [whole_logs.framed(0, build(records), times_ms)])
     state = read_tiered_state(store, logs)
     assert [problem.path for problem in state.problems] == [stem.with_suffix(".log")]
     assert partition_of(state, "orders-0").counts == before
