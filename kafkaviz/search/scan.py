@@ -90,11 +90,6 @@ class Batch:
     is_control: bool
     is_transactional: bool
 
-    @property
-    def end(self) -> int:
-        """The byte behind it."""
-        return self.position + self.size_bytes
-
 
 class LogReader:
     """The bytes of an open .log, and which of them Kafka would have read, in order."""

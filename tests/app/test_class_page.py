@@ -6,13 +6,20 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from kafkaviz.app import lessons
+from kafkaviz.app import lessons, network
 from kafkaviz.app.class_feed import ClassFeed
 from kafkaviz.app.frontend.teacher import FOLLOWER
 from kafkaviz.app.lessons.live import break_it
 from kafkaviz.app.state import access, class_seat, page_state
-from kafkaviz.app.state.class_room import MAX_ROOMS, MAX_SEATS, ClassRooms
+from kafkaviz.app.state.class_room import (
+    MAX_ROOMS,
+    MAX_SEATS,
+    ClassRooms,
+    StuckReason,
+    StuckSeat,
+)
 from kafkaviz.app.widgets import class_bar
+from kafkaviz.messages import say
 from tests.support.pages import assert_no_exception, open_page, page_html, press_button, query_value
 
 VERDICTS = (">Right<", ">Not so<")
@@ -275,3 +282,99 @@ def test_a_class_speaks_chinese(chinese):
     learner = joined(teacher, lang="zh")
     assert strip(learner).endswith("你在 1 号座 · 跟着老师")
     assert "1 个座位" in strip(again(teacher))
+
+
+def code_dialog(at: AppTest) -> tuple[list[str], list[str]]:
+    """What the teacher's dialog says of a class: its texts and the addresses."""
+    press_button(at, "kv_class_show")
+    return [element.value for element in at.markdown], [element.value for element in at.code]
+
+
+def test_the_code_is_shown_with_the_address_that_learners_open(monkeypatch):
+    """That of the teacher's own browser, where others reach it; with its picture."""
+    url = "https://class.example.com/workshop?lesson=time"
+    monkeypatch.setattr(type(st.context), "url", property(lambda _context: url))
+    teacher = taught(lesson="last-offset", at="1")
+    code = query_value(teacher, "class")
+    texts, addresses = code_dialog(teacher)
+    assert addresses == [f"https://class.example.com/workshop?class={code}"]
+    assert say("class.code_words") in texts
+    assert f'<div class="kv-class-code">{code}</div>' in page_html(teacher)
+    assert f'src="{network.qr_uri(addresses[0])}"' in page_html(teacher)
+
+
+def test_the_addresses_of_the_machine_are_those_of_a_local_teacher(monkeypatch):
+    """With the port and path of the page; the picture is of the first."""
+    url = "http://localhost:8600/workshop"
+    monkeypatch.setattr(type(st.context), "url", property(lambda _context: url))
+    monkeypatch.setattr(access, "is_reached_by_others", lambda: True)
+    monkeypatch.setattr(network, "reachable_addresses", lambda listening: ["10.0.0.7", "10.1.0.7"])
+    teacher = taught(lesson="last-offset", at="1")
+    code = query_value(teacher, "class")
+    _, addresses = code_dialog(teacher)
+    assert addresses == [
+        f"http://{address}:8600/workshop?class={code}" for address in ("10.0.0.7", "10.1.0.7")
+    ]
+
+
+def test_a_server_that_nobody_else_reaches_names_the_command():
+    """The code alone would lead nowhere."""
+    texts, addresses = code_dialog(taught(lesson="last-offset", at="1"))
+    assert addresses == []
+    assert say("class.code_alone", command=f"`{class_bar.COMMAND}`") in texts
+
+
+def test_a_code_that_was_typed_takes_a_seat():
+    """One, by the field and the button at once, however it was typed; an empty field does nothing."""
+    teacher = taught(lesson="last-offset", at="1")
+    code = query_value(teacher, "class")
+    learner = press_button(open_page("workshop", lesson="last-offset", at="1"), "kv_class_join")
+    assert query_value(learner, "class") is None
+    learner.text_input(key="kv_class_code").input(f" {code[:2].lower()} {code[2:]}")
+    press_button(learner, "kv_class_join")
+    assert query_value(learner, "class") == code
+    assert strip(learner).endswith("You are at seat 1 · With the teacher")
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+def test_a_browser_that_was_reloaded_has_its_seat_by_its_token(monkeypatch, is_known):
+    """The browser has it, the session that is new has not; one of another class is none."""
+    teacher = taught(lesson="last-offset", at="1")
+    code, tokens = query_value(teacher, "class"), joined(teacher).session_state
+    token = tokens[page_state.CLASS_TOKENS][code] if is_known else "made-up"
+    monkeypatch.setattr(
+        class_bar, "_class_link", lambda **component: component["on_token_change"]()
+    )
+    reloaded = open_page("workshop", **{"class": code, "lesson": "last-offset", "at": "1"})
+    assert "kv_class_seat" in keys(reloaded)
+    reloaded.session_state["kv_class_link"] = {"token": token}
+    assert ("You are at seat 1" in strip(again(again(reloaded)))) == is_known
+
+
+def test_many_raised_hands_are_the_first_and_how_many_more():
+    """A strip is one line."""
+    stuck = [StuckSeat(number, StuckReason.HAND) for number in range(1, 8)]
+    text = class_bar._stuck_text(stuck)
+    assert text.split(" · ") == [
+        *(say("class.stuck_hand", number=number, tries=0) for number in range(1, 5)),
+        say("class.stuck_more", count=3),
+    ]
+
+
+def test_a_learner_whose_class_is_over_sees_all_of_the_page_anew(monkeypatch):
+    """A part of it could not say so: it has no way on."""
+    reruns = []
+    monkeypatch.setattr(class_seat, "current", lambda: None)
+    monkeypatch.setattr(class_bar.st, "rerun", lambda *parts: reruns.append(parts))
+    class_bar._run_part(lambda: None)
+    assert reruns == [()]
+
+
+@pytest.mark.parametrize(("is_learner", "reruns"), [(True, [(class_bar.PARTS,)]), (False, [])])
+def test_a_class_that_goes_on_runs_the_parts_of_a_learner(monkeypatch, is_learner, reruns):
+    """A teacher's page asks the room by itself."""
+    calls = []
+    monkeypatch.setattr(class_seat, "is_learner", lambda: is_learner)
+    monkeypatch.setattr(class_bar.st, "rerun", lambda *parts: calls.append(parts))
+    class_bar._go_on()
+    assert calls == reruns

@@ -144,3 +144,17 @@ def test_addresses_are_of_a_network():
     assert "127.0.0.1" not in network.addresses()
     assert network.reachable_addresses("127.0.0.1") == []
     assert network.reachable_addresses("10.0.0.7") == ["10.0.0.7"]
+
+
+@pytest.mark.parametrize(
+    ("listening", "reached"),
+    [
+        ("", [LAN]),
+        ("0.0.0.0", [LAN]),
+        ("kafka.example.com", ["kafka.example.com"]),
+        ("localhost", []),
+    ],
+)
+def test_who_listens_on_a_name_is_reached_by_it(network_of_one, listening, reached):
+    """On all addresses by each of them."""
+    assert network.reachable_addresses(listening) == reached

@@ -4,13 +4,15 @@ languages; their answers.
 
 import logging
 import re
+import runpy
+import sys
 from pathlib import Path
 
 import pytest
 
 from kafkaviz.app import lessons
-from kafkaviz.app.lessons import check, exercise, tasks
-from kafkaviz.app.lessons.grammar import HEAD, LessonBlock
+from kafkaviz.app.lessons import check, exercise, kinds, tasks
+from kafkaviz.app.lessons.grammar import HEAD, LessonBlock, NoValue
 from kafkaviz.app.lessons.kinds import KINDS, TASK_KEYS
 from kafkaviz.app.lessons.live import LIVE
 from kafkaviz.app.lessons.reader import parse
@@ -350,3 +352,146 @@ def test_numbers_are_read_as_people_write_them():
         and tasks.numbers("-1") == (-1,)
         and tasks.numbers("none") == ()
     )
+
+
+@pytest.mark.parametrize(
+    ("kind", "keys", "key"),
+    [
+        ("start", {"set": "five", "target": 40}, "lesson.reads_no_batch"),
+        ("time", {"set": "five", "target": 1_800_000_000_000}, "lesson.no_record_that_late"),
+        ("decode", SLOT | {"file": ".index", "slot": 1 << 20}, "lesson.no_slot"),
+        ("varint", {"bytes": b"\x80"}, "lesson.bytes"),
+        ("varint", {"bytes": b"\x02\x02"}, "lesson.more_than_one_number"),
+        ("entry", {"story": "first", "step": 99}, "lesson.steps_of_story"),
+        ("cause", {"workload": "day", "segment": 9999}, "lesson.rolled_segment"),
+        ("entries", {"batch_bytes": 9, "interval": 1, "batches": 0}, "lesson.batch_count"),
+    ],
+)
+def test_an_exercise_without_an_answer_says_why(kind, keys, key):
+    """To who wrote it."""
+    with pytest.raises(NoValue) as refusal:
+        tasks.task(exercise_block(of=kind, ask="?", solution="!", **keys))
+    assert refusal.value.message.key == key
+
+
+@pytest.mark.parametrize(
+    ("parse_value", "text", "key"),
+    [
+        (kinds.parse_release, "newest", "lesson.a_release"),
+        (kinds.parse_hex, "0x", "lesson.hexadecimal"),
+        (kinds.parse_rule, "slot +", "lesson.a_rule"),
+        (kinds.parse_natural, "-1", "lesson.a_natural_number"),
+        (kinds.parse_name, "../other", "lesson.a_name"),
+    ],
+)
+def test_a_value_that_is_none_is_refused(parse_value, text, key):
+    """With what it should be."""
+    with pytest.raises(NoValue) as refusal:
+        parse_value(text)
+    assert refusal.value.message.key == key
+
+
+def test_a_release_of_a_block_is_read_as_it_is_written():
+    assert kinds.parse_release("3.9") == "3.9"
+
+
+def test_a_file_that_cannot_be_read_as_text_is_told(tmp_path, monkeypatch):
+    """With the line where it stops being text; one that is too large or gone is not read."""
+    path = tmp_path / "ninth.en.md"
+    path.write_bytes(GOOD.encode() + b"caf\xe9\n")
+    _, (fault,) = lessons.read(path)
+    assert (fault.what.key, fault.line) == ("lesson_file.no_utf8", GOOD.count("\n") + 1)
+    monkeypatch.setattr(lessons, "FILE_BYTES", 1024)
+    path.write_text(GOOD + "x" * 1024, encoding="utf-8")
+    _, (fault,) = lessons.read(path)
+    assert (fault.what.key, dict(fault.what.values)) == ("lesson_file.too_large", {"kib": 1})
+    path.unlink()
+    _, (fault,) = lessons.read(path)
+    assert fault.what.key == "lesson_file.cannot_be_read"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "key", "line"),
+    [
+        ("about:", "order: 7\nabout:", "lesson_file.other_head", 1),
+        (
+            "```kafkaviz notes\nminutes: 2\nsay: one\nsay: two\n```\n",
+            "",
+            "lesson_file.other_block_count",
+            26,
+        ),
+    ],
+)
+def test_two_languages_of_a_lesson_have_the_same_shape(tmp_path, before, after, key, line):
+    """The same head, and as many blocks in each step."""
+    (tmp_path / "ninth.en.md").write_text(GOOD, encoding="utf-8")
+    other = GOOD.replace("this", "这个").replace(before, after)
+    (tmp_path / "ninth.zh.md").write_text(other, encoding="utf-8")
+    _, (fault,) = check.faults([tmp_path])
+    assert (fault.file, fault.line, fault.what.key) == ("ninth.zh.md", line, key)
+
+
+def test_an_exercise_on_a_rule_has_one(tmp_path):
+    """Else nobody could see that the answer which is shown is right."""
+    block = "```kafkaviz exercise\nof: ceiling\nkeys: 6 14\nask: a\nsolution: b\n```"
+    (tmp_path / "ninth.en.md").write_text(
+        GOOD.replace("## Third\n", f"## Third\n\n{block}\n"), encoding="utf-8"
+    )
+    assert [fault.what.key for fault in check.faults([tmp_path])[1]] == [
+        "lesson_file.ceiling_needs_rule"
+    ]
+
+
+def test_the_command_that_checks_lessons_says_each_fault(tmp_path, monkeypatch, capsys):
+    """A line each, and how many; status 1 where there is one, or no lesson at all."""
+    statuses = []
+
+    def check_folder(folder: Path) -> list[str]:
+        monkeypatch.setattr(sys, "argv", ["lessons", str(folder)])
+        with pytest.raises(SystemExit) as stop:
+            runpy.run_module("kafkaviz.app.lessons", run_name="__main__")
+        logging.disable(logging.NOTSET)
+        statuses.append(stop.value.code)
+        return capsys.readouterr().out.splitlines()
+
+    path = tmp_path / "ninth.en.md"
+    path.write_text(GOOD, encoding="utf-8")
+    assert check_folder(tmp_path) == ["1 files, 0 faults"]
+    path.write_text(GOOD.replace("five", "six"), encoding="utf-8")
+    fault, count = check_folder(tmp_path)
+    assert fault.startswith("ninth.en.md:12: set is five") and count == "1 files, 1 faults"
+    (line,) = check_folder(tmp_path / "nothing")
+    assert line.startswith("no lesson found")
+    assert statuses == [0, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("block", "key"),
+    [
+        ("attributes\ndata: kafka-4.3.1-clean", "lesson.key_missing"),
+        (
+            "bytes\ndata: kafka-4.3.1-clean\ntp: orders-0\nfile: nothing",
+            "lesson.partition_has_no_file",
+        ),
+        ("why\nset: five\nby: offset\ntarget: 21", "lesson.why_needs_timestamp"),
+        (
+            "zigzag\ndata: kafka-4.3.1-clean\ntp: orders-0\nsegment: 0\nby: offset\ntarget: 9",
+            "lesson.why_needs_timestamp",
+        ),
+        (
+            "zigzag\ndata: kafka-4.3.1-clean\ntp: orders-0\nsegment: 0\nby: timestamp\n"
+            "target: 1900000000000",
+            "zigzag.not_here",
+        ),
+        ("tuning\ndata: kafka-4.3.1-clean\ntp: nulls-0\nconsidered: 7", "lesson.not_swept"),
+    ],
+)
+def test_a_figure_says_what_it_lacks(block, key):
+    """To who wrote the lesson: a figure is made of what is there."""
+    text = GOOD.replace("## Third\n", f"## Third\n\n```kafkaviz {block}\n```\n")
+    lesson, wrong = parse(text, "ninth.en.md", KINDS)
+    assert wrong == []
+    (made,) = (each for each in lesson.steps[2].blocks() if each.kind in LIVE)
+    with pytest.raises(NoValue) as refusal:
+        LIVE[made.kind].make(made)
+    assert refusal.value.message.key == key

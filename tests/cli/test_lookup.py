@@ -13,7 +13,10 @@ import pytest
 from kafkaviz import versions
 from kafkaviz.__main__ import main
 from kafkaviz.binary.crc32c import crc32c
+from kafkaviz.cli.text import lookup_text
 from kafkaviz.format import batch, legacy_messages, offset_index
+from kafkaviz.messages import say
+from tests.pipeline import whole_logs
 
 ROOT = Path(__file__).parents[2]
 NAMES = ["target", "kafka_version", "partition", "segments", "searches", "scan", "record", "answer"]
@@ -439,3 +442,32 @@ def test_a_search_of_no_segment_is_reported_once(clean, capsys, arguments, why):
     assert main(["lookup", str(clean / "heartbeat-0"), *arguments]) == 0
     out = capsys.readouterr().out
     assert out.count("no segment is searched") == 1 and why in out.splitlines()
+
+
+@pytest.fixture
+def emptied(tmp_path):
+    """Ten batches of three records without an index, and an active segment from 60 on without one,
+    as after compaction.
+    """
+    start_ms = whole_logs.START_MS
+    batches = [whole_logs.batch(base, [start_ms] * 3) for base in range(0, 30, 3)]
+    stem = whole_logs.write(tmp_path / "orders-0", batches)
+    stem.with_suffix(".index").write_bytes(b"")
+    whole_logs.write(tmp_path / "orders-0", [], 60)
+    return tmp_path / "orders-0"
+
+
+def test_an_offset_that_no_segment_holds_any_more_has_no_record(emptied, capsys):
+    """Up to the end of the log, which the words name."""
+    assert main(["lookup", str(emptied), "--offset", "40", "--as-is"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == say("cli_lookup.none_to_end", end=60)
+
+
+def test_many_reads_are_the_first_and_how_many_more(emptied, capsys, monkeypatch):
+    """A scan may read thousands of headers."""
+    monkeypatch.setattr(lookup_text, "MAX_READS", 4)
+    assert main(["lookup", str(emptied), "--offset", "29", "--as-is"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    count = len(lookup_json(capsys, emptied, "--offset", 29, "--as-is")["scan"]["reads"])
+    assert count == 11
+    assert f"  {say('cli_lookup.more_reads', n=count - 4)}" in lines

@@ -12,6 +12,7 @@ from kafkaviz.__main__ import main
 from kafkaviz.format import record
 from kafkaviz.format.remote_metadata import DELETE_STATES
 from kafkaviz.log.broker import join_tiered
+from kafkaviz.messages import say
 from kafkaviz.pipeline.catalog import catalog
 from tests.pipeline import whole_logs
 from tests.support.tiered_storage import answers, unpack
@@ -116,3 +117,21 @@ def test_the_app_opens_what_is_joined(recorded, monkeypatch, capsys):
     assert capsys.readouterr().err.count("\n") == 1
     main(["app", str(store)])
     assert calls[1][2]["KAFKAVIZ_DIR"] == str(store)
+
+
+def test_a_lookup_says_what_is_read_of_the_store(recorded, capsys):
+    """Which segment is remote, each read with its requests and bytes, and what all of it takes."""
+    logs, store = recorded
+    arguments = ["lookup", str(logs / "orders-0"), "--tiered", str(store), "--offset", "41"]
+    assert main(arguments) == 0
+    lines = capsys.readouterr().out.splitlines()
+    (chosen,) = (line for line in lines if line.startswith("  > "))
+    reason = "greatest base offset not above 41"
+    assert chosen.split("41  ")[1] == say("cli_lookup.remote_segment", why=reason)
+    assert lines.count(say("cli_lookup.remote_step")) == 2  # the search and the scan
+    first = lines.index(say("cli_lookup.remote_reads"))
+    assert main([*arguments, "--json"]) == 0
+    cost = json.loads(capsys.readouterr().out)["remote"]
+    names = [line.split()[0] for line in lines[first + 1 : first + 1 + len(cost["reads"])]]
+    assert names == [read["file"] for read in cost["reads"]]
+    assert str(cost["requests"]) in lines[first + 1 + len(names)]

@@ -1,16 +1,19 @@
 """The views of the lab: the bytes around a damage, and the offsets that came, value by value."""
 
+from dataclasses import replace
+
 import pytest
 
 from kafkaviz import versions
-from kafkaviz.analysis.fault_injection.faults import FAULTS
+from kafkaviz.analysis.fault_injection.faults import DAY_MS, FAULTS, Damage
 from kafkaviz.analysis.fault_injection.log_copy import LogCopy, copy_log
 from kafkaviz.analysis.fault_injection.start_trial import RELEASE, StartTrial, run_trial
 from kafkaviz.figures.fault_injection import damage_bytes, trial_result
 from kafkaviz.figures.fault_injection.damage_bytes import DamageView, HexRow
 from kafkaviz.figures.fault_injection.trial_result import PartKind
 from kafkaviz.log.broker import open_broker
-from kafkaviz.units import group
+from kafkaviz.messages import say
+from kafkaviz.units import group, moment, size
 
 
 @pytest.fixture(scope="module")
@@ -114,3 +117,101 @@ def test_what_was_done_is_said_in_order(copy):
     assert start[1].startswith("Deletes 00000000000000002790.log 36.1 KiB: segment 2400 lost")
     assert start[2].startswith("And ")
     assert consumer == ("Gets offsets 0 to 2\u202f599, and no error; the log ends there",)
+
+
+def test_what_is_chosen_by_a_place_is_named():
+    """A slot is one of an index; a fault of a killed broker is chosen as one of a stopped one."""
+    assert damage_bytes.place_label("position-moved") == say("segment.head_slot")
+    assert damage_bytes.place_label("bit-killed") == damage_bytes.place_label("bit")
+
+
+def test_a_file_that_is_removed_has_no_bytes_after(copy):
+    view = damage_view(copy, "index-removed", 0)
+    assert view.before and view.after == ()
+    assert (view.note_before, view.note_after) == ("", say("evidence.no_file"))
+
+
+def test_an_entry_of_a_time_in_words(copy):
+    """The same offset a day later."""
+    view = damage_view(copy, "time-late", 1)
+    before, after = (
+        int(log_copy.entries("timeindex")["timestamp_ms"][1])
+        for log_copy in (copy, trial(copy, "time-late", 1).damage.copy)
+    )
+    assert after - before == DAY_MS
+    assert moment(before) in view.note_before and moment(after) in view.note_after
+
+
+def test_a_file_that_grows_from_the_end_of_a_row_shows_the_row_before(copy):
+    """Else its old end would not be seen."""
+    damage = Damage(copy, copy.name("index"), 32, 32, bytes(range(32)), bytes(range(48)))
+    view = damage_bytes.view(copy, damage, "index-padded", 16)
+    assert [row.position for row in view.after] == [16, 32]
+    assert marked(view.after[0]) == []
+
+
+def test_a_byte_behind_the_batches_is_in_no_field(copy):
+    """There is none to name."""
+    size_bytes = len(copy.content("log"))
+    damage = Damage(copy, copy.name("log"), size_bytes, size_bytes, copy.content("log"), b"")
+    assert say("break_it.in_field", field="") not in damage_bytes._describe(copy, damage, "bit", 0)
+    assert damage_bytes._field_text(copy, damage) == ""
+
+
+def test_a_start_that_fails_serves_nobody(copy):
+    """Its step has no size, and the exception is its reason."""
+    epochs = trial(copy, "epochs", 0)
+    assert trial_result.describe_reading(epochs) == say("break_it.not_served")
+    view = trial_result.view(epochs, (), RELEASE)
+    assert view.title.endswith(say("break_it.no_broker"))
+    (step_line,) = view.rows[1][1]
+    assert epochs.steps[0].error in step_line and " B" not in step_line.split(":")[0]
+
+
+def test_an_index_that_is_rebuilt_has_a_new_size(copy):
+    rebuilt = trial(copy, "index-removed", 0)
+    (step,) = rebuilt.steps
+    (step_line,) = trial_result.view(rebuilt, (), RELEASE).rows[1][1]
+    assert say("health.to_size", size=size(step.size_bytes)) in step_line
+
+
+def test_a_client_of_a_time_gets_an_answer_an_error_or_none(copy):
+    """Beside the offset that was right."""
+    clock = trial(copy, "clock", 200)
+    values = {"time": moment(clock.timestamp_ms), "expected": group(clock.expected_reading.answer)}
+    failed, unanswered = (
+        replace(clock, reading=replace(clock.reading, answer=None, **fault))
+        for fault in ({"error": "x", "error_class": "org.apache.kafka.KafkaStorageException"}, {})
+    )
+    sentences = [trial_result.describe_reading(each) for each in (clock, failed, unanswered)]
+    assert sentences == [
+        say("break_it.client_other", answer=group(clock.reading.answer), **values),
+        say("break_it.client_error", time=values["time"], error="KafkaStorageException"),
+        say("break_it.client_none", **values),
+    ]
+
+
+def test_a_consumer_gets_less_than_it_should(copy):
+    """Nothing at all, a hole in the middle, or records of other offsets."""
+    cut = trial(copy, "cut", 1)
+    first, *others = cut.expected_reading.ranges
+    shifted = replace(first, first=first.first + 1, last=first.last + 1)
+    readings = (
+        replace(cut.reading, ranges=()),
+        cut.reading,
+        replace(cut.reading, ranges=(shifted, *others)),
+    )
+    sentences = [
+        trial_result.describe_reading(replace(cut, reading=reading)) for reading in readings
+    ]
+    missing = say("break_it.range", first="2\u202f784", last="2\u202f789")
+    assert sentences == [
+        say("break_it.consumer_empty"),
+        say(
+            "break_it.consumer_missing",
+            ranges=missing,
+            got=group(cut.reading.record_count),
+            count="5\u202f000",
+        ),
+        say("break_it.consumer_shifted", got="5\u202f000", count="5\u202f000"),
+    ]

@@ -11,15 +11,21 @@ import pytest
 from kafkaviz import messages as messages
 from kafkaviz import versions
 from kafkaviz.analysis.lookup import lookups
+from kafkaviz.binary.file_view import in_memory
 from kafkaviz.errors import CorruptFile
 from kafkaviz.figures.stepper import LookupContext, LookupRecord, lanes, log_scan, stepper
 from kafkaviz.figures.stepper.stepper import value_names
 from kafkaviz.format import batch_records
+from kafkaviz.format.walk import walk
 from kafkaviz.log.broker import open_broker
+from kafkaviz.messages import say
+from kafkaviz.search.log_view import LogView, SegmentView
 from kafkaviz.search.lookup import CorruptRecord, LookupOutcome, by_offset, by_timestamp
 from kafkaviz.search.scan import ForwardScan, HeaderDecision, HeaderOutcome, LogRead, ReadPart
 from kafkaviz.simulate.lessons import practice
 from kafkaviz.simulate.lessons.practice import PracticeLog
+from kafkaviz.units import file_stem
+from tests.pipeline import whole_logs
 
 T = "\u202f"
 
@@ -416,3 +422,24 @@ def test_pseudocode_has_the_same_lines_in_every_language(name):
     assert (
         len({messages.text_in(language, name).count("\n") for language in messages.LANGUAGES}) == 1
     )
+
+
+def test_a_search_goes_on_in_the_next_segment():
+    """Of an offset that no segment holds any more: each is searched, and nothing comes of it."""
+    data = whole_logs.batch(0, [whole_logs.START_MS] * 3)
+    segments = tuple(
+        SegmentView(base, in_memory(f"{file_stem(base)}.log", content))
+        for base, content in ((0, data), (10, b""))
+    )
+    log = LogView("t-0", segments)
+    result = by_offset(log, 5, versions.search_profile())
+
+    def batches(base_offset: int) -> np.ndarray:
+        return walk(data if base_offset == 0 else b"")[0]
+
+    steps = words(LookupContext(result, log, batches, lambda base_offset, position: [], 4096))
+    next_segment = say(
+        "lookup_steps.next_segment", before=file_stem(0), after=file_stem(10), offset="5"
+    )
+    assert [step for step in steps if step[0] == "segment"][1:] == [("segment", next_segment)]
+    assert steps[-1] == ("record", say("lookup_steps.no_batch"))

@@ -14,14 +14,16 @@ from kafkaviz.analysis.health.broker_health import check
 from kafkaviz.analysis.lookup.lookups import lookup
 from kafkaviz.errors import CannotOpen, CorruptFile
 from kafkaviz.format.batch import is_control
-from kafkaviz.format.remote_names import TopicIdPartition
+from kafkaviz.format.record import Record, build
+from kafkaviz.format.remote_names import LEADER_EPOCHS, TopicIdPartition
 from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import join_tiered, open_broker, read_tiered_state
 from kafkaviz.log.partition import Partition
-from kafkaviz.log.tiered import tiered_view
+from kafkaviz.log.tiered import segment_store, tiered_view
 from kafkaviz.log.tiered.remote_log_metadata import (
     COPY_FINISHED,
     COPY_STARTED,
+    DELETE_STARTED,
     RemoteLogMetadata,
     RemoteLogMetadataCache,
     RemoteLogSegment,
@@ -34,6 +36,7 @@ from kafkaviz.search.by_time import (
     LATEST,
     LATEST_TIERED,
 )
+from tests.pipeline import whole_logs
 from tests.support.tiered_storage import DATA, answers, unpack, write_aiven_store
 
 LAYOUTS = ("LocalTieredStorage", "Aiven, as it is", "Aiven, compressed")
@@ -343,9 +346,10 @@ def test_other_folders_are_no_store(recorded, tmp_path):
             read_tiered_state(folder)
 
 
-def test_a_segment_that_others_overlap_is_cut(recorded, tmp_path):
+@pytest.mark.parametrize("layout", ["LocalTieredStorage", "Aiven, compressed"])
+def test_a_segment_that_others_overlap_is_cut(recorded, stores, layout, tmp_path):
     """Where the local log begins within a remote segment, each record is there once."""
-    logs, store = tmp_path / "logs", recorded[1]
+    logs, store = tmp_path / "logs", stores[layout]
     shutil.copytree(recorded[0], logs)
     orders = logs / "orders-0"
     segment = open_broker(logs).partition("orders-0").segment(335)
@@ -417,3 +421,148 @@ def test_a_copy_that_was_not_finished_serves_nothing():
     partition = join_partition(name, (), RemoteLogMetadata({name: cache}), None)
     assert cache.find(0, 5) is None
     assert [segment.place for segment in partition.segments] == [SegmentPlace.UNFINISHED]
+
+
+@pytest.fixture
+def bucket(recorded, tmp_path) -> Path:
+    """A store in Aiven's layout that a test may damage."""
+    logs, store = recorded
+    return write_aiven_store(store, logs, tmp_path / "bucket", compressed=False)
+
+
+def change_manifest(bucket: Path, change) -> Path:
+    """Other fields in the manifest of one segment; its path."""
+    (path,) = files_of(bucket, "orders", 41, "rsm-manifest")
+    fields = json.loads(path.read_text())
+    change(fields)
+    path.write_text(json.dumps(fields))
+    return path
+
+
+def problems_of(partition: TieredPartition) -> list[Path]:
+    """The files that something is wrong with."""
+    return [problem.path for problem in partition.problems]
+
+
+def test_a_segment_whose_manifest_is_none_says_nothing_of_itself(bucket):
+    """Neither its size nor whether it is encrypted; the others tell which partition it is of."""
+    (path,) = files_of(bucket, "orders", 41, "rsm-manifest")
+    path.write_text("{}")
+    partition = partition_of(read_tiered_state(bucket), "orders-0")
+    segment = next(segment for segment in partition.segments if segment.start_offset == 41)
+    assert segment.place is SegmentPlace.UNFINISHED
+    assert (segment.log_bytes, segment.stored.has_encryption) == (None, None)
+    assert problems_of(partition) == [path, path]
+    assert {segment.start_offset for segment in partition.serving_segments} > {20, 65}
+
+
+def test_a_store_alone_must_tell_the_offsets_of_its_segments(bucket):
+    """Aiven's are in the manifest; without them a segment is no copy."""
+    path = change_manifest(bucket, lambda fields: fields.pop("remoteLogSegmentMetadata"))
+    partition = partition_of(read_tiered_state(bucket), "orders-0")
+    (problem,) = partition.problems
+    assert (problem.path, problem.what.key) == (path, "tiered.no_offsets")
+
+
+def test_a_segment_without_leader_epochs_has_none(bucket):
+    """As one of a topic of before they were written."""
+    change_manifest(bucket, lambda fields: fields["segmentIndexes"].pop("leaderEpoch"))
+    segments = partition_of(read_tiered_state(bucket), "orders-0").segments
+    epochs = {segment.start_offset: segment.stored.leader_epochs() for segment in segments}
+    assert epochs[41] == [] and epochs[20] == [(0, 0)]
+
+
+def test_leader_epochs_that_cannot_be_read_are_a_problem(broken):
+    """Of a segment alone in a store, with its file; it is not served."""
+    _, store = broken
+    (path,) = files_of(store, "orders", 41, LEADER_EPOCHS)
+    path.write_text("junk")
+    partition = partition_of(read_tiered_state(store), "orders-0")
+    assert set(problems_of(partition)) == {path}
+    places = {segment.start_offset: segment.place for segment in partition.segments}
+    assert (places[41], places[20]) == (SegmentPlace.UNFINISHED, SegmentPlace.REMOTE)
+
+
+def test_an_incomplete_segment_of_a_store_alone_is_unfinished(broken):
+    """It has no parts to read, and says which file is missing."""
+    _, store = broken
+    (index,) = files_of(store, "orders", 41, "index")
+    index.unlink()
+    segments = partition_of(read_tiered_state(store), "orders-0").segments
+    segment = next(segment for segment in segments if segment.start_offset == 41)
+    assert segment.place is SegmentPlace.UNFINISHED
+    with pytest.raises(CannotOpen, match="index") as fault:
+        segment.stored.parts()
+    assert fault.value.kind == "missing"
+
+
+def test_a_local_directory_that_is_damaged_is_joined_as_far_as_it_can(broken):
+    """By the epochs of the store, from its first offset on; the damaged file is named."""
+    logs, store = broken
+    epochs = logs / "orders-0" / "leader-epoch-checkpoint"
+    for path in (epochs, logs / "log-start-offset-checkpoint"):
+        path.write_text("junk")
+    partition = partition_of(read_tiered_state(store, logs), "orders-0")
+    assert problems_of(partition) == [epochs]
+    assert partition.serving_segments[0].start_offset == 0
+
+
+def test_metadata_is_read_up_to_a_record_that_is_none(broken):
+    """A tombstone says nothing; the partition with the damage is named, the others count."""
+    logs, store = broken
+    before = partition_of(read_tiered_state(store, logs), "orders-0").counts
+    values = [None, b"\x01\x63\x00no known record"]
+    records = [Record(place, 0, None, value) for place, value in enumerate(values)]
+    times_ms = [whole_logs.START_MS] * len(values)
+    directory = logs / "__remote_log_metadata-49"
+    shutil.rmtree(directory, ignore_errors=True)
+    stem = whole_logs.write(directory, [whole_logs.framed(0, build(records), times_ms)])
+    state = read_tiered_state(store, logs)
+    assert [problem.path for problem in state.problems] == [stem.with_suffix(".log")]
+    assert partition_of(state, "orders-0").counts == before
+
+
+def test_a_segment_that_is_being_deleted_is_dangling():
+    """No reader is led to it, wherever it lies."""
+    cache = RemoteLogMetadataCache()
+    cache.add(segment_of("old", 0, 9, {0: 0}))
+    for state in (COPY_FINISHED, DELETE_STARTED):
+        cache.update("old", state)
+    name = TopicIdPartition("t", 0, "B" * 22)
+    partition = join_partition(name, (), RemoteLogMetadata({name: cache}), None)
+    assert [segment.place for segment in partition.segments] == [SegmentPlace.DANGLING]
+    assert partition.serving_segments == ()
+
+
+def test_a_view_that_was_changed_is_put_right(broken):
+    """Another kind of file in the place of one of ours, and what is none of ours; what another
+    process is just writing stays.
+    """
+    logs, store = broken
+    view = join_tiered(logs, store)
+    other_file = view / "orders-0" / f"{tiered_view.TEMPORARY}written"
+    other_file.touch()
+    (view / "orders-0" / "folder").mkdir()
+    (view / "orders-0" / "file").touch()
+    (view / "meta.properties").unlink()
+    (view / "meta.properties").mkdir()
+    shutil.rmtree(view / "payments-0")
+    (view / "payments-0").symlink_to(logs / "payments-0")
+    assert join_tiered(logs, store) == view
+    assert other_file.exists()
+    names = {path.name for path in (view / "orders-0").iterdir()}
+    assert {"folder", "file"} & names == set()
+    assert (view / "meta.properties").read_bytes() == (logs / "meta.properties").read_bytes()
+    assert not (view / "payments-0").is_symlink()
+    assert open_broker(view).partition("payments-0").remote_bases
+
+
+@pytest.mark.parametrize(("prefix", "is_found"), [("abcdefg", True), ("abcdefgh", False)])
+def test_a_store_lies_at_most_so_deep(tmp_path, prefix, is_found):
+    """Behind a prefix of folders, each alone; further in nobody looks."""
+    root = tmp_path.joinpath(*prefix)
+    partition = root / f"orders-0-{'A' * 22}"
+    partition.mkdir(parents=True)
+    assert segment_store.find_root(root) is None
+    (partition / f"{0:020}-{'B' * 22}.log").touch()
+    assert segment_store.find_root(tmp_path) == (root if is_found else None)

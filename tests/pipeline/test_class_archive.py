@@ -1,13 +1,16 @@
 """The archive of Spark's classes: used where there is one, made where there is none."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pyspark
 import pytest
 from pyspark import SparkContext
 
-from kafkaviz.pipeline.spark import class_archive
+from kafkaviz.pipeline.spark import class_archive, session
 from kafkaviz.pipeline.spark.java import launcher, started_by
 
 
@@ -82,3 +85,131 @@ def test_one_is_made(tmp_path, monkeypatch, has_java):
         if ".base." not in path.name
     )
     assert archive.stat().st_size > 1 << 24
+
+
+class JavaRuns:
+    """The runs of Java that making an archive takes, without a Java."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, java: Path, *, has_own: bool) -> None:
+        self.dumped_paths: list[str] = []
+        self.flags: list[str] = []
+        self._status = 0 if has_own else 1
+        monkeypatch.setattr(session, "prepare", lambda master, cache: java)
+        monkeypatch.setattr(class_archive.subprocess, "run", self._run)
+        monkeypatch.setattr(class_archive, "_start_spark", self._start_spark)
+
+    def _run(self, command: list, **_options: bool) -> SimpleNamespace:
+        if "-Xshare:dump" in command:
+            self.dumped_paths.append(command[-1])
+        return SimpleNamespace(returncode=self._status)
+
+    def _start_spark(self, flags: str) -> None:
+        self.flags.append(flags)
+        (path,) = (
+            flag.partition("=")[2] for flag in flags.split() if "ArchiveClassesAtExit" in flag
+        )
+        Path(path).write_text("classes")
+
+
+@pytest.fixture
+def java(tmp_path) -> Path:
+    """A launcher."""
+    path = tmp_path / "java"
+    path.write_text("exec java")
+    return path
+
+
+@pytest.mark.parametrize("has_own", [True, False])
+def test_a_java_without_classes_of_its_own_is_given_them_first(
+    tmp_path, monkeypatch, java, has_own
+):
+    """A trimmed one; Spark's are then written on top of them."""
+    runs = JavaRuns(monkeypatch, java, has_own=has_own)
+    class_archive._make(tmp_path)
+    archive = class_archive._path(tmp_path, java)
+    assert archive.read_text() == "classes"
+    base = f"-XX:SharedArchiveFile={archive.with_suffix('.base.jsa')}"
+    assert runs.dumped_paths == ([] if has_own else [base])
+    assert (base in runs.flags[0]) != has_own
+
+
+def test_an_archive_of_other_jars_makes_way(tmp_path, monkeypatch, java):
+    """Of the same Java and Spark; those of others stay, as do the classes that it builds on."""
+    JavaRuns(monkeypatch, java, has_own=True)
+    archive = class_archive._path(tmp_path, java)
+    archive.parent.mkdir()
+    place = archive.stem.partition("-")[0]
+    names = [f"{place}-0.jsa", "other-0.jsa", archive.with_suffix(".base.jsa").name]
+    for name in names:
+        (archive.parent / name).touch()
+    class_archive._make(tmp_path)
+    assert {path.name for path in archive.parent.iterdir()} == {archive.name, *names[1:]}
+
+
+def test_what_is_there_is_not_made_again(tmp_path, monkeypatch, java):
+    """Nor where spark-submit has started the Java."""
+    runs = JavaRuns(monkeypatch, java, has_own=True)
+    class_archive._make(tmp_path)
+    class_archive._make(tmp_path)
+    monkeypatch.setattr(session, "prepare", lambda master, cache: None)
+    class_archive._make(tmp_path / "other")
+    assert len(runs.flags) == 1 and not (tmp_path / "other").exists()
+
+
+def test_the_process_that_makes_one_says_nothing(tmp_path, monkeypatch):
+    """It is this module, and is given the cache."""
+    started = {}
+    monkeypatch.setattr(
+        class_archive.subprocess,
+        "Popen",
+        lambda command, **streams: started.update(streams, command=command),
+    )
+    class_archive.start_making(tmp_path)
+    assert started["command"] == [sys.executable, "-m", class_archive.__name__, str(tmp_path)]
+    assert {started[name] for name in ("stdin", "stdout", "stderr")} == {subprocess.DEVNULL}
+
+
+def test_spark_is_started_once_with_the_flags_and_ended(monkeypatch):
+    """With the settings of an ingest and a job of two tasks; Java writes as its stdin ends."""
+    steps = []
+    jvm = SimpleNamespace(
+        stdin=SimpleNamespace(close=lambda: steps.append("close")), wait=steps.append
+    )
+
+    class Context:
+        _gateway = SimpleNamespace(proc=jvm)
+
+        def __init__(self, conf: "SparkConf") -> None:
+            steps.append(conf.get("spark.driver.extraJavaOptions").rpartition(" ")[2])
+
+        def parallelize(self, numbers: range, partitions: int) -> "Context":
+            steps.append(partitions)
+            return self
+
+        def map(self, function: type) -> "Context":
+            return self
+
+        def collect(self) -> None:
+            steps.append("collect")
+
+        def stop(self) -> None:
+            steps.append("stop")
+
+    class SparkConf(dict):
+        setMaster = setAppName = lambda self, name: self
+
+        def setAll(self, pairs: list) -> "SparkConf":
+            self.update(pairs)
+            return self
+
+    monkeypatch.setattr(pyspark, "SparkContext", Context)
+    monkeypatch.setattr(pyspark, "SparkConf", SparkConf)
+    class_archive._start_spark("-Xlog:disable")
+    assert steps == [
+        "-Xlog:disable",
+        2,
+        "collect",
+        "stop",
+        "close",
+        class_archive.STARTED_WITHIN_S,
+    ]

@@ -139,3 +139,13 @@ def test_truncated_to_nothing():
         and log_growth.steps[-1].after.log_bytes == 100
         and log_growth.steps[-1].last_offset == 0
     )
+
+
+def test_a_stream_grows_as_its_batches_do():
+    """Rows alone, without a byte, up to what Kafka refuses."""
+    config = LogConfig(segment_bytes=500, index_interval_bytes=200)
+    appends = [Append(size_bytes, 2, place) for place, size_bytes in enumerate([100] * 7 + [600])]
+    rows = growth._rows([*appends, Append(100, 2, 9)])
+    grown = growth.grow_by_rows(config, rows, 0)
+    assert grown == growth.grow(config, appends, 0)
+    assert grown.steps[-1].kind is StepKind.FAIL and len(of_kind(grown, StepKind.ROLL)) == 1

@@ -12,19 +12,27 @@ import numpy as np
 import pytest
 
 from kafkaviz.binary.file_view import FileView, in_memory
-from kafkaviz.format import names, offset_index
+from kafkaviz.errors import CannotOpen
+from kafkaviz.format import names, offset_index, record
 from kafkaviz.format.batch import HEADER, HEADER_BYTES, LENGTH_END, MAGIC_2
 from kafkaviz.log.partition import log_end_offset, open_partition
 from kafkaviz.search import fetch
 from kafkaviz.search.log_view import view_files
 from kafkaviz.simulate.config import IndexConfig, release_behaviour
+from kafkaviz.simulate.startup import own_files
 from kafkaviz.simulate.startup.log_end import find_end_offset
 from kafkaviz.simulate.startup.log_loader import LogLoader
-from kafkaviz.simulate.startup.own_files import OwnFiles, own_steps
+from kafkaviz.simulate.startup.own_files import (
+    OwnFiles,
+    bootstrap_fault,
+    own_steps,
+    properties_fault,
+)
 from kafkaviz.simulate.startup.partition_directory import LoadedDirectory
 from kafkaviz.simulate.steps import ACTIONS, CAUSES, StartupStep
 from kafkaviz.simulate.stored_log import StoredLog
 from kafkaviz.versions import search_profile
+from tests.pipeline import whole_logs
 from tests.support.cases import all_cases
 
 ENTRY_BYTES = {".index": 8, ".timeindex": 12}
@@ -317,3 +325,45 @@ def test_the_last_slot_of_the_index_says_where_a_cut_log_ends(
     }
     files = {name: in_memory(name, content) for name, content in contents.items()}
     assert log_ends(files, tmp_path) == {end_offset}
+
+
+def feature_level(name: str) -> bytes:
+    """A FeatureLevelRecord of version 0 and level 1, as MetadataRecordSerde frames it."""
+    return b"\x01\x0c\x00" + bytes([len(name) + 1]) + name.encode() + b"\x00\x01\x00"
+
+
+def bootstrap(*values: bytes | None) -> bytes:
+    """A bootstrap.checkpoint of a batch of these records."""
+    records = [record.Record(place, 0, None, value) for place, value in enumerate(values)]
+    return whole_logs.framed(0, record.build(records), [whole_logs.START_MS] * len(values))
+
+
+@pytest.mark.parametrize(
+    ("data", "error"),
+    [
+        (bootstrap(feature_level("metadata.version")), None),
+        (bootstrap(feature_level("kraft.version")), "No FeatureLevelRecord for metadata.version"),
+        (bootstrap(b"\x01\x63\x00"), "unable to deserialize record at offset 0"),
+        (bootstrap(b"x")[:-1] + b"\x7f", "InvalidRecordException"),
+    ],
+    ids=["whole", "another feature", "an unknown record", "no record"],
+)
+def test_a_bootstrap_checkpoint_that_ends_a_start(data, error):
+    """Every record of it is read, and the first that cannot be ends it."""
+    fault = bootstrap_fault(data)
+    assert (error is None) == (fault is None) and (error is None or error in str(fault))
+
+
+def test_a_bootstrap_checkpoint_of_too_many_bytes_is_not_read(monkeypatch):
+    """A start has some dozen bytes in it; what expands to gigabytes is none."""
+    monkeypatch.setattr(own_files, "BOOTSTRAP_BYTES", 20)
+    with pytest.raises(CannotOpen) as refusal:
+        bootstrap_fault(bootstrap(feature_level("metadata.version"), feature_level("b")))
+    assert refusal.value.kind == "large"
+
+
+def test_properties_that_are_none_are_refused_in_javas_words():
+    """As java.util.Properties reads an escape that it does not know."""
+    fault = properties_fault(b"version=1\nnode.id=\\u12\ncluster.id=abc\n")
+    assert str(fault) == "Malformed \\uxxxx encoding."
+    assert properties_fault(b"version=1\nnode.id=1\ncluster.id=abc\n") is None

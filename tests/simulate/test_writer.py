@@ -15,6 +15,7 @@ from kafkaviz.simulate.append_batches import INCOMING
 from kafkaviz.simulate.config import LogConfig, log_config, release_behaviour
 from kafkaviz.simulate.log_bytes import MemoryLogs
 from kafkaviz.simulate.writer.writer import CannotLoad, UnifiedLog
+from tests.pipeline import whole_logs
 from tests.simulate.replay_vectors import Replay, histories, incoming
 
 V4_3, V3_9 = release_behaviour((4, 3, 1)), release_behaviour((3, 9, 0))
@@ -291,3 +292,20 @@ def facts(log: UnifiedLog) -> list:
         )
         for segment in log.segments
     ]
+
+
+def test_a_truncation_before_the_log_begins_it_anew():
+    """truncateFullyAndStartAt: one empty segment at that offset, no epoch and no producer."""
+    log = UnifiedLog(LogConfig(), V4_3, now_ms=0, start_offset=20, logs=MemoryLogs())
+    rows = np.zeros(1, INCOMING)
+    data = whole_logs.batch(20, [5, 6, 7])
+    rows["size_bytes"], rows["base_offset"], rows["last_offset"] = len(data), 20, 22
+    rows["record_count"], rows["magic"] = 3, 2
+    log.append(rows, data)
+    assert (log.log_start_offset, log.log_end_offset) == (20, 23)
+    assert log.truncate_to(23, 8) is False
+    assert log.truncate_to(5, 8) is True
+    assert (log.log_start_offset, log.log_end_offset) == (5, 5)
+    assert [segment.base_offset for segment in log.segments] == [5]
+    assert (log.epochs.entries, log.snapshots) == ([], {})
+    assert log.logs.content(20) == b""

@@ -144,7 +144,8 @@ def render_button() -> None:
 
 def _join() -> None:
     text = clean_code(st.session_state.get("kv_class_code", ""))
-    if not text:
+    # who types a code and presses the button may do both in one run
+    if not text or class_seat.current() is not None:
         return
     if ROOMS.find(text) is None:
         st.session_state[page_state.CLASS_NOTE] = say("class.no_such_code", code=text)

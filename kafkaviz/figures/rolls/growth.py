@@ -4,11 +4,12 @@ Every step with its sentence, its line of Kafka's code and its numbers.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from kafkaviz.figures.text import roll_text
 from kafkaviz.messages import render, say, say_count
 from kafkaviz.simulate.lessons.growth import GrowthStep, LogGrowth, SegmentContents, StepKind
+from kafkaviz.simulate.writer.roll_reason import RollReason
 from kafkaviz.units import clock, file_stem, group
 
 CODE = (
@@ -144,14 +145,12 @@ def _no_entry_key(step: GrowthStep) -> str:
 
 
 def _roll_sentence(growth: LogGrowth, step: GrowthStep) -> str:
-    last_entry = _last_entry_text(growth, step)
-    if not step.reason:
-        return say("growth.rolled_unasked", last=last_entry)
+    reason = cast(RollReason, step.reason)
     return say(
         "growth.rolled",
-        cause=roll_text.cause_name(step.reason.cause),
-        numbers=render(step.reason.numbers()),
-        last=last_entry,
+        cause=roll_text.cause_name(reason.cause),
+        numbers=render(reason.numbers()),
+        last=_last_entry_text(growth, step),
     )
 
 

@@ -17,12 +17,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from kafkaviz.errors import KafkavizError
+from kafkaviz.errors import CorruptBytes, CorruptFile, KafkavizError
 from kafkaviz.format import remote_metadata
 from kafkaviz.format.batch import is_control
+from kafkaviz.format.batch_records import BatchRecord
 from kafkaviz.format.remote_metadata import SEGMENT_STATES
 from kafkaviz.format.remote_names import TopicIdPartition
 from kafkaviz.log.partition import Partition
+from kafkaviz.log.segment import LogSegment
+from kafkaviz.messages import message
 
 REMOTE_LOG_METADATA_TOPIC = "__remote_log_metadata"
 COPY_STARTED, COPY_FINISHED, DELETE_STARTED, DELETE_FINISHED = SEGMENT_STATES
@@ -150,19 +153,24 @@ def read_metadata(partitions: Iterable[Partition]) -> RemoteLogMetadata:
         if partition.topic != REMOTE_LOG_METADATA_TOPIC or partition.state != "current":
             continue
         try:
-            for value in _values(partition):
-                _apply(value, caches, deletions)
+            for segment, position, record in _records(partition):
+                try:
+                    _apply(record.value, caches, deletions)
+                except CorruptBytes as fault:
+                    what = message("corrupt.at_record", offset=record.offset, what=fault.what)
+                    raise CorruptFile(segment.log.path, position, what) from None
         except KafkavizError as fault:
             problems.append(fault)
     return RemoteLogMetadata(caches, deletions, tuple(problems))
 
 
-def _values(partition: Partition) -> Iterator[bytes | None]:
+def _records(partition: Partition) -> Iterator[tuple[LogSegment, int, BatchRecord]]:
+    """Each record with its segment, and where its batch begins."""
     for segment in partition.live:
         for batches in segment.scan():
             for position in batches["position"][~is_control(batches)].tolist():
                 for record in segment.iterate(position):
-                    yield record.value
+                    yield segment, position, record
 
 
 def _apply(

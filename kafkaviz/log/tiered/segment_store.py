@@ -179,11 +179,6 @@ class RemoteSegmentFiles:
         return next(iter(self.files.values())).path
 
 
-def is_store(path: Path) -> bool:
-    """Whether a folder holds remote segments; only some names in it are read."""
-    return find_root(path) is not None
-
-
 def may_be_store(names: Collection[str]) -> bool:
     """Whether a folder with these names in it may hold remote segments, perhaps behind a prefix."""
     if META_PROPERTIES in names:

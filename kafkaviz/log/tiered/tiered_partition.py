@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from kafkaviz.errors import CannotOpen, KafkavizError
+from kafkaviz.errors import CannotOpen, CorruptBytes, KafkavizError
 from kafkaviz.format import checkpoint
 from kafkaviz.format.names import LEADER_EPOCHS
 from kafkaviz.format.remote_names import LOCAL_TIERED_STORAGE, MANIFEST, TopicIdPartition
@@ -298,6 +298,8 @@ def _lineage(
         try:
             if file.is_there(path):
                 return checkpoint.parse_leader_epochs(file.read_text(path))
+        except CorruptBytes as fault:
+            problems.append(fault.in_file(path))
         except KafkavizError as fault:
             problems.append(fault)
     return max((_epochs(segment, problems) for segment in stored), key=_latest_epoch, default=[])

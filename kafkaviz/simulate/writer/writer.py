@@ -173,10 +173,6 @@ class UnifiedLog:
             if is_rolled:
                 self._roll(append_rows(rows, row), reason)
 
-    def roll(self, now_ms: int) -> None:
-        """Starts a new segment without an append."""
-        self._roll_to(self.log_end_offset, now_ms, None)
-
     def _roll(self, append: np.ndarray, reason: RollReason | None) -> None:
         """Rolls for an append.
 

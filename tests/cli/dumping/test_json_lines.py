@@ -16,12 +16,15 @@ from kafkaviz.__main__ import main
 from kafkaviz.analysis.health.broker_health import check
 from kafkaviz.cli.dump import EPILOG
 from kafkaviz.cli.dumping.json_lines import FORMATS
+from kafkaviz.cli.dumping.json_logs import CRC
 from kafkaviz.errors import CannotOpen
-from kafkaviz.format.batch import HEADER
+from kafkaviz.format import record
+from kafkaviz.format.batch import CONTROL, HEADER
 from kafkaviz.format.txn_index import ENTRY as ABORTED
 from kafkaviz.log.archives.archive import unpack_if_archive
 from kafkaviz.units import ungroup
 from tests.cli.dumping.running import dumped, json_dumped
+from tests.pipeline import whole_logs
 
 BASE = "00000000000000000000"
 
@@ -588,3 +591,61 @@ def test_a_name_that_is_no_utf8_is_no_half_character(tmp_path):
     Path(os.fsdecode(path)).write_bytes(b"")
     out = dumped(tmp_path, ["--json", os.fsdecode(path)]).out
     assert rb"\udce9" not in out and out.count(rb"caf\ufffd.txt") == 2
+
+
+@pytest.mark.parametrize(
+    ("suffix", "data", "code", "byte_range"),
+    [
+        (
+            ".index",
+            bytes(8) + struct.pack(">ii", 5, 70) + b"\0",
+            "index-size-not-multiple",
+            (16, 1),
+        ),
+        (".index", struct.pack(">iiii", 9, 70, -5, 90), "index-not-monotonic", (0, 16)),
+        (".timeindex", struct.pack(">qiqi", 9, 1, 5, 2), "timeindex-not-monotonic", (0, 24)),
+        (".timeindex", struct.pack(">qi", 9, -1), "timeindex-not-monotonic", (0, 12)),
+        (
+            ".timeindex",
+            struct.pack(">qi", 9, 1) + b"\0" * 5,
+            "timeindex-size-not-multiple",
+            (12, 5),
+        ),
+    ],
+)
+def test_a_sanity_check_says_what_kafkas_says(tmp_path, suffix, data, code, byte_range):
+    """As a problem, with the bytes that are wrong; the entries are not shown."""
+    path = tmp_path / f"{BASE}{suffix}"
+    path.write_bytes(data)
+    path.with_suffix(".log").write_bytes(b"")
+    lines = json_dumped(tmp_path, "--index-sanity-check", path.name)
+    (problem,) = kinds(lines, "problem")
+    assert (problem["code"], (problem["position"], problem["size_bytes"])) == (code, byte_range)
+    assert not kinds(lines, "offset_entry") and not kinds(lines, "time_entry")
+
+
+@pytest.mark.parametrize("suffix", [".index", ".timeindex"])
+def test_an_index_without_an_offset_in_its_name_has_no_absolute_offsets(segment, suffix):
+    """It is shown all the same, and that nothing is checked."""
+    (segment / f"{BASE}{suffix}").rename(segment / f"copy{suffix}")
+    lines = json_dumped(segment, f"copy{suffix}")
+    assert [problem["code"] for problem in kinds(lines, "problem")] == ["unknown-file"]
+    entries = kinds(lines, "offset_entry" if suffix == ".index" else "time_entry")
+    assert entries and {entry["offset"] for entry in entries} == {None}
+    assert entries[0]["relative_offset"] > 0
+
+
+def test_a_control_record_that_says_nothing_known_is_named(tmp_path):
+    """Its bytes are shown; by the checksum it is the record that is wrong, or the batch."""
+    body = record.build([record.Record(0, 0, b"\0", b"")])
+    data = whole_logs.framed(0, body, [whole_logs.START_MS], CONTROL)
+    for batch, code in ((data, "record-malformed"), (data[:17] + b"junk" + data[21:], CRC)):
+        (tmp_path / f"{BASE}.log").write_bytes(batch)
+        lines = json_dumped(tmp_path, "--print-data-log", f"{BASE}.log")
+        assert kinds(lines, "record")[0]["control"] is None
+        faults = [
+            problem for problem in kinds(lines, "problem") if "control record" in problem["message"]
+        ]
+        assert [(fault["code"], fault["position"], fault["size_bytes"]) for fault in faults] == [
+            (code, 0, len(batch))
+        ]

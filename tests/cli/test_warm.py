@@ -1,0 +1,75 @@
+"""kafkaviz warm: what pages and commands compile and unpack first is there before them."""
+
+import tarfile
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from kafkaviz.__main__ import main
+from kafkaviz.binary.lazy_njit import CompiledFunction
+from kafkaviz.cli import warm
+from kafkaviz.log.archives.archive import cache_folder
+from kafkaviz.pipeline.spark import class_archive
+from tests.pipeline import whole_logs
+
+# each has loops that a page or a command calls when it is opened first
+COMPILED_MODULES = {
+    "analysis.cost.cold_reads",
+    "analysis.cost.lookup_cost",
+    "analysis.page_cache.index_layouts",
+    "analysis.page_cache.page_replay",
+    "analysis.sweep.counts",
+    "analysis.sweep.interval_headers",
+    "analysis.sweep.loops",
+    "analysis.sweep.times",
+    "cli.dumping.compiled_records",
+    "cli.dumping.lines",
+    "format.deep_scan",
+    "format.record",
+    "format.walk",
+    "search.slots",
+    "simulate.lessons.index_keys",
+    "simulate.producers.batch_encoder",
+    "simulate.producers.distributions",
+    "simulate.producers.generator",
+    "simulate.recovery.recovery",
+    "simulate.writer.append_loop",
+}
+
+
+@pytest.fixture
+def small_sample(tmp_path, monkeypatch) -> Path:
+    """A broker with a partition of the name that is read, instead of the large one."""
+    directory, start_ms = whole_logs.broker(tmp_path / "broker"), whole_logs.START_MS
+    batches = [
+        whole_logs.batch(3 * number, [start_ms + number + delta for delta in range(3)], 600)
+        for number in range(40)
+    ]
+    whole_logs.write(directory / warm.PARTITION, batches)
+    archive = tmp_path / "broker.tar.gz"
+    with tarfile.open(archive, "w:gz") as file:
+        file.add(directory, "broker")
+    monkeypatch.setattr(warm, "SAMPLES", tmp_path)
+    return archive
+
+
+def test_everything_that_is_compiled_is_called_once(small_sample, monkeypatch, capsys):
+    """Without a word; Spark's classes are written meanwhile, and waited for."""
+    modules, steps = set(), []
+    call = CompiledFunction.__call__
+
+    def record(self, *arguments, **keywords):
+        modules.add(self.__wrapped__.__module__.removeprefix("kafkaviz."))
+        return call(self, *arguments, **keywords)
+
+    def start_making(cache: Path) -> SimpleNamespace:
+        steps.append(cache)
+        return SimpleNamespace(wait=lambda: steps.append(len(modules)))
+
+    monkeypatch.setattr(CompiledFunction, "__call__", record)
+    monkeypatch.setattr(class_archive, "start_making", start_making)
+    assert main(["warm"]) == 0
+    assert capsys.readouterr() == ("", "")
+    assert modules >= COMPILED_MODULES
+    assert steps == [cache_folder(), len(modules)]

@@ -1,0 +1,150 @@
+"""Which session is used, refused or given up, without a JVM."""
+
+import os
+import sys
+from collections.abc import Callable
+from types import SimpleNamespace
+
+import pyspark
+import pytest
+from pyspark import SparkContext
+from pyspark.sql import SparkSession
+
+from kafkaviz.errors import KafkavizError
+from kafkaviz.messages import message
+from kafkaviz.pipeline.ingest import job
+from kafkaviz.pipeline.spark import session
+from kafkaviz.pipeline.spark.java import NoJava
+
+
+def answering(is_stopped: Callable[[], bool], **more: object) -> SimpleNamespace:
+    """A context whose JVM says whether it was stopped."""
+    return SimpleNamespace(
+        _jsc=SimpleNamespace(sc=lambda: SimpleNamespace(isStopped=is_stopped)), **more
+    )
+
+
+def lost_jvm() -> bool:
+    raise ConnectionRefusedError
+
+
+@pytest.mark.parametrize(
+    ("context", "alive"),
+    [
+        (answering(lambda: False), True),
+        (answering(lambda: True), False),
+        (answering(lost_jvm), False),
+        (SimpleNamespace(_jsc=None), False),
+    ],
+)
+def test_a_context_lives_while_its_jvm_answers(context, alive):
+    """One that was stopped here has no JVM any more."""
+    assert session.is_alive(context) == alive
+
+
+def connected(*, is_stopped: bool) -> object:
+    """A session of Spark Connect, known by its class."""
+    kind = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session"})
+    spark = kind()
+    spark.is_stopped = is_stopped
+    return spark
+
+
+@pytest.mark.parametrize(
+    "spark",
+    [connected(is_stopped=True), SimpleNamespace(sparkContext=answering(lambda: True))],
+)
+def test_a_session_that_was_stopped_is_refused(spark, tmp_path):
+    """Before anything is read: the directory is not even there."""
+    with pytest.raises(KafkavizError) as refusal:
+        job.start_ingest([tmp_path / "gone"], tmp_path / "catalog", spark=spark).wait()
+    assert refusal.value.message.key == "errors.session_stopped"
+
+
+@pytest.mark.parametrize(
+    "spark",
+    [connected(is_stopped=False), SimpleNamespace(sparkContext=answering(lambda: False))],
+)
+def test_a_session_that_runs_is_not_refused(spark):
+    assert session.refuse_stopped(spark) is None
+
+
+def test_a_context_of_somebody_else_is_not_stopped_for_another_master(monkeypatch):
+    """It is used where no master or its own is named."""
+    theirs = answering(lambda: False, master="local[1]")
+    monkeypatch.setattr(SparkContext, "_active_spark_context", theirs)
+    assert session.context() is session.context("local[1]") is theirs
+    with pytest.raises(KafkavizError) as refusal:
+        session.context("local[2]")
+    assert refusal.value.message.key == "errors.other_session"
+
+
+def test_a_context_whose_jvm_was_killed_is_given_up(monkeypatch):
+    """A JVM that merely hangs ends with its stdin; another one is started."""
+    closed = []
+    process = SimpleNamespace(stdin=SimpleNamespace(close=lambda: closed.append(True)))
+    monkeypatch.setattr(SparkContext, "_gateway", SimpleNamespace(proc=process))
+    monkeypatch.setattr(SparkContext, "_jvm", object())
+    monkeypatch.setattr(SparkContext, "_active_spark_context", answering(lost_jvm))
+    monkeypatch.setattr(SparkSession, "_instantiatedSession", object())
+
+    def prepare(master: str, cache: object) -> None:
+        assert SparkContext._active_spark_context is SparkContext._gateway is None
+        assert SparkSession._instantiatedSession is SparkContext._jvm is None
+        raise NoJava(message("errors.no_java", oldest=17, too_old=""))
+
+    monkeypatch.setattr(session, "prepare", prepare)
+    with pytest.raises(NoJava):
+        session.context("local[2]")
+    assert closed == [True]
+
+
+def test_a_server_of_spark_connect_is_asked_for_a_session(monkeypatch):
+    """The one that is named, else that of the environment; what is no master is refused here too."""
+    remotes = []
+    builder = SimpleNamespace(
+        remote=lambda master: remotes.append(master) or builder, getOrCreate=lambda: "session"
+    )
+    monkeypatch.setattr(SparkSession, "builder", builder)
+    assert session.session("sc://there") == "session"
+    monkeypatch.setenv("SPARK_REMOTE", "sc://elsewhere")
+    assert session.session() == "session"
+    assert remotes == ["sc://there"]
+    with pytest.raises(KafkavizError, match="is no Spark master"):
+        session.session("sc://")
+
+
+@pytest.mark.parametrize(
+    ("settings", "master"), [({"spark.master": "yarn"}, "yarn"), ({}, "local[*]")]
+)
+def test_the_master_of_spark_submit_is_a_setting_of_its_jvm(monkeypatch, settings, master):
+    """The JVM that runs the script knows what it was started with."""
+    monkeypatch.setattr(SparkContext, "_ensure_initialized", lambda: None)
+    monkeypatch.setattr(
+        pyspark, "SparkConf", lambda _jvm: SimpleNamespace(getAll=lambda: list(settings.items()))
+    )
+    assert session.submitted_master({session.GATEWAY_PORT: "7077"}) == master
+
+
+@pytest.mark.parametrize(
+    ("master", "python"),
+    [("local[1]", sys.executable), ("spark://there:7077", "python3")],
+)
+def test_workers_of_somebody_elses_local_context_run_this_python(monkeypatch, master, python):
+    """While a job of ours is defined; elsewhere people have said which is theirs."""
+    monkeypatch.delenv("PYSPARK_PYTHON", raising=False)
+    environment = {"PYTHONPATH": "theirs"}
+    context = SimpleNamespace(
+        master=master,
+        pythonExec="python3",
+        environment=environment,
+        getConf=lambda: SimpleNamespace(contains=lambda name: False),
+    )
+    with session.workers_with_kafkaviz(context):
+        assert context.pythonExec == python
+        assert context.environment["PYTHONPATH"].split(os.pathsep) == [
+            str(session.CHECKOUT),
+            "theirs",
+        ]
+    assert context.pythonExec == "python3"
+    assert context.environment is environment and environment == {"PYTHONPATH": "theirs"}

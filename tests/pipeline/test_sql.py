@@ -1,0 +1,177 @@
+"""What a query may ask, judged by the tree that DuckDB makes of it, and its faults in our words."""
+
+import json
+from collections.abc import Callable, Iterator
+
+import duckdb
+import pytest
+
+from kafkaviz.pipeline.sql import sql
+
+
+class DuckDBFault(Exception):
+    """What DuckDB raises with `errors_as_json`."""
+
+    def __init__(self, kind: str, text: str, **details: str) -> None:
+        words = {"exception_type": kind, "exception_message": text} | details
+        super().__init__(f"{kind} Error: {json.dumps(words)}")
+
+
+@pytest.fixture(scope="module")
+def parse() -> Iterator[Callable[[str], dict]]:
+    """DuckDB's own parser."""
+    with duckdb.connect(":memory:") as connection:
+        yield lambda text: json.loads(
+            connection.execute("SELECT json_serialize_sql(?)", [text]).fetchall()[0][0]
+        )
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "advice", "marked"),
+    [
+        (" \n", "query.none", "query.start_with", None),
+        ("-- nothing", "query.none", "query.start_with", None),
+        (f"SELECT {'1' * sql.LONGEST}", "query.too_long", "query.most_characters", None),
+        ("SELECT topic FORM segments", "query.not_understood", None, "segments"),
+        ("SELECT offset FROM batches", "query.not_understood", "query.offset_is_a_word", "FROM"),
+        ("SELECT *\nFROM segments WHERE (", "query.ends_too_early", None, "("),
+        ("  DROP TABLE segments", "query.no_question", None, "DROP"),
+        ("SHOW TABLES", "query.no_question", None, "SHOW"),
+        ("SELECT 1; SELECT 2", "query.several", "query.run_one_by_one", None),
+        ("SELECT * FROM segment", "query.no_table", "query.did_you_mean", "segment"),
+        ("SELECT * FROM main.segments", "query.no_table", "query.tables", "main.segments"),
+        ("SELECT * FROM '/etc/hostname'", "query.no_table", "query.tables", "'/etc/hostname'"),
+        ("FROM glob('*')", "query.forbidden_function", "query.could_tell_more", "glob('*')"),
+        (
+            "SELECT 1 HAVING pg_typeof(1) = ''",
+            "query.forbidden_function",
+            "query.could_tell_more",
+            "pg_typeof(1)",
+        ),
+        ("SELECT ?", "query.no_parameters", "query.write_value", "?"),
+        ("WITH pg_a AS (SELECT 1) FROM pg_a", "query.with_name", "query.take_other_name", None),
+        (
+            'WITH "a.csv" AS (SELECT 1) FROM "a.csv"',
+            "query.with_name",
+            "query.take_other_name",
+            None,
+        ),
+    ],
+)
+def test_what_is_refused(parse, text, key, advice, marked):
+    """In a message of its own, with advice where there is some, and the characters."""
+    with pytest.raises(sql.QueryError) as refusal:
+        sql.check_query(text, parse)
+    error = refusal.value
+    assert error.what.key == key
+    assert (error.advice and error.advice.key) == advice
+    place = sql.locate_error(text, error)
+    assert (place and place.text[place.first : place.last]) == marked
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT topic, count(*) FROM segments GROUP BY 1",
+        "WITH Recent AS (FROM batches) SELECT * FROM recent JOIN Partitions USING (topic);",
+        "SELECT unnest([1, 2]), n.range FROM range(3) n",
+        "DESCRIBE segments",
+        "(SELECT 1) UNION (VALUES (2))",
+    ],
+)
+def test_what_only_asks_the_catalog_is_not_refused(parse, text):
+    assert sql.check_query(text, parse) is None
+
+
+@pytest.mark.parametrize(
+    ("details", "key", "advice"),
+    [
+        (
+            {"error_subtype": "COLUMN_NOT_FOUND", "name": "tpic", "candidates": "topic,state"},
+            "query.no_column",
+            "query.columns_like_it",
+        ),
+        ({"error_subtype": "COLUMN_NOT_FOUND", "name": "x"}, "query.no_column", None),
+        (
+            {
+                "error_subtype": "MISSING_ENTRY",
+                "type": "Scalar Function",
+                "name": "cuont",
+                "candidates": "count",
+            },
+            "query.no_function",
+            "query.did_you_mean",
+        ),
+        (
+            {"error_subtype": "MISSING_ENTRY", "type": "Table", "name": "x"},
+            "query.no_table",
+            "query.tables",
+        ),
+    ],
+)
+def test_a_common_mistake_is_told_in_our_words(details, key, advice):
+    """With what DuckDB proposes, where it proposes something."""
+    error = sql.query_error(DuckDBFault("Binder", "unused", **details), "SELECT 1")
+    assert error.what.key == key
+    assert (error.advice and error.advice.key) == advice
+
+
+def test_other_mistakes_are_told_in_duckdbs_first_sentence():
+    """The rest is advice, but not the list of all that it could have meant."""
+    text = "No overload fits!\n Add casts. Or not. Candidates: a, b"
+    error = sql.query_error(DuckDBFault("Binder", text), "SELECT 1")
+    assert str(error.what) == "No overload fits! Add casts"
+    assert str(error.advice) == "Or not."
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        ValueError("no JSON"),
+        ValueError("{no JSON"),
+        ValueError('{"exception_type": "Binder"}'),
+        ValueError('{"exception_type": 7, "exception_message": ""}'[:1]),
+        DuckDBFault("Out of Memory", "256 MiB"),
+        DuckDBFault("IO", "No files found"),
+        DuckDBFault("INTERNAL", "assertion"),
+        DuckDBFault("Interrupt", ""),
+    ],
+    ids=str,
+)
+def test_a_fault_that_no_query_is_to_blame_for(fault):
+    assert sql.query_error(fault, "SELECT 1") is None
+
+
+@pytest.mark.parametrize(
+    ("details", "expected"),
+    [
+        ({"location": "[13,4]"}, ("nope", (10, 14))),
+        ({"position": "13"}, ("nope", (10, None))),
+        ({"location": "[90,4]"}, (None, (None, None))),
+        ({"position": "soon"}, (None, (None, None))),
+        ({}, (None, (None, None))),
+    ],
+    ids=str,
+)
+def test_the_place_of_a_fault_is_counted_in_characters(details, expected):
+    """DuckDB counts bytes, and from the beginning of what it was given."""
+    text = "SELECT 中, nope"
+    error = sql.query_error(DuckDBFault("Binder", "x", **details), f"{text}", 1)
+    marked, place = expected
+    assert (error.start, error.stop) == place
+    location = sql.locate_error(text, error)
+    assert (location and location.text[location.first : location.last]) == marked
+
+
+def test_a_fault_of_a_query_of_several_lines_names_one():
+    """From 1, as an editor counts, and the column too."""
+    error = sql.QueryError(sql.EMPTY[0], None, 11, 14)
+    location = sql.locate_error("SELECT 1,\n nope", error)
+    assert (location.line, location.column, location.text) == (2, 2, " nope")
+
+
+def test_a_fault_of_all_of_a_query_has_no_line():
+    """To mark each line of it would say nothing; a query of one line is marked."""
+    error = sql.QueryError(sql.EMPTY[0], None, 0, 11)
+    assert sql.locate_error("SELECT 1,\n2\n", error) is None
+    assert sql.locate_error("SELECT 1, 2", error).line == 1

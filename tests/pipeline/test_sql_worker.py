@@ -1,0 +1,220 @@
+"""What a process that answers queries does with a request, in this process and without its limits."""
+
+import json
+import os
+import resource
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import duckdb
+import pyarrow as pa
+import pytest
+
+from kafkaviz.messages import Message
+from kafkaviz.pipeline.catalog import catalog
+from kafkaviz.pipeline.catalog.schema import TABLES
+from kafkaviz.pipeline.sql import sql_worker
+from kafkaviz.pipeline.sql.sql_worker import CELL_CHARACTERS, CatalogDatabase
+from tests.pipeline.small_logs import write_broker
+from tests.support import ingest
+
+
+@pytest.fixture(scope="module")
+def catalogs(tmp_path_factory) -> tuple[Path, Path]:
+    """Of two brokers, without findings: the tables of the checks have no file."""
+    folder, partitions = (
+        tmp_path_factory.mktemp("sql"),
+        {
+            "first": {"orders-0": [[100] * 3, [100] * 2], "refunds-0": [[200] * 4]},
+            "second": {"audit-0": [[100]]},
+        },
+    )
+    with pytest.MonkeyPatch.context() as patched:
+        ingest.without_spark(patched)
+        for name, logs in partitions.items():
+            ingest.run_ingest(write_broker(folder / name, logs), catalog=folder / f"{name}-catalog")
+    return folder / "first-catalog", folder / "second-catalog"
+
+
+@pytest.fixture(scope="module")
+def database() -> Iterator[CatalogDatabase]:
+    """As if its process were limited: the limit would be this one's until it ends."""
+    database = CatalogDatabase(256, 1)
+    database._is_limited = True
+    with pytest.MonkeyPatch.context() as patched:
+        patched.chdir(".")  # each request goes to the folder of its catalog
+        yield database
+
+
+def request(folder: Path, text: str, most_rows: int = 100) -> dict:
+    tables = {name: list(files) for name, files in catalog.read_info(folder).tables.items()}
+    return {"folder": str(folder), "tables": tables, "text": text, "most_rows": most_rows}
+
+
+@pytest.fixture
+def reply(database, catalogs):
+    """What is said of a query to the first catalog, and its rows."""
+
+    def ask(text: str, most_rows: int = 100) -> tuple[dict, list[dict]]:
+        head, body = database.reply(request(catalogs[0], text, most_rows))
+        return head, pa.ipc.open_stream(body).read_all().to_pylist() if body else []
+
+    return ask
+
+
+def test_the_rows_of_a_query(reply):
+    """As an Arrow stream, with how many there are and how long it took."""
+    head, rows = reply("SELECT topic, count(*) AS n FROM batches GROUP BY topic ORDER BY topic")
+    assert rows == [{"topic": "orders", "n": 5}, {"topic": "refunds", "n": 4}]
+    assert (head["all_rows"], head["cut_at"]) == (2, 0)
+    assert 0 < head["seconds"] < 60
+
+
+def test_more_rows_than_are_sent_are_counted(reply):
+    head, rows = reply("SELECT * FROM batches", most_rows=2)
+    assert (len(rows), head["all_rows"]) == (2, 9)
+
+
+def test_rows_that_take_long_to_count_are_not_counted(reply, monkeypatch):
+    """The query is answered all the same."""
+    monkeypatch.setattr(sql_worker, "COUNTED_WITHIN_S", 0.05)
+    head, rows = reply("SELECT a.range AS n FROM range(10000000) a, range(10000000) b", most_rows=2)
+    assert (len(rows), head["all_rows"]) == (2, None)
+
+
+def test_a_long_text_is_cut(reply):
+    """And only a text that is too long; the reply says at how many characters."""
+    head, rows = reply(f"SELECT repeat('x', {CELL_CHARACTERS + 1}) AS a, 'b' AS b")
+    most = CELL_CHARACTERS // 2
+    assert (head["cut_at"], rows) == (most, [{"a": "x" * most + "…", "b": "b"}])
+
+
+def test_what_arrow_or_a_page_could_not_hold_is_text(reply):
+    """Bytes, lists and spans of time; a sum of whole numbers is one, and no name comes twice."""
+    _, rows = reply(
+        "SELECT '\\xAA\\xFF'::BLOB AS b, [1, 2] AS a, INTERVAL 2 MONTH AS i, sum(9) AS s, 1 AS n, "
+        "2 AS N -- so;\n;"
+    )
+    assert rows == [{"b": "AAFF", "a": "[1, 2]", "i": "2 months", "s": 9, "n": 1, "N 2": 2}]
+
+
+def test_a_table_without_files_has_its_columns(reply):
+    head, _ = reply("SELECT code, severity FROM findings")
+    assert head["all_rows"] == 0
+
+
+def test_another_catalog_is_opened_and_the_first_again(database, catalogs):
+    """Each time with its own tables."""
+    topics = []
+    for folder in (*catalogs, catalogs[0]):
+        _, body = database.reply(request(folder, "SELECT DISTINCT topic FROM segments ORDER BY 1"))
+        topics.append(pa.ipc.open_stream(body).read_all()["topic"].to_pylist())
+    assert topics == [["orders", "refunds"], ["audit"], ["orders", "refunds"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "marked"),
+    [
+        ("SELECT nope FROM segments", "query.no_column", "nope"),
+        ("SELECT nope(1)", "query.no_function", "nope(1)"),
+        ("SELECT topic FORM segments", "query.not_understood", "segments"),
+        ("SELECT * FROM", "query.ends_too_early", "FROM"),
+        ("DROP TABLE segments", "query.no_question", "DROP"),
+        ("SELECT getenv('HOME')", "query.forbidden_function", "getenv('HOME')"),
+    ],
+)
+def test_a_wrong_query_is_told_with_its_place(reply, text, key, marked):
+    """As plain values: what is wrong, what to do, and the characters."""
+    head, rows = reply(text)
+    what, _, start, stop = head["wrong"]
+    assert Message.from_json(what).key == key
+    assert text[start:].startswith(marked) and text[start:stop] in (marked, text[start:])
+    assert rows == []
+
+
+def test_a_fault_of_a_value_is_found_when_the_query_runs(reply):
+    """DuckDB knows it by then inside our own SELECT; the place is still one of the query."""
+    text = "SELECT '中' AS a, CAST(topic AS INT) AS b FROM segments"
+    head, _ = reply(text)
+    what, _, start, stop = head["wrong"]
+    assert text[start:stop] == "CAST(topic AS INT)"
+    assert Message.from_json(what).key == "common.verbatim"
+
+
+def test_a_reply_that_is_too_large_is_not_sent(reply, monkeypatch):
+    monkeypatch.setattr(sql_worker, "MAX_BYTES", 10)
+    assert reply("SELECT 1") == ({"too_large": True}, [])
+
+
+def test_memory_that_runs_out_is_said(reply, monkeypatch):
+    """By Python, Arrow or DuckDB alike."""
+    for error in (MemoryError, pa.ArrowMemoryError, duckdb.OutOfMemoryException):
+
+        def run(cursor, text, most_rows, error=error):
+            raise error
+
+        monkeypatch.setattr(sql_worker, "_run_query", run)
+        assert reply("SELECT 1") == ({"too_large": True}, [])
+
+
+def test_files_that_are_gone_are_said(database, catalogs, tmp_path):
+    """An ingest may have replaced them; a folder that is gone is the same."""
+    lost = request(catalogs[0], "SELECT * FROM batches")
+    tables = {name: [] for name in TABLES} | {"batches": ["gone.parquet"]}
+    assert database.reply(lost | {"tables": tables}) == ({"lost_files": True}, b"")
+    assert database.reply(lost | {"folder": str(tmp_path / "gone")}) == ({"lost_files": True}, b"")
+
+
+def test_a_fault_of_ours_is_told_by_its_name_alone(database, catalogs):
+    """What it says could describe the machine."""
+    head, _ = database.reply(request(catalogs[0], "SELECT 1") | {"most_rows": None})
+    assert head == {"failed": "TypeError"}
+
+
+def test_the_process_may_take_so_much_memory_and_leaves_no_core(monkeypatch):
+    """Beyond what it has, for DuckDB and for what DuckDB does not count."""
+    limits = {}
+    monkeypatch.setattr(resource, "setrlimit", lambda kind, limit: limits.update({kind: limit}))
+    sql_worker._limit_memory(64)
+    assert limits[resource.RLIMIT_CORE] == (0, 0)
+    soft, hard = limits[resource.RLIMIT_DATA]
+    assert soft == hard > 64 + sql_worker.BESIDES_MIB << 20
+
+
+def test_requests_are_answered_one_after_the_other(catalogs, monkeypatch, capfdbinary):
+    """A line of JSON each, and behind it the bytes of the rows; what else is printed is no reply."""
+    texts = ["SELECT 1 AS a", "SELECT nope", "SELECT 2 AS a"]
+    lines = [json.dumps(request(catalogs[0], text)).encode() for text in texts]
+    reply_to = CatalogDatabase.reply
+
+    def print_and_reply(self, request):
+        os.write(1, b"a word of a library")
+        return reply_to(self, request)
+
+    monkeypatch.setattr(CatalogDatabase, "reply", print_and_reply)
+    monkeypatch.setattr(sql_worker, "_limit_memory", lambda mib: None)
+    monkeypatch.setattr(
+        sql_worker, "_listen", lambda requests: [requests.put(line) for line in (*lines, b"{")]
+    )
+    monkeypatch.chdir(".")
+    with pytest.raises(json.JSONDecodeError):  # of the last request
+        sql_worker.main(64, 1)
+    replies = capfdbinary.readouterr().out
+    answers = []
+    while replies:
+        line, _, replies = replies.partition(b"\n")
+        head = json.loads(line)
+        body, replies = replies[: head["bytes"]], replies[head["bytes"] :]
+        answers.append(pa.ipc.open_stream(body).read_all().to_pylist() if body else "wrong" in head)
+    assert answers == [[{"a": 1}], True, [{"a": 2}]]
+
+
+def test_the_end_of_the_server_ends_the_process(monkeypatch):
+    """Whatever query runs meanwhile; until then each line is a request."""
+    lines, statuses = [], []
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=[b"first\n", b"second\n"]))
+    monkeypatch.setattr(sql_worker.os, "_exit", statuses.append)
+    sql_worker._listen(SimpleNamespace(put=lines.append))
+    assert (lines, statuses) == ([b"first\n", b"second\n"], [0])
