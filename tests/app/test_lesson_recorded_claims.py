@@ -6,6 +6,7 @@ import json
 import re
 import struct
 from collections.abc import Iterator
+from itertools import pairwise
 
 import pytest
 
@@ -160,7 +161,7 @@ def test_an_earlier_segment_may_have_newer_records():
     older = [
         (entries[0], before[-1])
         for indexes in time_entries()
-        for before, entries in zip(indexes, indexes[1:], strict=False)
+        for before, entries in pairwise(indexes)
         if before and entries and entries[0][0] < before[-1][0]
     ]
     assert len(older) > 3
