@@ -6,7 +6,7 @@ import pytest
 
 from kafkaviz.app import lessons
 from kafkaviz.app.frame import PAGES
-from kafkaviz.app.lessons.glossary import TERMS, GlossaryTerm, matching_terms, taught_terms
+from kafkaviz.app.lessons.glossary import TERMS, GlossaryTerm, explained_terms, matching_terms
 from kafkaviz.app.lessons.markdown import inline_html
 from kafkaviz.messages import LANGUAGES, speaking, text_in
 from tests.support.pages import open_page, page_html, query_value
@@ -39,31 +39,59 @@ def test_words_that_begin_with_a_text_come_first():
     assert [term.key for term in matching_terms("热区")] == ["warm_section"]
 
 
-def test_a_text_explains_the_words_that_its_lesson_teaches():
+def test_a_text_explains_the_words_that_no_lesson_before_has_taught():
     """In the order of the text; a plural too, and no part of another word."""
-    text = "Segments are rolled; the base offset of a segment names it."
-    assert [term.key for term in taught_terms("three-files", text)] == [
-        "segment",
-        "base_offset",
-        "offset",
-    ]
-    assert taught_terms("three-files", "offsetting") == []
-    assert taught_terms("time", text) == []
+    text = "Segments are rolled; the base offset of a segment names it, page by page."
+    keys = [term.key for term in explained_terms((), text)]
+    assert keys == ["segment", "base_offset", "offset", "page"]
+    assert [term.key for term in explained_terms(["three-files"], text)] == ["page"]
+    assert explained_terms((), "offsetting") == []
 
 
 def test_a_chinese_text_explains_them_too():
-    """Where words have no blanks around them."""
+    """Where words have no blanks around them; by the English word as well."""
     with speaking("zh"):
-        assert [term.key for term in taught_terms("warm-section", "只在热区里找")] == [
-            "warm_section"
+        assert [term.key for term in explained_terms((), "只在热区里找")] == ["warm_section"]
+        assert [term.key for term in explained_terms((), "**attributes** 的十六个位")] == [
+            "attributes"
         ]
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("term", TERMS, ids=lambda term: term.key)
+def test_a_step_of_its_lesson_explains_each_word(term: GlossaryTerm, language):
+    """The sign behind a text reaches every word of the glossary."""
+    with speaking(language):
+        lesson = next(each for each in lessons.lessons(language)[0] if each.name == term.lesson)
+        texts = [part for step in lesson.steps for part in step.parts if isinstance(part, str)]
+        asks = [
+            block["ask"] for step in lesson.steps for block in step.blocks("predict", "exercise")
+        ]
+        assert any(term in explained_terms((), text) for text in (*texts, *asks))
+
+
+def helps(lesson: str, at: str) -> list[str]:
+    """What the signs behind the texts of a step say."""
+    step = open_page("workshop", lesson=lesson, at=at)
+    return [element.proto.help for element in step.markdown if element.proto.help]
+
+
 def test_a_step_explains_its_words():
-    """Behind its text, for who points at the sign."""
-    at = open_page("workshop", lesson="warm-section", at="3")
-    helps = [element.proto.help for element in at.markdown if element.proto.help]
-    assert helps == [f"**warm section:** {text_in('en', 'glossary.warm_section_is')}"]
+    """Behind its text, for who points at the sign: those of lessons to come, too."""
+    (words,) = helps("warm-section", "3")
+    said = [
+        f"**{name}:** {text_in('en', f'glossary.{key}_is')}"
+        for name, key in (("warm section", "warm_section"), ("time index", "time_index"))
+    ]
+    assert words == "\n\n".join(said)
+
+
+@pytest.mark.parametrize(
+    ("lesson", "at", "word"), [("three-files", "4", "page"), ("batches", "2", "leader epoch")]
+)
+def test_a_word_is_explained_where_it_is_first_used(lesson, at, word):
+    """Though another lesson teaches it, or the question alone has it."""
+    assert any(f"**{word}:**" in text for text in helps(lesson, at))
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

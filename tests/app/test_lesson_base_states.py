@@ -6,9 +6,8 @@ from kafkaviz.app import lessons
 from kafkaviz.app.cache import lookup_cache
 from kafkaviz.app.lessons.grammar import LessonBlock
 from kafkaviz.app.lessons.live import LIVE
-from kafkaviz.figures.page_cache import tail_pages
 from kafkaviz.figures.segment import segment_bytes
-from kafkaviz.figures.stepper import lanes, stepper
+from kafkaviz.figures.stepper import stepper
 from kafkaviz.messages import text_in
 from tests.support.cases import all_cases
 from tests.support.pages import open_page, page_html
@@ -57,20 +56,6 @@ def test_a_stepper_begins_before_its_first_probe(context):
     assert message["searches"][0]["slot"] == -1
 
 
-def test_lanes_have_no_probe(context):
-    """Both searches before they begin."""
-    view = lanes.before_search(lanes.view(context))
-    assert (view.warm.slots, view.plain.slots) == ((), ())
-    assert view.title == "5 entries"
-
-
-def test_pages_are_there_before_they_are_read():
-    """Thirteen pages, none of them touched."""
-    view = tail_pages.before_search(tail_pages.view(6656))
-    assert view.pages == 13
-    assert [lane.pages for lane in view.lanes] == [(), ()]
-
-
 def test_an_entry_is_there_to_be_decoded():
     """The first eight bytes of an index, without a name or a value; not how many follow."""
     block = block_of("three-files", 3, "bytes")
@@ -106,22 +91,11 @@ def test_a_page_shows_what_there_is_without_the_answer(lesson, at, there, answer
     assert answer not in html.partition('class="kv-lesson"')[2]
 
 
-LOOKUP = "set: five\ntarget: 23"
 SEGMENT = "data: kafka-4.3.1-clean\ntp: heartbeat-0\nsegment: 10905"
-BY_TIME = "data: kafka-4.3.1-clean\ntp: sensors-late-0\nby: timestamp\ntarget: 1790000862150"
-UNUSED = {  # kinds that no lesson of ours has: their block, what their base state says, and hides
-    "lanes": (LOOKUP, "where the search", None),
-    "why": (BY_TIME, "Which record does a lookup for", "is the first record"),
+OPEN = {  # kinds that no lesson of ours has behind a question: what their base state says, and hides
     "ruler": (f"{SEGMENT}\noffset: 20000", "/00000000000000010905.log, kafka", None),
     "table": (f"{SEGMENT}\noffset: 20000\nof: index", "00000000000000010905.index", "class=on"),
-    "tail-pages": ("entries: 6656", "6\u202f656 entries", "0, 6, 9"),
-    "rolls": ("workload: day", "Which limit ends a segment first?", "16 rolls"),
-    "limits": ("workload: day", "Which limit ends a segment first?", "decide"),
-    "sweep": (SEGMENT, "<td>?</td>", None),
 }
-
-
-COMPONENTS = ("lanes",)  # drawn in the browser
 OWN = """---
 title: Own
 about: One figure.
@@ -158,17 +132,16 @@ Text.
 """
 
 
-@pytest.mark.parametrize("kind", sorted(UNUSED))
-def test_a_kind_that_no_lesson_has_yet_waits_too(tmp_path, monkeypatch, kind):
-    """A lesson of one's own may have it behind a question."""
-    block, there, hidden = UNUSED[kind]
+@pytest.mark.parametrize("kind", sorted(OPEN))
+def test_a_kind_that_no_lesson_has_behind_a_question_waits_too(tmp_path, monkeypatch, kind):
+    """A lesson of one's own may have it there."""
+    block, there, hidden = OPEN[kind]
     (tmp_path / "own.en.md").write_text(OWN.format(kind=kind, block=block), encoding="utf-8")
     monkeypatch.setenv(lessons.LESSONS, str(tmp_path))
     html = page_html(open_page("workshop", lesson="own", at="1"))
     assert "<h1>Only</h1>" in html
     assert "kv-reveals" in html
     assert "kv-state" not in html.partition('class="kv-lesson"')[2]
-    if kind not in COMPONENTS:
-        assert there in html.replace(' class="r"', "")
+    assert there in html.replace(' class="r"', "")
     if hidden:
         assert hidden not in html.partition('class="kv-lesson"')[2]

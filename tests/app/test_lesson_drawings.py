@@ -71,7 +71,7 @@ def batch_headers(log: bytes) -> Iterator[tuple[int, int, int, int, int]]:
 
 def test_the_race_of_the_lesson():
     """Its title, and each limit at the roll."""
-    view = LIVE["race"].make(lesson_block("rolls", 1, "race"))
+    view = LIVE["limit-race"].make(lesson_block("rolls", 1, "limit-race"))
     assert (
         view.title
         == "The time index is at its limit first: the segment rolls after 19.8 s, "
@@ -89,7 +89,7 @@ def test_the_race_of_the_lesson():
 @pytest.mark.parametrize("mode", MODES)
 def test_the_race_is_drawn_to_the_roll_and_beyond(mode):
     """The winner's line ends at the limit, another goes on dotted."""
-    view = LIVE["race"].make(lesson_block("rolls", 1, "race"))
+    view = LIVE["limit-race"].make(lesson_block("rolls", 1, "limit-race"))
     drawn = limit_race.figure(view, mode)
     ends = {
         (trace.name, trace.line.dash): (trace.x[-1], round(trace.y[-1], 3))
@@ -103,7 +103,7 @@ def test_the_race_is_drawn_to_the_roll_and_beyond(mode):
 
 def test_before_the_answer_no_line_is_drawn():
     """Where each limit lies, and the start."""
-    view = LIVE["race"].make(lesson_block("rolls", 1, "race"))
+    view = LIVE["limit-race"].make(lesson_block("rolls", 1, "limit-race"))
     drawn = limit_race.question_figure(view, "light")
     assert [trace.mode for trace in drawn.data] == ["markers"]
     assert "time index" not in view.question
@@ -112,9 +112,9 @@ def test_before_the_answer_no_line_is_drawn():
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("race\nworkload: follower\nsegment: 0", "a race is drawn for a leader alone"),
-        ("race\nworkload: day\nsegment: 7\nsegment.jitter.ms: 5", "draws its own jitter"),
-        ("race\nworkload: day\nsegment: 16", "0 to 15"),
+        ("limit-race\nworkload: follower\nsegment: 0", "a race is drawn for a leader alone"),
+        ("limit-race\nworkload: day\nsegment: 7\nsegment.jitter.ms: 5", "draws its own jitter"),
+        ("limit-race\nworkload: day\nsegment: 16", "0 to 15"),
         (
             "roll-clock\ndata: kafka-4.3.1-clean\ntp: heartbeat-0\nsegment: 0",
             "segment 00000000000000000000 was not ended by time",

@@ -190,7 +190,10 @@ def test_a_lesson_in_a_folder_is_found(tmp_path: Path, monkeypatch):
             ),
             "This segment holds",
         ),
-        ("```kafkaviz rolls\nworkload: nothing\n```", "there is no workload nothing"),
+        (
+            "```kafkaviz limit-race\nworkload: nothing\nsegment: 0\n```",
+            "there is no workload nothing",
+        ),
         (
             "```kafkaviz exercise\nof: probe\nask: a\nsolution: b\n```",
             "an exercise of probe needs set, target, after-probes",

@@ -3,6 +3,7 @@ languages, a lesson that was dropped in.
 """
 
 import re
+from collections.abc import Sequence
 from html import unescape
 from urllib.parse import parse_qsl
 
@@ -352,6 +353,49 @@ def test_no_sheet_tells_what_it_asks(language):
     assert set(answers) <= of_another_target  # the stepper of the same step follows 21, and 3
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_no_step_tells_what_it_asks(language):
+    """Text, figure and the words of the glossary; and no link leads to a page that shows it."""
+    at = page(lang=language)
+    told, linked = [], []
+    for lesson in lessons.lessons(language)[0]:
+        for part, step in enumerate(lesson.steps, 1):
+            at.query_params["lesson"], at.query_params["at"] = lesson.name, str(part)
+            asks = step.blocks("predict", "exercise")
+            shown = plain(unasked_text(assert_no_exception(at.run()), asks))
+            told += [
+                (lesson.name, part, answer)
+                for block in asks
+                for answer in answers_of(block, language)
+                if re.search(rf"(?<!\d){answer}(?!\d)", shown, re.IGNORECASE)
+            ]
+            linked += [(lesson.name, part)] * bool(asks and onward_links(at))
+    of_another_target = {
+        ("last-offset", 3, "838"),
+        ("binary-search", 2, {"en": "byte 0", "zh": "字节 0"}[language]),
+    }
+    assert set(told) <= of_another_target  # the stepper of the same step follows 21, and 3
+    assert linked == []
+
+
+def unasked_text(at: AppTest, asks: Sequence[LessonBlock]) -> str:
+    """All that a step shows and explains, but for its questions and what a reader has to open."""
+    to_open = {
+        block[name]
+        for block in asks
+        if block.kind == "exercise"
+        for name in ("hint", "solution", "rule")
+    }
+    to_open |= {text for block in asks for text in (block["ask"], f"**{block['ask']}**")}
+    helps = [element.proto.help for element in at.markdown if element.proto.help]
+    figures = [element.proto.alt for element in at.get("plotly_chart")]
+    texts = [element.value for element in (*at.markdown, *at.code)]
+    return "\n".join(
+        [page_html(at), *helps, *figures, *(text for text in texts if text not in to_open)]
+    )
+
+
 def answers_of(block: LessonBlock, language: str) -> list[str]:
     """What would answer a question, as it would be printed: long numbers as such, small ones with
     what they count.
@@ -492,21 +536,25 @@ def test_a_figure_goes_on_elsewhere_as_it_is(lesson, step, address):
     """The link to its page has what the figure shows; a stepper that was moved goes on where it
     stands.
     """
-    assert onward(page(lesson=lesson, at=str(step))) == address
+    answered = {"lesson": lesson, "at": str(step), "answers": f"{lesson}.{step}a {lesson}.{step}x"}
+    assert onward(page(**answered)) == address
     if "step" in address:
-        assert onward(page(lesson=lesson, at=str(step), step=f"{lesson}_{step}_0.7"))["step"] == "7"
+        assert onward(page(**answered, step=f"{lesson}_{step}_0.7"))["step"] == "7"
         # where another stepper stood
-        assert onward(page(lesson=lesson, at=str(step), step=f"{lesson}_3_0.7")) == address
+        assert onward(page(**answered, step=f"{lesson}_3_0.7")) == address
 
 
 def onward(at: AppTest) -> dict[str, str]:
     """The address that the page of the figure is opened at."""
-    link = next(
-        element.proto
-        for element in at.get("page_link")
-        if element.proto.label.startswith("Open in")
-    )
-    return dict(parse_qsl(link.query_string))
+    (query,) = onward_links(at)
+    return dict(parse_qsl(query))
+
+
+def onward_links(at: AppTest) -> list[str]:
+    """The address of each link to a page that shows the figure."""
+    begins = ("Open in", "在")
+    links = [element.proto for element in at.main.get("page_link")]
+    return [link.query_string for link in links if link.label.startswith(begins)]
 
 
 def test_a_growth_goes_on_at_the_slider_that_has_it():

@@ -50,7 +50,7 @@ def test_rows_stand_in_the_chosen_order(known):
         "__consumer_offsets-3",
         "old-0 (deleted)",
     ]
-    assert names(broker_map.view(known, "By density")) == [
+    assert names(broker_map.view(known, "By gap")) == [
         "__consumer_offsets-3",
         "orders-0",
         "logs-0",

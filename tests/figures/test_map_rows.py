@@ -8,9 +8,9 @@ from kafkaviz.figures.broker import broker_map, map_rows
 def test_orders_have_their_names():
     """The largest first is what a page opens with."""
     assert (
-        [map_rows.LARGEST, map_rows.DENSEST, map_rows.BY_NAME]
+        [map_rows.LARGEST, map_rows.NARROWEST, map_rows.BY_NAME]
         == list(map_rows.ORDERS)
-        == ["By size", "By density", "By name"]
+        == ["By size", "By gap", "By name"]
     )
     assert broker_map.ORDERS is map_rows.ORDERS
 

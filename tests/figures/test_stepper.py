@@ -13,7 +13,7 @@ from kafkaviz import versions
 from kafkaviz.analysis.lookup import lookups
 from kafkaviz.binary.file_view import in_memory
 from kafkaviz.errors import CorruptFile
-from kafkaviz.figures.stepper import LookupContext, LookupRecord, lanes, log_scan, stepper
+from kafkaviz.figures.stepper import LookupContext, LookupRecord, log_scan, stepper
 from kafkaviz.figures.stepper.stepper import value_names
 from kafkaviz.format import batch_records
 from kafkaviz.format.walk import walk
@@ -293,24 +293,6 @@ def test_a_long_scan_is_shortened():
     assert (
         steps[60].text.startswith("881 more headers in the same way")
         and steps[60].reads_done == 941
-    )
-
-
-@pytest.mark.parametrize(
-    ("make_log", "target", "warm", "title"),
-    [
-        (practice.five, 23, 8192, "Here the warm section changes nothing"),
-        (practice.full, 1_234_567, 8192, "Here the warm section costs 7 probes and 1 page"),
-        (practice.full, 5_242_000, 8192, "Here the warm section saves 11 probes and 10 pages"),
-    ],
-)
-def test_plain_beside_warm(make_log, target, warm, title):
-    """What the warm section does for one target, and both searches probe by probe."""
-    view = lanes.view(looked_up(make_log(), target, warm=warm))
-    assert view.title == title
-    assert view.warm.warm_from is not None and view.plain.warm_from is None
-    assert len(view.warm.pages) == len(view.warm.slots) and list(view.plain.pages) == sorted(
-        view.plain.pages
     )
 
 

@@ -40,6 +40,7 @@ COMPOSED = {
     "common.state_": "delete",
     "health.column_": "file segment",
     "health.of_": "record",
+    "layout_bars.": "plain_bisection warm_section_first",
     "lookup.why_": "offsets segment",
     "page_cache.": "pages probes",
     "page_cache.published_": "entries",

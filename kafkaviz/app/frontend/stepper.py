@@ -1,7 +1,4 @@
-"""The stepper of a lookup, and the two searches side by side that follow its steps.
-
-Drawn and stepped in the browser.
-"""
+"""The stepper of a lookup, drawn and stepped in the browser."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +8,7 @@ import streamlit as st
 from kafkaviz import messages
 from kafkaviz.app.frontend import register_component
 
-_stepper, _lanes = register_component("stepper", "steps"), register_component("lanes")
+_stepper = register_component("stepper", "steps")
 
 
 def bar() -> dict[str, Any]:
@@ -50,11 +47,3 @@ def slot(lookup_key: str, key: str = "stepper") -> int | None:
     """
     value = (st.session_state.get(key) or {}).get("slot") or {}
     return value.get("slot") if value.get("key") == lookup_key else None
-
-
-def lanes(data: dict[str, Any], key: str = "lanes") -> None:
-    """Draws what figures.stepper.lanes.browser_payload has packed.
-
-    Keeps in step with the stepper of the same lookup on the page.
-    """
-    _lanes(key=key, data=data, width="stretch", height="content")

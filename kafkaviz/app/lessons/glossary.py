@@ -5,6 +5,7 @@ texts a word: its name, what it is, and what of Kafka it is.
 """
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from kafkaviz.messages import LANGUAGES, say, text_in
@@ -72,7 +73,7 @@ TERMS = (
     GlossaryTerm("slot", "Segment", "three-files"),
     GlossaryTerm("entry", "Segment", "last-offset"),
     GlossaryTerm("interval", "Tuning", "last-offset"),
-    GlossaryTerm("density", "Broker", "last-offset"),
+    GlossaryTerm("gap", "Broker", "last-offset"),
     GlossaryTerm("unwritten_slot", "Segment", "after-a-crash"),
     GlossaryTerm("floor", "Lookup", "binary-search"),
     GlossaryTerm("ceiling", "Lookup", "binary-search"),
@@ -85,7 +86,7 @@ TERMS = (
     GlossaryTerm("hot_cold", "Page cache", "warm-section"),
     GlossaryTerm("warm_section", "Page cache", "warm-section"),
     GlossaryTerm("scan", "Lookup", "last-offset"),
-    GlossaryTerm("log_end", "Lookup", "three-files"),
+    GlossaryTerm("log_end", "Lookup", "binary-search"),
     GlossaryTerm("log_start", "Lookup", "rolls"),
     GlossaryTerm("high_watermark", "Health", "after-a-crash"),
     GlossaryTerm("last_stable_offset", "Lookup", "batches"),
@@ -110,20 +111,29 @@ def matching_terms(text: str) -> list[GlossaryTerm]:
     return sorted(matches, key=lambda term: not any(name.startswith(text) for name in _names(term)))
 
 
-def taught_terms(lesson: str, text: str) -> list[GlossaryTerm]:
-    """The words that a lesson teaches and a text of it uses, in the order of the text."""
+def explained_terms(taught: Collection[str], text: str) -> list[GlossaryTerm]:
+    """The words of a text that a reader may meet for the first time, in the order of the text.
+
+    Args:
+        taught: the names of the lessons before, whose words are known.
+    """
     places = {
         term: match.start()
         for term in TERMS
-        if term.lesson == lesson and (match := _pattern(term.short_name).search(text))
+        if term.lesson not in taught and (match := _pattern(term.name).search(text))
     }
     return sorted(places, key=lambda term: places[term])
 
 
 def _pattern(name: str) -> re.Pattern:
-    """A word, or two of them; in 中文 words have no ends."""
-    escaped = re.escape(name)
-    return re.compile(rf"\b{escaped}s?\b" if name.isascii() else escaped, re.IGNORECASE)
+    """A word in any of its spellings; in 中文 words have no ends."""
+    spellings = [spelling for spelling in re.split("[、（）]|, ", name) if spelling]
+    return re.compile("|".join(map(_spelling_pattern, spellings)), re.IGNORECASE)
+
+
+def _spelling_pattern(spelling: str) -> str:
+    escaped = re.escape(spelling)
+    return rf"\b{escaped}s?\b" if spelling.isascii() else escaped
 
 
 def _names(term: GlossaryTerm) -> list[str]:

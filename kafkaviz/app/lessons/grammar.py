@@ -11,8 +11,9 @@ What it says about itself, its steps, and the blocks in them that are alive.
 
     Prose, as Markdown.
 
-    ```kafkaviz tail-pages              a block: its kind, and lines of key: value
-    entries: 6901
+    ```kafkaviz stepper                 a block: its kind, and lines of key: value
+    set: five
+    target: 21
     ```
 
 A value goes on in lines that begin with two spaces. A key that may be said more than once is a

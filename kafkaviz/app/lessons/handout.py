@@ -23,8 +23,6 @@ from kafkaviz.messages import say
 # in the proportions of A4, as wide as the sheet is on the screen
 PAPER = "@page { size: 984px 1392px; margin: 56px 32px; }"
 
-LOOKUPS = ("stepper", "lanes", "why")  # figures that show a lookup to its end
-
 
 def render_handout(position: LessonPosition, count: int, *, is_teacher: bool) -> None:
     """The lesson to be printed.
@@ -94,7 +92,7 @@ def _reveals_answer(block: LessonBlock, step: LessonStep) -> bool:
         if exercise["set"]
     )
     return bool(block["after"]) or (
-        block.kind in LOOKUPS and (block["set"], block["target"]) in lookups
+        block.kind == "stepper" and (block["set"], block["target"]) in lookups
     )
 
 

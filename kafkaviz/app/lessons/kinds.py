@@ -155,13 +155,6 @@ KINDS = MappingProxyType(
             is_wide=False,
         ),
         "stepper": _figure_kind("a lookup, step by step", LOOKUP_KEYS),
-        "lanes": _figure_kind(
-            "the same search plain and with a warm section", LOOKUP_KEYS, is_wide=False
-        ),
-        "why": _figure_kind(
-            "all records by offset and time, and why a timestamp gave this offset",
-            LOOKUP_KEYS,
-        ),
         "zigzag": _figure_kind(
             "the timestamps of a real segment around a target, in the order of the log",
             LOOKUP_KEYS,
@@ -235,10 +228,6 @@ KINDS = MappingProxyType(
             },
             is_wide=False,
         ),
-        "tail-pages": _figure_kind(
-            "one lookup at the end of an index, page by page",
-            {"entries": Key(parse_natural, is_required=True)},
-        ),
         "middles": _figure_kind(
             "the pages that plain bisection reads at the end of an index, at two sizes",
             {
@@ -246,17 +235,7 @@ KINDS = MappingProxyType(
                 "then": Key(parse_natural, is_required=True),
             },
         ),
-        "rolls": _figure_kind(
-            "a simulated log as it fills, and why each segment ended",
-            WORKLOAD_KEYS,
-            setting_key=Key(parse_integer),
-        ),
-        "limits": _figure_kind(
-            "which limit ends a segment first, by throughput",
-            WORKLOAD_KEYS,
-            setting_key=Key(parse_integer),
-        ),
-        "race": _figure_kind(
+        "limit-race": _figure_kind(
             "one segment of a simulated log on its way to its limits, the first of which ends it",
             {**WORKLOAD_KEYS, "segment": Key(parse_natural, is_required=True)},
             setting_key=Key(parse_integer),
@@ -286,10 +265,6 @@ KINDS = MappingProxyType(
                 "and what to set"
             ),
             {**SEGMENT_KEYS, "considered": Key(parse_natural, default=16384)},
-        ),
-        "sweep": _figure_kind(
-            "what other index intervals would have cost a real log",
-            OFFSET_KEYS,
         ),
         "index-size": _figure_kind(
             "what other sizes of an index would do to a real log, alone and with other intervals",

@@ -15,7 +15,7 @@ from kafkaviz.app.cache import lookup_cache
 from kafkaviz.app.lessons import exercise
 from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
 from kafkaviz.app.lessons.kinds import CAUSES, TASK_KEYS
-from kafkaviz.app.lessons.live import block_location, growth_story, roll_simulation
+from kafkaviz.app.lessons.live import block_location, growth_story, limit_race
 from kafkaviz.binary import varint
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.figures.stepper import LookupContext
@@ -187,7 +187,7 @@ def _time_entry(block: LessonBlock) -> LessonTask:
 
 
 def _cause(block: LessonBlock) -> LessonTask:
-    segments = roll_simulation.simulate(block).history.segments
+    segments = limit_race.simulate(block).history.segments
     if block["segment"] >= len(segments) or segments[block["segment"]].reason is None:
         raise NoValue(message("lesson.rolled_segment", most=len(segments) - 2))
     return LessonTask(CHOICE, (segments[block["segment"]].reason.cause,), CAUSES)

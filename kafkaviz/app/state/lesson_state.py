@@ -312,6 +312,11 @@ def is_solved(position: LessonPosition) -> bool:
     return bool(is_revealed) or (position.lesson.name, position.part, True) in answers()
 
 
+def is_settled(position: LessonPosition) -> bool:
+    """Whether all that the step asks is answered, so that nothing may tell too early."""
+    return is_answered(position) and (is_solved(position) or not position.step.blocks("exercise"))
+
+
 def questions(lesson: Lesson) -> list[tuple[str, int, bool]]:
     """All questions and exercises that the track has of a lesson, as `answers` has them."""
     numbered_blocks = (

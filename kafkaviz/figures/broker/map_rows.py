@@ -12,14 +12,14 @@ from kafkaviz.format.names import natural_sort_key
 ROWS_A_PAGE = 60  # the page turns them
 ORDERS = {
     "By size": lambda row: (-row.sums.log_bytes, natural_sort_key(row.directory)),
-    "By density": lambda row: (
+    "By gap": lambda row: (
         row.sums.bytes_an_entry or math.inf,
         natural_sort_key(row.directory),
     ),
     "By name": lambda row: natural_sort_key(row.directory),
 }
-LARGEST, DENSEST, BY_NAME = ORDERS  # as they stand in the address; a page says them by SAYS
-TEXT_KEYS = {LARGEST: "broker.by_size", DENSEST: "broker.by_density", BY_NAME: "broker.by_name"}
+LARGEST, NARROWEST, BY_NAME = ORDERS  # as they stand in the address; a page says them by SAYS
+TEXT_KEYS = {LARGEST: "broker.by_size", NARROWEST: "broker.by_gap", BY_NAME: "broker.by_name"}
 
 
 def find_page_rows(rows: Sequence[PartitionRow], order: str, page: int = 0) -> list[int]:

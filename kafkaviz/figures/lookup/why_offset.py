@@ -4,7 +4,7 @@ The times of a partition in the order of its offsets, the target across them, an
 lands.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
@@ -99,19 +99,6 @@ def view(explanation: OffsetExplanation) -> OffsetExplanationView:
         frame_ms,
         tuple(_notes(explanation)),
         tuple(map(_segment_row, _segments_around(explanation, MAX_NAMED))),
-    )
-
-
-def before_answer(why_view: OffsetExplanationView) -> OffsetExplanationView:
-    """The records and the timestamp that is looked for, without what becomes of them."""
-    bands = tuple(band._replace(fate=OLDER, fate_text="") for band in why_view.bands)
-    return replace(
-        why_view,
-        title=say("why_offset.asked", moment=units.moment(why_view.target_ms)),
-        bands=bands,
-        answer=None,
-        closest=None,
-        notes=(),
     )
 
 

@@ -3,7 +3,7 @@
 Where plain bisection probes, and where the search with a warm section does.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
@@ -11,7 +11,7 @@ from kafkaviz.analysis.page_cache.index_layouts import ENTRIES_A_PAGE, ENTRY_BYT
 from kafkaviz.analysis.page_cache.page_replay import tail_search
 from kafkaviz.figures import theme
 from kafkaviz.figures.text.join_text import join_comma
-from kafkaviz.messages import say, say_count
+from kafkaviz.messages import say
 from kafkaviz.search import slots
 from kafkaviz.search.slots import WARM_BYTES
 from kafkaviz.units import group
@@ -72,13 +72,6 @@ def view(entries: int) -> TailPagesView:
     caption = say("tail_pages.below", pages=_join_pages(warm.pages))
     pages = slots.page_count(entries, ENTRY_BYTES)
     return TailPagesView(title, caption, entries, pages, max(FEWEST_PAGES, pages), (plain, warm))
-
-
-def before_search(pages_view: TailPagesView) -> TailPagesView:
-    """The pages of the index, before either search reads one."""
-    lanes = tuple(replace(lane, probes=(), pages=()) for lane in pages_view.lanes)
-    title = say_count("common.n_entries", pages_view.entries)
-    return replace(pages_view, title=title, caption="", lanes=lanes)
 
 
 def _lane(name: str, entries: int, warm_bytes: int | None) -> PageLane:

@@ -3,7 +3,7 @@
 Size, time and both indexes run to their limit, and the first to touch it causes the roll.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import cast
 
@@ -141,11 +141,6 @@ def view(
         start_ms,
         end_ms,
     )
-
-
-def before_rolls(timeline: RollTimelineView) -> RollTimelineView:
-    """What is written over the time, without the segments that it comes to lie in."""
-    return replace(timeline, title=say("rolls.asked"), caption="", rows=())
 
 
 def _caption(first_row: int, row_count: int, count: int) -> str:

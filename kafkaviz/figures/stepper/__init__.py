@@ -4,7 +4,6 @@ stepper.py        what each step says, how every value then stands, and all of i
 index_search.py   the figure of an index
 log_scan.py       the figure of a .log
 records.py        the figure of the records
-lanes.py          the search beside the other one, plain and warm
 
 Each takes a LookupContext: a lookup that was made, and what is drawn around it.
 """

@@ -3,7 +3,7 @@
 The time until a roll by each alone, and the lowest of them.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -82,20 +82,6 @@ def view(config: LogConfig, load: WriteLoad, bytes_per_s: float) -> LimitCurvesV
         limits.first_limit(times)[1],
         log_point,
         speed_ranges,
-    )
-
-
-def before_limits(curves: LimitCurvesView) -> LimitCurvesView:
-    """Speeds and times alone, without what ends a segment."""
-    unknown = np.full(len(curves.speeds), np.nan)
-    return replace(
-        curves,
-        title=say("rolls.asked"),
-        caption="",
-        seconds={},
-        lowest=unknown,
-        log_point=None,
-        speed_ranges=(),
     )
 
 

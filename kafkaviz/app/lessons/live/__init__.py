@@ -17,14 +17,13 @@ from kafkaviz.app.lessons.live.findings import FINDINGS
 from kafkaviz.app.lessons.live.growth_story import GROWTH
 from kafkaviz.app.lessons.live.index_comparison import INDEXES
 from kafkaviz.app.lessons.live.index_dump import DUMP
-from kafkaviz.app.lessons.live.index_pages import MIDDLES, PAGES, TAIL
+from kafkaviz.app.lessons.live.index_pages import MIDDLES, PAGES
 from kafkaviz.app.lessons.live.index_size import INDEX_SIZE
-from kafkaviz.app.lessons.live.interval_costs import SWEEP, TUNING
+from kafkaviz.app.lessons.live.interval_costs import TUNING
 from kafkaviz.app.lessons.live.limit_race import RACE
-from kafkaviz.app.lessons.live.lookups import LANES, STEPPER, WHY
+from kafkaviz.app.lessons.live.lookups import STEPPER
 from kafkaviz.app.lessons.live.retention_check import RETENTION
 from kafkaviz.app.lessons.live.roll_clock import CLOCK
-from kafkaviz.app.lessons.live.roll_simulation import LIMITS, ROLLS
 from kafkaviz.app.lessons.live.segments import RULER, SEGMENTS, TABLE
 from kafkaviz.app.lessons.live.setting_names import SETTINGS
 from kafkaviz.app.lessons.live.skip_list import SKIP_LIST
@@ -33,8 +32,6 @@ from kafkaviz.app.lessons.live.timestamp_zigzag import ZIGZAG
 LIVE = {
     "entries": ENTRIES,
     "stepper": STEPPER,
-    "lanes": LANES,
-    "why": WHY,
     "zigzag": ZIGZAG,
     "own-rule": OWN_RULE,
     "bytes": BYTES,
@@ -50,16 +47,12 @@ LIVE = {
     "dump": DUMP,
     "growth": GROWTH,
     "pages": PAGES,
-    "tail-pages": TAIL,
     "middles": MIDDLES,
-    "rolls": ROLLS,
-    "limits": LIMITS,
-    "race": RACE,
+    "limit-race": RACE,
     "roll-clock": CLOCK,
     "findings": FINDINGS,
     "retention": RETENTION,
     "tuning": TUNING,
-    "sweep": SWEEP,
     "index-size": INDEX_SIZE,
     "fetch-share": FETCH_SHARE,
     "settings": SETTINGS,

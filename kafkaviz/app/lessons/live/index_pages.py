@@ -1,7 +1,4 @@
-"""Which pages of an index a search touches.
-
-While the index grows and pages go cold, and of one lookup at its end.
-"""
+"""Which pages of an index a search touches while the index grows and pages go cold."""
 
 from kafkaviz.analysis.page_cache.index_layouts import ENTRIES_A_PAGE
 from kafkaviz.analysis.page_cache.page_replay import IndexGrowth, Memory, Readers
@@ -14,10 +11,9 @@ from kafkaviz.app.pages.page_cache import controls
 from kafkaviz.app.state import page_state
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.tables import table
-from kafkaviz.figures.page_cache import moving_middles, page_faults, tail_pages
+from kafkaviz.figures.page_cache import moving_middles, page_faults
 from kafkaviz.figures.page_cache.moving_middles import MovingMiddlesView
 from kafkaviz.figures.page_cache.page_faults import PageFaultsView
-from kafkaviz.figures.page_cache.tail_pages import TailPagesView
 from kafkaviz.messages import message, say
 from kafkaviz.search.index import ENTRY_BYTES, OFFSET
 
@@ -53,18 +49,6 @@ def _draw_growth_until(view: PageFaultsView, block: LessonBlock, key: str) -> No
         block,
         f"{key}_until",
     )
-
-
-def _make_tail_pages(block: LessonBlock) -> TailPagesView:
-    return tail_pages.view(block["entries"])
-
-
-def _draw_tail_pages(view: TailPagesView, block: LessonBlock, key: str) -> None:
-    render_framed(tail_pages.figure, view, block, key)
-
-
-def _draw_tail_question(view: TailPagesView, block: LessonBlock, key: str) -> None:
-    render_framed(tail_pages.figure, tail_pages.before_search(view), block, f"{key}_asked")
 
 
 def _make_middles(block: LessonBlock) -> MovingMiddlesView:
@@ -118,7 +102,4 @@ PAGES = LessonFigure(
 )
 MIDDLES = LessonFigure(
     _make_middles, _draw_middles, _to_tail_pages, _middles_on_paper, _draw_middles_question
-)
-TAIL = LessonFigure(
-    _make_tail_pages, _draw_tail_pages, _to_tail_pages, question=_draw_tail_question
 )

@@ -1,21 +1,19 @@
 """What other index intervals would have cost a real log, and what to set."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import streamlit as st
 
 from kafkaviz import units
-from kafkaviz.analysis import sweep, tuning
+from kafkaviz.analysis import tuning
 from kafkaviz.analysis.cost import cost_model
-from kafkaviz.analysis.segment.anatomy import Anatomy
 from kafkaviz.analysis.tuning.source import open_source
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.cache.segment_cache import HASH_FUNCS
 from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
 from kafkaviz.app.lessons.live import block_location
-from kafkaviz.app.lessons.live.figure import UNKNOWN, Destination, LessonFigure, block_key
+from kafkaviz.app.lessons.live.figure import Destination, LessonFigure, block_key
 from kafkaviz.app.state import page_state
 from kafkaviz.app.state.page_location import SegmentLocation
 from kafkaviz.app.widgets import charts, elements
@@ -29,49 +27,6 @@ HEIGHTS_PX = (250, 180)  # of the headers and of the bytes: one screen has both
 HEADS = ("interval", "offset_entries", "index_bytes", "headers_mean", "headers_p99")
 
 
-# ---- swept: counted, one interval a row
-
-
-def _make_sweep(block: LessonBlock) -> tuple[SegmentLocation, np.ndarray]:
-    location, anatomy = block_location.anatomy(block)
-    return location, _cached_sweep(anatomy)
-
-
-@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=HASH_FUNCS)
-def _cached_sweep(anatomy: Anatomy) -> np.ndarray:
-    return sweep.sweep(anatomy.batches, INTERVALS)
-
-
-def _draw_sweep(result: tuple[SegmentLocation, np.ndarray], block: LessonBlock, key: str) -> None:
-    location, rows = result
-    _render_sweep(location, block, [*rows])
-
-
-def _draw_sweep_question(
-    result: tuple[SegmentLocation, np.ndarray], block: LessonBlock, key: str
-) -> None:
-    """What Kafka's default costs; the others are asked for."""
-    location, rows = result
-    known = [row if row["interval_bytes"] == KAFKA_DEFAULT else None for row in rows]
-    _render_sweep(location, block, known)
-
-
-def _render_sweep(
-    location: SegmentLocation, block: LessonBlock, rows: Sequence[np.void | None]
-) -> None:
-    """An interval a row, its costs unknown where its row is None."""
-    elements.figure_head(
-        f"{location.partition.directory}/{location.segment.name}.log, {block['data']}",
-        say("workshop.sweep_below"),
-    )
-    st.space(8)
-    cells = [
-        (units.group(interval), *[UNKNOWN] * (len(HEADS) - 1)) if row is None else _row(row)
-        for interval, row in zip(INTERVALS, rows, strict=True)
-    ]
-    table(_heads(), cells, "rrrrr", INTERVALS.index(KAFKA_DEFAULT))
-
-
 def _heads() -> list[str]:
     return [say(f"workshop.{name}") for name in HEADS]
 
@@ -80,9 +35,6 @@ def _row(row: np.void) -> tuple[str, ...]:
     names = ("interval_bytes", "entries", "index_bytes", "headers_p99")
     interval, entries, index_bytes, p99 = (units.group(int(row[name])) for name in names)
     return interval, entries, index_bytes, f"{row['headers_mean']:.1f}", p99
-
-
-# ---- tuned: priced, with a recommendation
 
 
 @dataclass(frozen=True)
@@ -220,9 +172,6 @@ def _to_tuning(block: LessonBlock) -> Destination:
     return "Tuning", page_state.address(location.directory, location.partition.directory)
 
 
-SWEEP = LessonFigure(
-    _make_sweep, _draw_sweep, block_location.to_segment, question=_draw_sweep_question
-)
 TUNING = LessonFigure(
     _make_tuning, _draw_tuning, _to_tuning, _tuning_on_paper, _draw_tuning_question
 )

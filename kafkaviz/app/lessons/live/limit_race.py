@@ -3,19 +3,27 @@
 import numpy as np
 
 from kafkaviz.analysis.rolls.limit_race import race
+from kafkaviz.app.cache import simulation_cache
 from kafkaviz.app.cache.simulation_cache import RollSimulation
 from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
 from kafkaviz.app.lessons.live.drawing import render_drawing
-from kafkaviz.app.lessons.live.figure import LessonFigure
-from kafkaviz.app.lessons.live.roll_simulation import find_workload, simulate, to_rolls
+from kafkaviz.app.lessons.live.figure import Destination, LessonFigure
+from kafkaviz.app.state import page_state
 from kafkaviz.app.widgets import charts, elements
 from kafkaviz.app.widgets.tables import table
-from kafkaviz.app.workloads import display_title
+from kafkaviz.app.workloads import config_of, display_title, format_setting
 from kafkaviz.figures.rolls import limit_race as race_figure
 from kafkaviz.figures.rolls.limit_race import LimitRaceView
 from kafkaviz.messages import message, say
+from kafkaviz.simulate.producers import workload
 
 HEADS = ("limit", "most", "at_roll", "share", "alone")
+
+
+def simulate(block: LessonBlock) -> RollSimulation:
+    """The log of a block's workload, with its settings changed as the block says."""
+    preset = _find_workload(block["workload"])
+    return simulation_cache.simulate(preset, config_of(preset, block.settings))
 
 
 def _make(block: LessonBlock) -> LimitRaceView:
@@ -24,8 +32,8 @@ def _make(block: LessonBlock) -> LimitRaceView:
     Raises:
         NoValue: the segment was not rolled, or its race cannot be replayed.
     """
-    workload, run = find_workload(block["workload"]), simulate(block)
-    if not workload.is_leader:
+    preset, run = _find_workload(block["workload"]), simulate(block)
+    if not preset.is_leader:
         raise NoValue(message("limit_race.follower", name=block["workload"]))
     if run.history.config.segment_jitter_ms:
         raise NoValue(message("limit_race.jitter"))
@@ -34,8 +42,19 @@ def _make(block: LessonBlock) -> LimitRaceView:
         raise NoValue(message("lesson.rolled_segment", most=len(segments) - 2))
     return charts.view(
         ("limit race", run.key, block["segment"]),
-        lambda: _view(run, block["segment"], display_title(workload.title)),
+        lambda: _view(run, block["segment"], display_title(preset.title)),
     )
+
+
+def _find_workload(name: str) -> workload.Workload:
+    """One of the workloads that come along, by its name.
+
+    Raises:
+        NoValue: there is none of that name.
+    """
+    if name not in workload.PRESETS:
+        raise NoValue(message("lesson.no_workload", name=name, names=tuple(workload.PRESETS)))
+    return workload.preset(name)
 
 
 def _view(run: RollSimulation, number: int, workload_title: str) -> LimitRaceView:
@@ -71,4 +90,16 @@ def _on_paper(view: LimitRaceView, block: LessonBlock, key: str) -> None:
     _table(view)
 
 
-RACE = LessonFigure(_make, _draw, to_rolls, paper=_on_paper, question=_draw_question)
+def _to_rolls(block: LessonBlock) -> Destination:
+    settings = {
+        page_state.SETTING[name]: format_setting(name, value)
+        for name, value in block.settings.items()
+        if name in page_state.SETTING
+    }
+    return "Rolls", {
+        page_state.ROLLS_SUBJECT: "Simulated",
+        page_state.WORKLOAD: _find_workload(block["workload"]).title,
+    } | settings
+
+
+RACE = LessonFigure(_make, _draw, _to_rolls, paper=_on_paper, question=_draw_question)

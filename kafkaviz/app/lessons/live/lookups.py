@@ -1,30 +1,23 @@
-"""A lookup in a lesson.
-
-Step by step, as lanes beside the other search, and why a timestamp gave its offset.
-"""
+"""A lookup in a lesson, step by step."""
 
 from typing import cast
 
 from kafkaviz.app.cache import lookup_cache
 from kafkaviz.app.cache.lookup_cache import LookupSource
 from kafkaviz.app.frontend import stepper as stepper_component
-from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
+from kafkaviz.app.lessons.grammar import LessonBlock
 from kafkaviz.app.lessons.live.block_location import locate
 from kafkaviz.app.lessons.live.figure import (
     Destination,
     LessonFigure,
     block_key,
-    render_framed,
     start_parameters,
     stepper_data,
 )
 from kafkaviz.app.state import page_state
-from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.tables import table
-from kafkaviz.figures.lookup import why_offset as why_figure
-from kafkaviz.figures.lookup.why_offset import OffsetExplanationView
-from kafkaviz.figures.stepper import LookupContext, lanes, stepper
-from kafkaviz.messages import message, say
+from kafkaviz.figures.stepper import LookupContext, stepper
+from kafkaviz.messages import say
 
 
 def make_lookup(block: LessonBlock) -> LookupContext:
@@ -92,46 +85,9 @@ def _steps_on_paper(context: LookupContext, block: LessonBlock, key: str) -> Non
     )
 
 
-def _draw_lanes(context: LookupContext, block: LessonBlock, key: str) -> None:
-    stepper_component.lanes(lanes.browser_payload(lanes.view(context), block_key(block)), key=key)
-
-
-def _draw_lanes_question(context: LookupContext, block: LessonBlock, key: str) -> None:
-    view = lanes.before_search(lanes.view(context))
-    stepper_component.lanes(lanes.browser_payload(view, f"{block_key(block)} ?"), key=key)
-
-
-def _make_why(block: LessonBlock) -> OffsetExplanationView:
-    if block["by"] != "timestamp":
-        raise NoValue(message("lesson.why_needs_timestamp"))
-    behaviour = lookup_cache.release_profile(_like(block), lookup_cache.KAFKAS_WARM, block["by"])
-    source = _source(block)
-    return lookup_cache.explain_offset(
-        source,
-        lookup_cache.lookup_context(source, block["by"], block["target"], behaviour),
-        behaviour,
-    )
-
-
-def _draw_why(view: OffsetExplanationView, block: LessonBlock, key: str) -> None:
-    render_framed(
-        why_figure.figure,
-        view,
-        block,
-        key,
-        "".join(f'<p class="kv-sm">{elements.escape(note)}</p>' for note in view.notes),
-    )
-
-
-def _draw_why_question(view: OffsetExplanationView, block: LessonBlock, key: str) -> None:
-    render_framed(why_figure.figure, why_figure.before_answer(view), block, f"{key}_asked")
-
-
 def _to_step(block: LessonBlock) -> Destination:
     page, address = to_lookup(block)
     return page, address | start_parameters(block)
 
 
 STEPPER = LessonFigure(make_lookup, _draw_steps, _to_step, _steps_on_paper, _draw_steps_question)
-LANES = LessonFigure(make_lookup, _draw_lanes, to_lookup, question=_draw_lanes_question)
-WHY = LessonFigure(_make_why, _draw_why, to_lookup, question=_draw_why_question)

@@ -28,7 +28,7 @@ def _make(block: LessonBlock) -> ZigzagView:
     """
     location, anatomy = block_location.anatomy(block)
     if block["by"] != "timestamp":
-        raise NoValue(message("lesson.why_needs_timestamp"))
+        raise NoValue(message("lesson.zigzag_needs_timestamp"))
     result = make_lookup(block).result
     answer, scan = result.answer, result.scan
     last_offset = int(anatomy.batches["last_offset"][-1])

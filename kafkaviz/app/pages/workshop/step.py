@@ -1,6 +1,6 @@
 """One step of a lesson: its text, its question, its figures, and the way to the next."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from html import escape
 from typing import Any
@@ -32,14 +32,15 @@ def render_step(lessons: Sequence[Lesson], position: LessonPosition) -> None:
         words, stage = st.columns(WIDTHS, gap=32)
         with words:
             _head(lessons, position)
-            _prose(position)
+            _prose(lessons, position)
             questions.render_questions(position)
             _lab_card(position)
             _foot(lessons, position)
         with stage:
             with st.container(key="kv_figures", gap=None):
                 _render_figures(figure_blocks, position)
-            _render_page_link(figure_blocks, position)
+            if lesson_state.is_settled(position):
+                _render_page_link(figure_blocks, position)
 
 
 def render_lab(lessons: Sequence[Lesson], position: LessonPosition, block: LessonBlock) -> None:
@@ -106,16 +107,20 @@ def _head(lessons: Sequence[Lesson], position: LessonPosition) -> None:
     )
 
 
-def _prose(position: LessonPosition) -> None:
-    """The text of a step; a sign behind it explains the words that its lesson teaches."""
+def _prose(lessons: Sequence[Lesson], position: LessonPosition) -> None:
+    """The text of a step; a sign behind it explains its words, and those of what is asked."""
+    taught = {lesson.name for lesson in lessons[: position.number]}
+    step = position.step
+    texts = [part for part in step.parts if isinstance(part, str)]
+    questions_asked = [block["ask"] for block in step.blocks("predict", "exercise")]
     with st.container(key="kv_prose", gap=None):
-        for part in position.step.parts:
-            if isinstance(part, str):
-                st.markdown(part, help=_word_help(position.lesson.name, part))
+        for number, text in enumerate(texts, 1):
+            words = [text, *(questions_asked if number == len(texts) else ())]
+            st.markdown(text, help=_word_help(taught, "\n".join(words)))
 
 
-def _word_help(lesson: str, text: str) -> str | None:
-    terms = glossary.taught_terms(lesson, text)
+def _word_help(taught: Collection[str], text: str) -> str | None:
+    terms = glossary.explained_terms(taught, text)
     lines = (say("workshop.labelled", label=term.short_name, text=term.meaning) for term in terms)
     return "\n\n".join(lines) or None
 
@@ -278,7 +283,7 @@ def _figure(block: LessonBlock, key: str, *, is_open: bool) -> None:
 
 
 def _render_page_link(figures: Sequence[LessonBlock], position: LessonPosition) -> None:
-    """The page where the first figure can be looked at further.
+    """The page where the first figure can be looked at further, which shows all of it.
 
     A stepper is at the step where it stands.
     """
