@@ -149,7 +149,7 @@ def _curves(report_tuning: ReportTuning) -> tuple[Drawing, ...]:
         costs=report_tuning.costs,
     )
     draw = tuning_curve.headers_figure, tuning_curve.bytes_figure
-    captions = tuning_curve.captions()
+    captions = tuning_curve.captions(curve)
     return tuple(
         Drawing(name, title, words, lambda mode, how=how: how(curve, mode))
         for name, title, words, how in zip(

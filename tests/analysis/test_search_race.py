@@ -10,6 +10,8 @@ import pytest
 from kafkaviz.analysis.cost.cost_model import STORAGES
 from kafkaviz.analysis.lookup import search_race
 from kafkaviz.analysis.lookup.search_race import SearchRace
+from kafkaviz.analysis.page_cache import page_replay
+from kafkaviz.analysis.page_cache.page_replay import IndexGrowth
 from kafkaviz.log.broker import open_broker
 from kafkaviz.search.log_view import LogView, view_partition
 from kafkaviz.search.lookup import by_offset, by_timestamp
@@ -25,23 +27,77 @@ def tail_race(entries: int) -> SearchRace:
 
 
 def test_kafka_6432():
-    """From 13 to 14 full pages plain bisection waits for pages 7 and 10, as published."""
+    """At 14 full pages the middle moves to page 7; page 10 came back at 6827 entries."""
     race = tail_race(7168)
-    assert race.plain.hot_pages == (0, 6, 9, 11, 12, 13)
+    assert race.plain.hot_pages == (0, 6, 10, 11, 12, 13)
     assert race.plain.pages == (0, 7, 10, 12, 13)
-    assert race.plain.cold_pages == (7, 10)
-    assert race.warm.hot_pages == (10, 11, 12, 13)
+    assert race.plain.cold_pages == (7,)
+    assert race.warm.hot_pages == (11, 12, 13)
     assert race.warm.pages == (11, 12, 13)
     assert race.warm.cold_pages == ()
+    assert tail_race(6827).plain.cold_pages == (10,)
+
+
+@pytest.mark.parametrize(
+    ("entries", "pages", "cold_pages"),
+    [
+        (
+            1_310_719,
+            (0, 1279, 1919, 2239, 2399, 2479, 2519, 2539, 2549, 2554, 2557, 2558, 2559),
+            (),
+        ),
+        (
+            1_310_720,
+            (0, 1280, 1920, 2240, 2400, 2480, 2520, 2540, 2550, 2555, 2557, 2558, 2559),
+            (1280, 1920, 2240, 2400, 2480, 2520, 2540),
+        ),
+    ],
+)
+def test_the_last_entry_of_a_full_index_moves_all_middles(entries, pages, cold_pages):
+    """2560 pages are five times 512: half, three quarters, seven eighths begin a page each."""
+    segment = practice.full().log.segments[0]
+    race = search_race.race(segment, "offset", 5_242_883, entries=entries)
+    assert (race.plain.pages, race.plain.cold_pages) == (pages, cold_pages)
+    assert race.warm.cold_pages == ()
+    assert race.is_at_tail
+
+
+def test_the_entry_before_the_middles_move_is_raced_too():
+    """All is hot there; a reader that is not at the tail, or does not wait, has no such entry."""
+    segment = practice.full().log.segments[0]
+
+    def before(target: int, entries: int | None = None) -> SearchRace | None:
+        jump = search_race.race(segment, "offset", target, entries=entries)
+        return search_race.race_before_jump(segment, target, jump)
+
+    earlier = before(5_242_883)
+    assert (earlier.entries, earlier.is_hot) == (1_310_719, True)
+    assert before(5_242_883, 1_310_719) is None
+    assert before(100_000) is None
+
+
+@pytest.mark.parametrize("warm_bytes", [None, 8192])
+def test_what_is_cold_is_what_page_cache_has_as_cold(warm_bytes):
+    """Each fault of its replay is a wait of the race at that many entries, and no other is."""
+    growth = IndexGrowth(8 * 512)
+    replay = page_replay.replay(growth, warm_bytes=warm_bytes)
+    faults = np.sort(replay.first_faults, order=["entries", "page"])
+    waits = []
+    for entries in range(1, growth.entries + 1, 1 if warm_bytes is None else 97):
+        race = tail_race(entries)
+        raced = race.plain if warm_bytes is None else race.warm
+        waits += [(entries, page) for page in sorted(raced.cold_pages)]
+    assert waits == [(int(fault["entries"]), int(fault["page"])) for fault in faults]
+    assert len(waits) == (2 if warm_bytes is None else 0)
 
 
 def test_the_clock():
     """A probe takes 14 ns behind 100 ns, a cold page 100 µs more."""
     race = tail_race(7168)
     assert race.warm.finish_us(NVME_US) == pytest.approx(0.1 + 12 * 0.014)
-    assert race.plain.finish_us(NVME_US) == pytest.approx(0.1 + 14 * 0.014 + 2 * 100)
+    assert race.plain.finish_us(NVME_US) == pytest.approx(0.1 + 14 * 0.014 + 100)
     waits = [time for time in race.plain.times(NVME_US) if time.ready_us > time.begin_us]
-    assert [time.ready_us - time.begin_us for time in waits] == pytest.approx([100, 100])
+    assert [time.ready_us - time.begin_us for time in waits] == pytest.approx([100])
 
 
 def test_no_tail_waits_with_the_warm_section_first():

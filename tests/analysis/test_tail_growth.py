@@ -51,7 +51,10 @@ def test_the_warm_section_waits_at_no_size():
 
 def test_with_more_memory_fewer_waits():
     """16 MB of log: none before the 26th page."""
-    waits = [len(lookups.plain.waits) for lookups in tail_growth.grow(40, Memory())]
+    waits = [
+        len(lookups.plain.waits)
+        for lookups in tail_growth.grow(40, Memory(cold_after_bytes=16_000_000))
+    ]
     assert sum(waits) == 8
     assert sum(waits[:25]) == 0
 

@@ -21,7 +21,7 @@ def test_the_race(page, server):
     page.set_viewport_size({"width": 1280, "height": 720})
     page.goto(f"{server}/lookup?set=full&target=5242883")
     title = page.locator(".title")
-    expect(title).to_contain_text("which one finds it first?")
+    expect(title).to_contain_text("middles move to pages that nobody read lately: which search")
     expect(page.locator(".say")).to_contain_text(re.compile(r"\w"))
     plain, warm = page.locator(".lane").first, page.locator(".lane").last
     expect(warm.locator(".n")).to_have_text("?")
@@ -38,12 +38,12 @@ def test_the_race(page, server):
     expect(warm.locator(".state")).to_contain_text("12 probes on 3 pages")
     expect(plain).to_have_class(re.compile("waits"))
     page.locator(".clock").press("End")
-    expect(plain.locator(".n")).to_have_text("900 µs")
-    expect(title).to_contain_text("Plain bisection waits for 9 cold pages: 900 µs")
+    expect(plain.locator(".n")).to_have_text("700 µs")
+    expect(title).to_contain_text("Plain bisection waits for 7 cold pages: 700 µs")
     expect(page.locator(".start")).to_contain_text("Race again")
 
     page.locator(".disk").select_option("hdd")
-    expect(title).to_contain_text("108 ms")
+    expect(title).to_contain_text("84.0 ms")
     page.wait_for_url("**storage=hdd**")
 
 
@@ -51,16 +51,35 @@ def test_the_next_race_opens_at_its_end(page, server):
     """For who has seen one; who has not is asked, and two searches that do the same need no race."""
     page.goto(f"{server}/lookup?set=full&target=5242883")
     title = page.locator(".title")
-    expect(title).to_contain_text("which one finds it first?")
+    expect(title).to_contain_text("which search finds it first?")
     page.get_by_role("button", name="Far behind").click()
     expect(page.locator(".cap")).to_contain_text("in front of the warm section")
     expect(title).to_contain_text("which one finds it first?")
     page.locator(".clock").press("End")
     expect(title).to_contain_text("Both wait")
     page.get_by_role("button", name="At the tail").click()
-    expect(title).to_contain_text("Plain bisection waits for 9 cold pages")
+    expect(title).to_contain_text("Plain bisection waits for 7 cold pages")
     page.goto(f"{server}/lookup?set=five&target=23")
     expect(title).to_contain_text("All pages are hot")
+
+
+def test_one_entry_earlier_all_pages_are_hot(page, server):
+    """The middles move at one entry: both races are a click apart, without the server."""
+    page.goto(f"{server}/lookup?set=full&target=5242883")
+    title, plain = page.locator(".title"), page.locator(".lane").first
+    expect(title).to_contain_text("The entry at which the middles move")
+    expect(plain.locator(".c.cold")).to_have_count(7)
+    page.get_by_role("button", name="One entry earlier").click()
+    expect(title).to_contain_text("One entry earlier, before the middles move: which search")
+    expect(plain.locator(".c.cold")).to_have_count(0)
+    page.locator(".clock").press("End")
+    expect(plain.locator(".n")).to_have_text("0.41 µs")
+    expect(title).to_contain_text("All pages are hot")
+    page.get_by_role("button", name="One entry later").click()
+    expect(plain.locator(".n")).to_have_text("700 µs")
+    page.get_by_role("button", name="Far behind").click()
+    expect(title).to_contain_text("Both wait")
+    expect(page.locator(".other")).to_be_hidden()
 
 
 @pytest.mark.parametrize(

@@ -529,7 +529,7 @@ def test_a_figure_that_cannot_be_drawn_says_so(tmp_path, monkeypatch):
         ("rolls", 4, {"story": "A full time index", "step": "51"}),
         ("rolls", 1, {"of": "Simulated", "workload": "A day in ten minutes"}),
         ("warm-section", 1, {"n": "6656"}),
-        ("warm-section", 2, {"cold": "16 MB", "grow": "40 pages", "gap": "4608 B"}),
+        ("warm-section", 2, {"cold": "1 MB", "grow": "40 pages", "gap": "4608 B"}),
     ],
 )
 def test_a_figure_goes_on_elsewhere_as_it_is(lesson, step, address):

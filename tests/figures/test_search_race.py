@@ -18,6 +18,13 @@ def view(entries: int, target: int, **sizes: int) -> SearchRaceView:
     return search_race.view(races.race(segment, "offset", target, **sizes))
 
 
+def jump_views() -> tuple[SearchRaceView, ...]:
+    """Of the entry at which the middle moves to page 7, and of the one before."""
+    segment = practice.log_of_keys(range(7168)).segments[0]
+    race = races.race(segment, "offset", 7168)
+    return search_race.views(race, races.race_before_jump(segment, 7168, race))
+
+
 TAIL = view(7168, 7168)
 
 
@@ -26,12 +33,12 @@ TAIL = view(7168, 7168)
     [
         (
             0,
-            "Plain bisection waits for 2 cold pages: 200 µs. "
+            "Plain bisection waits for 1 cold page: 100 µs. "
             "Warm section first meets hot pages only: 0.27 µs",
         ),
         (
             2,
-            "Plain bisection waits for 2 cold pages: 24.0 ms. "
+            "Plain bisection waits for 1 cold page: 12.0 ms. "
             "Warm section first meets hot pages only: 0.27 µs",
         ),
     ],
@@ -58,18 +65,42 @@ def test_who_waits(entries, target, title):
     assert view(entries, target).storages[0].title == title
 
 
+def test_the_title_says_which_entry_it_is():
+    """The one at which a middle moves to a cold page, and beside it the one before."""
+    jump, before = jump_views()
+    assert jump.question.startswith("The entry at which the middles move to pages that nobody read")
+    assert jump.storages[0].title == (
+        "The entry at which the middles move to pages that nobody read lately. Plain bisection "
+        "waits for 1 cold page: 100 µs. Warm section first meets hot pages only: 0.27 µs"
+    )
+    assert before.storages[0].title == (
+        "One entry earlier, before the middles move. All pages are hot: plain bisection takes "
+        "0.30 µs, warm section first 0.27 µs"
+    )
+    assert (jump.other, before.other) == ("One entry earlier", "One entry later")
+    assert TAIL.other == ""
+
+
 @pytest.mark.parametrize(
     ("entries", "target", "words"),
     [
-        (7168, 7168, f"The warm section, the last 1{T}025 entries, stays hot"),
-        (7168, 100, f"ends in front of the warm section, the last 1{T}025 entries"),
+        (
+            7168,
+            7168,
+            f"Since 2.1 Kafka searches the warm section first, the last 1{T}024 entries and the one before",
+        ),
+        (
+            7168,
+            100,
+            f"ends in front of the warm section, the last 1{T}024 entries and the one before",
+        ),
         (1025, 100, "so short that all of it is the warm section"),
     ],
 )
 def test_the_caption_says_where_the_target_lies(entries, target, words):
     """Behind what hot and cold mean."""
     caption = view(entries, target).caption
-    assert caption.startswith("A page (4 KiB of the index) is hot while it is still in memory")
+    assert caption.startswith("Pages of 4 KiB.")
     assert words in caption
 
 
@@ -77,18 +108,25 @@ def test_the_strips():
     """Every page once, hot or cold as the search finds it."""
     plain, warm = TAIL.lanes
     assert [cell.page for cell in TAIL.cells] == list(range(14))
-    assert [page for page in range(14) if plain.hot[page]] == [0, 6, 9, 11, 12, 13]
-    assert [page for page in range(14) if warm.hot[page]] == [10, 11, 12, 13]
-    assert [step.cold for step in plain.steps if step.cold] == [(7,), (10,)]
+    assert [page for page in range(14) if plain.hot[page]] == [0, 6, 10, 11, 12, 13]
+    assert [page for page in range(14) if warm.hot[page]] == [11, 12, 13]
+    assert [step.cold for step in plain.steps if step.cold] == [(7,)]
     assert (plain.warm_from, warm.warm_from) == (None, 6143 / 512)
+
+
+def test_each_lane_says_why_its_first_probe():
+    """Page 0, and where the warm section begins."""
+    plain, warm = TAIL.lanes
+    assert plain.first == "slot 0 first: is there an answer at all?"
+    assert warm.first == f"slot 6{T}143 first: where the section begins"
 
 
 def test_what_a_search_came_to():
     """Also for who does not see it."""
     plain, warm = TAIL.lanes
-    assert plain.end == "14 probes on 5 pages; waited for pages 7 and 10"
+    assert plain.end == "14 probes on 5 pages; waited for page 7"
     assert warm.end == "12 probes on 3 pages"
-    assert plain.alt == ("Plain bisection reads pages 0, 7, 10, 12, 13; waited for pages 7 and 10")
+    assert plain.alt == "Plain bisection reads pages 0, 7, 10, 12, 13; waited for page 7"
 
 
 def test_of_many_pages_those_are_drawn_that_matter():
@@ -100,9 +138,15 @@ def test_of_many_pages_those_are_drawn_that_matter():
     assert {cell.page for cell in race.cells} >= {0, 1279, 1280, 2557, 2558, 2559}
 
 
+def test_who_is_far_behind_is_slower():
+    """Said in words, beside what it waits for."""
+    assert "A consumer far behind is slower for it" in view(7168, 100).caption
+
+
 def test_the_model_is_called_one():
-    """With its three numbers; a lesson says how small its pages are."""
+    """With its numbers, that of a cold page first; a lesson says how small its pages are."""
     note = TAIL.storages[0].note
+    assert "within the last 1 MB of log" in note
     assert "Times are a model: 0.10 µs a search, 14 ns a probe, 100 µs a cold page" in note
     small = view(20, 20, warm_bytes=32, page_bytes=32)
     assert small.storages[0].note.startswith("A page is 4 slots here; Kafka’s are 4 KiB.")
@@ -126,13 +170,14 @@ def test_times_have_three_digits(time_us, text):
 
 def test_the_message_is_plain_values():
     """Everything at once, which the browser takes as JSON."""
-    message = json.loads(json.dumps(search_race.browser_payload(TAIL, "key")))
-    assert [storage["name"] for storage in message["storages"]] == [
+    message = json.loads(json.dumps(search_race.browser_payload([TAIL], "key")))
+    (race,) = message["races"]
+    assert [storage["name"] for storage in race["storages"]] == [
         "nvme",
         "ssd",
         "hdd",
         "cloud-volume",
     ]
-    begin, ready, end = message["storages"][0]["results"][0]["times"][1]
+    begin, ready, end = race["storages"][0]["results"][0]["times"][1]
     assert (begin, ready, end) == pytest.approx((0.114, 100.114, 100.128))
-    assert message["lanes"][0]["steps"][1] == {"slot": 3584, "cells": [7], "cold": [7]}
+    assert race["lanes"][0]["steps"][1] == {"slot": 3584, "cells": [7], "cold": [7]}

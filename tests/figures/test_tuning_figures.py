@@ -117,7 +117,12 @@ def test_the_curves_mark_today_and_what_is_considered(mode):
         and view.considered.index_bytes == 8 * 235 + 12 * 236
     )
     assert view.least_batch_bytes == 1000 and view.budget_text == "50 µs budget"
-    assert view.budget == (pytest.approx((50 - 3.6) / 4.0), pytest.approx((50 - 1.0) / 1.5))
+    assert view.budget == pytest.approx(
+        [
+            (50 - first_us) / header_us
+            for first_us, header_us in zip(OLD.first_us[::-1], OLD.header_us[::-1], strict=True)
+        ]
+    )
     at = view.intervals.tolist().index(4096)
     assert (
         view.intervals[0] == 64
@@ -249,11 +254,42 @@ def test_an_interval_left_of_the_axis_is_marked_at_its_edge():
     )
 
 
+@pytest.mark.parametrize("draw", ["curve", "cost"])
+def test_a_budget_is_drawn_at_the_typical_price(draw):
+    """Its band from the dear end of the price, where few headers fill it, to the cheap one."""
+    view = curve(measured(1000), considered=65_536)
+    figure = (
+        tuning_curve.headers_figure(view, "light")
+        if draw == "curve"
+        else cost_curve.figure(cost_curve.view(view), "light")
+    )
+    band = next(shape for shape in figure.layout.shapes if shape.type == "rect" and shape.x0 == 0)
+    line = next(shape for shape in figure.layout.shapes if shape.line.dash == "2px,3px")
+    assert (band.y0, line.y0, band.y1) == pytest.approx(tuple(view.budget))
+    assert "Dotted: the budget at a header’s typical price" in (
+        tuning_curve.captions(view)[0] if draw == "curve" else cost_curve.view(view).caption
+    )
+
+
+def test_the_p99_is_marked_as_the_mean_is():
+    """Today and the considered interval on either line, in both figures."""
+    view = curve(measured(1000))
+    p99 = [view.today.headers_p99, view.considered.headers_p99]
+    assert p99 == [6, 18]
+    for figure in (
+        tuning_curve.headers_figure(view, "light"),
+        cost_curve.figure(cost_curve.view(view), "light"),
+    ):
+        assert list(trace(figure, "marks of the p99").y) == p99
+        assert trace(figure, "marks of the p99").x == trace(figure, "marks").x
+
+
 def test_without_a_budget_no_line():
     """And one that lies above all that is drawn is not drawn either."""
     for budgets in (Budgets(p99_us=None), Budgets(p99_us=1e6)):
         figure = tuning_curve.headers_figure(curve(measured(1000), budgets=budgets), "light")
         assert not any("budget" in note for note in notes(figure))
+        assert "budget" not in tuning_curve.captions(curve(measured(1000), budgets=budgets))[0]
 
 
 def test_every_interval_as_a_row():
@@ -742,9 +778,9 @@ def test_the_cost_curve_as_it_is_drawn(mode):
 def test_a_budget_out_of_reach_is_not_drawn():
     """Nor where there is none."""
     profile = measured(1000)
-    assert len(cost_curve.figure(cost_curve.view(curve(profile)), "light").layout.shapes) == 1
+    assert len(cost_curve.figure(cost_curve.view(curve(profile)), "light").layout.shapes) == 2
     far = cost_curve.view(curve(profile, budgets=Budgets(p99_us=1e9)))
-    assert far.budget_headers is None
+    assert far.budget is None
     none = cost_curve.view(curve(profile, budgets=Budgets(p99_us=None)))
     assert len(cost_curve.figure(none, "light").layout.shapes) == 0
 

@@ -28,6 +28,8 @@ ENTRY_BYTES = offset_index.ENTRY.itemsize
 UNIFORM, EXPONENTIAL, FIXED = "uniform", "exponential", "fixed"
 TAIL, LAGGARD = 0, 1
 MAX_FAULTS = 20_000  # faults that are listed one by one; all are counted
+# of its own log: a page cache of 64 GB, filled at 300 MB/s, outlives that of a log of 4.7 kB/s
+COLD_AFTER_BYTES = 1_000_000
 NEVER = -1
 FAULT: np.dtype = np.dtype(
     [("entries", np.int64), ("page", np.int64), ("idle_bytes", np.int64), ("reader", np.int8)]
@@ -64,7 +66,7 @@ class Memory:
     """
 
     page_bytes: int = PAGE_BYTES
-    cold_after_bytes: int = 16_000_000
+    cold_after_bytes: int = COLD_AFTER_BYTES
     read_around_bytes: int = 0
 
 
@@ -77,6 +79,7 @@ class Readers:
     Attributes:
         lag: how far back. "uniform": anywhere in the index; "exponential": lag_entries on average;
             "fixed": always lag_entries.
+        from_entries: nobody comes before the index has so many.
     """
 
     laggard_share: float = 0.0
@@ -84,6 +87,7 @@ class Readers:
     lag_entries: int = 0
     appends_a_lookup: int = 1
     seed: int = 6432
+    from_entries: int = 0
 
 
 @dataclass(frozen=True)
@@ -95,7 +99,9 @@ class Replay:
             is of one lookup.
         touched, faulted: the image, (pages, columns) counts; column c is the growth from c /
             columns of all entries on.
-        first_faults: up to KEPT of them, FAULT each, in order.
+        first_faults: up to MAX_FAULTS of them, FAULT each, in order.
+        idle_bytes: (pages,) of the log, since each page was last touched: when the last entry is
+            appended, before its lookup.
     """
 
     entries: int
@@ -108,6 +114,7 @@ class Replay:
     touched: np.ndarray
     faulted: np.ndarray
     first_faults: np.ndarray
+    idle_bytes: np.ndarray
 
     @property
     def faults_a_grown_page(self) -> float:
@@ -152,6 +159,7 @@ def replay(
     pages = slots.page_count(growth.entries, growth.entry_bytes, memory.page_bytes)
     touched, faulted = np.zeros((pages, columns), np.int32), np.zeros((pages, columns), np.int32)
     fault_rows, counts = np.zeros((MAX_FAULTS, 4), np.int64), np.zeros((4, 2), np.int64)
+    idle_bytes = np.zeros(pages, np.int64)
     clock_bytes = growth.clock if clock is None else np.ascontiguousarray(clock, np.int64)
     warm_entries = (
         NEVER if warm_bytes is None else slots.warm_entries(growth.entry_bytes, warm_bytes)
@@ -178,13 +186,40 @@ def replay(
         faulted,
         fault_rows,
         counts,
+        idle_bytes,
     )
     first = np.array(list(map(tuple, fault_rows[:count])), FAULT) if count else np.zeros(0, FAULT)
     grown_pages = (growth.entries - growth.counted_from) * growth.entry_bytes / memory.page_bytes
     reader_counts = (
         cast("tuple[int, int]", tuple(int(number) for number in row)) for row in counts
     )
-    return Replay(growth.entries, pages, grown_pages, *reader_counts, touched, faulted, first)
+    return Replay(
+        growth.entries, pages, grown_pages, *reader_counts, touched, faulted, first, idle_bytes
+    )
+
+
+def hot_pages(
+    growth: IndexGrowth,
+    memory: Memory = Memory(),
+    warm_bytes: int | None = WARM_BYTES,
+    clock: np.ndarray | None = None,
+) -> tuple[int, ...]:
+    """The pages in memory when the last entry is appended, before it is looked up.
+
+    A reader at the tail comes after every append. What it read more than cold_after_bytes ago is
+    cold whatever it was, so that the replay begins there.
+
+    Args:
+        memory: without read-around.
+        clock: as of replay.
+    """
+    if not growth.entries:
+        return ()
+    clock_bytes = growth.clock if clock is None else clock
+    first = np.searchsorted(clock_bytes, clock_bytes[-1] - memory.cold_after_bytes)
+    readers = Readers(from_entries=int(first) + 1)
+    idle_bytes = replay(growth, memory, readers, warm_bytes, clock=clock_bytes).idle_bytes
+    return tuple(np.flatnonzero(idle_bytes <= memory.cold_after_bytes).tolist())
 
 
 def targets(growth: IndexGrowth, readers: Readers) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -195,6 +230,7 @@ def targets(growth: IndexGrowth, readers: Readers) -> tuple[np.ndarray, np.ndarr
     entry_counts = np.arange(
         readers.appends_a_lookup, growth.entries + 1, readers.appends_a_lookup, dtype=np.int64
     )
+    entry_counts = entry_counts[entry_counts >= readers.from_entries]
     random = np.random.default_rng(readers.seed)
     laggard = random.random(len(entry_counts)) < readers.laggard_share
     back = _entries_back(entry_counts, readers, random)
@@ -227,8 +263,9 @@ def _replay(
     faulted: np.ndarray,
     fault_rows: np.ndarray,
     counts: np.ndarray,
+    idle_bytes: np.ndarray,
 ) -> int:
-    """Fills the image, the faults and the counts; how many faults were kept."""
+    """Fills the image, the faults, the counts and idle_bytes; how many faults were kept."""
     entry_bytes, page_bytes, cold_after, around, counted_from = (
         sizes[0],
         sizes[1],
@@ -248,6 +285,8 @@ def _replay(
         first_page, last_page = page_span(count - 1, entry_bytes, page_bytes)
         last_used[first_page] = now_bytes
         last_used[last_page] = now_bytes
+        if count == entries:
+            idle_bytes[:] = now_bytes - last_used
         if lookup == len(entry_counts) or entry_counts[lookup] != count:
             continue
         reader = is_laggard[lookup]

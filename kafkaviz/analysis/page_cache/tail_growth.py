@@ -19,8 +19,7 @@ from kafkaviz.analysis.page_cache.page_replay import ENTRY_BYTES, IndexGrowth, M
 from kafkaviz.search.slots import WARM_BYTES, first_warm_slot
 
 MAX_PAGES = 40
-# of its own log: the page cache of 64 GB, filled at 300 MB/s, outlives that of a log of 4.7 kB/s
-MEMORY = Memory(cold_after_bytes=1_000_000)
+MEMORY = Memory()
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import re
 from types import MappingProxyType
 
 from kafkaviz import versions
+from kafkaviz.analysis.page_cache.page_replay import COLD_AFTER_BYTES
 from kafkaviz.app.lessons import exercise
 from kafkaviz.app.lessons.grammar import (
     SHORT,
@@ -221,7 +222,7 @@ KINDS = MappingProxyType(
             "which pages of a growing index a search touches, and which had gone cold",
             {
                 "search": Key(choice_parser("plain", "warm"), is_required=True),
-                "cold": Key(parse_natural, default=16),
+                "cold": Key(parse_natural, default=COLD_AFTER_BYTES // 1_000_000),
                 "pages": Key(parse_natural, default=40),
                 "gap": Key(parse_natural, default=4608),
                 "until": Key(parse_natural, default=0),

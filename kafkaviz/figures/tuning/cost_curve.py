@@ -1,7 +1,7 @@
 """What a lookup costs against what its index takes, a point for each index interval.
 
-Headers and bytes are counted; only the line of a budget, which is given in microseconds, stands
-where a model puts it.
+Headers and bytes are counted; only the line of a budget, which is given in microseconds, and the
+band around it stand where a model puts them.
 """
 
 from collections.abc import Sequence
@@ -10,14 +10,20 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
+from kafkaviz.analysis.cost.cost_model import Range
 from kafkaviz.figures import theme
+from kafkaviz.figures.text.join_text import join_sentences
 from kafkaviz.figures.tuning.tuning_curve import (
     BYTE_TICKS,
     HEADER_TICKS,
     CurveMark,
     TuningCurveView,
+    budget_sentences,
+    budget_shapes,
+    drawn_budget,
     interval_trace,
     mark_trace,
+    most_headers,
 )
 from kafkaviz.messages import say
 from kafkaviz.units import group, size
@@ -35,7 +41,7 @@ class CostCurveView:
     Attributes:
         names: the place of a point, and its interval in words.
         today, considered: None where such an index has no entry, or nothing else is considered.
-        budget_headers: where a p99 lookup meets its budget; None where no point is near.
+        budget: the headers at which a p99 lookup meets its budget; None where no point is near.
     """
 
     title: str
@@ -48,7 +54,7 @@ class CostCurveView:
     names: tuple[tuple[int, str], ...]
     today: CurveMark | None
     considered: CurveMark | None
-    budget_headers: float | None
+    budget: Range | None
     budget_text: str
 
     @property
@@ -59,7 +65,7 @@ class CostCurveView:
     @property
     def most_headers(self) -> float:
         """The upper end of the axis."""
-        return max(12.0, 1.3 * float(self.headers_p99.max(initial=1)))
+        return most_headers(self.headers_p99)
 
 
 def view(curve: TuningCurveView) -> CostCurveView:
@@ -69,11 +75,10 @@ def view(curve: TuningCurveView) -> CostCurveView:
         mark if mark and mark.index_bytes else None for mark in (curve.today, curve.considered)
     )
     index_bytes = curve.index_bytes[order]
-    most_headers = max(12.0, 1.3 * float(curve.headers_p99[order].max(initial=1)))
-    budget = curve.budget[0] if curve.budget else None
+    below = say("cost_curve.below", bytes=curve.titles[1])
     return CostCurveView(
         curve.titles[0],
-        say("cost_curve.below", bytes=curve.titles[1]),
+        join_sentences([below, *budget_sentences(curve)]),
         curve.intervals[order],
         index_bytes,
         np.maximum(curve.headers_mean[order], 1),
@@ -82,7 +87,7 @@ def view(curve: TuningCurveView) -> CostCurveView:
         _names(curve.intervals[order], index_bytes, [mark for mark in (today, considered) if mark]),
         today,
         considered,
-        budget if budget and 1 < budget < most_headers else None,
+        drawn_budget(curve.budget, most_headers(curve.headers_p99[order])),
         curve.budget_text,
     )
 
@@ -124,7 +129,7 @@ def figure(curve: CostCurveView, mode: str) -> go.Figure:
         hovermode="closest",
         clickmode="event+select",
         dragmode=False,
-        shapes=_budget_line(curve, colours),
+        shapes=budget_shapes(curve.budget, curve.most_headers, colours),
         annotations=[
             *_line_names(curve, colours),
             *_interval_names(curve, colours),
@@ -185,16 +190,22 @@ def _points(curve: CostCurveView, colours: dict[str, str]) -> list[go.Scatter]:
             curve.headers_mean,
             {"size": 6, "color": colours["scan"], "opacity": 1},
         ),
-        mark_trace(
-            [mark.index_bytes for mark in curve.marks],
-            [max(mark.headers_mean, 1) for mark in curve.marks],
-            {
-                "size": 13,
-                "color": [
-                    colours["raised" if mark is curve.today else "ink"] for mark in curve.marks
-                ],
-                "line": {"color": colours["ink"], "width": 2},
-            },
+        *(
+            mark_trace(
+                [mark.index_bytes for mark in curve.marks],
+                [max(getattr(mark, column), 1) for mark in curve.marks],
+                {
+                    "size": mark_px,
+                    "color": [
+                        colours["raised" if mark is curve.today else "ink"] for mark in curve.marks
+                    ],
+                    "line": {"color": colours["ink"], "width": 2},
+                },
+            ).update(name=name)
+            for name, column, mark_px in (
+                ("marks of the p99", "headers_p99", 9),
+                ("marks", "headers_mean", 13),
+            )
         ),
     ]
 
@@ -243,30 +254,17 @@ def _annotation(index_bytes: float, headers: float, text: str) -> dict:
     }
 
 
-def _budget_line(curve: CostCurveView, colours: dict[str, str]) -> list[dict]:
-    if curve.budget_headers is None:
-        return []
-    line = {"color": colours["warning"], "width": 1.4, "dash": "2px,3px"}
-    ends = {
-        "xref": "paper",
-        "x0": 0,
-        "x1": 1,
-        "y0": curve.budget_headers,
-        "y1": curve.budget_headers,
-    }
-    return [{"type": "line", "line": line, **ends}]
-
-
 def _budget_name(curve: CostCurveView, colours: dict[str, str]) -> list[dict]:
-    if curve.budget_headers is None:
+    if curve.budget is None:
         return []
+    is_inside = curve.budget.typical < curve.most_headers
     return [
         {
             "xref": "paper",
             "x": 1,
             "xanchor": "right",
-            "y": float(np.log10(curve.budget_headers)),
-            "yanchor": "bottom",
+            "y": float(np.log10(curve.budget.typical)),
+            "yanchor": "bottom" if is_inside else "top",
             "text": f"<b>{say('cost_curve.budget', budget=curve.budget_text)}</b>",
             "font": {"size": 12, "color": colours["warning_text"]},
             "showarrow": False,

@@ -3,7 +3,7 @@
 Two curves over the same axis, today's interval marked.
 
 Headers and bytes are counted, not modelled; only the line of a budget, which is given in
-microseconds, stands where a model puts it.
+microseconds, and the band around it stand where a model puts them.
 """
 
 from collections.abc import Sequence
@@ -13,10 +13,11 @@ from typing import Any, cast
 import numpy as np
 import plotly.graph_objects as go
 
-from kafkaviz.analysis.cost.cost_model import LookupPrices
+from kafkaviz.analysis.cost.cost_model import LookupPrices, Range
 from kafkaviz.analysis.tuning import Budgets, IntervalPrice
 from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.figures import theme
+from kafkaviz.figures.text.join_text import join_sentences
 from kafkaviz.figures.text.tuning_terms import headers_text
 from kafkaviz.messages import say
 from kafkaviz.units import group, size
@@ -65,6 +66,7 @@ class CurveMark:
     interval_bytes: int
     x_bytes: int
     headers_mean: float
+    headers_p99: float
     index_bytes: int
     name: str
 
@@ -74,8 +76,8 @@ class TuningCurveView:
     """Both curves. Arrays have a value an interval from 64 B on.
 
     Attributes:
-        budget: the headers at which a p99 lookup would reach its budget, at the dear and at the
-            cheap end of the model; None without one.
+        budget: the headers at which a p99 lookup would reach its budget: few at the dear end of
+            the model's prices, at the typical price, many at the cheap end; None without one.
         least_batch_bytes: intervals below it change nothing; None where that is not known.
         heights_px: of the headers' chart and of the bytes'.
     """
@@ -90,7 +92,7 @@ class TuningCurveView:
     today: CurveMark
     considered: CurveMark | None
     least_batch_bytes: int | None
-    budget: tuple[float, float] | None
+    budget: Range | None
     budget_text: str
     heights_px: tuple[int, int]
 
@@ -221,19 +223,20 @@ def _curve_mark(interval_cost: IntervalPrice, key: str) -> CurveMark:
         interval_cost.interval_bytes,
         x_bytes,
         float(interval_cost.row["headers_mean"]),
+        float(interval_cost.row["headers_p99"]),
         int(interval_cost.row["index_bytes"]),
         name,
     )
 
 
-def _budget_headers(budgets: Budgets, costs: LookupPrices) -> tuple[float, float] | None:
+def _budget_headers(budgets: Budgets, costs: LookupPrices) -> Range | None:
     if budgets.p99_us is None:
         return None
-    headers = [
-        (budgets.p99_us - first_us) / header_us
-        for first_us, header_us in zip(costs.first_us, costs.header_us, strict=True)
-    ]
-    return max(headers[2], 0.0), max(headers[0], 0.0)
+    prices = zip(costs.first_us, costs.header_us, strict=True)
+    cheap, typical, dear = (
+        max((budgets.p99_us - first_us) / header_us, 0.0) for first_us, header_us in prices
+    )
+    return Range(dear, typical, cheap)
 
 
 def _headers_title(current: IntervalPrice, compared: IntervalPrice) -> str:
@@ -329,9 +332,32 @@ COLUMNS = (
 )
 
 
-def captions() -> tuple[str, str]:
+def captions(curve: TuningCurveView) -> tuple[str, str]:
     """How to read either figure."""
-    return say("curves.below_headers"), say("curves.below_bytes")
+    sentences = [say("curves.below_headers"), *budget_sentences(curve)]
+    return join_sentences(sentences), say("curves.below_bytes")
+
+
+def budget_sentences(curve: TuningCurveView) -> list[str]:
+    """What the line and the band of a budget are, where they are drawn."""
+    is_drawn = bool(drawn_budget(curve.budget, most_headers(curve.headers_p99)))
+    return [say("curves.below_budget")] if is_drawn else []
+
+
+def most_headers(headers_p99: np.ndarray) -> float:
+    """The upper end of the axis of headers."""
+    return max(12.0, 1.3 * float(headers_p99.max(initial=1)))
+
+
+def drawn_budget(budget: Range | None, most: float) -> Range | None:
+    """A budget as far as an axis of headers shows it, from 1 header up.
+
+    Returns:
+        Its ends no further than the axis; None where all of it lies beyond.
+    """
+    if budget is None or budget.low >= most or budget.high <= 1:
+        return None
+    return Range(*(float(np.clip(headers, 1, most)) for headers in budget))
 
 
 # ---- drawn
@@ -340,7 +366,7 @@ def captions() -> tuple[str, str]:
 def headers_figure(curve: TuningCurveView, mode: str) -> go.Figure:
     """The headers of a lookup in a mode, "light" or "dark"."""
     colours = theme.colours(mode)
-    most_headers = max(12.0, 1.3 * float(curve.headers_p99.max(initial=1)))
+    most = most_headers(curve.headers_p99)
     p50, p99 = np.maximum(curve.headers_p50, 1), np.maximum(curve.headers_p99, 1)
     line = {"color": colours["scan"], "width": 2.6}
     chart = go.Figure(
@@ -378,9 +404,15 @@ def headers_figure(curve: TuningCurveView, mode: str) -> go.Figure:
                 colours["scan"],
                 colours,
             ),
+            _dots(
+                curve,
+                [max(mark.headers_p99, 1) for mark in _curve_marks(curve)],
+                colours["scan"],
+                colours,
+            ).update(name="marks of the p99"),
         ]
     )
-    ticks = {value: group(value) for value in HEADER_TICKS if value <= most_headers}
+    ticks = {value: group(value) for value in HEADER_TICKS if value <= most}
     line_names = [
         ("p99", p99, "scan_text", False),
         (say("curves.mean"), curve.headers_mean, "scan_text", True),
@@ -390,11 +422,12 @@ def headers_figure(curve: TuningCurveView, mode: str) -> go.Figure:
         for text, line, colour, is_bold in line_names
         if len(line)
     ]
-    if curve.budget and 1 < curve.budget[0] < most_headers:
-        line_names.append((curve.budget_text, curve.budget[0], "warning_text", True))
+    budget = drawn_budget(curve.budget, most)
+    if budget:
+        line_names.append((curve.budget_text, budget.typical, "warning_text", True))
     axis_style = {
         "height": curve.heights_px[0],
-        "range": [0, np.log10(most_headers)],
+        "range": [0, np.log10(most)],
         "ticks": ticks,
     }
     annotations = [
@@ -407,7 +440,7 @@ def headers_figure(curve: TuningCurveView, mode: str) -> go.Figure:
         axis_style,
         [
             *_plateau_shapes(curve, colours),
-            *_budget_shapes(curve, most_headers, colours),
+            *budget_shapes(budget, most, colours),
             *_mark_lines(curve, colours),
         ],
         annotations,
@@ -687,35 +720,33 @@ def _plateau_annotations(curve: TuningCurveView, colours: dict[str, str]) -> lis
     ]
 
 
-def _budget_shapes(
-    curve: TuningCurveView, most_headers: float, colours: dict[str, str]
-) -> list[dict]:
-    """Dotted where the high end of the model's range meets the budget.
+def budget_shapes(budget: Range | None, most: float, colours: dict[str, str]) -> list[dict]:
+    """Dotted at the typical price of the model, shaded from its dear end to its cheap end.
 
-    Shaded from there to the low end.
+    Args:
+        budget: as drawn_budget has it.
+        most: the upper end of the axis; a line beyond it is not drawn.
     """
-    if not curve.budget or not 1 < curve.budget[0] < most_headers:
+    if budget is None:
         return []
-    low, high = curve.budget[0], min(curve.budget[1], most_headers)
     style = {"xref": "paper", "x0": 0, "x1": 1}
     band = style | {
         "type": "rect",
-        "y0": low,
-        "y1": high,
+        "y0": budget.low,
+        "y1": budget.high,
         "line": {"width": 0},
         "fillcolor": _faint_colour(colours["warning"], 0.1),
         "layer": "below",
     }
-    return [
-        band,
-        style
-        | {
-            "type": "line",
-            "y0": low,
-            "y1": low,
-            "line": {"color": colours["warning"], "width": 1.4, "dash": "2px,3px"},
-        },
-    ]
+    if not 1 < budget.typical < most:
+        return [band]
+    line = style | {
+        "type": "line",
+        "y0": budget.typical,
+        "y1": budget.typical,
+        "line": {"color": colours["warning"], "width": 1.4, "dash": "2px,3px"},
+    }
+    return [band, line]
 
 
 def _name_annotations(

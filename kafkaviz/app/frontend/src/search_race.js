@@ -1,6 +1,6 @@
 // Both searches of a lookup on one clock, one strip of pages a search: a probe lights its page up, and a cold page makes its search wait while
 // the other goes on. All times are there from the beginning, once for each disk. What happens in memory is shown in slow motion, for a probe
-// takes some ten thousandth of a read: the clock says so, by its digits.
+// takes some ten thousandth of a read: the clock says so, by its digits. Of two races, an entry apart, a button shows the other one.
 import { html, icon, setContent, tooltip } from './dom.js';
 import { countText, fillTemplate, groupDigits } from './text.js';
 
@@ -22,7 +22,10 @@ export default function ({ parentElement: root, data }) {
     hover: tooltip(root),
     calm: matchMedia('(prefers-reduced-motion: reduce)'),
   });
-  if (!same) stop(state);
+  if (!same) {
+    stop(state);
+    state.raceNumber = 0;
+  }
   build(state);
   choose(state, state.storage?.name ?? addressStorage(state) ?? data.first, same);
   const keys = event => onKey(event, state),
@@ -43,8 +46,12 @@ export default function ({ parentElement: root, data }) {
 
 function build(state) {
   const { $, data } = state,
-    { words } = data;
-  $('cap').textContent = data.caption;
+    { words } = data,
+    race = (state.race = data.races[state.raceNumber]);
+  $('cap').textContent = race.caption;
+  $('other').hidden = !race.other;
+  $('other').textContent = race.other;
+  $('other').onclick = () => showOther(state);
   for (const name of ['restart', 'back', 'forward'])
     setContent($(name), { 'aria-label': words[name], title: words[name] }, []);
   $('start').onclick = () => play(state);
@@ -55,7 +62,7 @@ function build(state) {
   $('clock').setAttribute('aria-label', words.clock);
   $('disks').firstElementChild.textContent = words.disk;
   $('disk').replaceChildren(
-    ...data.storages.map(({ name, label }) => html('option', { value: name }, label)),
+    ...race.storages.map(({ name, label }) => html('option', { value: name }, label)),
   );
   $('disk').onchange = () => {
     stop(state);
@@ -64,16 +71,27 @@ function build(state) {
   };
   $('hot-text').textContent = words.hot;
   $('cold-text').textContent = words.cold;
-  state.lanes = data.lanes.map((lane, n) => buildLane(state, lane, n));
+  $('order-text').textContent = words.order;
+  $('section-text').textContent = words.section;
+  state.lanes = race.lanes.map((lane, n) => buildLane(state, lane, n));
   $('lanes').replaceChildren(...state.lanes.map(({ row }) => row));
-  $('start').classList.toggle('pri', !data.is_even);
+  $('start').classList.toggle('pri', !race.is_even);
+}
+
+// The race one entry earlier or later, opened as another target's would be.
+function showOther(state) {
+  const { data, storage } = state;
+  stop(state);
+  state.raceNumber = (state.raceNumber + 1) % data.races.length;
+  build(state);
+  choose(state, storage.name);
 }
 
 function buildLane(state, lane, n) {
   const { words } = state.data,
-    isNamed = state.data.cells.length <= MAX_NAMED,
+    isNamed = state.race.cells.length <= MAX_NAMED,
     first = new Map(), // of each cell, the first and the last probe there
-    cells = state.data.cells.map((cell, place) => {
+    cells = state.race.cells.map((cell, place) => {
       const shade = html(
           'span',
           { class: `c ${lane.hot[place] ? 'hot' : 'cold'}` },
@@ -120,6 +138,7 @@ function buildLane(state, lane, n) {
       {},
       html('div', { class: 't' }, lane.title),
       html('div', { class: 'ty fnt' }, lane.since),
+      html('div', { class: 'ty fnt' }, lane.first),
     ),
     html(
       'div',
@@ -178,8 +197,8 @@ export function standing(times, now) {
 }
 
 function choose(state, name, same = false) {
-  const { $, data } = state;
-  state.storage = data.storages.find(storage => storage.name === name) ?? data.storages[0];
+  const { $, race } = state;
+  state.storage = race.storages.find(storage => storage.name === name) ?? race.storages[0];
   state.readUs = state.storage.read_us;
   Object.assign(
     state,
@@ -192,7 +211,7 @@ function choose(state, name, same = false) {
   $('note').textContent = state.storage.note;
   setContent($('clock'), { max: state.moments.length - 1 }, []);
   if (same && state.timer) return renderPlay(state);
-  if (!same) state.at = data.is_even || state.hasRun ? Infinity : 0;
+  if (!same) state.at = race.is_even || state.hasRun ? Infinity : 0;
   goTo(state, state.at);
 }
 
@@ -274,10 +293,10 @@ function renderPlay(state) {
 // ---- a moment
 
 function show(state, now) {
-  const { $, data, storage } = state,
+  const { $, data, race, storage } = state,
     { words } = data,
     over = now >= state.moments.at(-1),
-    title = over ? storage.title : data.question;
+    title = over ? storage.title : race.question;
   if ($('title').textContent !== title) $('title').textContent = title;
   $('clock').value = String(state.at);
   $('now').textContent = formatTime(now);
@@ -287,7 +306,7 @@ function show(state, now) {
     const { times, text } = storage.results[lane.n];
     return showLane(lane, words, times, now, text);
   });
-  const [first, second] = data.lanes.map(lane => lane.title);
+  const [first, second] = race.lanes.map(lane => lane.title);
   const sentence = fillTemplate(words.clock_at, {
     time: formatTime(now),
     first,
@@ -363,9 +382,9 @@ function onKey(event, state) {
 }
 
 // The disk that the address has, if it is one of those here.
-function addressStorage({ data }) {
+function addressStorage({ race }) {
   const name = new URLSearchParams(location.search).get('storage');
-  return data.storages.find(storage => storage.name === name)?.name;
+  return race.storages.find(storage => storage.name === name)?.name;
 }
 
 // Written once the choice rests; the first one goes without saying.

@@ -136,7 +136,7 @@ def _render_curves(
     low_view = replace(view, heights_px=HEIGHTS_PX)
     with st.container(gap=12):
         for number, (title, words, draw) in enumerate(
-            zip(titles, curve.captions(), figures, strict=True)
+            zip(titles, curve.captions(view), figures, strict=True)
         ):
             figure_key = f"{key}_{number}"
             with st.container(key=f"kv_fig_{figure_key}"):

@@ -5,6 +5,7 @@ from typing import cast
 import streamlit as st
 
 from kafkaviz import units, versions
+from kafkaviz.analysis.page_cache.page_replay import COLD_AFTER_BYTES
 from kafkaviz.app.cache import lookup_cache
 from kafkaviz.app.cache.lookup_cache import (
     OFFSET,
@@ -23,6 +24,7 @@ from kafkaviz.app.state.page_location import Location, PartitionLocation, Segmen
 from kafkaviz.app.widgets import elements, projector
 from kafkaviz.app.widgets.print_view import apply_print_style
 from kafkaviz.errors import CorruptFile, KafkavizError
+from kafkaviz.figures.page_cache.fault_bars import turnover_text
 from kafkaviz.figures.stepper import LookupContext, stepper
 from kafkaviz.figures.text import error_text
 from kafkaviz.messages import say
@@ -171,7 +173,7 @@ def _render_title(source: LookupSource) -> None:
         with st.popover(
             say("lookup.how_to_read"), type="tertiary", icon=":material/help:", width="content"
         ):
-            st.markdown(say("lookup.help"))
+            st.markdown(say("lookup.help", cold=turnover_text(COLD_AFTER_BYTES)))
 
 
 def _render_damage(fault: KafkavizError) -> None:

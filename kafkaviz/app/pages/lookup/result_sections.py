@@ -87,16 +87,18 @@ def render_race(
 ) -> None:
     """Both searches on one clock; where they do the same, a way to where they do not."""
     first = context.result.searches[0]
+    segment, target = context.find_segment(first.segment), first.slot_search.target
     race = search_race.race(
-        context.find_segment(first.segment),
+        segment,
         first.kind,
-        first.slot_search.target,
+        target,
         warm_bytes=search_profile.warm_bytes,
         page_bytes=context.page_bytes,
     )
     if not race.entries:
         return
-    render_search_race(race_figure.browser_payload(race_figure.view(race), key))
+    views = race_figure.views(race, search_race.race_before_jump(segment, target, race))
+    render_search_race(race_figure.browser_payload(views, key))
     if race.is_even or race.is_hot:
         warm_entries = lookup_cache.warm_entries(search_profile, target_kind)
         st.space(12)

@@ -13,6 +13,7 @@ import streamlit as st
 from kafkaviz import units
 from kafkaviz.analysis.page_cache import index_layouts
 from kafkaviz.analysis.page_cache.page_replay import (
+    COLD_AFTER_BYTES,
     EXPONENTIAL,
     FIXED,
     UNIFORM,
@@ -34,6 +35,7 @@ from kafkaviz.search.index import ENTRY_BYTES, OFFSET, TIME
 
 MB, KIB = 1_000_000, 1024
 COLD = {f"{megabytes} MB": megabytes * MB for megabytes in (1, 2, 4, 8, 16, 32, 64, 256)}
+DEFAULT_COLD = next(name for name, size in COLD.items() if size == COLD_AFTER_BYTES)
 GROW = {
     f"{count} pages": count * index_layouts.ENTRIES_A_PAGE for count in (14, 20, 40, 100, 512, 2560)
 }
@@ -74,7 +76,7 @@ def render_controls(location: Location) -> tuple[ReplaySettings, np.ndarray | No
             "cold",
             page_state.COLD,
             COLD,
-            "16 MB",
+            DEFAULT_COLD,
             help=say("page_cache.cold_about"),
         )
         entries = _render_slider(

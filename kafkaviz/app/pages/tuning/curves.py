@@ -165,7 +165,8 @@ def render_cost_curve(context: TuningContext) -> None:
 
 def render_curves(context: TuningContext) -> None:
     """Headers and bytes over the interval; a click on a point considers it."""
-    view, below = _curve_view(context), tuning_curve.captions()
+    view = _curve_view(context)
+    below = tuning_curve.captions(view)
     with st.container(key="kv_fig_headers", gap=0):
         elements.figure_head(view.titles[0], below[0])
         _render_selectable(
