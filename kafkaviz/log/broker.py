@@ -1,7 +1,7 @@
 """A broker directory (one of log.dirs): its topic-partitions, checkpoints, and how it was left."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -52,7 +52,7 @@ class Broker:
 
     path: Path
     source: Path  # what the person gave: the directory, or the archive it came from
-    partitions: tuple[Partition, ...]  # by topic, then counted
+    partitions: Sequence[Partition]  # by topic, then counted
     properties: Mapping[str, str] = field(default_factory=dict)
     is_clean: bool = False  # it was stopped cleanly and not started since: the marker is there
     # what 3.7 and later write into the marker (KIP-966); older ones leave it empty
@@ -100,6 +100,15 @@ class Broker:
     def _by_directory(self) -> dict[str, Partition]:
         return {partition.directory: partition for partition in self.partitions}
 
+    @cached_property
+    def current_checkpoints(self) -> Mapping[str, CheckpointOffsets]:
+        """What the checkpoints say of each current topic-partition, by Partition.label."""
+        return {
+            partition.label: partition.checkpoints
+            for partition in self.partitions
+            if partition.state == "current"
+        }
+
     def partition(self, directory: str) -> Partition:
         """The topic-partition of this directory name, such as orders-0."""
         partition = self._by_directory.get(directory)
@@ -110,12 +119,18 @@ class Broker:
         return partition
 
 
-def open_broker(path: Path | str) -> Broker:
+def open_broker(
+    path: Path | str,
+    collect: Callable[[Iterable[Partition]], Sequence[Partition]] = tuple,
+) -> Broker:
     """A broker directory, a single partition directory, or an archive of either.
 
     An archive that holds one partition and no file of a broker is that partition alone, as its
     directory is. A path may also lead to a partition in an archive. Only names, sizes and small
     files are read.
+
+    Args:
+        collect: what holds the partitions, which are listed as it takes them.
     """
     source = file.absolute_path(path)
     root = archive.unpack_if_archive(source)
@@ -126,11 +141,11 @@ def open_broker(path: Path | str) -> Broker:
     if is_archive and len(directories) == 1 and not own_files(root):
         return _open_lone_partition(source, root / next(iter(directories)))
     offsets = _read_checkpoints(root, problems)
-    partitions = [
+    partitions = (
         _open_partition(root / name, partition_name, offsets, problems)
         for name, partition_name in directories.items()
-    ]
-    readable_partitions = tuple(filter(None, partitions))
+    )
+    readable_partitions = collect(partition for partition in partitions if partition)
     if (
         not file.is_there(root / META_PROPERTIES)
         and not problems

@@ -216,21 +216,15 @@ class FakeCatalog:
 
     def __init__(self, health, **counted) -> None:
         self._columns = columns(health, **counted)
-        stored = zip(
-            *(self._columns[name] for name in broker_cache.DESCRIPTION_COLUMNS), strict=True
-        )
-        self.info = SimpleNamespace(
-            segments=[
-                SimpleNamespace(
-                    **dict(zip(broker_cache.DESCRIPTION_COLUMNS, stored_segment, strict=True))
-                )
-                for stored_segment in stored
-            ],
-        )
+        stored = zip(*(self._columns[name] for name in broker_cache.STAMP_FIELDS), strict=True)
+        self._stored = [
+            SimpleNamespace(**dict(zip(broker_cache.STAMP_FIELDS, stored_segment, strict=True)))
+            for stored_segment in stored
+        ]
 
-    def segments(self, columns) -> tuple[SimpleNamespace, pa.Table]:
-        """The description, and the table of segments."""
-        return self.info, pa.table({column: self._columns[column] for column in columns})
+    def segments(self, columns) -> tuple[list[SimpleNamespace], pa.Table]:
+        """The segments as they were read, and the table of segments."""
+        return self._stored, pa.table({column: self._columns[column] for column in columns})
 
     def table(self, name, columns, filters) -> pa.Table:
         """Nothing was found."""

@@ -9,8 +9,9 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
@@ -21,10 +22,12 @@ import pytest
 
 from kafkaviz.errors import CannotOpen
 from kafkaviz.pipeline.catalog import catalog
-from kafkaviz.pipeline.catalog.catalog_info import CatalogInfo, RowRange, StoredSegment
+from kafkaviz.pipeline.catalog.catalog_info import CatalogInfo, RowRange
 from kafkaviz.pipeline.catalog.schema import TABLES
-from kafkaviz.pipeline.ingest import commit
-from kafkaviz.pipeline.ingest.commit import CatalogBusy, catalog_transaction
+from kafkaviz.pipeline.catalog.stamps import StoredSegment, to_row
+from kafkaviz.pipeline.ingest import commit, compaction
+from kafkaviz.pipeline.ingest.commit import CatalogBusy, CatalogTransaction, catalog_transaction
+from tests.pipeline.catalog_rows import stored_segments
 
 SLOTS = TABLES["time_entries"]
 
@@ -41,6 +44,28 @@ def slot_rows(numbers: list[int]) -> pa.Table:
 def stored(base_offset: int, *spans: RowRange) -> StoredSegment:
     """A segment with rows in time_entries."""
     return StoredSegment("b", "t-0", base_offset, "", {}, {"time_entries": spans} if spans else {})
+
+
+def commit_segments(
+    place: CatalogTransaction,
+    kept: Iterable[StoredSegment] = (),
+    new: Iterable[StoredSegment] = (),
+) -> list[StoredSegment]:
+    """A catalog of these segments: of the old one, and with rows that tasks wrote."""
+    kept, new = list(kept), list(new)
+    for segment in kept:
+        place.keep(segment.spans)
+    for segment in new:
+        place.add(segment.spans)
+    for task in place.lay_out():
+        compaction.merge(task, place.staging)
+    moved = [replace(segment, spans=place.moved(segment.spans)) for segment in (*kept, *new)]
+    with place.writer("stamps") as stamps:
+        stamps.add(map(to_row, moved))
+    with place.writer("segments") as segments:
+        segments.add([])
+    place.commit([])
+    return moved
 
 
 def task_file(staging: Path, name: str, numbers: list[int], row_group: int = 4) -> None:
@@ -67,9 +92,7 @@ def out(tmp_path) -> Path:
             stored(1, span("old", 10, 5)),
             stored(2, span("old", 15, 5)),
         ]
-        place.add(segments)
-        place.write("segments", TABLES["segments"].empty_table())
-        place.commit([], segments, [])
+        commit_segments(place, new=segments)
     return path
 
 
@@ -108,8 +131,8 @@ def test_what_is_kept_keeps_its_rows(out):
     """The middle segment goes: its rows leave the file that its neighbours stay in."""
     with catalog_transaction(out) as place:
         place.make_staging()
-        segments = place.keep([place.old.segments[0], place.old.segments[2]])
-        place.commit([], segments, [])
+        first, _, last = stored_segments(out)
+        segments = commit_segments(place, [first, last])
     assert slots(out) == [*range(10), *range(15, 20)]
     assert [
         [(span.first_row, span.rows) for span in segment.spans["time_entries"]]
@@ -123,7 +146,7 @@ def test_a_file_that_is_kept_whole_is_not_written_again(out):
     before = {path.name: path.stat().st_ino for path in (out / "time_entries").iterdir()}
     with catalog_transaction(out) as place:
         place.make_staging()
-        place.commit([], place.keep(place.old.segments), [])
+        commit_segments(place, stored_segments(out))
     assert {path.name: path.stat().st_ino for path in (out / "time_entries").iterdir()} == before
 
 
@@ -132,7 +155,7 @@ def test_a_file_that_cannot_be_linked_is_copied(out, monkeypatch):
     monkeypatch.setattr(os, "link", refuse)
     with catalog_transaction(out) as place:
         place.make_staging()
-        place.commit([], place.keep(place.old.segments), [])
+        commit_segments(place, stored_segments(out))
     assert slots(out) == by_folder(out) == list(range(20))
 
 
@@ -158,14 +181,15 @@ def test_a_segment_in_several_spans_is_kept(out):
         staging = place.make_staging()
         task_file(staging, "more", [20, 21, 22])
         new = [stored(3, span("more", 0, 2)), stored(4, span("more", 2, 1))]
-        place.add(new)
-        segments = place.keep(place.old.segments)
-        both = stored(2, *segments[2].spans["time_entries"], *new[0].spans["time_entries"])
-        place.commit([], [*segments[:2], both, new[1]], [])
+        commit_segments(place, stored_segments(out), new)
+    *others, third, more, last = stored_segments(out)
+    both = stored(2, *third.spans["time_entries"], *more.spans["time_entries"])
     with catalog_transaction(out) as place:
         place.make_staging()
-        (segments,) = place.keep([place.old.segments[2]])
-        place.commit([], [segments], [])
+        commit_segments(place, [*others, last, both])
+    with catalog_transaction(out) as place:
+        place.make_staging()
+        commit_segments(place, stored_segments(out)[-1:])
     assert sorted(slots(out)) == [15, 16, 17, 18, 19, 20, 21]
 
 
@@ -175,13 +199,11 @@ def test_only_named_files_are_taken_in(out):
         staging = place.make_staging()
         task_file(staging, "lost", [90, 91])
         task_file(staging, "good", [20, 21])
-        new = stored(3, span("good", 0, 2))
-        place.add([new])
-        place.commit([], [*place.keep(place.old.segments), new], [])
+        commit_segments(place, stored_segments(out), [stored(3, span("good", 0, 2))])
     assert slots(out) == list(range(22))
     assert (
         not list(out.glob(f"{commit.STAGING}*"))
-        and len(list((out / "time_entries").iterdir())) == 2
+        and len(list((out / "time_entries").iterdir())) == 1
     )
 
 
@@ -212,10 +234,8 @@ def commit_others(out: Path) -> None:
     """
     with catalog_transaction(out) as place:
         task_file(place.make_staging(), "new", [70, 71, 72])
-        new = stored(7, span("new", 0, 3))
-        place.add([new])
-        place.write("segments", TABLES["segments"].empty_table())
-        place.commit([], [*(place.keep(place.old.segments[:1]) if place.old else []), new], [])
+        kept = stored_segments(out)[:1] if place.old else []
+        commit_segments(place, kept, [stored(7, span("new", 0, 3))])
 
 
 def at_each_step(monkeypatch, step: Callable[[], None], action: Callable[[], None]) -> None:
@@ -259,7 +279,7 @@ def test_a_run_that_ends_anywhere_leaves_a_whole_catalog(out, monkeypatch, tmp_p
     Those who list the folder see the rows that those see who go by the description: the old ones,
     or the new ones.
     """
-    before, after, ends = list(range(20)), [70, 71, 72, *range(10)], []
+    before, after, ends = list(range(20)), [*range(10), 70, 71, 72], []
     for point in count(1):
         path = shutil.copytree(out, tmp_path / f"copy-{point}", symlinks=True)
         was_killed = killed_at(monkeypatch, point, lambda path=path: commit_others(path))
@@ -344,8 +364,7 @@ def test_who_reads_a_folder_while_runs_commit_sees_each_row_once(out):
             new = stored(
                 0, span(f"a-{number}", 0, half), span(f"b-{number}", 0, len(numbers) - half)
             )
-            place.add([new])
-            place.commit([], [new], [])
+            commit_segments(place, new=[new])
         while looked.acquire(blocking=False):
             pass
         # what was being listed when the run ended is listed before the next one starts
@@ -368,7 +387,7 @@ def test_files_listed_before_a_swap_are_unchanged_or_missing(out):
     links = sorted((out / "time_entries").iterdir())
     with catalog_transaction(out) as place:
         place.make_staging()
-        place.commit([], place.keep(place.old.segments), [])
+        commit_segments(place, stored_segments(out))
     assert sorted(slot for file in links for slot in pq.read_table(file)["slot"].to_pylist()) == [
         *range(10),
         70,
@@ -451,7 +470,8 @@ def test_a_run_that_does_not_commit_changes_nothing(out):
     before = files(out)
     with catalog_transaction(out) as place:
         task_file(place.make_staging(), "new", [70])
-        place.keep(place.old.segments[:1])
+        place.keep(stored_segments(out)[0].spans)
+        place.lay_out()
     assert files(out) == before and not list(out.glob(f"{commit.STAGING}*"))
 
 
@@ -521,5 +541,5 @@ def test_a_catalog_that_cannot_be_understood_is_replaced(out):
     with catalog_transaction(out) as place:
         assert place.old is None
         place.make_staging()
-        assert isinstance(place.commit([], [], []), CatalogInfo)
+        assert isinstance(place.commit([]), CatalogInfo)
     assert slots(out) == []

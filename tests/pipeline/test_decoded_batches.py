@@ -43,7 +43,7 @@ def jobs(monkeypatch) -> list[list[Task]]:
     jobs, run_tasks = [], job.run_tasks
 
     def run_and_note(run, runner, tasks, staging):
-        jobs.append(list(tasks))
+        jobs.append([task.unpack() for task in tasks])
         return run_tasks(run, runner, tasks, staging)
 
     monkeypatch.setattr(job, "run_tasks", run_and_note)

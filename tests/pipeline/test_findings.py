@@ -26,7 +26,7 @@ from kafkaviz.log.broker import CLEAN_SHUTDOWN, open_broker
 from kafkaviz.log.partition import log_end_offset
 from kafkaviz.messages import message, verbatim
 from kafkaviz.pipeline.catalog import catalog
-from kafkaviz.pipeline.catalog.schema import CHECK_TABLES, FINDINGS, RESTART_STEPS
+from kafkaviz.pipeline.catalog.schema import CHECK_TABLES, FINDINGS, RESTART_STEPS, TABLES
 from kafkaviz.pipeline.ingest import findings, ingest_checks, job
 from kafkaviz.pipeline.ingest import plan as plan_module
 from kafkaviz.simulate.steps import StartupStep
@@ -410,7 +410,6 @@ def test_what_the_catalog_has_lost_is_found_again(broker, in_process, out, table
 def test_what_was_kept_is_not_believed_blindly(broker, in_process, out, monkeypatch):
     """A text that is none, or has a code that there is not: that segment is checked again."""
     in_process(broker, catalog=out, findings=True)
-    rows = catalog.Catalog.table
     evidence = Evidence(verbatim("that"))
     unknown = replace(
         finding_table.finding("log-torn-tail", verbatim("it is so"), evidence), code="no-such-code"
@@ -418,19 +417,11 @@ def test_what_was_kept_is_not_believed_blindly(broker, in_process, out, monkeypa
     unknown_text = json.dumps(
         {"findings": finding_codec.findings_to_plain((unknown,)), "summary": None}
     )
-
-    def spoilt(self: catalog.Catalog, name: str, **more: object):
-        table = rows(self, name, **more)
-        if name != "checked":
-            return table
-        texts = table["json"].to_pylist()
-        return table.set_column(
-            table.column_names.index("json"),
-            "json",
-            [["{}", texts[1], unknown_text, *texts[3:-1], "[[1]]"]],
-        )
-
-    monkeypatch.setattr(catalog.Catalog, "table", spoilt)
+    (path,) = (out / "checked").iterdir()
+    rows = pq.read_table(path).to_pylist()
+    for place, text in ((0, "{}"), (2, unknown_text), (-1, "[[1]]")):
+        rows[place]["json"] = text
+    pq.write_table(pa.Table.from_pylist(rows, TABLES["checked"]), path)
     touch(broker / "b-1" / f"{16:020d}.index")
     assert in_process(broker, catalog=out, findings=True).done.read_segments == 3
     assert_health(out, broker)
@@ -515,13 +506,8 @@ def test_numbers_and_names_that_no_column_holds_end_no_run(broker):
     refused = StartupStep(
         "odd\udcff", None, "fail", "directory-name", verbatim("odd\udcff is no name")
     )
-    health = broker_health.Health(
-        open_broker(broker),
-        broker_health.AssumedRelease((4, 3, 1), (verbatim("so"),)),
-        (),
-        broker_health.Restart(False, False, (step, refused)),
-    )
-    rows = findings.steps_table([("made", health)]).to_pylist()
+    steps = [findings.step_row("made", step) for step in (step, refused)]
+    rows = pa.Table.from_pylist(steps, RESTART_STEPS).to_pylist()
     assert [(row["segment_base_offset"], row["bytes"], row["directory"]) for row in rows] == [
         (None, 5, "a-0"),
         (None, None, "odd\ufffd"),

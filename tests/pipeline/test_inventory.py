@@ -1,14 +1,22 @@
 """What lies there now, held against a catalog: names of brokers, stamps of files."""
 
+import uuid
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from kafkaviz.log.broker import Broker, open_broker
-from kafkaviz.pipeline.catalog.catalog_info import CatalogInfo, version
+from kafkaviz.pipeline.catalog.catalog import Catalog
+from kafkaviz.pipeline.catalog.schema import SEGMENTS, TABLES
+from kafkaviz.pipeline.catalog.stamps import to_row
 from kafkaviz.pipeline.ingest import inventory as inventory_module
+from kafkaviz.pipeline.ingest import stored_rows
+from kafkaviz.pipeline.ingest.commit import catalog_transaction
 from kafkaviz.pipeline.ingest.inventory import Inventory, inventory
+from kafkaviz.pipeline.ingest.job import find_work
+from kafkaviz.pipeline.ingest.stored_rows import StoredRows
 from tests.pipeline.small_logs import write_broker
 
 
@@ -17,11 +25,36 @@ def make_broker(path: Path) -> Broker:
     return open_broker(write_broker(path, {"a-0": [[100] * 3]}))
 
 
-def as_read(inventory_: Inventory) -> CatalogInfo:
-    """A catalog that was read from exactly this."""
-    return CatalogInfo(
-        version(), inventory_.sources, {}, tuple(segment.stored for segment in inventory_.segments)
-    )
+@pytest.fixture
+def as_read(tmp_path) -> Callable[[Inventory], Catalog]:
+    """Writes a catalog that was read from exactly this."""
+
+    def write(inventory_: Inventory) -> Catalog:
+        out = tmp_path / f"catalog-{uuid.uuid4().hex}"
+        with catalog_transaction(out) as transaction:
+            transaction.make_staging()
+            with transaction.writer("stamps") as stamps, transaction.writer("segments") as segments:
+                for entries in inventory_.entries:
+                    members = [segment.stored for segment in entries.segments]
+                    stamps.add(map(to_row, (entries.stored, *members)))
+                    segments.add([dict.fromkeys(SEGMENTS.names)] * len(members))
+            with transaction.writer("checked") as checked:
+                checked.add_table(TABLES["checked"].empty_table())
+            return Catalog(out, transaction.commit(inventory_.sources))
+
+    return write
+
+
+def reusable(inventory_: Inventory, old: Catalog) -> list[int | None]:
+    """Of each segment the base offset of the old one whose rows may be kept."""
+    stored = StoredRows(old, inventory_)
+    return [
+        segment and segment.base_offset
+        for entries in inventory_.entries
+        for segment in map(
+            stored.partition(entries.broker, entries.partition.directory).find, entries.segments
+        )
+    ]
 
 
 def names(inventory_: Inventory) -> list[str]:
@@ -50,45 +83,47 @@ def test_equal_folders_are_distinguished_by_those_above(tmp_path, paths, expecte
     assert paths_ == (expected or [f"{tmp_path.name}/data", "deep/data"])
 
 
-def test_the_order_in_which_directories_are_given_does_not_matter(tmp_path):
+def test_the_order_in_which_directories_are_given_does_not_matter(tmp_path, as_read):
     """The same catalog is read from the same directories."""
     first, two = make_broker(tmp_path / "one"), make_broker(tmp_path / "two")
     assert inventory([first, two]) == inventory([two, first])
     assert inventory([two, first, first]).is_in(as_read(inventory([first, two])))
 
 
-def test_another_set_of_directories_is_not_in_the_catalog(tmp_path):
+def test_another_set_of_directories_is_not_in_the_catalog(tmp_path, as_read):
     """One more, one fewer."""
     first, two = make_broker(tmp_path / "one"), make_broker(tmp_path / "two")
     assert not inventory([first]).is_in(as_read(inventory([first, two])))
     assert not inventory([first, two]).is_in(as_read(inventory([first])))
-    assert inventory([first, two]).catalog_numbers(as_read(inventory([two]))) == [None, 0]
+    assert reusable(inventory([first, two]), as_read(inventory([two]))) == [None, 0]
 
 
-def test_a_renamed_broker_is_read_again(tmp_path):
+def test_a_renamed_broker_is_read_again(tmp_path, as_read):
     """A second folder called data: the first is no longer just data in the tables."""
     first = make_broker(tmp_path / "b1" / "data")
     before = as_read(inventory([first]))
     both = inventory([first, make_broker(tmp_path / "b2" / "data")])
-    assert names(both) == ["b1/data", "b2/data"] and both.catalog_numbers(before) == [None, None]
+    assert names(both) == ["b1/data", "b2/data"] and reusable(both, before) == [None, None]
 
 
-def test_another_version_reads_everything(tmp_path, monkeypatch):
+def test_another_version_reads_everything(tmp_path, monkeypatch, as_read):
     """It may see more in the same bytes."""
     stock = inventory([make_broker(tmp_path / "one")])
     before = as_read(stock)
-    assert stock.is_in(before) and stock.catalog_numbers(before) == [0]
+    assert stock.is_in(before) and reusable(stock, before) == [0]
     monkeypatch.setattr(inventory_module, "version", lambda: "99")
-    assert not stock.is_in(before) and stock.catalog_numbers(before) == [None]
+    monkeypatch.setattr(stored_rows, "version", lambda: "99")
+    assert not stock.is_in(before) and reusable(stock, before) == [None]
 
 
-def test_nothing_is_known_without_a_catalog(tmp_path):
+def test_all_is_read_without_a_catalog(tmp_path):
     """The first run."""
-    assert inventory([make_broker(tmp_path / "one")]).catalog_numbers(None) == [None]
+    work = find_work(inventory([make_broker(tmp_path / "one")]), None, None)
+    assert [task.number for task in work] == [0] and work.has_new_rows(0)
 
 
 @pytest.mark.parametrize("field", ["size_bytes", "mtime_ns"])
-def test_size_and_time_tell_that_a_file_has_changed(tmp_path, field):
+def test_size_and_time_tell_that_a_file_has_changed(tmp_path, field, as_read):
     """Either is enough."""
     broker = make_broker(tmp_path / "one")
     before = as_read(inventory([broker]))
@@ -98,13 +133,13 @@ def test_size_and_time_tell_that_a_file_has_changed(tmp_path, field):
         segment, index=replace(segment.index, **{field: getattr(segment.index, field) + 1})
     )
     stock = inventory([replace(broker, partitions=(replace(partition, segments=(changed,)),))])
-    assert not stock.is_in(before) and stock.catalog_numbers(before) == [None]
+    assert not stock.is_in(before) and reusable(stock, before) == [None]
 
 
-def test_a_topic_may_be_called_as_a_suffix(tmp_path):
+def test_a_topic_may_be_called_as_a_suffix(tmp_path, as_read):
     """a.txnindex-0 is a topic-partition, and what changes in it is read."""
     broker = open_broker(write_broker(tmp_path / "one", {"a.txnindex-0": [[100] * 3]}))
     before = as_read(inventory([broker]))
     with open(tmp_path / "one" / "a.txnindex-0" / f"{0:020d}.log", "ab") as log:
         log.write(b"more")
-    assert inventory([open_broker(tmp_path / "one")]).catalog_numbers(before) == [None]
+    assert reusable(inventory([open_broker(tmp_path / "one")]), before) == [None]

@@ -16,10 +16,10 @@ from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import Problem, open_broker
 from kafkaviz.messages import message
 from kafkaviz.pipeline.catalog import catalog, catalog_info
-from kafkaviz.pipeline.catalog.schema import CHECK_TABLES, TABLES
-from kafkaviz.pipeline.ingest import job
+from kafkaviz.pipeline.catalog.schema import CHECK_TABLES, ROW_TABLES, TABLES
+from kafkaviz.pipeline.ingest import catalog_tables, compaction, job
 from kafkaviz.pipeline.ingest import plan as plan_module
-from tests.pipeline.catalog_rows import assert_catalog_holds, rows
+from tests.pipeline.catalog_rows import assert_catalog_holds, rows, stored_segments
 from tests.pipeline.file_access import opened_files, touch
 from tests.pipeline.small_logs import log_bytes, write_broker, write_segment
 
@@ -72,17 +72,18 @@ def test_codecs_are_known_without_the_batches(clean, in_process, out, monkeypatc
         ).add(row["codec"])
     live = {
         (segment.directory, segment.base_offset): set(segment.codecs)
-        for segment in read.info.segments
+        for segment in stored_segments(out)
         if "batches" in segment.spans
     }
     assert {key: live[key] for key in expected if key in live} == {
         key: expected[key] for key in expected if key in live
     }
     assert set.union(*live.values()) == {"none", "gzip", "snappy", "lz4", "zstd"} and len(live) > 50
+    before = stored_segments(out)
     next(iter((out / "partitions").iterdir())).unlink()
     in_process(clean, catalog=out)
-    assert [segment.codecs for segment in catalog.read(out).info.segments] == [
-        segment.codecs for segment in read.info.segments
+    assert [segment.codecs for segment in stored_segments(out)] == [
+        segment.codecs for segment in before
     ]
 
 
@@ -263,7 +264,7 @@ def test_names_that_are_no_text(tmp_path, in_process, out):
     ]
     in_process(*brokers, catalog=out, findings=True)
     read = catalog.read(out)
-    assert {segment.directory for segment in read.info.segments} == {
+    assert {segment.directory for segment in stored_segments(out)} == {
         "a-0",
         *odd,
     } and read.info.rows["batches"] == 2 * (5 + 11 + 5)
@@ -337,10 +338,10 @@ def test_a_wrong_cut_is_read_again_in_one_piece(broker, in_process, out, monkeyp
         ),
     )
     in_process(broker, catalog=out)
-    assert [len(tasks) for tasks in jobs][1:] == [1] and jobs[1][0].ranges[
-        0
-    ].segment_task.segment.base_offset == 10
-    assert len(jobs[0]) > 6
+    first, again, merges = ([task.unpack() for task in tasks] for tasks in jobs)
+    assert len(first) > 6
+    assert [task.ranges[0].segment_task.segment.base_offset for task in again] == [10]
+    assert {task.table for task in merges} == set(ROW_TABLES)
     assert_catalog_holds(out, broker)
 
 
@@ -355,8 +356,11 @@ def test_what_the_catalog_has_lost_is_read_again(broker, in_process, out, table)
     assert_catalog_holds(out, broker)
 
 
-def test_of_several_files_the_lost_ones_segments_are_read_again(broker, in_process, out):
+def test_of_several_files_the_lost_ones_segments_are_read_again(
+    broker, in_process, out, monkeypatch
+):
     """Those of which all files are there are kept."""
+    monkeypatch.setattr(compaction, "LARGE_BYTES", 0)
     in_process(broker, catalog=out)
     before = set((out / "batches").iterdir())
     touch(broker / "a-0" / f"{10:020d}.log")
@@ -364,7 +368,7 @@ def test_of_several_files_the_lost_ones_segments_are_read_again(broker, in_proce
     in_process(broker, catalog=out)
     span = next(
         segment.spans["batches"][0]
-        for segment in catalog.read(out).info.segments
+        for segment in stored_segments(out)
         if (segment.directory, segment.base_offset) == ("a-0", 10)
     )
     path = out / "batches" / span.file
@@ -482,7 +486,7 @@ def test_a_failed_run_leaves_the_catalog(broker, in_process, out, monkeypatch, f
     def fails(*arguments: object) -> None:
         raise RuntimeError("Traceback\n  somewhere\nValueError: no good\n")
 
-    monkeypatch.setattr(job, "partitions_table", fails)
+    monkeypatch.setattr(catalog_tables, "partition_row", fails)
     with pytest.raises(job.IngestError, match=r"the run ended early: ValueError: no good$"):
         in_process(broker, catalog=out)
     after = fingerprint(out)
@@ -505,10 +509,8 @@ def test_the_description_is_json_that_says_what_was_read(broker, in_process, out
         "made",
     )
     log = (broker / "a-0" / f"{10:020d}.log").stat()
-    stamps = {
-        path: stamp for segment in document["segments"] for path, stamp in segment["files"].items()
-    }
-    assert stamps[f"a-0/{10:020d}.log"] == [log.st_size, log.st_mtime_ns] and len(stamps) == 18
+    stamps = {path: stamp for row in stored_segments(out) for path, stamp in row.files.items()}
+    assert stamps[f"a-0/{10:020d}.log"] == (log.st_size, log.st_mtime_ns) and len(stamps) == 18
     assert source["files"]["meta.properties"][0] == (broker / "meta.properties").stat().st_size
     assert {table: facts["rows"] for table, facts in document["tables"].items()} == {
         table: len(rows(out, table)) for table in TABLES

@@ -47,7 +47,7 @@ def test_small_segments_share_a_task(tmp_path):
     order.
     """
     segment_tasks = segment_tasks_of(write_broker(tmp_path / "made", {"many-0": [[100] * 5] * 40}))
-    tasks = plan(segment_tasks, cores=1)
+    tasks = list(plan(segment_tasks, cores=1))
     assert [len(task.ranges) for task in tasks] == [6, 6, 6, 6, 6, 6, 4]
     assert [stretch.segment_task for stretch in stretches_of(tasks)] == segment_tasks
     assert [task.number for task in tasks] == [0, 1, 2, 3, 4, 5, 6]
@@ -58,7 +58,7 @@ def test_a_big_segment_is_cut_at_batches(tmp_path):
     are the whole.
     """
     (segment_task,) = segment_tasks_of(write_broker(tmp_path / "made", {"big-0": [[100] * 200]}))
-    tasks = plan([segment_task], cores=1)
+    tasks = list(plan([segment_task], cores=1))
     edges = [0, 4000, 8000, 12_000, 16_000, 20_000]
     assert [
         (segment_range.start, segment_range.stop) for segment_range in stretches_of(tasks)
@@ -69,7 +69,7 @@ def test_a_big_segment_is_cut_at_batches(tmp_path):
 def test_more_cores_take_smaller_tasks(tmp_path):
     """But none below the least."""
     (segment_task,) = segment_tasks_of(write_broker(tmp_path / "made", {"big-0": [[100] * 100]}))
-    assert [len(plan([segment_task], cores)) for cores in (1, 2, 64)] == [4, 5, 5]
+    assert [len(list(plan([segment_task], cores))) for cores in (1, 2, 64)] == [4, 5, 5]
 
 
 def test_a_big_segment_does_not_mix_with_small_ones(tmp_path):
@@ -77,7 +77,7 @@ def test_a_big_segment_does_not_mix_with_small_ones(tmp_path):
     segment_tasks = segment_tasks_of(
         write_broker(tmp_path / "made", {"a-0": [[100] * 5, [100] * 100, [100] * 5]})
     )
-    tasks = plan(segment_tasks, cores=1)
+    tasks = list(plan(segment_tasks, cores=1))
     assert sorted(
         len({segment_range.segment_task.number for segment_range in task.ranges}) for task in tasks
     ) == [
@@ -178,11 +178,11 @@ def test_a_task_is_small_to_send(tmp_path):
     (segment_task,) = segment_tasks_of(write_broker(tmp_path / "made", {"big-0": [[100] * 100]}))
     fresh = len(
         pickle.dumps(
-            tasks_per_segment([replace(segment_task, segment=replace(segment_task.segment))])
+            list(tasks_per_segment([replace(segment_task, segment=replace(segment_task.segment))]))
         )
     )
     assert cuts(segment_task.segment, 2000)
-    assert len(pickle.dumps(tasks_per_segment([segment_task]))) == fresh
+    assert len(pickle.dumps(list(tasks_per_segment([segment_task])))) == fresh
 
 
 def test_real_segments_are_cut_where_their_batches_start(clean):

@@ -190,12 +190,10 @@ def test_rows_elsewhere_are_not_taken(broker, in_process, out, monkeypatch, span
     (path,) = (staging / task_results.FOLDER).iterdir()
     rows = pq.read_table(path).to_pylist()
     for row in rows:
-        values = json.loads(row["json"])
-        values[3]["batches"] = span
-        row["json"] = json.dumps(values)
+        row["spans"] = json.dumps(json.loads(row["spans"]) | {"batches": span})
     pq.write_table(pa.Table.from_pylist(rows, task_results.RESULTS), path)
     with pytest.raises(ValueError, match="no part of table"):
-        list(task_results.read(staging, task_results.ResultFile(path.name)))
+        list(task_results.read(staging, task_results.ResultFile(path.name, 0)))
     assert in_process(broker, catalog=out).done.read_segments == 6
     assert_catalog_holds(out, broker)
 
@@ -204,6 +202,6 @@ def test_a_summary_survives_its_file(broker, out, monkeypatch):
     """Each value, with problems and without."""
     staging = leave_a_task(broker, out, monkeypatch)
     (path,) = (staging / task_results.FOLDER).iterdir()
-    summaries = list(task_results.read(staging, task_results.ResultFile(path.name)))
+    summaries = list(task_results.read(staging, task_results.ResultFile(path.name, 0)))
     assert [summary.content.batches for summary in summaries] == [5, 6, 7] * 2
     assert json.dumps([summary.stop for summary in summaries]) == "[500, 720, 630, 500, 720, 630]"

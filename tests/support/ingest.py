@@ -43,9 +43,9 @@ class InProcessRunner:
     def run(self, tasks: list, staging: Path) -> list:
         """One after the other."""
         return [
-            row
+            result
             for task in tasks
-            for row in task_runner.run_task(pickle.loads(pickle.dumps(task)), staging)
+            for result in task_runner.run_task(pickle.loads(pickle.dumps(task)).unpack(), staging)
         ]
 
     def count_ended(self) -> int:

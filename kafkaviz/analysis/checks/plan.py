@@ -3,8 +3,9 @@
 The release and the settings, what time counts as now, and which partitions are looked at.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from kafkaviz import versions
 from kafkaviz.analysis.checks.facts import PartitionFacts
@@ -53,7 +54,7 @@ class CheckPlan:
     """
 
     broker: Broker
-    partitions: tuple[Partition, ...]
+    partitions: Sequence[Partition]
     is_whole: bool
     has_broker: bool
     version: AssumedRelease
@@ -143,7 +144,7 @@ class CheckPlan:
             or (partition.topic, partition.partition) in self.compacted_logs
         )
 
-    def logs(self) -> list[RestartLog]:
+    def logs(self) -> Iterator[RestartLog]:
         """The logs that a start loads: where a name is strange the metadata log alone."""
         config_of, release, metadata_image = (
             config_lookup(self.settings),
@@ -157,11 +158,11 @@ class CheckPlan:
             metadata_image,
             None if self.is_whole else self.partitions,
         )
-        return [
+        return (
             log
             for log in partition_logs
             if not self.strange_names or is_metadata(log.partition.directory)
-        ]
+        )
 
     def restart(self, log_steps: Iterable[tuple[str, Sequence[StartupStep]]]) -> Restart | None:
         """The start, from the steps of each of these logs: (directory, next_start.restart_steps).
@@ -222,17 +223,17 @@ def newest_ms(broker: Broker) -> int:
 
     When the broker last wrote, or when they were copied without their times.
     """
-    logs = [
+    logs = (
         log_segment.log.mtime_ns
         for partition in broker.partitions
         for log_segment in partition.live
-    ]
+    )
     checkpoints = [
         own_file.mtime_ns
         for own_file in own_files(broker.path)
         if own_file.name in CHECKPOINTS.values()
     ]
-    return max([*logs, *checkpoints], default=0) // 1_000_000
+    return max(chain(logs, checkpoints), default=0) // 1_000_000
 
 
 def compacted_partitions(broker: Broker) -> frozenset[tuple[str, int]]:

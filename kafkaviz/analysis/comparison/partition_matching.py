@@ -9,7 +9,7 @@ and not compared. A directory that waits to be deleted belongs to no current one
     a  orders-0 (id X)   b  orders-0.4711…-delete (id X)   two, and each names the other
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kafkaviz.format import names
@@ -38,9 +38,7 @@ class PartitionMatch:
         return partition.directory
 
 
-def match_partitions(
-    a: tuple[Partition, ...], b: tuple[Partition, ...]
-) -> tuple[PartitionMatch, ...]:
+def match_partitions(a: Sequence[Partition], b: Sequence[Partition]) -> tuple[PartitionMatch, ...]:
     """All partitions of both sides, by their names."""
     left, matches = list(b), []
     for partition in a:
@@ -57,7 +55,7 @@ def match_partitions(
     return tuple(sorted(matches, key=lambda match: names.natural_sort_key(match.directory)))
 
 
-def match_lone(a: tuple[Partition, ...], b: tuple[Partition, ...]) -> tuple[PartitionMatch, ...]:
+def match_lone(a: Sequence[Partition], b: Sequence[Partition]) -> tuple[PartitionMatch, ...]:
     """Where one side is a single partition, or both are: that one alone, whatever its name.
 
     Of two that were given each by itself, the reader says that they belong together.
@@ -80,7 +78,7 @@ def _belong_together(a: Partition, b: Partition) -> bool:
 
 
 def _describe_others(
-    partition: Partition, others: tuple[Partition, ...]
+    partition: Partition, others: Sequence[Partition]
 ) -> tuple[str | None, str | None]:
     """The topic id of the namesake, and the directory in another state, on the other side."""
     return (
@@ -89,7 +87,7 @@ def _describe_others(
     )
 
 
-def _namesakes(partition: Partition, others: tuple[Partition, ...]) -> Iterator[Partition]:
+def _namesakes(partition: Partition, others: Sequence[Partition]) -> Iterator[Partition]:
     for other in others:
         is_current = other.state == partition.state == "current"
         is_other_topic = bool(other.topic_id) and other.topic_id != partition.topic_id
@@ -97,7 +95,7 @@ def _namesakes(partition: Partition, others: tuple[Partition, ...]) -> Iterator[
             yield other
 
 
-def _renamed(partition: Partition, others: tuple[Partition, ...]) -> Iterator[Partition]:
+def _renamed(partition: Partition, others: Sequence[Partition]) -> Iterator[Partition]:
     for other in others:
         is_same_topic = bool(partition.topic_id) and other.topic_id == partition.topic_id
         is_same_number = other.partition == partition.partition

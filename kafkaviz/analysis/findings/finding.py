@@ -832,19 +832,20 @@ def as_info(findings: Iterable[Finding]) -> list[Finding]:
     return [replace(finding, severity=INFO) for finding in findings]
 
 
+def sort_key(finding: Finding) -> tuple:
+    """What findings are in order by: the worst first; then by place."""
+    position = -1 if finding.position is None else finding.position
+    return (
+        SEVERITIES.index(finding.severity),
+        natural_sort_key(finding.partition or ""),
+        finding.file or "",
+        position,
+        finding.code,
+    )
+
+
 def sort_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """The worst first; then by place."""
-
-    def sort_key(finding: Finding) -> tuple:
-        position = -1 if finding.position is None else finding.position
-        return (
-            SEVERITIES.index(finding.severity),
-            natural_sort_key(finding.partition or ""),
-            finding.file or "",
-            position,
-            finding.code,
-        )
-
     return tuple(sorted(findings, key=sort_key))
 
 

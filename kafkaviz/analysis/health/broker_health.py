@@ -56,6 +56,7 @@ __all__ = [
     "compose_health",
     "counts",
     "partition_findings",
+    "plan_findings",
     "sort_findings",
 ]
 
@@ -147,18 +148,20 @@ def compose_health(
         restart: the start; None where it cannot be predicted.
         retentions: of each partition, as from `partition_retention`.
     """
-    findings = [
-        *findings,
-        *_broker_findings(check_plan),
-        *tiered_storage.check_plan(check_plan),
-        *state.check_level(check_plan.level, check_plan.version.version),
-    ]
+    findings = [*findings, *plan_findings(check_plan)]
     restart = None if any(map(unreadable_files.hides_start, findings)) else restart
     if restart is not None:
         findings += state.check_restart(restart, check_plan.version.version)
     return Health(
         check_plan.broker, check_plan.version, sort_findings(findings), restart, tuple(retentions)
     )
+
+
+def plan_findings(check_plan: CheckPlan) -> Iterator[Finding]:
+    """The findings about what is around the partitions, and about the check itself."""
+    yield from _broker_findings(check_plan)
+    yield from tiered_storage.check_plan(check_plan)
+    yield from state.check_level(check_plan.level, check_plan.version.version)
 
 
 def check_partition(partition: Partition, facts: PartitionFacts) -> list[Finding]:

@@ -171,7 +171,10 @@ def _find_traces(broker: Broker) -> Iterator[ReleaseTrace]:
     if broker.properties.get("version", "0") == "0" and broker.properties:
         yield ReleaseTrace(message("release.zookeeper_properties"), last=(3, 9))
     file_names = {
-        extra_file.name for partition in broker.partitions for extra_file in partition.other_files
+        extra_file.name
+        for partition in broker.partitions
+        for extra_file in partition.other_files
+        if extra_file.name in (PARTITION_METADATA, LEADER_EPOCHS)
     }
     if PARTITION_METADATA in file_names:
         yield ReleaseTrace(message("release.topic_ids"), first=(2, 8))

@@ -288,13 +288,6 @@ def _checkpoints(broker: Broker, partition: Partition) -> CheckpointOffsets:
 
     Of a renamed directory they say the same as of the current one.
     """
-    current_partitions = (
-        candidate
-        for candidate in broker.partitions
-        if candidate.state == "current" and candidate.label == partition.label
-    )
-    return (
-        partition.checkpoints
-        if partition.state == "current"
-        else next((current.checkpoints for current in current_partitions), CheckpointOffsets())
-    )
+    if partition.state == "current":
+        return partition.checkpoints
+    return broker.current_checkpoints.get(partition.label, CheckpointOffsets())

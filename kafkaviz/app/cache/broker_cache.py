@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 MAX_BROKERS = 8  # directories
 # of a segment, in a catalog's description alone
-DESCRIPTION_COLUMNS = ("directory", "suffix", "codecs", "problems")
+STAMP_FIELDS = ("directory", "suffix", "codecs", "problems")
 
 
 # ---- the directory
@@ -135,16 +135,16 @@ def overview(snapshot: BrokerSnapshot) -> BrokerOverview:
 def _segments(catalog: "Catalog") -> dict[str, list]:
     """The table of segments as columns.
 
-    With what the description of the same run says of each segment.
+    With what table stamps of the same run says of each segment.
     """
     columns = [
         name
         for name in (*overview_table.CATALOG_KEY, *overview_table.COUNT_COLUMNS)
-        if name not in DESCRIPTION_COLUMNS
+        if name not in STAMP_FIELDS
     ]
-    info, rows = catalog.segments(list(dict.fromkeys(columns)))
+    segments, rows = catalog.segments(list(dict.fromkeys(columns)))
     return {
-        name: [getattr(segment, name) for segment in info.segments] for name in DESCRIPTION_COLUMNS
+        name: [getattr(segment, name) for segment in segments] for name in STAMP_FIELDS
     } | rows.to_pydict()
 
 

@@ -4,7 +4,7 @@ That says which files are in it and what they were read from.
 
     OUT/_catalog.json
     OUT/partitions/  segments/  batches/  offset_entries/  time_entries/  sweep/  findings/
-    restart_steps/  retention/  checked/
+    restart_steps/  retention/  checked/  stamps/
         each with *.parquet
 
 All of these are links to .current/…, and .current is one to the folder of the last run, which one
@@ -13,7 +13,8 @@ once, and both change at the same instant. Nothing here needs Spark.
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,14 +24,16 @@ from kafkaviz.analysis.findings.finding import SEVERITIES
 from kafkaviz.errors import CannotOpen, KafkavizError, system_problem
 from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.messages import message
-from kafkaviz.pipeline.catalog.catalog_info import FORMAT, CatalogInfo, from_json, pause_gc
+from kafkaviz.pipeline.catalog.catalog_info import FORMAT, CatalogInfo, from_json
 from kafkaviz.pipeline.catalog.schema import TABLES
+from kafkaviz.pipeline.catalog.stamps import StampRow, StoredSegment, from_row, segments_of
 
 if TYPE_CHECKING:
     from kafkaviz.log.broker import Broker
     from kafkaviz.pipeline.ingest.findings import StoredHealth
 
 NAME = "_catalog.json"
+ROWS_AT_ONCE = 2048  # of a table that is gone through
 FULL_INGEST = message("errors.full_ingest")
 
 
@@ -55,22 +58,49 @@ class Catalog:
         """
         return self._read(name, columns, filters)[1]
 
-    def segments(self, columns: Sequence[str]) -> tuple[CatalogInfo, pa.Table]:
-        """Columns of table segments, with the description of the same run.
+    def batches(self, name: str, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+        """The rows of a table in their order, some at a time.
 
-        Its n-th segment is the n-th row.
+        Raises:
+            CannotOpen: files of it are missing or damaged, or the catalog was replaced meanwhile.
+        """
+        import pyarrow.parquet as pq
+
+        with self._translate_faults(name):
+            for file in self.info.tables[name]:
+                with pq.ParquetFile(self.path / name / file, pre_buffer=False) as parquet:
+                    yield from parquet.iter_batches(ROWS_AT_ONCE, columns=columns)
+
+    def stamps(self) -> Iterator[StampRow]:
+        """What was read, as it was then: table stamps, row by row.
+
+        Raises:
+            CannotOpen: as of `batches`; a row that holds something else.
+        """
+        columns = ["broker", "base_offset", "suffix", "json"]
+        with self._translate_faults("stamps"):
+            for batch in self.batches("stamps", columns):
+                yield from (from_row(row, self.info) for row in batch.to_pylist())
+
+    def segments(self, columns: Sequence[str]) -> tuple[list[StoredSegment], pa.Table]:
+        """All segments as they were read, and columns of table segments of the same run.
+
+        The n-th of them is the n-th row.
 
         Raises:
             CannotOpen: something that must be read cannot be.
         """
         info, rows = self._read("segments", columns)
-        if rows.num_rows != len(info.segments):
+        stored_segments = list(segments_of(Catalog(self.path, info).stamps()))
+        if rows.num_rows != len(stored_segments):
             raise CannotOpen(
                 self.path / "segments",
-                message("errors.wrong_row_count", rows=rows.num_rows, segments=len(info.segments)),
+                message(
+                    "errors.wrong_row_count", rows=rows.num_rows, segments=len(stored_segments)
+                ),
                 FULL_INGEST,
             )
-        return info, rows
+        return stored_segments, rows
 
     def is_fresh(self, brokers: "Iterable[Broker]", level: CheckLevel | None = None) -> bool:
         """Whether the catalog is of these directories as they are now, and its files exist.
@@ -82,8 +112,7 @@ class Catalog:
         """
         from kafkaviz.pipeline.ingest.inventory import inventory
 
-        info = self.info
-        return inventory(brokers).is_in(info, level) and not missing_files(self.path, info)
+        return inventory(brokers).is_in(self, level) and not missing_files(self.path, self.info)
 
     def health(self, broker: str) -> "StoredHealth":
         """What was found about a broker, by its name in the tables.
@@ -141,11 +170,21 @@ class Catalog:
                 ) from None
             return self._read(name, columns, filters)
         except (pa.ArrowException, OSError) as fault:
-            raise CannotOpen(
-                self.path / name,
-                message("errors.cannot_be_read", reason=_first_line(fault)),
-                FULL_INGEST,
-            ) from None
+            raise self._unreadable(name, fault) from None
+
+    @contextmanager
+    def _translate_faults(self, name: str) -> Generator[None]:
+        try:
+            yield
+        except (pa.ArrowException, OSError, ValueError) as fault:
+            raise self._unreadable(name, fault) from None
+
+    def _unreadable(self, name: str, fault: Exception) -> CannotOpen:
+        return CannotOpen(
+            self.path / name,
+            message("errors.cannot_be_read", reason=_first_line(fault)),
+            FULL_INGEST,
+        )
 
 
 def read(path: Path | str) -> Catalog:
@@ -165,20 +204,19 @@ def read_info(path: Path) -> CatalogInfo:
         CannotOpen: there is none, or none that this version understands.
     """
     try:
-        with pause_gc():
-            document = json.loads((path / NAME).read_bytes())
-            if document["format"] != FORMAT:
-                raise CannotOpen(
-                    path,
-                    message(
-                        "errors.other_catalog_format",
-                        found=str(document["format"]),
-                        expected=FORMAT,
-                    ),
-                    message("errors.ingest_again"),
-                    kind="file",
-                )
-            return from_json(document)
+        document = json.loads((path / NAME).read_bytes())
+        if document["format"] != FORMAT:
+            raise CannotOpen(
+                path,
+                message(
+                    "errors.other_catalog_format",
+                    found=str(document["format"]),
+                    expected=FORMAT,
+                ),
+                message("errors.ingest_again"),
+                kind="file",
+            )
+        return from_json(document)
     except FileNotFoundError:
         raise CannotOpen(
             path, message("errors.is_no_catalog"), message("errors.make_a_catalog"), kind="missing"
@@ -201,8 +239,8 @@ def missing_files(path: Path, info: CatalogInfo) -> set[tuple[str, str]]:
 
     Each one's table and name.
 
-    Of most only the footer is read; the table of segments, which every reader needs, is read
-    completely.
+    Of most only the footer is read; the tables of segments and of stamps, which every run needs,
+    are read completely.
     """
     stored_files = [
         (table, file, rows) for table, files in info.tables.items() for file, rows in files.items()
@@ -212,10 +250,14 @@ def missing_files(path: Path, info: CatalogInfo) -> set[tuple[str, str]]:
         for table, file, rows in stored_files
         if not _is_intact(path, table, file, rows)
     }
+    if any(table == "stamps" for table, _ in missing):
+        return missing
+    try:
+        count = sum(1 for _ in segments_of(Catalog(path, info).stamps()))
+    except CannotOpen:
+        return missing | {("stamps", NAME)}
     # rows of other segments
-    return (
-        missing if info.rows["segments"] == len(info.segments) else missing | {("segments", NAME)}
-    )
+    return missing if info.rows["segments"] == count else missing | {("segments", NAME)}
 
 
 def _rows(
@@ -243,7 +285,11 @@ def _is_intact(path: Path, table: str, file: str, rows: int) -> bool:
 
     try:
         if table == "segments":
-            return pq.read_table(path / table / file, schema=TABLES[table]).num_rows == rows
+            with pq.ParquetFile(path / table / file, pre_buffer=False) as parquet:
+                batches = parquet.iter_batches(ROWS_AT_ONCE)
+                return sum(batch.num_rows for batch in batches) == rows and (
+                    parquet.schema_arrow.equals(TABLES[table])
+                )
         return pq.read_metadata(path / table / file).num_rows == rows
     except (pa.ArrowException, OSError):
         return False

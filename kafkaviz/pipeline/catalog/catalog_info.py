@@ -1,17 +1,16 @@
 """What _catalog.json says of a catalog, and how it is stored.
 
-It says what was read, as it was then, and where its rows are. Of a hundred thousand segments it has
-75 MB.
+It says which directories were read and which files the tables have. What each segment was when it
+was read, and where its rows are, stands in table stamps (stamps.py): as text here it had 75 MB of a
+hundred thousand segments.
 """
 
-import gc
 import re
-from collections.abc import Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from kafkaviz.analysis.findings.finding import UNCHECKED_CODES
 from kafkaviz.analysis.inference.version import AssumedRelease
@@ -22,7 +21,7 @@ from kafkaviz.log.remote import address
 from kafkaviz.messages import Message
 from kafkaviz.pipeline.catalog.schema import TABLES
 
-FORMAT = 10
+FORMAT = 11
 Stamp = tuple[int, int]  # a file's size in bytes and its mtime in ns
 
 
@@ -49,7 +48,7 @@ class CatalogSource:
     node_id: str | None
     cluster_id: str | None
     directories: tuple[str, ...]  # of its partitions
-    files: Mapping[str, Stamp]  # all but those of segments, by path from the directory
+    files: Mapping[str, Stamp]  # its own, beside the partitions; by path from the directory
     # None where the findings were left out
     checked: SourceCheck | None = field(default=None, compare=False)
 
@@ -63,38 +62,6 @@ class RowRange:
     rows: int
 
 
-class FirstBatch(NamedTuple):
-    """What a roll before a segment is judged by."""
-
-    size_bytes: int
-    max_timestamp_ms: int
-    last_offset: int
-
-
-@dataclass(frozen=True)
-class StoredSegment:
-    """A segment as it was when it was read, and where its rows are.
-
-    The n-th one's own row is the n-th of table segments.
-    """
-
-    broker: str
-    directory: str
-    base_offset: int
-    suffix: str  # "", deleted, cleaned or swap
-    files: Mapping[str, Stamp]  # by path from the broker directory
-    spans: Mapping[str, tuple[RowRange, ...]] = field(default_factory=dict)  # by table, in order
-    first_batch: FirstBatch | None = None
-    codecs: tuple[str, ...] = ()  # of its batches, as table batches names them
-    problems: tuple[Problem, ...] = ()  # its files that could not be read
-    unreadable: bool = False  # one of them for want of permission, which no stamp shows
-
-    @property
-    def key(self) -> tuple[str, str, int, str]:
-        """What distinguishes it from every other segment of the catalog."""
-        return self.broker, self.directory, self.base_offset, self.suffix
-
-
 @dataclass(frozen=True)
 class CatalogInfo:
     """All that _catalog.json says."""
@@ -102,29 +69,15 @@ class CatalogInfo:
     kafkaviz: str  # the version that wrote it
     sources: tuple[CatalogSource, ...]
     tables: Mapping[str, Mapping[str, int]]  # each table's files and the rows in each
-    segments: tuple[StoredSegment, ...] = ()
     # whatever could not be read: of the directories, and of all segments
     problems: tuple[Problem, ...] = ()
+    # how many segments are not in use, by the suffix of their files
+    suffixes: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def rows(self) -> dict[str, int]:
         """How many rows each table has."""
         return {table: sum(files.values()) for table, files in self.tables.items()}
-
-
-@contextmanager
-def pause_gc() -> Generator[None]:
-    """No search for garbage meanwhile.
-
-    Of 100 000 segments it takes two thirds of the time, and all of it stays.
-    """
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def to_json(info: CatalogInfo) -> dict:
@@ -137,8 +90,8 @@ def to_json(info: CatalogInfo) -> dict:
             table: {"rows": info.rows[table], "files": dict(files)}
             for table, files in info.tables.items()
         },
-        "problems": _problems_json(info.problems),
-        "segments": [_segment_json(segment) for segment in info.segments],
+        "problems": problems_json(info.problems),
+        "suffixes": dict(info.suffixes),
     }
 
 
@@ -150,14 +103,16 @@ def from_json(document: dict[str, Any]) -> CatalogInfo:
             AttributeError.
     """
     tables = {table: _parse_files(table, document["tables"][table]["files"]) for table in TABLES}
-    segments = tuple(_parse_segment(segment, tables) for segment in document["segments"])
     sources = tuple(_parse_source(source) for source in document["sources"])
     return CatalogInfo(
-        _ensure_type(str, document["kafkaviz"]),
+        ensure_type(str, document["kafkaviz"]),
         sources,
         tables,
-        segments,
-        _parse_problems(document["problems"]),
+        parse_problems(document["problems"]),
+        {
+            ensure_type(str, suffix): ensure_type(int, count)
+            for suffix, count in document["suffixes"].items()
+        },
     )
 
 
@@ -169,7 +124,7 @@ def version() -> str:
         return "unknown"
 
 
-def _ensure_type(kind: Any, value: Any) -> Any:
+def ensure_type(kind: Any, value: Any) -> Any:
     """The value, if JSON gave one of this type."""
     if not isinstance(value, kind):
         raise TypeError(f"{value!r} is no {kind}")
@@ -180,7 +135,7 @@ def _parse_files(table: str, row_counts: Mapping) -> dict[str, int]:
     """A table's files, which all lie in its folder, and the rows in each."""
     if not all(re.fullmatch(rf"{table}-[\w-]+\.parquet", file) for file in row_counts):
         raise ValueError("a file has no name of this table")
-    return {file: _ensure_type(int, rows) for file, rows in row_counts.items()}
+    return {file: ensure_type(int, rows) for file, rows in row_counts.items()}
 
 
 def _source_json(source: CatalogSource) -> dict:
@@ -192,11 +147,11 @@ def _source_json(source: CatalogSource) -> dict:
 
 
 def _parse_source(document: dict[str, Any]) -> CatalogSource:
-    _ensure_type(str, document["broker"])
+    ensure_type(str, document["broker"])
     paths = {name: _parse_path(document[name]) for name in ("path", "given")}
     lists = {
         "directories": tuple(document["directories"]),
-        "files": _parse_stamps(document["files"]),
+        "files": parse_stamps(document["files"]),
     }
     checked = {"checked": document["checked"] and _parse_source_check(document["checked"])}
     values: dict[str, Any] = document | paths | lists | checked
@@ -222,7 +177,7 @@ def _check_json(check: SourceCheck) -> dict:
 
 
 def _parse_source_check(document: Mapping) -> SourceCheck:
-    version = _ensure_type(str, document["assumed_version"])
+    version = ensure_type(str, document["assumed_version"])
     if not re.fullmatch(r"\d{1,4}(\.\d{1,4}){0,3}", version):
         raise ValueError("a version has no number")
     return SourceCheck(
@@ -230,42 +185,14 @@ def _parse_source_check(document: Mapping) -> SourceCheck:
             tuple(map(int, version.split("."))),
             from_plain(tuple[Message, ...], document["traces"]),
         ),
-        _ensure_type(bool | None, document["clean"]),
-        _ensure_type(bool | None, document["starts"]),
+        ensure_type(bool | None, document["clean"]),
+        ensure_type(bool | None, document["starts"]),
         CheckLevel(document["level"]),
     )
 
 
-def _segment_json(segment: StoredSegment) -> dict:
-    spans = {
-        table: [[span.file, span.first_row, span.rows] for span in spans]
-        for table, spans in segment.spans.items()
-    }
-    return vars(segment) | {"spans": spans, "problems": _problems_json(segment.problems)}
-
-
-def _parse_segment(
-    document: dict[str, Any], tables: Mapping[str, Mapping[str, int]]
-) -> StoredSegment:
-    spans = {
-        table: tuple(_parse_row_range(span, tables[table]) for span in spans)
-        for table, spans in document["spans"].items()
-    }
-    first_batch = document["first_batch"] and FirstBatch(*map(int, document["first_batch"]))
-    codecs = tuple(_ensure_type(str, codec) for codec in document["codecs"])
-    for kind, name in ((str, "broker"), (str, "directory"), (int, "base_offset"), (str, "suffix")):
-        _ensure_type(kind, document[name])
-    contents = {
-        "first_batch": first_batch,
-        "codecs": codecs,
-        "problems": _parse_problems(document["problems"]),
-    }
-    locations = {"files": _parse_stamps(document["files"]), "spans": spans}
-    values: dict[str, Any] = document | locations | contents
-    return StoredSegment(**values)
-
-
-def _problems_json(problems: Iterable[Problem]) -> list[dict]:
+def problems_json(problems: Iterable[Problem]) -> list[dict]:
+    """Problems as they are stored."""
     return [
         {
             "path": address.display(problem.path),
@@ -276,22 +203,17 @@ def _problems_json(problems: Iterable[Problem]) -> list[dict]:
     ]
 
 
-def _parse_problems(documents: Iterable[Mapping]) -> tuple[Problem, ...]:
+def parse_problems(documents: Iterable[Mapping]) -> tuple[Problem, ...]:
+    """Those that were stored so; their kind is not."""
     return tuple(
         Problem(_parse_path(problem["path"]), Message.from_json(problem["message"]))
         for problem in documents
     )
 
 
-def _parse_row_range(values: Sequence, files: Mapping[str, int]) -> RowRange:
-    file, first_row, rows = values
-    if not 0 <= first_row <= first_row + rows <= files[file]:
-        raise ValueError("a segment's rows lie outside their file")
-    return RowRange(file, first_row, rows)
-
-
-def _parse_stamps(files: Mapping[str, Sequence[int]]) -> dict[str, Stamp]:
+def parse_stamps(files: Mapping[str, Sequence[int]]) -> dict[str, Stamp]:
+    """Size and mtime of files, by path."""
     return {
-        path: (_ensure_type(int, size), _ensure_type(int, mtime_ns))
+        path: (ensure_type(int, size), ensure_type(int, mtime_ns))
         for path, (size, mtime_ns) in files.items()
     }

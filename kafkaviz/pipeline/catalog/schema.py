@@ -206,6 +206,16 @@ CHECKED = pa.schema(
         ("json", STRING),
     ]
 )
+STAMPS = pa.schema(
+    [  # what was read, a row a segment and one for what else lies in its directory; for kafkaviz
+        *PARTITION,
+        ("directory", STRING),
+        ("base_offset", LONG),  # null: the other files of the directory
+        ("suffix", STRING),
+        # size and mtime of each file, the rows that the tables have of it: catalog.stamps
+        ("json", STRING),
+    ]
+)
 TABLES: dict[str, pa.Schema] = {
     "partitions": PARTITIONS,
     "segments": SEGMENTS,
@@ -217,7 +227,9 @@ TABLES: dict[str, pa.Schema] = {
     "restart_steps": RESTART_STEPS,
     "retention": RETENTION,
     "checked": CHECKED,
+    "stamps": STAMPS,
 }
+OWN_TABLES = ("checked", "stamps")  # kafkaviz's own, that no question is about
 ROW_TABLES = ("batches", "offset_entries", "time_entries")  # what lies in the files
 TASK_TABLES = (*ROW_TABLES, "sweep")  # written by the tasks, where the files are read
 # empty where a run was told to leave the findings out

@@ -429,7 +429,7 @@ class KafkaReader(DataSourceReader):
         splits = [split for task in read_tasks for split in task]
         segments = {id(split.segment_task.segment) for split in splits}
         log_bytes = sum(split.log_bytes for split in splits)
-        count, all_segments = len(segments), len(disk_inventory.segments)
+        count, all_segments = len(segments), disk_inventory.segment_count
         return (
             f"{self._name}: {count} of {all_segments} segments, {log_bytes} bytes of .log, "
             f"{len(read_tasks)} tasks; {describe_filters(self._filters)}"

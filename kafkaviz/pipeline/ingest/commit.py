@@ -24,12 +24,10 @@ import os
 import shutil
 import time
 import uuid
-from collections import defaultdict
-from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TextIO, cast
+from typing import Any, TextIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -38,34 +36,80 @@ from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.log.broker import Problem
 from kafkaviz.log.file import translate_os_errors
 from kafkaviz.messages import message
-from kafkaviz.pipeline.catalog.catalog import NAME, read_info
+from kafkaviz.pipeline.catalog.catalog import NAME, Catalog, read
 from kafkaviz.pipeline.catalog.catalog_info import (
     CatalogInfo,
     CatalogSource,
     RowRange,
-    StoredSegment,
     to_json,
     version,
 )
 from kafkaviz.pipeline.catalog.schema import TABLES, TASK_TABLES
+from kafkaviz.pipeline.ingest.compaction import (
+    MergeTask,
+    RowRuns,
+    RowSource,
+    TableLayout,
+    plan_layout,
+)
 
 LOCK = "_catalog.lock"
 STAGING, RUN, CURRENT = ".staging-", ".run-", ".current"
 OWN_RUN_ENDS_WITHIN_S = 30
+ROWS_AT_ONCE = 4096  # of a table that the driver writes
+Spans = Mapping[str, tuple[RowRange, ...]]  # by table
 
 
 class CatalogBusy(KafkavizError):
     """Another run writes this catalog."""
 
 
+class RowWriter:
+    """A new file of a table, filled row by row; see CatalogTransaction.writer."""
+
+    def __init__(self, path: Path, schema: pa.Schema) -> None:
+        """The file, without a row yet.
+
+        Args:
+            schema: of the table, or of some of its columns.
+        """
+        self.path, self.rows, self._schema = path, 0, schema
+        self._writer = pq.ParquetWriter(path, schema, compression="zstd")
+        self._waiting: list[Mapping[str, Any]] = []
+
+    def add(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """More rows."""
+        for row in rows:
+            self._waiting.append(row)
+            self.rows += 1
+            if len(self._waiting) >= ROWS_AT_ONCE:
+                self._flush()
+
+    def add_table(self, rows: pa.Table) -> None:
+        """The same, as Arrow has them."""
+        self._flush()
+        self._writer.write_table(rows)
+        self.rows += rows.num_rows
+
+    def close(self) -> None:
+        """Writes what is left."""
+        self._flush()
+        self._writer.close()
+
+    def _flush(self) -> None:
+        if self._waiting:
+            self._writer.write_table(pa.Table.from_pylist(self._waiting, self._schema))
+            self._waiting = []
+
+
 class CatalogTransaction:
     """A catalog's folder while one run holds it; see `catalog_transaction`."""
 
-    def __init__(self, path: Path, old: CatalogInfo | None) -> None:
+    def __init__(self, path: Path, old: Catalog | None) -> None:
         """Starts with what the catalog holds.
 
         Args:
-            old: what the catalog holds until the commit; None if there is none, or none that can be
+            old: the catalog until the commit; None if there is none, or none that can be
                 understood.
 
         Its leftovers are the staging folders of runs that were killed.
@@ -73,7 +117,8 @@ class CatalogTransaction:
         self.path, self.old = path, old
         self.leftovers = [folder for folder in path.glob(f"{STAGING}*") if folder.is_dir()]
         self.staging, self.run = (path / f"{prefix}{uuid.uuid4().hex}" for prefix in (STAGING, RUN))
-        self._old_files: dict[str, dict[str, int]] = {table: {} for table in TABLES}
+        self._runs: dict[str, dict[Path, RowRuns]] = {table: {} for table in TASK_TABLES}
+        self._layouts = {table: TableLayout() for table in TASK_TABLES}
         self._new_files: dict[str, dict[str, int]] = {table: {} for table in TABLES}
 
     def make_staging(self) -> Path:
@@ -94,53 +139,85 @@ class CatalogTransaction:
             ) from None
         return self.staging
 
-    def keep(self, segments: Sequence[StoredSegment]) -> list[StoredSegment]:
-        """Takes these segments' rows over from the old catalog.
+    def keep(self, spans: Spans) -> None:
+        """These rows of the old catalog stay."""
+        self._count(self.path, spans)
 
-        Their spans change where a file had others' rows too.
+    def add(self, spans: Spans) -> None:
+        """These rows, which tasks wrote, are of the new one.
+
+        What is named neither here nor in `keep` is left behind.
         """
-        new_ranges: dict[tuple[str, RowRange], RowRange] = {}
-        for table in TASK_TABLES:
-            by_file: dict[str, list[RowRange]] = defaultdict(list)
-            for segment in segments:
-                for span in segment.spans.get(table, ()):
-                    by_file[span.file].append(span)
-            for file, spans in by_file.items():
-                new_ranges |= {
-                    (table, old): new for old, new in self._carry_over(table, file, spans)
-                }
-        return [_with_spans(segment, new_ranges) for segment in segments]
+        self._count(self.staging, spans)
 
-    def add(self, segments: Iterable[StoredSegment]) -> None:
-        """Takes in the files that the tasks wrote for these segments.
+    def _count(self, folder: Path, spans: Spans) -> None:
+        for table, table_spans in spans.items():
+            for span in table_spans:
+                path = folder / table / span.file
+                self._runs[table].setdefault(path, RowRuns()).add(span)
 
-        A file that none of them names is left behind.
+    def lay_out(self) -> list[MergeTask]:
+        """Decides which file each row will be in; once all is kept and added.
+
+        Returns:
+            The files that must be written for that into the staging folder, by compaction.merge.
         """
-        for segment in segments:
-            for table, spans in segment.spans.items():
-                for span in spans:
-                    self._new_files[table][span.file] = (
-                        self._new_files[table].get(span.file, 0) + span.rows
-                    )
+        for table, runs_by_path in self._runs.items():
+            sources = [
+                RowSource(
+                    path,
+                    runs.joined(),
+                    pq.read_metadata(path).num_rows,
+                    path.stat().st_size,
+                )
+                for path, runs in runs_by_path.items()
+            ]
+            self._layouts[table] = plan_layout(table, sources)
+        self._runs = {table: {} for table in TASK_TABLES}
+        return [task for layout in self._layouts.values() for task in layout.merges]
 
-    def write(self, table: str, rows: pa.Table) -> None:
-        """A table, whole, as one file."""
-        self._write(table, [rows])
+    def moved(self, spans: Spans) -> Spans:
+        """Where rows that were kept or added lie from now on."""
+        return {
+            table: tuple(map(self._layouts[table].find, table_spans))
+            for table, table_spans in spans.items()
+        }
+
+    @contextmanager
+    def writer(self, table: str) -> Generator[RowWriter]:
+        """A table as one file; of one without rows there is none."""
+        name = f"{table}-{uuid.uuid4().hex}.parquet"
+        with ExitStack() as stack:
+            writer = RowWriter(self.staging / table / name, TABLES[table])
+            stack.callback(writer.close)
+            yield writer
+        self._new_files[table][name] = writer.rows
 
     def commit(
         self,
         sources: Sequence[CatalogSource],
-        segments: Sequence[StoredSegment],
-        problems: Sequence[Problem],
+        problems: Sequence[Problem] = (),
+        suffixes: Mapping[str, int] | None = None,
     ) -> CatalogInfo:
-        """Makes all that was kept, added and written the catalog."""
-        files = {table: self._old_files[table] | self._new_files[table] for table in TABLES}
-        info = CatalogInfo(version(), tuple(sources), files, tuple(segments), tuple(problems))
+        """Makes all that was kept, added and written the catalog.
+
+        Args:
+            suffixes: of CatalogInfo.
+        """
+        old_files: dict[str, dict[str, int]] = {table: {} for table in TABLES}
+        for table, layout in self._layouts.items():
+            self._new_files[table] |= {task.name: task.rows for task in layout.merges}
+            for source in layout.unchanged:
+                is_new = source.path.parent.parent == self.staging
+                files = self._new_files if is_new else old_files
+                files[table][source.path.name] = source.total_rows
+        files = {table: old_files[table] | self._new_files[table] for table in TABLES}
+        info = CatalogInfo(version(), tuple(sources), files, tuple(problems), suffixes or {})
         for table in TABLES:
             (self.run / table).mkdir(parents=True)
             for name in self._new_files[table]:
                 (self.staging / table / name).rename(self.run / table / name)
-            for name in self._old_files[table]:
+            for name in old_files[table]:
                 link_file(self.path / table / name, self.run / table / name)
         (self.run / NAME).write_text(json.dumps(to_json(info), separators=(",", ":")))
         self._sync()
@@ -187,30 +264,6 @@ class CatalogTransaction:
         if current.is_dir() and not current.is_symlink():  # a copy that followed links
             current.rename(self.staging / f"{CURRENT}.was")
         os.replace(link, current)
-
-    def _carry_over(
-        self, table: str, file: str, spans: list[RowRange]
-    ) -> Iterator[tuple[RowRange, RowRange]]:
-        """Each span and where its rows are from now on.
-
-        In the same file if nothing else was in it, else in a new one.
-        """
-        spans = sorted(spans, key=lambda span: span.first_row)
-        rows = cast(CatalogInfo, self.old).tables[table][file]
-        if sum(span.rows for span in spans) == rows:
-            self._old_files[table][file] = rows
-            yield from zip(spans, spans, strict=True)
-            return
-        name, first_row = self._write(table, slice_rows(self.path / table / file, spans)), 0
-        for span in spans:
-            yield span, RowRange(name, first_row, span.rows)
-            first_row += span.rows
-
-    def _write(self, table: str, parts: Iterable[pa.Table]) -> str:
-        """One new file of these rows; its name."""
-        name = write_rows(self.staging, table, parts)
-        self._new_files[table][name] = pq.read_metadata(self.staging / table / name).num_rows
-        return name
 
 
 @contextmanager
@@ -278,9 +331,9 @@ def _lock(path: Path, file: TextIO) -> None:
         time.sleep(0.1)
 
 
-def _read_old(path: Path) -> CatalogInfo | None:
+def _read_old(path: Path) -> Catalog | None:
     try:
-        return read_info(path)
+        return read(path)
     except CannotOpen:
         return None
 
@@ -301,15 +354,6 @@ def _current(path: Path) -> Path | None:
         return None
 
 
-def write_rows(staging: Path, table: str, parts: Iterable[pa.Table]) -> str:
-    """A new file of these rows in a staging folder; its name."""
-    name = f"{table}-{uuid.uuid4().hex}.parquet"
-    with pq.ParquetWriter(staging / table / name, TABLES[table], compression="zstd") as writer:
-        for rows in parts:
-            writer.write_table(rows)
-    return name
-
-
 def link_file(file: Path, link: Path) -> None:
     """The same file in another folder.
 
@@ -328,32 +372,3 @@ def _sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def slice_rows(path: Path, spans: Sequence[RowRange]) -> Iterator[pa.Table]:
-    """Rows of a Parquet file, a row group at a time; spans in order of their rows."""
-    with pq.ParquetFile(path) as file:
-        first_row = 0
-        for group in range(file.num_row_groups):
-            end_row = first_row + file.metadata.row_group(group).num_rows
-            row_ranges = [
-                (max(span.first_row, first_row), min(span.first_row + span.rows, end_row))
-                for span in spans
-            ]
-            row_ranges = [(start, end) for start, end in row_ranges if start < end]
-            if row_ranges:
-                rows = file.read_row_group(group)
-                yield pa.concat_tables(
-                    rows.slice(start - first_row, end - start) for start, end in row_ranges
-                )
-            first_row = end_row
-
-
-def _with_spans(
-    segment: StoredSegment, new_ranges: dict[tuple[str, RowRange], RowRange]
-) -> StoredSegment:
-    spans = {
-        table: tuple(new_ranges[table, span] for span in spans)
-        for table, spans in segment.spans.items()
-    }
-    return replace(segment, spans=spans)

@@ -4,16 +4,15 @@ Rows of what was found about a broker, and those values again from the rows.
 """
 
 import json
-from collections.abc import Iterable
 from itertools import groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
 from kafkaviz.analysis.findings import finding_codec
 from kafkaviz.analysis.findings.finding import Finding
-from kafkaviz.analysis.health.broker_health import AssumedRelease, Health
-from kafkaviz.analysis.restart.next_start import Restart
+from kafkaviz.analysis.health.broker_health import AssumedRelease
+from kafkaviz.analysis.restart.next_start import Restart, StartupStep
 from kafkaviz.analysis.retention.policy import (
     COUNTED_BY,
     STATES,
@@ -27,7 +26,6 @@ from kafkaviz.config_def import LONG_MAX
 from kafkaviz.format import names
 from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.pipeline.catalog.catalog_info import SourceCheck
-from kafkaviz.pipeline.catalog.schema import FINDINGS, RESTART_STEPS, RETENTION
 from kafkaviz.units import replace_surrogates
 
 AGE_COLUMNS = {
@@ -58,46 +56,28 @@ class StoredHealth(NamedTuple):
     retention: tuple[LogRetention, ...]
 
 
-def findings_table(healths: Iterable[tuple[str, Health]]) -> pa.Table:
-    """A row a finding, the worst of a broker first; each health comes with the broker's name."""
-    rows = [
-        _owner(name, finding.partition) | finding_codec.to_row(finding)
-        for name, health in healths
-        for finding in health.findings
-    ]
-    return pa.Table.from_pylist([_storable(row) for row in rows], FINDINGS)
+def finding_row(broker: str, finding: Finding) -> dict[str, Any]:
+    """A finding about a broker, by its name in the tables."""
+    return _storable(_owner(broker, finding.partition) | finding_codec.to_row(finding))
 
 
-def steps_table(healths: Iterable[tuple[str, Health]]) -> pa.Table:
-    """A row a step of each broker's next start, in its order."""
-    restarts = [(name, health.restart) for name, health in healths if health.restart is not None]
-    rows = [
-        _owner(name, step.partition) | finding_codec.step_to_row(step)
-        for name, restart in restarts
-        for step in restart.steps
-    ]
-    return pa.Table.from_pylist([_storable(row) for row in rows], RESTART_STEPS)
+def step_row(broker: str, step: StartupStep) -> dict[str, Any]:
+    """A step of a broker's next start."""
+    return _storable(_owner(broker, step.partition) | finding_codec.step_to_row(step))
 
 
-def retention_table(healths: Iterable[tuple[str, Health]]) -> pa.Table:
-    """A row a segment: what keeps it, and the settings of its log."""
-    segments = [
-        (_owner(name, log.partition), log, segment)
-        for name, health in healths
-        for log in health.retention
-        for segment in log.segments
-    ]
-    return pa.Table.from_pylist(
-        [_storable(owner | _retention_row(log, segment)) for owner, log, segment in segments],
-        RETENTION,
-    )
+def retention_rows(broker: str, log: LogRetention) -> list[dict[str, Any]]:
+    """A row a segment of a log: what keeps it, and the settings of its log."""
+    owner = _owner(broker, log.partition)
+    return [_storable(owner | _retention_row(log, segment)) for segment in log.segments]
 
 
-def source_check(health: Health, level: CheckLevel) -> SourceCheck:
+def source_check(
+    version: AssumedRelease, restart: Restart | None, level: CheckLevel
+) -> SourceCheck:
     """What _catalog.json says of it."""
-    restart = health.restart
     return SourceCheck(
-        health.version,
+        version,
         restart.clean if restart else None,
         restart.starts if restart else None,
         level,

@@ -4,9 +4,10 @@ Their segments by name, size and time, to be compared with what a catalog was re
 """
 
 import os
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from pathlib import Path
 
 from kafkaviz.errors import CannotOpen
@@ -19,13 +20,9 @@ from kafkaviz.log.broker import OWN_FILES, Broker, Problem
 from kafkaviz.log.file import FileInfo, info
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
-from kafkaviz.pipeline.catalog.catalog_info import (
-    CatalogInfo,
-    CatalogSource,
-    Stamp,
-    StoredSegment,
-    version,
-)
+from kafkaviz.pipeline.catalog.catalog import Catalog
+from kafkaviz.pipeline.catalog.catalog_info import CatalogSource, Stamp, version
+from kafkaviz.pipeline.catalog.stamps import StampRow, StoredDirectory, StoredSegment
 from kafkaviz.units import replace_surrogates
 
 SMALL_FILES = (*(name for name in OWN_FILES if name != names.LOCK), SERVER_PROPERTIES)
@@ -33,102 +30,108 @@ SMALL_FILES = (*(name for name in OWN_FILES if name != names.LOCK), SERVER_PROPE
 
 @dataclass(frozen=True)
 class InventoryEntry:
-    """A segment as it lies there now."""
+    """A segment as it lies there now.
 
+    Attributes:
+        number: of the segment in its inventory.
+        stored: how a catalog would name it, before anything was read.
+    """
+
+    number: int
     broker: str
     partition: Partition
     segment: Segment
-    stored: StoredSegment  # how a catalog would name it, before anything was read
+    stored: StoredSegment
+
+
+@dataclass(frozen=True)
+class PartitionEntries:
+    """A partition directory as it lies there now, and its segments.
+
+    Attributes:
+        number: of the directory in its inventory.
+        stored: how a catalog would name its other files.
+    """
+
+    number: int
+    broker: str
+    partition: Partition
+    segments: tuple[InventoryEntry, ...]
+    stored: StoredDirectory
 
 
 @dataclass(frozen=True)
 class Inventory:
-    """Every segment of some broker directories, in the order of their names."""
+    """Every segment of some broker directories, in the order of their names.
+
+    It is gone through partition by partition, as often as is needed: see
+    partition_spool.PartitionSpool.
+    """
 
     sources: tuple[CatalogSource, ...]
     brokers: tuple[tuple[str, Broker], ...]  # each with its name, in the order of the sources
-    partitions: tuple[tuple[str, Partition], ...]  # each with its broker's name
-    segments: tuple[InventoryEntry, ...]
     problems: tuple[Problem, ...]
 
-    def is_in(self, catalog: CatalogInfo, level: CheckLevel | None = None) -> bool:
+    @property
+    def partitions(self) -> Iterator[tuple[str, Partition]]:
+        """Each partition directory, with its broker's name."""
+        return (
+            (name, partition) for name, broker in self.brokers for partition in broker.partitions
+        )
+
+    @property
+    def entries(self) -> Iterator[PartitionEntries]:
+        """Each partition directory with its segments, numbered from 0."""
+        first = 0
+        for number, (name, partition) in enumerate(self.partitions):
+            yield _build_entries(number, first, name, partition)
+            first += len(partition.segments)
+
+    @property
+    def segment_count(self) -> int:
+        """How many segments there are."""
+        return sum(len(partition.segments) for _, partition in self.partitions)
+
+    @property
+    def segments(self) -> Iterator[InventoryEntry]:
+        """Every segment."""
+        return (entry for partition in self.entries for entry in partition.segments)
+
+    def is_in(self, catalog: Catalog, level: CheckLevel | None = None) -> bool:
         """Whether the catalog was read from exactly this.
 
         Where checks of a level are asked for, also whether it was checked so.
         """
+        old = catalog.info
         if level and not all(
-            source.checked and source.checked.level == level for source in catalog.sources
+            source.checked and source.checked.level == level for source in old.sources
         ):
             return False
-        has_same_keys = [entry.stored.key for entry in self.segments] == [
-            old.key for old in catalog.segments
-        ]
-        is_same = (
-            has_same_keys and self.sources == catalog.sources and catalog.kafkaviz == version()
-        )
-        return is_same and all(map(_is_unchanged, self.segments, catalog.segments))
+        if self.sources != old.sources or old.kafkaviz != version():
+            return False
+        try:
+            return all(
+                stored is not None and item is not None and _is_unchanged(item, stored)
+                for item, stored in zip_longest(self._items(), catalog.stamps())
+            )
+        except CannotOpen:
+            return False
 
-    def catalog_numbers(
-        self,
-        old: CatalogInfo | None,
-        missing: Collection[tuple[str, str]] = (),
-        *,
-        needs_sweep: bool = False,
-    ) -> list[int | None]:
-        """For each segment the number of the catalog's own that still holds.
-
-        Args:
-            missing: files of the catalog that are gone, by table and name: what they had must be
-                read again. Those of table partitions have nothing that takes reading.
-            needs_sweep: whether the rows of a sweep must be there too.
-
-        Returns:
-            None for a segment that must be read.
-        """
-        if (
-            old is None
-            or old.kafkaviz != version()
-            or any(table == "segments" for table, _ in missing)
-        ):
-            return [None] * len(self.segments)
-        paths = {source.broker: source.path for source in old.sources}
-        brokers = {
-            source.broker for source in self.sources if paths.get(source.broker) == source.path
-        }
-        numbers = {
-            segment.key: number
-            for number, segment in enumerate(old.segments)
-            if segment.broker in brokers and _has_rows(segment, missing, needs_sweep=needs_sweep)
-        }
-        candidates = [numbers.get(entry.stored.key) for entry in self.segments]
-        return [
-            number
-            if number is not None and _has_same_content(entry, old.segments[number])
-            else None
-            for entry, number in zip(self.segments, candidates, strict=True)
-        ]
+    def _items(self) -> Iterator[PartitionEntries | InventoryEntry]:
+        """What table stamps has a row of, in its order."""
+        for partition in self.entries:
+            yield partition
+            yield from partition.segments
 
 
 def inventory(brokers: Iterable[Broker]) -> Inventory:
     """The partitions and segments of these directories."""
     brokers = _merge_by_path(brokers)
     broker_names = _names(brokers)
-    partitions = [
-        (name, partition)
-        for name, broker in zip(broker_names, brokers, strict=True)
-        for partition in broker.partitions
-    ]
+    named_brokers = tuple(zip(broker_names, brokers, strict=True))
     return Inventory(
-        tuple(
-            _build_source(name, broker) for name, broker in zip(broker_names, brokers, strict=True)
-        ),
-        tuple(zip(broker_names, brokers, strict=True)),
-        tuple(partitions),
-        tuple(
-            _build_entry(name, partition, segment)
-            for name, partition in partitions
-            for segment in partition.segments
-        ),
+        tuple(_build_source(name, broker) for name, broker in named_brokers),
+        named_brokers,
         tuple(problem for broker in brokers for problem in broker.problems),
     )
 
@@ -189,15 +192,10 @@ def _build_source(name: str, broker: Broker) -> CatalogSource:
 
 
 def _files(broker: Broker) -> Iterator[tuple[str, Stamp]]:
-    """Every file that is no segment's and that findings may go by, by path from the directory.
+    """Every file beside the partitions that findings may go by, by path from the directory.
 
     Of directories there the name.
     """
-    for partition in broker.partitions:
-        yield from (
-            (f"{partition.directory}/{other.name}", _stamp(other))
-            for other in partition.other_files
-        )
     yield from ((name, stamp) for name in SMALL_FILES if (stamp := _stamp_of(broker.path / name)))
     properties_path = f"../{SERVER_PROPERTIES}"
     yield from (
@@ -222,15 +220,23 @@ def _other_entries(broker: Broker) -> Iterator[tuple[str, Stamp]]:
                 yield entry.name, stamp
 
 
-def _build_entry(name: str, partition: Partition, segment: Segment) -> InventoryEntry:
-    suffix = "" if segment.is_in_use else segment.state
-    files = {f"{partition.directory}/{file.path.name}": _stamp(file) for file in segment.files}
-    return InventoryEntry(
-        name,
-        partition,
-        segment,
-        StoredSegment(name, partition.directory, segment.base_offset, suffix, files),
+def _build_entries(number: int, first: int, name: str, partition: Partition) -> PartitionEntries:
+    segments = tuple(
+        _build_entry(first + place, name, partition, segment)
+        for place, segment in enumerate(partition.segments)
     )
+    files = {
+        f"{partition.directory}/{other.name}": _stamp(other) for other in partition.other_files
+    }
+    stored = StoredDirectory(name, partition.directory, files)
+    return PartitionEntries(number, name, partition, segments, stored)
+
+
+def _build_entry(number: int, name: str, partition: Partition, segment: Segment) -> InventoryEntry:
+    suffix = "" if segment.is_in_use else segment.state
+    files = {f"{partition.directory}/{file.name}": _stamp(file) for file in segment.files}
+    stored = StoredSegment(name, partition.directory, segment.base_offset, suffix, files)
+    return InventoryEntry(number, name, partition, segment, stored)
 
 
 def _stamp(file: FileInfo) -> Stamp:
@@ -244,28 +250,26 @@ def _stamp_of(path: Path) -> Stamp | None:
         return None
 
 
-def _is_unchanged(entry: InventoryEntry, old: StoredSegment) -> bool:
-    """Whether a segment's files are as they were.
+def _is_unchanged(item: PartitionEntries | InventoryEntry, old: StampRow) -> bool:
+    """Whether files are as they were.
 
     What could not be read then must still be unreadable.
     """
-    return old.files == entry.stored.files and not _became_readable(entry, old)
-
-
-def _has_same_content(entry: InventoryEntry, old: StoredSegment) -> bool:
-    """The same of the files whose content a catalog holds: of a .txnindex it has the size alone."""
-    return _content(old) == _content(entry.stored) and not _became_readable(entry, old)
-
-
-def _has_rows(
-    segment: StoredSegment, missing: Collection[tuple[str, str]], *, needs_sweep: bool
-) -> bool:
-    """Whether the files that hold its rows are all there."""
-    if needs_sweep and "batches" in segment.spans and "sweep" not in segment.spans:
-        return False
-    return not missing or not any(
-        (table, span.file) in missing for table, spans in segment.spans.items() for span in spans
+    if isinstance(item, PartitionEntries) or isinstance(old, StoredDirectory):
+        return item.stored == old
+    return (
+        old.key == item.stored.key
+        and old.files == item.stored.files
+        and not became_readable(item, old)
     )
+
+
+def has_same_content(entry: InventoryEntry, old: StoredSegment) -> bool:
+    """Whether the files whose content a catalog holds are the same.
+
+    Of a .txnindex it has the size alone.
+    """
+    return _content(old) == _content(entry.stored) and not became_readable(entry, old)
 
 
 def _content(segment: StoredSegment) -> dict[str, Stamp]:
@@ -281,5 +285,6 @@ def is_readable(segment: Segment) -> bool:
     return all(os.access(file.path, os.R_OK) for file in segment.files)
 
 
-def _became_readable(entry: InventoryEntry, old: StoredSegment) -> bool:
+def became_readable(entry: InventoryEntry, old: StoredSegment) -> bool:
+    """Whether a file that could not be read can be read now."""
     return old.unreadable and is_readable(entry.segment)

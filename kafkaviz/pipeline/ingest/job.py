@@ -1,10 +1,11 @@
 """The ingest: broker directories in, a catalog out."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from kafkaviz.analysis.inference.version import assume_release
 from kafkaviz.errors import CannotOpen
@@ -14,39 +15,35 @@ from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.log.file import output_path
 from kafkaviz.log.settings import Settings, open_settings
 from kafkaviz.messages import message
-from kafkaviz.pipeline.catalog.catalog import Catalog, missing_files
-from kafkaviz.pipeline.catalog.catalog_info import CatalogInfo, CatalogSource, StoredSegment
+from kafkaviz.pipeline.catalog.catalog import missing_files
+from kafkaviz.pipeline.catalog.catalog_info import CatalogInfo
 from kafkaviz.pipeline.ingest import task_results
+from kafkaviz.pipeline.ingest.catalog_tables import TableInputs, write_tables
 from kafkaviz.pipeline.ingest.commit import CatalogTransaction, catalog_transaction
+from kafkaviz.pipeline.ingest.compaction import merge
 from kafkaviz.pipeline.ingest.decoded_batches import DecodedRange, is_whole
-from kafkaviz.pipeline.ingest.findings import (
-    findings_table,
-    retention_table,
-    source_check,
-    steps_table,
+from kafkaviz.pipeline.ingest.ingest_checks import (
+    IngestChecks,
+    LoadResult,
+    LogLoad,
+    is_still_valid,
 )
-from kafkaviz.pipeline.ingest.ingest_checks import IngestChecks, LoadResult, LogLoad
-from kafkaviz.pipeline.ingest.inventory import Inventory, InventoryEntry, inventory, is_readable
+from kafkaviz.pipeline.ingest.inventory import Inventory, InventoryEntry, inventory
+from kafkaviz.pipeline.ingest.partition_spool import PartitionSpool
 from kafkaviz.pipeline.ingest.plan import (
+    PackedTask,
     SegmentTask,
     Task,
     load_tasks,
+    pack,
     plan,
     sort_by_cost,
     tasks_per_segment,
 )
-from kafkaviz.pipeline.ingest.rows import codec_names
 from kafkaviz.pipeline.ingest.run import Ingest, IngestError, IngestResult, Progress
-from kafkaviz.pipeline.ingest.segment_tables import (
-    SegmentStatistics,
-    first_batch,
-    partitions_table,
-    segments_table,
-    statistics_of_read,
-    statistics_of_rows,
-)
-from kafkaviz.pipeline.ingest.summary import RangeSummary, SegmentSummary, merge_ranges
-from kafkaviz.pipeline.ingest.task_results import ResultFile
+from kafkaviz.pipeline.ingest.stored_rows import NOTHING, StoredRows
+from kafkaviz.pipeline.ingest.summary import merge_ranges
+from kafkaviz.pipeline.ingest.task_results import LoadFile, ResultFile, SummaryFiles, TaskIndex
 from kafkaviz.pipeline.ingest.task_runner import TaskRunner, task_runner
 from kafkaviz.pipeline.spark import session
 
@@ -124,80 +121,40 @@ def ingest(
     """
     if not isinstance(spark, str | None):
         session.refuse_stopped(spark)
-    brokers = [open_broker(directory) for directory in directories]
+    brokers = [open_broker(directory, PartitionSpool) for directory in directories]
     refuse_inside(catalog_path, brokers)
     disk_inventory = inventory(brokers)
     with catalog_transaction(catalog_path) as transaction:
         old = None if full else transaction.old
-        missing = missing_files(catalog_path, old) if old is not None else set()
+        missing = missing_files(catalog_path, old.info) if old is not None else set()
         if old is not None and not missing and disk_inventory.is_in(old, level):
-            run.finish("fresh", kept_segments=len(disk_inventory.segments))
-            return old
-        catalog_numbers = disk_inventory.catalog_numbers(
-            old, missing, needs_sweep=level is not None
+            run.finish("fresh", kept_segments=old.info.rows["segments"])
+            return old.info
+        stored = (
+            StoredRows(old, disk_inventory, missing, needs_sweep=level is not None) if old else None
         )
-        checks = (
-            IngestChecks(disk_inventory, Catalog(catalog_path, old) if old else None, level)
-            if level
-            else None
-        )
-        segment_tasks, loads = (
-            plan_segments(disk_inventory, catalog_numbers, checks),
-            checks.loads() if checks else [],
-        )
-        staging = transaction.make_staging()
-        summaries = {} if full else resume(transaction, segment_tasks, checks)
-        segment_tasks = [task for task in segment_tasks if task.number not in summaries]
-        if segment_tasks or loads:
-            summaries |= read_segments(
-                run, segment_tasks, loads, staging=staging, spark=spark, checks=checks
-            )
-        if checks:
-            checks.add(
-                {
-                    number: summary.check_json
-                    for number, summary in summaries.items()
-                    if summary.check_json is not None
-                }
-            )
+        checks = IngestChecks(disk_inventory, stored, level) if level else None
+        work = find_work(disk_inventory, stored, checks)
+        transaction.make_staging()
+        segment_run = SegmentRun(run, spark, transaction, work)
+        if not full:
+            segment_run.resume()
+        segment_run.read()
+        segment_run.lay_out(stored)
         run.enter("writing")
-        stored_segments, statistics = collect_segments(
+        info = write_tables(
             transaction,
-            disk_inventory,
-            catalog_numbers,
-            {
-                number: summary
-                for number, summary in summaries.items()
-                if catalog_numbers[number] is None
-            },
+            TableInputs(
+                disk_inventory,
+                stored,
+                checks,
+                segment_run.summaries.summaries,
+                segment_run.load_results,
+                work.has_new_rows,
+                settings(disk_inventory.brokers),
+            ),
         )
-        transaction.write(
-            "segments",
-            segments_table(disk_inventory.segments, statistics, settings(disk_inventory.brokers)),
-        )
-        transaction.write(
-            "partitions",
-            partitions_table(disk_inventory.partitions, disk_inventory.segments, statistics),
-        )
-        sources = (
-            write_findings(transaction, disk_inventory, checks)
-            if checks
-            else disk_inventory.sources
-        )
-        info = transaction.commit(
-            sources,
-            stored_segments,
-            [
-                *disk_inventory.problems,
-                *(problem for segment in stored_segments for problem in segment.problems),
-            ],
-        )
-    run.finish(
-        "done",
-        len(segment_tasks),
-        sum(task.log_bytes for task in segment_tasks),
-        len(disk_inventory.segments) - len(segment_tasks),
-    )
+    run.finish("done", work.count, work.log_bytes, len(work.states) - work.count)
     return info
 
 
@@ -221,97 +178,238 @@ def refuse_inside(catalog_path: Path, brokers: Iterable[Broker]) -> None:
             )
 
 
-def plan_segments(
-    disk_inventory: Inventory, catalog_numbers: Sequence[int | None], checks: IngestChecks | None
-) -> list[SegmentTask]:
-    """The segments that must be read, for their rows, their findings or both.
+UNCHANGED, READ, READ_FOR_CHECKS, RESUMED, RESUMED_FOR_CHECKS = range(5)
+TO_READ = (READ, READ_FOR_CHECKS)
 
-    Args:
-        catalog_numbers: for each segment its number in the old catalog, or None.
-        checks: None where no findings are asked for.
+
+@dataclass
+class Work:
+    """Which segments are read, and which logs are loaded.
+
+    It is gone through as often as is needed, and made anew each time of what lies there.
+
+    Attributes:
+        states: of each segment: UNCHANGED, all of it from the old catalog; READ in this run, or
+            RESUMED, read by one that was killed; _FOR_CHECKS: its rows are kept.
     """
-    return [
-        SegmentTask(
-            number,
+
+    inventory: Inventory
+    checks: IngestChecks | None
+    states: bytearray = field(default_factory=bytearray)
+
+    @property
+    def count(self) -> int:
+        """How many segments are read in this run."""
+        return sum(map(self.states.count, TO_READ))
+
+    @property
+    def log_bytes(self) -> int:
+        """The bytes of .log in these."""
+        return sum(
+            entry.segment.log.size_bytes
+            for entry in self.inventory.segments
+            if entry.segment.log and self.states[entry.number] in TO_READ
+        )
+
+    def __iter__(self) -> Iterator[SegmentTask]:
+        """The segments that are read, in order."""
+        return (
+            self.task(entry)
+            for entry in self.inventory.segments
+            if self.states[entry.number] in TO_READ
+        )
+
+    def task(self, entry: InventoryEntry) -> SegmentTask:
+        """How a segment is read, for its rows, its findings or both."""
+        return SegmentTask(
+            entry.number,
             entry.broker,
             entry.partition.topic,
             entry.partition.partition,
             entry.segment,
-            checks.facts(entry) if checks else None,
-            skips_rows=catalog_numbers[number] is not None,
-            needs_sweep=checks is not None,
+            self.checks.task_facts(entry) if self.checks else None,
+            skips_rows=self.states[entry.number] == READ_FOR_CHECKS,
+            needs_sweep=self.checks is not None,
         )
-        for number, entry in enumerate(disk_inventory.segments)
-        if catalog_numbers[number] is None or (checks and checks.must_read(entry))
-    ]
+
+    def has_new_rows(self, number: int) -> bool:
+        """Whether the rows of a segment are those of a task, not of the old catalog."""
+        return self.states[number] in (READ, RESUMED)
+
+    def is_resumed(self, number: int) -> bool:
+        """Whether a run that was killed has read a segment."""
+        return self.states[number] in (RESUMED, RESUMED_FOR_CHECKS)
 
 
-def resume(
-    transaction: CatalogTransaction,
-    segment_tasks: Sequence[SegmentTask],
-    checks: IngestChecks | None,
-) -> dict[int, SegmentSummary]:
-    """What runs that were killed have found in these segments, where it still holds.
+class Loads(Iterable[LogLoad]):
+    """The logs whose load is not known from an earlier run."""
 
-    By the segment's number; their rows lie in the staging folder of this run.
+    def __init__(self, checks: IngestChecks | None) -> None:
+        """They are found anew each time."""
+        self._checks = checks
+
+    def __iter__(self) -> Iterator[LogLoad]:
+        if self._checks is None:
+            return iter(())
+        return (load for load, known in self._checks.loads() if known is None)
+
+
+class Selected(Iterable[SegmentTask]):
+    """Some of the segments that are read, by their numbers."""
+
+    def __init__(self, work: Work, numbers: Collection[int]) -> None:
+        """They are made anew each time."""
+        self._work, self._numbers = work, numbers
+
+    def __iter__(self) -> Iterator[SegmentTask]:
+        return (
+            self._work.task(entry)
+            for entry in self._work.inventory.segments
+            if entry.number in self._numbers
+        )
+
+
+def find_work(
+    disk_inventory: Inventory, stored: StoredRows | None, checks: IngestChecks | None
+) -> Work:
+    """The segments that must be read, for their rows, their findings or both.
+
+    Args:
+        stored: the rows of the old catalog; None where none may be kept.
+        checks: None where no findings are asked for.
     """
-    by_number = merge_by_segment(
-        summary
-        for summaries in task_results.take_over(
-            transaction.leftovers, segment_tasks, transaction.staging
-        ).values()
-        for summary in summaries
-    )
-    return {
-        number: summary
-        for number, summary in by_number.items()
-        if summary and (checks is None or checks.is_still_valid(number, summary.check_json))
-    }
+    work = Work(disk_inventory, checks)
+    for entries in disk_inventory.entries:
+        owner = entries.broker, entries.partition.directory
+        old = stored.partition(*owner) if stored else NOTHING
+        checked = stored.checked(*owner) if stored and checks else {}
+        for entry in entries.segments:
+            if old.find(entry) is None:
+                state = READ
+            else:
+                must_check = checks is not None and checks.must_read(entry, checked)
+                state = READ_FOR_CHECKS if must_check else UNCHANGED
+            work.states.append(state)
+    return work
 
 
-def read_segments(
-    run: Ingest,
-    segment_tasks: Sequence[SegmentTask],
-    loads: Sequence[LogLoad],
-    *,
-    staging: Path,
-    spark: "SparkSession | str | None",
-    checks: IngestChecks | None,
-) -> dict[int, SegmentSummary]:
-    """Reads the segments and loads the logs on Spark.
+class SegmentRun:
+    """The tasks of a run, and what they found.
 
-    What reading each segment gave, by its number.
-
-    Its rows lie in the staging folder.
-
-    A segment that was cut where no batch starts is read a second time, in one piece. One that was
-    decoded in stretches is put together of them.
+    Attributes:
+        summaries: of all segments that this run or one that was killed has read.
     """
-    runner = task_runner(spark, run.group)
-    tasks = sort_by_cost([*plan(segment_tasks, runner.cores), *load_tasks(loads, runner.cores)])
-    results = run_tasks(run, runner, tasks, staging)
-    by_number = merge_by_segment(read_results(results, staging))
-    unfinished = [task for task in segment_tasks if by_number.get(task.number) is None]
-    if unfinished:
+
+    def __init__(
+        self,
+        run: Ingest,
+        spark: "SparkSession | str | None",
+        transaction: CatalogTransaction,
+        work: Work,
+    ) -> None:
+        """Nothing is read yet, and no Spark started."""
+        self._run, self._spark, self._transaction, self._work = run, spark, transaction, work
+        self._staging = transaction.staging
+        self._runner: TaskRunner | None = None
+        self._load_files: list[LoadFile] = []
+        self.summaries = SummaryFiles(self._staging)
+
+    def resume(self) -> None:
+        """Takes what runs that were killed have found in these segments, where it still holds.
+
+        Their rows lie in the staging folder of this run.
+        """
+        if not self._transaction.leftovers:
+            return
+        work = self._work
+        files = task_results.take_over(self._transaction.leftovers, TaskIndex(work), self._staging)
+        leftover = SummaryFiles(self._staging)
+        leftover.add(files)
+        entries = work.inventory.segments
+        for number, parts in leftover.summaries():
+            entry = next(entry for entry in entries if entry.number == number)
+            summary = merge_ranges(parts)
+            checks = work.checks
+            if summary is not None and (
+                checks is None
+                or is_still_valid(entry, summary.check_json, checks.plans[entry.broker].now_ms)
+            ):
+                is_new = work.states[number] == READ
+                work.states[number] = RESUMED if is_new else RESUMED_FOR_CHECKS
+        self.summaries.add(files, work.is_resumed)
+
+    def read(self) -> None:
+        """Reads the segments and loads the logs on Spark.
+
+        A segment that was cut where no batch starts is read a second time, in one piece. One that
+        was decoded in stretches is put together of them.
+        """
+        work, loads = self._work, Loads(self._work.checks)
+        if not work.count and next(iter(loads), None) is None:
+            return
+        self._runner = task_runner(self._spark, self._run.group)
+        cores = self._runner.cores
+        results = self._run_tasks(chain(plan(work, cores), load_tasks(loads, cores)))
+        files = [result for result in results if isinstance(result, ResultFile)]
+        self._load_files = [result for result in results if isinstance(result, LoadFile)]
         decoded = decoded_by_segment(
             result for result in results if isinstance(result, DecodedRange)
         )
-        rest = run_tasks(run, runner, tasks_per_segment(unfinished, decoded), staging)
-        by_number |= merge_by_segment(read_results(rest, staging))
-    if checks:
-        checks.add_loads(result for result in results if isinstance(result, LoadResult))
-    return cast(dict[int, SegmentSummary], by_number)  # one piece is whole
+        unfinished = {
+            *(result.number for result in results if isinstance(result, DecodedRange)),
+            *self._badly_cut(files),
+        }
+        self.summaries.add(files, lambda number: number not in unfinished)
+        if unfinished:
+            rest = self._run_tasks(tasks_per_segment(Selected(work, unfinished), decoded))
+            self.summaries.add(result for result in rest if isinstance(result, ResultFile))
 
+    def lay_out(self, stored: StoredRows | None) -> None:
+        """Puts the rows of all segments into files of a good size.
 
-def read_results(results: Iterable["TaskResult"], staging: Path) -> Iterator[RangeSummary]:
-    """The summaries in the files that tasks name."""
-    for result in results:
-        if isinstance(result, ResultFile):
-            yield from task_results.read(staging, result)
+        Args:
+            stored: the rows of the old catalog.
+        """
+        transaction, work = self._transaction, self._work
+        for entries in work.inventory.entries if stored else ():
+            old = (
+                stored.partition(entries.broker, entries.partition.directory) if stored else NOTHING
+            )
+            for entry in entries.segments:
+                if not work.has_new_rows(entry.number):
+                    transaction.keep(old.get(entry)[0].spans)
+        for number, spans in self.summaries.spans():
+            if work.has_new_rows(number):
+                transaction.add({table: (span,) for table, span in spans.items()})
+        merges = transaction.lay_out()
+        if self._runner is not None and merges:
+            self._run_tasks(merges)
+        else:
+            for task in merges:
+                merge(task, self._staging)
+
+    def load_results(self) -> Iterator[LoadResult]:
+        """What the loads gave, by number."""
+        return task_results.merge_by_number(
+            (file.first_number, self._load_reader(file)) for file in self._load_files
+        )
+
+    def _load_reader(self, file: LoadFile) -> Callable[[], Iterator[LoadResult]]:
+        return lambda: task_results.read_loads(self._staging, file)
+
+    def _badly_cut(self, files: Iterable[ResultFile]) -> Iterator[int]:
+        """The segments of which a stretch did not end where the next one begins."""
+        pieces = SummaryFiles(self._staging)
+        pieces.add(file for file in files if file.is_partial)
+        return (number for number, parts in pieces.summaries() if merge_ranges(parts) is None)
+
+    def _run_tasks(self, tasks: Iterable[Task]) -> list["TaskResult"]:
+        assert self._runner is not None
+        return run_tasks(self._run, self._runner, sort_by_cost(map(pack, tasks)), self._staging)
 
 
 def run_tasks(
-    run: Ingest, runner: TaskRunner, tasks: Sequence[Task], staging: Path
+    run: Ingest, runner: TaskRunner, tasks: Sequence[PackedTask], staging: Path
 ) -> list["TaskResult"]:
     """What each task gives, in their order."""
     run.start_reading(runner, tasks)
@@ -332,83 +430,6 @@ def decoded_by_segment(
     return {number: ranges for number, ranges in in_order.items() if is_whole(ranges)}
 
 
-def merge_by_segment(summaries: Iterable[RangeSummary]) -> dict[int, SegmentSummary | None]:
-    """What the stretches of each segment say together, by the segment's number."""
-    by_number: dict[int, list[RangeSummary]] = defaultdict(list)
-    for summary in summaries:
-        by_number[summary.number].append(summary)
-    return {number: merge_ranges(parts) for number, parts in by_number.items()}
-
-
-def collect_segments(
-    transaction: CatalogTransaction,
-    disk_inventory: Inventory,
-    catalog_numbers: Sequence[int | None],
-    segment_summaries: dict[int, SegmentSummary],
-) -> tuple[list[StoredSegment], list[SegmentStatistics]]:
-    """Each segment and what reading it gave, in the inventory's order.
-
-    Those just read, and those that the old catalog still has right.
-    """
-    stored_by_number = {
-        number: new_stored_segment(disk_inventory.segments[number], summary)
-        for number, summary in segment_summaries.items()
-    }
-    statistics = {
-        number: statistics_of_read(disk_inventory.segments[number], summary)
-        for number, summary in segment_summaries.items()
-    }
-    transaction.add(stored_by_number.values())
-    reuse = {number: old for number, old in enumerate(catalog_numbers) if old is not None}
-    if reuse:
-        old, old_numbers = cast(CatalogInfo, transaction.old), list(reuse.values())
-        reused_segments = transaction.keep([old.segments[number] for number in old_numbers])
-        rows = Catalog(transaction.path, old).table("segments").take(old_numbers)
-        statistics |= dict(zip(reuse, statistics_of_rows(rows, reused_segments), strict=True))
-        stored_by_number |= {
-            number: reused_stored_segment(disk_inventory.segments[number], segment)
-            for number, segment in zip(reuse, reused_segments, strict=True)
-        }
-    return [stored_by_number[number] for number in sorted(stored_by_number)], [
-        statistics[number] for number in sorted(statistics)
-    ]
-
-
-def new_stored_segment(entry: InventoryEntry, summary: SegmentSummary) -> StoredSegment:
-    """How the catalog will name a segment that was just read."""
-    unreadable = bool(summary.problems) and not is_readable(entry.segment)
-    contents = {
-        "first_batch": first_batch(summary),
-        "codecs": codec_names(summary.content.codecs),
-        "problems": summary.problems,
-    }
-    return replace(entry.stored, spans=summary.spans, unreadable=unreadable, **contents)
-
-
-def reused_stored_segment(entry: InventoryEntry, segment: StoredSegment) -> StoredSegment:
-    """How the catalog will name a segment whose rows it keeps: its .txnindex may have changed."""
-    return replace(segment, files=entry.stored.files)
-
-
 def settings(brokers: Iterable[tuple[str, Broker]]) -> dict[str, Settings]:
     """What each broker was run with, as far as its directory says, by its name."""
     return {name: open_settings(broker, assume_release(broker).version) for name, broker in brokers}
-
-
-def write_findings(
-    transaction: CatalogTransaction, disk_inventory: Inventory, checks: IngestChecks
-) -> list[CatalogSource]:
-    """Writes all that was found, and what the next run need not find again.
-
-    The sources with what became of each.
-    """
-    healths = list(checks.healths())
-    transaction.write("findings", findings_table(healths))
-    transaction.write("restart_steps", steps_table(healths))
-    transaction.write("retention", retention_table(healths))
-    transaction.write("checked", checks.table())
-    checks_by_broker = {name: source_check(health, checks.level) for name, health in healths}
-    return [
-        replace(source, checked=checks_by_broker[source.broker])
-        for source in disk_inventory.sources
-    ]

@@ -12,12 +12,15 @@ others have nothing left to do: of that the batches are decoded in stretches fir
 (decoded_batches.py). The costliest task comes first.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import pickle
+import zlib
+from array import array
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import ceil
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -27,6 +30,7 @@ from kafkaviz.format.batch import HEADER_BYTES, LENGTH_END, MIN_LENGTH, rows
 from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.log import file
 from kafkaviz.log.segment import LogSegment, Segment
+from kafkaviz.pipeline.ingest.compaction import MergeTask
 from kafkaviz.pipeline.ingest.decoded_batches import DecodedRange, DecodeTask
 from kafkaviz.pipeline.ingest.task_cost import check_cost
 
@@ -103,6 +107,11 @@ class SegmentRange:
         """The bytes of .log that are read for it."""
         return 0 if self.decoded else self.stop - self.start
 
+    @property
+    def is_partial(self) -> bool:
+        """Whether others read the rest of the segment."""
+        return (self.start, self.stop) != (0, self.segment_task.log_bytes)
+
 
 @dataclass(frozen=True)
 class IngestTask:
@@ -128,53 +137,81 @@ class LoadTask:
     log_bytes: int = 0
 
 
-Task = IngestTask | DecodeTask | LoadTask
+Task = IngestTask | DecodeTask | LoadTask | MergeTask
 
 
-def load_tasks(loads: Sequence["LogLoad"], cores: int) -> list[LoadTask]:
+@dataclass(frozen=True)
+class PackedTask:
+    """A task as it is sent to a worker.
+
+    Of a task with 500 small segments it takes some 30 KB, and 1 MB as objects.
+    """
+
+    cost: int
+    log_bytes: int
+    data: bytes
+
+    def unpack(self) -> Task:
+        """The task."""
+        return pickle.loads(zlib.decompress(self.data))
+
+
+AnyTask = TypeVar("AnyTask", Task, PackedTask)
+
+
+def pack(task: Task) -> PackedTask:
+    """The task, to be kept until it is sent."""
+    return PackedTask(task.cost, task.log_bytes, zlib.compress(pickle.dumps(task)))
+
+
+def load_tasks(loads: Iterable["LogLoad"], cores: int) -> Iterator[LoadTask]:
     """The tasks that load these logs.
 
     Few of large ones, many of small ones, so that all take about as long.
+
+    Args:
+        loads: gone through twice.
     """
-    costs = [_load_cost(load) for load in loads]
+    costs = array("q", map(_load_cost, loads))
     target = min(max(sum(costs) // (cores * TASKS_A_CORE), MIN_BYTES), MAX_BYTES)
-    tasks: list[list[LogLoad]] = []
-    task_costs: list[int] = []
+    group: list[LogLoad] = []
+    group_cost = 0
     for load, cost in zip(loads, costs, strict=True):
-        if not tasks or task_costs[-1] + cost > target:
-            tasks.append([])
-            task_costs.append(0)
-        tasks[-1].append(load)
-        task_costs[-1] += cost
-    return [
-        LoadTask(tuple(task), task_cost) for task, task_cost in zip(tasks, task_costs, strict=True)
-    ]
+        if group and group_cost + cost > target:
+            yield LoadTask(tuple(group), group_cost)
+            group, group_cost = [], 0
+        group.append(load)
+        group_cost += cost
+    if group:
+        yield LoadTask(tuple(group), group_cost)
 
 
-def plan(segment_tasks: Sequence[SegmentTask], cores: int) -> list[IngestTask | DecodeTask]:
+def plan(segment_tasks: Iterable[SegmentTask], cores: int) -> Iterator[IngestTask | DecodeTask]:
     """The tasks that read these segments; every byte of every .log is in exactly one.
 
     A segment longer than a task is cut into equal pieces, so none is shorter than half a task: 64
     MiB. One that is decoded in stretches is read from these once all tasks have ended.
+
+    Args:
+        segment_tasks: gone through twice.
     """
-    costs = [_task_cost(segment_task) for segment_task in segment_tasks]
+    costs = array("q", map(_task_cost, segment_tasks))
     share = max(sum(costs) // (cores * TASKS_A_CORE), MIN_BYTES)
-    undivided, tasks = [], []
-    for segment_task, cost in zip(segment_tasks, costs, strict=True):
-        decode_tasks = _decode_tasks(segment_task, cost, share)
-        tasks += decode_tasks
-        if not decode_tasks:
-            undivided.append((segment_task, cost))
-    return [
-        *tasks,
-        *(
-            IngestTask(number, tuple(ranges), cost)
-            for number, (ranges, cost) in enumerate(_pack(undivided, min(share, MAX_BYTES)))
-        ),
-    ]
+    decode_tasks: list[DecodeTask] = []
+
+    def undivided() -> Iterator[tuple[SegmentTask, int]]:
+        for segment_task, cost in zip(segment_tasks, costs, strict=True):
+            stretches = _decode_tasks(segment_task, cost, share)
+            decode_tasks.extend(stretches)
+            if not stretches:
+                yield segment_task, cost
+
+    for number, (ranges, cost) in enumerate(_pack(undivided(), min(share, MAX_BYTES))):
+        yield IngestTask(number, tuple(ranges), cost)
+    yield from decode_tasks
 
 
-def sort_by_cost(tasks: Iterable[Task]) -> list[Task]:
+def sort_by_cost(tasks: Iterable[AnyTask]) -> list[AnyTask]:
     """The costliest first, so that none begins when the others are about to end."""
     return sorted(tasks, key=lambda task: -task.cost)
 
@@ -182,13 +219,13 @@ def sort_by_cost(tasks: Iterable[Task]) -> list[Task]:
 def tasks_per_segment(
     segment_tasks: Iterable[SegmentTask],
     decoded: Mapping[int, tuple[DecodedRange, ...]] = MappingProxyType({}),
-) -> list[IngestTask]:
+) -> Iterator[IngestTask]:
     """A task a segment, none cut.
 
     Args:
         decoded: the stretches in which others have decoded a segment, by its number.
     """
-    return [
+    return (
         IngestTask(
             number,
             (
@@ -198,7 +235,7 @@ def tasks_per_segment(
             ),
         )
         for number, segment_task in enumerate(segment_tasks)
-    ]
+    )
 
 
 def cuts(segment: Segment, target_bytes: int) -> list[int]:

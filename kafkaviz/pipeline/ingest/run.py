@@ -10,7 +10,7 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.jobs import Job, JobCancelled
 from kafkaviz.messages import Message, message, verbatim
 from kafkaviz.pipeline.catalog.catalog_info import CatalogInfo
-from kafkaviz.pipeline.ingest.plan import Task
+from kafkaviz.pipeline.ingest.plan import PackedTask
 from kafkaviz.pipeline.ingest.task_runner import TaskRunner
 
 
@@ -68,7 +68,7 @@ class Ingest(Job[CatalogInfo, Progress]):
         self.group = f"kafkaviz-{uuid.uuid4().hex}"  # of its Spark jobs
         self.done: IngestResult | None = None
         self._runner: TaskRunner | None = None
-        self._tasks: list[Task] = []
+        self._tasks: list[PackedTask] = []
         self._reading_since = 0.0
         super().__init__(lambda _report: steps(self), Progress(), state="starting")
 
@@ -112,7 +112,7 @@ class Ingest(Job[CatalogInfo, Progress]):
                 self._runner.cancel()
         self.settle()
 
-    def start_reading(self, runner: TaskRunner, tasks: Sequence[Task]) -> None:
+    def start_reading(self, runner: TaskRunner, tasks: Sequence[PackedTask]) -> None:
         """For the steps: these tasks follow those that were read before."""
         self._runner = runner
         self._tasks = [*self._tasks, *tasks]
@@ -126,7 +126,7 @@ class Ingest(Job[CatalogInfo, Progress]):
         self.done = IngestResult(read_segments, read_bytes, kept_segments, self.seconds)
         self.done_state = state
 
-    def _count_ended(self, tasks: Sequence[Task]) -> int:
+    def _count_ended(self, tasks: Sequence[PackedTask]) -> int:
         """The number of tasks that Spark has seen end."""
         try:
             return min(len(tasks), self._runner.count_ended()) if self._runner else 0

@@ -2,26 +2,23 @@
 
 From what lies in the directories and what reading the segments found.
 
-Plain Arrow, not Spark: they have one row a segment, all of which the driver has in hand, since it
-commits by them. A frame would cost a Spark job for each, also in a run that has nothing to read and
-starts no Spark at all.
+Plain Arrow, not Spark: the driver goes through all segments anyway, since it commits by them. A
+frame would cost a Spark job for each, also in a run that has nothing to read and starts no Spark at
+all. A directory is one thing at a time; only the segment.bytes of a topic may be known from another
+of its partitions, and is filled in at last.
 """
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import Any, cast
-
-import pyarrow as pa
 
 from kafkaviz.analysis.inference import SegmentFacts, inferred_limits, roll_reasons
 from kafkaviz.log.file import FileInfo
-from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
 from kafkaviz.log.settings import Origin, Settings
-from kafkaviz.pipeline.catalog.catalog_info import FirstBatch, StoredSegment
-from kafkaviz.pipeline.catalog.schema import FILE_KINDS, PARTITIONS, SEGMENTS
-from kafkaviz.pipeline.ingest.inventory import InventoryEntry
+from kafkaviz.pipeline.catalog.schema import FILE_KINDS, SEGMENTS
+from kafkaviz.pipeline.catalog.stamps import FirstBatch
+from kafkaviz.pipeline.ingest.inventory import InventoryEntry, PartitionEntries
 from kafkaviz.pipeline.ingest.plan import SegmentTask
 from kafkaviz.pipeline.ingest.summary import SegmentSummary
 from kafkaviz.units import replace_surrogates
@@ -98,30 +95,60 @@ def first_batch(summary: SegmentSummary) -> FirstBatch | None:
     )
 
 
-def statistics_of_rows(rows: pa.Table, stored: Sequence[StoredSegment]) -> list[SegmentStatistics]:
-    """What an earlier run had read.
+Live = list[tuple[InventoryEntry, SegmentStatistics]]
 
-    Rows of the old table segments, and the same segments in the old description.
+
+@dataclass
+class SegmentBytes:
+    """The segment.bytes that a segment ended at or could have ended at.
+
+    It is the one that was set, else the one that rolls show, else the default of the release.
+
+    Attributes:
+        settings: of each broker, by its name.
+        inferred_bytes: what rolls show, by broker, topic and partition; by None as the partition
+            what the first partition of the topic that shows one does.
     """
-    values = rows.select(STATISTICS_COLUMNS).to_pylist()
-    return [
-        SegmentStatistics(**row, first_batch=segment.first_batch)
-        for row, segment in zip(values, stored, strict=True)
-    ]
+
+    settings: Mapping[str, Settings]
+    inferred_bytes: dict[tuple[str, str, int | None], int] = field(default_factory=dict)
+
+    def note(self, entry: InventoryEntry, value: int) -> None:
+        """What the rolls of a partition directory show."""
+        topic = replace_surrogates(entry.partition.topic)
+        for partition in (entry.partition.partition, None):
+            self.inferred_bytes.setdefault((entry.broker, topic, partition), value)
+
+    def find(self, broker: str, topic: str, partition: int) -> tuple[int, str]:
+        """The limit, and where it is from."""
+        setting = self.settings[broker].find(topic, SEGMENT_BYTES)
+        inferred_bytes = self.inferred_bytes.get(
+            (broker, topic, partition)
+        ) or self.inferred_bytes.get((broker, topic, None))
+        if setting.origin != Origin.DEFAULT or inferred_bytes is None:
+            return int(cast(int, setting.value)), str(setting.source)
+        return inferred_bytes, "inferred from rolls"
 
 
-def segments_table(
-    entries: Sequence[InventoryEntry],
-    statistics: Sequence[SegmentStatistics],
-    settings: Mapping[str, Settings],
-) -> pa.Table:
-    """A row a segment, in the order given; statistics[n] is what reading the n-th gave.
+def segment_rows(
+    entries: PartitionEntries, statistics: Sequence[SegmentStatistics], limits: SegmentBytes
+) -> list[dict[str, Any]]:
+    """A row a segment of a directory, without its segment.bytes.
 
     Args:
-        settings: of each broker, by its name.
+        statistics: what reading the n-th segment gave.
+        limits: takes what the rolls of the directory show.
     """
-    reasons, limits = _rolls(entries, statistics)
-    rows = [
+    live = _live(entries, statistics)
+    facts = [_segment_facts(entry, values) for entry, values in live]
+    reasons = roll_reasons(facts)
+    reason_by_number = {
+        entry.number: reason for (entry, _), reason in zip(live, reasons, strict=True)
+    }
+    limit = inferred_limits(facts, reasons).get(SEGMENT_BYTES)
+    if live and limit:
+        limits.note(live[0][0], limit.value)
+    return [
         {
             "broker": entry.broker,
             "topic": replace_surrogates(entry.partition.topic),
@@ -130,95 +157,39 @@ def segments_table(
             "state": entry.segment.state,
             **file_columns(entry.segment),
             **{name: getattr(values, name) for name in STATISTICS_COLUMNS},
-            "roll_reason": reasons.get(entry.stored.key),
-            **_segment_bytes(entry, settings[entry.broker], limits),
+            "roll_reason": reason_by_number.get(entry.number),
         }
-        for entry, values in zip(entries, statistics, strict=True)
+        for entry, values in zip(entries.segments, statistics, strict=True)
     ]
-    return pa.Table.from_pylist(rows, SEGMENTS)
 
 
-def partitions_table(
-    partitions: Iterable[tuple[str, Partition]],
-    entries: Sequence[InventoryEntry],
-    statistics: Sequence[SegmentStatistics],
-) -> pa.Table:
-    """A row a partition directory; each comes with its broker's name."""
-    live = _live(entries, statistics)
-    rows = [
-        {
-            "broker": broker,
-            "topic": replace_surrogates(partition.topic),
-            "partition": partition.partition,
-            "directory": replace_surrogates(partition.directory),
-            "state": partition.state,
-            "topic_id": partition.topic_id,
-            "segments": len(partition.live),
-            "log_start_offset": partition.log_start_offset,
-            "high_watermark": partition.high_watermark,
-            "recovery_point": partition.recovery_point,
-            "log_end_offset": _log_end_offset(live.get((broker, partition.directory))),
-        }
-        for broker, partition in partitions
+def partition_row(
+    entries: PartitionEntries, statistics: Sequence[SegmentStatistics]
+) -> dict[str, Any]:
+    """The row of a directory in table partitions."""
+    partition = entries.partition
+    return {
+        "broker": entries.broker,
+        "topic": replace_surrogates(partition.topic),
+        "partition": partition.partition,
+        "directory": replace_surrogates(partition.directory),
+        "state": partition.state,
+        "topic_id": partition.topic_id,
+        "segments": len(partition.live),
+        "log_start_offset": partition.log_start_offset,
+        "high_watermark": partition.high_watermark,
+        "recovery_point": partition.recovery_point,
+        "log_end_offset": _log_end_offset(_live(entries, statistics)),
+    }
+
+
+def _live(entries: PartitionEntries, statistics: Sequence[SegmentStatistics]) -> Live:
+    """The segments that a broker serves, in order."""
+    return [
+        (entry, values)
+        for entry, values in zip(entries.segments, statistics, strict=True)
+        if entry.segment.log and entry.segment.is_in_use
     ]
-    return pa.Table.from_pylist(rows, PARTITIONS)
-
-
-Live = list[tuple[InventoryEntry, SegmentStatistics]]
-
-
-def _live(
-    entries: Sequence[InventoryEntry], statistics: Sequence[SegmentStatistics]
-) -> Mapping[tuple[str, str], Live]:
-    """Of each partition directory the segments that a broker serves, in order."""
-    live: dict[tuple[str, str], Live] = defaultdict(list)
-    for entry, values in zip(entries, statistics, strict=True):
-        if entry.segment.log and entry.segment.is_in_use:
-            live[entry.broker, entry.partition.directory].append((entry, values))
-    return live
-
-
-def _rolls(
-    entries: Sequence[InventoryEntry], statistics: Sequence[SegmentStatistics]
-) -> tuple[dict[tuple, str | None], dict[tuple, int]]:
-    """Why each closed segment was rolled, by StoredSegment.key.
-
-    And the segment.bytes that rolls show: of each topic-partition, and of each topic, by broker,
-    topic and partition (None: of the topic), as its first topic-partition that shows one does.
-    """
-    reasons: dict[tuple, str | None] = {}
-    limits: dict[tuple, int] = {}
-    for live in _live(entries, statistics).values():
-        segments = [_segment_facts(entry, values) for entry, values in live]
-        live_reasons = roll_reasons(segments)
-        reasons |= {
-            entry.stored.key: reason for (entry, _), reason in zip(live, live_reasons, strict=True)
-        }
-        first, limit = live[0][0], inferred_limits(segments, live_reasons).get(SEGMENT_BYTES)
-        if limit:
-            for partition in (first.partition.partition, None):
-                limits.setdefault((first.broker, first.partition.topic, partition), limit.value)
-    return reasons, limits
-
-
-def _segment_bytes(
-    entry: InventoryEntry, settings: Settings, limits: Mapping[tuple, int]
-) -> dict[str, int | str]:
-    """The limit that a segment ended at or could have ended at.
-
-    It is the one that was set, else the one that rolls show, else the default of the release.
-    """
-    topic = entry.partition.topic
-    setting = settings.find(topic, SEGMENT_BYTES)
-    inferred_bytes = limits.get((entry.broker, topic, entry.partition.partition)) or limits.get(
-        (entry.broker, topic, None)
-    )
-    if setting.origin != Origin.DEFAULT or inferred_bytes is None:
-        return {
-            "segment_bytes": int(cast(int, setting.value)),
-            "segment_bytes_source": str(setting.source),
-        }
-    return {"segment_bytes": inferred_bytes, "segment_bytes_source": "inferred from rolls"}
 
 
 def _segment_facts(entry: InventoryEntry, statistics: SegmentStatistics) -> SegmentFacts:
@@ -233,7 +204,7 @@ def _segment_facts(entry: InventoryEntry, statistics: SegmentStatistics) -> Segm
     )
 
 
-def _log_end_offset(live: Live | None) -> int | None:
+def _log_end_offset(live: Live) -> int | None:
     """One past the last batch of the newest segment; its base offset when it is empty."""
     if not live or live[-1][1].batches is None:
         return None

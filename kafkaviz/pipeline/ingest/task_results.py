@@ -8,22 +8,26 @@ next one takes over what still holds:
     OUT/.staging-RUN/results/7c.parquet              their summaries, each with a digest of what the
     segment was read by: paths, sizes, times, settings, options, version
 
-Since then segment 900 has grown, so that its digest is another one: the rows of 0 and 500 go into a
-file of the new run, and 900 is read. JSON and no pickle, as wherever a file is read that may come
-from anywhere.
+A file has its segments in the order of their numbers, so that the driver goes through all files
+side by side and never has more than a few summaries. Since then segment 900 has grown, so that its
+digest is another one: the rows of 0 and 500 go into a file of the new run, and 900 is read. JSON
+and no pickle, as wherever a file is read that may come from anywhere.
 """
 
+import heapq
 import json
 import os
 import re
 import uuid
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
-from itertools import accumulate, repeat
+from itertools import accumulate, groupby, repeat
+from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -34,12 +38,15 @@ from kafkaviz.messages import Message
 from kafkaviz.pipeline.catalog.catalog_info import FORMAT, RowRange, version
 from kafkaviz.pipeline.catalog.schema import TASK_TABLES
 from kafkaviz.pipeline.ingest.batch_statistics import BatchStatistics
-from kafkaviz.pipeline.ingest.check_cache import digest_of
-from kafkaviz.pipeline.ingest.commit import link_file, slice_rows, write_rows
+from kafkaviz.pipeline.ingest.check_cache import DIGITS, digest_of
+from kafkaviz.pipeline.ingest.commit import link_file
+from kafkaviz.pipeline.ingest.compaction import slice_rows, write_rows
+from kafkaviz.pipeline.ingest.ingest_checks import LoadResult
 from kafkaviz.pipeline.ingest.plan import SegmentTask
 from kafkaviz.pipeline.ingest.summary import RangeSummary, SlotCounts, merge_ranges
 
-FOLDER = "results"
+FOLDER, LOADS_FOLDER = "results", "loads"
+ROWS_AT_ONCE = 128
 RESULTS = pa.schema(
     [
         ("digest", pa.string()),
@@ -47,17 +54,39 @@ RESULTS = pa.schema(
         ("start", pa.int64()),
         ("stop", pa.int64()),
         ("end_position", pa.int64()),
-        ("json", pa.string()),  # statistics, evidence, slots, spans, problems
+        ("json", pa.string()),  # statistics, evidence, slots, problems
+        ("spans", pa.string()),
         ("check_json", pa.string()),
     ]
 )
+Numbered = TypeVar("Numbered", RangeSummary, LoadResult)
+LOADS = pa.schema([("number", pa.int64()), ("text", pa.string())])
 
 
 @dataclass(frozen=True)
 class ResultFile:
-    """The name of a file with a task's summaries."""
+    """The name of a file with a task's summaries.
+
+    Attributes:
+        first_number: of its segments.
+        is_partial: others have the rest of a segment.
+    """
 
     name: str
+    first_number: int
+    is_partial: bool = False
+
+
+@dataclass(frozen=True)
+class LoadFile:
+    """The name of a file that says what some loads would do.
+
+    Attributes:
+        first_number: of these loads.
+    """
+
+    name: str
+    first_number: int
 
 
 def digest(segment_task: SegmentTask) -> str:
@@ -79,42 +108,157 @@ def digest(segment_task: SegmentTask) -> str:
 
 
 def write(
-    summaries: Iterable[RangeSummary], tasks: Mapping[int, SegmentTask], staging: Path
+    summaries: Iterable[RangeSummary],
+    digests: Mapping[int, str],
+    staging: Path,
+    *,
+    is_partial: bool = False,
 ) -> ResultFile:
     """Writes what was found, once the rows that it names are there.
 
     Args:
-        tasks: the segments, by number.
+        digests: of the segments, by number.
+        is_partial: of a ResultFile.
     """
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
-            "digest": digest(tasks[summary.number]),
+            "digest": digests[summary.number],
             **{name: getattr(summary, name) for name in ("number", "start", "stop")},
             "end_position": summary.end_position,
             "json": json.dumps(_to_json(summary), separators=(",", ":")),
+            "spans": json.dumps(to_plain(dict(summary.spans)), separators=(",", ":")),
             "check_json": summary.check_json,
         }
-        for summary in summaries
+        for summary in sorted(summaries, key=attrgetter("number", "start"))
     ]
-    folder = staging / FOLDER
+    name = _write_file(pa.Table.from_pylist(rows, RESULTS), staging / FOLDER)
+    return ResultFile(name, rows[0]["number"] if rows else 0, is_partial)
+
+
+def write_loads(results: Iterable[LoadResult], staging: Path) -> LoadFile:
+    """Writes what loads would do, in the order of their numbers."""
+    rows: list[dict[str, Any]] = [
+        {"number": result.number, "text": result.text} for result in results
+    ]
+    name = _write_file(pa.Table.from_pylist(rows, LOADS), staging / LOADS_FOLDER)
+    return LoadFile(name, rows[0]["number"])
+
+
+def _write_file(rows: pa.Table, folder: Path) -> str:
+    """A file under a name that it gets when it is complete."""
     folder.mkdir(exist_ok=True)
     name = f"{uuid.uuid4().hex}.parquet"
     part = folder / f"{name}.part"
-    pq.write_table(pa.Table.from_pylist(rows, RESULTS), part, compression="zstd")
+    pq.write_table(rows, part, compression="zstd", row_group_size=ROWS_AT_ONCE)
     os.replace(part, folder / name)
-    return ResultFile(name)
+    return name
 
 
 def read(staging: Path, result_file: ResultFile) -> Iterator[RangeSummary]:
-    """What a task of this run found."""
+    """What a task of this run found, by number."""
     for _, summary in _read(staging / FOLDER / result_file.name):
         yield summary
 
 
-def take_over(
-    folders: Iterable[Path], segment_tasks: Sequence[SegmentTask], staging: Path
-) -> dict[int, list[RangeSummary]]:
-    """What tasks of killed runs found in these segments, by number, where that still holds.
+def read_loads(staging: Path, load_file: LoadFile) -> Iterator[LoadResult]:
+    """What loads would do, by number."""
+    for row in _rows(staging / LOADS_FOLDER / load_file.name, LOADS.names):
+        yield LoadResult(row["number"], row["text"])
+
+
+class SummaryFiles:
+    """What the tasks of a run found, segment by segment."""
+
+    def __init__(self, staging: Path) -> None:
+        """Of no task yet."""
+        self._staging = staging
+        self._files: list[tuple[ResultFile, Callable[[int], bool]]] = []
+
+    def add(self, files: Iterable[ResultFile], counts: Callable[[int], bool] | None = None) -> None:
+        """More files.
+
+        Args:
+            counts: whether they count of a segment, by its number; by default of all.
+        """
+        self._files += [(file, counts or _always) for file in files]
+
+    def summaries(self) -> Iterator[tuple[int, list[RangeSummary]]]:
+        """Of each segment, by number, what was found in its stretches."""
+        summaries = merge_by_number(
+            (file.first_number, self._reader(file, counts)) for file, counts in self._files
+        )
+        for number, parts in groupby(summaries, key=attrgetter("number")):
+            yield number, list(parts)
+
+    def spans(self) -> Iterator[tuple[int, dict[str, RowRange]]]:
+        """Of each stretch the rows that were written for it, file by file."""
+        for file, counts in self._files:
+            for row in _rows(self._staging / FOLDER / file.name, ["number", "spans"]):
+                if counts(row["number"]):
+                    yield row["number"], _parse_spans(json.loads(row["spans"]))
+
+    def _reader(
+        self, file: ResultFile, counts: Callable[[int], bool]
+    ) -> Callable[[], Iterator[RangeSummary]]:
+        return lambda: (summary for summary in read(self._staging, file) if counts(summary.number))
+
+
+def _always(_number: int) -> bool:
+    return True
+
+
+def merge_by_number(
+    sources: Iterable[tuple[int, Callable[[], Iterator[Numbered]]]],
+) -> Iterator[Numbered]:
+    """Values of several sources, in the order of their numbers.
+
+    Args:
+        sources: each with a number that none of its values is below, and what opens it; a source is
+            opened when its turn comes.
+    """
+    heap: list[tuple[int, int, Numbered | None, Iterator[Numbered]]] = []
+    openers = []
+    for place, (first_number, opener) in enumerate(sources):
+        openers.append(opener)
+        heap.append((first_number, place, None, iter(())))
+    heapq.heapify(heap)
+    while heap:
+        _, place, value, rest = heapq.heappop(heap)
+        if value is None:
+            rest = openers[place]()
+        else:
+            yield value
+        following = next(rest, None)
+        if following is not None:
+            heapq.heappush(heap, (following.number, place, following, rest))
+
+
+class TaskIndex:
+    """The segments that a run would read, by their digests."""
+
+    def __init__(self, segment_tasks: Iterable[SegmentTask]) -> None:
+        """Goes through them once."""
+        digests, numbers, sizes = bytearray(), [], []
+        for segment_task in segment_tasks:
+            digests += digest(segment_task).encode()
+            numbers.append(segment_task.number)
+            sizes.append(segment_task.log_bytes)
+        unordered = np.frombuffer(digests, f"S{DIGITS}") if digests else np.empty(0, "S1")
+        order = np.argsort(unordered)
+        self._digests = unordered[order]
+        self._numbers, self._sizes = (np.array(values, "i8")[order] for values in (numbers, sizes))
+
+    def find(self, text: str) -> tuple[int, int] | None:
+        """The number of the segment with this digest, and the size of its .log."""
+        value = np.bytes_(text.encode("ascii", "replace"))
+        place = int(np.searchsorted(self._digests, value))
+        if place == len(self._digests) or self._digests[place] != value:
+            return None
+        return int(self._numbers[place]), int(self._sizes[place])
+
+
+def take_over(folders: Iterable[Path], index: TaskIndex, staging: Path) -> list[ResultFile]:
+    """What tasks of killed runs found in these segments, where that still holds.
 
     Their rows come into the staging folder of this run, and are named there again, should it be
     killed too. What cannot be read is not there.
@@ -122,34 +266,99 @@ def take_over(
     Args:
         folders: the staging folders of these runs.
     """
-    by_digest = {digest(segment_task): segment_task for segment_task in segment_tasks}
-    known: dict[int, list[RangeSummary]] = {}
+    known: set[int] = set()
+    results: list[ResultFile] = []
     for folder in folders:
-        complete = _complete(folder, by_digest)
-        new = {number: parts for number, parts in complete.items() if number not in known}
-        known |= _move_rows(new, folder, staging)
-    if known:
-        tasks = {segment_task.number: segment_task for segment_task in segment_tasks}
-        write((summary for parts in known.values() for summary in parts), tasks, staging)
-    return known
+        in_pieces: list[list[_Known]] = []
+        for path in sorted((folder / FOLDER).glob("*.parquet")):
+            summaries = _known_summaries(path, index, known)
+            if any(summary.is_partial for summary in summaries):
+                in_pieces.append(summaries)
+            else:
+                known |= {summary.number for summary in summaries}
+                results += _move(summaries, folder, staging)
+        complete = _complete(in_pieces)
+        known |= complete
+        results += _move_pieces(in_pieces, complete, folder, staging)
+    return results
 
 
-def _complete(folder: Path, by_digest: Mapping[str, SegmentTask]) -> dict[int, list[RangeSummary]]:
-    """The segments of which all stretches are known, by number."""
-    parts: dict[int, list[RangeSummary]] = defaultdict(list)
-    for path in sorted((folder / FOLDER).glob("*.parquet")):
-        try:
-            for text, summary in _read(path):
-                if (segment_task := by_digest.get(text)) and not summary.problems:
-                    parts[segment_task.number].append(replace(summary, number=segment_task.number))
-        except (pa.ArrowException, OSError, ValueError, LookupError, TypeError):
-            continue
-    sizes = {segment_task.number: segment_task.log_bytes for segment_task in by_digest.values()}
+@dataclass(frozen=True)
+class _Known:
+    """A summary of a killed run, under the number that its segment has in this one."""
+
+    digest: str
+    summary: RangeSummary
+    log_bytes: int
+
+    @property
+    def number(self) -> int:
+        return self.summary.number
+
+    @property
+    def is_partial(self) -> bool:
+        return (self.summary.start, self.summary.stop) != (0, self.log_bytes)
+
+
+def _known_summaries(path: Path, index: TaskIndex, known: Collection[int]) -> list[_Known]:
+    """Those of a file that hold, of segments that are not known yet."""
+    summaries: dict[tuple[int, int], _Known] = {}
+    try:
+        for text, summary in _read(path):
+            place = index.find(text)
+            if place and place[0] not in known and not summary.problems:
+                number, log_bytes = place
+                summaries[number, summary.start] = _Known(
+                    text, replace(summary, number=number), log_bytes
+                )
+    except (pa.ArrowException, OSError, ValueError, LookupError, TypeError):
+        return []
+    return list(summaries.values())
+
+
+def _complete(pieces: Iterable[Iterable[_Known]]) -> set[int]:
+    """The segments of which all stretches are known."""
+    parts: dict[int, list[_Known]] = defaultdict(list)
+    for piece in pieces:
+        for part in piece:
+            parts[part.number].append(part)
     return {
-        number: summaries
-        for number, summaries in parts.items()
-        if _covers(summaries, sizes[number]) and merge_ranges(summaries) is not None
+        number
+        for number, known in parts.items()
+        if _covers([part.summary for part in known], known[0].log_bytes)
+        and merge_ranges(part.summary for part in known) is not None
     }
+
+
+def _move_pieces(
+    pieces: Iterable[Sequence[_Known]], complete: Collection[int], folder: Path, staging: Path
+) -> list[ResultFile]:
+    """The same for segments of which several files have stretches: all of them, or none."""
+    moved = [
+        (piece, _move_rows([part for part in piece if part.number in complete], folder, staging))
+        for piece in pieces
+    ]
+    lost = {
+        part.number
+        for piece, known in moved
+        for part in piece
+        if part.number in complete
+        and (part.number, part.summary.start)
+        not in {(other.number, other.summary.start) for other in known}
+    }
+    files = [[part for part in known if part.number not in lost] for _, known in moved]
+    return [_write_known(known, staging) for known in files if known]
+
+
+def _move(summaries: Sequence[_Known], folder: Path, staging: Path) -> list[ResultFile]:
+    known = _move_rows(summaries, folder, staging)
+    return [_write_known(known, staging)] if known else []
+
+
+def _write_known(known: Sequence[_Known], staging: Path) -> ResultFile:
+    digests = {part.number: part.digest for part in known}
+    is_partial = any(part.is_partial for part in known)
+    return write((part.summary for part in known), digests, staging, is_partial=is_partial)
 
 
 def _covers(summaries: list[RangeSummary], log_bytes: int) -> bool:
@@ -159,18 +368,15 @@ def _covers(summaries: list[RangeSummary], log_bytes: int) -> bool:
     return starts == [*stops, log_bytes] and (len(edges) == 1 or min(b - a for a, b in edges) > 0)
 
 
-def _move_rows(
-    by_number: Mapping[int, list[RangeSummary]], folder: Path, staging: Path
-) -> dict[int, list[RangeSummary]]:
+def _move_rows(summaries: Sequence[_Known], folder: Path, staging: Path) -> list[_Known]:
     """The same, with their rows in files of the new folder; nothing of the old one changes.
 
-    A segment of which a file cannot be read is left out.
+    One of which a file cannot be read is left out.
     """
     by_file: dict[tuple[str, str], dict[RowRange, int]] = defaultdict(dict)
-    for number, summaries in by_number.items():
-        for summary in summaries:
-            for table, span in summary.spans.items():
-                by_file[table, span.file][span] = number
+    for part in summaries:
+        for table, span in part.summary.spans.items():
+            by_file[table, span.file][span] = part.number
     new_ranges: dict[tuple[str, RowRange], RowRange] = {}
     lost: set[int] = set()
     for (table, name), owners in by_file.items():
@@ -180,17 +386,19 @@ def _move_rows(
             lost |= set(owners.values())
         else:
             new_ranges |= {(table, span): new for span, new in spans}
-    return {
-        number: [
-            replace(
-                summary,
-                spans={table: new_ranges[table, span] for table, span in summary.spans.items()},
-            )
-            for summary in summaries
-        ]
-        for number, summaries in by_number.items()
-        if number not in lost
-    }
+    return [
+        replace(
+            part,
+            summary=replace(
+                part.summary,
+                spans={
+                    table: new_ranges[table, span] for table, span in part.summary.spans.items()
+                },
+            ),
+        )
+        for part in summaries
+        if part.number not in lost
+    ]
 
 
 def _move_spans(
@@ -208,7 +416,9 @@ def _move_spans(
         return zip(spans, spans, strict=True)
     if spans[-1].first_row + spans[-1].rows > rows:
         raise IndexError(path)
-    name = write_rows(staging, table, slice_rows(path, spans))
+    name = f"{table}-{uuid.uuid4().hex}.parquet"
+    runs = [(span.first_row, span.first_row + span.rows) for span in spans]
+    write_rows(staging / table / name, table, slice_rows(path, runs))
     counts = [span.rows for span in spans]
     return zip(
         spans,
@@ -226,7 +436,6 @@ def _to_json(summary: RangeSummary) -> list[Any]:
         to_plain(summary.content),
         to_plain(summary.evidence),
         to_plain(summary.slots),
-        to_plain(dict(summary.spans)),
         [[str(problem.path), problem.what.to_json(), problem.kind] for problem in summary.problems],
     ]
 
@@ -245,27 +454,31 @@ def _parse_spans(plain: Any) -> dict[str, RowRange]:
     return spans
 
 
+def _rows(path: Path, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
+    with pq.ParquetFile(path) as file:
+        for batch in file.iter_batches(ROWS_AT_ONCE, columns=list(columns)):
+            yield from batch.to_pylist()
+
+
 def _read(path: Path) -> Iterator[tuple[str, RangeSummary]]:
     """Each summary of a file, with its digest."""
-    with pq.ParquetFile(path) as file:
-        for batch in file.iter_batches(1024):
-            for row in batch.to_pylist():
-                content, evidence, slots, spans, problems = json.loads(row["json"])
-                yield (
-                    row["digest"],
-                    RangeSummary(
-                        row["number"],
-                        row["start"],
-                        row["stop"],
-                        row["end_position"],
-                        from_plain(BatchStatistics, content),
-                        from_plain(IntervalEvidence, evidence),
-                        from_plain(SlotCounts, slots),
-                        _parse_spans(spans),
-                        tuple(
-                            Problem(Path(text), Message.from_json(what), kind)
-                            for text, what, kind in problems
-                        ),
-                        row["check_json"],
-                    ),
-                )
+    for row in _rows(path, RESULTS.names):
+        content, evidence, slots, problems = json.loads(row["json"])
+        yield (
+            row["digest"],
+            RangeSummary(
+                row["number"],
+                row["start"],
+                row["stop"],
+                row["end_position"],
+                from_plain(BatchStatistics, content),
+                from_plain(IntervalEvidence, evidence),
+                from_plain(SlotCounts, slots),
+                _parse_spans(json.loads(row["spans"])),
+                tuple(
+                    Problem(Path(text), Message.from_json(what), kind)
+                    for text, what, kind in problems
+                ),
+                row["check_json"],
+            ),
+        )

@@ -1,8 +1,8 @@
 """The tasks of a run, handed to Spark's workers.
 
-Each sends back one summary a stretch, or one answer a log to load; the rows lie in Parquet files
-already. On a SparkContext an RDD does: the way through a DataFrame would load Spark's planner
-first, 2 s of a run's start. Spark Connect has DataFrames alone.
+Each sends back the names of files in which what it found lies, beside the files with its rows. On a
+SparkContext an RDD does: the way through a DataFrame would load Spark's planner first, 2 s of a
+run's start. Spark Connect has DataFrames alone.
 """
 
 import pickle
@@ -21,11 +21,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from kafkaviz.pipeline.ingest.decoded_batches import DecodedRange
-    from kafkaviz.pipeline.ingest.ingest_checks import LoadResult
-    from kafkaviz.pipeline.ingest.plan import Task
-    from kafkaviz.pipeline.ingest.task_results import ResultFile
+    from kafkaviz.pipeline.ingest.plan import PackedTask, Task
+    from kafkaviz.pipeline.ingest.task_results import LoadFile, ResultFile
 
-    TaskResult = ResultFile | DecodedRange | LoadResult
+    TaskResult = ResultFile | DecodedRange | LoadFile | str
 
 TASKS_A_QUERY = 4096  # on Spark Connect, which sends all of a query's at once: some 4 MB
 
@@ -39,7 +38,7 @@ class TaskRunner(Protocol):
 
     cores: int
 
-    def run(self, tasks: Sequence["Task"], staging: Path) -> list["TaskResult"]:
+    def run(self, tasks: Sequence["PackedTask"], staging: Path) -> list["TaskResult"]:
         """Runs the tasks, and gives what each gives, in the order of the tasks.
 
         Args:
@@ -82,7 +81,7 @@ class ContextRunner:
         self.cores = context.defaultParallelism
         self._context, self._group = context, group
 
-    def run(self, tasks: Sequence["Task"], staging: Path) -> list["TaskResult"]:
+    def run(self, tasks: Sequence["PackedTask"], staging: Path) -> list["TaskResult"]:
         """One Spark job."""
         from kafkaviz.pipeline.spark.session import workers_with_kafkaviz
 
@@ -116,7 +115,7 @@ class ConnectRunner:
         self._spark, self._group = spark, group
         self._ended_before, self._ended, self._is_cancelled = 0, 0, False
 
-    def run(self, tasks: Sequence["Task"], staging: Path) -> list["TaskResult"]:
+    def run(self, tasks: Sequence["PackedTask"], staging: Path) -> list["TaskResult"]:
         """A query for some thousand tasks at a time."""
         session: Any = self._spark
         session.addTag(self._group)
@@ -131,13 +130,13 @@ class ConnectRunner:
             session.removeTag(self._group)
         return list(chain.from_iterable(parts))
 
-    def _query(self, tasks: Sequence["Task"], staging: Path) -> Iterable[Any]:
+    def _query(self, tasks: Sequence["PackedTask"], staging: Path) -> Iterable[Any]:
         if self._is_cancelled:
             raise JobCancelled(message("errors.run_cancelled"))
-        pickled = tuple(pickle.dumps(task) for task in tasks)
+        packed = tuple(tasks)
         rows = (
             self._spark.range(0, len(tasks), 1, len(tasks))
-            .mapInArrow(_runner_of_rows(staging, pickled), "number long, results binary")
+            .mapInArrow(_runner_of_rows(staging, packed), "number long, results binary")
             .collect()
         )
         self._ended_before += len(tasks)
@@ -161,7 +160,7 @@ class ConnectRunner:
 
 
 def _runner_of_rows(
-    staging: Path, tasks: tuple[bytes, ...]
+    staging: Path, tasks: tuple["PackedTask", ...]
 ) -> Callable[[Iterable["pa.RecordBatch"]], Iterator["pa.RecordBatch"]]:
     """What a worker of Spark Connect does with the numbers of tasks."""
 
@@ -170,7 +169,7 @@ def _runner_of_rows(
 
         for batch in batches:
             for number in batch.column(0).to_pylist():
-                results = pickle.dumps(list(run_task(pickle.loads(tasks[number]), staging)))
+                results = pickle.dumps(list(run_task(tasks[number].unpack(), staging)))
                 yield pa.RecordBatch.from_pydict({"number": [number], "results": [results]})
 
     return run_rows
@@ -179,19 +178,24 @@ def _runner_of_rows(
 def run_task(task: "Task", staging: Path) -> Sequence["TaskResult"]:
     """One task, in this process."""
     from kafkaviz.pipeline.ingest import task_results
+    from kafkaviz.pipeline.ingest.compaction import MergeTask, merge
     from kafkaviz.pipeline.ingest.decoded_batches import DecodeTask, decode
     from kafkaviz.pipeline.ingest.ingest_checks import load_log
     from kafkaviz.pipeline.ingest.plan import LoadTask
     from kafkaviz.pipeline.ingest.scan import scan
 
     if isinstance(task, LoadTask):
-        return [load_log(load) for load in task.loads]
+        return [task_results.write_loads(map(load_log, task.loads), staging)]
+    if isinstance(task, MergeTask):
+        return [merge(task, staging)]
     if isinstance(task, DecodeTask):
         return [decode(task, staging)]
     segment_tasks = {part.segment_task.number: part.segment_task for part in task.ranges}
-    return [task_results.write(scan(task, staging), segment_tasks, staging)]
+    is_partial = any(part.is_partial for part in task.ranges)
+    digests = {number: task_results.digest(part) for number, part in segment_tasks.items()}
+    return [task_results.write(scan(task, staging), digests, staging, is_partial=is_partial)]
 
 
-def _run_all(staging: Path, tasks: Iterable["Task"]) -> Iterator[Sequence["TaskResult"]]:
+def _run_all(staging: Path, tasks: Iterable["PackedTask"]) -> Iterator[Sequence["TaskResult"]]:
     """Runs in a worker; a task's summaries count once its files are closed."""
-    return (run_task(task, staging) for task in tasks)
+    return (run_task(task.unpack(), staging) for task in tasks)

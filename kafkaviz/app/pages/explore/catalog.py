@@ -3,6 +3,7 @@
 Its tables, and what the page says of one that is of another time, or not there.
 """
 
+from collections import Counter
 from html import escape
 from typing import TYPE_CHECKING, cast
 
@@ -20,7 +21,6 @@ from kafkaviz.units import MISSING, group, moment
 if TYPE_CHECKING:
     from kafkaviz.pipeline.catalog.catalog_info import CatalogInfo
 
-OWN_TABLE = "checked"  # a table of kafkaviz's own, that no question is about
 QUOTED_COLUMNS = frozenset({"offset"})  # columns that are words of SQL: a query has them in quotes
 SHORT_TYPES = {
     "string": "text",
@@ -36,12 +36,14 @@ def tables_html(info: "CatalogInfo | None") -> str:
 
     A column's name is taken into the query by a click.
     """
-    from kafkaviz.pipeline.catalog.schema import TABLES
+    from kafkaviz.pipeline.catalog.schema import OWN_TABLES, TABLES
 
-    details = "".join(_table_html(name, TABLES[name], info) for name in TABLES if name != OWN_TABLE)
+    details = "".join(
+        _table_html(name, TABLES[name], info) for name in TABLES if name not in OWN_TABLES
+    )
     heads = f"<span>{say('explore.tables')}</span><span>{say('explore.of_rows')}</span>"
     no_rows_text = inactive_segment_text.no_rows_text(
-        [segment.suffix for segment in info.segments if segment.suffix] if info else []
+        list(Counter(info.suffixes).elements()) if info else []
     )
     note = (
         f'<div class="kv-sm kv-fnt">{elements.escape(no_rows_text)}</div>' if no_rows_text else ""

@@ -1,0 +1,159 @@
+"""Table stamps: what was read, as it was then, and where its rows are.
+
+A row a segment, in the order in which segments lie in their directories, and before those of a
+directory one for its other files: the next run goes through both side by side, and neither is ever
+in memory as a whole.
+
+    directory  base_offset  suffix  json
+    orders-0   null         ""      {"files": {"orders-0/leader-epoch-checkpoint": [13, 17…]}, ...}
+    orders-0   0            ""      {"files": {"orders-0/000….log": [990, 17…], ...},
+                                     "spans": {"batches": [["batches-3f.parquet", 0, 9]], ...}, ...}
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from kafkaviz.format import names
+from kafkaviz.log.broker import Problem
+from kafkaviz.pipeline.catalog.catalog_info import (
+    CatalogInfo,
+    RowRange,
+    Stamp,
+    ensure_type,
+    parse_problems,
+    parse_stamps,
+    problems_json,
+)
+from kafkaviz.units import replace_surrogates
+
+
+class FirstBatch(NamedTuple):
+    """What a roll before a segment is judged by."""
+
+    size_bytes: int
+    max_timestamp_ms: int
+    last_offset: int
+
+
+@dataclass(frozen=True)
+class StoredSegment:
+    """A segment as it was when it was read, and where its rows are."""
+
+    broker: str
+    directory: str
+    base_offset: int
+    suffix: str  # "", deleted, cleaned or swap
+    files: Mapping[str, Stamp]  # by path from the broker directory
+    spans: Mapping[str, tuple[RowRange, ...]] = field(default_factory=dict)  # by table, in order
+    first_batch: FirstBatch | None = None
+    codecs: tuple[str, ...] = ()  # of its batches, as table batches names them
+    problems: tuple[Problem, ...] = ()  # its files that could not be read
+    unreadable: bool = False  # one of them for want of permission, which no stamp shows
+
+    @property
+    def key(self) -> tuple[str, str, int, str]:
+        """What distinguishes it from every other segment of the catalog."""
+        return self.broker, self.directory, self.base_offset, self.suffix
+
+
+@dataclass(frozen=True)
+class StoredDirectory:
+    """A partition directory as it was: its files but those of segments."""
+
+    broker: str
+    directory: str
+    files: Mapping[str, Stamp]  # by path from the broker directory
+
+
+StampRow = StoredDirectory | StoredSegment
+
+
+def storable_name(directory: str) -> str:
+    """The name of a directory as these tables have it.
+
+    Bytes of it that are no UTF-8 are written out: U+FFFD would make two names one.
+    """
+    return directory.encode("utf-8", "backslashreplace").decode()
+
+
+def owner_columns(broker: str, directory: str) -> dict[str, Any]:
+    """The leading columns of a row of kafkaviz's own tables, and the directory."""
+    name = names.parse_directory(directory)
+    partition = (
+        {"topic": replace_surrogates(name.topic), "partition": name.partition} if name else {}
+    )
+    return {"broker": broker, **partition, "directory": storable_name(directory)}
+
+
+def to_row(stored: StampRow) -> dict[str, Any]:
+    """A row of table stamps."""
+    owner = owner_columns(stored.broker, stored.directory)
+    if isinstance(stored, StoredDirectory):
+        document: dict[str, Any] = {"directory": stored.directory, "files": stored.files}
+        return owner | {"base_offset": None, "suffix": "", "json": _to_text(document)}
+    document = {
+        "directory": stored.directory,
+        "files": stored.files,
+        "spans": {
+            table: [[span.file, span.first_row, span.rows] for span in spans]
+            for table, spans in stored.spans.items()
+        },
+        "first_batch": stored.first_batch,
+        "codecs": stored.codecs,
+        "problems": problems_json(stored.problems),
+        "unreadable": stored.unreadable,
+    }
+    key = {"base_offset": stored.base_offset, "suffix": stored.suffix}
+    return owner | key | {"json": _to_text(document)}
+
+
+def from_row(row: Mapping[str, Any], info: CatalogInfo) -> StampRow:
+    """What to_row was given.
+
+    Args:
+        info: the description of the same run, which names the files of all tables.
+
+    Raises:
+        ValueError: the row holds no such thing.
+    """
+    try:
+        document = json.loads(row["json"])
+        directory = ensure_type(str, document["directory"])
+        files = parse_stamps(document["files"])
+        if row["base_offset"] is None:
+            return StoredDirectory(row["broker"], directory, files)
+        return StoredSegment(
+            row["broker"],
+            directory,
+            row["base_offset"],
+            ensure_type(str, row["suffix"]),
+            files,
+            {
+                table: tuple(_parse_row_range(span, info.tables[table]) for span in spans)
+                for table, spans in document["spans"].items()
+            },
+            document["first_batch"] and FirstBatch(*map(int, document["first_batch"])),
+            tuple(ensure_type(str, codec) for codec in document["codecs"]),
+            parse_problems(document["problems"]),
+            ensure_type(bool, document["unreadable"]),
+        )
+    except (LookupError, TypeError, AttributeError, RecursionError) as fault:
+        raise ValueError(f"no stamps: {fault}") from None
+
+
+def segments_of(stamps: Iterator[StampRow]) -> Iterator[StoredSegment]:
+    """The segments among them: the n-th one's own row is the n-th of table segments."""
+    return (stored for stored in stamps if isinstance(stored, StoredSegment))
+
+
+def _parse_row_range(values: Sequence, files: Mapping[str, int]) -> RowRange:
+    file, first_row, rows = values
+    if not 0 <= first_row <= first_row + rows <= files[file]:
+        raise ValueError("a segment's rows lie outside their file")
+    return RowRange(file, first_row, rows)
+
+
+def _to_text(document: Mapping[str, Any]) -> str:
+    return json.dumps(document, separators=(",", ":"))

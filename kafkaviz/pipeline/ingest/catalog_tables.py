@@ -1,0 +1,336 @@
+"""The tables that the driver writes: what was read and found, a partition directory at a time.
+
+Three streams go side by side, all in the order of the directories: what lies there now, what the
+old catalog has of it, and what the tasks found. What is written of a directory is forgotten with
+it; only findings and steps concern a broker as a whole, and the findings are put in order aside
+(sorted_spool.py).
+
+    orders-0   segments 0 to 49    old rows of 48, summaries of 2    ->  50 rows of segments, ...
+    orders-1   segments 50 to 99   old rows of 50                    ->  50 rows of segments, ...
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from kafkaviz.analysis.checks import state
+from kafkaviz.analysis.checks.other_files import unreadable_files
+from kafkaviz.analysis.checks.plan import CheckPlan
+from kafkaviz.analysis.findings import finding_codec
+from kafkaviz.analysis.findings.finding import Finding, sort_key
+from kafkaviz.analysis.health import broker_health
+from kafkaviz.analysis.restart.next_start import Restart, StartupStep
+from kafkaviz.log.broker import Problem
+from kafkaviz.log.settings import Settings
+from kafkaviz.pipeline.catalog.catalog_info import CatalogInfo, SourceCheck
+from kafkaviz.pipeline.catalog.schema import SEGMENTS
+from kafkaviz.pipeline.catalog.stamps import StoredSegment, owner_columns, to_row
+from kafkaviz.pipeline.ingest.commit import CatalogTransaction, RowWriter
+from kafkaviz.pipeline.ingest.findings import (
+    finding_row,
+    retention_rows,
+    source_check,
+    step_row,
+)
+from kafkaviz.pipeline.ingest.ingest_checks import IngestChecks, LoadResult, LogLoad, is_read
+from kafkaviz.pipeline.ingest.inventory import (
+    Inventory,
+    InventoryEntry,
+    PartitionEntries,
+    is_readable,
+)
+from kafkaviz.pipeline.ingest.rows import codec_names
+from kafkaviz.pipeline.ingest.segment_tables import (
+    SegmentBytes,
+    SegmentStatistics,
+    first_batch,
+    partition_row,
+    segment_rows,
+    statistics_of_read,
+)
+from kafkaviz.pipeline.ingest.sorted_spool import SortedSpool
+from kafkaviz.pipeline.ingest.stored_rows import (
+    NOTHING,
+    CheckedText,
+    SegmentKey,
+    StoredPartition,
+    StoredRows,
+)
+from kafkaviz.pipeline.ingest.summary import RangeSummary, SegmentSummary, merge_ranges
+
+T = TypeVar("T")
+SEGMENTS_PART = "segments.part"  # the table without its last columns
+LIMIT_COLUMNS = ("segment_bytes", "segment_bytes_source")
+
+
+@dataclass(frozen=True)
+class TableInputs:
+    """What the tables of a run are made of.
+
+    Attributes:
+        stored: the old catalog's rows; None where none may be kept.
+        summaries: of each segment that was read the summaries of its stretches, by number.
+        loads: what the loads gave that were asked for, by number.
+        has_new_rows: whether the rows of a segment, by its number, are those of a task, not of the
+            old catalog.
+        settings: what each broker was run with, by its name.
+    """
+
+    inventory: Inventory
+    stored: StoredRows | None
+    checks: IngestChecks | None
+    summaries: Callable[[], Iterator[tuple[int, list[RangeSummary]]]]
+    loads: Callable[[], Iterator[LoadResult]]
+    has_new_rows: Callable[[int], bool]
+    settings: dict[str, Settings]
+
+
+def write_tables(transaction: CatalogTransaction, inputs: TableInputs) -> CatalogInfo:
+    """Writes all tables that tasks have not written, and commits."""
+    limits = SegmentBytes(inputs.settings)
+    with ExitStack() as stack:
+        writers = {
+            name: stack.enter_context(transaction.writer(name))
+            for name in ("partitions", "stamps", *(CHECK_WRITERS if inputs.checks else ()))
+        }
+        part = RowWriter(transaction.staging / SEGMENTS_PART, SEGMENTS)
+        stack.callback(part.close)
+        pass_ = _TablePass(transaction, inputs, {**writers, "segments": part}, limits)
+        checks = {name: pass_.write_broker(name) for name, _ in inputs.inventory.brokers}
+    with transaction.writer("segments") as segments:
+        for rows in _with_limits(part.path, limits):
+            segments.add_table(rows)
+    sources = [
+        replace(source, checked=checks[source.broker]) for source in inputs.inventory.sources
+    ]
+    return transaction.commit(
+        sources, [*inputs.inventory.problems, *pass_.problems], dict(pass_.suffixes)
+    )
+
+
+CHECK_WRITERS = ("findings", "restart_steps", "retention", "checked")
+
+
+class _TablePass:
+    """The pass over all directories.
+
+    Attributes:
+        problems: what could not be read of segments.
+        suffixes: how many segments are not in use.
+    """
+
+    def __init__(
+        self,
+        transaction: CatalogTransaction,
+        inputs: TableInputs,
+        writers: dict[str, RowWriter],
+        limits: SegmentBytes,
+    ) -> None:
+        self._transaction, self._inputs = transaction, inputs
+        self._writers, self._limits = writers, limits
+        self._entries = inputs.inventory.entries
+        self._summaries = Cursor(inputs.summaries(), lambda item: item[0])
+        self._load_results = Cursor(inputs.loads(), lambda result: result.number)
+        self._loads = Cursor(
+            inputs.checks.loads() if inputs.checks else iter(()),
+            lambda item: (item[0].broker, item[0].log.partition.directory),
+        )
+        self.problems: list[Problem] = []
+        self.suffixes: Counter[str] = Counter()
+
+    def write_broker(self, name: str) -> SourceCheck | None:
+        """All rows of a broker directory.
+
+        Returns:
+            What its checks say as a whole; None where there are none.
+        """
+        checks = self._inputs.checks
+        health = _BrokerHealth(checks.plans[name]) if checks else None
+        count = len(dict(self._inputs.inventory.brokers)[name].partitions)
+        for _ in range(count):
+            entries = next(self._entries)
+            texts = self._write_segments(entries)
+            if checks and health:
+                self._write_checks(entries, texts, checks, health)
+        if checks is None or health is None:
+            return None
+        restart, findings = health.finish()
+        self._writers["findings"].add(finding_row(name, finding) for finding in findings)
+        if restart is not None:
+            self._writers["restart_steps"].add(step_row(name, step) for step in restart.steps)
+        return source_check(health.plan.version, restart, checks.level)
+
+    def _write_segments(self, entries: PartitionEntries) -> dict[int, str | None]:
+        """Rows of partitions, segments and stamps.
+
+        Returns:
+            What the checks of each segment that was read now found, by its number.
+        """
+        stored = self._stored_partition(entries)
+        texts: dict[int, str | None] = {}
+        statistics: list[SegmentStatistics] = []
+        stamps: list[StoredSegment] = []
+        for entry in entries.segments:
+            summary = self._summary(entry)
+            if summary is not None:
+                texts[entry.number] = summary.check_json
+            if not self._inputs.has_new_rows(entry.number):
+                old, values = stored.get(entry)
+                spans = self._transaction.moved(old.spans)
+                statistics.append(values)
+                stamps.append(replace(old, files=entry.stored.files, spans=spans))
+            else:
+                assert summary is not None, entry.stored.key
+                statistics.append(statistics_of_read(entry, summary))
+                stamps.append(self._new_stamp(entry, summary))
+        self._writers["segments"].add(segment_rows(entries, statistics, self._limits))
+        self._writers["partitions"].add([partition_row(entries, statistics)])
+        self._writers["stamps"].add(map(to_row, (entries.stored, *stamps)))
+        self.problems += (problem for stamp in stamps for problem in stamp.problems)
+        self.suffixes.update(stamp.suffix for stamp in stamps if stamp.suffix)
+        return texts
+
+    def _write_checks(
+        self,
+        entries: PartitionEntries,
+        texts: dict[int, str | None],
+        checks: IngestChecks,
+        health: "_BrokerHealth",
+    ) -> None:
+        """Rows of retention and checked; findings and steps go to the broker's."""
+        partition, facts = entries.partition, checks.facts(entries.broker, entries.partition)
+        earlier = self._earlier(entries, texts)
+        results, rows = [], []
+        owner = owner_columns(entries.broker, partition.directory)
+        for entry in entries.segments:
+            key = entry.stored.base_offset, entry.stored.suffix
+            text = texts.get(entry.number)
+            if text is None and key in earlier:
+                text = earlier[key].text
+            if is_read(entry) and text is not None:
+                rows.append(_checked_row(owner, key, checks.digest(entry), text))
+            results.append(checks.result(entry, text))
+        health.add_findings(broker_health.partition_findings(partition, facts, results))
+        for log in broker_health.partition_retention(health.plan, partition, results):
+            self._writers["retention"].add(retention_rows(entries.broker, log))
+        for load, known in self._loads.take((entries.broker, partition.directory)):
+            text = self._load_text(load, known)
+            health.add_steps(partition.directory, text)
+            if text is not None:
+                rows.append(_checked_row(owner, (None, ""), load.digest, text))
+        self._writers["checked"].add(rows)
+
+    def _earlier(
+        self, entries: PartitionEntries, texts: dict[int, str | None]
+    ) -> dict[SegmentKey, CheckedText]:
+        """What an earlier run found in the segments that were not read now."""
+        stored = self._inputs.stored
+        if stored is None or len(texts) == len(entries.segments):
+            return {}
+        return stored.checked(entries.broker, entries.partition.directory)
+
+    def _load_text(self, load: LogLoad, known: CheckedText | None) -> str | None:
+        if known is not None:
+            return known.text
+        return next((result.text for result in self._load_results.take(load.number)), None)
+
+    def _stored_partition(self, entries: PartitionEntries) -> StoredPartition:
+        stored = self._inputs.stored
+        return stored.partition(entries.broker, entries.partition.directory) if stored else NOTHING
+
+    def _summary(self, entry: InventoryEntry) -> SegmentSummary | None:
+        parts = [part for _, parts in self._summaries.take(entry.number) for part in parts]
+        return merge_ranges(parts) if parts else None
+
+    def _new_stamp(self, entry: InventoryEntry, summary: SegmentSummary) -> StoredSegment:
+        """How the catalog will name a segment that was just read."""
+        return replace(
+            entry.stored,
+            spans=self._transaction.moved(summary.spans),
+            first_batch=first_batch(summary),
+            codecs=codec_names(summary.content.codecs),
+            problems=summary.problems,
+            unreadable=bool(summary.problems) and not is_readable(entry.segment),
+        )
+
+
+class _BrokerHealth:
+    """What is found about a broker as a whole: its findings in order, and its next start."""
+
+    def __init__(self, plan: CheckPlan) -> None:
+        self.plan = plan
+        self._findings = SortedSpool[Finding](sort_key)
+        self._steps: list[tuple[str, tuple[StartupStep, ...]]] | None = []
+        self._hides_start = False
+
+    def add_findings(self, findings: Iterable[Finding]) -> None:
+        """Of a partition directory."""
+        for finding in findings:
+            self._hides_start |= unreadable_files.hides_start(finding)
+            self._findings.add([finding])
+
+    def add_steps(self, directory: str, text: str | None) -> None:
+        """What a start does to a directory; None where that cannot be known."""
+        if text is None:
+            self._steps = None
+        elif self._steps is not None and (steps := finding_codec.steps_from_json(text)):
+            self._steps.append((directory, steps))
+        elif self._steps is not None:
+            self._steps.append((directory, ()))
+
+    def finish(self) -> tuple[Restart | None, Iterable[Finding]]:
+        """The start that is predicted, and all findings, the worst first."""
+        self.add_findings(broker_health.plan_findings(self.plan))
+        restart = None
+        if not self._hides_start and self._steps is not None:
+            restart = self.plan.restart(self._steps)
+        if restart is not None:
+            self.add_findings(state.check_restart(restart, self.plan.version.version))
+        return restart, self._findings
+
+
+class Cursor(Generic[T]):
+    """Values that come in the order of their keys, each once."""
+
+    def __init__(self, values: Iterator[T], key: Callable[[T], Any]) -> None:
+        """In front of the first one."""
+        self._values, self._key = values, key
+        self._next = next(values, None)
+
+    def take(self, key: Any) -> Iterator[T]:
+        """Those with this key, if they are next."""
+        while self._next is not None and self._key(self._next) == key:
+            value = self._next
+            self._next = next(self._values, None)
+            yield value
+
+
+def _checked_row(owner: dict[str, Any], key: SegmentKey, digest: str, text: str) -> dict[str, Any]:
+    base_offset, suffix = key
+    return owner | {"base_offset": base_offset, "suffix": suffix, "digest": digest, "json": text}
+
+
+def _with_limits(path: Path, limits: SegmentBytes) -> Iterator[pa.Table]:
+    """Rows of table segments with their segment.bytes, now that all rolls were seen."""
+    with pq.ParquetFile(path) as file:
+        for group in range(file.num_row_groups):
+            rows = file.read_row_group(group)
+            owners = zip(
+                *(rows[name].to_pylist() for name in ("broker", "topic", "partition")), strict=True
+            )
+            values: dict[tuple, tuple[int, str]] = {}
+            columns = [
+                values.get(owner) or values.setdefault(owner, limits.find(*owner))
+                for owner in owners
+            ]
+            for place, name in enumerate(LIMIT_COLUMNS):
+                field = SEGMENTS.field(name)
+                column = pa.array([value[place] for value in columns], field.type)
+                rows = rows.set_column(SEGMENTS.get_field_index(name), field, column)
+            yield rows

@@ -1,0 +1,207 @@
+"""Few large files instead of many small ones, and no row in them that no segment has.
+
+Each task writes files of its own, and an incremental run some more. What counts of a table is put
+together until a file has 128 MiB; a file of 64 MiB or more that counts as a whole stays as it is:
+
+    batches-0a.parquet   90 MiB, all of its rows      stays, under its name
+    batches-0b.parquet    8 MiB, all                  ⎫
+    batches-0c.parquet    9 MiB, but for a segment    ⎬ one new file, a row group at a time
+    batches-0d.parquet    2 MiB, all                  ⎭
+
+So of each table at most one file is smaller than that after a run, and a run writes at most that
+one again.
+"""
+
+import uuid
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from kafkaviz.pipeline.catalog.catalog_info import RowRange
+from kafkaviz.pipeline.catalog.schema import TABLES
+
+FILE_BYTES = 128 << 20  # of a file that is put together
+LARGE_BYTES = FILE_BYTES // 2  # a file of this size is left alone
+ROWS_AT_ONCE = 1 << 17  # of a row group: some 20 MB of table batches
+# few values; the numbers differ from row to row
+DICTIONARY = ["broker", "topic", "codec", "timestamp_type"]
+Run = tuple[int, int]  # first row, and one behind the last
+
+
+class RowRuns:
+    """Rows of a file, as runs that do not touch.
+
+    Segments that follow one another in a file are one run: of a file that counts as a whole there
+    is one, however many segments it has.
+    """
+
+    def __init__(self) -> None:
+        self._runs: list[list[int]] = []
+
+    def add(self, span: RowRange) -> None:
+        """More rows, each only once."""
+        if self._runs and self._runs[-1][1] == span.first_row:
+            self._runs[-1][1] += span.rows
+        else:
+            self._runs.append([span.first_row, span.first_row + span.rows])
+
+    def joined(self) -> tuple[Run, ...]:
+        """In order."""
+        joined: list[Run] = []
+        for start, end in sorted(map(tuple, self._runs)):
+            if joined and joined[-1][1] == start:
+                joined[-1] = joined[-1][0], end
+            else:
+                joined.append((start, end))
+        return tuple(joined)
+
+
+@dataclass(frozen=True)
+class RowSource:
+    """What counts of a file."""
+
+    path: Path
+    runs: tuple[Run, ...]
+    total_rows: int
+    file_bytes: int
+
+    @property
+    def rows(self) -> int:
+        """How many."""
+        return sum(end - start for start, end in self.runs)
+
+    @property
+    def size_bytes(self) -> int:
+        """About the bytes that these take."""
+        return self.file_bytes * self.rows // max(self.total_rows, 1)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every row counts."""
+        return self.rows == self.total_rows
+
+
+@dataclass(frozen=True)
+class MergeTask:
+    """A file to be put together of others, by one Spark task or by the driver."""
+
+    table: str
+    name: str
+    sources: tuple[RowSource, ...]
+    log_bytes: int = 0  # as of an IngestTask
+
+    @property
+    def cost(self) -> int:
+        """About the bytes that are written."""
+        return sum(source.size_bytes for source in self.sources)
+
+    @property
+    def rows(self) -> int:
+        """How many the file will have."""
+        return sum(source.rows for source in self.sources)
+
+
+@dataclass
+class TableLayout:
+    """Where the rows of a table are from this run on.
+
+    Attributes:
+        unchanged: files that stay as they are.
+        merges: files to be written.
+    """
+
+    unchanged: list[RowSource] = field(default_factory=list)
+    merges: list[MergeTask] = field(default_factory=list)
+    _starts: dict[str, list[int]] = field(default_factory=dict)  # of the runs of each source
+    _targets: dict[str, list[RowRange]] = field(default_factory=dict)  # where each run goes
+
+    def find(self, span: RowRange) -> RowRange:
+        """Where rows go that counted."""
+        if span.file not in self._starts:
+            return span
+        run = bisect_right(self._starts[span.file], span.first_row) - 1
+        target, start = self._targets[span.file][run], self._starts[span.file][run]
+        return RowRange(target.file, target.first_row + span.first_row - start, span.rows)
+
+    def add_merge(self, table: str, sources: Sequence[RowSource]) -> None:
+        """These become one file."""
+        if len(sources) == 1 and sources[0].is_complete:
+            self.unchanged.append(sources[0])
+            return
+        name, row = f"{table}-{uuid.uuid4().hex}.parquet", 0
+        for source in sources:
+            self._starts[source.path.name] = [start for start, _ in source.runs]
+            targets = self._targets.setdefault(source.path.name, [])
+            for start, end in source.runs:
+                targets.append(RowRange(name, row, end - start))
+                row += end - start
+        self.merges.append(MergeTask(table, name, tuple(sources)))
+
+
+def plan_layout(table: str, sources: Iterable[RowSource]) -> TableLayout:
+    """Which files stay, and which become one."""
+    layout = TableLayout()
+    group: list[RowSource] = []
+    for source in sources:
+        if source.is_complete and source.file_bytes >= LARGE_BYTES:
+            layout.unchanged.append(source)
+            continue
+        group.append(source)
+        if sum(member.size_bytes for member in group) >= FILE_BYTES:
+            layout.add_merge(table, group)
+            group = []
+    if group:
+        layout.add_merge(table, group)
+    return layout
+
+
+def merge(task: MergeTask, staging: Path) -> str:
+    """Writes the file; a second attempt at the same task writes it anew.
+
+    Returns:
+        Its name.
+    """
+    folder = staging / task.table
+    part = folder / f"{task.name}.{uuid.uuid4().hex}"
+    write_rows(part, task.table, _source_rows(task.sources))
+    part.replace(folder / task.name)
+    return task.name
+
+
+def write_rows(path: Path, table: str, parts: Iterable[pa.Table]) -> None:
+    """A new file of these rows."""
+    options = {"compression": "zstd", "use_dictionary": DICTIONARY}
+    with pq.ParquetWriter(path, TABLES[table], **options) as writer:
+        waiting: list[pa.Table] = []
+        for rows in parts:
+            waiting.append(rows)
+            if sum(part.num_rows for part in waiting) >= ROWS_AT_ONCE:
+                writer.write_table(pa.concat_tables(waiting), ROWS_AT_ONCE)
+                waiting = []
+        if waiting:
+            writer.write_table(pa.concat_tables(waiting), ROWS_AT_ONCE)
+
+
+def slice_rows(path: Path, runs: Sequence[Run]) -> Iterator[pa.Table]:
+    """Rows of a Parquet file, a row group at a time; runs in order."""
+    with pq.ParquetFile(path) as file:
+        first_row = 0
+        for group in range(file.num_row_groups):
+            end_row = first_row + file.metadata.row_group(group).num_rows
+            row_ranges = [(max(start, first_row), min(end, end_row)) for start, end in runs]
+            row_ranges = [(start, end) for start, end in row_ranges if start < end]
+            if row_ranges:
+                rows = file.read_row_group(group)
+                yield pa.concat_tables(
+                    rows.slice(start - first_row, end - start) for start, end in row_ranges
+                )
+            first_row = end_row
+
+
+def _source_rows(sources: Iterable[RowSource]) -> Iterator[pa.Table]:
+    for source in sources:
+        yield from slice_rows(source.path, source.runs)

@@ -1,0 +1,205 @@
+"""What the old catalog has of each partition directory, read as the run gets to it.
+
+The rows of a directory lie one behind the other in each table, so that it is enough to know where
+they begin. A run goes through the directories in the order of their names, as the run before did:
+each row group is read once.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from kafkaviz.errors import CannotOpen
+from kafkaviz.pipeline.catalog.catalog import Catalog
+from kafkaviz.pipeline.catalog.catalog_info import version
+from kafkaviz.pipeline.catalog.stamps import StoredSegment, from_row, storable_name
+from kafkaviz.pipeline.ingest.inventory import Inventory, InventoryEntry, has_same_content
+from kafkaviz.pipeline.ingest.segment_tables import STATISTICS_COLUMNS, SegmentStatistics
+
+Owner = tuple[str, str]  # broker, and directory as storable_name writes it
+SegmentKey = tuple[int | None, str]  # base offset (None: of the directory), suffix
+
+
+class CheckedText(NamedTuple):
+    """What was found earlier, and the digest of what it was found by."""
+
+    digest: str
+    text: str
+
+
+@dataclass(frozen=True)
+class StoredPartition:
+    """What the old catalog has of the segments of a directory, where that can be kept."""
+
+    segments: Mapping[SegmentKey, StoredSegment]
+    statistics: Mapping[SegmentKey, SegmentStatistics]
+
+    def find(self, entry: InventoryEntry) -> StoredSegment | None:
+        """The same segment as it was when it was read, if its files have not changed since."""
+        old = self.segments.get((entry.stored.base_offset, entry.stored.suffix))
+        return old if old is not None and has_same_content(entry, old) else None
+
+    def get(self, entry: InventoryEntry) -> tuple[StoredSegment, SegmentStatistics]:
+        """What the catalog has of a segment that was found, and what reading it gave."""
+        key = entry.stored.base_offset, entry.stored.suffix
+        return self.segments[key], self.statistics[key]
+
+
+NOTHING = StoredPartition({}, {})
+
+
+class _Rows(NamedTuple):
+    """Where the rows of a directory are.
+
+    Attributes:
+        number: of the directory in the table.
+    """
+
+    first_row: int
+    rows: int
+    number: int
+
+
+class TableRows:
+    """Slices of a table of the old catalog, of which it keeps one row group at a time."""
+
+    def __init__(self, catalog: Catalog, name: str, columns: Sequence[str]) -> None:
+        """Nothing is read yet.
+
+        Args:
+            columns: those that are wanted.
+        """
+        self._columns = list(columns)
+        self._groups: list[tuple[int, int, pq.ParquetFile, int]] = []
+        first_row = 0
+        for name_of_file in catalog.info.tables[name]:
+            file = pq.ParquetFile(catalog.path / name / name_of_file)
+            for group in range(file.num_row_groups):
+                rows = file.metadata.row_group(group).num_rows
+                self._groups.append((first_row, rows, file, group))
+                first_row += rows
+        self._loaded: tuple[int, pa.Table] | None = None
+
+    def slice(self, first_row: int, rows: int) -> list[dict]:
+        """So many rows from that one on."""
+        dicts: list[dict] = []
+        for place, (start, count, _, _) in enumerate(self._groups):
+            low, high = max(first_row, start), min(first_row + rows, start + count)
+            if low < high:
+                dicts += self._load(place).slice(low - start, high - low).to_pylist()
+        return dicts
+
+    def _load(self, place: int) -> pa.Table:
+        if self._loaded is None or self._loaded[0] != place:
+            _, _, file, group = self._groups[place]
+            self._loaded = place, file.read_row_group(group, columns=self._columns)
+        return self._loaded[1]
+
+
+class StoredRows:
+    """The rows of the old catalog, by partition directory."""
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        inventory: Inventory,
+        missing: Collection[tuple[str, str]] = (),
+        *,
+        needs_sweep: bool = False,
+    ) -> None:
+        """Looks where the rows of each directory begin.
+
+        Args:
+            missing: files of the catalog that are gone, by table and name: what they had must be
+                read again. Those of table partitions have nothing that takes reading.
+            needs_sweep: whether the rows of a sweep must be there too.
+        """
+        self._info, self._missing, self._needs_sweep = catalog.info, missing, needs_sweep
+        lost = {table for table, _ in missing}
+        if catalog.info.kafkaviz != version():
+            lost |= {"stamps", "checked"}
+        paths = {source.broker: source.path for source in catalog.info.sources}
+        self._brokers = {
+            source.broker for source in inventory.sources if paths.get(source.broker) == source.path
+        }
+        self._stamps = {} if lost & {"stamps", "segments"} else _places(catalog, "stamps")
+        if self._stamps:
+            self._stamp_rows = TableRows(
+                catalog, "stamps", ["broker", "base_offset", "suffix", "json"]
+            )
+            self._segment_rows = TableRows(catalog, "segments", STATISTICS_COLUMNS)
+        self._checked: dict[Owner, _Rows] = {}
+        if "checked" not in lost:
+            with suppress(CannotOpen):  # what it held is found again
+                self._checked = _places(catalog, "checked")
+        if self._checked:
+            self._checked_rows = TableRows(
+                catalog, "checked", ["base_offset", "suffix", "digest", "json"]
+            )
+
+    def partition(self, broker: str, directory: str) -> StoredPartition:
+        """What it has of the segments of a directory."""
+        place = self._stamps.get((broker, storable_name(directory)))
+        if place is None or broker not in self._brokers:
+            return NOTHING
+        # the first row is that of the directory, which table segments does not have
+        rows = self._stamp_rows.slice(place.first_row + 1, place.rows - 1)
+        segments = [from_row(row, self._info) for row in rows]
+        values = self._segment_rows.slice(place.first_row - place.number, place.rows - 1)
+        segment_rows = [
+            ((segment.base_offset, segment.suffix), segment, row)
+            for segment, row in zip(segments, values, strict=True)
+            if isinstance(segment, StoredSegment) and self._has_rows(segment)
+        ]
+        return StoredPartition(
+            {key: segment for key, segment, _ in segment_rows},
+            {
+                key: SegmentStatistics(**row, first_batch=segment.first_batch)
+                for key, segment, row in segment_rows
+            },
+        )
+
+    def checked(self, broker: str, directory: str) -> dict[SegmentKey, CheckedText]:
+        """What was found in a directory and in its segments."""
+        place = self._checked.get((broker, storable_name(directory)))
+        if place is None:
+            return {}
+        try:
+            rows = self._checked_rows.slice(place.first_row, place.rows)
+        except (pa.ArrowException, OSError):
+            return {}
+        return {
+            (row["base_offset"], row["suffix"]): CheckedText(row["digest"], row["json"])
+            for row in rows
+        }
+
+    def _has_rows(self, segment: StoredSegment) -> bool:
+        """Whether the files that hold its rows are all there."""
+        if self._needs_sweep and "batches" in segment.spans and "sweep" not in segment.spans:
+            return False
+        return not any(
+            (table, span.file) in self._missing
+            for table, spans in segment.spans.items()
+            for span in spans
+        )
+
+
+def _places(catalog: Catalog, name: str) -> dict[Owner, _Rows]:
+    """Where the rows of each directory are, by broker and directory."""
+    places: dict[Owner, _Rows] = {}
+    owner, first_row, row_number = None, 0, 0
+    for batch in catalog.batches(name, ["broker", "directory"]):
+        columns = (column.to_pylist() for column in batch.columns)
+        for next_owner in zip(*columns, strict=True):
+            if next_owner != owner:
+                if owner is not None:
+                    places[owner] = _Rows(first_row, row_number - first_row, len(places))
+                owner, first_row = next_owner, row_number
+            row_number += 1
+    if owner is not None:
+        places[owner] = _Rows(first_row, row_number - first_row, len(places))
+    return places
