@@ -63,6 +63,12 @@ class LookupContext:
         # one of both was asked for
         return cast(int, self.result.timestamp_ms if self.is_by_time else self.result.offset)
 
+    @property
+    def searched_segment(self) -> SegmentView | None:
+        """The first segment that was searched."""
+        searches = self.result.searches
+        return self.find_segment(searches[0].segment) if searches else None
+
     def find_segment(self, base_offset: int) -> SegmentView:
         """One of the partition's segments."""
         return next(segment for segment in self.log.segments if segment.base_offset == base_offset)

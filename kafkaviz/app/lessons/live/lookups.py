@@ -5,8 +5,8 @@ Step by step, as lanes beside the other search, and why a timestamp gave its off
 
 from typing import cast
 
-from kafkaviz.app.cache import lookup_cache
-from kafkaviz.app.cache.lookup_cache import LookupSource
+from kafkaviz.app.cache import lookup_cache, lookup_source
+from kafkaviz.app.cache.lookup_source import LookupSource
 from kafkaviz.app.frontend import stepper as stepper_component
 from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
 from kafkaviz.app.lessons.live.block_location import locate
@@ -29,7 +29,7 @@ from kafkaviz.messages import message, say
 
 def make_lookup(block: LessonBlock) -> LookupContext:
     """The lookup of a block."""
-    warm = lookup_cache.KAFKAS_WARM if block["warm"] is None else block["warm"]
+    warm = lookup_source.KAFKAS_WARM if block["warm"] is None else block["warm"]
     return lookup_cache.lookup_context(
         _source(block),
         block["by"],
@@ -45,9 +45,9 @@ def _like(block: LessonBlock) -> str:
 
 def _source(block: LessonBlock) -> LookupSource:
     return (
-        lookup_cache.practice_source(block["set"])
+        lookup_source.practice_source(block["set"])
         if block["set"]
-        else lookup_cache.open_partition(locate(block))
+        else lookup_source.open_partition(locate(block))
     )
 
 
@@ -104,7 +104,7 @@ def _draw_lanes_question(context: LookupContext, block: LessonBlock, key: str) -
 def _make_why(block: LessonBlock) -> OffsetExplanationView:
     if block["by"] != "timestamp":
         raise NoValue(message("lesson.why_needs_timestamp"))
-    behaviour = lookup_cache.release_profile(_like(block), lookup_cache.KAFKAS_WARM, block["by"])
+    behaviour = lookup_cache.release_profile(_like(block), lookup_source.KAFKAS_WARM, block["by"])
     source = _source(block)
     return lookup_cache.explain_offset(
         source,
