@@ -330,11 +330,7 @@ def _open_partition(
     on_progress: MeasureProgress,
 ) -> TuningSource:
     partition, base_offset = paths.open_segments(path)
-    assumed_release = (
-        AssumedRelease(versions.parse(version), (CALLER_DECIDES,))
-        if version
-        else paths.assume_release(path)
-    )
+    assumed_release = assume_release(None if version else paths.broker_around(path), version)
     kafka_version, release = version or assumed_release.text, assumed_release.version
     segments = [segment for segment in partition.live if base_offset in (None, segment.base_offset)]
     if not segments:

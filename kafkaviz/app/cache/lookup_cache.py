@@ -9,8 +9,7 @@ from dataclasses import replace
 import streamlit as st
 
 from kafkaviz import versions
-from kafkaviz.analysis.inference import version
-from kafkaviz.analysis.inference.version import AssumedRelease
+from kafkaviz.analysis.inference.version import assume_release
 from kafkaviz.analysis.lookup import why_offset
 from kafkaviz.app.cache import lookup_source
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
@@ -38,9 +37,9 @@ FIRST_BEHAVIOURS = {versions.NEWEST: versions.BASE_OFFSET_SCAN, "3.9": versions.
 
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=HASH_FUNCS)
-def assume_release(snapshot: BrokerSnapshot) -> AssumedRelease:
-    """The release that the open directory looks like."""
-    return version.assume_release(snapshot.broker)
+def default_version(snapshot: BrokerSnapshot) -> str:
+    """Which Kafka searches unless another is chosen: the one that the directory looks like."""
+    return assume_release(snapshot.broker).text
 
 
 def equivalent_version(version: str) -> str | None:

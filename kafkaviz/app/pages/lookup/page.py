@@ -82,7 +82,7 @@ def _render_partition(location: Location, sets: dict[str, str]) -> None:
     except KafkavizError as fault:
         return _render_damage(fault)
     _render_lookup(
-        source, sets, lookup_cache.assume_release(location_of_segment.snapshot).text, location
+        source, sets, lookup_cache.default_version(location_of_segment.snapshot), location
     )
 
 
