@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 
 from kafkaviz.errors import RefusedSetting
 from kafkaviz.messages import message
+from kafkaviz.versions import Release
 
-Release = tuple[int, ...]
 Value = Any  # int, float, bool or str, as the setting's kind says; None
 ByRelease = tuple[tuple[Release, Value], ...]
 

@@ -243,7 +243,7 @@ def text(release: Release) -> str:
     return f"{release[0]}.{release[1]}"
 
 
-def parse(version: str) -> tuple[int, ...]:
+def parse(version: str) -> Release:
     """The numbers of a release: (3, 9) of "3.9", (4, 3, 1) of "4.3.1", (0, 11) of "0.11".
 
     Raises:
@@ -298,7 +298,7 @@ class SearchProfile:
     warm_bytes: int = WARM_BYTES
 
     @property
-    def release(self) -> tuple[int, ...]:
+    def release(self) -> Release:
         """The version as numbers."""
         return parse(self.version)
 

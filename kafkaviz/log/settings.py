@@ -16,7 +16,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from kafkaviz import config_def, versions
-from kafkaviz.config_def import Release, Setting, Value
+from kafkaviz.config_def import Setting, Value
 from kafkaviz.errors import CorruptBytes, KafkavizError, RefusedSetting
 from kafkaviz.format import checkpoint
 from kafkaviz.format.names import METADATA_TOPIC, SERVER_PROPERTIES
@@ -25,6 +25,7 @@ from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import Broker, Problem
 from kafkaviz.log.metadata_log import ConfigValue, MetadataImage
 from kafkaviz.messages import Message, message, verbatim
+from kafkaviz.versions import Release
 
 # KafkaRaftLog, 4.3.1
 METADATA_NAMES = {

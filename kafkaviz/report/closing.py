@@ -108,8 +108,8 @@ def about(subject: Subject, version: str, made_ms: int) -> ReportSection:
         say("report.of"): mono(archive.display_text(subject.broker.source)),
         say("report.read_as"): say(
             "report.read_as_release",
-            release=subject.health.version.text,
-            why=subject.health.version.reason,
+            release=subject.health.assumed_release.version,
+            why=subject.health.assumed_release.reason,
         ),
         say("report.content"): say(
             "report.content_left_out" if subject.samples is None else "report.content_shown"

@@ -102,7 +102,7 @@ def gather(
         CannotOpen: the directory cannot be read.
     """
     settings = (
-        open_settings(broker, assume_release(broker, version).version, overrides)
+        open_settings(broker, assume_release(broker, version).release, overrides)
         if overrides
         else None
     )
@@ -115,7 +115,9 @@ def gather(
         ),
     )
     inventory, tails = _count_segments(broker, on_progress)
-    report_tuning, why = _tune(broker, checkup.version.text, overrides or {}, on_progress)
+    report_tuning, why = _tune(
+        broker, checkup.assumed_release.version, overrides or {}, on_progress
+    )
     samples = tuple(records.samples(broker, on_progress)) if with_payload else None
     digests = tuple(inputs.digests(broker, on_progress)) if with_sha256 else None
     return Subject(

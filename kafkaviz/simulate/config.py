@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from kafkaviz import config_def, versions
-from kafkaviz.config_def import Release, Value
+from kafkaviz.config_def import Value
 from kafkaviz.format import offset_index, time_index
+from kafkaviz.versions import Release
 
 
 def _default(name: str, release: Release = config_def.ANY) -> Any:

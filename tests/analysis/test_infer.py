@@ -255,7 +255,7 @@ def test_a_level_that_was_raised_is_that_of_the_newest_snapshot(upgraded):
     """
     assumed = assume_release(open_broker(upgraded))
     snapshot = "__cluster_metadata-0/00000000000000000222-0000000001.checkpoint"
-    assert (assumed.text, assumed.traces) == (
+    assert (assumed.version, assumed.traces) == (
         "4.3.1",
         (message("release.metadata_version", file=snapshot, level=30, release="4.3"),),
     )
@@ -266,7 +266,7 @@ def test_nothing_older_is_assumed_than_what_lies_there(upgraded):
     for snapshot in (upgraded / "__cluster_metadata-0").glob("*.checkpoint"):
         snapshot.unlink()
     assumed = assume_release(open_broker(upgraded))
-    assert assumed.text == versions.NEWEST and not assumed.is_decided
+    assert assumed.version == versions.NEWEST and not assumed.is_decided
     assert assumed.traces[0] == message("release.broker_epoch") and len(assumed.traces) > 1
 
 
@@ -277,12 +277,12 @@ def test_what_4_4_leaves_is_seen_before_its_level_is_raised(upgraded, restarted_
     for kind, size_bytes in (("index", 10_485_760), ("timeindex", 10_485_756)):
         os.truncate(upgraded / "__cluster_metadata-0" / f"{0:020d}.{kind}", size_bytes)
     assumed = assume_release(open_broker(upgraded))
-    assert assumed.text == versions.NEWEST
+    assert assumed.version == versions.NEWEST
     assert assumed.traces[0] == message("release.untrimmed_indexes")
     for level in (33, 30):
         directory = raise_level(restarted_4_4, tmp_path / str(level), level)
         (directory / ".kafka_cleanshutdown").unlink()
-        assert assume_release(open_broker(directory)).text == "4.4.0"
+        assert assume_release(open_broker(directory)).version == "4.4.0"
     assert infer_release(open_broker(directory)).traces == (message("release.first_snapshot"),)
 
 
@@ -292,7 +292,7 @@ def test_a_snapshot_that_cannot_be_read_tells_nothing(upgraded):
     for snapshot in (upgraded / "__cluster_metadata-0").glob("*.checkpoint"):
         snapshot.write_bytes(snapshot.read_bytes()[:70])
     assumed = assume_release(open_broker(upgraded))
-    assert (assumed.text, assumed.traces) == (
+    assert (assumed.version, assumed.traces) == (
         "3.9",
         (
             message(

@@ -390,19 +390,19 @@ def test_the_release_is_the_one_that_the_directory_looks_like(clean, tmp_path):
     partition = open_broker(tmp_path / "kafka" / "orders-0").partitions[0]
     assert (
         kv.lookup(partition, offset=5000).profile.version
-        == check(tmp_path / "kafka").version.text
+        == check(tmp_path / "kafka").assumed_release.version
         == "3.6"
     )
-    assert assume_release(paths.broker_around(partition.path / f"{0:020}.index")).text == "3.6"
+    assert assume_release(paths.broker_around(partition.path / f"{0:020}.index")).version == "3.6"
     assert (
-        assume_release(paths.broker_around(clean / "orders-0")).text
+        assume_release(paths.broker_around(clean / "orders-0")).version
         == "4.3.1"
         != versions.NEWEST
         == "4.4.0"
     )
     shutil.copytree(clean / "orders-0", tmp_path / "copied")
     assert (
-        assume_release(paths.broker_around(tmp_path / "copied" / f"{0:020}.log")).text
+        assume_release(paths.broker_around(tmp_path / "copied" / f"{0:020}.log")).version
         == versions.NEWEST
     )
 

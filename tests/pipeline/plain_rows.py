@@ -98,7 +98,7 @@ def _segment_bytes(broker: Broker, partition: Partition) -> dict:
     """segment.bytes: as set; as the rolls of this topic-partition tell, or of the first of its
     topic that does; else the default.
     """
-    set_to = open_settings(broker, assume_release(broker).version).find(
+    set_to = open_settings(broker, assume_release(broker).release).find(
         partition.topic, "segment.bytes"
     )
     of_topic = [log for log in broker.partitions if log.topic == partition.topic and log.live]

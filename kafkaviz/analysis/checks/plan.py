@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from kafkaviz import versions
 from kafkaviz.analysis.checks.facts import PartitionFacts
-from kafkaviz.analysis.findings.finding import Version
 from kafkaviz.analysis.inference.version import AssumedRelease, assume_release, formatting_release
 from kafkaviz.analysis.restart.next_start import (
     Restart,
@@ -31,6 +30,7 @@ from kafkaviz.log.partition import Partition
 from kafkaviz.log.settings import Settings, SettingValue, open_settings
 from kafkaviz.messages import message
 from kafkaviz.simulate.startup.restart import is_metadata
+from kafkaviz.versions import Release
 
 SAME_AS_LOG = -2
 COMPACTED_TOPICS = ("__consumer_offsets", "__transaction_state", "__share_group_state")
@@ -56,10 +56,10 @@ class CheckPlan:
     partitions: tuple[Partition, ...]
     is_whole: bool
     has_broker: bool
-    version: AssumedRelease
+    assumed_release: AssumedRelease
     now_ms: int
     settings: Settings
-    oldest_writer: Version
+    oldest_writer: Release
     compacted_logs: frozenset[tuple[str, int]]
     strange_names: tuple[str, ...]
     level: CheckLevel = CheckLevel.RECORDS
@@ -79,7 +79,7 @@ class CheckPlan:
         return PartitionFacts(
             partition=partition.directory,
             clean=self.broker.is_clean if self.has_broker else None,
-            version=self.version.version,
+            release=self.assumed_release.release,
             oldest_writer=self.oldest_writer,
             now_ms=self.now_ms,
             compacted=was_compacted or "compact" in policy,
@@ -103,11 +103,11 @@ class CheckPlan:
                 deletes=False, policy_source=message("setting_source.compacted_once")
             )
         is_tiered = (
-            versions.TIERED_STORAGE.applies_to(self.version.version)
+            versions.TIERED_STORAGE.applies_to(self.assumed_release.release)
             and find("remote.storage.enable").value is True
         )
         is_stopped = (
-            versions.TIERED_COPY_STOPPED.applies_to(self.version.version)
+            versions.TIERED_COPY_STOPPED.applies_to(self.assumed_release.release)
             and find("remote.log.copy.disable").value is True
         )
         is_tiered = is_tiered and not is_stopped
@@ -147,7 +147,7 @@ class CheckPlan:
         """The logs that a start loads: where a name is strange the metadata log alone."""
         config_of, release, metadata_image = (
             config_lookup(self.settings),
-            self.version.version,
+            self.assumed_release.release,
             self.settings.image,
         )
         partition_logs = all_logs(
@@ -178,7 +178,7 @@ class CheckPlan:
             return None
         try:
             directory_steps = (
-                own_file_steps(self.broker, self.version.version) if self.is_whole else ()
+                own_file_steps(self.broker, self.assumed_release.release) if self.is_whole else ()
             )
         except KafkavizError:
             return None
@@ -209,7 +209,7 @@ def plan_check(
         broker.shutdown_state != "unknown",
         assumed_release,
         newest_ms(broker) if now_ms is None else now_ms,
-        settings or open_settings(broker, assumed_release.version),
+        settings or open_settings(broker, assumed_release.release),
         formatting_release(broker) or (),
         compacted_partitions(broker),
         tuple(misnamed_directories(broker.path)) if is_whole else (),

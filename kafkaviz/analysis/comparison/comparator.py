@@ -92,7 +92,7 @@ def compare(
     start = None
     if is_same_directory(*brokers):
         with suppress(KafkavizError):
-            start = compare_start(*brokers, releases[0].version)
+            start = compare_start(*brokers, releases[0].release)
     return BrokerComparison(
         (brokers[0].source, brokers[1].source), tuple(comparisons), start, tuple(problems)
     )
@@ -141,9 +141,9 @@ class _Comparer:
         self._brokers, self._releases = brokers, releases
         self._cleaner_offsets = [_read_cleaner_offsets(broker.path) for broker in brokers]
         self._is_per_append = not all(
-            ENTRY_PER_BATCH.applies_to(release.version) for release in releases
+            ENTRY_PER_BATCH.applies_to(assumed_release.release) for assumed_release in releases
         )
-        self._profile = search_profile(releases[0].text)
+        self._profile = search_profile(releases[0].version)
 
     def compare(self, match: PartitionMatch) -> PartitionComparison:
         """What the two partitions of a match have in common; one side alone is told as that."""
@@ -229,7 +229,7 @@ class _Comparer:
             walk = walk_truncation(
                 replicas[leader].epochs,
                 replicas[follower].epochs,
-                is_request=not TRUNCATION_ON_FETCH.applies_to(self._releases[leader].version),
+                is_request=not TRUNCATION_ON_FETCH.applies_to(self._releases[leader].release),
             )
             lost = _lost_offsets(
                 partitions[follower], replicas[follower], walk.follower_keeps_below

@@ -11,7 +11,6 @@ from enum import StrEnum
 
 from kafkaviz.analysis.comparison.file_bytes import common_prefix_bytes
 from kafkaviz.analysis.restart.next_start import log_files, predict_restart
-from kafkaviz.config_def import Release
 from kafkaviz.format import names
 from kafkaviz.log import file
 from kafkaviz.log.broker import Broker
@@ -21,6 +20,7 @@ from kafkaviz.log.partition import Partition
 from kafkaviz.simulate.recovery.recovery import RecoveredSegment
 from kafkaviz.simulate.startup.restart import Restart, StartupStep
 from kafkaviz.units import file_stem
+from kafkaviz.versions import Release
 
 INDEX_KINDS = ("index", "timeindex", "txnindex")
 

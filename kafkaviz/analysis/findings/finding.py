@@ -15,7 +15,7 @@ from kafkaviz import versions
 from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.format.names import natural_sort_key
 from kafkaviz.messages import Message, message
-from kafkaviz.versions import Behaviour
+from kafkaviz.versions import Behaviour, Release
 
 ERROR, WARNING, INFO = SEVERITIES = ("error", "warning", "info")  # the worst first
 # the modules of checks/
@@ -29,7 +29,6 @@ FAMILIES = (
     "time",
     "settings",
 )
-Version = tuple[int, ...]  # a release: (4, 3, 1), or (4, 3) for the first of them
 
 
 @dataclass(frozen=True)
@@ -792,13 +791,13 @@ def finding(
     file: str | None = None,
     position: int | None = None,
     length: int | None = None,
-    version: Version = (),
+    release: Release = (),
     consequence: Message | None = None,
     next_step: Message | None = None,
 ) -> Finding:
     """A finding of this code, with the words of the table where none are given.
 
-    Without a version those of the newest release.
+    Without a release those of the newest release.
     """
     row = CODES[code]
     return Finding(
@@ -810,16 +809,16 @@ def finding(
         length,
         message,
         evidence,
-        consequence or _consequence(row, version),
+        consequence or _consequence(row, release),
         next_step or row.next_step,
         row.reference,
     )
 
 
-def _consequence(row: Code, version: Version) -> Message:
+def _consequence(row: Code, release: Release) -> Message:
     return (
         row.earlier_behaviour[1]
-        if row.earlier_behaviour and version and not row.earlier_behaviour[0].applies_to(version)
+        if row.earlier_behaviour and release and not row.earlier_behaviour[0].applies_to(release)
         else row.consequence
     )
 

@@ -84,13 +84,13 @@ class InferredRelease:
 class AssumedRelease:
     """The release whose behaviour is assumed, and why that one."""
 
-    version: tuple[int, ...]
+    release: Release
     traces: tuple[Message, ...]
 
     @property
-    def text(self) -> str:
-        """4.3.1."""
-        return ".".join(map(str, self.version))
+    def version(self) -> str:
+        """The number of the release: 4.3.1."""
+        return ".".join(map(str, self.release))
 
     @property
     def reason(self) -> Message:

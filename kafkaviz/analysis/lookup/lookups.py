@@ -28,6 +28,7 @@ from kafkaviz.search.lookup import Lookup
 from kafkaviz.search.lookup import lookup as lookup_in_view
 from kafkaviz.simulate.config import IndexConfig, ReleaseBehaviour, release_behaviour
 from kafkaviz.simulate.stored_log import MAX_LOG_BYTES, StoredLog
+from kafkaviz.versions import Release
 
 # room in an index: of a segment that no start gets open every entry can be read
 MAX_BYTES = 2**31 - 1
@@ -56,7 +57,7 @@ def lookup(
         CannotOpen: there is no .log or one may not be read.
         CorruptFile: the way leads into bytes that break their format.
     """
-    version = version or assume_release(broker_around(partition)).text
+    version = version or assume_release(broker_around(partition)).version
     search_profile = versions.search_profile(version, search)
     return lookup_in_view(
         open_log_view(partition, version, as_is=as_is),
@@ -87,7 +88,7 @@ def open_log_view(
     if as_is:
         return view_partition(partition)
     release = (
-        versions.parse(version) if version else assume_release(broker_around(partition)).version
+        versions.parse(version) if version else assume_release(broker_around(partition)).release
     )
     return (
         _recovered_log_view(partition, release)
@@ -96,7 +97,7 @@ def open_log_view(
     )
 
 
-def needs_recovery(partition: Partition, release: tuple[int, ...] | None = None) -> bool:
+def needs_recovery(partition: Partition, release: Release | None = None) -> bool:
     """Whether a start of that release would look into a .log, and may change what a search reads.
 
     By default the release is as assumed.
@@ -108,7 +109,7 @@ def needs_recovery(partition: Partition, release: tuple[int, ...] | None = None)
     broker_files = (META_PROPERTIES, CLEAN_SHUTDOWN, *CHECKPOINTS.values())
     if not any(file.is_there(root / name) for name in broker_files):
         return False
-    behaviour = release_behaviour(release or assume_release(broker_around(partition)).version)
+    behaviour = release_behaviour(release or assume_release(broker_around(partition)).release)
     is_clean = file.is_there(root / CLEAN_SHUTDOWN) and (
         behaviour.close_trims or partition.topic != names.METADATA_TOPIC
     )
@@ -160,7 +161,7 @@ def has_unopened_log(segments: Sequence[SegmentView]) -> bool:
     return any(segment_view.size_bytes > MAX_LOG_BYTES for segment_view in segments)
 
 
-def _recovered_log_view(partition: Partition, release: versions.Release) -> LogView:
+def _recovered_log_view(partition: Partition, release: Release) -> LogView:
     from kafkaviz.analysis.restart.next_start import RestartLog, config_lookup, stored_log
     from kafkaviz.log.settings import open_settings
     from kafkaviz.simulate.recovery.recovery import RecoveredSegment

@@ -18,9 +18,10 @@ from typing import cast
 
 from kafkaviz.analysis.checks.summary import CheckSummary
 from kafkaviz.analysis.restart.recovery_scope import recovered_bases
-from kafkaviz.config_def import DAY_MS, LONG_MAX, Release
+from kafkaviz.config_def import DAY_MS, LONG_MAX
 from kafkaviz.format.names import natural_sort_key
 from kafkaviz.messages import Message
+from kafkaviz.versions import Release
 
 NO_LIMIT = -1
 DUE_STATES = ("log-start", "size", "time")  # what the next pass deletes, by the rule that does

@@ -31,7 +31,6 @@ from kafkaviz.analysis.restart.next_start import RestartLog, stored_log
 from kafkaviz.analysis.tuning import current_config
 from kafkaviz.analysis.tuning.log_measurement import SETTING, CurrentConfig, LogMeasurement
 from kafkaviz.analysis.tuning.measurement_builder import MeasurementBuilder, merge_measurements
-from kafkaviz.config_def import Release
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.format import names
 from kafkaviz.log import file
@@ -55,7 +54,7 @@ from kafkaviz.simulate.directory.simulation import SimulationPlan
 from kafkaviz.simulate.producers.workload import PRESETS
 from kafkaviz.simulate.writer.refusals import AppendFailed
 from kafkaviz.simulate.writer.writer import CannotLoad, UnifiedLog
-from kafkaviz.versions import BASE_OFFSET
+from kafkaviz.versions import BASE_OFFSET, Release
 
 MeasureProgress = Callable[
     [str, float], None
@@ -331,7 +330,7 @@ def _open_partition(
 ) -> TuningSource:
     partition, base_offset = paths.open_segments(path)
     assumed_release = assume_release(None if version else paths.broker_around(path), version)
-    kafka_version, release = version or assumed_release.text, assumed_release.version
+    kafka_version, release = version or assumed_release.version, assumed_release.release
     segments = [segment for segment in partition.live if base_offset in (None, segment.base_offset)]
     if not segments:
         raise CannotOpen(partition.path, message("errors.holds_no_log"), kind="missing")
@@ -369,7 +368,7 @@ def _open_broker(
     on_progress: MeasureProgress,
 ) -> TuningSource:
     assumed_release = assume_release(broker, version)
-    settings = open_settings(broker, assumed_release.version, overrides)
+    settings = open_settings(broker, assumed_release.release, overrides)
     by_topic: dict[str, list] = {}
     for partition in broker.partitions:
         if partition.state == "current" and partition.live and topic in (None, partition.topic):
@@ -381,7 +380,7 @@ def _open_broker(
     cases, faults = _measure_cases(
         by_topic,
         settings,
-        assumed_release.text,
+        assumed_release.version,
         read_ahead_bytes=read_ahead_bytes,
         on_progress=on_progress,
         extra_intervals={int(default_interval.value)} if default_interval else set(),
@@ -399,7 +398,7 @@ def _open_broker(
     return TuningSource(
         name,
         kind,
-        assumed_release.text,
+        assumed_release.version,
         assumed_release,
         tuple(cases),
         tuple(problems),

@@ -39,7 +39,7 @@ FIRST_BEHAVIOURS = {versions.NEWEST: versions.BASE_OFFSET_SCAN, "3.9": versions.
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=HASH_FUNCS)
 def default_version(snapshot: BrokerSnapshot) -> str:
     """Which Kafka searches unless another is chosen: the one that the directory looks like."""
-    return assume_release(snapshot.broker).text
+    return assume_release(snapshot.broker).version
 
 
 def equivalent_version(version: str) -> str | None:

@@ -80,4 +80,4 @@ def resolve_release(version: str | None, path: Path, advice: Message) -> str:
         return version
     assumed = assume_release(paths.broker_around(path, advice))
     output.say_newer(assumed.newer_than_known)
-    return assumed.text
+    return assumed.version

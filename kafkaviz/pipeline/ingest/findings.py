@@ -52,7 +52,7 @@ class StoredHealth(NamedTuple):
     With the broker in front these are the fields of analysis.health.broker_health.Health.
     """
 
-    version: AssumedRelease
+    assumed_release: AssumedRelease
     findings: tuple[Finding, ...]
     restart: Restart | None
     retention: tuple[LogRetention, ...]
@@ -97,7 +97,7 @@ def source_check(health: Health, level: CheckLevel) -> SourceCheck:
     """What _catalog.json says of it."""
     restart = health.restart
     return SourceCheck(
-        health.version,
+        health.assumed_release,
         restart.clean if restart else None,
         restart.starts if restart else None,
         level,
@@ -121,7 +121,7 @@ def stored_health(
         for _, rows in groupby(retention.to_pylist(), key=lambda row: row["directory"])
     )
     return StoredHealth(
-        check.version,
+        check.assumed_release,
         tuple(finding_codec.from_row(row) for row in findings.to_pylist()),
         restart,
         logs,

@@ -25,7 +25,6 @@ from kafkaviz.analysis.health import broker_health
 from kafkaviz.analysis.health.broker_health import Health
 from kafkaviz.analysis.restart import next_start
 from kafkaviz.analysis.restart.next_start import Restart, RestartLog, StartupStep
-from kafkaviz.config_def import Release
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.log.partition import Partition
@@ -35,6 +34,7 @@ from kafkaviz.pipeline.catalog.schema import CHECKED
 from kafkaviz.pipeline.ingest import check_cache
 from kafkaviz.pipeline.ingest.inventory import Inventory, InventoryEntry
 from kafkaviz.units import replace_surrogates
+from kafkaviz.versions import Release
 
 # broker, directory, base offset (None: of the directory), suffix
 Key = tuple[str, str, int | None, str]
@@ -206,7 +206,7 @@ class IngestChecks:
     @cached_property
     def _all_loads(self) -> list[LogLoad]:
         return [
-            LogLoad(name, log, plan.is_clean, plan.version.version)
+            LogLoad(name, log, plan.is_clean, plan.assumed_release.release)
             for name, plan in self._plans.items()
             for log in plan.logs()
         ]

@@ -392,7 +392,7 @@ def reused_stored_segment(entry: InventoryEntry, segment: StoredSegment) -> Stor
 
 def settings(brokers: Iterable[tuple[str, Broker]]) -> dict[str, Settings]:
     """What each broker was run with, as far as its directory says, by its name."""
-    return {name: open_settings(broker, assume_release(broker).version) for name, broker in brokers}
+    return {name: open_settings(broker, assume_release(broker).release) for name, broker in brokers}
 
 
 def write_findings(

@@ -18,11 +18,12 @@ from crc32c import crc32c
 
 from kafkaviz import config_def, versions
 from kafkaviz.binary.file_view import FileView, in_memory
-from kafkaviz.config_def import Release, Value
+from kafkaviz.config_def import Value
 from kafkaviz.format import checkpoint, metadata, names, record
 from kafkaviz.format.batch import CONTROL, CRC_START, HEADER, HEADER_BYTES, LENGTH_END, MAGIC_2
 from kafkaviz.format.control import ControlType
 from kafkaviz.format.record import Record
+from kafkaviz.versions import Release
 
 NODE_ID, BROKER_EPOCH = 1, 1
 UUID_BYTES = 16

@@ -17,7 +17,7 @@ import numpy as np
 
 from kafkaviz import config_def, versions
 from kafkaviz.binary.file_view import FileView
-from kafkaviz.config_def import Release, Value
+from kafkaviz.config_def import Value
 from kafkaviz.errors import KafkavizError, RefusedSetting
 from kafkaviz.format import names
 from kafkaviz.format.names import MAX_OFFSET
@@ -34,6 +34,7 @@ from kafkaviz.simulate.writer.refusals import AppendFailed
 from kafkaviz.simulate.writer.roll_reason import RollReason
 from kafkaviz.simulate.writer.writer import CannotLoad, Event, UnifiedLog
 from kafkaviz.units import file_stem
+from kafkaviz.versions import Release
 
 WATERMARK_EVERY_MS = 5000  # replica.high.watermark.checkpoint.interval.ms
 RECOVERY_POINT_EVERY_MS = 60_000  # log.flush.offset.checkpoint.interval.ms
