@@ -303,6 +303,11 @@ class SearchProfile:
         return parse(self.version)
 
     @property
+    def by_base_offset(self) -> bool:
+        """Whether a step through the batches compares base offsets, with one read a batch."""
+        return self.scan == BASE_OFFSET
+
+    @property
     def is_warm(self) -> bool:
         """Whether a search tries the warm section first."""
         return self.search == WARM

@@ -54,7 +54,7 @@ from kafkaviz.simulate.directory.simulation import SimulationPlan
 from kafkaviz.simulate.producers.workload import PRESETS
 from kafkaviz.simulate.writer.refusals import AppendFailed
 from kafkaviz.simulate.writer.writer import CannotLoad, UnifiedLog
-from kafkaviz.versions import BASE_OFFSET, Release
+from kafkaviz.versions import Release
 
 MeasureProgress = Callable[
     [str, float], None
@@ -169,7 +169,7 @@ class TuningSource:
     @property
     def by_base_offset(self) -> bool:
         """Whether its scan reads one stretch of a header, as from 4.1 on."""
-        return versions.search_profile(self.version).scan == BASE_OFFSET
+        return versions.search_profile(self.version).by_base_offset
 
     @property
     def total(self) -> TuningCase:
@@ -510,7 +510,7 @@ def _measure_case(
     config = log_config(values, settings.release)
     if settings.overrides:
         _check_config(config, behaviour, logs[0][0].directory)
-    by_base_offset = versions.search_profile(version).scan == BASE_OFFSET
+    by_base_offset = versions.search_profile(version).by_base_offset
     builder, estimator = (
         MeasurementBuilder(
             all_intervals,
@@ -659,7 +659,7 @@ def _open_workload(
             source=message("setting_source.default", release=text),
         )
     )
-    by_base_offset = versions.search_profile(text).scan == BASE_OFFSET
+    by_base_offset = versions.search_profile(text).by_base_offset
     per_append = plan.behaviour.per_append
     builder = MeasurementBuilder(
         {plan.config.index_interval_bytes},
