@@ -69,14 +69,14 @@ class TimeSearch:
     """A search for a timestamp.
 
     Attributes:
-        segment: which one was searched, by its place in the log, None for none.
+        segment_index: the place in the log of the segment that was searched, None for none.
         searches: in the time index, then in the offset index.
         scan: None where no batch was read.
         is_hidden: whether the result lies where the isolation lets nothing be seen.
     """
 
     timestamp_ms: int
-    segment: int | None
+    segment_index: int | None
     searches: tuple[IndexSearch, ...]
     scan: ForwardScan | None
     answer: OffsetAndTimestamp | None
@@ -207,7 +207,7 @@ def _hide_behind_limit(time_search: TimeSearch, bounds: Bounds) -> TimeSearch:
         return time_search
     return TimeSearch(
         time_search.timestamp_ms,
-        time_search.segment,
+        time_search.segment_index,
         time_search.searches,
         time_search.scan,
         None,
@@ -258,7 +258,7 @@ def explain_choices(
 
 
 def _time_choices(log: LogView, time_search: TimeSearch) -> Iterator[SegmentChoice]:
-    chosen, miss = time_search.segment, None
+    chosen, miss = time_search.segment_index, None
     if time_search.is_hidden:
         miss = SegmentMiss.HIDDEN
     elif time_search.answer is None:
@@ -282,7 +282,7 @@ def _time_choices(log: LogView, time_search: TimeSearch) -> Iterator[SegmentChoi
 
 def _largest_choices(log: LogView, time_search: TimeSearch) -> Iterator[SegmentChoice]:
     for place, segment in enumerate(log.segments):
-        chosen = place == time_search.segment
+        chosen = place == time_search.segment_index
         yield SegmentChoice(
             segment.base_offset,
             SegmentReason.LARGEST if chosen else SegmentReason.NOT_LARGEST,
