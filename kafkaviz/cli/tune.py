@@ -148,7 +148,7 @@ def run(args: argparse.Namespace) -> int:
     )
     progress.show("")  # not clear(): a workload has shown nothing, and is given an empty line
     output.say_newer(source.assumed_release.newer_than_known)
-    costs = cost_model.lookup_prices(
+    costs = cost_model.lookup_costs(
         by_base_offset=source.by_base_offset,
         storage=args.storage,
         calibration=calibration.load_calibration(),

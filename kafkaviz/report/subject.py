@@ -12,12 +12,12 @@ from kafkaviz.analysis import tuning
 from kafkaviz.analysis.broker import overview
 from kafkaviz.analysis.broker.overview import UNKNOWN, BrokerOverview
 from kafkaviz.analysis.cost import calibration, cost_model
-from kafkaviz.analysis.cost.cost_model import LookupPrices
+from kafkaviz.analysis.cost.cost_model import LookupCosts
 from kafkaviz.analysis.health import broker_health
 from kafkaviz.analysis.health.broker_health import Health
 from kafkaviz.analysis.inference.version import InferredRelease, assume_release, infer_release
 from kafkaviz.analysis.segment import tail
-from kafkaviz.analysis.tuning import Budgets, IntervalPrice, Recommendation
+from kafkaviz.analysis.tuning import Budgets, IntervalCost, Recommendation
 from kafkaviz.analysis.tuning.source import TuningCase, TuningSource, open_source
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.batch_observer import observe_scan
@@ -38,15 +38,15 @@ ProgressListener = Callable[[Message], None]  # called with what is being read
 class ReportTuning:
     """The tuning of all that was opened.
 
-    The answer of each topic by its name, that for all together, and each interval with its prices.
+    The answer of each topic by its name, that for all together, and each interval with its costs.
     """
 
     source: TuningSource
     answers: Mapping[str, Recommendation | None]
     overall: Recommendation
-    intervals: tuple[IntervalPrice, ...]
+    intervals: tuple[IntervalCost, ...]
     budgets: Budgets
-    costs: LookupPrices
+    costs: LookupCosts
 
     @property
     def case(self) -> TuningCase:
@@ -229,7 +229,7 @@ def _tune(
                 message("report_progress.tuning", name=name)
             ),
         )
-        costs = cost_model.lookup_prices(
+        costs = cost_model.lookup_costs(
             by_base_offset=source.by_base_offset,
             storage=None,
             calibration=calibration.load_calibration(),
@@ -244,7 +244,7 @@ def _tune(
         source,
         answers,
         overall,
-        tuning.price_all(source.total.measurement, costs, budgets),
+        tuning.compute_costs(source.total.measurement, costs, budgets),
         budgets,
         costs,
     ), ""

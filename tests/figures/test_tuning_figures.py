@@ -38,8 +38,8 @@ def curve(
     profile, today: int = 4096, considered: int = 16_384, budgets: Budgets = USUAL, costs=OLD
 ):
     """The view of both curves."""
-    every = tuning.price_all(profile, costs, budgets)
-    now = tuning.price_current(profile, costs, today, budgets)
+    every = tuning.compute_costs(profile, costs, budgets)
+    now = tuning.compute_current_cost(profile, costs, today, budgets)
     return tuning_curve.view(
         every,
         now,
@@ -218,8 +218,8 @@ def test_an_index_of_entire_appends_is_compared_with_its_replay():
     mend it.
     """
     profile = measured(1000)
-    every = tuning.price_all(profile, OLD, USUAL)
-    coarse = next(price for price in every if price.interval_bytes >= 65_536)
+    every = tuning.compute_costs(profile, OLD, USUAL)
+    coarse = next(cost for cost in every if cost.interval_bytes >= 65_536)
     view = tuning_curve.view(
         every,
         replace(coarse, interval_bytes=4096),
@@ -259,7 +259,7 @@ def test_without_a_budget_no_line():
 def test_every_interval_as_a_row():
     """Numbers as they are, in the columns' order."""
     profile = measured(1000)
-    rows = tuning_curve.rows(tuning.price_all(profile, OLD))
+    rows = tuning_curve.rows(tuning.compute_costs(profile, OLD))
     assert len(rows) == len(profile.parts.intervals) and all(
         len(row) == len(tuning_curve.COLUMNS) for row in rows
     )
@@ -672,7 +672,7 @@ def test_the_prices_name_the_device_that_was_measured(storage, device):
         "random_read_us": measure,
     }
     costs, profile = (
-        cost_model.lookup_prices(by_base_offset=False, storage=storage, calibration=own),
+        cost_model.lookup_costs(by_base_offset=False, storage=storage, calibration=own),
         measured(1000),
     )
     recommendation = tuning.recommend(

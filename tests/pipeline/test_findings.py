@@ -175,7 +175,7 @@ def test_the_columns_are_those_that_are_promised(killed, in_process, out):
     ]
     (source,) = catalog.read(out).info.sources
     assert vars(source.checked) == {
-        "version": expected.assumed_release,
+        "assumed_release": expected.assumed_release,
         "clean": False,
         "starts": expected.restart.starts,
         "level": CheckLevel.RECORDS,

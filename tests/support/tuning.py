@@ -10,8 +10,8 @@ from kafkaviz.figures.tuning import before_after
 from tests.analysis import arrays
 
 OLD, NEW = (
-    cost_model.lookup_prices(by_base_offset=False),
-    cost_model.lookup_prices(by_base_offset=True),
+    cost_model.lookup_costs(by_base_offset=False),
+    cost_model.lookup_costs(by_base_offset=True),
 )
 
 
@@ -37,7 +37,7 @@ def compared(measurement, other: int, **options):
     """The lines of the table, by name."""
     budgets = Budgets(**options)
     now, then = (
-        tuning.price_interval(measurement, NEW, interval, budgets) for interval in (4096, other)
+        tuning.compute_cost(measurement, NEW, interval, budgets) for interval in (4096, other)
     )
     times = tuple(
         int(measurement.parts.time_entries[measurement.parts.index_of(interval)])

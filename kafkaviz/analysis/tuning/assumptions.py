@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import cast
 
-from kafkaviz.analysis.cost.cost_model import LookupPrices, Range
-from kafkaviz.analysis.tuning.interval_price import Budgets
+from kafkaviz.analysis.cost.cost_model import LookupCosts, Range
+from kafkaviz.analysis.tuning.interval_cost import Budgets
 from kafkaviz.analysis.tuning.log_measurement import CurrentConfig, LogMeasurement
 from kafkaviz.analysis.tuning.recommendation import Recommendation, recommend
 from kafkaviz.messages import Message, message
@@ -33,7 +33,7 @@ class Assumption:
 
 
 def tornado(
-    measurement: LogMeasurement, today: CurrentConfig, budgets: Budgets, costs: LookupPrices
+    measurement: LogMeasurement, today: CurrentConfig, budgets: Budgets, costs: LookupCosts
 ) -> tuple[Assumption, ...]:
     """Each assumption of the model, the one that moves the result most first.
 
@@ -103,12 +103,12 @@ def _move(
     cost_range: Range,
     *,
     measurement: LogMeasurement,
-    costs_at: Callable[[float], LookupPrices],
+    costs_at: Callable[[float], LookupCosts],
     today: CurrentConfig,
     budgets: Budgets,
 ) -> Assumption:
     ends = []
     for value in (cost_range.low, cost_range.high):
         answer = cast(Recommendation, recommend(measurement, today, budgets, costs_at(value)))
-        ends.append((answer.current_price.p99_us.typical, (str(answer.verdict), answer.value)))
+        ends.append((answer.current_cost.p99_us.typical, (str(answer.verdict), answer.value)))
     return Assumption(name, unit, *cost_range, ends[0][0], ends[1][0], ends[0][1], ends[1][1])

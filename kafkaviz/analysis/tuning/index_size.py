@@ -19,8 +19,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from kafkaviz.analysis.cost.cost_model import LookupPrices, Range
-from kafkaviz.analysis.tuning.interval_price import REPLAYED_BITS, mean_touched_pages, probes
+from kafkaviz.analysis.cost.cost_model import LookupCosts, Range
+from kafkaviz.analysis.tuning.interval_cost import REPLAYED_BITS, mean_touched_pages, probes
 from kafkaviz.analysis.tuning.segment_rounds import LogRound, close_segments, log_rounds
 from kafkaviz.analysis.tuning.source import TuningSource
 from kafkaviz.format import offset_index
@@ -132,13 +132,13 @@ class IndexSizeOutcome:
         """A search in the index of a closed segment; plain as up to Kafka 2.0."""
         return search_cost(self.entries, warm=warm)
 
-    def cold_index_reads(self, costs: LookupPrices) -> float:
+    def cold_index_reads(self, costs: LookupCosts) -> float:
         """Device reads of a search that finds nothing of the index in memory, modelled."""
         return mean_touched_pages(
             self.entries, ENTRY_BYTES, max(PAGE_BYTES, costs.read_ahead_bytes)
         )
 
-    def cold_us(self, costs: LookupPrices) -> Range:
+    def cold_us(self, costs: LookupCosts) -> Range:
         """A mean lookup that finds nothing in memory."""
         pages = mean_touched_pages(self.entries, ENTRY_BYTES)
         return costs.cold_us(self.headers, self.log_reads, self.cold_index_reads(costs), pages)

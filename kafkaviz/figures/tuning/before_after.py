@@ -6,9 +6,9 @@ What changes, which way, and how each number is known.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from kafkaviz.analysis.cost.cost_model import LookupPrices, Range
+from kafkaviz.analysis.cost.cost_model import LookupCosts, Range
 from kafkaviz.analysis.rebuild.what_if import WhatIf
-from kafkaviz.analysis.tuning import Budgets, IntervalPrice
+from kafkaviz.analysis.tuning import Budgets, IntervalCost
 from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.figures.text import roll_text
 from kafkaviz.figures.text.tuning_terms import change_text, is_same, range_text
@@ -59,9 +59,9 @@ def file_cells(rows: Iterable[ComparisonRow]) -> list[tuple[float | str, ...]]:
 
 
 def rows(
-    current: IntervalPrice,
-    considered: IntervalPrice,
-    costs: LookupPrices,
+    current: IntervalCost,
+    considered: IntervalCost,
+    costs: LookupCosts,
     *,
     budgets: Budgets,
     times: tuple[int, int],
@@ -204,12 +204,12 @@ def _ranges_basis(current: Range, considered: Range) -> str:
     )
 
 
-def _cold_basis(costs: LookupPrices, current: IntervalPrice, considered: IntervalPrice) -> str:
+def _cold_basis(costs: LookupCosts, current: IntervalCost, considered: IntervalCost) -> str:
     read_counts = {"now": group(current.cold_reads_p99), "other": group(considered.cold_reads_p99)}
     return say("before_after.modelled_reads", storage=costs.storage.name, **read_counts)
 
 
-def _price_row(current: IntervalPrice, considered: IntervalPrice) -> ComparisonRow:
+def _price_row(current: IntervalCost, considered: IntervalCost) -> ComparisonRow:
     """What an interval says that index is worth: no better and no worse."""
     prices = _plain_numbers(current.price_us, considered.price_us)
     texts = [f"≈ {price:.2g} µs" for price in prices]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import plotly.graph_objects as go
 
-from kafkaviz.analysis.cost.cost_model import LookupPrices
+from kafkaviz.analysis.cost.cost_model import LookupCosts
 from kafkaviz.analysis.tuning.index_size import IndexSizeOutcome
 from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.figures import theme
@@ -90,7 +90,7 @@ class IndexSizeCurveView:
 
 def view(
     outcomes: Sequence[IndexSizeOutcome],
-    costs: LookupPrices,
+    costs: LookupCosts,
     *,
     today_bytes: int,
     considered_bytes: int,
@@ -189,7 +189,7 @@ def count_text(value: float) -> str:
     return f"{value:.2g}" if value < 99.5 else group(round(value))
 
 
-def hover_text(outcome: IndexSizeOutcome, costs: LookupPrices) -> str:
+def hover_text(outcome: IndexSizeOutcome, costs: LookupCosts) -> str:
     """A size and an interval in words, a line break between sentences."""
     search = outcome.search()
     return say(
@@ -212,7 +212,7 @@ def hover_text(outcome: IndexSizeOutcome, costs: LookupPrices) -> str:
     )
 
 
-def rows(outcomes: Sequence[IndexSizeOutcome], costs: LookupPrices) -> list[tuple]:
+def rows(outcomes: Sequence[IndexSizeOutcome], costs: LookupCosts) -> list[tuple]:
     """COLUMNS of each size."""
     values = []
     for outcome in outcomes:

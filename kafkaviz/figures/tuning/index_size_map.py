@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import plotly.graph_objects as go
 
-from kafkaviz.analysis.cost.cost_model import LookupPrices
+from kafkaviz.analysis.cost.cost_model import LookupCosts
 from kafkaviz.analysis.tuning.index_size import IndexSizeOutcome
 from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.figures import theme
@@ -68,7 +68,7 @@ class IndexSizeMapView:
 
 def view(
     outcomes_by_interval: Mapping[int, Sequence[IndexSizeOutcome]],
-    costs: LookupPrices,
+    costs: LookupCosts,
     *,
     today: tuple[int, int],
     considered: tuple[int, int],

@@ -13,8 +13,8 @@ from typing import Any, cast
 import numpy as np
 import plotly.graph_objects as go
 
-from kafkaviz.analysis.cost.cost_model import LookupPrices
-from kafkaviz.analysis.tuning import Budgets, IntervalPrice
+from kafkaviz.analysis.cost.cost_model import LookupCosts
+from kafkaviz.analysis.tuning import Budgets, IntervalCost
 from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.figures import theme
 from kafkaviz.figures.text.tuning_terms import headers_text
@@ -96,19 +96,19 @@ class TuningCurveView:
 
 
 def view(
-    costs_by_interval: Sequence[IntervalPrice],
-    current: IntervalPrice,
+    costs_by_interval: Sequence[IntervalCost],
+    current: IntervalCost,
     considered_bytes: int,
     *,
     log_bytes: int,
     least_batch_bytes: int | None,
     budgets: Budgets,
-    costs: LookupPrices,
+    costs: LookupCosts,
 ) -> TuningCurveView:
-    """The curve of the prices over the interval.
+    """The curve of the costs over the interval.
 
     Args:
-        costs_by_interval: each swept interval with its prices, the considered one among them.
+        costs_by_interval: each swept interval with its costs, the considered one among them.
         current: today's, beside the curve where no replay is it.
     """
     considered = (
@@ -173,8 +173,8 @@ def before_sweep(curve: TuningCurveView) -> TuningCurveView:
 
 
 def _comparison_point(
-    costs_by_interval: Sequence[IntervalPrice], current: IntervalPrice
-) -> IntervalPrice:
+    costs_by_interval: Sequence[IntervalCost], current: IntervalCost
+) -> IntervalCost:
     """What today is compared with where nothing is considered.
 
     The same interval batch by batch, or where that is it already, 64 KiB.
@@ -199,7 +199,7 @@ def _comparison_point(
     )
 
 
-def _differs_on_disk(replayed_current: IntervalPrice, current: IntervalPrice) -> bool:
+def _differs_on_disk(replayed_current: IntervalCost, current: IntervalCost) -> bool:
     """Whether the index on disk is not the one that a replay gives.
 
     Its entries stand for complete appends.
@@ -214,7 +214,7 @@ def _differs_on_disk(replayed_current: IntervalPrice, current: IntervalPrice) ->
     )
 
 
-def _curve_mark(interval_cost: IntervalPrice, key: str) -> CurveMark:
+def _curve_mark(interval_cost: IntervalCost, key: str) -> CurveMark:
     x_bytes = min(max(interval_cost.interval_bytes, MIN_X), MAX_X)
     name = say(key, interval=size(interval_cost.interval_bytes))
     return CurveMark(
@@ -226,7 +226,7 @@ def _curve_mark(interval_cost: IntervalPrice, key: str) -> CurveMark:
     )
 
 
-def _budget_headers(budgets: Budgets, costs: LookupPrices) -> tuple[float, float] | None:
+def _budget_headers(budgets: Budgets, costs: LookupCosts) -> tuple[float, float] | None:
     if budgets.p99_us is None:
         return None
     headers = [
@@ -236,7 +236,7 @@ def _budget_headers(budgets: Budgets, costs: LookupPrices) -> tuple[float, float
     return max(headers[2], 0.0), max(headers[0], 0.0)
 
 
-def _headers_title(current: IntervalPrice, compared: IntervalPrice) -> str:
+def _headers_title(current: IntervalCost, compared: IntervalCost) -> str:
     """16 KiB instead of 4 KiB: a lookup reads 2.4 times as many headers."""
     before, after = float(current.row["headers_mean"]), float(compared.row["headers_mean"])
     ratio = after / before if before else 1.0
@@ -257,13 +257,13 @@ def _headers_title(current: IntervalPrice, compared: IntervalPrice) -> str:
     return say("curves.headers_times", **values, times=f"{ratio:.1f}")
 
 
-def _bytes_title(current: IntervalPrice, compared: IntervalPrice, log_bytes: int) -> str:
+def _bytes_title(current: IntervalCost, compared: IntervalCost, log_bytes: int) -> str:
     before, after = int(current.row["index_bytes"]), int(compared.row["index_bytes"])
     key = "stays" if before == after else "shrinks" if after < before else "grows"
     return say(f"curves.index_{key}", before=size(before), after=size(after), log=size(log_bytes))
 
 
-def _hover_text(interval_cost: IntervalPrice) -> str:
+def _hover_text(interval_cost: IntervalCost) -> str:
     row = interval_cost.row
     return "<br>".join(
         (
@@ -288,7 +288,7 @@ def _hover_text(interval_cost: IntervalPrice) -> str:
     )
 
 
-def rows(costs_by_interval: Sequence[IntervalPrice]) -> list[tuple]:
+def rows(costs_by_interval: Sequence[IntervalCost]) -> list[tuple]:
     """The figures as a table, numbers as they are.
 
     Each interval with its entries, bytes, headers and modelled times.

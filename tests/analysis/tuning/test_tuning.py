@@ -17,8 +17,8 @@ from kafkaviz.simulate.config import LogConfig
 from tests.analysis import arrays
 
 OLD, NEW = (
-    cost_model.lookup_prices(by_base_offset=False),
-    cost_model.lookup_prices(by_base_offset=True),
+    cost_model.lookup_costs(by_base_offset=False),
+    cost_model.lookup_costs(by_base_offset=True),
 )
 UNBOUND = Budgets(p99_us=None)
 
@@ -99,9 +99,7 @@ def test_who_asks_for_less_gets_a_change(costs, value):
         "faster",
     )
     assert recommendation.gain.p99_us.low > 25 and recommendation.gain.index_share.typical < 0
-    assert (
-        recommendation.proposed_price.p99_us.high <= 25 < recommendation.current_price.p99_us.high
-    )
+    assert recommendation.proposed_cost.p99_us.high <= 25 < recommendation.current_cost.p99_us.high
 
 
 @pytest.mark.slow
@@ -133,7 +131,7 @@ def test_a_gain_within_its_error_is_none():
     end.
     """
     measurement = measured(1000)
-    over = tuning.price_interval(measurement, OLD, 4096).p99_us.high - 0.1
+    over = tuning.compute_cost(measurement, OLD, 4096).p99_us.high - 0.1
     recommendation = tuning.recommend(measurement, today(), Budgets(p99_us=over), OLD)
     assert (recommendation.verdict, recommendation.value) == (
         TuningVerdict.KEEP,
@@ -229,9 +227,9 @@ def test_where_only_the_index_is_bounded_lookups_stay_as_cheap_as_they_can():
         "smaller",
     )
     assert (
-        recommendation.proposed_price.index_share
+        recommendation.proposed_cost.index_share
         <= 0.001
-        < tuning.price_interval(measured(1000, 20_000), NEW, 16_384).index_share
+        < tuning.compute_cost(measured(1000, 20_000), NEW, 16_384).index_share
     )
     wide = tuning.recommend(
         measured(1000, 20_000), today(), Budgets(p99_us=None, index_share=0.5), NEW
@@ -295,7 +293,7 @@ def test_remote_storage_bounds_what_a_read_carries():
 
 def test_a_disk_that_seeks_takes_no_interval_above_a_batch():
     """Whatever warm lookups allow."""
-    costs = cost_model.lookup_prices(by_base_offset=False, storage="hdd")
+    costs = cost_model.lookup_costs(by_base_offset=False, storage="hdd")
     assert max(tuning.candidates(measured(16_384), today(), costs)) <= 16_384
     assert "bound-hdd" in codes(tuning.recommend(measured(16_384), today(), Budgets(), costs))
 
@@ -314,7 +312,7 @@ def test_a_cold_lookup_reads_its_index_too():
     both.
     """
     sparse, other = (
-        tuning.price_interval(measured(100, 200_000), NEW, interval) for interval in (0, 65_536)
+        tuning.compute_cost(measured(100, 200_000), NEW, interval) for interval in (0, 65_536)
     )
     assert sparse.index_reads > other.index_reads == 1.0
     reason = next(why for why in tuning.not_fixed(sparse, measured(100), NEW) if why.code == "cold")
@@ -327,7 +325,7 @@ def test_old_batches_cost_half():
     """Magic 1, up to 4.0."""
     measurement = measured(1000)
     new, old = (
-        tuning.price_interval(replace(measurement, one_read_share=share), OLD, 4096)
+        tuning.compute_cost(replace(measurement, one_read_share=share), OLD, 4096)
         for share in (0.0, 1.0)
     )
     assert old.p99_us.typical - OLD.first_us.typical == pytest.approx(
@@ -339,10 +337,10 @@ def test_lookups_by_what_they_look_for():
     """From 4.1 on a lookup inside of a batch reads one header more than that of its first offset;
     one by timestamp starts at the batch that its entry is of, and not one entry before.
     """
-    prices = tuning.by_target(tuning.price_interval(measured(1000, by_base_offset=True), NEW, 4096))
-    assert list(prices) == ["base_offset", "every_offset", "timestamp"]
-    assert prices["every_offset"]["headers_max"] == prices["base_offset"]["headers_max"] + 1
-    assert (prices["base_offset"]["headers_p99"], prices["timestamp"]["headers_p99"]) == (6, 5)
+    costs = tuning.by_target(tuning.compute_cost(measured(1000, by_base_offset=True), NEW, 4096))
+    assert list(costs) == ["base_offset", "every_offset", "timestamp"]
+    assert costs["every_offset"]["headers_max"] == costs["base_offset"]["headers_max"] + 1
+    assert (costs["base_offset"]["headers_p99"], costs["timestamp"]["headers_p99"]) == (6, 5)
 
 
 def test_the_processors_share_can_decide():
@@ -355,10 +353,10 @@ def test_the_processors_share_can_decide():
     recommendation = tuning.recommend(gathering.result(), today(65_536), budgets, OLD)
     assert recommendation.verdict == TuningVerdict.CHANGE and recommendation.value < 65_536
     assert (
-        recommendation.proposed_price.cores.high <= 2.0 < recommendation.current_price.cores.high
+        recommendation.proposed_cost.cores.high <= 2.0 < recommendation.current_cost.cores.high
         and recommendation.gain.cores.low > 0.05
     )
-    assert "cores" in tuning.exceeded_budgets(recommendation.current_price, budgets)
+    assert "cores" in tuning.exceeded_budgets(recommendation.current_cost, budgets)
 
 
 @pytest.mark.parametrize(
@@ -405,7 +403,7 @@ def test_a_safe_index_is_one_for_full_segments():
 
 
 def test_the_tornado_says_what_would_flip_the_answer():
-    """Tiny batches on 4.1 and later: with the low end of a header's price the budget is met as it
+    """Tiny batches on 4.1 and later: with the low end of a header's cost the budget is met as it
     is.
     """
     assumptions = tuning.tornado(measured(97, 20_000, 1, 2), today(), Budgets(p99_us=38), NEW)
@@ -430,7 +428,7 @@ def test_a_bootstrap_is_the_same_every_time():
     )
     assert hot.gain == other.gain
     alone = (
-        hot.current_price.row["headers_mean"] - hot.proposed_price.row["headers_mean"]
+        hot.current_cost.row["headers_mean"] - hot.proposed_cost.row["headers_mean"]
     ) * NEW.header_us.high
     assert hot.gain.mean_us.high > alone * 1.05
 
@@ -506,8 +504,8 @@ def test_a_broker_of_one_topic_that_has_its_own_interval_keeps_its_default():
         )
 
     each, both = tuning.recommend_all([tuned(64)], tuned(4096), Budgets(), NEW)
-    assert (each["a"].verdict, each["a"].current_price.interval_bytes) == (TuningVerdict.CHANGE, 64)
-    assert (both.verdict, both.value, both.current_price.interval_bytes) == (
+    assert (each["a"].verdict, each["a"].current_cost.interval_bytes) == (TuningVerdict.CHANGE, 64)
+    assert (both.verdict, both.value, both.current_cost.interval_bytes) == (
         TuningVerdict.KEEP,
         4096,
         4096,

@@ -27,7 +27,7 @@ FETCHES_PER_S = 10_000
 
 @dataclass(frozen=True)
 class FetchShare:
-    """The lookups of a topic-partition, priced.
+    """The lookups of a topic-partition and their costs.
 
     Attributes:
         lookup_us: a mean lookup of a batch's base offset, in the page cache; a model.
@@ -52,12 +52,12 @@ def _cached_share(
 ) -> FetchShare:
     source = open_source(_location.partition.path)
     case = source.total
-    prices = cost_model.lookup_prices(by_base_offset=source.by_base_offset)
-    current = tuning.price_current(
-        case.measurement, prices, case.today.interval_bytes, tuning.Budgets()
+    costs = cost_model.lookup_costs(by_base_offset=source.by_base_offset)
+    current = tuning.compute_current_cost(
+        case.measurement, costs, case.today.interval_bytes, tuning.Budgets()
     )
     headers = float(current.row["headers_mean"])
-    return FetchShare(_location, current.mean_us, headers, prices.cores(headers, FETCHES_PER_S))
+    return FetchShare(_location, current.mean_us, headers, costs.cores(headers, FETCHES_PER_S))
 
 
 def sending_us(size_bytes: int) -> float:

@@ -53,7 +53,7 @@ def _cached_sizes(
 ) -> LessonIndexSize:
     source = open_source(_location.partition.path)
     config = source.total.today.config
-    costs = cost_model.lookup_prices(by_base_offset=source.by_base_offset)
+    costs = cost_model.lookup_costs(by_base_offset=source.by_base_offset)
     rounds = segment_rounds.log_rounds(source.total.logs or ())
     today = config.index_interval_bytes
     outcomes = {

@@ -15,10 +15,10 @@ import streamlit as st
 
 from kafkaviz import units
 from kafkaviz.analysis import sweep, tuning
-from kafkaviz.analysis.cost.cost_model import JVM_MAPS, MAX_MAP_COUNT, LookupPrices
+from kafkaviz.analysis.cost.cost_model import JVM_MAPS, MAX_MAP_COUNT, LookupCosts
 from kafkaviz.analysis.rebuild import what_if
 from kafkaviz.analysis.rebuild.what_if import WhatIf
-from kafkaviz.analysis.tuning import SETTING, IntervalPrice, tuning_text
+from kafkaviz.analysis.tuning import SETTING, IntervalCost, tuning_text
 from kafkaviz.analysis.tuning.source import ChunkFactory, TuningSource
 from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.app.pages.tuning.curves import considered_config, own_value, render_setting
@@ -71,7 +71,7 @@ def render_comparison(context: TuningContext) -> None:
         alternative = next(
             (
                 interval
-                for interval in context.answer.priced_intervals
+                for interval in context.answer.interval_costs
                 if interval.interval_bytes == current.interval_bytes
             ),
             current,
@@ -94,7 +94,7 @@ def render_comparison(context: TuningContext) -> None:
     )
 
 
-def _rows(context: TuningContext, alternative: IntervalPrice) -> list[before_after.ComparisonRow]:
+def _rows(context: TuningContext, alternative: IntervalCost) -> list[before_after.ComparisonRow]:
     """Values side by side, today's and the other's."""
     current, measurement = context.today, context.case.measurement
     time_entries = current.time_entries, alternative.time_entries
@@ -325,7 +325,7 @@ def render_writers(context: TuningContext) -> None:
     )
 
 
-def writer_values(index_writers: Sequence["IndexWriter"], costs: LookupPrices) -> list[tuple]:
+def writer_values(index_writers: Sequence["IndexWriter"], costs: LookupCosts) -> list[tuple]:
     """WRITER_COLUMNS of each."""
     return [
         (
@@ -434,7 +434,7 @@ def render_remote_reads(context: TuningContext) -> None:
 
 
 def remote_values(
-    current: IntervalPrice, alternative: IntervalPrice, remote_costs: Mapping[str, float]
+    current: IntervalCost, alternative: IntervalCost, remote_costs: Mapping[str, float]
 ) -> list[tuple]:
     """REMOTE_COLUMNS of each line; inf segments where there is no end."""
     skipped = (
