@@ -38,7 +38,7 @@ from kafkaviz.log.partition import log_end_offset
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.log.settings import open_settings
 from kafkaviz.pipeline.catalog.schema import TASK_TABLES
-from kafkaviz.pipeline.ingest.plan import IngestTask, SegmentRange, SegmentTask
+from kafkaviz.pipeline.ingest.plan import IngestTask, SegmentSplit, SegmentTask
 from kafkaviz.pipeline.ingest.scan import scan
 from kafkaviz.search.by_time import EARLIEST, LATEST, MAX_TIMESTAMP
 from kafkaviz.search.fetch import READ_COMMITTED, READ_UNCOMMITTED
@@ -249,7 +249,7 @@ def read_rows(seed: Tree, tree: Tree, draw: Random) -> None:
             for number, (task_segment, segment) in enumerate(segments)
         ]
         scanned = scan(
-            IngestTask(0, tuple(SegmentRange(task, 0, task.log_bytes) for task in tasks)), staging
+            IngestTask(0, tuple(SegmentSplit(task, 0, task.log_bytes) for task in tasks)), staging
         )
         expect(len(scanned) == len(tasks), "a segment has no summary")
 

@@ -153,7 +153,7 @@ def refuse(*arguments: object, **options: object) -> None:
 
 
 def test_a_segment_in_several_spans_is_kept(out):
-    """As one that was read in stretches has them."""
+    """As one that was read in splits has them."""
     with catalog_transaction(out) as place:
         staging = place.make_staging()
         task_file(staging, "more", [20, 21, 22])

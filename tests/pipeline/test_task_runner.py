@@ -187,22 +187,20 @@ def test_a_long_plan_reaches_the_workers(spark, tmp_path):
         SegmentTask(number, "b", f"topic-{number}", number, Segment(number, "active"))
         for number in range(20_000)
     ]
-    pieces = tasks_per_segment(segment_tasks)
+    splits = tasks_per_segment(segment_tasks)
     tasks = [
-        IngestTask(number, tuple(piece.ranges[0] for piece in pieces[number::20]))
+        IngestTask(number, tuple(split.splits[0] for split in splits[number::20]))
         for number in range(20)
     ]
     results = task_runner.task_runner(spark, "a run").run(tasks, tmp_path)
     summaries = [summary for result in results for summary in task_results.read(tmp_path, result)]
     assert [summary.number for summary in summaries] == [
-        number
-        for task in tasks
-        for number in (segment_range.segment_task.number for segment_range in task.ranges)
+        number for task in tasks for number in (split.segment_task.number for split in task.splits)
     ]
 
 
 def test_segments_of_several_tasks_are_put_together(clean, on_spark, out, monkeypatch):
-    """Stretches of at most 800 KB: several tasks for the larger segments, the same catalog."""
+    """Splits of at most 800 KB: several tasks for the larger segments, the same catalog."""
     monkeypatch.setattr(plan_module, "MIN_BYTES", 1)
     monkeypatch.setattr(plan_module, "MAX_BYTES", 800_000)
     cuts, cut = plan_module.cuts, []
@@ -217,7 +215,7 @@ def test_segments_of_several_tasks_are_put_together(clean, on_spark, out, monkey
 
 
 def test_a_wrong_cut_is_read_again(tmp_path, on_spark, out, monkeypatch):
-    """A second job reads that segment in one piece; the files of its stretches are not taken in."""
+    """A second job reads that segment as a whole; the files of its splits are not taken in."""
     broker = write_broker(tmp_path / "made", {"a-0": [[100] * 90], "b-0": [[100] * 90]})
     monkeypatch.setattr(
         plan_module,
@@ -281,13 +279,13 @@ def test_a_worker_that_dies_does_not_double_rows(tmp_path, on_spark, out, monkey
 
     def dying(segment_tasks: list[SegmentTask], cores: int) -> list[IngestTask]:
         (task,) = plan(segment_tasks, cores)
-        last = task.ranges[-1]
+        last = task.splits[-1]
         segment = DiesOnce(**vars(last.segment_task.segment), marker=marker)
         return [
             replace(
                 task,
-                ranges=(
-                    *task.ranges[:-1],
+                splits=(
+                    *task.splits[:-1],
                     replace(last, segment_task=replace(last.segment_task, segment=segment)),
                 ),
             )

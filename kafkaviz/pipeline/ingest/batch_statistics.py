@@ -61,7 +61,7 @@ def content(batches: np.ndarray) -> BatchStatistics:
 
 
 class BatchStatisticsBuilder(BatchObserver[BatchStatistics]):
-    """What the batches of a stretch say together.
+    """What the batches of a split say together.
 
     Attributes:
         end_position: of the last batch, None before the first.

@@ -18,7 +18,7 @@ from kafkaviz.pipeline.catalog.catalog import Catalog, missing_files
 from kafkaviz.pipeline.catalog.catalog_info import CatalogInfo, CatalogSource, StoredSegment
 from kafkaviz.pipeline.ingest import task_results
 from kafkaviz.pipeline.ingest.commit import CatalogTransaction, catalog_transaction
-from kafkaviz.pipeline.ingest.decoded_batches import DecodedRange, is_whole
+from kafkaviz.pipeline.ingest.decoded_batches import DecodedSplit, is_whole
 from kafkaviz.pipeline.ingest.findings import (
     findings_table,
     retention_table,
@@ -45,7 +45,7 @@ from kafkaviz.pipeline.ingest.segment_tables import (
     statistics_of_read,
     statistics_of_rows,
 )
-from kafkaviz.pipeline.ingest.summary import RangeSummary, SegmentSummary, merge_ranges
+from kafkaviz.pipeline.ingest.summary import SegmentSummary, SplitSummary, merge_splits
 from kafkaviz.pipeline.ingest.task_results import ResultFile
 from kafkaviz.pipeline.ingest.task_runner import TaskRunner, task_runner
 from kafkaviz.pipeline.spark import session
@@ -284,8 +284,8 @@ def read_segments(
 
     Its rows lie in the staging folder.
 
-    A segment that was cut where no batch starts is read a second time, in one piece. One that was
-    decoded in stretches is put together of them.
+    A segment that was cut where no batch starts is read a second time, as a whole. One that was
+    decoded in splits is put together of them.
     """
     runner = task_runner(spark, run.group)
     tasks = sort_by_cost([*plan(segment_tasks, runner.cores), *load_tasks(loads, runner.cores)])
@@ -294,16 +294,16 @@ def read_segments(
     unfinished = [task for task in segment_tasks if by_number.get(task.number) is None]
     if unfinished:
         decoded = decoded_by_segment(
-            result for result in results if isinstance(result, DecodedRange)
+            result for result in results if isinstance(result, DecodedSplit)
         )
         rest = run_tasks(run, runner, tasks_per_segment(unfinished, decoded), staging)
         by_number |= merge_by_segment(read_results(rest, staging))
     if checks:
         checks.add_loads(result for result in results if isinstance(result, LoadResult))
-    return cast(dict[int, SegmentSummary], by_number)  # one piece is whole
+    return cast(dict[int, SegmentSummary], by_number)  # a whole one is
 
 
-def read_results(results: Iterable["TaskResult"], staging: Path) -> Iterator[RangeSummary]:
+def read_results(results: Iterable["TaskResult"], staging: Path) -> Iterator[SplitSummary]:
     """The summaries in the files that tasks name."""
     for result in results:
         if isinstance(result, ResultFile):
@@ -319,25 +319,25 @@ def run_tasks(
 
 
 def decoded_by_segment(
-    decoded_ranges: Iterable[DecodedRange],
-) -> dict[int, tuple[DecodedRange, ...]]:
-    """The stretches of each segment that was decoded, by its number; none of one with a fault."""
-    by_number: dict[int, list[DecodedRange]] = defaultdict(list)
-    for decoded_range in decoded_ranges:
-        by_number[decoded_range.number].append(decoded_range)
+    decoded_splits: Iterable[DecodedSplit],
+) -> dict[int, tuple[DecodedSplit, ...]]:
+    """The splits of each segment that was decoded, by its number; none of one with a fault."""
+    by_number: dict[int, list[DecodedSplit]] = defaultdict(list)
+    for decoded_split in decoded_splits:
+        by_number[decoded_split.number].append(decoded_split)
     in_order = {
-        number: tuple(sorted(ranges, key=lambda decoded_range: decoded_range.start))
+        number: tuple(sorted(ranges, key=lambda decoded_split: decoded_split.start))
         for number, ranges in by_number.items()
     }
     return {number: ranges for number, ranges in in_order.items() if is_whole(ranges)}
 
 
-def merge_by_segment(summaries: Iterable[RangeSummary]) -> dict[int, SegmentSummary | None]:
-    """What the stretches of each segment say together, by the segment's number."""
-    by_number: dict[int, list[RangeSummary]] = defaultdict(list)
+def merge_by_segment(summaries: Iterable[SplitSummary]) -> dict[int, SegmentSummary | None]:
+    """What the splits of each segment say together, by the segment's number."""
+    by_number: dict[int, list[SplitSummary]] = defaultdict(list)
     for summary in summaries:
         by_number[summary.number].append(summary)
-    return {number: merge_ranges(parts) for number, parts in by_number.items()}
+    return {number: merge_splits(parts) for number, parts in by_number.items()}
 
 
 def collect_segments(

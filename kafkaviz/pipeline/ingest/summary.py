@@ -1,6 +1,6 @@
 """What a task sends back.
 
-One summary a stretch, and what the stretches of a segment say together.
+One summary a split, and what the splits of a segment say together.
 """
 
 from collections.abc import Iterable, Mapping
@@ -28,14 +28,14 @@ class SlotCounts:
 
 
 @dataclass(frozen=True)
-class RangeSummary:
-    """What the pass over a stretch found, and where it wrote the rows.
+class SplitSummary:
+    """What the pass over a split found, and where it wrote the rows.
 
     Attributes:
         end_position: where the scan ended; None if there is no .log.
         problems: the files that could not be read.
         check_json: what the checks of the segment found, as check_cache.to_json has it; the first
-            stretch has it.
+            split has it.
     """
 
     number: int  # of the segment in this run
@@ -51,7 +51,7 @@ class RangeSummary:
 
     @property
     def ended_at_stop(self) -> bool:
-        """Whether the scan ended exactly where the next stretch begins.
+        """Whether the scan ended exactly where the next split begins.
 
         Both together are one walk then.
         """
@@ -60,22 +60,22 @@ class RangeSummary:
 
 @dataclass(frozen=True)
 class SegmentSummary:
-    """What the stretches of one segment say together."""
+    """What the splits of one segment say together."""
 
     content: BatchStatistics
     evidence: IntervalEvidence
     slots: SlotCounts
     end_position: int | None
     spans: Mapping[str, tuple[RowRange, ...]]  # by table, in order
-    problems: tuple[Problem, ...]  # one a file, though several stretches may have met it
+    problems: tuple[Problem, ...]  # one a file, though several splits may have met it
     check_json: str | None = None
 
 
-def merge_ranges(summaries: Iterable[RangeSummary]) -> SegmentSummary | None:
-    """The segment as if it had been read in one piece.
+def merge_splits(summaries: Iterable[SplitSummary]) -> SegmentSummary | None:
+    """The segment as if it had been read as a whole.
 
     Returns:
-        None where a stretch did not end where the next one begins.
+        None where a split did not end where the next one begins.
     """
     summaries = sorted(summaries, key=lambda summary: summary.start)
     if any(not summary.ended_at_stop for summary in summaries[:-1]):

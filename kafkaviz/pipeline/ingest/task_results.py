@@ -37,7 +37,7 @@ from kafkaviz.pipeline.ingest.batch_statistics import BatchStatistics
 from kafkaviz.pipeline.ingest.check_cache import digest_of
 from kafkaviz.pipeline.ingest.commit import link_file, slice_rows, write_rows
 from kafkaviz.pipeline.ingest.plan import SegmentTask
-from kafkaviz.pipeline.ingest.summary import RangeSummary, SlotCounts, merge_ranges
+from kafkaviz.pipeline.ingest.summary import SlotCounts, SplitSummary, merge_splits
 
 FOLDER = "results"
 RESULTS = pa.schema(
@@ -79,7 +79,7 @@ def digest(segment_task: SegmentTask) -> str:
 
 
 def write(
-    summaries: Iterable[RangeSummary], tasks: Mapping[int, SegmentTask], staging: Path
+    summaries: Iterable[SplitSummary], tasks: Mapping[int, SegmentTask], staging: Path
 ) -> ResultFile:
     """Writes what was found, once the rows that it names are there.
 
@@ -105,7 +105,7 @@ def write(
     return ResultFile(name)
 
 
-def read(staging: Path, result_file: ResultFile) -> Iterator[RangeSummary]:
+def read(staging: Path, result_file: ResultFile) -> Iterator[SplitSummary]:
     """What a task of this run found."""
     for _, summary in _read(staging / FOLDER / result_file.name):
         yield summary
@@ -113,7 +113,7 @@ def read(staging: Path, result_file: ResultFile) -> Iterator[RangeSummary]:
 
 def take_over(
     folders: Iterable[Path], segment_tasks: Sequence[SegmentTask], staging: Path
-) -> dict[int, list[RangeSummary]]:
+) -> dict[int, list[SplitSummary]]:
     """What tasks of killed runs found in these segments, by number, where that still holds.
 
     Their rows come into the staging folder of this run, and are named there again, should it be
@@ -123,7 +123,7 @@ def take_over(
         folders: the staging folders of these runs.
     """
     by_digest = {digest(segment_task): segment_task for segment_task in segment_tasks}
-    known: dict[int, list[RangeSummary]] = {}
+    known: dict[int, list[SplitSummary]] = {}
     for folder in folders:
         complete = _complete(folder, by_digest)
         new = {number: parts for number, parts in complete.items() if number not in known}
@@ -134,9 +134,9 @@ def take_over(
     return known
 
 
-def _complete(folder: Path, by_digest: Mapping[str, SegmentTask]) -> dict[int, list[RangeSummary]]:
-    """The segments of which all stretches are known, by number."""
-    parts: dict[int, list[RangeSummary]] = defaultdict(list)
+def _complete(folder: Path, by_digest: Mapping[str, SegmentTask]) -> dict[int, list[SplitSummary]]:
+    """The segments of which all splits are known, by number."""
+    parts: dict[int, list[SplitSummary]] = defaultdict(list)
     for path in sorted((folder / FOLDER).glob("*.parquet")):
         try:
             for text, summary in _read(path):
@@ -148,20 +148,20 @@ def _complete(folder: Path, by_digest: Mapping[str, SegmentTask]) -> dict[int, l
     return {
         number: summaries
         for number, summaries in parts.items()
-        if _covers(summaries, sizes[number]) and merge_ranges(summaries) is not None
+        if _covers(summaries, sizes[number]) and merge_splits(summaries) is not None
     }
 
 
-def _covers(summaries: list[RangeSummary], log_bytes: int) -> bool:
-    """Whether stretches are all of a .log, each once."""
+def _covers(summaries: list[SplitSummary], log_bytes: int) -> bool:
+    """Whether splits are all of a .log, each once."""
     edges = sorted((summary.start, summary.stop) for summary in summaries)
     starts, stops = [0, *(stop for _, stop in edges)], [start for start, _ in edges]
     return starts == [*stops, log_bytes] and (len(edges) == 1 or min(b - a for a, b in edges) > 0)
 
 
 def _move_rows(
-    by_number: Mapping[int, list[RangeSummary]], folder: Path, staging: Path
-) -> dict[int, list[RangeSummary]]:
+    by_number: Mapping[int, list[SplitSummary]], folder: Path, staging: Path
+) -> dict[int, list[SplitSummary]]:
     """The same, with their rows in files of the new folder; nothing of the old one changes.
 
     A segment of which a file cannot be read is left out.
@@ -221,7 +221,7 @@ def _first_row(span: RowRange) -> int:
     return span.first_row
 
 
-def _to_json(summary: RangeSummary) -> list[Any]:
+def _to_json(summary: SplitSummary) -> list[Any]:
     return [
         to_plain(summary.content),
         to_plain(summary.evidence),
@@ -245,7 +245,7 @@ def _parse_spans(plain: Any) -> dict[str, RowRange]:
     return spans
 
 
-def _read(path: Path) -> Iterator[tuple[str, RangeSummary]]:
+def _read(path: Path) -> Iterator[tuple[str, SplitSummary]]:
     """Each summary of a file, with its digest."""
     with pq.ParquetFile(path) as file:
         for batch in file.iter_batches(1024):
@@ -253,7 +253,7 @@ def _read(path: Path) -> Iterator[tuple[str, RangeSummary]]:
                 content, evidence, slots, spans, problems = json.loads(row["json"])
                 yield (
                     row["digest"],
-                    RangeSummary(
+                    SplitSummary(
                         row["number"],
                         row["start"],
                         row["stop"],

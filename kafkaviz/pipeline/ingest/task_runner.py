@@ -1,6 +1,6 @@
 """The tasks of a run, handed to Spark's workers.
 
-Each sends back one summary a stretch, or one answer a log to load; the rows lie in Parquet files
+Each sends back one summary a split, or one answer a log to load; the rows lie in Parquet files
 already. On a SparkContext an RDD does: the way through a DataFrame would load Spark's planner
 first, 2 s of a run's start. Spark Connect has DataFrames alone.
 """
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-    from kafkaviz.pipeline.ingest.decoded_batches import DecodedRange
+    from kafkaviz.pipeline.ingest.decoded_batches import DecodedSplit
     from kafkaviz.pipeline.ingest.ingest_checks import LoadResult
     from kafkaviz.pipeline.ingest.plan import Task
     from kafkaviz.pipeline.ingest.task_results import ResultFile
 
-    TaskResult = ResultFile | DecodedRange | LoadResult
+    TaskResult = ResultFile | DecodedSplit | LoadResult
 
 TASKS_A_QUERY = 4096  # on Spark Connect, which sends all of a query's at once: some 4 MB
 
@@ -188,7 +188,7 @@ def run_task(task: "Task", staging: Path) -> Sequence["TaskResult"]:
         return [load_log(load) for load in task.loads]
     if isinstance(task, DecodeTask):
         return [decode(task, staging)]
-    segment_tasks = {part.segment_task.number: part.segment_task for part in task.ranges}
+    segment_tasks = {part.segment_task.number: part.segment_task for part in task.splits}
     return [task_results.write(scan(task, staging), segment_tasks, staging)]
 
 
