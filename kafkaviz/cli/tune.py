@@ -14,7 +14,7 @@ from kafkaviz.messages import message, say
 if TYPE_CHECKING:
     from kafkaviz.analysis.rebuild.what_if import WhatIf
     from kafkaviz.analysis.tuning import Budgets
-    from kafkaviz.analysis.tuning.source import TuningSource
+    from kafkaviz.analysis.tuning.tuning_case import TuningSource
 
 BUDGETS = {"p99": "p99_us", "cold-p99": "cold_p99_us", "cores": "cores", "index": "index_share"}
 UNITS_US = {"us": 1.0, "µs": 1.0, "ms": 1000.0, "s": 1e6}

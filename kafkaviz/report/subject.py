@@ -18,7 +18,8 @@ from kafkaviz.analysis.health.broker_health import Health
 from kafkaviz.analysis.inference.version import InferredRelease, assume_release, infer_release
 from kafkaviz.analysis.segment import tail
 from kafkaviz.analysis.tuning import Budgets, IntervalCost, Recommendation
-from kafkaviz.analysis.tuning.source import TuningCase, TuningSource, open_source
+from kafkaviz.analysis.tuning.source import open_source
+from kafkaviz.analysis.tuning.tuning_case import TuningCase, TuningSource
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.batch_observer import observe_scan
 from kafkaviz.log.broker import Broker, Problem

@@ -9,7 +9,7 @@ from typing import TypeGuard, cast
 from kafkaviz import units
 from kafkaviz.analysis import tuning
 from kafkaviz.analysis.tuning import SETTING, IntervalCost, Recommendation, tuning_text
-from kafkaviz.analysis.tuning.source import BROKER, TuningCase
+from kafkaviz.analysis.tuning.tuning_case import BROKER, TuningCase
 from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.figures.text import inactive_segment_text
 from kafkaviz.figures.text.join_text import join_sentences

@@ -13,7 +13,7 @@ from kafkaviz.analysis.cost.cost_model import Range
 from kafkaviz.analysis.rebuild.what_if import WhatIf
 from kafkaviz.analysis.rolls import limits
 from kafkaviz.analysis.tuning import Assumption, Budgets, CurrentConfig
-from kafkaviz.analysis.tuning.source import EntryCounts
+from kafkaviz.analysis.tuning.tuning_case import EntryCounts
 from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.figures import theme
 from kafkaviz.figures.text.tuning_terms import change_text, headers_text, range_text

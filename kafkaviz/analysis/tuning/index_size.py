@@ -22,7 +22,7 @@ import numpy as np
 from kafkaviz.analysis.cost.cost_model import LookupCosts, Range
 from kafkaviz.analysis.tuning.interval_cost import REPLAYED_BITS, mean_touched_pages, probes
 from kafkaviz.analysis.tuning.segment_rounds import LogRound, close_segments, log_rounds
-from kafkaviz.analysis.tuning.source import TuningSource
+from kafkaviz.analysis.tuning.tuning_case import TuningSource
 from kafkaviz.format import offset_index
 from kafkaviz.roll_cause import RollCause
 from kafkaviz.search import slots

@@ -20,7 +20,7 @@ from kafkaviz.analysis.tuning.interval_cost import Budgets, IntervalCost, by_tar
 from kafkaviz.analysis.tuning.log_measurement import BROKER_SETTING, SETTING
 from kafkaviz.analysis.tuning.reasons import Reason
 from kafkaviz.analysis.tuning.recommendation import Recommendation
-from kafkaviz.analysis.tuning.source import BROKER, TuningCase, TuningSource
+from kafkaviz.analysis.tuning.tuning_case import BROKER, TuningCase, TuningSource
 from kafkaviz.analysis.tuning.tuning_text import alter_line, describe_reach, describe_reason
 from kafkaviz.binary.layouts import field_names
 from kafkaviz.log.remote import address

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from kafkaviz.analysis.tuning.source import TuningSource, open_source
+from kafkaviz.analysis.tuning.source import open_source
+from kafkaviz.analysis.tuning.tuning_case import TuningSource
 from kafkaviz.errors import KafkavizError
 from kafkaviz.jobs import Job, JobRegistry, ReadProgress
 from kafkaviz.messages import verbatim

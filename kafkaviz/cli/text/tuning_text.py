@@ -8,7 +8,7 @@ from kafkaviz.analysis import tuning
 from kafkaviz.analysis.cost.cost_model import LookupCosts
 from kafkaviz.analysis.rebuild.what_if import WhatIf
 from kafkaviz.analysis.tuning import IntervalCost, Recommendation, index_size
-from kafkaviz.analysis.tuning.source import BROKER, TuningCase, TuningSource
+from kafkaviz.analysis.tuning.tuning_case import BROKER, TuningCase, TuningSource
 from kafkaviz.analysis.tuning.tuning_text import (
     alter_line,
     describe_footprint,

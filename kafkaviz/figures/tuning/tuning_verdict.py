@@ -15,7 +15,7 @@ from kafkaviz.analysis.tuning import (
     TuningVerdict,
     budget_usage,
 )
-from kafkaviz.analysis.tuning.source import EntryCounts
+from kafkaviz.analysis.tuning.tuning_case import EntryCounts
 from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.figures.text import tuning_terms
 from kafkaviz.figures.text.join_text import join_comma, join_each_and, join_sentences

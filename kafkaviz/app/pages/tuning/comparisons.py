@@ -19,7 +19,7 @@ from kafkaviz.analysis.cost.cost_model import JVM_MAPS, MAX_MAP_COUNT, LookupCos
 from kafkaviz.analysis.rebuild import what_if
 from kafkaviz.analysis.rebuild.what_if import WhatIf
 from kafkaviz.analysis.tuning import SETTING, IntervalCost, tuning_text
-from kafkaviz.analysis.tuning.source import ChunkFactory, TuningSource
+from kafkaviz.analysis.tuning.tuning_case import ChunkFactory, TuningSource
 from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.app.pages.tuning.curves import considered_config, own_value, render_setting
 from kafkaviz.app.pages.tuning.tuning_context import (

@@ -20,7 +20,7 @@ from kafkaviz.analysis.tuning.index_size import (
     sweep_index_sizes,
 )
 from kafkaviz.analysis.tuning.segment_rounds import log_rounds
-from kafkaviz.analysis.tuning.source import TuningCase, TuningSource
+from kafkaviz.analysis.tuning.tuning_case import TuningCase, TuningSource
 from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.app.pages.tuning.tuning_context import CACHE_ENTRIES, TuningContext
 from kafkaviz.app.state import choice, page_state

@@ -10,7 +10,7 @@ import streamlit as st
 from kafkaviz import units
 from kafkaviz.analysis import tuning
 from kafkaviz.analysis.tuning import IntervalCost, Recommendation
-from kafkaviz.analysis.tuning.source import TuningCase, TuningSource
+from kafkaviz.analysis.tuning.tuning_case import TuningCase, TuningSource
 from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot

@@ -16,7 +16,7 @@ from kafkaviz.analysis.cost import calibration, cost_model
 from kafkaviz.analysis.cost.cost_model import LookupCosts
 from kafkaviz.analysis.tuning import Budgets, IntervalCost, Recommendation
 from kafkaviz.analysis.tuning.json_object import tuning_object
-from kafkaviz.analysis.tuning.source import TuningCase, TuningSource
+from kafkaviz.analysis.tuning.tuning_case import TuningCase, TuningSource
 from kafkaviz.app import workloads
 from kafkaviz.app.pages.tuning.scope import AS_FOUND, RELEASES, Scope, option_text
 from kafkaviz.app.state import choice, page_state
