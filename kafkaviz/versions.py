@@ -275,7 +275,7 @@ REQUESTED, BATCH_BASE = "requested", "batch_base"
 SHALLOW, DEEP = "shallow", "deep"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SearchProfile:
     """What a release does when it looks for an offset or a timestamp.
 
@@ -332,7 +332,7 @@ def search_profile(version: str = NEWEST, search: str | None = None) -> SearchPr
             message("lookup_request.unknown_search", plain=PLAIN, warm=WARM, search=search)
         )
     return SearchProfile(
-        version,
+        version=version,
         search=search or (WARM if WARM_SEARCH.applies_to(release) else PLAIN),
         scan=BASE_OFFSET if BASE_OFFSET_SCAN.applies_to(release) else LAST_OFFSET,
         metadata_offset=BATCH_BASE if BATCH_BASE_METADATA.applies_to(release) else REQUESTED,

@@ -15,12 +15,12 @@ def test_a_keep_that_advises_topic_by_topic_has_a_line_for_each_topic(clean):
     case = source.total
     answers, broker_answer = tuning.recommend_all(source.cases, case, budgets, costs)
     report_tuning = ReportTuning(
-        source,
-        answers,
-        broker_answer,
-        tuning.compute_costs(case.measurement, costs, budgets),
-        budgets,
-        costs,
+        source=source,
+        answers=answers,
+        overall=broker_answer,
+        intervals=tuning.compute_costs(case.measurement, costs, budgets),
+        budgets=budgets,
+        costs=costs,
     )
     text = str(_comparison(report_tuning))
     assert (

@@ -77,7 +77,7 @@ def _dump(broker: "Broker") -> None:
     for dump in (text.dump, json_lines.dump):
         if log:
             dump(
-                DumpOptions((str(log.path),), prints=True, deep=True),
+                DumpOptions(files=(str(log.path),), prints=True, deep=True),
                 Console(BytesIO(), BytesIO()),
             )
 

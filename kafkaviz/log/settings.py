@@ -64,7 +64,7 @@ class SettingValue:
     source: Message
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Settings:
     """All that is known of the settings of a broker directory."""
 
@@ -218,7 +218,13 @@ def open_settings(
     path = server_properties or _find_server_properties(broker, problems)
     properties = _properties(path) if path else {}
     return Settings(
-        release, image, broker.node_id, dict(overrides or {}), properties, path, tuple(problems)
+        release=release,
+        image=image,
+        node_id=broker.node_id,
+        overrides=dict(overrides or {}),
+        properties=properties,
+        properties_path=path,
+        problems=tuple(problems),
     )
 
 

@@ -35,7 +35,7 @@ from kafkaviz.report.records import Sample
 ProgressListener = Callable[[Message], None]  # called with what is being read
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ReportTuning:
     """The tuning of all that was opened.
 
@@ -55,7 +55,7 @@ class ReportTuning:
         return self.source.total
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Subject:
     """What a report is about.
 
@@ -122,7 +122,14 @@ def gather(
     samples = tuple(records.samples(broker, on_progress)) if with_payload else None
     digests = tuple(inputs.digests(broker, on_progress)) if with_sha256 else None
     return Subject(
-        inventory, infer_release(broker), tails, checkup, report_tuning, why, samples, digests
+        overview=inventory,
+        looks=infer_release(broker),
+        tails=tails,
+        health=checkup,
+        tuning=report_tuning,
+        untuned_reason=why,
+        samples=samples,
+        digests=digests,
     )
 
 
@@ -242,10 +249,10 @@ def _tune(
     if overall is None:
         return None, message("report.no_batch")
     return ReportTuning(
-        source,
-        answers,
-        overall,
-        tuning.compute_costs(source.total.measurement, costs, budgets),
-        budgets,
-        costs,
+        source=source,
+        answers=answers,
+        overall=overall,
+        intervals=tuning.compute_costs(source.total.measurement, costs, budgets),
+        budgets=budgets,
+        costs=costs,
     ), ""

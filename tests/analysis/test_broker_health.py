@@ -408,7 +408,12 @@ def test_where_a_time_is_wrong(first, last, where):
     """A batch of one record is that record; a compressed message of old may not tell its first
     offset.
     """
-    assert TimeAnomaly(1, 0, 100, last, 5, first_offset=first).offsets_text == where
+    assert (
+        TimeAnomaly(
+            count=1, position=0, size_bytes=100, offset=last, timestamp_ms=5, first_offset=first
+        ).offsets_text
+        == where
+    )
 
 
 def test_many_segments_need_many_maps(clean, monkeypatch):

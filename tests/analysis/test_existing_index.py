@@ -177,9 +177,14 @@ def test_today_is_what_the_index_has():
     """The answer is priced by it, says so, and proposes nothing that is not known."""
     batches = arrays.batches([1000] * 2000, [5] * 2000)
     offsets, times = arrays.indexed(batches, 4096)
-    gathering = MeasurementBuilder({4096}, by_base_offset=True, current_interval_bytes=4096)
+    gathering = MeasurementBuilder(
+        extra_intervals={4096}, by_base_offset=True, current_interval_bytes=4096
+    )
     gathering.add([batches], indexes=(offsets[offsets["position"] > 1_000_000], times))
-    measured, today = gathering.result(), CurrentConfig(4096, "as typed", topic="orders")
+    measured, today = (
+        gathering.result(),
+        CurrentConfig(interval_bytes=4096, interval_source="as typed", topic="orders"),
+    )
     recommendation = tuning.recommend(measured, today, Budgets(), lookup_costs(by_base_offset=True))
     assert (
         recommendation.verdict == TuningVerdict.KEEP

@@ -156,21 +156,44 @@ def facts(segment) -> SegmentFacts:
     batches, end = segment.walk()
     first = batches[0]
     return SegmentFacts(
-        segment.base_offset,
-        end.position,
-        int(first["size_bytes"]),
-        int(first["max_timestamp_ms"]),
-        int(first["last_offset"]),
-        int(batches["max_timestamp_ms"].max()),
-        len(segment.offset_index),
-        len(segment.time_index),
+        base_offset=segment.base_offset,
+        log_bytes=end.position,
+        first_batch_bytes=int(first["size_bytes"]),
+        first_batch_max_timestamp_ms=int(first["max_timestamp_ms"]),
+        first_batch_last_offset=int(first["last_offset"]),
+        max_timestamp_ms=int(batches["max_timestamp_ms"].max()),
+        offset_entries=len(segment.offset_index),
+        time_entries=len(segment.time_index),
     )
 
 
 def test_an_offset_that_no_entry_can_hold_rolls():
     """Relative offsets end at 2147483647."""
-    facts = SegmentFacts(0, 500, 100, 10, 9, 20, 0, 0)
-    assert roll_reasons([facts, SegmentFacts(2**31, 100, 100, 30, 2**31, 30, 0, 0)]) == [
+    facts = SegmentFacts(
+        base_offset=0,
+        log_bytes=500,
+        first_batch_bytes=100,
+        first_batch_max_timestamp_ms=10,
+        first_batch_last_offset=9,
+        max_timestamp_ms=20,
+        offset_entries=0,
+        time_entries=0,
+    )
+    assert roll_reasons(
+        [
+            facts,
+            SegmentFacts(
+                base_offset=2**31,
+                log_bytes=100,
+                first_batch_bytes=100,
+                first_batch_max_timestamp_ms=30,
+                first_batch_last_offset=2**31,
+                max_timestamp_ms=30,
+                offset_entries=0,
+                time_entries=0,
+            ),
+        ]
+    ) == [
         "offset-overflow",
         None,
     ]
@@ -178,11 +201,38 @@ def test_an_offset_that_no_entry_can_hold_rolls():
 
 def test_nothing_is_invented():
     """No segment, one segment, and a log that fits no cause."""
-    facts = SegmentFacts(0, 500, 100, 10, 9, 20, 0, 0)
+    facts = SegmentFacts(
+        base_offset=0,
+        log_bytes=500,
+        first_batch_bytes=100,
+        first_batch_max_timestamp_ms=10,
+        first_batch_last_offset=9,
+        max_timestamp_ms=20,
+        offset_entries=0,
+        time_entries=0,
+    )
     assert roll_reasons([]) == [] and roll_reasons([facts]) == [None]
     small_after_large = [
-        SegmentFacts(0, 50, 10, -1, 9, -1, 0, 0),
-        SegmentFacts(10, 500, 10, -1, 19, -1, 0, 0),
+        SegmentFacts(
+            base_offset=0,
+            log_bytes=50,
+            first_batch_bytes=10,
+            first_batch_max_timestamp_ms=-1,
+            first_batch_last_offset=9,
+            max_timestamp_ms=-1,
+            offset_entries=0,
+            time_entries=0,
+        ),
+        SegmentFacts(
+            base_offset=10,
+            log_bytes=500,
+            first_batch_bytes=10,
+            first_batch_max_timestamp_ms=-1,
+            first_batch_last_offset=19,
+            max_timestamp_ms=-1,
+            offset_entries=0,
+            time_entries=0,
+        ),
         facts,
     ]
     assert roll_reasons(small_after_large)[0] is None

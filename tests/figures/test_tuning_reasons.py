@@ -129,7 +129,10 @@ def test_every_code_has_its_sentence():
 def test_an_answer_tells_all_its_reasons():
     """Those for it, then what no interval changes."""
     recommendation = tuning.recommend(
-        measured(1000), tuning.CurrentConfig(4096, "", topic="orders"), Budgets(), COSTS
+        measured(1000),
+        tuning.CurrentConfig(interval_bytes=4096, interval_source="", topic="orders"),
+        Budgets(),
+        COSTS,
     )
     texts = tuning_terms.describe_all(recommendation)
     assert len(texts) == len(recommendation.reasons) + len(recommendation.not_fixed) and all(

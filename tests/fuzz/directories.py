@@ -245,7 +245,13 @@ def read_rows(seed: Tree, tree: Tree, draw: Random) -> None:
             for segment in partition.segments
         ]
         tasks = [
-            SegmentTask(number, "b", task_segment.topic, task_segment.partition, segment)
+            SegmentTask(
+                number=number,
+                broker="b",
+                topic=task_segment.topic,
+                partition=task_segment.partition,
+                segment=segment,
+            )
             for number, (task_segment, segment) in enumerate(segments)
         ]
         scanned = scan(
@@ -282,12 +288,12 @@ def read_json_dump(seed: Tree, tree: Tree, draw: Random) -> None:
 def _options(draw: Random, path: str) -> options.DumpOptions:
     chosen = draw.random()
     if chosen < 0.4:
-        return options.DumpOptions((path,), prints=True, deep=True)
+        return options.DumpOptions(files=(path,), prints=True, deep=True)
     if chosen < 0.5:
-        return options.DumpOptions((path,))
+        return options.DumpOptions(files=(path,))
     decoder = draw.choice((None, None, *options.DECODERS))
     return options.DumpOptions(
-        (path,),
+        files=(path,),
         prints=draw.random() < 0.7,
         deep=True,
         decoder=decoder,

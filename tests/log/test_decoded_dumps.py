@@ -42,7 +42,7 @@ def recorded(dump: str) -> list[list]:
 
 def bodies(root: Path, name: str) -> list[list]:
     """The same of a file, decoded by its topic."""
-    segment = LogSegment(0, "closed", info(root / name))
+    segment = LogSegment(base_offset=0, state="closed", log=info(root / name))
     directory = parse_directory(Path(name).parent.name)
     batches = segment.batches()
     return [

@@ -113,7 +113,9 @@ def test_a_file_of_another_node_is_passed_over(tmp_path, node, is_read):
     (tmp_path / "server.properties").write_text(
         "log.roll.ms=5\n" + (f"node.id={node}\n" if node else "")
     )
-    broker = Broker(tmp_path / "data", tmp_path / "data", (), {"node.id": "1"})
+    broker = Broker(
+        path=tmp_path / "data", source=tmp_path / "data", partitions=(), properties={"node.id": "1"}
+    )
     assert settings.open_settings(broker).find("orders", "segment.ms").value == (
         5 if is_read else 604_800_000
     )
@@ -136,7 +138,13 @@ def settings_with(**origins) -> Settings:
         "log.roll.hours": origins.get("typed_of_the_broker"),
     }
     typed = {name: text for name, text in typed.items() if text}
-    return Settings(NEWEST, MetadataImage(configs=values), "1", typed, properties)
+    return Settings(
+        release=NEWEST,
+        image=MetadataImage(configs=values),
+        node_id="1",
+        overrides=typed,
+        properties=properties,
+    )
 
 
 @pytest.mark.parametrize(
@@ -187,17 +195,17 @@ def test_what_a_person_types_is_checked_against_the_limits(clean):
     image = MetadataImage(
         configs={(2, "orders"): {"segment.index.bytes": ConfigValue("3", "0.log", 1)}}
     )
-    assert Settings(NEWEST, image).find("orders", "segment.index.bytes").value == 3
+    assert Settings(release=NEWEST, image=image).find("orders", "segment.index.bytes").value == 3
 
 
 def test_the_metadata_log_has_settings_of_its_own():
     """KafkaRaftLog takes metadata.log.* and Kafka's defaults."""
     opened_settings = Settings(
-        NEWEST,
-        MetadataImage(),
-        "1",
-        {},
-        {"metadata.log.segment.bytes": "8388608", "log.index.interval.bytes": "1"},
+        release=NEWEST,
+        image=MetadataImage(),
+        node_id="1",
+        overrides={},
+        properties={"metadata.log.segment.bytes": "8388608", "log.index.interval.bytes": "1"},
     )
     assert value(opened_settings.find("__cluster_metadata", "segment.bytes")) == (
         8 << 20,

@@ -40,7 +40,14 @@ def slot_rows(numbers: list[int]) -> pa.Table:
 
 def stored(base_offset: int, *spans: RowRange) -> StoredSegment:
     """A segment with rows in time_entries."""
-    return StoredSegment("b", "t-0", base_offset, "", {}, {"time_entries": spans} if spans else {})
+    return StoredSegment(
+        broker="b",
+        directory="t-0",
+        base_offset=base_offset,
+        suffix="",
+        files={},
+        spans={"time_entries": spans} if spans else {},
+    )
 
 
 def task_file(staging: Path, name: str, numbers: list[int], row_group: int = 4) -> None:

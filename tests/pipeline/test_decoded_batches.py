@@ -66,8 +66,16 @@ def segment_task(directory: Path, number: int = 0) -> SegmentTask:
     """A segment of the first partition, to be checked and swept."""
     partition = open_broker(directory).partitions[0]
     segment: Segment = partition.segments[number]
-    facts = PartitionFacts(partition.directory)
-    return SegmentTask(number, "made", partition.topic, 0, segment, facts, needs_sweep=True)
+    facts = PartitionFacts(partition=partition.directory)
+    return SegmentTask(
+        number=number,
+        broker="made",
+        topic=partition.topic,
+        partition=0,
+        segment=segment,
+        facts=facts,
+        needs_sweep=True,
+    )
 
 
 def write_partition(directory: Path, codec_name: str, batches: int, value_bytes: int) -> Path:

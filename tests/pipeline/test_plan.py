@@ -38,7 +38,13 @@ def segment_tasks_of(directory: Path) -> list[SegmentTask]:
         for segment in partition.segments
     ]
     return [
-        SegmentTask(number, "made", partition.topic, partition.partition, segment)
+        SegmentTask(
+            number=number,
+            broker="made",
+            topic=partition.topic,
+            partition=partition.partition,
+            segment=segment,
+        )
         for number, (partition, segment) in enumerate(segments)
     ]
 

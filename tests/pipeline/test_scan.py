@@ -46,7 +46,13 @@ def segment_tasks_of(directory: Path) -> list[SegmentTask]:
         for segment in partition.segments
     ]
     return [
-        SegmentTask(number, directory.name, partition.topic, partition.partition, segment)
+        SegmentTask(
+            number=number,
+            broker=directory.name,
+            topic=partition.topic,
+            partition=partition.partition,
+            segment=segment,
+        )
         for number, (partition, segment) in enumerate(segments)
     ]
 
@@ -431,7 +437,20 @@ def test_bytes_changed_at_random_end_no_task(clean, staging, tmp_path):
 
 def test_a_task_of_nothing_writes_nothing(staging):
     """No row, no file."""
-    (summary,) = scan(together([SegmentTask(0, "made", "a", 0, Segment(0, "active"))]), staging)
+    (summary,) = scan(
+        together(
+            [
+                SegmentTask(
+                    number=0,
+                    broker="made",
+                    topic="a",
+                    partition=0,
+                    segment=Segment(base_offset=0, state="active"),
+                )
+            ]
+        ),
+        staging,
+    )
     assert (
         summary.spans == {}
         and [path for table in ROW_TABLES for path in (staging / table).iterdir()] == []

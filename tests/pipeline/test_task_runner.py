@@ -184,7 +184,13 @@ def test_a_long_plan_reaches_the_workers(spark, tmp_path):
     tasks.
     """
     segment_tasks = [
-        SegmentTask(number, "b", f"topic-{number}", number, Segment(number, "active"))
+        SegmentTask(
+            number=number,
+            broker="b",
+            topic=f"topic-{number}",
+            partition=number,
+            segment=Segment(base_offset=number, state="active"),
+        )
         for number in range(20_000)
     ]
     splits = tasks_per_segment(segment_tasks)
@@ -314,11 +320,18 @@ def test_a_worker_that_dies_again_and_again_ends_the_run(tmp_path, on_spark, out
     on_spark(broker, catalog=out)
     before = content_of(out)
     log = broker / "a-0" / f"{0:020d}.log"
-    dying = DiesOnce(0, "active", log=info(log), marker=tmp_path / "no" / "such" / "folder")
+    dying = DiesOnce(
+        base_offset=0,
+        state="active",
+        log=info(log),
+        marker=tmp_path / "no" / "such" / "folder",
+    )
     monkeypatch.setattr(
         job,
         "plan",
-        lambda segment_tasks, cores: tasks_per_segment([SegmentTask(0, "b", "t", 0, dying)]),
+        lambda segment_tasks, cores: tasks_per_segment(
+            [SegmentTask(number=0, broker="b", topic="t", partition=0, segment=dying)]
+        ),
     )
     with pytest.raises(job.IngestError, match="the run ended early: ") as raised:
         on_spark(broker, catalog=out, full=True)
@@ -333,7 +346,13 @@ def test_tasks_pickle_without_what_was_read(clean):
         (partition, segment) for partition in broker.partitions for segment in partition.segments
     ]
     segment_tasks = [
-        SegmentTask(number, broker.name, partition.topic, partition.partition, segment)
+        SegmentTask(
+            number=number,
+            broker=broker.name,
+            topic=partition.topic,
+            partition=partition.partition,
+            segment=segment,
+        )
         for number, (partition, segment) in enumerate(segments)
     ]
     tasks = plan_module.plan(segment_tasks, 2)

@@ -20,7 +20,7 @@ def measured(size: int, count: int = 4000, records: int = 5, spread: int = 0, se
     random = np.random.default_rng(4)
     rows = []
     for _ in range(segments):
-        gathering = MeasurementBuilder({4096}, by_base_offset=False)
+        gathering = MeasurementBuilder(extra_intervals={4096}, by_base_offset=False)
         gathering.add(
             [
                 arrays.batches(

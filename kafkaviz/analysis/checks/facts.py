@@ -16,7 +16,7 @@ UNFLUSHED_CUT = message("finding.unflushed_cut")
 MAX_RUNS = 10  # of one code in one file; what is more is counted, not listed
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PartitionFacts:
     """A topic-partition as its segments' checks see it.
 

@@ -36,7 +36,7 @@ SAME_AS_LOG = -2
 COMPACTED_TOPICS = ("__consumer_offsets", "__transaction_state", "__share_group_state")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CheckPlan:
     """What a check goes by, known before any segment is read.
 
@@ -116,13 +116,13 @@ class CheckPlan:
             for name in ("retention.ms", "retention.bytes")
         )
         return RetentionLimits(
-            "delete" in self._policy(partition),
-            policy.source,
-            int(ms.value),
-            ms.source,
-            int(size.value),
-            size.source,
-            is_tiered,
+            deletes="delete" in self._policy(partition),
+            policy_source=policy.source,
+            retention_ms=int(ms.value),
+            ms_source=ms.source,
+            retention_bytes=int(size.value),
+            bytes_source=size.source,
+            is_tiered=is_tiered,
         )
 
     @staticmethod
@@ -203,17 +203,17 @@ def plan_check(
     assumed_release = assume_release(broker, version)
     is_whole = partition is None and not is_lone(broker)
     return CheckPlan(
-        broker,
-        broker.partitions if partition is None else (broker.partition(partition),),
-        is_whole,
-        broker.shutdown_state != "unknown",
-        assumed_release,
-        newest_ms(broker) if now_ms is None else now_ms,
-        settings or open_settings(broker, assumed_release.release),
-        formatting_release(broker) or (),
-        compacted_partitions(broker),
-        tuple(misnamed_directories(broker.path)) if is_whole else (),
-        level,
+        broker=broker,
+        partitions=broker.partitions if partition is None else (broker.partition(partition),),
+        is_whole=is_whole,
+        has_broker=broker.shutdown_state != "unknown",
+        assumed_release=assumed_release,
+        now_ms=newest_ms(broker) if now_ms is None else now_ms,
+        settings=settings or open_settings(broker, assumed_release.release),
+        oldest_writer=formatting_release(broker) or (),
+        compacted_logs=compacted_partitions(broker),
+        strange_names=tuple(misnamed_directories(broker.path)) if is_whole else (),
+        level=level,
     )
 
 

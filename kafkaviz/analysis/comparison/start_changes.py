@@ -47,7 +47,7 @@ class StepOutcome(StrEnum):
     UNSEEN = "unseen"  # what came later hides it
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FileChange:
     """A file that is not as it was.
 
@@ -261,7 +261,12 @@ def _changes(
         kind = _kind(name, before, after, same)
         partition = name.partition("/")[0]
         yield FileChange(
-            partition, name, kind, (old_bytes, new_bytes), same, name in foretold_files
+            partition=partition,
+            file=name,
+            kind=kind,
+            sizes=(old_bytes, new_bytes),
+            same_bytes=same,
+            is_foretold=name in foretold_files,
         )
 
 

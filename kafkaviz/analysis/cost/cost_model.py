@@ -95,7 +95,7 @@ FIRST_US = Range(1.0, 2.2, 3.6)
 SEARCH_US, PROBE_US = Range(0.06, 0.1, 0.14), Range(0.009, 0.014, 0.019)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LookupCosts:
     """What a lookup is priced with.
 

@@ -241,7 +241,9 @@ def _recover_alone(
     files_of_segment = (*(files[name] for name in own_names), *snapshots)
     loading = LogLoader(
         StoredLog(
-            log.directory, files_of_segment, replace(log.config, segment_index_bytes=MAX_BYTES)
+            directory=log.directory,
+            files=files_of_segment,
+            config=replace(log.config, segment_index_bytes=MAX_BYTES),
         ),
         clean=False,
         behaviour=behaviour,

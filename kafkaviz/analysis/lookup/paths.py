@@ -105,9 +105,9 @@ def open_index(path: Path, version: str, *, as_is: bool = False) -> tuple[str, S
         )
         if recovered_segment:
             return partition.directory, recovered_segment
-    log = FileView(path.name, 0, lambda: file.reader(path))
+    log = FileView(name=path.name, size_bytes=0, open_reader=lambda: file.reader(path))
     index: dict[str, Any] = {name.kind: file.view(index_info)}
-    return partition.directory, SegmentView(name.base_offset, log, **index)
+    return partition.directory, SegmentView(base_offset=name.base_offset, log=log, **index)
 
 
 def remote_files(path: Path) -> dict[int, RemoteFile]:

@@ -86,7 +86,7 @@ class Readers:
     seed: int = 6432
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Replay:
     """What a growth did, counted from `counted_from` on but for the image.
 
@@ -181,10 +181,21 @@ def replay(
     )
     first = np.array(list(map(tuple, fault_rows[:count])), FAULT) if count else np.zeros(0, FAULT)
     grown_pages = (growth.entries - growth.counted_from) * growth.entry_bytes / memory.page_bytes
-    reader_counts = (
+    lookups, faults, pages_read, most_pages = (
         cast("tuple[int, int]", tuple(int(number) for number in row)) for row in counts
     )
-    return Replay(growth.entries, pages, grown_pages, *reader_counts, touched, faulted, first)
+    return Replay(
+        entries=growth.entries,
+        pages=pages,
+        grown_pages=grown_pages,
+        lookups=lookups,
+        faults=faults,
+        pages_read=pages_read,
+        most_pages=most_pages,
+        touched=touched,
+        faulted=faulted,
+        first_faults=first,
+    )
 
 
 def targets(growth: IndexGrowth, readers: Readers) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -130,5 +130,5 @@ def find_settings(partition: Partition, release: Release, overrides: Mapping[str
     Else what was typed, and Kafka's defaults.
     """
     if not names.parse_directory(partition.directory):
-        return Settings(release, MetadataImage(), overrides=dict(overrides))
+        return Settings(release=release, image=MetadataImage(), overrides=dict(overrides))
     return open_settings(open_broker(partition.path), release, overrides)

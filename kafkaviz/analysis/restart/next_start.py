@@ -208,12 +208,12 @@ def stored_log(log: RestartLog) -> StoredLog:
     """A partition directory as plain values, its files opened when they are read."""
     files = tuple(map(file.view, log_files(log.partition)))
     return StoredLog(
-        log.partition.directory,
-        files,
-        log.config,
-        log.recovery_point,
-        log.log_start_offset,
-        log.stray,
+        directory=log.partition.directory,
+        files=files,
+        config=log.config,
+        recovery_point=log.recovery_point,
+        log_start_offset=log.log_start_offset,
+        stray_reason=log.stray,
     )
 
 

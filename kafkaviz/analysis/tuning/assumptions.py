@@ -14,7 +14,7 @@ from kafkaviz.analysis.tuning.recommendation import Recommendation, recommend
 from kafkaviz.messages import Message, message
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Assumption:
     """One assumption moved to either end while the others stay.
 
@@ -111,4 +111,15 @@ def _move(
     for value in (cost_range.low, cost_range.high):
         answer = cast(Recommendation, recommend(measurement, today, budgets, costs_at(value)))
         ends.append((answer.current_cost.p99_us.typical, (str(answer.verdict), answer.value)))
-    return Assumption(name, unit, *cost_range, ends[0][0], ends[1][0], ends[0][1], ends[1][1])
+    (p99_us_low, verdict_low), (p99_us_high, verdict_high) = ends
+    return Assumption(
+        name=name,
+        unit=unit,
+        low=cost_range.low,
+        typical=cost_range.typical,
+        high=cost_range.high,
+        p99_us_low=p99_us_low,
+        p99_us_high=p99_us_high,
+        verdict_low=verdict_low,
+        verdict_high=verdict_high,
+    )

@@ -110,10 +110,10 @@ def _measure_case(
     by_base_offset = versions.search_profile(version).by_base_offset
     builder, estimator = (
         MeasurementBuilder(
-            all_intervals,
-            by_base_offset,
-            read_ahead_bytes,
-            behaviour.per_append,
+            extra_intervals=all_intervals,
+            by_base_offset=by_base_offset,
+            read_ahead_bytes=read_ahead_bytes,
+            per_append=behaviour.per_append,
             current_interval_bytes=estimated_interval,
         ),
         current_config.IntervalEstimator(logs),
@@ -147,19 +147,24 @@ def _measure_case(
     leaves_maps = not versions.INDEXES_UNMAPPED.applies_to(versions.parse(version))
     inferred_settings = tuple(sorted(limits))
     today = CurrentConfig(
-        interval,
-        source,
-        config,
-        topic,
-        len(logs),
-        is_tiered,
-        is_coarse,
+        interval_bytes=interval,
+        interval_source=source,
+        config=config,
+        topic=topic,
+        partitions=len(logs),
+        is_tiered=is_tiered,
+        is_coarse=is_coarse,
         inferred_settings=inferred_settings,
         leaves_maps=leaves_maps,
     )
     replay_logs = tuple(_replay_log(partition, behaviour) for partition, _ in logs)
     return TuningCase(
-        name, today, measurement, _count_entries(logs), _index_file_bytes(logs), replay_logs
+        name=name,
+        today=today,
+        measurement=measurement,
+        disk_entries=_count_entries(logs),
+        index_files=_index_file_bytes(logs),
+        logs=replay_logs,
     )
 
 

@@ -77,7 +77,7 @@ def search_cost(entries: int, *, warm: bool = True) -> IndexSearchCost:
 # ---- sizes
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class IndexSizeOutcome:
     """A log that is written with one segment.index.bytes, and one index.interval.bytes.
 
@@ -165,18 +165,20 @@ def write_with(
         return None
     rows = np.concatenate(segments)
     causes, counts = np.unique(rows["cause"], return_counts=True)
+    batches = rows["batches"].sum()
     return IndexSizeOutcome(
-        config.index_interval_bytes,
-        config.segment_index_bytes,
-        config.offset_slots,
-        config.usable_time_slots,
-        len(rows),
-        {str(CAUSES[int(cause)]): int(n) for cause, n in zip(causes, counts, strict=True)},
-        *(
-            float(rows[name].mean())
-            for name in ("log_bytes", "offset_entries", "time_entries", "open_ms")
-        ),
-        *(float(rows[name].sum() / rows["batches"].sum()) for name in ("headers", "log_reads")),
+        interval_bytes=config.index_interval_bytes,
+        index_bytes=config.segment_index_bytes,
+        offset_slots=config.offset_slots,
+        usable_time_slots=config.usable_time_slots,
+        segments=len(rows),
+        rolls={str(CAUSES[int(cause)]): int(n) for cause, n in zip(causes, counts, strict=True)},
+        log_bytes=float(rows["log_bytes"].mean()),
+        offset_entries=float(rows["offset_entries"].mean()),
+        time_entries=float(rows["time_entries"].mean()),
+        open_ms=float(rows["open_ms"].mean()),
+        headers=float(rows["headers"].sum() / batches),
+        log_reads=float(rows["log_reads"].sum() / batches),
     )
 
 

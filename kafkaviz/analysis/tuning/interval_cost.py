@@ -83,7 +83,7 @@ class Budgets:
     fetches_per_s: float | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class IntervalCost:
     """One interval with its costs.
 
@@ -176,20 +176,21 @@ def _compute(
         measurement.spread,
         costs.each_us.typical,
     )
-    cold = costs.cold_us(mean, reads[0], *index_reads), costs.cold_us(p99, reads[1], *index_reads)
     return IntervalCost(
-        int(row["interval_bytes"]),
-        row,
-        every_row,
-        time_row,
-        costs.warm_us(mean),
-        costs.warm_us(p99),
-        *cold,
-        *reads,
-        index_reads[0],
-        share,
-        cores,
-        implied_us,
+        interval_bytes=int(row["interval_bytes"]),
+        row=row,
+        every_row=every_row,
+        time_row=time_row,
+        mean_us=costs.warm_us(mean),
+        p99_us=costs.warm_us(p99),
+        cold_mean_us=costs.cold_us(mean, reads[0], *index_reads),
+        cold_p99_us=costs.cold_us(p99, reads[1], *index_reads),
+        cold_reads_mean=reads[0],
+        cold_reads_p99=reads[1],
+        index_reads=index_reads[0],
+        index_share=share,
+        cores=cores,
+        price_us=implied_us,
     )
 
 

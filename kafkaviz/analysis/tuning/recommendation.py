@@ -36,7 +36,7 @@ class TuningVerdict(StrEnum):
     CHANGE = "change"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Recommendation:
     """The answer.
 
@@ -92,15 +92,15 @@ def recommend(
         *verdict_reasons,
     )
     return Recommendation(
-        TuningVerdict.CHANGE if is_change else TuningVerdict.KEEP,
-        best.interval_bytes if is_change else current.interval_bytes,
-        best.interval_bytes,
-        all_reasons,
-        not_fixed(best if is_change else current, measurement, costs),
-        gain,
-        current,
-        best,
-        not exceeded_budgets(current if best is replay else best, budgets),
+        verdict=TuningVerdict.CHANGE if is_change else TuningVerdict.KEEP,
+        value=best.interval_bytes if is_change else current.interval_bytes,
+        considered_bytes=best.interval_bytes,
+        reasons=all_reasons,
+        not_fixed=not_fixed(best if is_change else current, measurement, costs),
+        gain=gain,
+        current_cost=current,
+        proposed_cost=best,
+        meets_budgets=not exceeded_budgets(current if best is replay else best, budgets),
     )
 
 

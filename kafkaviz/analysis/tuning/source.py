@@ -143,13 +143,19 @@ def _open_partition(
     case = cases[0]
     if base_offset is not None:
         case = replace(case, logs=None)
-        return TuningSource(path.name, LOG, kafka_version, assumed_release, (case,))
+        return TuningSource(
+            name=path.name,
+            kind=LOG,
+            version=kafka_version,
+            assumed_release=assumed_release,
+            cases=(case,),
+        )
     return TuningSource(
-        path.name,
-        PARTITION,
-        kafka_version,
-        assumed_release,
-        (case,),
+        name=path.name,
+        kind=PARTITION,
+        version=kafka_version,
+        assumed_release=assumed_release,
+        cases=(case,),
         inactive_segments=_inactive_segments([partition], partition.topic),
     )
 
@@ -192,16 +198,16 @@ def _open_broker(
     }
     excluded_segments = _inactive_segments(broker.partitions, topic)
     return TuningSource(
-        name,
-        kind,
-        assumed_release.version,
-        assumed_release,
-        tuple(cases),
-        tuple(problems),
-        has_metadata,
-        excluded_segments,
-        default_interval,
-        own_settings,
+        name=name,
+        kind=kind,
+        version=assumed_release.version,
+        assumed_release=assumed_release,
+        cases=tuple(cases),
+        problems=tuple(problems),
+        metadata_left_out=has_metadata,
+        inactive_segments=excluded_segments,
+        default_interval=default_interval,
+        own_settings=own_settings,
     )
 
 
@@ -222,5 +228,5 @@ def _open_settings(partition: Partition, release: Release, overrides: dict[str, 
     if not names.parse_directory(partition.directory):
         for name, text in overrides.items():
             config_def.parse(name, text, release)
-        return Settings(release, MetadataImage(), overrides=overrides)
+        return Settings(release=release, image=MetadataImage(), overrides=overrides)
     return open_settings(open_broker(partition.path), release, overrides)

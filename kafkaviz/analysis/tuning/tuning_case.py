@@ -21,7 +21,7 @@ PARTITION, TOPIC, BROKER, LOG, WORKLOAD = "partition", "topic", "broker", "log",
 ChunkFactory = Callable[[], Iterable[AppendChunk]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TuningCase:
     """One topic, or what was given of it, or a workload.
 
@@ -90,7 +90,7 @@ class EntryCounts:
     topics: int = 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TuningSource:
     """Everything that a path or a workload's name stands for.
 
@@ -152,9 +152,9 @@ class TuningSource:
         )
         leaves_maps = any(case.today.leaves_maps for case in self.cases)
         today = CurrentConfig(
-            interval,
-            self.default_interval.source,
-            config,
+            interval_bytes=interval,
+            interval_source=self.default_interval.source,
+            config=config,
             partitions=partitions,
             is_coarse=is_coarse,
             index_rooms=index_rooms,
@@ -164,7 +164,10 @@ class TuningSource:
             *(case.index_files for case in self.cases), strict=True
         )
         return TuningCase(
-            self.name, today, measurement, index_files=(sum(apparent_bytes), sum(allocated_bytes))
+            name=self.name,
+            today=today,
+            measurement=measurement,
+            index_files=(sum(apparent_bytes), sum(allocated_bytes)),
         )
 
     @property

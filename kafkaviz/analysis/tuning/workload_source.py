@@ -46,25 +46,35 @@ def open_workload(
     by_base_offset = versions.search_profile(text).by_base_offset
     per_append = plan.behaviour.per_append
     builder = MeasurementBuilder(
-        {plan.config.index_interval_bytes},
-        by_base_offset,
-        read_ahead_bytes,
-        per_append,
+        extra_intervals={plan.config.index_interval_bytes},
+        by_base_offset=by_base_offset,
+        read_ahead_bytes=read_ahead_bytes,
+        per_append=per_append,
         by_append=per_append,
     )
     for segment in simulate_segments(plan):
         builder.add(segment)
     is_coarse = plan.behaviour.per_append and not plan.is_leader
     today = CurrentConfig(
-        plan.config.index_interval_bytes, source, plan.config, workload.topic, is_coarse=is_coarse
+        interval_bytes=plan.config.index_interval_bytes,
+        interval_source=source,
+        config=plan.config,
+        topic=workload.topic,
+        is_coarse=is_coarse,
     )
     reason = CALLER_DECIDES if version else WORKLOAD_DECIDES
     assumed_release = AssumedRelease(versions.parse(text), (reason,))
     logs = ((_chunks_without_payload(plan), plan.start_offset),)
     case = TuningCase(
-        workload.directory, today, builder.result(), logs=logs, is_leader=plan.is_leader
+        name=workload.directory,
+        today=today,
+        measurement=builder.result(),
+        logs=logs,
+        is_leader=plan.is_leader,
     )
-    return TuningSource(target, WORKLOAD, text, assumed_release, (case,))
+    return TuningSource(
+        name=target, kind=WORKLOAD, version=text, assumed_release=assumed_release, cases=(case,)
+    )
 
 
 def _chunks_without_payload(plan: SimulationPlan) -> ChunkFactory:

@@ -101,12 +101,12 @@ def lookup_context(
         else _look_up(source, target_kind, target, search_profile, isolation)
     )
     return LookupContext(
-        result,
-        source.log,
-        source.batches,
-        source.records,
-        lookup_source.drawn_page_bytes(search_profile.warm_bytes, target_kind),
-        source.is_index_only,
+        result=result,
+        log=source.log,
+        batches=source.batches,
+        records=source.records,
+        page_bytes=lookup_source.drawn_page_bytes(search_profile.warm_bytes, target_kind),
+        is_index_alone=source.is_index_only,
     )
 
 
@@ -114,7 +114,15 @@ def _search_keys(log: LogView, target: int, search_profile: SearchProfile) -> Lo
     """A search in an index that has no log."""
     searches = (index.find_offset(log.segments[0], target, search_profile),)
     return Lookup(
-        log.name, search_profile, Bounds(0, 0, 0, 0, 0), (), searches, (), None, None, offset=target
+        partition=log.name,
+        profile=search_profile,
+        bounds=Bounds(0, 0, 0, 0, 0),
+        choices=(),
+        searches=searches,
+        scans=(),
+        record=None,
+        answer=None,
+        offset=target,
     )
 
 

@@ -20,7 +20,7 @@ from kafkaviz.messages import verbatim
 MAX_JOBS = 12  # that are kept, the newest
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MeasureRequest:
     """What is to be measured.
 

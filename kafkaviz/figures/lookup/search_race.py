@@ -83,7 +83,7 @@ class RaceStorage(NamedTuple):
     note: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SearchRaceView:
     """The race in words, and its strips.
 
@@ -109,13 +109,13 @@ def view(race: SearchRace) -> SearchRaceView:
     meaning = say("search_race.meaning", size=size(race.page_bytes))
     caption = join_sentences([meaning, _place_text(race)])
     return SearchRaceView(
-        say(f"search_race.question_{race.kind}"),
-        caption,
-        race.is_even,
-        race.kind,
-        cells,
-        lanes,
-        tuple(_storage(race, disk) for disk in DISKS),
+        question=say(f"search_race.question_{race.kind}"),
+        caption=caption,
+        is_even=race.is_even,
+        kind=race.kind,
+        cells=cells,
+        lanes=lanes,
+        storages=tuple(_storage(race, disk) for disk in DISKS),
     )
 
 

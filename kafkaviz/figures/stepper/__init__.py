@@ -28,7 +28,7 @@ class LookupRecord(NamedTuple):
     label: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LookupContext:
     """A lookup and what is drawn around it.
 

@@ -30,7 +30,7 @@ class SearchLane(NamedTuple):
     warm_from: int | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SearchLanesView:
     """Both searches.
 
@@ -61,7 +61,14 @@ def view(context: LookupContext) -> SearchLanesView:
         for each, lane_name in zip(searches, (WARM, PLAIN), strict=True)
     )
     title = cost_title(search.kind, warm, plain)
-    return SearchLanesView(title, search.kind, 0, search.slot_search.entries, warm, plain)
+    return SearchLanesView(
+        title=title,
+        kind=search.kind,
+        search=0,
+        entries=search.slot_search.entries,
+        warm=warm,
+        plain=plain,
+    )
 
 
 def before_search(lanes: SearchLanesView) -> SearchLanesView:

@@ -27,7 +27,7 @@ FILE_KEYS = {  # lines whose key leaves the unit to their cells
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ComparisonRow:
     """One line.
 
@@ -171,14 +171,14 @@ def _row(
     kind = NEUTRAL if is_same(float(before), float(after)) else BETTER if after < before else WORSE
     name, difference = say(f"before_after.{key}"), change_text(float(before), float(after))
     return ComparisonRow(
-        name,
-        format_value(before),
-        format_value(after),
-        difference,
-        kind,
-        basis,
-        FILE_KEYS.get(key, key),
-        _plain_numbers(before, after),
+        name=name,
+        before=format_value(before),
+        after=format_value(after),
+        change=difference,
+        kind=kind,
+        basis=basis,
+        key=FILE_KEYS.get(key, key),
+        values=_plain_numbers(before, after),
     )
 
 
@@ -214,13 +214,14 @@ def _price_row(current: IntervalCost, considered: IntervalCost) -> ComparisonRow
     prices = _plain_numbers(current.price_us, considered.price_us)
     texts = [f"≈ {price:.2g} µs" for price in prices]
     return ComparisonRow(
-        say("before_after.price"),
-        *texts,
-        change_text(current.price_us, considered.price_us),
-        NEUTRAL,
-        say("before_after.implied"),
-        "price_us",
-        prices,
+        name=say("before_after.price"),
+        before=texts[0],
+        after=texts[1],
+        change=change_text(current.price_us, considered.price_us),
+        kind=NEUTRAL,
+        basis=say("before_after.implied"),
+        key="price_us",
+        values=prices,
     )
 
 
@@ -231,13 +232,14 @@ def _limit_row(current: str, considered: str) -> ComparisonRow:
     )
     change_text = say("curves.same" if current == considered else "before_after.another")
     return ComparisonRow(
-        say("before_after.ends_first"),
-        *names,
-        change_text,
-        kind,
-        say("before_after.closed_form"),
-        "ends_first",
-        (current, considered),
+        name=say("before_after.ends_first"),
+        before=names[0],
+        after=names[1],
+        change=change_text,
+        kind=kind,
+        basis=say("before_after.closed_form"),
+        key="ends_first",
+        values=(current, considered),
     )
 
 
@@ -251,14 +253,14 @@ def replay_rows(current: WhatIf, considered: WhatIf) -> list[ComparisonRow]:
     ]
     settings = [
         ComparisonRow(
-            setting.replace("_", "."),
-            group(old),
-            group(new),
-            "",
-            NEUTRAL,
-            say("before_after.setting"),
-            setting.replace("_", "."),
-            (old, new),
+            name=setting.replace("_", "."),
+            before=group(old),
+            after=group(new),
+            change="",
+            kind=NEUTRAL,
+            basis=say("before_after.setting"),
+            key=setting.replace("_", "."),
+            values=(old, new),
         )
         for setting in (
             "segment_bytes",
@@ -332,12 +334,12 @@ def _neutral_row(
 ) -> ComparisonRow:
     """A number of which neither more nor less is better."""
     return ComparisonRow(
-        name,
-        format_value(before),
-        format_value(after),
-        change_text(float(before), float(after)),
-        NEUTRAL,
-        basis,
-        key,
-        _plain_numbers(before, after),
+        name=name,
+        before=format_value(before),
+        after=format_value(after),
+        change=change_text(float(before), float(after)),
+        kind=NEUTRAL,
+        basis=basis,
+        key=key,
+        values=_plain_numbers(before, after),
     )

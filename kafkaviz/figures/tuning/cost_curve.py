@@ -28,7 +28,7 @@ NAMED_INTERVALS = tuple(1 << shift for shift in range(8, 23, 2))  # 256 B, 1 KiB
 NAME_ROOM = 0.07  # of the axis: closer to a mark, or to another, an interval stays unnamed
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CostCurveView:
     """The curve, from the smallest index to the largest.
 
@@ -72,18 +72,20 @@ def view(curve: TuningCurveView) -> CostCurveView:
     most_headers = max(12.0, 1.3 * float(curve.headers_p99[order].max(initial=1)))
     budget = curve.budget[0] if curve.budget else None
     return CostCurveView(
-        curve.titles[0],
-        say("cost_curve.below", bytes=curve.titles[1]),
-        curve.intervals[order],
-        index_bytes,
-        np.maximum(curve.headers_mean[order], 1),
-        np.maximum(curve.headers_p99[order], 1),
-        tuple(curve.hover_texts[place] for place in order),
-        _names(curve.intervals[order], index_bytes, [mark for mark in (today, considered) if mark]),
-        today,
-        considered,
-        budget if budget and 1 < budget < most_headers else None,
-        curve.budget_text,
+        title=curve.titles[0],
+        caption=say("cost_curve.below", bytes=curve.titles[1]),
+        intervals=curve.intervals[order],
+        index_bytes=index_bytes,
+        headers_mean=np.maximum(curve.headers_mean[order], 1),
+        headers_p99=np.maximum(curve.headers_p99[order], 1),
+        hover_texts=tuple(curve.hover_texts[place] for place in order),
+        names=_names(
+            curve.intervals[order], index_bytes, [mark for mark in (today, considered) if mark]
+        ),
+        today=today,
+        considered=considered,
+        budget_headers=budget if budget and 1 < budget < most_headers else None,
+        budget_text=curve.budget_text,
     )
 
 

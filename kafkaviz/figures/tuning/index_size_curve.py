@@ -57,7 +57,7 @@ COLUMNS = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class IndexSizeCurveView:
     """A log written with each size. Arrays have a value a size.
 
@@ -106,21 +106,21 @@ def view(
     plain_probes = np.array([outcome.search(warm=False).mean_probes for outcome in outcomes])
     log_bytes = np.array([outcome.log_bytes for outcome in outcomes])
     return IndexSizeCurveView(
-        _title(outcomes, outcomes[today], outcomes[considered]),
-        say("index_size.below", interval=size(outcomes[today].interval_bytes)),
-        np.array([outcome.index_bytes for outcome in outcomes]),
-        np.array([search.mean_probes for search in searches]),
-        plain_probes,
-        np.array([search.mean_pages for search in searches]),
-        np.array([outcome.cold_index_reads(costs) for outcome in outcomes]),
-        log_bytes,
-        tuple(outcome.cause for outcome in outcomes),
-        tuple(hover_text(outcome, costs) for outcome in outcomes),
-        least_safe_bytes(outcomes),
-        today,
-        None if considered == today else considered,
-        max(6.0, 1.15 * float(plain_probes.max()) + 1),
-        (0.4 * float(log_bytes.min()), 2.5 * float(log_bytes.max())),
+        title=_title(outcomes, outcomes[today], outcomes[considered]),
+        caption=say("index_size.below", interval=size(outcomes[today].interval_bytes)),
+        sizes=np.array([outcome.index_bytes for outcome in outcomes]),
+        probes=np.array([search.mean_probes for search in searches]),
+        plain_probes=plain_probes,
+        pages=np.array([search.mean_pages for search in searches]),
+        cold_reads=np.array([outcome.cold_index_reads(costs) for outcome in outcomes]),
+        log_bytes=log_bytes,
+        causes=tuple(outcome.cause for outcome in outcomes),
+        hover_texts=tuple(hover_text(outcome, costs) for outcome in outcomes),
+        least_safe=least_safe_bytes(outcomes),
+        today=today,
+        considered=None if considered == today else considered,
+        most_reads=max(6.0, 1.15 * float(plain_probes.max()) + 1),
+        log_range=(0.4 * float(log_bytes.min()), 2.5 * float(log_bytes.max())),
     )
 
 

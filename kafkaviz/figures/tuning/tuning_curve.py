@@ -69,7 +69,7 @@ class CurveMark:
     name: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TuningCurveView:
     """Both curves. Arrays have a value an interval from 64 B on.
 
@@ -133,8 +133,8 @@ def view(
         for name in ("headers_mean", "headers_p50", "headers_p99", "index_bytes")
     }
     return TuningCurveView(
-        (_headers_title(current, compared), _bytes_title(current, compared, log_bytes)),
-        np.array([interval_cost.interval_bytes for interval_cost in drawn_intervals]),
+        titles=(_headers_title(current, compared), _bytes_title(current, compared, log_bytes)),
+        intervals=np.array([interval_cost.interval_bytes for interval_cost in drawn_intervals]),
         **columns,
         hover_texts=tuple(map(_hover_text, drawn_intervals)),
         today=_curve_mark(current, "curves.today"),

@@ -29,7 +29,7 @@ DECIDING_CODES = ("unmeetable", "on-disk", "coarser", "denser")
 MARK_BY_KIND = {KEEP: "ok", BATCH_FIRST: "info", LOWER: "warning", RAISE: "info"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class VerdictView:
     """The verdict in words.
 
@@ -71,12 +71,12 @@ def view(
         else MARK_BY_KIND[kind]
     )
     return VerdictView(
-        kind,
-        mark,
-        say(f"verdict.headline_{key}", value=group(recommendation.value)),
-        reason,
-        _verdict_boxes(recommendation, measured, today, costs, entries),
-        say(f"verdict.command_{key}"),
+        kind=kind,
+        mark=mark,
+        headline=say(f"verdict.headline_{key}", value=group(recommendation.value)),
+        reason=reason,
+        boxes=_verdict_boxes(recommendation, measured, today, costs, entries),
+        command_lead=say(f"verdict.command_{key}"),
     )
 
 

@@ -39,7 +39,7 @@ class SourceCheck:
     level: CheckLevel = CheckLevel.RECORDS
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CatalogSource:
     """A broker directory as it was when it was read."""
 
@@ -71,7 +71,7 @@ class FirstBatch(NamedTuple):
     last_offset: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class StoredSegment:
     """A segment as it was when it was read, and where its rows are.
 

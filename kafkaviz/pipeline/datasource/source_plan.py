@@ -38,7 +38,7 @@ ONLY_REPLICA, LAST_END, FIRST_BROKER = REPLICA_REASONS = (
 FILE_COST_BYTES = 4096  # of a segment whose .log is not read
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SourceSplit:
     """The n-th of so many equal parts of a segment's .log; its indexes go with the first."""
 
@@ -171,7 +171,11 @@ def _splits(
         if not ranges:
             continue
         segment_task = SegmentTask(
-            number, entry.broker, entry.partition.topic, entry.partition.partition, entry.segment
+            number=number,
+            broker=entry.broker,
+            topic=entry.partition.topic,
+            partition=entry.partition.partition,
+            segment=entry.segment,
         )
         if transactions_of and key not in by_partition:
             by_partition[key] = transactions_of(entry.broker, entry.partition)
@@ -189,12 +193,12 @@ def _splits(
             count = max(1, ceil(segment_task.log_bytes / options.task_bytes)) if is_cut else 1
             yield from (
                 SourceSplit(
-                    segment_task,
-                    part,
-                    count,
-                    segment_transactions,
-                    replica_reasons[key],
-                    offsets,
+                    segment_task=segment_task,
+                    number=part,
+                    count=count,
+                    transactions=segment_transactions,
+                    replica_reason=replica_reasons[key],
+                    offsets=offsets,
                 )
                 for part in range(count)
             )

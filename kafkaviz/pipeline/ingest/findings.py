@@ -164,7 +164,7 @@ def _parse_segment(row: dict) -> SegmentRetention:
     age = SegmentAge(**{name: row[column] for column, name in AGE_COLUMNS.items()})
     if row["state"] not in STATES or age.counted_by not in COUNTED_BY:
         raise ValueError(f"{row['state']}, {age.counted_by} keeps no segment")
-    return SegmentRetention(age, **{name: row[name] for name in RETENTION_COLUMNS})
+    return SegmentRetention(age=age, **{name: row[name] for name in RETENTION_COLUMNS})
 
 
 def _storable(row: dict) -> dict:

@@ -232,12 +232,12 @@ def plan_segments(
     """
     return [
         SegmentTask(
-            number,
-            entry.broker,
-            entry.partition.topic,
-            entry.partition.partition,
-            entry.segment,
-            checks.facts(entry) if checks else None,
+            number=number,
+            broker=entry.broker,
+            topic=entry.partition.topic,
+            partition=entry.partition.partition,
+            segment=entry.segment,
+            facts=checks.facts(entry) if checks else None,
             skips_rows=catalog_numbers[number] is not None,
             needs_sweep=checks is not None,
         )

@@ -41,7 +41,7 @@ SEGMENT_COST_BYTES = 256 << 10
 DIVIDED_FROM_COST = 2
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SegmentTask:
     """A segment to read: its number in this run, and whose it is.
 

@@ -168,10 +168,10 @@ def _scan_split(
     segment_task, problems = split.segment_task, []
     if segment_task.skips_rows:
         return SplitSummary(
-            segment_task.number,
-            split.start,
-            split.stop,
-            None,
+            number=segment_task.number,
+            start=split.start,
+            stop=split.stop,
+            end_position=None,
             check_json=_check(segment_task, None, first_walk),
         )
     segment = replace(
@@ -192,16 +192,16 @@ def _scan_split(
         files["sweep"].add(segment_task, sums.sweep())
     spans = {name: span for name, file in files.items() if (span := file.span(first_rows[name]))}
     return SplitSummary(
-        segment_task.number,
-        split.start,
-        split.stop,
-        end,
-        observers.statistics.result(),
-        observers.gaps.result(),
-        slots,
-        spans,
-        tuple(problems),
-        check_json,
+        number=segment_task.number,
+        start=split.start,
+        stop=split.stop,
+        end_position=end,
+        content=observers.statistics.result(),
+        evidence=observers.gaps.result(),
+        slots=slots,
+        spans=spans,
+        problems=tuple(problems),
+        check_json=check_json,
     )
 
 

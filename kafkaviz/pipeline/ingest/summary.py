@@ -27,7 +27,7 @@ class SlotCounts:
     unwritten_time_slots: int | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SplitSummary:
     """What the pass over a split found, and where it wrote the rows.
 
@@ -58,7 +58,7 @@ class SplitSummary:
         return self.end_position == self.stop
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SegmentSummary:
     """What the splits of one segment say together."""
 
@@ -85,15 +85,15 @@ def merge_splits(summaries: Iterable[SplitSummary]) -> SegmentSummary | None:
         for table in TASK_TABLES
     }
     return SegmentSummary(
-        merge(summary.content for summary in summaries),
-        reduce(IntervalEvidence.merge, [summary.evidence for summary in summaries]),
-        summaries[0].slots,
-        summaries[-1].end_position,
-        {table: ranges for table, ranges in spans.items() if ranges},
-        tuple(
+        content=merge(summary.content for summary in summaries),
+        evidence=reduce(IntervalEvidence.merge, [summary.evidence for summary in summaries]),
+        slots=summaries[0].slots,
+        end_position=summaries[-1].end_position,
+        spans={table: ranges for table, ranges in spans.items() if ranges},
+        problems=tuple(
             {
                 problem.path: problem for summary in summaries for problem in summary.problems
             }.values()
         ),
-        summaries[0].check_json,
+        check_json=summaries[0].check_json,
     )

@@ -254,18 +254,18 @@ def _read(path: Path) -> Iterator[tuple[str, SplitSummary]]:
                 yield (
                     row["digest"],
                     SplitSummary(
-                        row["number"],
-                        row["start"],
-                        row["stop"],
-                        row["end_position"],
-                        from_plain(BatchStatistics, content),
-                        from_plain(IntervalEvidence, evidence),
-                        from_plain(SlotCounts, slots),
-                        _parse_spans(spans),
-                        tuple(
+                        number=row["number"],
+                        start=row["start"],
+                        stop=row["stop"],
+                        end_position=row["end_position"],
+                        content=from_plain(BatchStatistics, content),
+                        evidence=from_plain(IntervalEvidence, evidence),
+                        slots=from_plain(SlotCounts, slots),
+                        spans=_parse_spans(spans),
+                        problems=tuple(
                             Problem(Path(text), Message.from_json(what), kind)
                             for text, what, kind in problems
                         ),
-                        row["check_json"],
+                        check_json=row["check_json"],
                     ),
                 )

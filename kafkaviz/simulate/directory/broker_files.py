@@ -30,7 +30,7 @@ UUID_BYTES = 16
 CALENDAR_MS = 146_097 * 86_400_000  # 400 years
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class BrokerState:
     """What a broker knew of its one log when it ended.
 
@@ -124,7 +124,7 @@ def bootstrap(release: Release, now_ms: int) -> bytes:
     )
     parts = (
         (_control(ControlType.SNAPSHOT_HEADER, bytes(11)), CONTROL),
-        (Record(0, 0, None, feature), 0),
+        (Record(offset_delta=0, timestamp_delta_ms=0, key=None, value=feature), 0),
         (_control(ControlType.SNAPSHOT_FOOTER, bytes(3)), CONTROL),
     )
     return b"".join(
@@ -181,7 +181,12 @@ def _uuid(random: np.random.Generator) -> str:
 
 def _control(kind: ControlType, value: bytes) -> Record:
     """A control record, of version 0 in key and value."""
-    return Record(0, 0, bytes(2) + int(kind).to_bytes(2, "big"), value)
+    return Record(
+        offset_delta=0,
+        timestamp_delta_ms=0,
+        key=bytes(2) + int(kind).to_bytes(2, "big"),
+        value=value,
+    )
 
 
 def _batch(base_offset: int, records: Iterable[Record], attributes: int, now_ms: int) -> bytes:

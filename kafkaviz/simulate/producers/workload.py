@@ -65,7 +65,7 @@ PRESETS = (  # as they are told best
 _TOPIC = re.compile("[a-zA-Z0-9._-]{1,249}")  # Topic.validate of Kafka 4.3.1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Workload:
     """Phases, and the log they are for.
 

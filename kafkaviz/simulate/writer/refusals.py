@@ -37,7 +37,7 @@ class AppendFailed(Exception):
         self.exception, self.append = exception, append
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RefusedAppend:
     """An append that was not taken, and the log it was for.
 

@@ -27,13 +27,15 @@ def measured(size: int, count: int = 4000, records: int = 5, spread: int = 0, **
     """A segment of batches of that size, give or take the spread."""
     random = np.random.default_rng(4)
     sizes = random.integers(size - spread, size + spread + 1, count).tolist()
-    gathering = MeasurementBuilder({4096}, **({"by_base_offset": False} | how))
+    gathering = MeasurementBuilder(extra_intervals={4096}, **({"by_base_offset": False} | how))
     gathering.add([arrays.batches(sizes, [records] * count)])
     return gathering.result()
 
 
 def today(interval: int = 4096, **more) -> CurrentConfig:
-    return CurrentConfig(interval, "as typed", topic="orders", **more)
+    return CurrentConfig(
+        interval_bytes=interval, interval_source="as typed", topic="orders", **more
+    )
 
 
 def codes(recommendation: Recommendation) -> list[str]:
@@ -117,7 +119,7 @@ def test_the_largest_interval_within_a_budget(mean, budget, interval):
     sizes = np.maximum(70, random.lognormal(np.log(mean) - sigma**2 / 2, sigma, 200_000)).astype(
         int
     )
-    gathering = MeasurementBuilder({4096}, by_base_offset=False)
+    gathering = MeasurementBuilder(extra_intervals={4096}, by_base_offset=False)
     gathering.add([arrays.batches(sizes.tolist(), [5] * len(sizes))])
     exact = replace(
         OLD, header_us=cost_model.Range(1.8, 1.8, 1.8), first_us=cost_model.Range(2.2, 2.2, 2.2)
@@ -142,7 +144,7 @@ def test_a_gain_within_its_error_is_none():
 
 def test_a_dense_index_that_nobody_needs_is_made_smaller():
     """Interval 0 with batches of 500 bytes: the index is 4 % of the log."""
-    gathering = MeasurementBuilder({0}, by_base_offset=True)
+    gathering = MeasurementBuilder(extra_intervals={0}, by_base_offset=True)
     gathering.add([arrays.batches([500] * 3000, [5] * 3000)])
     recommendation = tuning.recommend(gathering.result(), today(0), Budgets(), NEW)
     assert (
@@ -267,7 +269,7 @@ def test_too_few_batches_tell_nothing():
 
 def test_an_empty_log_has_no_answer():
     """Not even keep."""
-    result = MeasurementBuilder({4096}, by_base_offset=True).result()
+    result = MeasurementBuilder(extra_intervals={4096}, by_base_offset=True).result()
     assert tuning.recommend(result, today(), Budgets(), NEW) is None
     assert tuning.tornado(result, today(), Budgets(), NEW) == ()
 
@@ -347,7 +349,7 @@ def test_the_processors_share_can_decide():
     """A hundred thousand fetches a second, batches of 200 bytes at 64 KiB: cores are what is
     saved.
     """
-    gathering = MeasurementBuilder({65_536}, by_base_offset=False)
+    gathering = MeasurementBuilder(extra_intervals={65_536}, by_base_offset=False)
     gathering.add([arrays.batches([200] * 20_000, [3] * 20_000)])
     budgets = Budgets(p99_us=None, cores=2.0, fetches_per_s=100_000)
     recommendation = tuning.recommend(gathering.result(), today(65_536), budgets, OLD)
@@ -421,7 +423,7 @@ def test_a_bootstrap_is_the_same_every_time():
     sizes = np.concatenate(
         [random.integers(80, 120, 3000), random.integers(700, 900, 3000)]
     ).tolist()
-    gathering = MeasurementBuilder({4096}, by_base_offset=True)
+    gathering = MeasurementBuilder(extra_intervals={4096}, by_base_offset=True)
     gathering.add([arrays.batches(sizes)])
     hot, other = (
         tuning.recommend(gathering.result(), today(), Budgets(p99_us=20), NEW) for _ in range(2)
@@ -438,7 +440,7 @@ def test_segments_joined_are_one_log():
     sizes = np.random.default_rng(9).integers(100, 5000, 600)
     parts = []
     for piece in np.split(sizes, [200, 500]):
-        gathering = MeasurementBuilder({4096}, by_base_offset=True)
+        gathering = MeasurementBuilder(extra_intervals={4096}, by_base_offset=True)
         gathering.add([arrays.batches(piece.tolist(), [2] * len(piece))])
         parts.append(gathering.result())
     merged = merge_measurements(parts)
@@ -452,7 +454,10 @@ def test_segments_joined_are_one_log():
 
 def test_an_empty_log_beside_others_changes_nothing():
     """Its means are no number, and weigh nothing."""
-    measurement, empty = measured(1000), MeasurementBuilder({4096}, by_base_offset=False).result()
+    measurement, empty = (
+        measured(1000),
+        MeasurementBuilder(extra_intervals={4096}, by_base_offset=False).result(),
+    )
     for both in (
         merge_measurements([empty, measurement]),
         merge_measurements([measurement, empty]),
@@ -470,7 +475,9 @@ def test_measuring_tells_how_far_it_is():
     """
     latencies: list[float] = []
     batches = arrays.batches([1000] * 100, [5] * 100)
-    MeasurementBuilder({4096}, by_base_offset=True).add([batches], report_share=latencies.append)
+    MeasurementBuilder(extra_intervals={4096}, by_base_offset=True).add(
+        [batches], report_share=latencies.append
+    )
     assert (
         len(latencies) > 2
         and latencies == sorted(set(latencies))

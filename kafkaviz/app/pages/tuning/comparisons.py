@@ -339,7 +339,7 @@ def writer_values(index_writers: Sequence["IndexWriter"], costs: LookupCosts) ->
     ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class IndexWriter:
     """Who wrote an index, of WRITERS, and what a lookup in it reads.
 
@@ -370,7 +370,12 @@ def compare_writers(
         mean, skipped = float(row["headers_mean"]), float(row["skipped_bytes_mean"])
         results.append(
             IndexWriter(
-                name, append_bytes, int(row["entries"]), mean, int(row["headers_p99"]), skipped
+                name=name,
+                append_bytes=append_bytes,
+                entries=int(row["entries"]),
+                headers_mean=mean,
+                headers_p99=int(row["headers_p99"]),
+                skipped_bytes_mean=skipped,
             )
         )
     return tuple(results)

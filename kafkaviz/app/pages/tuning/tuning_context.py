@@ -78,7 +78,7 @@ class TuningAnswer:
     interval_costs: tuple[IntervalCost, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TuningContext:
     """What a run of the page is about.
 
@@ -153,16 +153,16 @@ def build_context(tuning_scope: Scope, key: str, source: TuningSource) -> Tuning
     )
     costs = lookup_costs(source, chosen[page_state.STORAGE])
     return TuningContext(
-        tuning_scope.location,
-        tuning_scope.kind,
-        tuning_scope.name,
-        tuning_scope.label,
-        key,
-        source,
-        answer(key, budgets, costs, is_tiered=is_tiered, _source=source),
-        budgets,
-        costs,
-        is_tiered,
+        location=tuning_scope.location,
+        kind=tuning_scope.kind,
+        name=tuning_scope.name,
+        label=tuning_scope.label,
+        key=key,
+        source=source,
+        answer=answer(key, budgets, costs, is_tiered=is_tiered, _source=source),
+        budgets=budgets,
+        costs=costs,
+        is_tiered=is_tiered,
     )
 
 
