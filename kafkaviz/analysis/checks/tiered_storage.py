@@ -37,14 +37,14 @@ def check_partition(partition: TieredPartition, release: Release = ()) -> Iterat
     ]
     for segment in missing:
         is_lost = segment.place is SegmentPlace.LOST
-        yield _finding(
+        yield finding(
             "remote-segment-missing",
-            partition,
             message("finding.remote_segment_missing", **_values(segment)),
             Evidence(
                 message("evidence.in_neither_place" if is_lost else "evidence.local_alone"),
                 message("evidence.remote_files", id=segment.segment_id),
             ),
+            partition=partition.directory,
             release=release,
             consequence=None if is_lost else message("consequence.remote_segment_missing_local"),
         )
@@ -54,32 +54,13 @@ def check_partition(partition: TieredPartition, release: Release = ()) -> Iterat
     ):
         segments = [segment for segment in partition.segments if segment.place is place]
         if segments:
-            yield _finding(
+            yield finding(
                 code,
-                partition,
                 message(f"finding.{key}", n=len(segments), first=segments[0].start_offset),
                 Evidence(_states(segments)),
+                partition=partition.directory,
                 release=release,
             )
-
-
-def _finding(
-    code: str,
-    partition: TieredPartition,
-    text: Message,
-    evidence: Evidence,
-    *,
-    release: Release,
-    consequence: Message | None = None,
-) -> Finding:
-    return finding(
-        code,
-        text,
-        evidence,
-        partition=partition.directory,
-        release=release,
-        consequence=consequence,
-    )
 
 
 def _values(segment: TieredSegment) -> dict[str, int | None]:

@@ -130,8 +130,14 @@ def compare_start(before: Broker, after: Broker, release: Release) -> StartCompa
     if _is_unchanged(files, same_bytes):
         return StartComparison(None, (), (), is_started=False)
     restart = predict_restart(before, release=release, on_recovered=keep_indexes)
+    sizes = {name: info.size_bytes for name, info in files[1].items()}
     steps = tuple(
-        _foretold_step(step, files, same_bytes, recovered_files, after) for step in restart.steps
+        ForetoldStep(
+            step,
+            _outcome(step, files, same_bytes, recovered_files, after),
+            sizes.get(step.file or ""),
+        )
+        for step in restart.steps
     )
     foretold_files = {step.file for step in restart.steps if step.file and step.action != "keep"}
     changes = tuple(_changes(files, same_bytes, foretold_files))
@@ -173,18 +179,6 @@ def _files(broker: Broker) -> dict[str, FileInfo]:
         for partition in broker.partitions
         for info in log_files(partition)
     }
-
-
-def _foretold_step(
-    step: StartupStep,
-    files: tuple[Mapping[str, FileInfo], Mapping[str, FileInfo]],
-    same_bytes: Mapping[str, int],
-    recovered_files: Mapping[str, bytes],
-    after: Broker,
-) -> ForetoldStep:
-    info = files[1].get(step.file or "")
-    outcome = _outcome(step, files, same_bytes, recovered_files, after)
-    return ForetoldStep(step, outcome, info.size_bytes if info else None)
 
 
 def _outcome(

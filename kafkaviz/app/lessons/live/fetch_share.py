@@ -12,8 +12,7 @@ from kafkaviz.analysis.tuning.source import open_source
 from kafkaviz.app.cache.broker_cache import HASH_FUNCS, BrokerSnapshot
 from kafkaviz.app.lessons.grammar import LessonBlock
 from kafkaviz.app.lessons.live import block_location
-from kafkaviz.app.lessons.live.figure import UNKNOWN, Destination, LessonFigure
-from kafkaviz.app.state import page_state
+from kafkaviz.app.lessons.live.figure import UNKNOWN, LessonFigure
 from kafkaviz.app.state.page_location import SegmentLocation
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.tables import table
@@ -113,9 +112,4 @@ def _render(
     table([say(f"fetch_share.{name}") for name in heads], cells, "rrrr")
 
 
-def _to_tuning(block: LessonBlock) -> Destination:
-    location = block_location.locate(block)
-    return "Tuning", page_state.address(location.directory, location.partition.directory)
-
-
-FETCH_SHARE = LessonFigure(_make, _draw, _to_tuning, question=_draw_question)
+FETCH_SHARE = LessonFigure(_make, _draw, block_location.to_tuning, question=_draw_question)

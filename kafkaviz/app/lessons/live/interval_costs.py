@@ -15,8 +15,7 @@ from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.cache.segment_cache import HASH_FUNCS
 from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
 from kafkaviz.app.lessons.live import block_location
-from kafkaviz.app.lessons.live.figure import UNKNOWN, Destination, LessonFigure, block_key
-from kafkaviz.app.state import page_state
+from kafkaviz.app.lessons.live.figure import UNKNOWN, LessonFigure, block_key
 from kafkaviz.app.state.page_location import SegmentLocation
 from kafkaviz.app.widgets import charts, elements
 from kafkaviz.app.widgets.tables import table
@@ -215,14 +214,9 @@ def _tuning_on_paper(lesson_tuning: LessonTuning, block: LessonBlock, key: str) 
     table(_heads(), [_row(interval.row) for interval in intervals], "rrrrr", marked_row)
 
 
-def _to_tuning(block: LessonBlock) -> Destination:
-    location = block_location.locate(block)
-    return "Tuning", page_state.address(location.directory, location.partition.directory)
-
-
 SWEEP = LessonFigure(
     _make_sweep, _draw_sweep, block_location.to_segment, question=_draw_sweep_question
 )
 TUNING = LessonFigure(
-    _make_tuning, _draw_tuning, _to_tuning, _tuning_on_paper, _draw_tuning_question
+    _make_tuning, _draw_tuning, block_location.to_tuning, _tuning_on_paper, _draw_tuning_question
 )
