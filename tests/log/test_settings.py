@@ -11,19 +11,9 @@ from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.log.metadata_log import ConfigValue, MetadataImage
 from kafkaviz.log.settings import Origin, Settings, SettingValue
 from kafkaviz.messages import message
+from tests.support.recorded_archives import RECORDED_ARCHIVES
 
-RECORDED = [
-    "kafka-3.9.0-leader",
-    "kafka-3.9.0-follower",
-    "kafka-4.3.1-clean",
-    "kafka-4.3.1-killed",
-    "kafka-4.3.1-killed-restarted",
-    "kafka-4.3.1-damaged",
-    "kafka-4.3.1-unstartable",
-    "kafka-4.4.0-clean",
-    "kafka-4.4.0-killed",
-    "kafka-4.4.0-killed-restarted",
-]
+RECORDED = [name for name in RECORDED_ARCHIVES if name >= "kafka-3"]
 SET_LATER = {("kafka-4.3.1-unstartable", "meter-readings"): {"segment.index.bytes": "1024"}}
 NEWEST = (4, 4)
 

@@ -3,10 +3,9 @@
 Also the line that changes a setting, and what such a change reaches.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 from kafkaviz import units
-from kafkaviz.analysis.broker.inactive_segments import InactiveSegment, distinct_marks
 from kafkaviz.analysis.cost.cost_model import Range
 from kafkaviz.analysis.rolls.limits import OFFSET_INDEX, SIZE, TIME, TIME_INDEX
 from kafkaviz.analysis.tuning.consequences import SegmentLimits
@@ -347,20 +346,6 @@ _DESCRIPTIONS: dict[ReasonCode, Callable[[Mapping], Message]] = {
 
 
 CODES = tuple(_DESCRIPTIONS)
-
-
-def describe_left_out(
-    names: Sequence[InactiveSegment], *, metadata_left_out: bool
-) -> Message | None:
-    """What no number of a source counts: without 3 segments not in use (-delete, .deleted).
-
-    Returns:
-        None where that is nothing.
-    """
-    if not names:
-        return message("tuning_answer.without_metadata") if metadata_left_out else None
-    key = "without_both" if metadata_left_out else "without_segments"
-    return message(f"tuning_answer.{key}", n=len(names), marks=distinct_marks(names))
 
 
 _LIMIT_KEYS = {

@@ -12,7 +12,6 @@ from kafkaviz.analysis.tuning.tuning_case import BROKER, TuningCase, TuningSourc
 from kafkaviz.analysis.tuning.tuning_text import (
     alter_line,
     describe_footprint,
-    describe_left_out,
     describe_limits,
     describe_price,
     describe_reach,
@@ -22,6 +21,7 @@ from kafkaviz.analysis.tuning.tuning_text import (
     headline,
 )
 from kafkaviz.cli.common import output
+from kafkaviz.figures.text import inactive_segment_text
 from kafkaviz.log.archives import archive
 from kafkaviz.messages import Message, message, say
 
@@ -55,8 +55,8 @@ def render(
         segments=message("common.n_segments", n=case.measurement.segments),
         version=source.version,
     )
-    left_out = describe_left_out(
-        source.inactive_segments, metadata_left_out=source.metadata_left_out
+    left_out = inactive_segment_text.left_out_text(
+        source.inactive_segments, is_metadata_left_out=source.metadata_left_out
     )
     if left_out:
         yield left_out
