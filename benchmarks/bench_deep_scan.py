@@ -142,7 +142,14 @@ def encode_record(random: Random, delta: int, size_bytes: int) -> bytes:
     key = f"{random.randrange(1 << 60):016x}".encode()
     sizes = (size_bytes - overhead for overhead in range(len(key) + record.MIN_BYTES, size_bytes))
     fitting = (
-        record.build([record.Record(delta, 0, key, value[:size].encode())]) for size in sizes
+        record.build(
+            [
+                record.Record(
+                    offset_delta=delta, timestamp_delta_ms=0, key=key, value=value[:size].encode()
+                )
+            ]
+        )
+        for size in sizes
     )
     return next(built for built in fitting if len(built) <= size_bytes)
 

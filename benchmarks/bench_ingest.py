@@ -136,7 +136,13 @@ def records() -> bytes:
     for delta in range(RECORDS):
         size = left // (RECORDS - delta)
         fitting = (
-            record.build([record.Record(delta, 0, None, random[:value])])
+            record.build(
+                [
+                    record.Record(
+                        offset_delta=delta, timestamp_delta_ms=0, key=None, value=random[:value]
+                    )
+                ]
+            )
             for value in range(size, 0, -1)
         )
         built += next(piece for piece in fitting if len(piece) <= size)

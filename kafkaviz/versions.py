@@ -243,7 +243,7 @@ def text(release: Release) -> str:
     return f"{release[0]}.{release[1]}"
 
 
-def parse(version: str) -> tuple[int, ...]:
+def parse(version: str) -> Release:
     """The numbers of a release: (3, 9) of "3.9", (4, 3, 1) of "4.3.1", (0, 11) of "0.11".
 
     Raises:
@@ -275,7 +275,7 @@ REQUESTED, BATCH_BASE = "requested", "batch_base"
 SHALLOW, DEEP = "shallow", "deep"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SearchProfile:
     """What a release does when it looks for an offset or a timestamp.
 
@@ -298,9 +298,14 @@ class SearchProfile:
     warm_bytes: int = WARM_BYTES
 
     @property
-    def release(self) -> tuple[int, ...]:
+    def release(self) -> Release:
         """The version as numbers."""
         return parse(self.version)
+
+    @property
+    def by_base_offset(self) -> bool:
+        """Whether a step through the batches compares base offsets, with one read a batch."""
+        return self.scan == BASE_OFFSET
 
     @property
     def is_warm(self) -> bool:
@@ -327,7 +332,7 @@ def search_profile(version: str = NEWEST, search: str | None = None) -> SearchPr
             message("lookup_request.unknown_search", plain=PLAIN, warm=WARM, search=search)
         )
     return SearchProfile(
-        version,
+        version=version,
         search=search or (WARM if WARM_SEARCH.applies_to(release) else PLAIN),
         scan=BASE_OFFSET if BASE_OFFSET_SCAN.applies_to(release) else LAST_OFFSET,
         metadata_offset=BATCH_BASE if BATCH_BASE_METADATA.applies_to(release) else REQUESTED,

@@ -62,6 +62,7 @@ SERIALISED = {  # fields that --json, the catalog and the browser know by these 
     "kafkaviz/figures/segment/segment_bytes.py": {"of"},
     "kafkaviz/pipeline/catalog/catalog_info.py": {"given"},
 }
+MAX_POSITIONAL = 5  # fields of a dataclass that is built without their names
 SCRIPTS = sorted((PACKAGE / "app" / "frontend" / "src").rglob("*.js"))
 STRING = r"'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\""
 NO_CODE = re.compile(rf"//[^\n]*|/\*.*?\*/|{STRING}", re.DOTALL)
@@ -156,6 +157,23 @@ def test_every_name_of_a_script_says_what_it_names(path):
     """As those of Python; what Python sends keeps its name."""
     names = script_names(path.read_text(encoding="utf-8"))
     assert sorted(name for name in names if name.strip("_").lower() in SAYS_NOTHING) == []
+
+
+def test_what_has_many_fields_is_built_by_keyword(trees):
+    """Nobody counts to the fourteenth argument."""
+    assert [
+        f"{path.relative_to(ROOT)}:{node.lineno} {node.name}"
+        for path, tree in trees.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef) and is_positional_dataclass(node)
+        if sum(isinstance(statement, ast.AnnAssign) for statement in node.body) > MAX_POSITIONAL
+    ] == []
+
+
+def is_positional_dataclass(node: ast.ClassDef) -> bool:
+    """Whether a class is a dataclass whose fields are given by position."""
+    decorators = [ast.unparse(decorator) for decorator in node.decorator_list]
+    return any(text.startswith("dataclass") and "kw_only=True" not in text for text in decorators)
 
 
 def test_a_bound_is_a_max_or_a_min(trees):

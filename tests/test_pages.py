@@ -28,7 +28,16 @@ from tests.support.segment_files import make_segment
 @pytest.fixture(autouse=True)
 def starts(monkeypatch: pytest.MonkeyPatch) -> FakeStarts:
     """No Spark, no directory and no root from the environment."""
-    fake = FakeStarts(Progress(2, 5, 3 << 20, 20 << 20, 1.3e9, "reading"))
+    fake = FakeStarts(
+        Progress(
+            done_tasks=2,
+            total_tasks=5,
+            done_bytes=3 << 20,
+            total_bytes=20 << 20,
+            bytes_per_s=1.3e9,
+            state="reading",
+        )
+    )
     monkeypatch.setattr(job, "start_ingest", fake)
     for name in ("KAFKAVIZ_DIR", "KAFKAVIZ_ALLOW_ROOT", "KAFKAVIZ_MASTER"):
         monkeypatch.delenv(name, raising=False)

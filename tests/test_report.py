@@ -67,7 +67,13 @@ def batch(base_offset: int, values: list[bytes]) -> bytes:
     value is no text.
     """
     body = record.build(
-        Record(delta, 0, TRAP.encode(), value, ((TRAP, b"\xff\0"),))
+        Record(
+            offset_delta=delta,
+            timestamp_delta_ms=0,
+            key=TRAP.encode(),
+            value=value,
+            headers=((TRAP, b"\xff\0"),),
+        )
         for delta, value in enumerate(values)
     )
     header = np.zeros(1, HEADER)

@@ -11,16 +11,16 @@ from kafkaviz.report.tuning import _comparison
 def test_a_keep_that_advises_topic_by_topic_has_a_line_for_each_topic(clean):
     """And none for all brokers."""
     source = open_source(clean)
-    budgets, costs = Budgets(), cost_model.lookup_prices(by_base_offset=source.by_base_offset)
+    budgets, costs = Budgets(), cost_model.lookup_costs(by_base_offset=source.by_base_offset)
     case = source.total
     answers, broker_answer = tuning.recommend_all(source.cases, case, budgets, costs)
     report_tuning = ReportTuning(
-        source,
-        answers,
-        broker_answer,
-        tuning.price_all(case.measurement, costs, budgets),
-        budgets,
-        costs,
+        source=source,
+        answers=answers,
+        overall=broker_answer,
+        intervals=tuning.compute_costs(case.measurement, costs, budgets),
+        budgets=budgets,
+        costs=costs,
     )
     text = str(_comparison(report_tuning))
     assert (

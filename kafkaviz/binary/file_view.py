@@ -20,7 +20,7 @@ ReadInto = Callable[[int, np.ndarray], int]
 OpenReader = Callable[[], AbstractContextManager[ReadInto]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FileView:
     """A file that can be read by position, wherever its bytes are.
 
@@ -66,7 +66,12 @@ class FileView:
             with self.open_reader() as read:
                 yield lambda position, buffer: read(start + position, buffer)
 
-        return FileView(name, stop - start, open_reader, self.modified_ms)
+        return FileView(
+            name=name,
+            size_bytes=stop - start,
+            open_reader=open_reader,
+            modified_ms=self.modified_ms,
+        )
 
     def pad(self, size_bytes: int) -> "FileView":
         """The same file with zeros behind it, up to that size; a longer one stays as it is."""
@@ -128,4 +133,6 @@ def always_open(name: str, size_bytes: int, read: ReadInto, modified_ms: int = 0
     def open_reader() -> Generator[ReadInto]:
         yield read
 
-    return FileView(name, size_bytes, open_reader, modified_ms)
+    return FileView(
+        name=name, size_bytes=size_bytes, open_reader=open_reader, modified_ms=modified_ms
+    )

@@ -88,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
     broker = open_broker(join_tiered(args.path, args.tiered))
     settings = (
         open_settings(
-            broker, assume_release(broker, args.kafka_version).version, dict(args.overrides)
+            broker, assume_release(broker, args.kafka_version).release, dict(args.overrides)
         )
         if args.overrides
         else None

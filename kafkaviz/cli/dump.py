@@ -179,7 +179,7 @@ def options(args: argparse.Namespace) -> "DumpOptions":
     classes = args.key_decoder_class, args.value_decoder_class
     prints = args.print_data_log or decoder is not None or any(name is not None for name in classes)
     return DumpOptions(
-        files,
+        files=files,
         prints=prints,
         deep=prints or args.deep_iteration,
         decoder=decoder,

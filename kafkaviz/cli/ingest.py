@@ -128,7 +128,7 @@ def _say_newer(info: "CatalogInfo") -> None:
 
     for source in info.sources:
         if source.checked:
-            output.say_newer(source.checked.version.newer_than_known, source.broker)
+            output.say_newer(source.checked.assumed_release.newer_than_known, source.broker)
         else:
             with suppress(KafkavizError):  # it may be gone by now
                 output.say_newer(

@@ -20,6 +20,7 @@ from kafkaviz.messages import message, say
 if TYPE_CHECKING:
     from kafkaviz.analysis.rebuild.rebuild_source import RebuildSource
     from kafkaviz.simulate.startup.index_rebuild import RebuiltSegment
+    from kafkaviz.versions import Release
 
 EPILOG = """\
 Recovers and closes each .log as a broker does, and writes its .index, its .timeindex, and its
@@ -96,7 +97,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _write_indexes(
-    source: "RebuildSource", release: tuple[int, ...], out: Path
+    source: "RebuildSource", release: "Release", out: Path
 ) -> "tuple[list[RebuiltSegment], list[dict[str, str]]]":
     """The segments, and of each the names and checksums of its files.
 

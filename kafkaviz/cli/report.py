@@ -101,7 +101,7 @@ def run(args: argparse.Namespace) -> int:
     text = report.page(subject, int(time.time() * 1000)).encode()
     _write(out, text)
     progress.clear()
-    output.say_newer(subject.health.version.newer_than_known)
+    output.say_newer(subject.health.assumed_release.newer_than_known)
     if args.json:
         output.say_json(_as_object(subject, out, text))
     else:
@@ -207,7 +207,10 @@ def _as_object(subject: "Subject", out: Path, data: bytes) -> dict:
         "bytes": len(data),
         "sha256": hashlib.sha256(data).hexdigest(),
         "directory": archive.display_text(subject.broker.source),
-        "kafka_version": {"assumed": health.version.text, "because": str(health.version.reason)},
+        "kafka_version": {
+            "assumed": health.assumed_release.version,
+            "because": str(health.assumed_release.reason),
+        },
         "counts": health.counts,
         "restart": health.restart
         and {"clean": health.restart.clean, "starts": health.restart.starts},

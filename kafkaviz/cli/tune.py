@@ -14,7 +14,7 @@ from kafkaviz.messages import message, say
 if TYPE_CHECKING:
     from kafkaviz.analysis.rebuild.what_if import WhatIf
     from kafkaviz.analysis.tuning import Budgets
-    from kafkaviz.analysis.tuning.source import TuningSource
+    from kafkaviz.analysis.tuning.tuning_case import TuningSource
 
 BUDGETS = {"p99": "p99_us", "cold-p99": "cold_p99_us", "cores": "cores", "index": "index_share"}
 UNITS_US = {"us": 1.0, "µs": 1.0, "ms": 1000.0, "s": 1e6}
@@ -148,7 +148,7 @@ def run(args: argparse.Namespace) -> int:
     )
     progress.show("")  # not clear(): a workload has shown nothing, and is given an empty line
     output.say_newer(source.assumed_release.newer_than_known)
-    costs = cost_model.lookup_prices(
+    costs = cost_model.lookup_costs(
         by_base_offset=source.by_base_offset,
         storage=args.storage,
         calibration=calibration.load_calibration(),

@@ -61,8 +61,8 @@ def _read(broker: "Broker") -> None:
                 segment.records(int(batch["position"]))
     check(broker)
     source = open_source(broker.path / PARTITION)
-    prices = cost_model.lookup_prices(by_base_offset=source.by_base_offset)
-    tuning.recommend_all(source.cases, source.total, tuning.Budgets(), prices)
+    costs = cost_model.lookup_costs(by_base_offset=source.by_base_offset)
+    tuning.recommend_all(source.cases, source.total, tuning.Budgets(), costs)
 
 
 def _dump(broker: "Broker") -> None:
@@ -77,7 +77,7 @@ def _dump(broker: "Broker") -> None:
     for dump in (text.dump, json_lines.dump):
         if log:
             dump(
-                DumpOptions((str(log.path),), prints=True, deep=True),
+                DumpOptions(files=(str(log.path),), prints=True, deep=True),
                 Console(BytesIO(), BytesIO()),
             )
 

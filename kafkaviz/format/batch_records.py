@@ -48,7 +48,7 @@ _MAGIC_AT = field_start(HEADER, "magic")
 _CRC_AT, _LEGACY_CRC_AT = field_start(HEADER, "crc"), field_start(LEGACY_HEADER, "crc")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BatchRecord:
     """One record or message.
 
@@ -323,12 +323,14 @@ def _resolve(records: list[record.Record], header: np.void) -> list[BatchRecord]
     has_sequence = base_sequence >= 0
     return [
         BatchRecord(
-            wrap_long(base_offset + raw.offset_delta),
-            append_ms if is_append_time else wrap_long(base_ms + raw.timestamp_delta_ms),
-            record_sequence(base_sequence, raw.offset_delta) if has_sequence else None,
-            raw.key,
-            raw.value,
-            raw.headers,
+            offset=wrap_long(base_offset + raw.offset_delta),
+            timestamp_ms=append_ms
+            if is_append_time
+            else wrap_long(base_ms + raw.timestamp_delta_ms),
+            sequence=record_sequence(base_sequence, raw.offset_delta) if has_sequence else None,
+            key=raw.key,
+            value=raw.value,
+            headers=raw.headers,
             position=raw.position,
             size_bytes=raw.size_bytes,
         )
@@ -390,7 +392,16 @@ def iterate_messages(messages: legacy_messages.Messages) -> Iterator[BatchRecord
                 record.part(data, value_position, value_size),
             )
             yield BatchRecord(
-                offset, timestamp_ms, None, key, value, (), crc, is_valid, position, size_bytes
+                offset=offset,
+                timestamp_ms=timestamp_ms,
+                sequence=None,
+                key=key,
+                value=value,
+                headers=(),
+                crc=crc,
+                is_valid=is_valid,
+                position=position,
+                size_bytes=size_bytes,
             )
     if messages.fault:
         raise messages.fault

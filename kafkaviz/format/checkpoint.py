@@ -69,7 +69,7 @@ class PartitionMetadata:
     topic_id: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class QuorumState:
     """quorum-state: whom this node of the metadata quorum follows or voted for.
 
@@ -228,12 +228,12 @@ def parse_quorum_state(text: str | bytes) -> QuorumState:
     if any(type(voter) is not int for voter in voters):
         raise CorruptBytes(0, message("quorum_state.voter_without_id"))
     return QuorumState(
-        version,
-        body["leaderId"],
-        body["leaderEpoch"],
-        body["votedId"],
-        body["votedDirectoryId"] if version else None,
-        tuple(voters),
+        data_version=version,
+        leader_id=body["leaderId"],
+        leader_epoch=body["leaderEpoch"],
+        voted_id=body["votedId"],
+        voted_directory_id=body["votedDirectoryId"] if version else None,
+        voters=tuple(voters),
     )
 
 

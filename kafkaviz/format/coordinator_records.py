@@ -25,7 +25,7 @@ TOMBSTONE = "<DELETE>"
 GROUP_METADATA, CONSUMER_PROTOCOL = 2, "consumer"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CoordinatorRecordType:
     """One type of record: what its key and its value hold.
 
@@ -42,7 +42,7 @@ class CoordinatorRecordType:
     flexible_from: int | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CoordinatorRecord:
     """A record of a coordinator's topic, and what kafka-dump-log prints of it.
 
@@ -82,7 +82,12 @@ def _types(rows: list[tuple], parts: dict[str, str]) -> dict[int, CoordinatorRec
     part_items = tuple(parts.items())
     return {
         number: CoordinatorRecordType(
-            number, name, notation.schema(key), notation.schema(value, part_items), newest, flexible
+            number=number,
+            name=name,
+            key=notation.schema(key),
+            value=notation.schema(value, part_items),
+            newest_version=newest,
+            flexible_from=flexible,
         )
         for number, name, key, value, newest, flexible in rows
     }
@@ -349,10 +354,10 @@ def decode(key: bytes | None, value: bytes | None, offset: int, decoder: str) ->
     if type_ is None:
         text = f"Unknown record type {number} at offset {offset}, skipping."
         return CoordinatorRecord(
-            None,
-            None,
-            None,
-            None,
+            type=None,
+            version=None,
+            key=None,
+            value=None,
             is_tombstone=False,
             key_text=text,
             payload_text=None,
@@ -365,10 +370,10 @@ def decode(key: bytes | None, value: bytes | None, offset: int, decoder: str) ->
     key_text = f'{{"type":"{number}","data":{message.text(type_.key, key_values)}}}'
     if value is None:
         return CoordinatorRecord(
-            type_,
-            None,
-            key_values,
-            None,
+            type=type_,
+            version=None,
+            key=key_values,
+            value=None,
             is_tombstone=True,
             key_text=key_text,
             payload_text=TOMBSTONE,
@@ -405,7 +410,13 @@ def _decode_value(
         return _skip(offset, _read_error_text(version, "value", fault), type_, key)
     payload = f'{{"version":"{version}","data":{_value_text(type_, values, version)}}}'
     return CoordinatorRecord(
-        type_, version, key, values, is_tombstone=False, key_text=key_text, payload_text=payload
+        type=type_,
+        version=version,
+        key=key,
+        value=values,
+        is_tombstone=False,
+        key_text=key_text,
+        payload_text=payload,
     )
 
 
@@ -473,7 +484,12 @@ def _replace_embedded(structure: Structure) -> Structure:
             type_ = message.Array(_replace_embedded(type_.item), type_.nullable)
         fields.append(
             message.Field(
-                field.name, type_, field.first_version, field.last_version, field.tag, field.default
+                name=field.name,
+                type=type_,
+                first_version=field.first_version,
+                last_version=field.last_version,
+                tag=field.tag,
+                default=field.default,
             )
         )
     return Structure(tuple(fields), structure.nullable, structure.is_nested)
@@ -487,10 +503,10 @@ def _skip(
 ) -> CoordinatorRecord:
     """A record that could not be read: its key's text says so, and it has no payload."""
     return CoordinatorRecord(
-        type_,
-        None,
-        key,
-        None,
+        type=type_,
+        version=None,
+        key=key,
+        value=None,
         is_tombstone=False,
         key_text=f"Error at offset {offset}, skipping. {problem}",
         payload_text=None,

@@ -248,7 +248,7 @@ class Array:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Field:
     """A member of a structure: from one version to another, tagged or not."""
 

@@ -80,7 +80,9 @@ def _field(tokens: list[str], parts: dict[str, str]) -> Field:
             last = None if word.endswith("+") else first
         else:
             default = _default(word[1:], type_)
-    return Field(name, type_, first, last, tag, default)
+    return Field(
+        name=name, type=type_, first_version=first, last_version=last, tag=tag, default=default
+    )
 
 
 def _type(tokens: list[str], parts: dict[str, str]) -> Type:

@@ -45,7 +45,7 @@ RUN_ROWS = 4096
 Header = tuple[str, bytes | None]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
     """One record, as it lies in its batch.
 
@@ -142,14 +142,14 @@ def records_from_rows(data: bytes | memoryview, table: np.ndarray) -> list[Recor
     data = memoryview(data)
     return [
         Record(
-            offset_delta,
-            timestamp_delta_ms,
-            part(data, key_position, key_size),
-            part(data, value_position, value_size),
-            _headers(data, headers_position, header_count) if header_count else (),
-            attributes,
-            position,
-            size_bytes,
+            offset_delta=offset_delta,
+            timestamp_delta_ms=timestamp_delta_ms,
+            key=part(data, key_position, key_size),
+            value=part(data, value_position, value_size),
+            headers=_headers(data, headers_position, header_count) if header_count else (),
+            attributes=attributes,
+            position=position,
+            size_bytes=size_bytes,
         )
         for (
             position,

@@ -83,7 +83,7 @@ class ManifestMetadata:
     leader_epochs: Mapping[int, int]  # the first offset of each in this segment
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class SegmentManifest:
     """A manifest.
 
@@ -113,12 +113,12 @@ def parse(data: bytes) -> SegmentManifest:
             raise CorruptBytes(0, message("corrupt.manifest_version", version=fields["version"]))
         chunk_index = fields["chunkIndex"]
         return SegmentManifest(
-            int(chunk_index["originalFileSize"]),
-            _chunks(chunk_index),
-            _indexes(fields["segmentIndexes"]),
-            bool(fields["compression"]),
-            fields.get("encryption") is not None,
-            _metadata(fields.get("remoteLogSegmentMetadata")),
+            log_bytes=int(chunk_index["originalFileSize"]),
+            chunks=_chunks(chunk_index),
+            indexes=_indexes(fields["segmentIndexes"]),
+            is_compressed=bool(fields["compression"]),
+            is_encrypted=fields.get("encryption") is not None,
+            metadata=_metadata(fields.get("remoteLogSegmentMetadata")),
         )
     except MALFORMED as fault:
         raise CorruptBytes(0, message("corrupt.manifest", reason=repr(fault))) from None

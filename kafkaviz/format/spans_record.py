@@ -66,7 +66,9 @@ def records(
                 ),
             ]
         if end > lo:
-            result += _RecordReader(data, cursor, end, position, number, batch).record(body)
+            result += _RecordReader(
+                data=data, cursor=cursor, end=end, position=position, number=number, batch=batch
+            ).record(body)
         cursor = end
     if cursor < min(hi, len(data)):
         result.append(
@@ -80,7 +82,7 @@ def records(
     return result
 
 
-@dataclass
+@dataclass(kw_only=True)
 class _RecordReader:
     """Goes through one record, span by span."""
 

@@ -46,7 +46,7 @@ class Problem:
         return cls(path, getattr(fault, "what", fault.message), getattr(fault, "kind", ""))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Broker:
     """A broker directory as it is on disk; an archive is one once it is unpacked."""
 
@@ -152,14 +152,15 @@ def open_broker(
         and not any(partition.segments for partition in readable_partitions)
     ):
         raise _not_a_broker(root)  # any folder may hold one that is called gcc-12
-    clean_state = _read_clean_marker(root, problems)
+    is_clean, clean_body = _read_clean_marker(root, problems)
     return Broker(
-        root,
-        source,
-        readable_partitions,
-        _read_properties(root, problems),
-        *clean_state,
-        tuple(problems),
+        path=root,
+        source=source,
+        partitions=readable_partitions,
+        properties=_read_properties(root, problems),
+        is_clean=is_clean,
+        clean_body=clean_body,
+        problems=tuple(problems),
         is_lone=tiered_view.is_store_alone(root),
         is_simulated=_is_simulated(root),
     )
@@ -237,12 +238,15 @@ def _open_lone_partition(source: Path, path: Path) -> Broker:
         problems,
     )
     partitions = tuple(filter(None, [partition]))
+    properties = _read_properties(root, problems)
+    is_clean, clean_body = _read_clean_marker(root, problems)
     return Broker(
-        root,
-        source,
-        partitions,
-        _read_properties(root, problems),
-        *_read_clean_marker(root, problems),
+        path=root,
+        source=source,
+        partitions=partitions,
+        properties=properties,
+        is_clean=is_clean,
+        clean_body=clean_body,
         problems=tuple(problems),
         is_lone=True,
         is_simulated=_is_simulated(root),

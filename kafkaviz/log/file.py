@@ -268,11 +268,11 @@ def reader(path: Path) -> Generator[ReadInto]:
 def view(info: FileInfo) -> FileView:
     """A file on disk as a FileView, which the searches and checks take."""
     return FileView(
-        info.name,
-        info.size_bytes,
-        lambda: reader(info.path),
-        info.mtime_ns // 1_000_000,
-        address.display(info.path),
+        name=info.name,
+        size_bytes=info.size_bytes,
+        open_reader=lambda: reader(info.path),
+        modified_ms=info.mtime_ns // 1_000_000,
+        path=address.display(info.path),
     )
 
 

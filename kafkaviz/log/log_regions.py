@@ -47,7 +47,9 @@ class LogFile:
         """Sets up the search; nothing is read yet."""
         self.info, self.size_bytes = info, info.size_bytes
         # places are found by positions alone, so that it does not matter where its offsets begin
-        self._segment = LogSegment(0, "closed", log=info, index=_index_beside(info))
+        self._segment = LogSegment(
+            base_offset=0, state="closed", log=info, index=_index_beside(info)
+        )
 
     def regions(self, start: int, stop: int) -> Iterator[LogRegion]:
         """The regions that have a byte in [start, stop), in order, without gaps."""

@@ -59,7 +59,7 @@ class ConfigValue(NamedTuple):
     offset: int  # of the record in that file; a snapshot counts its own from 0
 
 
-@dataclass
+@dataclass(kw_only=True)
 class MetadataImage:
     """The state after the last record, as far as kafkaviz uses it.
 
@@ -171,7 +171,7 @@ def _load_snapshot(snapshot: FileInfo, end_offset: int, budget: "_RecordBudget")
     """
     state = MetadataImage(snapshot=snapshot.name, end_offset=end_offset)
     replay = _Replay(state)
-    for records, _ in _batches(LogSegment(0, "closed", snapshot), budget):
+    for records, _ in _batches(LogSegment(base_offset=0, state="closed", log=snapshot), budget):
         for record in records:
             replay.apply(record, snapshot)
     return state

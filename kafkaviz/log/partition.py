@@ -29,7 +29,7 @@ class CheckpointOffsets:
     recovery_point: int | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Partition:
     """One replica on disk: current, or renamed for deletion, for a move, or as a stray."""
 
@@ -210,12 +210,12 @@ def open_partition(
         else:
             other_files.append(info)
     return Partition(
-        path,
-        name,
-        _segments(groups),
-        tuple(other_files),
-        _topic_id(path, other_files),
-        checkpoints or CheckpointOffsets(),
+        path=path,
+        name=name,
+        segments=_segments(groups),
+        other_files=tuple(other_files),
+        topic_id=_topic_id(path, other_files),
+        checkpoints=checkpoints or CheckpointOffsets(),
     )
 
 

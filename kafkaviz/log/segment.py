@@ -57,7 +57,7 @@ class Index(NamedTuple):
         return self.slots - len(self.entries)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Segment:
     """One base offset of a topic-partition; with a .log it is a LogSegment.
 
@@ -233,7 +233,7 @@ class Segment:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LogSegment(Segment):
     """A segment whose .log exists, with or without indexes."""
 
@@ -250,7 +250,9 @@ def segment_of_files(base_offset: int, state: str, files: Mapping[str, FileInfo]
     Args:
         files: by kind: "log", "index", "timeindex", "txnindex".
     """
-    return (LogSegment if "log" in files else Segment)(base_offset, state, **files)
+    return (LogSegment if "log" in files else Segment)(
+        base_offset=base_offset, state=state, **files
+    )
 
 
 class BatchScan:

@@ -16,7 +16,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from kafkaviz import config_def, versions
-from kafkaviz.config_def import Release, Setting, Value
+from kafkaviz.config_def import Setting, Value
 from kafkaviz.errors import CorruptBytes, KafkavizError, RefusedSetting
 from kafkaviz.format import checkpoint
 from kafkaviz.format.names import METADATA_TOPIC, SERVER_PROPERTIES
@@ -25,6 +25,7 @@ from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import Broker, Problem
 from kafkaviz.log.metadata_log import ConfigValue, MetadataImage
 from kafkaviz.messages import Message, message, verbatim
+from kafkaviz.versions import Release
 
 # KafkaRaftLog, 4.3.1
 METADATA_NAMES = {
@@ -63,7 +64,7 @@ class SettingValue:
     source: Message
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Settings:
     """All that is known of the settings of a broker directory."""
 
@@ -217,7 +218,13 @@ def open_settings(
     path = server_properties or _find_server_properties(broker, problems)
     properties = _properties(path) if path else {}
     return Settings(
-        release, image, broker.node_id, dict(overrides or {}), properties, path, tuple(problems)
+        release=release,
+        image=image,
+        node_id=broker.node_id,
+        overrides=dict(overrides or {}),
+        properties=properties,
+        properties_path=path,
+        problems=tuple(problems),
     )
 
 

@@ -108,8 +108,8 @@ def about(subject: Subject, version: str, made_ms: int) -> ReportSection:
         say("report.of"): mono(archive.display_text(subject.broker.source)),
         say("report.read_as"): say(
             "report.read_as_release",
-            release=subject.health.version.text,
-            why=subject.health.version.reason,
+            release=subject.health.assumed_release.version,
+            why=subject.health.assumed_release.reason,
         ),
         say("report.content"): say(
             "report.content_left_out" if subject.samples is None else "report.content_shown"
@@ -117,17 +117,17 @@ def about(subject: Subject, version: str, made_ms: int) -> ReportSection:
         say("report.checksums"): say(
             "report.checksums_not_asked" if subject.digests is None else "report.checksums_of_all"
         ),
-        say("report.times"): _prices(subject),
+        say("report.times"): _costs(subject),
         say("report.directory"): say("report.read_only"),
     }
     return ReportSection("about", say("report.about"), facts(pairs))
 
 
-def _prices(subject: Subject) -> str:
+def _costs(subject: Subject) -> str:
     if subject.tuning is None:
         return say("common.none")
     costs = subject.tuning.costs
 
     if costs.calibrated:
-        return say("report.prices_calibrated", day=costs.calibrated)
-    return say("report.prices_preset")
+        return say("report.costs_calibrated", day=costs.calibrated)
+    return say("report.costs_preset")

@@ -12,13 +12,14 @@ from kafkaviz.analysis import tuning
 from kafkaviz.analysis.broker import overview
 from kafkaviz.analysis.broker.overview import UNKNOWN, BrokerOverview
 from kafkaviz.analysis.cost import calibration, cost_model
-from kafkaviz.analysis.cost.cost_model import LookupPrices
+from kafkaviz.analysis.cost.cost_model import LookupCosts
 from kafkaviz.analysis.health import broker_health
 from kafkaviz.analysis.health.broker_health import Health
 from kafkaviz.analysis.inference.version import InferredRelease, assume_release, infer_release
 from kafkaviz.analysis.segment import tail
-from kafkaviz.analysis.tuning import Budgets, IntervalPrice, Recommendation
-from kafkaviz.analysis.tuning.source import TuningCase, TuningSource, open_source
+from kafkaviz.analysis.tuning import Budgets, IntervalCost, Recommendation
+from kafkaviz.analysis.tuning.source import open_source
+from kafkaviz.analysis.tuning.tuning_case import TuningCase, TuningSource
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.batch_observer import observe_scan
 from kafkaviz.log.broker import Broker, Problem
@@ -34,19 +35,19 @@ from kafkaviz.report.records import Sample
 ProgressListener = Callable[[Message], None]  # called with what is being read
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ReportTuning:
     """The tuning of all that was opened.
 
-    The answer of each topic by its name, that for all together, and each interval with its prices.
+    The answer of each topic by its name, that for all together, and each interval with its costs.
     """
 
     source: TuningSource
     answers: Mapping[str, Recommendation | None]
     overall: Recommendation
-    intervals: tuple[IntervalPrice, ...]
+    intervals: tuple[IntervalCost, ...]
     budgets: Budgets
-    costs: LookupPrices
+    costs: LookupCosts
 
     @property
     def case(self) -> TuningCase:
@@ -54,7 +55,7 @@ class ReportTuning:
         return self.source.total
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Subject:
     """What a report is about.
 
@@ -102,7 +103,7 @@ def gather(
         CannotOpen: the directory cannot be read.
     """
     settings = (
-        open_settings(broker, assume_release(broker, version).version, overrides)
+        open_settings(broker, assume_release(broker, version).release, overrides)
         if overrides
         else None
     )
@@ -115,11 +116,20 @@ def gather(
         ),
     )
     inventory, tails = _count_segments(broker, on_progress)
-    report_tuning, why = _tune(broker, checkup.version.text, overrides or {}, on_progress)
+    report_tuning, why = _tune(
+        broker, checkup.assumed_release.version, overrides or {}, on_progress
+    )
     samples = tuple(records.samples(broker, on_progress)) if with_payload else None
     digests = tuple(inputs.digests(broker, on_progress)) if with_sha256 else None
     return Subject(
-        inventory, infer_release(broker), tails, checkup, report_tuning, why, samples, digests
+        overview=inventory,
+        looks=infer_release(broker),
+        tails=tails,
+        health=checkup,
+        tuning=report_tuning,
+        untuned_reason=why,
+        samples=samples,
+        digests=digests,
     )
 
 
@@ -227,7 +237,7 @@ def _tune(
                 message("report_progress.tuning", name=name)
             ),
         )
-        costs = cost_model.lookup_prices(
+        costs = cost_model.lookup_costs(
             by_base_offset=source.by_base_offset,
             storage=None,
             calibration=calibration.load_calibration(),
@@ -239,10 +249,10 @@ def _tune(
     if overall is None:
         return None, message("report.no_batch")
     return ReportTuning(
-        source,
-        answers,
-        overall,
-        tuning.price_all(source.total.measurement, costs, budgets),
-        budgets,
-        costs,
+        source=source,
+        answers=answers,
+        overall=overall,
+        intervals=tuning.compute_costs(source.total.measurement, costs, budgets),
+        budgets=budgets,
+        costs=costs,
     ), ""

@@ -8,8 +8,8 @@ from typing import TypeGuard, cast
 
 from kafkaviz import units
 from kafkaviz.analysis import tuning
-from kafkaviz.analysis.tuning import SETTING, IntervalPrice, Recommendation, tuning_text
-from kafkaviz.analysis.tuning.source import BROKER, TuningCase
+from kafkaviz.analysis.tuning import SETTING, IntervalCost, Recommendation, tuning_text
+from kafkaviz.analysis.tuning.tuning_case import BROKER, TuningCase
 from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.figures.text import inactive_segment_text
 from kafkaviz.figures.text.join_text import join_sentences
@@ -91,14 +91,14 @@ def describe_own_intervals(report_tuning: ReportTuning) -> str:
     return say("report.some_gain", n=changing_count, count=len(report_tuning.source.cases))
 
 
-def compared_interval(report_tuning: ReportTuning) -> IntervalPrice:
+def compared_interval(report_tuning: ReportTuning) -> IntervalCost:
     """What today is compared with.
 
     What the budgets alone would choose, or where that is today's a longer interval, to see the
-    price.
+    cost.
     """
     overall = report_tuning.overall
-    if overall.considered_bytes != overall.current_price.interval_bytes:
+    if overall.considered_bytes != overall.current_cost.interval_bytes:
         return next(
             interval
             for interval in report_tuning.intervals
@@ -106,7 +106,7 @@ def compared_interval(report_tuning: ReportTuning) -> IntervalPrice:
         )
     return next(
         (interval for interval in report_tuning.intervals if interval.interval_bytes >= ELSEWHERE),
-        overall.current_price,
+        overall.current_cost,
     )
 
 
@@ -141,7 +141,7 @@ def _curves(report_tuning: ReportTuning) -> tuple[Drawing, ...]:
     least = measured.parts.least_batch_bytes
     curve = tuning_curve.view(
         report_tuning.intervals,
-        overall.current_price,
+        overall.current_cost,
         overall.considered_bytes,
         log_bytes=measured.log_bytes,
         least_batch_bytes=least,
@@ -185,7 +185,7 @@ def _intervals(report_tuning: ReportTuning) -> Html:
     today = next(
         place
         for place, interval in enumerate(report_tuning.intervals)
-        if interval.interval_bytes == report_tuning.overall.current_price.interval_bytes
+        if interval.interval_bytes == report_tuning.overall.current_cost.interval_bytes
     )
     return details(
         say("tuning.every_interval"),
@@ -231,10 +231,10 @@ def _topic(report_tuning: ReportTuning, case: TuningCase) -> tuple:
         case.name,
         units.size(case.measurement.log_bytes),
         units.size(case.measurement.batch_bytes),
-        units.group(answer.current_price.interval_bytes),
-        units.share(answer.current_price.index_share, 1),
-        f"{answer.current_price.row['headers_mean']:.1f}",
-        f"≈ {format_us(answer.current_price.p99_us.typical)}",
+        units.group(answer.current_cost.interval_bytes),
+        units.share(answer.current_cost.index_share, 1),
+        f"{answer.current_cost.row['headers_mean']:.1f}",
+        f"≈ {format_us(answer.current_cost.p99_us.typical)}",
         says,
     )
 
@@ -243,7 +243,7 @@ def _topic(report_tuning: ReportTuning, case: TuningCase) -> tuple:
 
 
 def _comparison(report_tuning: ReportTuning) -> Html:
-    today, other = report_tuning.overall.current_price, compared_interval(report_tuning)
+    today, other = report_tuning.overall.current_cost, compared_interval(report_tuning)
     if today.interval_bytes == other.interval_bytes:
         return Html("")
     measured, names = (
@@ -290,7 +290,7 @@ def _comparison(report_tuning: ReportTuning) -> Html:
     )
 
 
-def _command(report_tuning: ReportTuning, other: IntervalPrice) -> Html:
+def _command(report_tuning: ReportTuning, other: IntervalCost) -> Html:
     """The line that changes it, where that is proposed or was considered.
 
     Where topics differ one for each that changes.
@@ -357,7 +357,7 @@ def _other_drawings(report_tuning: ReportTuning) -> tuple[Drawing, ...]:
     tornado_view = tornado.view(
         tuning.tornado(*inputs),
         (str(recommendation.verdict), recommendation.value),
-        recommendation.current_price.p99_us.typical,
+        recommendation.current_cost.p99_us.typical,
         report_tuning.budgets.p99_us,
     )
     ends = details(

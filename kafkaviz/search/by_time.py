@@ -64,19 +64,19 @@ class OffsetAndTimestamp:
     leader_epoch: int | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TimeSearch:
     """A search for a timestamp.
 
     Attributes:
-        segment: which one was searched, by its place in the log, None for none.
+        segment_index: the place in the log of the segment that was searched, None for none.
         searches: in the time index, then in the offset index.
         scan: None where no batch was read.
         is_hidden: whether the result lies where the isolation lets nothing be seen.
     """
 
     timestamp_ms: int
-    segment: int | None
+    segment_index: int | None
     searches: tuple[IndexSearch, ...]
     scan: ForwardScan | None
     answer: OffsetAndTimestamp | None
@@ -98,7 +98,9 @@ def list_offset(
         return _hide_behind_limit(_largest(log, profile), bounds)
     offset = _known_offset(log, timestamp_ms, bounds)
     answer = None if offset is None else OffsetAndTimestamp(offset, NO_TIMESTAMP)
-    return TimeSearch(timestamp_ms, None, (), None, answer)
+    return TimeSearch(
+        timestamp_ms=timestamp_ms, segment_index=None, searches=(), scan=None, answer=answer
+    )
 
 
 def _known_offset(log: LogView, timestamp_ms: int, bounds: Bounds) -> int | None:
@@ -149,11 +151,19 @@ def _search_timestamp(
 ) -> TimeSearch:
     place = first_segment_reaching(log, timestamp_ms)
     if place is None:
-        return TimeSearch(timestamp_ms, None, (), None, None)
+        return TimeSearch(
+            timestamp_ms=timestamp_ms, segment_index=None, searches=(), scan=None, answer=None
+        )
     searches, batch_scan = find_in_segment(
         log.segments[place], timestamp_ms, profile, bounds.start_offset
     )
-    return TimeSearch(timestamp_ms, place, searches, batch_scan, _answer(batch_scan))
+    return TimeSearch(
+        timestamp_ms=timestamp_ms,
+        segment_index=place,
+        searches=searches,
+        scan=batch_scan,
+        answer=_answer(batch_scan),
+    )
 
 
 def find_in_segment(
@@ -183,14 +193,22 @@ def _largest(log: LogView, profile: SearchProfile) -> TimeSearch:
     largest_ms, offset = segment.max_timestamp
     if profile.max_timestamp != DEEP:
         answer = OffsetAndTimestamp(offset, largest_ms) if largest_ms >= 0 else None
-        return TimeSearch(MAX_TIMESTAMP, place, (), None, answer)
+        return TimeSearch(
+            timestamp_ms=MAX_TIMESTAMP, segment_index=place, searches=(), scan=None, answer=answer
+        )
     search = index.find_offset(segment, offset, profile)
     position = index.position_of(search, segment)
     batch_scan = scan.run_search(
         segment,
         lambda log: scan.find_largest_timestamp(log, segment.base_offset, largest_ms, position),
     )
-    return TimeSearch(MAX_TIMESTAMP, place, (search,), batch_scan, _answer(batch_scan))
+    return TimeSearch(
+        timestamp_ms=MAX_TIMESTAMP,
+        segment_index=place,
+        searches=(search,),
+        scan=batch_scan,
+        answer=_answer(batch_scan),
+    )
 
 
 def _answer(batch_scan: ForwardScan) -> OffsetAndTimestamp | None:
@@ -206,11 +224,11 @@ def _hide_behind_limit(time_search: TimeSearch, bounds: Bounds) -> TimeSearch:
     if time_search.answer is None or time_search.answer.offset < bounds.limit_offset:
         return time_search
     return TimeSearch(
-        time_search.timestamp_ms,
-        time_search.segment,
-        time_search.searches,
-        time_search.scan,
-        None,
+        timestamp_ms=time_search.timestamp_ms,
+        segment_index=time_search.segment_index,
+        searches=time_search.searches,
+        scan=time_search.scan,
+        answer=None,
         is_hidden=True,
     )
 
@@ -258,7 +276,7 @@ def explain_choices(
 
 
 def _time_choices(log: LogView, time_search: TimeSearch) -> Iterator[SegmentChoice]:
-    chosen, miss = time_search.segment, None
+    chosen, miss = time_search.segment_index, None
     if time_search.is_hidden:
         miss = SegmentMiss.HIDDEN
     elif time_search.answer is None:
@@ -282,7 +300,7 @@ def _time_choices(log: LogView, time_search: TimeSearch) -> Iterator[SegmentChoi
 
 def _largest_choices(log: LogView, time_search: TimeSearch) -> Iterator[SegmentChoice]:
     for place, segment in enumerate(log.segments):
-        chosen = place == time_search.segment
+        chosen = place == time_search.segment_index
         yield SegmentChoice(
             segment.base_offset,
             SegmentReason.LARGEST if chosen else SegmentReason.NOT_LARGEST,

@@ -13,7 +13,7 @@ by itself has no followers to wait for.
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from functools import partial
 from typing import NamedTuple, cast
@@ -143,7 +143,7 @@ class OffsetOutOfRange(KafkavizError):
     class_name = OUT_OF_RANGE
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Fetch:
     """A fetch and its result: size_bytes of a .log from a batch on, none at the limit.
 
@@ -188,7 +188,16 @@ def fetch_offset(
     """
     place = _in_range(log, offset, bounds)
     if offset >= bounds.limit_offset:
-        return Fetch(offset, (), (), None, log.active.base_offset, log.active.size_bytes, 0, offset)
+        return Fetch(
+            offset=offset,
+            searches=(),
+            scans=(),
+            batch=None,
+            segment=log.active.base_offset,
+            position=log.active.size_bytes,
+            size_bytes=0,
+            metadata_offset=offset,
+        )
     searches, scans = [], []
     for segment in log.segments[place:]:
         search, scan = translate(segment, offset, profile)
@@ -207,14 +216,14 @@ def fetch_offset(
                 at_least_one=at_least_one,
             )
     return Fetch(
-        offset,
-        tuple(searches),
-        tuple(scans),
-        None,
-        log.active.base_offset,
-        log.active.size_bytes,
-        0,
-        bounds.end_offset,
+        offset=offset,
+        searches=tuple(searches),
+        scans=tuple(scans),
+        batch=None,
+        segment=log.active.base_offset,
+        position=log.active.size_bytes,
+        size_bytes=0,
+        metadata_offset=bounds.end_offset,
     )
 
 
@@ -283,14 +292,23 @@ def _slice(
     """The range of a .log that is sent, with the batch found at its start."""
     most_bytes = max(max_bytes, batch.size_bytes) if at_least_one else max_bytes
     metadata_offset = batch.base_offset if profile.metadata_offset == BATCH_BASE else offset
-    search_path = (tuple(searches), tuple(scans), batch, segment.base_offset, batch.position)
+    fetch = Fetch(
+        offset=offset,
+        searches=tuple(searches),
+        scans=tuple(scans),
+        batch=batch,
+        segment=segment.base_offset,
+        position=batch.position,
+        size_bytes=0,
+        metadata_offset=metadata_offset,
+    )
     if not most_bytes:
-        return Fetch(offset, *search_path, 0, metadata_offset)
+        return fetch
     stop = (
         segment.size_bytes if segment.base_offset != bounds.limit_segment else bounds.limit_position
     )
     size_bytes = min(max(0, stop - batch.position), most_bytes)
-    return Fetch(offset, *search_path, size_bytes, metadata_offset, most_bytes < batch.size_bytes)
+    return replace(fetch, size_bytes=size_bytes, is_incomplete=most_bytes < batch.size_bytes)
 
 
 class SegmentReason(Enum):

@@ -38,7 +38,7 @@ class KeyColumn:
         return int(self._column[slot]) + self._base
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SegmentView:
     """A segment that a broker has open.
 
@@ -200,7 +200,13 @@ def view_segment(segment: LogSegment) -> SegmentView:
         file.view(info) if info else None
         for info in (segment.index, segment.timeindex, segment.txnindex)
     )
-    return SegmentView(segment.base_offset, file.view(segment.log), index, timeindex, txnindex)
+    return SegmentView(
+        base_offset=segment.base_offset,
+        log=file.view(segment.log),
+        index=index,
+        timeindex=timeindex,
+        txnindex=txnindex,
+    )
 
 
 def view_files(
@@ -215,11 +221,11 @@ def view_files(
     }
     segments = tuple(
         SegmentView(
-            base,
-            log,
-            views.get((base, "index")),
-            views.get((base, "timeindex")),
-            views.get((base, "txnindex")),
+            base_offset=base,
+            log=log,
+            index=views.get((base, "index")),
+            timeindex=views.get((base, "timeindex")),
+            txnindex=views.get((base, "txnindex")),
         )
         for (base, kind), log in sorted(views.items(), key=lambda item: item[0])
         if kind == "log"

@@ -212,7 +212,7 @@ class LookupOutcome(StrEnum):
     RECORD_LARGEST = "record_largest"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Lookup:
     """A lookup in a partition with its path.
 
@@ -290,15 +290,15 @@ def by_offset(
         results = list(fetches(log, offset, profile, bounds, isolation))
     except OffsetOutOfRange as error:
         return Lookup(
-            log.name,
-            profile,
-            bounds,
-            explain_no_segment(log, offset, SegmentReason.OUT_OF_RANGE),
-            (),
-            (),
-            None,
-            None,
-            offset,
+            partition=log.name,
+            profile=profile,
+            bounds=bounds,
+            choices=explain_no_segment(log, offset, SegmentReason.OUT_OF_RANGE),
+            searches=(),
+            scans=(),
+            record=None,
+            answer=None,
+            offset=offset,
             error=error,
         )
     first, last = results[0][0], results[-1][1]
@@ -306,15 +306,15 @@ def by_offset(
     answer = OffsetAndTimestamp(record.offset, record.timestamp_ms) if record else None
     choices = explain_fetch(log, offset, first, bounds)
     return Lookup(
-        log.name,
-        profile,
-        bounds,
-        choices,
-        first.searches,
-        first.scans,
-        record,
-        answer,
-        offset,
+        partition=log.name,
+        profile=profile,
+        bounds=bounds,
+        choices=choices,
+        searches=first.searches,
+        scans=first.scans,
+        record=record,
+        answer=answer,
+        offset=offset,
         fetches=tuple(fetch for fetch, _ in results),
         error=last if isinstance(last, CorruptRecord) else None,
         outcome=_fetch_outcome(results),
@@ -362,14 +362,14 @@ def by_timestamp(
     scans = (time_search.scan,) if time_search.scan else ()
     choices = by_time.explain_choices(log, time_search, bounds)
     return Lookup(
-        log.name,
-        profile,
-        bounds,
-        choices,
-        time_search.searches,
-        scans,
-        record,
-        time_search.answer,
+        partition=log.name,
+        profile=profile,
+        bounds=bounds,
+        choices=choices,
+        searches=time_search.searches,
+        scans=scans,
+        record=record,
+        answer=time_search.answer,
         timestamp_ms=timestamp_ms,
         outcome=_time_outcome(time_search),
     )

@@ -72,7 +72,7 @@ class LogRead(NamedTuple):
     part: ReadPart
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Batch:
     """A batch that was found.
 
@@ -227,11 +227,11 @@ class FileBatch:
                 self._log.peek(self.position, self.size_bytes).ljust(MAGIC_END, b"\0")
             )
             return Batch(
-                first,
-                self._offset,
-                self.position,
-                self.size_bytes,
-                self.magic,
+                base_offset=first,
+                last_offset=self._offset,
+                position=self.position,
+                size_bytes=self.size_bytes,
+                magic=self.magic,
                 leader_epoch=UNKNOWN,
                 producer_id=UNKNOWN,
                 is_control=False,
@@ -242,15 +242,15 @@ class FileBatch:
         )[0]
         attributes = int(header["attributes"])
         return Batch(
-            self._offset,
-            self._offset + int(header["last_offset_delta"]),
-            self.position,
-            self.size_bytes,
-            self.magic,
-            int(header["leader_epoch"]),
-            int(header["producer_id"]),
-            bool(attributes & CONTROL),
-            bool(attributes & TRANSACTIONAL),
+            base_offset=self._offset,
+            last_offset=self._offset + int(header["last_offset_delta"]),
+            position=self.position,
+            size_bytes=self.size_bytes,
+            magic=self.magic,
+            leader_epoch=int(header["leader_epoch"]),
+            producer_id=int(header["producer_id"]),
+            is_control=bool(attributes & CONTROL),
+            is_transactional=bool(attributes & TRANSACTIONAL),
         )
 
     @cached_property
@@ -306,7 +306,7 @@ class HeaderDecision(NamedTuple):
     reads: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ForwardScan:
     """A scan of one .log and its result.
 
@@ -435,14 +435,14 @@ class _Scan:
         self, batch: FileBatch | None, offset: int | None = None, timestamp_ms: int | None = None
     ) -> ForwardScan:
         return ForwardScan(
-            self._segment,
-            self._position,
-            self._target,
-            tuple(self._log.reads),
-            tuple(self._headers),
-            batch.to_batch() if batch else None,
-            offset,
-            timestamp_ms,
+            segment=self._segment,
+            from_position=self._position,
+            target=self._target,
+            reads=tuple(self._log.reads),
+            headers=tuple(self._headers),
+            batch=batch.to_batch() if batch else None,
+            offset=offset,
+            timestamp_ms=timestamp_ms,
         )
 
     def by_last_offset(self) -> FileBatch | None:

@@ -69,7 +69,7 @@ class Probe(NamedTuple):
     page: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SlotSearch:
     """A search and its result.
 
@@ -155,8 +155,15 @@ class _Search:
     def run(self, *, upper: bool) -> SlotSearch:
         slot = self._slot(upper=upper)
         pages = {page for probe in self._probes for page in pages_of(probe.slot, self._entry_bytes)}
-        result = tuple(self._probes), tuple(sorted(pages)), self._section, self._warm_from
-        return SlotSearch(len(self._keys), self._target, slot, *result)
+        return SlotSearch(
+            entries=len(self._keys),
+            target=self._target,
+            slot=slot,
+            probes=tuple(self._probes),
+            pages=tuple(sorted(pages)),
+            section=self._section,
+            warm_from_slot=self._warm_from,
+        )
 
     def _slot(self, *, upper: bool) -> int:
         last = len(self._keys) - 1

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from kafkaviz import config_def, versions
-from kafkaviz.config_def import Release, Value
+from kafkaviz.config_def import Value
 from kafkaviz.format import offset_index, time_index
+from kafkaviz.versions import Release
 
 
 def _default(name: str, release: Release = config_def.ANY) -> Any:
@@ -46,7 +47,7 @@ class IndexConfig:
         return max(0, self.time_slots - 1)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LogConfig(IndexConfig):
     """The settings of a topic that decide its indexes, and when a segment is full or too old.
 
@@ -109,7 +110,7 @@ def log_config(
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ReleaseBehaviour:
     """What a release does differently when it writes a log, or loads one.
 
@@ -139,7 +140,7 @@ class ReleaseBehaviour:
 def release_behaviour(release: Release) -> ReleaseBehaviour:
     """The behaviour of a release such as (4, 3) or (3, 9, 0)."""
     return ReleaseBehaviour(
-        release,
+        release=release,
         first_offset_keys=not versions.LAST_OFFSET_KEYS.applies_to(release),
         per_append=not versions.ENTRY_PER_BATCH.applies_to(release),
         deep_time_offsets=not versions.SHALLOW_TIME_OFFSETS.applies_to(release),

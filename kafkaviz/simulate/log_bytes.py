@@ -90,4 +90,6 @@ class MemoryLogs:
             # no view outlives a call: the log goes on growing
             yield lambda position, buffer: reader(log)(position, buffer)
 
-        return FileView(f"{file_stem(base_offset)}.log", len(log), open_reader)
+        return FileView(
+            name=f"{file_stem(base_offset)}.log", size_bytes=len(log), open_reader=open_reader
+        )

@@ -7,7 +7,7 @@ from kafkaviz.messages import Message, message
 ACTIONS = ("truncate", "rebuild", "delete", "keep", "fail")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class StartupStep:
     """One thing that a start does; of a partition they are in order.
 

@@ -11,7 +11,7 @@ from kafkaviz.simulate.config import IndexConfig
 MAX_LOG_BYTES = 2**31 - 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class StoredLog:
     """A partition directory, and what the broker knows of it.
 

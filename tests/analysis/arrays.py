@@ -112,9 +112,9 @@ def anatomy(
     index = _index(entries, offset_entries([]), unwritten[0], trailing_bytes[0])
     time_index = _index(times, time_entries([]), unwritten[1], trailing_bytes[1])
     segment = LogSegment(
-        base_offset,
-        state,
-        _file("log", log_bytes),
+        base_offset=base_offset,
+        state=state,
+        log=_file("log", log_bytes),
         index=_file("index", index.slots * 8 + index.trailing_bytes)
         if entries is not None
         else None,
@@ -125,14 +125,14 @@ def anatomy(
     links = link(table, index.entries, time_index.entries, base_offset)
     end_of = WalkEnd(end, "end" if tail is None else "torn")
     return Anatomy(
-        segment,
-        table,
-        end_of,
-        index,
-        time_index,
-        links,
-        Tail(tail[0], end, tail[1]) if tail else None,
-        segment.log,
+        segment=segment,
+        batches=table,
+        end=end_of,
+        index=index,
+        times=time_index,
+        links=links,
+        tail=Tail(tail[0], end, tail[1]) if tail else None,
+        log_after=segment.log,
     )
 
 

@@ -75,7 +75,7 @@ def segment(folder: Path, data: bytes) -> LogSegment:
     """A segment with a log of these bytes alone."""
     path = folder / f"{0:020d}.log"
     path.write_bytes(data)
-    return LogSegment(0, "active", file.info(path))
+    return LogSegment(base_offset=0, state="active", log=file.info(path))
 
 
 def append(path: Path, data: bytes) -> None:

@@ -74,7 +74,7 @@ def test_a_clean_directory_has_no_error_and_only_true_warnings(clean):
     """
     health = check(clean)
     assert alarms(health) == TRUE_OF_CLEAN
-    assert (health.version.text, health.restart.clean, health.restart.starts) == (
+    assert (health.assumed_release.version, health.restart.clean, health.restart.starts) == (
         "4.3.1",
         True,
         True,
@@ -200,7 +200,7 @@ def test_a_clean_stop_of_4_4_leaves_the_metadata_log_as_long_as_it_may_grow(rest
     cause is named.
     """
     health = checked(restarted_4_4)
-    assert alarms(health) == LOST_TRIMS and health.version.text == "4.4.0"
+    assert alarms(health) == LOST_TRIMS and health.assumed_release.version == "4.4.0"
     assert (health.restart.clean, health.restart.starts) == (True, True)
     unwritten = {
         finding.file for finding in health.findings if finding.code == "index-unwritten-slots"
@@ -257,7 +257,7 @@ def test_whole_directories_of_4_4(shared):
     errors = {}
     for left in ("clean", "killed", "killed-restarted"):
         health = check(archive(shared, f"kafka-4.4.0-{left}"))
-        assert health.version.text == "4.4.0" and health.restart.starts
+        assert health.assumed_release.version == "4.4.0" and health.restart.starts
         errors[left] = {
             (finding.code, finding.file, finding.position, finding.length)
             for finding in health.findings
@@ -313,7 +313,7 @@ def test_healthy_directories_of_other_releases_have_no_error(shared, name, versi
     health = check(archive(shared, name))
     assert health.counts["error"] == 0
     assert infos(health) == expected
-    assert health.version.text == version
+    assert health.assumed_release.version == version
     allowed = {
         "timestamps-missing",
         "time-index-limit-binds",
@@ -326,7 +326,7 @@ def test_healthy_directories_of_other_releases_have_no_error(shared, name, versi
 def test_the_behaviour_is_that_of_the_version_passed(damaged):
     """Up to 2.2 a start checked the indexes; what the bytes are does not change."""
     old, new = checked(damaged, "2.2"), checked(damaged)
-    assert old.version.traces == (message("release.given"),)
+    assert old.assumed_release.traces == (message("release.given"),)
     assert (
         only(old, "index-size-not-multiple").consequence
         != only(new, "index-size-not-multiple").consequence
@@ -354,7 +354,7 @@ def test_a_partition_without_its_broker(clean, tmp_path):
         if path.is_file():
             path.unlink()
     health = check(lab.path / "clicks-none-0")
-    assert health.findings == () and health.version.text == versions.NEWEST
+    assert health.findings == () and health.assumed_release.version == versions.NEWEST
     assert [step for step in health.restart.steps if step.action != "keep"] == []
 
 
@@ -408,7 +408,12 @@ def test_where_a_time_is_wrong(first, last, where):
     """A batch of one record is that record; a compressed message of old may not tell its first
     offset.
     """
-    assert TimeAnomaly(1, 0, 100, last, 5, first_offset=first).offsets_text == where
+    assert (
+        TimeAnomaly(
+            count=1, position=0, size_bytes=100, offset=last, timestamp_ms=5, first_offset=first
+        ).offsets_text
+        == where
+    )
 
 
 def test_many_segments_need_many_maps(clean, monkeypatch):

@@ -10,7 +10,7 @@ def test_a_warm_lookup_is_the_fit():
     """2.2 + 1.8 µs a header, as the exact examples have it: of 4.12 headers 9.6 µs, of 527 951
     µs.
     """
-    costs = cost_model.lookup_prices(by_base_offset=False)
+    costs = cost_model.lookup_costs(by_base_offset=False)
     assert costs.warm_us(4.12).typical == pytest.approx(9.6, abs=0.05)
     assert costs.warm_us(527).typical == pytest.approx(951, abs=1)
 
@@ -18,7 +18,7 @@ def test_a_warm_lookup_is_the_fit():
 def test_one_read_a_header_is_half_and_called_modelled():
     """From 4.1 on: nobody measured it, so half of the older scan is a model."""
     old, new = (
-        cost_model.lookup_prices(by_base_offset=by_base_offset) for by_base_offset in (False, True)
+        cost_model.lookup_costs(by_base_offset=by_base_offset) for by_base_offset in (False, True)
     )
     assert (
         new.header_us == Range(*(us / 2 for us in old.header_us)) and new.first_us == old.first_us
@@ -28,20 +28,18 @@ def test_one_read_a_header_is_half_and_called_modelled():
 
 def test_a_cold_lookup_is_the_fit_of_the_machine_it_was_measured_on():
     """110 µs + 87 µs a read, where one random read takes 103 µs; the headers on top."""
-    costs = cost_model.LookupPrices(
-        storage=cost_model.Storage("measured", Range(103, 103, 103), "")
-    )
+    costs = cost_model.LookupCosts(storage=cost_model.Storage("measured", Range(103, 103, 103), ""))
     assert costs.cold_us(2, 5).typical - costs.warm_us(2).typical == pytest.approx(110 + 5 * 87)
-    assert cost_model.lookup_prices(by_base_offset=False, storage="memory").cold_us(
+    assert cost_model.lookup_costs(by_base_offset=False, storage="memory").cold_us(
         10, 3
-    ) == cost_model.lookup_prices(by_base_offset=False).warm_us(10)
+    ) == cost_model.lookup_costs(by_base_offset=False).warm_us(10)
 
 
 def test_a_cold_index_is_read_too():
     """Three reads of it are three reads of the disk, and four more of its pages came along: a fault
     each.
     """
-    costs = cost_model.LookupPrices(
+    costs = cost_model.LookupCosts(
         storage=cost_model.Storage("measured", Range(103, 103, 103), ""), fault_us=Range(1, 1, 1)
     )
     assert costs.cold_us(2, 5, 3, 7).typical - costs.cold_us(2, 5).typical == pytest.approx(
@@ -52,7 +50,7 @@ def test_a_cold_index_is_read_too():
 def test_batches_of_magic_0_and_1_take_one_read():
     """Half of what others take up to 4.0; from 4.1 on all take one."""
     old, new = (
-        cost_model.lookup_prices(by_base_offset=by_base_offset) for by_base_offset in (False, True)
+        cost_model.lookup_costs(by_base_offset=by_base_offset) for by_base_offset in (False, True)
     )
     assert old.with_one_read_share(1.0).each_us == old.header_us.times(
         0.5
@@ -76,7 +74,7 @@ def test_a_calibrated_disk_that_seeks_is_one():
             "random_read_us": slow,
         }
         assert (
-            cost_model.lookup_prices(by_base_offset=False, calibration=measured).storage.seeks
+            cost_model.lookup_costs(by_base_offset=False, calibration=measured).storage.seeks
             == seeks
         )
     assert cost_model.STORAGES["hdd"].seeks and not cost_model.STORAGES["object-store"].seeks
@@ -94,7 +92,7 @@ def test_one_read_a_header_is_priced_by_the_read_that_was_measured():
         "pread_61_us": other,
         "minor_fault_us": fault,
     }
-    costs = cost_model.lookup_prices(by_base_offset=True, calibration=measured)
+    costs = cost_model.lookup_costs(by_base_offset=True, calibration=measured)
     assert (
         costs.header_us.typical == pytest.approx(2.0 + (1.8 - 0.61 - 0.68) / 2)
         and costs.is_modelled
@@ -120,7 +118,7 @@ def test_every_preset_is_a_range():
 
 def test_cores_of_ten_thousand_fetches():
     """Batches of 1 KB: 0.1 core at 4 KiB, 0.65 at 64 KiB, 9.5 at 1 MiB."""
-    costs = cost_model.lookup_prices(by_base_offset=False)
+    costs = cost_model.lookup_costs(by_base_offset=False)
     assert [round(costs.cores(headers, 10_000).typical, 2) for headers in (4.12, 34.9, 527)] == [
         0.10,
         0.65,
@@ -137,7 +135,7 @@ def test_a_calibration_replaces_the_machine_and_not_java():
         "pread_61_us": measure,
         "random_read_us": measure,
     }
-    costs = cost_model.lookup_prices(by_base_offset=False, calibration=measured)
+    costs = cost_model.lookup_costs(by_base_offset=False, calibration=measured)
     assert costs.header_us.typical == pytest.approx(2.0 + 1.8 - 0.61 - 0.68)
     assert (costs.calibrated, costs.storage.name, costs.storage.read_us) == (
         "2026-11-21",
@@ -145,13 +143,13 @@ def test_a_calibration_replaces_the_machine_and_not_java():
         Range(0.5, 1.0, 2.0),
     )
     assert (
-        cost_model.lookup_prices(
+        cost_model.lookup_costs(
             by_base_offset=False, storage="hdd", calibration=measured
         ).storage.name
         == "hdd"
     )
     assert (
-        cost_model.lookup_prices(
+        cost_model.lookup_costs(
             by_base_offset=False, calibration=measured | {"random_read_us": None}
         ).storage.name
         == "nvme"

@@ -8,7 +8,7 @@ import pytest
 
 from kafkaviz.analysis import sweep, tuning
 from kafkaviz.analysis.cost import cold_reads
-from kafkaviz.analysis.cost.cost_model import READ_AHEAD_BYTES, lookup_prices
+from kafkaviz.analysis.cost.cost_model import READ_AHEAD_BYTES, lookup_costs
 from kafkaviz.analysis.segment import existing_index
 from kafkaviz.analysis.sweep import sweep_times
 from kafkaviz.analysis.tuning import Budgets, CurrentConfig, TuningVerdict
@@ -177,15 +177,18 @@ def test_today_is_what_the_index_has():
     """The answer is priced by it, says so, and proposes nothing that is not known."""
     batches = arrays.batches([1000] * 2000, [5] * 2000)
     offsets, times = arrays.indexed(batches, 4096)
-    gathering = MeasurementBuilder({4096}, by_base_offset=True, current_interval_bytes=4096)
-    gathering.add([batches], indexes=(offsets[offsets["position"] > 1_000_000], times))
-    measured, today = gathering.result(), CurrentConfig(4096, "as typed", topic="orders")
-    recommendation = tuning.recommend(
-        measured, today, Budgets(), lookup_prices(by_base_offset=True)
+    gathering = MeasurementBuilder(
+        extra_intervals={4096}, by_base_offset=True, current_interval_bytes=4096
     )
+    gathering.add([batches], indexes=(offsets[offsets["position"] > 1_000_000], times))
+    measured, today = (
+        gathering.result(),
+        CurrentConfig(interval_bytes=4096, interval_source="as typed", topic="orders"),
+    )
+    recommendation = tuning.recommend(measured, today, Budgets(), lookup_costs(by_base_offset=True))
     assert (
         recommendation.verdict == TuningVerdict.KEEP
-        and recommendation.current_price.row["headers_p99"] > 900
+        and recommendation.current_cost.row["headers_p99"] > 900
     )
     assert [reason.code for reason in recommendation.reasons] == [
         "plateau",
@@ -200,7 +203,7 @@ def test_today_is_what_the_index_has():
         on_disk["headers_p99_replayed"],
     ) == (4096, 399, 6)
     coarse = tuning.recommend(
-        measured, replace(today, is_coarse=True), Budgets(), lookup_prices(by_base_offset=True)
+        measured, replace(today, is_coarse=True), Budgets(), lookup_costs(by_base_offset=True)
     )
     assert [reason.code for reason in coarse.reasons][-2:] == ["on-disk", "coarse"]
 
@@ -216,19 +219,19 @@ def test_directories_of_real_brokers(shared, name, topics):
     for case in source.cases:
         if case.name in topics:
             recommendation = tuning.recommend(
-                case.measurement, case.today, Budgets(), lookup_prices(by_base_offset=False)
+                case.measurement, case.today, Budgets(), lookup_costs(by_base_offset=False)
             )
-            again = tuning.price_interval(
-                case.measurement, lookup_prices(by_base_offset=False), case.today.interval_bytes
+            again = tuning.compute_cost(
+                case.measurement, lookup_costs(by_base_offset=False), case.today.interval_bytes
             )
             replayed_p99, real = (
                 int(again.row["headers_p99"]),
-                int(recommendation.current_price.row["headers_p99"]),
+                int(recommendation.current_cost.row["headers_p99"]),
             )
             assert (replayed_p99, real) == topics[case.name], case.name
             assert case.today.is_coarse == (replayed_p99 != real), case.name
             assert recommendation.verdict == TuningVerdict.KEEP or replayed_p99 == real
             assert case.disk_entries == (
-                int(recommendation.current_price.row["entries"]),
-                recommendation.current_price.time_entries,
+                int(recommendation.current_cost.row["entries"]),
+                recommendation.current_cost.time_entries,
             )

@@ -63,16 +63,16 @@ def test_every_code_says_what_kafka_does_and_what_to_do():
 
 
 @pytest.mark.parametrize(
-    ("version", "key"),
+    ("release", "key"),
     [
         ((), "consequence.index_not_monotonic"),
         ((4, 3, 1), "consequence.index_not_monotonic"),
         ((2, 2), "consequence.sanity_check"),
     ],
 )
-def test_the_consequence_is_that_of_the_version(version, key):
+def test_the_consequence_is_that_of_the_release(release, key):
     """Up to 2.2 a start looked at the indexes (KAFKA-7283)."""
-    not_monotonic = finding("index-not-monotonic", verbatim(""), NOTHING, version=version)
+    not_monotonic = finding("index-not-monotonic", verbatim(""), NOTHING, release=release)
     assert not_monotonic.consequence == message(key)
 
 

@@ -156,21 +156,44 @@ def facts(segment) -> SegmentFacts:
     batches, end = segment.walk()
     first = batches[0]
     return SegmentFacts(
-        segment.base_offset,
-        end.position,
-        int(first["size_bytes"]),
-        int(first["max_timestamp_ms"]),
-        int(first["last_offset"]),
-        int(batches["max_timestamp_ms"].max()),
-        len(segment.offset_index),
-        len(segment.time_index),
+        base_offset=segment.base_offset,
+        log_bytes=end.position,
+        first_batch_bytes=int(first["size_bytes"]),
+        first_batch_max_timestamp_ms=int(first["max_timestamp_ms"]),
+        first_batch_last_offset=int(first["last_offset"]),
+        max_timestamp_ms=int(batches["max_timestamp_ms"].max()),
+        offset_entries=len(segment.offset_index),
+        time_entries=len(segment.time_index),
     )
 
 
 def test_an_offset_that_no_entry_can_hold_rolls():
     """Relative offsets end at 2147483647."""
-    facts = SegmentFacts(0, 500, 100, 10, 9, 20, 0, 0)
-    assert roll_reasons([facts, SegmentFacts(2**31, 100, 100, 30, 2**31, 30, 0, 0)]) == [
+    facts = SegmentFacts(
+        base_offset=0,
+        log_bytes=500,
+        first_batch_bytes=100,
+        first_batch_max_timestamp_ms=10,
+        first_batch_last_offset=9,
+        max_timestamp_ms=20,
+        offset_entries=0,
+        time_entries=0,
+    )
+    assert roll_reasons(
+        [
+            facts,
+            SegmentFacts(
+                base_offset=2**31,
+                log_bytes=100,
+                first_batch_bytes=100,
+                first_batch_max_timestamp_ms=30,
+                first_batch_last_offset=2**31,
+                max_timestamp_ms=30,
+                offset_entries=0,
+                time_entries=0,
+            ),
+        ]
+    ) == [
         "offset-overflow",
         None,
     ]
@@ -178,11 +201,38 @@ def test_an_offset_that_no_entry_can_hold_rolls():
 
 def test_nothing_is_invented():
     """No segment, one segment, and a log that fits no cause."""
-    facts = SegmentFacts(0, 500, 100, 10, 9, 20, 0, 0)
+    facts = SegmentFacts(
+        base_offset=0,
+        log_bytes=500,
+        first_batch_bytes=100,
+        first_batch_max_timestamp_ms=10,
+        first_batch_last_offset=9,
+        max_timestamp_ms=20,
+        offset_entries=0,
+        time_entries=0,
+    )
     assert roll_reasons([]) == [] and roll_reasons([facts]) == [None]
     small_after_large = [
-        SegmentFacts(0, 50, 10, -1, 9, -1, 0, 0),
-        SegmentFacts(10, 500, 10, -1, 19, -1, 0, 0),
+        SegmentFacts(
+            base_offset=0,
+            log_bytes=50,
+            first_batch_bytes=10,
+            first_batch_max_timestamp_ms=-1,
+            first_batch_last_offset=9,
+            max_timestamp_ms=-1,
+            offset_entries=0,
+            time_entries=0,
+        ),
+        SegmentFacts(
+            base_offset=10,
+            log_bytes=500,
+            first_batch_bytes=10,
+            first_batch_max_timestamp_ms=-1,
+            first_batch_last_offset=19,
+            max_timestamp_ms=-1,
+            offset_entries=0,
+            time_entries=0,
+        ),
         facts,
     ]
     assert roll_reasons(small_after_large)[0] is None
@@ -255,7 +305,7 @@ def test_a_level_that_was_raised_is_that_of_the_newest_snapshot(upgraded):
     """
     assumed = assume_release(open_broker(upgraded))
     snapshot = "__cluster_metadata-0/00000000000000000222-0000000001.checkpoint"
-    assert (assumed.text, assumed.traces) == (
+    assert (assumed.version, assumed.traces) == (
         "4.3.1",
         (message("release.metadata_version", file=snapshot, level=30, release="4.3"),),
     )
@@ -266,7 +316,7 @@ def test_nothing_older_is_assumed_than_what_lies_there(upgraded):
     for snapshot in (upgraded / "__cluster_metadata-0").glob("*.checkpoint"):
         snapshot.unlink()
     assumed = assume_release(open_broker(upgraded))
-    assert assumed.text == versions.NEWEST and not assumed.is_decided
+    assert assumed.version == versions.NEWEST and not assumed.is_decided
     assert assumed.traces[0] == message("release.broker_epoch") and len(assumed.traces) > 1
 
 
@@ -277,12 +327,12 @@ def test_what_4_4_leaves_is_seen_before_its_level_is_raised(upgraded, restarted_
     for kind, size_bytes in (("index", 10_485_760), ("timeindex", 10_485_756)):
         os.truncate(upgraded / "__cluster_metadata-0" / f"{0:020d}.{kind}", size_bytes)
     assumed = assume_release(open_broker(upgraded))
-    assert assumed.text == versions.NEWEST
+    assert assumed.version == versions.NEWEST
     assert assumed.traces[0] == message("release.untrimmed_indexes")
     for level in (33, 30):
         directory = raise_level(restarted_4_4, tmp_path / str(level), level)
         (directory / ".kafka_cleanshutdown").unlink()
-        assert assume_release(open_broker(directory)).text == "4.4.0"
+        assert assume_release(open_broker(directory)).version == "4.4.0"
     assert infer_release(open_broker(directory)).traces == (message("release.first_snapshot"),)
 
 
@@ -292,7 +342,7 @@ def test_a_snapshot_that_cannot_be_read_tells_nothing(upgraded):
     for snapshot in (upgraded / "__cluster_metadata-0").glob("*.checkpoint"):
         snapshot.write_bytes(snapshot.read_bytes()[:70])
     assumed = assume_release(open_broker(upgraded))
-    assert (assumed.text, assumed.traces) == (
+    assert (assumed.version, assumed.traces) == (
         "3.9",
         (
             message(

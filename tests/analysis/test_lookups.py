@@ -16,6 +16,7 @@ import kafkaviz as kv
 from kafkaviz import versions
 from kafkaviz.__main__ import main
 from kafkaviz.analysis.health.broker_health import check
+from kafkaviz.analysis.inference.version import assume_release
 from kafkaviz.analysis.lookup import paths
 from kafkaviz.analysis.lookup.lookups import describe_recovered, needs_recovery, open_log_view
 from kafkaviz.binary.file_view import AFTER_RECOVERY, ON_DISK
@@ -389,13 +390,21 @@ def test_the_release_is_the_one_that_the_directory_looks_like(clean, tmp_path):
     partition = open_broker(tmp_path / "kafka" / "orders-0").partitions[0]
     assert (
         kv.lookup(partition, offset=5000).profile.version
-        == check(tmp_path / "kafka").version.text
+        == check(tmp_path / "kafka").assumed_release.version
         == "3.6"
     )
-    assert paths.assume_release(partition.path / f"{0:020}.index").text == "3.6"
-    assert paths.assume_release(clean / "orders-0").text == "4.3.1" != versions.NEWEST == "4.4.0"
+    assert assume_release(paths.broker_around(partition.path / f"{0:020}.index")).version == "3.6"
+    assert (
+        assume_release(paths.broker_around(clean / "orders-0")).version
+        == "4.3.1"
+        != versions.NEWEST
+        == "4.4.0"
+    )
     shutil.copytree(clean / "orders-0", tmp_path / "copied")
-    assert paths.assume_release(tmp_path / "copied" / f"{0:020}.log").text == versions.NEWEST
+    assert (
+        assume_release(paths.broker_around(tmp_path / "copied" / f"{0:020}.log")).version
+        == versions.NEWEST
+    )
 
 
 def test_where_the_start_ends_early_each_segment_is_recovered_by_itself(killed, tmp_path):

@@ -42,7 +42,14 @@ def ages_of_rows(rows) -> list[SegmentAge]:
 def limits(
     retention_ms: int = NO_LIMIT, retention_bytes: int = NO_LIMIT, deletes: bool = True
 ) -> RetentionLimits:
-    return RetentionLimits(deletes, "so", retention_ms, "so", retention_bytes, "so")
+    return RetentionLimits(
+        deletes=deletes,
+        policy_source="so",
+        retention_ms=retention_ms,
+        ms_source="so",
+        retention_bytes=retention_bytes,
+        bytes_source="so",
+    )
 
 
 def plainly(

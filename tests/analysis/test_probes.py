@@ -5,7 +5,7 @@ from math import ceil, log2
 import numpy as np
 import pytest
 
-from kafkaviz.analysis.tuning.interval_price import mean_touched_pages, probes
+from kafkaviz.analysis.tuning.interval_cost import mean_touched_pages, probes
 from kafkaviz.search.slots import first_warm_slot
 
 

@@ -23,7 +23,7 @@ def test_they_are_those_that_the_steps_name(request, sample):
     planned = plan_check(open_broker(request.getfixturevalue(sample)))
     steps = {
         log.partition.directory: broker_health.restart_steps(
-            log, clean=planned.is_clean, release=planned.version.version
+            log, clean=planned.is_clean, release=planned.assumed_release.release
         )
         for log in planned.logs()
     }
@@ -46,7 +46,7 @@ def test_they_are_those_that_the_steps_name(request, sample):
                 partition.live,
                 clean=planned.is_clean,
                 recovery_point=partition.recovery_point,
-                release=planned.version.version,
+                release=planned.assumed_release.release,
             )
             == named_segments
         ), partition.directory

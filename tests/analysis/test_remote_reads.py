@@ -1,4 +1,4 @@
-"""What a lookup reads of tiered storage, and its price."""
+"""What a lookup reads of tiered storage, and its cost."""
 
 import json
 from pathlib import Path

@@ -13,20 +13,79 @@ from kafkaviz.simulate.startup.restart import Restart
 from kafkaviz.simulate.steps import CAUSES, EXPECTED_CAUSES, RECOVERY_CAUSES, StartupStep
 
 NO_REASON = verbatim("")
-CUT = StartupStep("a-0", 0, "truncate", "tail", NO_REASON, "a-0/0.log", 100, 1500)
-EMPTIED = StartupStep("a-0", 0, "truncate", "invalid-offset", NO_REASON, "a-0/0.log", 0, 100)
+CUT = StartupStep(
+    partition="a-0",
+    segment=0,
+    action="truncate",
+    cause="tail",
+    why=NO_REASON,
+    file="a-0/0.log",
+    from_position=100,
+    size_bytes=1500,
+)
+EMPTIED = StartupStep(
+    partition="a-0",
+    segment=0,
+    action="truncate",
+    cause="invalid-offset",
+    why=NO_REASON,
+    file="a-0/0.log",
+    from_position=0,
+    size_bytes=100,
+)
 BUILT = [
-    StartupStep("a-0", base, "rebuild", "unflushed", NO_REASON, f"a-0/{base}.{kind}")
+    StartupStep(
+        partition="a-0",
+        segment=base,
+        action="rebuild",
+        cause="unflushed",
+        why=NO_REASON,
+        file=f"a-0/{base}.{kind}",
+    )
     for base in (0, 9)
     for kind in ("index", "timeindex")
 ]
-BUILT_B = StartupStep("b-0", 0, "rebuild", "index-missing", NO_REASON, "b-0/0.index")
-SNAPSHOT = StartupStep("a-0", None, "rebuild", "producer-state", NO_REASON, "a-0/9.snapshot")
+BUILT_B = StartupStep(
+    partition="b-0",
+    segment=0,
+    action="rebuild",
+    cause="index-missing",
+    why=NO_REASON,
+    file="b-0/0.index",
+)
+SNAPSHOT = StartupStep(
+    partition="a-0",
+    segment=None,
+    action="rebuild",
+    cause="producer-state",
+    why=NO_REASON,
+    file="a-0/9.snapshot",
+)
 DELETIONS = [
-    StartupStep("b-0", 5, "delete", "orphan-index", NO_REASON, "b-0/5.index"),
-    StartupStep("b-0", 5, "delete", "leftover-deleted", NO_REASON, "b-0/5.log.deleted"),
+    StartupStep(
+        partition="b-0",
+        segment=5,
+        action="delete",
+        cause="orphan-index",
+        why=NO_REASON,
+        file="b-0/5.index",
+    ),
+    StartupStep(
+        partition="b-0",
+        segment=5,
+        action="delete",
+        cause="leftover-deleted",
+        why=NO_REASON,
+        file="b-0/5.log.deleted",
+    ),
 ]
-TOPIC = StartupStep("c-0.1f-delete", None, "delete", "directory-deleted", NO_REASON)
+TOPIC = StartupStep(
+    partition="c-0.1f-delete",
+    segment=None,
+    action="delete",
+    cause="directory-deleted",
+    why=NO_REASON,
+)
 
 
 def test_each_thing_is_counted_once():
@@ -36,7 +95,19 @@ def test_each_thing_is_counted_once():
     forecast = restart_forecast.forecast(
         Restart(False, True, (CUT, EMPTIED, *BUILT, BUILT_B, SNAPSHOT, *DELETIONS, TOPIC)), 7
     )
-    assert forecast == restart_forecast.RestartForecast(False, True, 7, 1, 1600, 1, 1, 1, 3, 1, 1)
+    assert forecast == restart_forecast.RestartForecast(
+        is_clean=False,
+        starts=True,
+        logs=7,
+        cut_logs=1,
+        cut_bytes=1600,
+        deleted_files=1,
+        deleted_directories=1,
+        read_logs=1,
+        rebuilt_segments=3,
+        waiting_files=1,
+        snapshots=1,
+    )
     assert restart_forecast_text.change_texts(forecast) == (
         "cut 1\u202f600 bytes off one log",
         "delete one file",
@@ -48,7 +119,12 @@ def test_each_thing_is_counted_once():
 def test_a_start_that_does_what_every_start_may_changes_nothing():
     """Producer snapshots, and files that waited to be unlinked."""
     epochs = StartupStep(
-        "a-0", None, "rebuild", "leader-epochs", NO_REASON, "a-0/leader-epoch-checkpoint"
+        partition="a-0",
+        segment=None,
+        action="rebuild",
+        cause="leader-epochs",
+        why=NO_REASON,
+        file="a-0/leader-epoch-checkpoint",
     )
     forecast = restart_forecast.forecast(
         Restart(True, True, (SNAPSHOT, epochs, DELETIONS[1], TOPIC)), 7
@@ -86,7 +162,13 @@ def test_the_other_logs_are_those_of_the_broker():
     it.
     """
     full = StartupStep(
-        "a-0", 0, "fail", "index-full", verbatim("it is full"), "a-0/0.index", error="E: full"
+        partition="a-0",
+        segment=0,
+        action="fail",
+        cause="index-full",
+        why=verbatim("it is full"),
+        file="a-0/0.index",
+        error="E: full",
     )
     none: list[Finding] = []
     assert checkup.start_verdict(none, Restart(False, False, (full,)), 1).text.endswith("full.")
@@ -96,17 +178,23 @@ def test_the_other_logs_are_those_of_the_broker():
     assert checkup.start_verdict(none, Restart(False, False, (full, *BUILT)), 24).text.endswith(
         "its 23 other logs are not served either."
     )
-    strange = StartupStep("lost+found", None, "fail", "directory-name", verbatim("no name"))
+    strange = StartupStep(
+        partition="lost+found",
+        segment=None,
+        action="fail",
+        cause="directory-name",
+        why=verbatim("no name"),
+    )
     assert checkup.start_verdict(none, Restart(False, False, (strange,)), 2).text.endswith(
         "its two other logs are not served either."
     )
     own = StartupStep(
-        None,
-        None,
-        "fail",
-        "meta-properties",
-        verbatim("there is none"),
-        "meta.properties",
+        partition=None,
+        segment=None,
+        action="fail",
+        cause="meta-properties",
+        why=verbatim("there is none"),
+        file="meta.properties",
         error="E: none",
     )
     assert (

@@ -191,7 +191,16 @@ def test_an_empty_partition_has_no_segment(clean):
 
 def facts(log_bytes, first_bytes, times=(0, 0), entries=(0, 0), base=0) -> SegmentFacts:
     """A segment at a glance."""
-    return SegmentFacts(base, log_bytes, first_bytes, times[0], base, times[1], *entries)
+    return SegmentFacts(
+        base_offset=base,
+        log_bytes=log_bytes,
+        first_batch_bytes=first_bytes,
+        first_batch_max_timestamp_ms=times[0],
+        first_batch_last_offset=base,
+        max_timestamp_ms=times[1],
+        offset_entries=entries[0],
+        time_entries=entries[1],
+    )
 
 
 def test_limits_that_rolls_bound():

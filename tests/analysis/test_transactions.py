@@ -39,7 +39,9 @@ def plainly(segments: tuple[Segment, ...]) -> Iterator[tuple[int, int, int, int 
 def test_aborted_transactions_are_those_of_a_plain_account(clean, partition):
     """Interleaved ones, over three segments: what is kept is less, and tells the same."""
     segments = open_broker(clean).partition(partition).live
-    summaries = [check(segment, PartitionFacts(partition)).summary for segment in segments]
+    summaries = [
+        check(segment, PartitionFacts(partition=partition)).summary for segment in segments
+    ]
     open_ = OpenTransactions()
     aborts = [
         (abort.marker.producer_id, abort.first_offset, abort.marker.offset, abort.stable_offset)

@@ -18,7 +18,16 @@ from tests.support.segment_files import make_segment
 @pytest.fixture
 def starts(monkeypatch: pytest.MonkeyPatch) -> FakeStarts:
     """The ingests that pages start; set .progress before a page runs."""
-    fake = FakeStarts(Progress(2, 5, 3 << 20, 20 << 20, 1.3e9, "reading"))
+    fake = FakeStarts(
+        Progress(
+            done_tasks=2,
+            total_tasks=5,
+            done_bytes=3 << 20,
+            total_bytes=20 << 20,
+            bytes_per_s=1.3e9,
+            state="reading",
+        )
+    )
     monkeypatch.setattr(job, "start_ingest", fake)
     forget_runs()
     return fake

@@ -49,7 +49,12 @@ INJECTED = """
 def batch(base_offset: int, count: int) -> bytes:
     """A batch of records whose keys, values and headers are hostile."""
     text = TEXT.encode()
-    bodies = record.build(record.Record(at, at, text, text, ((TEXT, text),)) for at in range(count))
+    bodies = record.build(
+        record.Record(
+            offset_delta=at, timestamp_delta_ms=at, key=text, value=text, headers=((TEXT, text),)
+        )
+        for at in range(count)
+    )
     header = np.zeros(1, HEADER)
     header["base_offset"], header["magic"], header["last_offset_delta"], header["record_count"] = (
         base_offset,

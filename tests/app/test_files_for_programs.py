@@ -26,7 +26,15 @@ from tests.support.tuning import NEW, compared, measured
 
 LANES = tuple(
     roll_history.SegmentHistory(
-        1000, 0, 61_000, 500, 1, 1, reason, is_active, np.zeros(1, roll_history.FILL)
+        base_offset=1000,
+        opened_ms=0,
+        ended_ms=61_000,
+        log_bytes=500,
+        offset_entries=1,
+        time_entries=1,
+        reason=reason,
+        is_active=is_active,
+        fills=np.zeros(1, roll_history.FILL),
     )
     for reason, is_active in (
         (RollReason(RollCause.TIME, 60_006, 60_000, 9), False),
@@ -51,9 +59,21 @@ BARS = fault_bars.FaultBarsView(
 
 def replay_rows() -> list[before_after.ComparisonRow]:
     """A log written once more."""
-    now = WhatIf(LogConfig(), 3, {"size": 2}, 3 << 20, 900, 903)
+    now = WhatIf(
+        config=LogConfig(),
+        segments=3,
+        rolls={"size": 2},
+        log_bytes=3 << 20,
+        offset_entries=900,
+        time_entries=903,
+    )
     other = WhatIf(
-        LogConfig(segment_bytes=1 << 20), 6, {"size": 3, "time-index-full": 2}, 3 << 20, 450, 456
+        config=LogConfig(segment_bytes=1 << 20),
+        segments=6,
+        rolls={"size": 3, "time-index-full": 2},
+        log_bytes=3 << 20,
+        offset_entries=450,
+        time_entries=456,
     )
     return before_after.replay_rows(now, other)
 
@@ -83,7 +103,14 @@ FILES: dict[str, tuple[Callable[[], Iterable[tuple]], tuple]] = {
     "writers": (
         lambda: comparisons.writer_values(
             [
-                comparisons.IndexWriter(name, None, 1234, 4.0, 6, 1.0)
+                comparisons.IndexWriter(
+                    name=name,
+                    append_bytes=None,
+                    entries=1234,
+                    headers_mean=4.0,
+                    headers_p99=6,
+                    skipped_bytes_mean=1.0,
+                )
                 for name in ("batch", "follower")
             ],
             NEW,

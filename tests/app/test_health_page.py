@@ -167,7 +167,7 @@ def test_a_fresh_catalog_tells_the_same(damaged, monkeypatch):
         "catalog_health",
         lambda snapshot: doctor.Health(
             snapshot.broker,
-            known.result.version,
+            known.result.assumed_release,
             known.result.findings,
             known.result.restart,
             known.result.retention,

@@ -3,7 +3,7 @@
 import pytest
 
 from kafkaviz.app import lessons
-from kafkaviz.app.cache import lookup_cache
+from kafkaviz.app.cache import lookup_cache, lookup_source
 from kafkaviz.app.lessons.grammar import LessonBlock
 from kafkaviz.app.lessons.live import LIVE
 from kafkaviz.figures.segment import segment_bytes
@@ -41,8 +41,8 @@ def test_every_kind_says_what_will_be_seen(kind, language):
 @pytest.fixture(scope="module")
 def context():
     """The lookup of lesson 4, step 1: 23 among five keys."""
-    source = lookup_cache.practice_source("five")
-    profile = lookup_cache.release_profile("2.0", lookup_cache.KAFKAS_WARM, "offset")
+    source = lookup_source.practice_source("five")
+    profile = lookup_cache.release_profile("2.0", lookup_source.KAFKAS_WARM, "offset")
     return lookup_cache.lookup_context(source, "offset", 23, profile)
 
 

@@ -345,11 +345,11 @@ def test_an_index_of_an_unknown_ending_is_left_alone(clean):
     files[f"{0:020}.index.bak"] = index
     load = LogLoader(
         StoredLog(
-            "t-0",
-            tuple(in_memory(name, data) for name, data in files.items()),
-            IndexConfig(150, 300),
-            10**6,
-            0,
+            directory="t-0",
+            files=tuple(in_memory(name, data) for name, data in files.items()),
+            config=IndexConfig(150, 300),
+            recovery_point=10**6,
+            log_start_offset=0,
         ),
         clean=True,
         behaviour=release_behaviour((4, 3, 1)),

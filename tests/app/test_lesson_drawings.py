@@ -198,7 +198,17 @@ def test_what_is_before_the_picture_counts():
     """A record that is older than one before the picture is late in it, too."""
     records = tuple(TimedRecord(10 + number, time) for number, time in enumerate((40, 50, 70)))
     view = timestamp_zigzag.view(
-        TimestampLookup(0, 65, records, 60, (), 10, records[2]), "sensors-0", "a sample"
+        TimestampLookup(
+            base_offset=0,
+            target_ms=65,
+            records=records,
+            newest_before_ms=60,
+            entries=(),
+            start_offset=10,
+            answer=records[2],
+        ),
+        "sensors-0",
+        "a sample",
     )
     assert view.running_ms == (60, 60, 70)
     assert view.caption.startswith("2 of these 3 records are older")

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from kafkaviz import versions
 from kafkaviz.app.cache import lookup_cache
-from kafkaviz.app.pages.lookup import controls
+from kafkaviz.app.pages.lookup import controls, typed_keys
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.batch import HEADER_BYTES
 from kafkaviz.messages import verbatim
@@ -426,10 +426,10 @@ def test_what_is_no_target():
 
 def test_what_is_no_key():
     """Words, and numbers that an index cannot keep."""
-    assert lookup_cache.parse_keys(" 1, 2;3 ") == [1, 2, 3] and lookup_cache.parse_keys("") == []
+    assert typed_keys.parse_keys(" 1, 2;3 ") == [1, 2, 3] and typed_keys.parse_keys("") == []
     for text in ("a", "2147483648", " ".join("1" for _ in range(5000))):
         with pytest.raises(ValueError):
-            lookup_cache.parse_keys(text)
+            typed_keys.parse_keys(text)
 
 
 def test_an_unclean_directory_is_read_as_its_next_start_leaves_it(killed):

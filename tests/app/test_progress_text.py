@@ -16,24 +16,63 @@ WITHOUT = "batches, records and torn ends are not known without it"
     ("progress", "text", "aside"),
     [
         (Progress(), "Spark is starting", MEANWHILE),
-        (Progress(0, 5, 0, 20 * MIB, None, "reading"), "Spark: reading 20 MiB", MEANWHILE),
         (
-            Progress(2, 5, 5 * MIB, 20 * MIB, MIB, "reading"),
+            Progress(
+                done_tasks=0,
+                total_tasks=5,
+                done_bytes=0,
+                total_bytes=20 * MIB,
+                bytes_per_s=None,
+                state="reading",
+            ),
+            "Spark: reading 20 MiB",
+            MEANWHILE,
+        ),
+        (
+            Progress(
+                done_tasks=2,
+                total_tasks=5,
+                done_bytes=5 * MIB,
+                total_bytes=20 * MIB,
+                bytes_per_s=MIB,
+                state="reading",
+            ),
             "Spark: 5 MiB of 20 MiB read",
             "1.05 MB/s, about 15 s",
         ),
         (
-            Progress(2, 5, 5 * MIB, 20 * MIB, 2 * MIB, "reading"),
+            Progress(
+                done_tasks=2,
+                total_tasks=5,
+                done_bytes=5 * MIB,
+                total_bytes=20 * MIB,
+                bytes_per_s=2 * MIB,
+                state="reading",
+            ),
             "Spark: 5 MiB of 20 MiB read",
             "2.10 MB/s, about 8 s",
         ),
         (
-            Progress(5, 5, 20 * MIB, 20 * MIB, MIB, "reading"),
+            Progress(
+                done_tasks=5,
+                total_tasks=5,
+                done_bytes=20 * MIB,
+                total_bytes=20 * MIB,
+                bytes_per_s=MIB,
+                state="reading",
+            ),
             "Spark: 20 MiB of 20 MiB read",
             "1.05 MB/s",
         ),
         (
-            Progress(5, 5, 20 * MIB, 20 * MIB, None, "writing"),
+            Progress(
+                done_tasks=5,
+                total_tasks=5,
+                done_bytes=20 * MIB,
+                total_bytes=20 * MIB,
+                bytes_per_s=None,
+                state="writing",
+            ),
             "Spark: all of 20 MiB read, writing the catalog",
             MEANWHILE,
         ),
@@ -43,7 +82,18 @@ WITHOUT = "batches, records and torn ends are not known without it"
             WITHOUT,
         ),
         (Progress(state="cancelled"), "Spark was cancelled", WITHOUT),
-        (Progress(5, 5, 20 * MIB, 20 * MIB, None, "done"), "Spark: all of 20 MiB read", FINAL),
+        (
+            Progress(
+                done_tasks=5,
+                total_tasks=5,
+                done_bytes=20 * MIB,
+                total_bytes=20 * MIB,
+                bytes_per_s=None,
+                state="done",
+            ),
+            "Spark: all of 20 MiB read",
+            FINAL,
+        ),
         (Progress(state="fresh"), "Spark: nothing has changed since it was read", FINAL),
     ],
 )
@@ -54,7 +104,16 @@ def test_every_state_has_its_words(progress, text, aside):
 
 def test_the_strip_draws_a_bar_only_while_there_is_a_measure():
     """A bar of a quarter at a quarter; none before reading began."""
-    assert "width:25%" in ingest_status.html(Progress(2, 5, 5 * MIB, 20 * MIB, MIB, "reading"))
+    assert "width:25%" in ingest_status.html(
+        Progress(
+            done_tasks=2,
+            total_tasks=5,
+            done_bytes=5 * MIB,
+            total_bytes=20 * MIB,
+            bytes_per_s=MIB,
+            state="reading",
+        )
+    )
     assert "kv-prog" not in ingest_status.html(Progress())
 
 

@@ -57,7 +57,7 @@ def page(**query: str) -> AppTest:
 
 
 def test_the_page_opens_with_the_answer():
-    """What is kept and why, its price beside that of the considered interval, and one curve."""
+    """What is kept and why, its cost beside that of the considered interval, and one curve."""
     at = page(tp="payments-0")
     text = page_html(at)
     assert (
@@ -455,12 +455,12 @@ def test_what_the_downloads_give():
     html_text = tuning_page.report(broker_cache.open_snapshot(access.samples()[0]))
     assert html_text.startswith("<!doctype html>") and "index.interval.bytes" in html_text
     source = open_source(open_broker(access.samples()[0]).partition("payments-0").path)
-    budgets, prices = Budgets(), tuning_context.costs(source, "nvme")
+    budgets, costs = Budgets(), tuning_context.lookup_costs(source, "nvme")
     text = tuning_context.tuning_json(
         source,
-        tuning_context.answer("payments", budgets, prices, is_tiered=False, _source=source),
+        tuning_context.answer("payments", budgets, costs, is_tiered=False, _source=source),
         budgets,
-        prices,
+        costs,
     )
     assert (
         json.loads(text)["recommendation"]["verdict"] == "keep"
@@ -477,8 +477,8 @@ def test_the_topics_as_csv():
         name: open_source(broker.partition(name).path) for name in ("payments-0", "empty-room-1")
     }
     cases = [source.total for source in sources.values()]
-    prices = tuning_context.costs(sources["payments-0"], "nvme")
-    recommendations, _ = tuning.recommend_all(cases, cases[0], Budgets(), prices)
+    costs = tuning_context.lookup_costs(sources["payments-0"], "nvme")
+    recommendations, _ = tuning.recommend_all(cases, cases[0], Budgets(), costs)
     payments, empty_room = tuning_page.topic_values(cases, recommendations)
     index_bytes = 491 * 8 + 489 * 12
     assert payments[:5] == ("payments-0", 2_495_056, 1151.4, 4096, index_bytes)

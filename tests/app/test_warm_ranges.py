@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from kafkaviz.app.cache import lookup_cache
-from kafkaviz.app.cache.lookup_cache import OFFSET, TIMESTAMP, LookupSource
+from kafkaviz.app.cache import lookup_cache, lookup_source
+from kafkaviz.app.cache.lookup_source import OFFSET, TIMESTAMP, LookupSource
 from kafkaviz.log.broker import open_broker
 from kafkaviz.search import by_time, index
 from kafkaviz.search.log_view import view_partition
@@ -37,7 +37,7 @@ def assert_edges(source: LookupSource, kind: str, warm_entries: int, targets: ra
 @pytest.mark.parametrize("name", ["five", "twenty"])
 def test_of_every_target(name, warm_entries, kind):
     """Of few entries all are warm, from the first key on."""
-    source = lookup_cache.practice_source(name)
+    source = lookup_source.practice_source(name)
     low, high = source.span(kind) or (0, 0)
     assert len(source.warm_ranges(kind, warm_entries)) == 1
     assert_edges(source, kind, warm_entries, range(low, high + 1, 1 if kind == OFFSET else 13))
@@ -50,7 +50,7 @@ def segments(clean) -> LookupSource:
     times = [segment.largest_timestamp_ms for segment in log.segments]
     first_ms = int(log.segments[0].time_slots["timestamp_ms"][0])
     return replace(
-        lookup_cache.practice_source("five"),
+        lookup_source.practice_source("five"),
         log=log,
         first_offset=log.log_start_offset,
         last_offset=39_999,

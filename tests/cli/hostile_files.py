@@ -24,7 +24,7 @@ MEMORY_BYTES, CPU_S, WALL_S = 2_500_000_000, 120, 500
 TINY = b"\x0c\x00\x00\x00\x01\x01\x00"  # a record of no key and no value
 MILLIONS = (255 << 20) // len(TINY)  # just what is decompressed at most: 38 198 125
 NAME = f"{0:020d}"
-GOOD = record.build([record.Record(0, 0, b"k", b"v")])
+GOOD = record.build([record.Record(offset_delta=0, timestamp_delta_ms=0, key=b"k", value=b"v")])
 TIME_MS = 1_790_000_000_000
 PROPERTIES = (
     "version=1\nnode.id=1\ncluster.id=AAAAAAAAAAAAAAAAAAAAAA\ndirectory.id=BBBBBBBBBBBBBBBBBBBBBA\n"

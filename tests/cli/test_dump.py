@@ -27,34 +27,34 @@ def options(line: str) -> DumpOptions:
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        ("a.log", DumpOptions(("a.log",))),
-        ("--files a.log,b.log,", DumpOptions(("a.log", "b.log"))),
-        ("--files=a.log c.log", DumpOptions(("a.log", "c.log"))),
-        ("-files a.log -deep-iteration", DumpOptions(("a.log",), deep=True)),
-        ("a.log --print-data-log", DumpOptions(("a.log",), prints=True, deep=True)),
+        ("a.log", DumpOptions(files=("a.log",))),
+        ("--files a.log,b.log,", DumpOptions(files=("a.log", "b.log"))),
+        ("--files=a.log c.log", DumpOptions(files=("a.log", "c.log"))),
+        ("-files a.log -deep-iteration", DumpOptions(files=("a.log",), deep=True)),
+        ("a.log --print-data-log", DumpOptions(files=("a.log",), prints=True, deep=True)),
         (
             "a.log --cluster-metadata-decoder --offsets-decoder",
-            DumpOptions(("a.log",), prints=True, deep=True, decoder="offsets"),
+            DumpOptions(files=("a.log",), prints=True, deep=True, decoder="offsets"),
         ),
         (
             "--files a.log --key-decoder-class",
-            DumpOptions(("a.log",), prints=True, deep=True),
+            DumpOptions(files=("a.log",), prints=True, deep=True),
         ),
         (
             "a.log --value-decoder-class x.Y",
-            DumpOptions(("a.log",), prints=True, deep=True, value_decoder_class="x.Y"),
+            DumpOptions(files=("a.log",), prints=True, deep=True, value_decoder_class="x.Y"),
         ),
         (
             "a.log --max-bytes 7 --skip-record-metadata",
-            DumpOptions(("a.log",), max_bytes=7, skip_record_metadata=True),
+            DumpOptions(files=("a.log",), max_bytes=7, skip_record_metadata=True),
         ),
         (
             "a.index --verify-index-only --max-message-size 9",
-            DumpOptions(("a.index",), verify_index_only=True, max_message_bytes=9),
+            DumpOptions(files=("a.index",), verify_index_only=True, max_message_bytes=9),
         ),
         (
             "a.index --index-sanity-check",
-            DumpOptions(("a.index",), index_sanity_check=True, max_bytes=MAX_INT),
+            DumpOptions(files=("a.index",), index_sanity_check=True, max_bytes=MAX_INT),
         ),
     ],
 )

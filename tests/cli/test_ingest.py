@@ -180,8 +180,22 @@ def test_a_terminal_sees_one_line_that_changes(broker, out, capsys, monkeypatch)
 
     states = [
         job.Progress(),
-        job.Progress(1, 4, 10 << 20, 40 << 20, 5e8, "reading"),
-        job.Progress(4, 4, 1, 1, None, "writing"),
+        job.Progress(
+            done_tasks=1,
+            total_tasks=4,
+            done_bytes=10 << 20,
+            total_bytes=40 << 20,
+            bytes_per_s=5e8,
+            state="reading",
+        ),
+        job.Progress(
+            done_tasks=4,
+            total_tasks=4,
+            done_bytes=1,
+            total_bytes=1,
+            bytes_per_s=None,
+            state="writing",
+        ),
     ]
 
     class Run:

@@ -46,7 +46,9 @@ def partition_delete_value(topic: str, partition: int, topic_id: str, state: int
 def tell_deletion(logs: Path, topic_id: str, state: int) -> None:
     """Writes it for orders-0 into a partition of __remote_log_metadata of its own."""
     value = partition_delete_value("orders", 0, topic_id, state)
-    body = record.build([record.Record(0, 0, None, value)])
+    body = record.build(
+        [record.Record(offset_delta=0, timestamp_delta_ms=0, key=None, value=value)]
+    )
     data = whole_logs.framed(0, body, [whole_logs.START_MS], 0)
     directory = logs / "__remote_log_metadata-49"
     shutil.rmtree(directory, ignore_errors=True)

@@ -174,11 +174,11 @@ def test_the_sweep_is_that_of_the_library(clean, capsys):
     """Rows with the columns of the library's, at its intervals, of all segments together."""
     from kafkaviz.log.broker import open_broker
 
-    prices = tuned(capsys, clean / "payments-0")["sweep"]
+    costs = tuned(capsys, clean / "payments-0")["sweep"]
     segments = [segment.batches() for segment in open_broker(clean).partition("payments-0").live]
     expected = sweep.sweep(segments, by_base_offset=True)
-    assert [list(row) for row in prices] == [list(sweep.SWEEP.names)] * len(expected)
-    assert [tuple(row.values()) for row in prices] == expected.tolist()
+    assert [list(row) for row in costs] == [list(sweep.SWEEP.names)] * len(expected)
+    assert [tuple(row.values()) for row in costs] == expected.tolist()
 
 
 def test_lookups_are_grouped_by_what_they_look_for(clean, capsys):

@@ -8,19 +8,33 @@ from kafkaviz.simulate.startup.restart import Restart, StartupStep
 
 LOGS = {("orders-0", 0): 6000, ("orders-1", 0): 3000, ("a-0", 0): 10}
 TORN = StartupStep(
-    "orders-1", 0, "truncate", "tail", "its last batch is not whole", "orders-1/0.log", 2900, 100
+    partition="orders-1",
+    segment=0,
+    action="truncate",
+    cause="tail",
+    why="its last batch is not whole",
+    file="orders-1/0.log",
+    from_position=2900,
+    size_bytes=100,
 )
 AGAIN = tuple(
-    StartupStep(name, 0, "rebuild", "unflushed", "it was not flushed", f"{name}/0.index")
+    StartupStep(
+        partition=name,
+        segment=0,
+        action="rebuild",
+        cause="unflushed",
+        why="it was not flushed",
+        file=f"{name}/0.index",
+    )
     for name in ("orders-0", "orders-1", "a-0")
 )
 FULL = StartupStep(
-    "a-0",
-    0,
-    "fail",
-    "index-full",
-    "the index is full",
-    "a-0/0.timeindex",
+    partition="a-0",
+    segment=0,
+    action="fail",
+    cause="index-full",
+    why="the index is full",
+    file="a-0/0.timeindex",
     error="E: full (size = 84)",
     way_out="raise it",
 )
@@ -101,7 +115,13 @@ def nothing(file: str, position: int, length: int) -> bytes:
                 True,
                 (
                     StartupStep(
-                        "a-0", 5, "delete", "orphan-index", "no .log", "a-0/5.index", size_bytes=8
+                        partition="a-0",
+                        segment=5,
+                        action="delete",
+                        cause="orphan-index",
+                        why="no .log",
+                        file="a-0/5.index",
+                        size_bytes=8,
                     ),
                 ),
             ),
@@ -111,7 +131,19 @@ def nothing(file: str, position: int, length: int) -> bytes:
             "It was stopped cleanly, so contents are not checked at the start.",
         ),
         (
-            Restart(True, True, (StartupStep("a-0", None, "keep", "becomes-stray", "no id"),)),
+            Restart(
+                True,
+                True,
+                (
+                    StartupStep(
+                        partition="a-0",
+                        segment=None,
+                        action="keep",
+                        cause="becomes-stray",
+                        why="no id",
+                    ),
+                ),
+            ),
             [finding_of("becomes-stray")],
             "error",
             "This broker will start, but not serve one directory, which it takes for stray",
@@ -160,14 +192,14 @@ def test_a_start_that_was_not_recorded_names_the_source_as_evidence(restart, rel
 def test_a_batch_lost_is_not_called_no_batch_lost():
     """A cut for another reason than a tail takes whole batches."""
     cut = StartupStep(
-        "orders-1",
-        0,
-        "truncate",
-        "invalid-offset",
-        "offsets run backwards",
-        "orders-1/0.log",
-        0,
-        3000,
+        partition="orders-1",
+        segment=0,
+        action="truncate",
+        cause="invalid-offset",
+        why="offsets run backwards",
+        file="orders-1/0.log",
+        from_position=0,
+        size_bytes=3000,
     )
     tail = finding_of("log-torn-tail", position=2900, length=100)
     assert (
@@ -215,7 +247,14 @@ def test_what_is_read_again_and_comes_out_the_same_is_reported():
         False,
         True,
         tuple(
-            StartupStep(name, 0, "keep", "unflushed", "", f"{name}/0.log")
+            StartupStep(
+                partition=name,
+                segment=0,
+                action="keep",
+                cause="unflushed",
+                why="",
+                file=f"{name}/0.log",
+            )
             for name in ("orders-0", "a-0")
         ),
     )

@@ -15,12 +15,12 @@ def step(
     partition: str, action: str = "rebuild", cause: str = "unflushed", suffix: str = "index", **more
 ) -> StartupStep:
     return StartupStep(
-        partition,
-        7,
-        action,
-        cause,
-        message("tail.last_batch_cut"),
-        f"{partition}/{7:020d}.{suffix}",
+        partition=partition,
+        segment=7,
+        action=action,
+        cause=cause,
+        why=message("tail.last_batch_cut"),
+        file=f"{partition}/{7:020d}.{suffix}",
         **more,
     )
 
@@ -116,7 +116,14 @@ def test_names_stay_short():
 
 def test_what_keeps_each_segment():
     """What goes, what waits for an older one, and by which settings."""
-    limits = RetentionLimits(True, SO, 7 * DAY_MS, DEFAULT, -1, DEFAULT)
+    limits = RetentionLimits(
+        deletes=True,
+        policy_source=SO,
+        retention_ms=7 * DAY_MS,
+        ms_source=DEFAULT,
+        retention_bytes=-1,
+        bytes_source=DEFAULT,
+    )
     segments = [
         SegmentAge(0, 5, 0, "record", 9),
         SegmentAge(10, 5, 50 * DAY_MS, "mtime"),
@@ -125,7 +132,7 @@ def test_what_keeps_each_segment():
     compacted = log_retention(
         "b-1",
         [SegmentAge(0, 5, 0, "record", 9)],
-        RetentionLimits(False, SO),
+        RetentionLimits(deletes=False, policy_source=SO),
         now_ms=10 * DAY_MS,
     )
     table = tables.retention_table(
@@ -153,7 +160,14 @@ def test_what_keeps_each_segment():
 
 def test_only_so_many_rows_are_sent():
     """The rest is in the report."""
-    limits = RetentionLimits(True, SO, 5, TYPED, -1, TYPED)
+    limits = RetentionLimits(
+        deletes=True,
+        policy_source=SO,
+        retention_ms=5,
+        ms_source=TYPED,
+        retention_bytes=-1,
+        bytes_source=TYPED,
+    )
     table = tables.retention_table(
         [
             log_retention(

@@ -136,15 +136,15 @@ def test_what_was_written_is_described_in_spans():
     slow["base_offset"] += 600
     appended = roll_history.appended_rows(np.concatenate([fast, slow]))
     segment_history = roll_history.SegmentHistory(
-        0,
-        START_MS,
-        int(appended["now_ms"][-1]),
-        1,
-        0,
-        0,
-        None,
-        True,
-        np.zeros(1, roll_history.FILL),
+        base_offset=0,
+        opened_ms=START_MS,
+        ended_ms=int(appended["now_ms"][-1]),
+        log_bytes=1,
+        offset_entries=0,
+        time_entries=0,
+        reason=None,
+        is_active=True,
+        fills=np.zeros(1, roll_history.FILL),
     )
     view = roll_timeline.view(RollHistory((segment_history,), LogConfig()), 0, appended)
     assert len(view.write_spans) == 2
@@ -224,7 +224,15 @@ def test_nothing_to_draw():
 def test_causes_in_words(reason, cause, because, ink):
     """Name, numbers and colour of each; where the settings do not explain it, the numbers alone."""
     segment_history = roll_history.SegmentHistory(
-        0, 0, 60_000, 500, 1, 1, reason, False, np.zeros(1, roll_history.FILL)
+        base_offset=0,
+        opened_ms=0,
+        ended_ms=60_000,
+        log_bytes=500,
+        offset_entries=1,
+        time_entries=1,
+        reason=reason,
+        is_active=False,
+        fills=np.zeros(1, roll_history.FILL),
     )
     assert (roll_text.history_cause(segment_history), roll_text.text_colour(segment_history)) == (
         cause,

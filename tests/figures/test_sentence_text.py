@@ -125,7 +125,14 @@ def test_a_step_says_its_cause(chinese):
     """With the value that it is about, and without one."""
     point = message("start.not_stopped_cleanly", offset=117)
     assert (
-        StartupStep("a-0", 0, "rebuild", "unflushed", point, "a-0/0.index").why.render("zh")
+        StartupStep(
+            partition="a-0",
+            segment=0,
+            action="rebuild",
+            cause="unflushed",
+            why=point,
+            file="a-0/0.index",
+        ).why.render("zh")
         == "broker 没有正常停止，日志段超过恢复点 117"
     )
     assert message("start.no_log_of_offset").render("zh") == "没有这个基准偏移量的 .log"
@@ -134,7 +141,14 @@ def test_a_step_says_its_cause(chinese):
 def test_the_outlook_in_chinese(chinese):
     """Numbers in figures, and one sentence."""
     cut = StartupStep(
-        "a-0", 0, "truncate", "tail", message("tail.last_batch_cut"), "a-0/0.log", 2900, 1500
+        partition="a-0",
+        segment=0,
+        action="truncate",
+        cause="tail",
+        why=message("tail.last_batch_cut"),
+        file="a-0/0.log",
+        from_position=2900,
+        size_bytes=1500,
     )
     assert (
         checkup.start_verdict([], Restart(False, True, (cut,)), 3).title

@@ -53,7 +53,11 @@ def looked_up(
         ]
 
     return LookupContext(
-        result, log.log, lambda base_offset: log.batches, records, 32 if warm < 512 else 4096
+        result=result,
+        log=log.log,
+        batches=lambda base_offset: log.batches,
+        records=records,
+        page_bytes=32 if warm < 512 else 4096,
     )
 
 
@@ -266,10 +270,10 @@ def test_typed_keys_have_no_log():
         choices=(),
     )
     context = LookupContext(
-        result,
-        log,
-        lambda base_offset: np.empty(0, practice.ROW),
-        lambda base_offset, position: (),
+        result=result,
+        log=log,
+        batches=lambda base_offset: np.empty(0, practice.ROW),
+        records=lambda base_offset, position: (),
         is_index_alone=True,
     )
     steps = words(context)
@@ -288,7 +292,11 @@ def test_a_long_scan_is_shortened():
         for number, position in enumerate(positions)
     )
     batch = by_offset(practice.five().log, 23, versions.search_profile()).scan.batch
-    steps = log_scan.describe_headers(ForwardScan(0, 0, 999, reads, headers, batch))
+    steps = log_scan.describe_headers(
+        ForwardScan(
+            segment=0, from_position=0, target=999, reads=reads, headers=headers, batch=batch
+        )
+    )
     assert len(steps) == 120 and steps[-1].reads_done == 1000
     assert (
         steps[60].text.startswith("881 more headers in the same way")
@@ -337,10 +345,10 @@ def test_figures_name_the_segment_that_is_searched(damaged):
     log = lookups.open_log_view(partition)
     result = by_offset(log, 954, versions.search_profile("4.3.1"))
     context = LookupContext(
-        result,
-        log,
-        lambda base_offset: partition.segment(base_offset).batches(),
-        lambda base_offset, position: [],
+        result=result,
+        log=log,
+        batches=lambda base_offset: partition.segment(base_offset).batches(),
+        records=lambda base_offset, position: [],
     )
     sent = stepper.browser_payload(stepper.view(context), context, "key")
     hint = (

@@ -13,7 +13,7 @@ from kafkaviz.analysis.cost.cost_model import Range
 from kafkaviz.analysis.rebuild.what_if import WhatIf
 from kafkaviz.analysis.rolls import limits
 from kafkaviz.analysis.tuning import Assumption, Budgets, CurrentConfig
-from kafkaviz.analysis.tuning.source import EntryCounts
+from kafkaviz.analysis.tuning.tuning_case import EntryCounts
 from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.figures import theme
 from kafkaviz.figures.text.tuning_terms import change_text, headers_text, range_text
@@ -38,8 +38,8 @@ def curve(
     profile, today: int = 4096, considered: int = 16_384, budgets: Budgets = USUAL, costs=OLD
 ):
     """The view of both curves."""
-    every = tuning.price_all(profile, costs, budgets)
-    now = tuning.price_current(profile, costs, today, budgets)
+    every = tuning.compute_costs(profile, costs, budgets)
+    now = tuning.compute_current_cost(profile, costs, today, budgets)
     return tuning_curve.view(
         every,
         now,
@@ -223,8 +223,8 @@ def test_an_index_of_entire_appends_is_compared_with_its_replay():
     mend it.
     """
     profile = measured(1000)
-    every = tuning.price_all(profile, OLD, USUAL)
-    coarse = next(price for price in every if price.interval_bytes >= 65_536)
+    every = tuning.compute_costs(profile, OLD, USUAL)
+    coarse = next(cost for cost in every if cost.interval_bytes >= 65_536)
     view = tuning_curve.view(
         every,
         replace(coarse, interval_bytes=4096),
@@ -295,7 +295,7 @@ def test_without_a_budget_no_line():
 def test_every_interval_as_a_row():
     """Numbers as they are, in the columns' order."""
     profile = measured(1000)
-    rows = tuning_curve.rows(tuning.price_all(profile, OLD))
+    rows = tuning_curve.rows(tuning.compute_costs(profile, OLD))
     assert len(rows) == len(profile.parts.intervals) and all(
         len(row) == len(tuning_curve.COLUMNS) for row in rows
     )
@@ -387,9 +387,27 @@ def test_a_slow_log_is_ended_by_time():
 
 ASSUMED = (
     Assumption(
-        verbatim("µs a header"), "µs", 1.5, 1.8, 4.0, 33.0, 90.0, ("keep", 4096), ("change", 2048)
+        name=verbatim("µs a header"),
+        unit="µs",
+        low=1.5,
+        typical=1.8,
+        high=4.0,
+        p99_us_low=33.0,
+        p99_us_high=90.0,
+        verdict_low=("keep", 4096),
+        verdict_high=("change", 2048),
     ),
-    Assumption(verbatim("reads a header"), "", 1, 2, 2, 20.0, 41.0, ("keep", 4096), ("keep", 4096)),
+    Assumption(
+        name=verbatim("reads a header"),
+        unit="",
+        low=1,
+        typical=2,
+        high=2,
+        p99_us_low=20.0,
+        p99_us_high=41.0,
+        verdict_low=("keep", 4096),
+        verdict_high=("keep", 4096),
+    ),
 )
 
 
@@ -499,14 +517,21 @@ def test_cores_where_fetches_are_counted():
 
 def test_a_log_written_once_more():
     """The settings that differ first, rolls by cause, and no good or bad where there is none."""
-    now = WhatIf(LogConfig(), 3, {"size": 2}, 3 << 20, 900, 903)
+    now = WhatIf(
+        config=LogConfig(),
+        segments=3,
+        rolls={"size": 2},
+        log_bytes=3 << 20,
+        offset_entries=900,
+        time_entries=903,
+    )
     other = WhatIf(
-        LogConfig(segment_bytes=1 << 20, index_interval_bytes=8192),
-        6,
-        {"size": 3, "time-index-full": 2},
-        3 << 20,
-        450,
-        456,
+        config=LogConfig(segment_bytes=1 << 20, index_interval_bytes=8192),
+        segments=6,
+        rolls={"size": 3, "time-index-full": 2},
+        log_bytes=3 << 20,
+        offset_entries=450,
+        time_entries=456,
     )
     rows = {row.name: row for row in before_after.replay_rows(now, other)}
     assert list(rows)[:3] == ["segment.bytes", "index.interval.bytes", "Segments"]
@@ -541,7 +566,7 @@ def recommendation_text(
     **more,
 ):
     """The answer in words."""
-    today = today or CurrentConfig(4096, "as typed", topic="orders")
+    today = today or CurrentConfig(interval_bytes=4096, interval_source="as typed", topic="orders")
     recommendation = tuning.recommend(profile, today, budgets, costs)
     place = profile.parts.index_of(today.interval_bytes)
     ours = int(profile.parts.entries[place]), int(profile.parts.time_entries[place])
@@ -609,7 +634,12 @@ def test_lower_where_a_budget_is_missed():
     """Batches of 1000 B and an interval of 1 MiB."""
     text = recommendation_text(
         measured(1000),
-        today=CurrentConfig(1 << 20, "as typed", LogConfig(index_interval_bytes=1 << 20), "orders"),
+        today=CurrentConfig(
+            interval_bytes=1 << 20,
+            interval_source="as typed",
+            config=LogConfig(index_interval_bytes=1 << 20),
+            topic="orders",
+        ),
     )
     assert (text.kind, text.mark) == ("lower", "warning") and text.headline.startswith("Lower to ")
     assert (
@@ -624,7 +654,12 @@ def test_raise_where_much_index_is_saved():
     text = recommendation_text(
         measured(97, 20_000, 5, 2),
         Budgets(p99_us=100.0),
-        today=CurrentConfig(64, "as typed", LogConfig(index_interval_bytes=64), "orders"),
+        today=CurrentConfig(
+            interval_bytes=64,
+            interval_source="as typed",
+            config=LogConfig(index_interval_bytes=64),
+            topic="orders",
+        ),
     )
     assert (
         text.kind == "raise"
@@ -643,7 +678,10 @@ def test_what_can_be_compared_with_the_replay():
     )
     assert "each topic’s own interval" in dict(recommendation_text(profile, topics=3).boxes)["Sure"]
     recommendation = tuning.recommend(
-        profile, CurrentConfig(4096, "", topic="orders"), Budgets(), NEW
+        profile,
+        CurrentConfig(interval_bytes=4096, interval_source="", topic="orders"),
+        Budgets(),
+        NEW,
     )
     said_of = (
         ((790, 1), False, "a restart, a truncation"),
@@ -651,7 +689,9 @@ def test_what_can_be_compared_with_the_replay():
         ((790, 1), True, "stand for whole"),
     )
     for theirs, is_coarse, why in said_of:
-        today = CurrentConfig(4096, "", topic="orders", is_coarse=is_coarse)
+        today = CurrentConfig(
+            interval_bytes=4096, interval_source="", topic="orders", is_coarse=is_coarse
+        )
         view = tuning_verdict.view(
             recommendation,
             profile,
@@ -672,15 +712,15 @@ def test_the_ends_of_a_short_bar_stand_below_it():
     """
     ends = [
         Assumption(
-            verbatim("µs a header"),
-            "µs",
-            0.30517578125,
-            0.36,
-            0.417236328125,
-            0.5,
-            40.0,
-            ("keep", 4096),
-            ("change", 2048),
+            name=verbatim("µs a header"),
+            unit="µs",
+            low=0.30517578125,
+            typical=0.36,
+            high=0.417236328125,
+            p99_us_low=0.5,
+            p99_us_high=40.0,
+            verdict_low=("keep", 4096),
+            verdict_high=("change", 2048),
         )
     ]
     view = tornado.view(ends, ("keep", 4096), 0.6, 50.0)
@@ -708,16 +748,19 @@ def test_the_prices_name_the_device_that_was_measured(storage, device):
         "random_read_us": measure,
     }
     costs, profile = (
-        cost_model.lookup_prices(by_base_offset=False, storage=storage, calibration=own),
+        cost_model.lookup_costs(by_base_offset=False, storage=storage, calibration=own),
         measured(1000),
     )
     recommendation = tuning.recommend(
-        profile, CurrentConfig(4096, "", topic="orders"), Budgets(), costs
+        profile,
+        CurrentConfig(interval_bytes=4096, interval_source="", topic="orders"),
+        Budgets(),
+        costs,
     )
     view = tuning_verdict.view(
         recommendation,
         profile,
-        CurrentConfig(4096, "", topic="orders"),
+        CurrentConfig(interval_bytes=4096, interval_source="", topic="orders"),
         budgets=Budgets(),
         costs=costs,
         entries=EntryCounts((1, 1), (1, 1)),

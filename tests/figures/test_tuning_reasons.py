@@ -14,14 +14,14 @@ from kafkaviz.analysis.tuning import tuning_text as tuning_text
 from kafkaviz.figures.text import tuning_terms
 from tests.support.tuning import measured
 
-COSTS = cost_model.lookup_prices(by_base_offset=True)
+COSTS = cost_model.lookup_costs(by_base_offset=True)
 LESS, MORE, EITHER = Range(15.8, 18.9, 42.0), Range(-42.0, -18.9, -15.8), Range(-3.0, 1.0, 4.0)
 SHRINKS, GROWS = Range(0.001, 0.002, 0.003), Range(-0.003, -0.002, -0.001)
 
 
-def at() -> tuning.IntervalPrice:
-    """An interval with its prices."""
-    return tuning.price_interval(measured(1000), COSTS, 4096)
+def at() -> tuning.IntervalCost:
+    """An interval with its costs."""
+    return tuning.compute_cost(measured(1000), COSTS, 4096)
 
 
 def budget(missed: tuple[str, ...], p99_us: float | None) -> dict:
@@ -129,7 +129,10 @@ def test_every_code_has_its_sentence():
 def test_an_answer_tells_all_its_reasons():
     """Those for it, then what no interval changes."""
     recommendation = tuning.recommend(
-        measured(1000), tuning.CurrentConfig(4096, "", topic="orders"), Budgets(), COSTS
+        measured(1000),
+        tuning.CurrentConfig(interval_bytes=4096, interval_source="", topic="orders"),
+        Budgets(),
+        COSTS,
     )
     texts = tuning_terms.describe_all(recommendation)
     assert len(texts) == len(recommendation.reasons) + len(recommendation.not_fixed) and all(

@@ -31,10 +31,23 @@ def why(
     """Three segments, the second of them searched."""
     parts = (0, 3, [10, 20, 30], OLDER), (3, 6, [25, 50, 40], SEARCHED), (6, 8, [60, 70], LATER)
     segments = tuple(
-        SegmentTimes(low, end, START_MS + max(times), False, fate, batches(low, times))
+        SegmentTimes(
+            base_offset=low,
+            end_offset=end,
+            largest_ms=START_MS + max(times),
+            is_file_time=False,
+            fate=fate,
+            batches=batches(low, times),
+        )
         for low, end, times, fate in parts
     )
-    return OffsetExplanation(START_MS + 45, segments, answer, closest, older_behind)
+    return OffsetExplanation(
+        target_ms=START_MS + 45,
+        segments=segments,
+        answer=answer,
+        closest=closest,
+        older_batches=older_behind,
+    )
 
 
 def test_title_and_rows():
@@ -76,11 +89,11 @@ def test_no_answer():
         == "The segment that is searched has no record that late"
     )
     none = OffsetExplanation(
-        START_MS + 99,
-        tuple(segment for segment in why().segments if segment.fate == OLDER),
-        None,
-        None,
-        0,
+        target_ms=START_MS + 99,
+        segments=tuple(segment for segment in why().segments if segment.fate == OLDER),
+        answer=None,
+        closest=None,
+        older_batches=0,
     )
     assert why_offset.view(none).title == "No record is that late, so there is no answer"
 
@@ -88,9 +101,22 @@ def test_no_answer():
 def test_outliers_stay_outside():
     """One dot of many does not press the others flat; the line below the title says so."""
     times = [*range(300), 10**9, *range(300)]
-    times_ = SegmentTimes(0, len(times), START_MS + 10**9, False, SEARCHED, batches(0, times))
+    times_ = SegmentTimes(
+        base_offset=0,
+        end_offset=len(times),
+        largest_ms=START_MS + 10**9,
+        is_file_time=False,
+        fate=SEARCHED,
+        batches=batches(0, times),
+    )
     view = why_offset.view(
-        OffsetExplanation(START_MS + 45, (times_,), RecordTime(45, START_MS + 45), None, 0)
+        OffsetExplanation(
+            target_ms=START_MS + 45,
+            segments=(times_,),
+            answer=RecordTime(45, START_MS + 45),
+            closest=None,
+            older_batches=0,
+        )
     )
     assert view.frame_ms[1] < START_MS + 400 and view.caption.endswith(
         "1 dot lies outside of the picture"
@@ -102,9 +128,22 @@ def test_many_batches_are_thinned():
     times = np.zeros(100_000, int)
     times[77_777] = 500
     segment_times = SegmentTimes(
-        0, 100_000, START_MS + 500, False, SEARCHED, batches(0, times.tolist())
+        base_offset=0,
+        end_offset=100_000,
+        largest_ms=START_MS + 500,
+        is_file_time=False,
+        fate=SEARCHED,
+        batches=batches(0, times.tolist()),
     )
-    view = why_offset.view(OffsetExplanation(START_MS + 45, (segment_times,), None, None, 0))
+    view = why_offset.view(
+        OffsetExplanation(
+            target_ms=START_MS + 45,
+            segments=(segment_times,),
+            answer=None,
+            closest=None,
+            older_batches=0,
+        )
+    )
     assert len(view.offsets) <= why_offset.POINTS + 1 and START_MS + 500 in view.newest_ms
 
 
@@ -124,9 +163,21 @@ def test_the_figure_draws_the_view():
         (answer,) = (note for note in chart.layout.annotations if "answer" in note.text)
         # the line rises to the right: above it on the left nothing is
         assert (answer.xanchor, answer.yshift > 0) == ("right", True)
-    far = SegmentTimes(0, 1, 2**62, False, SEARCHED, batches(0, [2**60]))
+    far = SegmentTimes(
+        base_offset=0,
+        end_offset=1,
+        largest_ms=2**62,
+        is_file_time=False,
+        fate=SEARCHED,
+        batches=batches(0, [2**60]),
+    )
     assert why_offset.figure(
-        why_offset.view(OffsetExplanation(2**61, (far,), None, None, 0)), "light"
+        why_offset.view(
+            OffsetExplanation(
+                target_ms=2**61, segments=(far,), answer=None, closest=None, older_batches=0
+            )
+        ),
+        "light",
     ).data
 
 
@@ -134,11 +185,24 @@ def test_of_many_segments_those_around_the_searched_one():
     """A row for twelve of them, and a sentence that says so."""
     fates = [OLDER] * 70 + [SEARCHED] + [LATER] * 29
     parts = tuple(
-        SegmentTimes(3 * at, 3 * at + 3, START_MS + at, False, fate, None)
+        SegmentTimes(
+            base_offset=3 * at,
+            end_offset=3 * at + 3,
+            largest_ms=START_MS + at,
+            is_file_time=False,
+            fate=fate,
+            batches=None,
+        )
         for at, fate in enumerate(fates)
     )
     view = why_offset.view(
-        OffsetExplanation(START_MS + 70, parts, RecordTime(210, START_MS + 70), None, 0)
+        OffsetExplanation(
+            target_ms=START_MS + 70,
+            segments=parts,
+            answer=RecordTime(210, START_MS + 70),
+            closest=None,
+            older_batches=0,
+        )
     )
     assert (
         len(view.rows) == 12

@@ -257,7 +257,9 @@ def test_deltas_wrap_around_as_javas_numbers_do():
     """
 
     def batch_with(base_offset: int, base_ms: int, base_sequence: int, delta: int) -> tuple:
-        body = record.build([record.Record(delta, delta, None, None)])
+        body = record.build(
+            [record.Record(offset_delta=delta, timestamp_delta_ms=delta, key=None, value=None)]
+        )
         header = struct.pack(
             ">qiibIhiqqqhii",
             base_offset,
@@ -289,7 +291,12 @@ def test_deltas_wrap_around_as_javas_numbers_do():
 
 def test_records_before_the_fault_come_out():
     """Of a batch that is not compressed, as Kafka's iterator gives them."""
-    body = record.build([record.Record(0, 0, b"k", b"v"), record.Record(1, 1, b"k", b"v")])
+    body = record.build(
+        [
+            record.Record(offset_delta=0, timestamp_delta_ms=0, key=b"k", value=b"v"),
+            record.Record(offset_delta=1, timestamp_delta_ms=1, key=b"k", value=b"v"),
+        ]
+    )
     header = struct.pack(
         ">qiibIhiqqqhii", 7, 49 + len(body) - 1, 0, 2, 0, 0, 1, 5, 6, -1, -1, -1, 2
     )

@@ -221,18 +221,37 @@ def test_no_bytes_break_a_parser(parse, text):
     [
         (
             '{"leaderId":1,"leaderEpoch":1,"votedId":-1,"votedDirectoryId":"AAAAAAAAAAAAAAAAAAAAAA","data_version":1}',
-            QuorumState(1, 1, 1, -1, "AAAAAAAAAAAAAAAAAAAAAA"),
+            QuorumState(
+                data_version=1,
+                leader_id=1,
+                leader_epoch=1,
+                voted_id=-1,
+                voted_directory_id="AAAAAAAAAAAAAAAAAAAAAA",
+            ),
         ),
         (
             '{"clusterId":"","leaderId":0,"leaderEpoch":1,"votedId":-1,"appliedOffset":0,"currentVoters":[{"voterId":0}],"data_version":0}',
-            QuorumState(0, 0, 1, -1, None, (0,)),
+            QuorumState(
+                data_version=0,
+                leader_id=0,
+                leader_epoch=1,
+                voted_id=-1,
+                voted_directory_id=None,
+                voters=(0,),
+            ),
         ),
         (
             (
                 '{"leaderId":1,"leaderEpoch":1,"votedId":3,"votedDirectoryId":"tpx8pd1IQDqJwMfGzXj6GA","data_version":1,"more":1}\n'
                 "x"
             ),
-            QuorumState(1, 1, 1, 3, "tpx8pd1IQDqJwMfGzXj6GA"),
+            QuorumState(
+                data_version=1,
+                leader_id=1,
+                leader_epoch=1,
+                voted_id=3,
+                voted_directory_id="tpx8pd1IQDqJwMfGzXj6GA",
+            ),
         ),
     ],
 )

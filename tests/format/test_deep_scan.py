@@ -31,9 +31,15 @@ DATA = Path(__file__).parents[1] / "data"
 LOGS = sorted(DATA.glob("kafka-*/*/*.log"))
 HEADER = struct.Struct(">qiibIhiqqqhii")
 FEW = [
-    Record(0, 0, b"k1", b"v1"),
-    Record(1, 5, None, b"", (("h", b"x"), ("i", None))),
-    Record(2, -3, b"", None),
+    Record(offset_delta=0, timestamp_delta_ms=0, key=b"k1", value=b"v1"),
+    Record(
+        offset_delta=1,
+        timestamp_delta_ms=5,
+        key=None,
+        value=b"",
+        headers=(("h", b"x"), ("i", None)),
+    ),
+    Record(offset_delta=2, timestamp_delta_ms=-3, key=b"", value=None),
 ]
 
 
@@ -349,7 +355,14 @@ def test_a_batch_above_the_limit_is_summed_and_passed_by(name):
     """
     large = batch_bytes(
         3,
-        [Record(0, 0, None, bytes(np.random.default_rng(1).integers(0, 256, 5000, np.uint8)))],
+        [
+            Record(
+                offset_delta=0,
+                timestamp_delta_ms=0,
+                key=None,
+                value=bytes(np.random.default_rng(1).integers(0, 256, 5000, np.uint8)),
+            )
+        ],
         name,
     )
     batches, records, faults, end = scan(
@@ -363,7 +376,9 @@ def test_a_batch_above_the_limit_is_summed_and_passed_by(name):
 
 def test_a_bomb_is_a_fault():
     """Zeros compress well; the limit holds for what they become."""
-    bomb = batch_bytes(0, [Record(0, 0, None, bytes(50_000))], "zstd")
+    bomb = batch_bytes(
+        0, [Record(offset_delta=0, timestamp_delta_ms=0, key=None, value=bytes(50_000))], "zstd"
+    )
     batches, records, faults, _ = scan(bomb + batch_bytes(1, FEW), limit_bytes=2000)
     assert (
         len(bomb) < 200
@@ -385,7 +400,9 @@ def test_a_large_message_of_magic_1_has_its_own_checksum():
 @pytest.mark.parametrize("limit_bytes", [1000, 1 << 20])
 def test_a_file_that_shrinks_ends_the_scan(lost, limit_bytes):
     """A log cut by its broker while it is read ends in front of the batch that lost its end."""
-    data = batch_bytes(0, FEW) + batch_bytes(3, [Record(0, 0, None, bytes(3000))])
+    data = batch_bytes(0, FEW) + batch_bytes(
+        3, [Record(offset_delta=0, timestamp_delta_ms=0, key=None, value=bytes(3000))]
+    )
     steps = DeepScan(
         reader(data[:-lost]),
         0,

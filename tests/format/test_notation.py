@@ -12,13 +12,20 @@ def test_a_line_becomes_a_tree():
         "a str?, b [Part]? v1+, c i8 v2, #3 d [i32]? =empty, #4 e i64 v5+ =-1",
         (("Part", "{x uuid}"),),
     )
-    part = Structure((Field("x", Scalar("uuid")),), is_nested=True)
+    part = Structure((Field(name="x", type=Scalar("uuid")),), is_nested=True)
     assert schema.fields == (
-        Field("a", SizedValue("str", True)),
-        Field("b", Array(part, True), 1),
-        Field("c", Scalar("i8"), 2, 2),
-        Field("d", Array(Scalar("i32"), True), OLDEST, None, 3, []),
-        Field("e", Scalar("i64"), 5, None, 4, -1),
+        Field(name="a", type=SizedValue("str", True)),
+        Field(name="b", type=Array(part, True), first_version=1),
+        Field(name="c", type=Scalar("i8"), first_version=2, last_version=2),
+        Field(
+            name="d",
+            type=Array(Scalar("i32"), True),
+            first_version=OLDEST,
+            last_version=None,
+            tag=3,
+            default=[],
+        ),
+        Field(name="e", type=Scalar("i64"), first_version=5, last_version=None, tag=4, default=-1),
     )
 
 

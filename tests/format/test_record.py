@@ -201,9 +201,21 @@ def test_a_batch_of_kafka_byte_by_byte():
     """
     data = bytes.fromhex("14000000046b31047631001e000a02010a68656c6c6f020268027810000504046b330100")
     assert record.parse(data, 3) == [
-        Record(0, 0, b"k1", b"v1", position=0, size_bytes=11),
-        Record(1, 5, None, b"hello", (("h", b"x"),), position=11, size_bytes=16),
-        Record(2, -3, b"k3", None, position=27, size_bytes=9),
+        Record(
+            offset_delta=0, timestamp_delta_ms=0, key=b"k1", value=b"v1", position=0, size_bytes=11
+        ),
+        Record(
+            offset_delta=1,
+            timestamp_delta_ms=5,
+            key=None,
+            value=b"hello",
+            headers=(("h", b"x"),),
+            position=11,
+            size_bytes=16,
+        ),
+        Record(
+            offset_delta=2, timestamp_delta_ms=-3, key=b"k3", value=None, position=27, size_bytes=9
+        ),
     ]
 
 
@@ -253,9 +265,15 @@ def test_building_gives_kafkas_bytes():
 def test_records_cut_anywhere_are_corrupt(compressed):
     """Every cut, with the words and the byte of the plain reader."""
     records = [
-        Record(0, 0, b"k1", b"v1"),
-        Record(1, 5, None, b"hello" * 30, (("h", b"x"), ("é", None))),
-        Record(2, -3, b"k3", None),
+        Record(offset_delta=0, timestamp_delta_ms=0, key=b"k1", value=b"v1"),
+        Record(
+            offset_delta=1,
+            timestamp_delta_ms=5,
+            key=None,
+            value=b"hello" * 30,
+            headers=(("h", b"x"), ("é", None)),
+        ),
+        Record(offset_delta=2, timestamp_delta_ms=-3, key=b"k3", value=None),
     ]
     data = record.build(records)
     for cut in range(len(data)):
@@ -328,7 +346,13 @@ def test_damaged_compressed_records_give_records_or_corrupt_bytes(codec_id, dama
     """Never another error, never past the limit."""
     data = bytearray(
         compress(
-            CODECS[codec_id], record.build([Record(n, n, b"key", b"value" * 9) for n in range(20)])
+            CODECS[codec_id],
+            record.build(
+                [
+                    Record(offset_delta=n, timestamp_delta_ms=n, key=b"key", value=b"value" * 9)
+                    for n in range(20)
+                ]
+            ),
         )
     )
     for place, byte in damage:
@@ -364,7 +388,18 @@ def test_a_header_key_is_decoded_as_java_decodes_it(hexed, text):
 
 def test_rows_are_one_array_and_point_into_the_bytes():
     """Sizes and positions, from any buffer; the array of the caller stays as it is."""
-    data = record.build([Record(0, 0, b"k1", b"v1"), Record(1, 5, None, b"hello", (("h", b"x"),))])
+    data = record.build(
+        [
+            Record(offset_delta=0, timestamp_delta_ms=0, key=b"k1", value=b"v1"),
+            Record(
+                offset_delta=1,
+                timestamp_delta_ms=5,
+                key=None,
+                value=b"hello",
+                headers=(("h", b"x"),),
+            ),
+        ]
+    )
     for buffer in (
         data,
         bytearray(data),

@@ -22,7 +22,14 @@ def batch_of(body: bytes, count: int, codec_name: str = "none") -> bytes:
     return header.tobytes() + content
 
 
-BODY = record.build([Record(0, 0, b"k", b"v" * 200), Record(1, 300, None, None, (("h", b"x"),))])
+BODY = record.build(
+    [
+        Record(offset_delta=0, timestamp_delta_ms=0, key=b"k", value=b"v" * 200),
+        Record(
+            offset_delta=1, timestamp_delta_ms=300, key=None, value=None, headers=(("h", b"x"),)
+        ),
+    ]
+)
 
 
 @pytest.mark.parametrize("codec_name", ["none", "gzip", "zstd"])

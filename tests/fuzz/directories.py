@@ -38,7 +38,7 @@ from kafkaviz.log.partition import log_end_offset
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.log.settings import open_settings
 from kafkaviz.pipeline.catalog.schema import TASK_TABLES
-from kafkaviz.pipeline.ingest.plan import IngestTask, SegmentRange, SegmentTask
+from kafkaviz.pipeline.ingest.plan import IngestTask, SegmentSplit, SegmentTask
 from kafkaviz.pipeline.ingest.scan import scan
 from kafkaviz.search.by_time import EARLIEST, LATEST, MAX_TIMESTAMP
 from kafkaviz.search.fetch import READ_COMMITTED, READ_UNCOMMITTED
@@ -245,11 +245,17 @@ def read_rows(seed: Tree, tree: Tree, draw: Random) -> None:
             for segment in partition.segments
         ]
         tasks = [
-            SegmentTask(number, "b", task_segment.topic, task_segment.partition, segment)
+            SegmentTask(
+                number=number,
+                broker="b",
+                topic=task_segment.topic,
+                partition=task_segment.partition,
+                segment=segment,
+            )
             for number, (task_segment, segment) in enumerate(segments)
         ]
         scanned = scan(
-            IngestTask(0, tuple(SegmentRange(task, 0, task.log_bytes) for task in tasks)), staging
+            IngestTask(0, tuple(SegmentSplit(task, 0, task.log_bytes) for task in tasks)), staging
         )
         expect(len(scanned) == len(tasks), "a segment has no summary")
 
@@ -282,12 +288,12 @@ def read_json_dump(seed: Tree, tree: Tree, draw: Random) -> None:
 def _options(draw: Random, path: str) -> options.DumpOptions:
     chosen = draw.random()
     if chosen < 0.4:
-        return options.DumpOptions((path,), prints=True, deep=True)
+        return options.DumpOptions(files=(path,), prints=True, deep=True)
     if chosen < 0.5:
-        return options.DumpOptions((path,))
+        return options.DumpOptions(files=(path,))
     decoder = draw.choice((None, None, *options.DECODERS))
     return options.DumpOptions(
-        (path,),
+        files=(path,),
         prints=draw.random() < 0.7,
         deep=True,
         decoder=decoder,

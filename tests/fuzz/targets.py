@@ -335,9 +335,15 @@ def read_restart(seed: Tree, tree: Tree, draw: Random) -> None:
         directory, _, name = path.partition("/")
         if name:
             grouped.setdefault(directory, []).append(in_memory(name, data))
-    points = draw.choice((0, 0, 10, 1 << 40)), draw.choice((0, 0, 5, 1 << 62))
+    recovery_point, log_start = draw.choice((0, 0, 10, 1 << 40)), draw.choice((0, 0, 5, 1 << 62))
     logs = [
-        StoredLog(directory, tuple(files), _config(draw), *points)
+        StoredLog(
+            directory=directory,
+            files=tuple(files),
+            config=_config(draw),
+            recovery_point=recovery_point,
+            log_start_offset=log_start,
+        )
         for directory, files in grouped.items()
     ]
     forecast = restart(

@@ -75,7 +75,14 @@ def marker(
     end = Producer(by.producer_id, by.epoch, -1, True)
     return v2(
         offset,
-        [Record(0, 0, bytes([0, 0, 0, commits]), MARKER_VALUE)],
+        [
+            Record(
+                offset_delta=0,
+                timestamp_delta_ms=0,
+                key=bytes([0, 0, 0, commits]),
+                value=MARKER_VALUE,
+            )
+        ],
         now_ms,
         append_ms=append_ms,
         by=end,

@@ -280,7 +280,13 @@ class _Drawn:
         count = self.draw.choice([1, 1, 3, 10, 30])
         times = self._times(count)
         records = [
-            Record(at, time - times[0], self._key(), self._value(), self._headers())
+            Record(
+                offset_delta=at,
+                timestamp_delta_ms=time - times[0],
+                key=self._key(),
+                value=self._value(),
+                headers=self._headers(),
+            )
             for at, time in enumerate(times)
         ]
         packed = self.draw.choice([self.codec, self.codec, "none"])

@@ -18,27 +18,15 @@ from kafkaviz.log.byte_ranges import read, read_decompressed
 from kafkaviz.log.file import FileInfo
 from kafkaviz.messages import message
 from tests.conftest import DATA
+from tests.support.recorded_archives import RECORDED_ARCHIVES
 
 TINY = DATA / "kafka-4.3.1" / "tiny-index-0" / "00000000000000000049"
 LARGE_BYTES = 256 << 10  # of a larger file, stretches alone are held to each other
-ARCHIVES = (
-    "kafka-2.8.2-legacy",
-    "kafka-4.4.0-killed",
-    *(
-        pytest.param(name, marks=pytest.mark.nightly)
-        for name in (
-            "kafka-3.9.0-follower",
-            "kafka-3.9.0-leader",
-            "kafka-4.3.1-clean",
-            "kafka-4.3.1-damaged",
-            "kafka-4.3.1-killed",
-            "kafka-4.3.1-killed-restarted",
-            "kafka-4.3.1-unstartable",
-            "kafka-4.4.0-clean",
-            "kafka-4.4.0-killed-restarted",
-        )
-    ),
-)
+UNMARKED = ("kafka-2.8.2-legacy", "kafka-4.4.0-killed")
+ARCHIVES = [
+    pytest.param(name, marks=() if name in UNMARKED else pytest.mark.nightly)
+    for name in RECORDED_ARCHIVES
+]
 
 
 def files(root: Path) -> list[FileInfo]:

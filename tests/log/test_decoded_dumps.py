@@ -16,17 +16,9 @@ from kafkaviz.log.archives.archive import unpack_if_archive
 from kafkaviz.log.file import info
 from kafkaviz.log.segment import LogSegment
 from tests.conftest import DATA
+from tests.support.recorded_archives import RECORDED_ARCHIVES
 
-BROKERS = [
-    "kafka-4.3.1-clean",
-    "kafka-4.3.1-killed",
-    "kafka-4.3.1-killed-restarted",
-    "kafka-4.3.1-damaged",
-    "kafka-4.3.1-unstartable",
-    "kafka-4.4.0-clean",
-    "kafka-4.4.0-killed",
-    "kafka-4.4.0-killed-restarted",
-]
+BROKERS = [name for name in RECORDED_ARCHIVES if name >= "kafka-4"]
 LINE = re.compile(r"\| offset: (\d+) .*? headerKeys: \[\](?: (.*))?")
 DUMPS = [
     json.loads(line)
@@ -42,7 +34,7 @@ def recorded(dump: str) -> list[list]:
 
 def bodies(root: Path, name: str) -> list[list]:
     """The same of a file, decoded by its topic."""
-    segment = LogSegment(0, "closed", info(root / name))
+    segment = LogSegment(base_offset=0, state="closed", log=info(root / name))
     directory = parse_directory(Path(name).parent.name)
     batches = segment.batches()
     return [

@@ -59,7 +59,10 @@ def moved(number: int, *replicas: int) -> bytes:
 
 def batch(base_offset: int, values: list[bytes]) -> bytes:
     """A batch of these records."""
-    body = record.build(Record(delta, 0, None, value) for delta, value in enumerate(values))
+    body = record.build(
+        Record(offset_delta=delta, timestamp_delta_ms=0, key=None, value=value)
+        for delta, value in enumerate(values)
+    )
     header = np.zeros(1, HEADER)
     header["base_offset"], header["batch_length_bytes"], header["magic"] = (
         base_offset,

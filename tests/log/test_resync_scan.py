@@ -101,7 +101,9 @@ def test_a_torn_tail_is_a_hole(stem):
     log = stem.with_suffix(".log")
     log.write_bytes(log.read_bytes()[:-10])
     assert passed(segment(stem)) == (STARTS[:-2], [Hole(STARTS[-2], STARTS[-1] - 10, "torn")])
-    assert passed(segment(stem).__class__(0, "active", segment(stem).log)) == (
+    assert passed(
+        segment(stem).__class__(base_offset=0, state="active", log=segment(stem).log)
+    ) == (
         STARTS[:-2],
         [Hole(STARTS[-2], STARTS[-1] - 10, "torn")],
     )
@@ -112,7 +114,9 @@ def test_a_batch_in_the_value_of_a_record_is_none(tmp_path):
     whole, and that settles it.
     """
     inner = whole_logs.batch(2, [whole_logs.START_MS])
-    body = record.build([record.Record(0, 0, None, b"x" * 500 + inner)])
+    body = record.build(
+        [record.Record(offset_delta=0, timestamp_delta_ms=0, key=None, value=b"x" * 500 + inner)]
+    )
     outer = whole_logs.framed(2, body, [whole_logs.START_MS])
     batches = [
         whole_logs.batch(0, [whole_logs.START_MS] * 2),

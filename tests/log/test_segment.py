@@ -64,7 +64,7 @@ def test_a_segment_with_a_log_is_one_of_a_log():
     segment = segment_at(TINY)
     assert isinstance(segment, LogSegment) and segment.with_log() is segment
     with pytest.raises(TypeError):
-        LogSegment(0, "closed")
+        LogSegment(base_offset=0, state="closed")
 
 
 def test_an_index_of_holes_has_no_written_slot(tmp_path):

@@ -11,19 +11,9 @@ from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.log.metadata_log import ConfigValue, MetadataImage
 from kafkaviz.log.settings import Origin, Settings, SettingValue
 from kafkaviz.messages import message
+from tests.support.recorded_archives import RECORDED_ARCHIVES
 
-RECORDED = [
-    "kafka-3.9.0-leader",
-    "kafka-3.9.0-follower",
-    "kafka-4.3.1-clean",
-    "kafka-4.3.1-killed",
-    "kafka-4.3.1-killed-restarted",
-    "kafka-4.3.1-damaged",
-    "kafka-4.3.1-unstartable",
-    "kafka-4.4.0-clean",
-    "kafka-4.4.0-killed",
-    "kafka-4.4.0-killed-restarted",
-]
+RECORDED = [name for name in RECORDED_ARCHIVES if name >= "kafka-3"]
 SET_LATER = {("kafka-4.3.1-unstartable", "meter-readings"): {"segment.index.bytes": "1024"}}
 NEWEST = (4, 4)
 
@@ -113,7 +103,9 @@ def test_a_file_of_another_node_is_passed_over(tmp_path, node, is_read):
     (tmp_path / "server.properties").write_text(
         "log.roll.ms=5\n" + (f"node.id={node}\n" if node else "")
     )
-    broker = Broker(tmp_path / "data", tmp_path / "data", (), {"node.id": "1"})
+    broker = Broker(
+        path=tmp_path / "data", source=tmp_path / "data", partitions=(), properties={"node.id": "1"}
+    )
     assert settings.open_settings(broker).find("orders", "segment.ms").value == (
         5 if is_read else 604_800_000
     )
@@ -136,7 +128,13 @@ def settings_with(**origins) -> Settings:
         "log.roll.hours": origins.get("typed_of_the_broker"),
     }
     typed = {name: text for name, text in typed.items() if text}
-    return Settings(NEWEST, MetadataImage(configs=values), "1", typed, properties)
+    return Settings(
+        release=NEWEST,
+        image=MetadataImage(configs=values),
+        node_id="1",
+        overrides=typed,
+        properties=properties,
+    )
 
 
 @pytest.mark.parametrize(
@@ -187,17 +185,17 @@ def test_what_a_person_types_is_checked_against_the_limits(clean):
     image = MetadataImage(
         configs={(2, "orders"): {"segment.index.bytes": ConfigValue("3", "0.log", 1)}}
     )
-    assert Settings(NEWEST, image).find("orders", "segment.index.bytes").value == 3
+    assert Settings(release=NEWEST, image=image).find("orders", "segment.index.bytes").value == 3
 
 
 def test_the_metadata_log_has_settings_of_its_own():
     """KafkaRaftLog takes metadata.log.* and Kafka's defaults."""
     opened_settings = Settings(
-        NEWEST,
-        MetadataImage(),
-        "1",
-        {},
-        {"metadata.log.segment.bytes": "8388608", "log.index.interval.bytes": "1"},
+        release=NEWEST,
+        image=MetadataImage(),
+        node_id="1",
+        overrides={},
+        properties={"metadata.log.segment.bytes": "8388608", "log.index.interval.bytes": "1"},
     )
     assert value(opened_settings.find("__cluster_metadata", "segment.bytes")) == (
         8 << 20,

@@ -368,7 +368,13 @@ def test_a_segment_that_others_overlap_is_cut(recorded, stores, layout, tmp_path
 
 
 def segment_of(segment_id: str, first: int, last: int, epochs: dict[int, int]) -> RemoteLogSegment:
-    return RemoteLogSegment(segment_id, first, last, epochs, COPY_STARTED)
+    return RemoteLogSegment(
+        segment_id=segment_id,
+        start_offset=first,
+        end_offset=last,
+        leader_epochs=epochs,
+        state=COPY_STARTED,
+    )
 
 
 def test_leader_epochs_decide_which_segment_serves():

@@ -98,7 +98,7 @@ def _segment_bytes(broker: Broker, partition: Partition) -> dict:
     """segment.bytes: as set; as the rolls of this topic-partition tell, or of the first of its
     topic that does; else the default.
     """
-    set_to = open_settings(broker, assume_release(broker).version).find(
+    set_to = open_settings(broker, assume_release(broker).release).find(
         partition.topic, "segment.bytes"
     )
     of_topic = [log for log in broker.partitions if log.topic == partition.topic and log.live]
@@ -209,14 +209,14 @@ def _facts(segment: Segment) -> SegmentFacts:
     batches = segment.batches()
     first = batches[0] if len(batches) else None
     return SegmentFacts(
-        segment.base_offset,
-        segment.log.size_bytes,
-        int(first["size_bytes"]) if first is not None else 0,
-        int(first["max_timestamp_ms"]) if first is not None else -1,
-        int(first["last_offset"]) if first is not None else -1,
-        int(batches["max_timestamp_ms"].max()) if len(batches) else -1,
-        len(segment.offset_index),
-        len(segment.time_index),
+        base_offset=segment.base_offset,
+        log_bytes=segment.log.size_bytes,
+        first_batch_bytes=int(first["size_bytes"]) if first is not None else 0,
+        first_batch_max_timestamp_ms=int(first["max_timestamp_ms"]) if first is not None else -1,
+        first_batch_last_offset=int(first["last_offset"]) if first is not None else -1,
+        max_timestamp_ms=int(batches["max_timestamp_ms"].max()) if len(batches) else -1,
+        offset_entries=len(segment.offset_index),
+        time_entries=len(segment.time_index),
     )
 
 

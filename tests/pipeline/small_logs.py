@@ -3,7 +3,9 @@
 from pathlib import Path
 
 import numpy as np
+from crc32c import crc32c
 
+from kafkaviz.binary.layouts import field_start
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.format.batch import HEADER, HEADER_BYTES
 
@@ -11,8 +13,8 @@ START_MS = 1_790_000_000_000
 
 
 def log_bytes(sizes: list[int], base_offset: int = 0, records: int = 2) -> bytes:
-    """Batches of magic 2 of these sizes, one behind the other; nothing but their headers makes
-    sense.
+    """Batches of magic 2 of these sizes, one behind the other; their headers and checksums make
+    sense, their records do not.
     """
     headers = np.zeros(len(sizes), HEADER)
     headers["base_offset"] = base_offset + records * np.arange(len(sizes))
@@ -21,6 +23,10 @@ def log_bytes(sizes: list[int], base_offset: int = 0, records: int = 2) -> bytes
     headers["producer_id"] = headers["producer_epoch"] = headers["base_sequence"] = -1
     headers["base_timestamp_ms"] = START_MS + 10 * np.arange(len(sizes))
     headers["max_timestamp_ms"] = headers["base_timestamp_ms"] + 5
+    for header, size in zip(headers, sizes, strict=True):
+        header["crc"] = crc32c(
+            header.tobytes()[field_start(HEADER, "attributes") :] + b"x" * (size - HEADER_BYTES)
+        )
     return b"".join(
         header.tobytes() + b"x" * (size - HEADER_BYTES)
         for header, size in zip(headers, sizes, strict=True)

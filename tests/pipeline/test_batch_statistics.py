@@ -1,4 +1,4 @@
-"""What reading a segment tells: the same, however it is cut into chunks and stretches."""
+"""What reading a segment tells: the same, however it is cut into chunks and splits."""
 
 from dataclasses import replace
 from functools import reduce
@@ -51,7 +51,7 @@ def entries_of(batches: np.ndarray, rows: list[int]) -> np.ndarray:
 
 
 def parts_of(batches: np.ndarray, cuts: list[int]) -> list[np.ndarray]:
-    """The batches in pieces, some of them perhaps empty."""
+    """The batches in splits, some of them perhaps empty."""
     return np.split(batches, sorted(min(cut, len(batches)) for cut in cuts))
 
 
@@ -164,8 +164,8 @@ def test_stretches_cut_at_entries_give_the_evidence_of_one(data, cuts):
     batches = batches_of(data.draw(st.lists(st.integers(61, 2000), min_size=2, max_size=60)))
     rows = sorted(data.draw(st.sets(st.integers(1, len(batches) - 1), min_size=1)))
     entries = entries_of(batches, rows)
-    stretches = parts_of(batches, data.draw(st.lists(st.sampled_from(rows), max_size=4)))
-    evidence = [gathered(parts_of(stretch, cuts), entries) for stretch in stretches]
+    splits = parts_of(batches, data.draw(st.lists(st.sampled_from(rows), max_size=4)))
+    evidence = [gathered(parts_of(split, cuts), entries) for split in splits]
     assert reduce(IntervalEvidence.merge, evidence) == interval_evidence(batches, entries)
 
 

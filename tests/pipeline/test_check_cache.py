@@ -33,7 +33,7 @@ from kafkaviz.simulate.steps import ACTIONS, CAUSES, StartupStep
 from tests.support.cases import all_cases
 
 NOW_MS = 1_790_000_000_000
-SEGMENT = Segment(0, "active")
+SEGMENT = Segment(base_offset=0, state="active")
 INTS, TEXTS = st.integers(-(2**63), 2**63 - 1), st.text(max_size=20)
 PLAIN_MESSAGES = st.builds(verbatim, TEXTS) | st.builds(
     message, st.just("finding.at_offset"), offset=INTS
@@ -89,7 +89,7 @@ def test_a_segment_is_kept_as_it_was(sample, request):
     broker = open_broker(request.getfixturevalue(sample))
     check_count = 0
     for partition in broker.partitions:
-        facts = PartitionFacts(partition.directory, clean=broker.is_clean, now_ms=NOW_MS)
+        facts = PartitionFacts(partition=partition.directory, clean=broker.is_clean, now_ms=NOW_MS)
         for log_segment in partition.segments:
             checked = segment.check(log_segment, facts)
             assert check_cache.from_json(log_segment, check_cache.to_json(checked)) == checked
@@ -130,30 +130,38 @@ def a_text() -> str:
     """Something that was kept."""
     evidence = Evidence(message("evidence.base_offset", offset=5), verbatim("that"), "00", "01")
     finding = Finding(
-        "log-torn-tail",
-        "error",
-        "a-0",
-        "a-0/0.log",
-        12,
-        3,
-        verbatim("it is so"),
-        evidence,
-        verbatim("bad"),
-        verbatim("do"),
-        None,
+        code="log-torn-tail",
+        severity="error",
+        partition="a-0",
+        file="a-0/0.log",
+        position=12,
+        length=3,
+        message=verbatim("it is so"),
+        evidence=evidence,
+        consequence=verbatim("bad"),
+        next_step=verbatim("do"),
+        reference=None,
     )
     summary = CheckSummary(
-        SEGMENT,
-        3,
-        30,
-        0,
-        29,
-        (5, 29, 200),
-        [Gap(1, 2, 3)],
+        segment=SEGMENT,
+        batches=3,
+        records=30,
+        first_offset=0,
+        last_offset=29,
+        end_offset=(5, 29, 200),
+        end_bytes=[Gap(1, 2, 3)],
         steps=[("end", 7, TransactionEnd(1, 2, 7, True))],
     )
     return check_cache.to_json(
-        SegmentFindings((finding,), replace(summary, times={"late": TimeAnomaly(1, 2, 3, 4, 5)}))
+        SegmentFindings(
+            (finding,),
+            replace(
+                summary,
+                times={
+                    "late": TimeAnomaly(count=1, position=2, size_bytes=3, offset=4, timestamp_ms=5)
+                },
+            ),
+        )
     )
 
 
@@ -212,7 +220,9 @@ def test_a_finding_that_there_is_not_is_refused(known, unknown):
 @pytest.mark.parametrize("name", ["action", "cause"])
 def test_a_step_that_there_is_not_is_refused(name):
     """The same of a step's action and cause."""
-    step = StartupStep("a-0", 0, "truncate", "tail", verbatim("why"))
+    step = StartupStep(
+        partition="a-0", segment=0, action="truncate", cause="tail", why=verbatim("why")
+    )
     text = finding_codec.steps_to_json((replace(step, **{name: "no-such-word"}),))
     with pytest.raises(ValueError, match=r"no-such-word.* is no step"):
         finding_codec.steps_from_json(text)
@@ -227,7 +237,7 @@ def test_steps_that_are_none_are_refused(text):
 
 def test_the_digest_tells_facts_apart_and_not_times():
     """Whatever checks go by changes it, but for the time that counts as now."""
-    facts = PartitionFacts("a-0")
+    facts = PartitionFacts(partition="a-0")
     known = check_cache.digest(SEGMENT, facts)
     assert check_cache.digest(SEGMENT, replace(facts, now_ms=5)) == known
     others = [
@@ -259,9 +269,17 @@ def test_the_digest_tells_facts_apart_and_not_times():
 )
 def test_what_was_kept_holds_as_long_as_the_clock_allows(newest_ms, ahead_ms, holds):
     """What lay ahead still does, and nothing else came to."""
-    times = {} if ahead_ms is None else {"future": TimeAnomaly(1, 0, 100, 5, ahead_ms)}
-    summary = CheckSummary(SEGMENT, newest=(newest_ms, 5, 0), times=times)
+    times = (
+        {}
+        if ahead_ms is None
+        else {
+            "future": TimeAnomaly(
+                count=1, position=0, size_bytes=100, offset=5, timestamp_ms=ahead_ms
+            )
+        }
+    )
+    summary = CheckSummary(segment=SEGMENT, newest=(newest_ms, 5, 0), times=times)
     assert check_cache.is_still_valid(SegmentFindings((), summary), NOW_MS) is holds
     assert check_cache.is_still_valid(
         SegmentFindings((), None), NOW_MS
-    ) and check_cache.is_still_valid(SegmentFindings((), CheckSummary(SEGMENT)), NOW_MS)
+    ) and check_cache.is_still_valid(SegmentFindings((), CheckSummary(segment=SEGMENT)), NOW_MS)

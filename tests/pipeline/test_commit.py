@@ -43,7 +43,14 @@ def slot_rows(numbers: list[int]) -> pa.Table:
 
 def stored(base_offset: int, *spans: RowRange) -> StoredSegment:
     """A segment with rows in time_entries."""
-    return StoredSegment("b", "t-0", base_offset, "", {}, {"time_entries": spans} if spans else {})
+    return StoredSegment(
+        broker="b",
+        directory="t-0",
+        base_offset=base_offset,
+        suffix="",
+        files={},
+        spans={"time_entries": spans} if spans else {},
+    )
 
 
 def commit_segments(
@@ -176,7 +183,7 @@ def refuse(*arguments: object, **options: object) -> None:
 
 
 def test_a_segment_in_several_spans_is_kept(out):
-    """As one that was read in stretches has them."""
+    """As one that was read in splits has them."""
     with catalog_transaction(out) as place:
         staging = place.make_staging()
         task_file(staging, "more", [20, 21, 22])

@@ -13,24 +13,12 @@ from kafkaviz.log.archives.archive import unpack_if_archive
 from kafkaviz.pipeline.datasource.consumer_options import is_internal
 from kafkaviz.search.fetch import ISOLATIONS, READ_COMMITTED, READ_UNCOMMITTED
 from tests.pipeline.source_reading import read
+from tests.support.recorded_archives import RECORDED_ARCHIVES
 
 # the broker went on writing behind the questions, or no longer starts
 ASKED_EARLIER = ("killed", "unstartable")
 # by a wrong .index, which only the lookup of a fetch goes by
 MISLED = {("kafka-4.3.1-damaged", "bookings", 0)}
-ARCHIVES = (
-    "kafka-2.8.2-legacy",
-    "kafka-3.9.0-follower",
-    "kafka-3.9.0-leader",
-    "kafka-4.3.1-clean",
-    "kafka-4.3.1-damaged",
-    "kafka-4.3.1-killed",
-    "kafka-4.3.1-killed-restarted",
-    "kafka-4.3.1-unstartable",
-    "kafka-4.4.0-clean",
-    "kafka-4.4.0-killed",
-    "kafka-4.4.0-killed-restarted",
-)
 
 
 def fetched(shared: Path, name: str, isolation: str) -> list[dict]:
@@ -80,7 +68,7 @@ def consumed(name: str, directory: Path, isolation: str) -> dict[tuple, list[tup
             archive,
             marks=pytest.mark.slow if archive == "kafka-4.4.0-clean" else pytest.mark.nightly,
         )
-        for archive in ARCHIVES
+        for archive in RECORDED_ARCHIVES
     ],
 )
 def test_records_are_those_that_consumers_got(shared, archive, name, isolation):

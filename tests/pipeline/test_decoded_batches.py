@@ -1,4 +1,4 @@
-"""A compressed segment that is decoded in stretches: what one pass over it gives comes out."""
+"""A compressed segment that is decoded in splits: what one pass over it gives comes out."""
 
 import shutil
 from pathlib import Path
@@ -15,7 +15,7 @@ from kafkaviz.pipeline.catalog import catalog
 from kafkaviz.pipeline.catalog.schema import TABLES
 from kafkaviz.pipeline.ingest import job, task_cost
 from kafkaviz.pipeline.ingest import plan as plan_module
-from kafkaviz.pipeline.ingest.decoded_batches import DecodedRange, DecodeTask, decode, is_whole
+from kafkaviz.pipeline.ingest.decoded_batches import DecodedSplit, DecodeTask, decode, is_whole
 from kafkaviz.pipeline.ingest.plan import (
     IngestTask,
     SegmentTask,
@@ -66,8 +66,16 @@ def segment_task(directory: Path, number: int = 0) -> SegmentTask:
     """A segment of the first partition, to be checked and swept."""
     partition = open_broker(directory).partitions[0]
     segment: Segment = partition.segments[number]
-    facts = PartitionFacts(partition.directory)
-    return SegmentTask(number, "made", partition.topic, 0, segment, facts, needs_sweep=True)
+    facts = PartitionFacts(partition=partition.directory)
+    return SegmentTask(
+        number=number,
+        broker="made",
+        topic=partition.topic,
+        partition=0,
+        segment=segment,
+        facts=facts,
+        needs_sweep=True,
+    )
 
 
 def write_partition(directory: Path, codec_name: str, batches: int, value_bytes: int) -> Path:
@@ -81,20 +89,18 @@ def assert_alike(directory: Path, tmp_path: Path, request, in_process, jobs) -> 
     """Every table is the same however the checks were cut, row by row.
 
     Returns:
-        Whether each segment that was cut was put together of its stretches, by its .log.
+        Whether each segment that was cut was put together of its splits, by its .log.
     """
     in_process(directory, catalog=tmp_path / "whole", findings=True)
     request.getfixturevalue("small_shares")
     in_process(directory, catalog=tmp_path / "cut", findings=True)
     assert tables(tmp_path / "cut") == tables(tmp_path / "whole")
     cut = {task.number for task in jobs[1] if isinstance(task, DecodeTask)}
-    ranges = [task.ranges[0] for task in jobs[2]]
-    assert {segment_range.segment_task.number for segment_range in ranges} == cut
+    ranges = [task.splits[0] for task in jobs[2]]
+    assert {split.segment_task.number for split in ranges} == cut
     return {
-        str(segment_range.segment_task.segment.log.path.relative_to(directory)): bool(
-            segment_range.decoded
-        )
-        for segment_range in ranges
+        str(split.segment_task.segment.log.path.relative_to(directory)): bool(split.decoded)
+        for split in ranges
     }
 
 
@@ -145,7 +151,7 @@ def decode_tasks_of(segment_task: SegmentTask) -> list[DecodeTask]:
 
 
 def test_a_costly_segment_is_cut_where_batches_begin(zstd):
-    """All of its bytes, each in one stretch; what costs as much as its share is not cut."""
+    """All of its bytes, each in one split; what costs as much as its share is not cut."""
     tasks = decode_tasks_of(zstd)
     positions = walk(zstd.segment.with_log().log.path.read_bytes())[0]["position"]
     assert len(tasks) > 10 and {task.start for task in tasks} <= set(positions.tolist())
@@ -169,7 +175,7 @@ def test_a_share_of_many_is_a_task(tmp_path, monkeypatch, small_shares):
 
 
 def test_the_costliest_comes_first(zstd, tmp_path):
-    """Be it a stretch, many segments or a log to load."""
+    """Be it a split, many segments or a log to load."""
     plain = segment_task(write_partition(tmp_path / "plain", "none", 400, 300))
     tasks = sort_by_cost([*plan([plain, zstd], cores=1), *load_tasks([], 1)])
     costs = [task.cost for task in tasks]
@@ -205,7 +211,7 @@ def test_a_wrong_cut_is_not_believed(zstd, staging):
     """One byte beside the batch."""
     (first, second, *_) = decode_tasks_of(zstd)
     wrong = DecodeTask(0, first.log, 0, second.start + 1, 1)
-    assert not is_whole([decode(wrong, staging), DecodedRange(0, second.start + 1, second.stop)])
+    assert not is_whole([decode(wrong, staging), DecodedSplit(0, second.start + 1, second.stop)])
 
 
 def test_a_lost_log_is_no_failure(zstd, staging):

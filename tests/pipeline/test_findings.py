@@ -175,7 +175,7 @@ def test_the_columns_are_those_that_are_promised(killed, in_process, out):
     ]
     (source,) = catalog.read(out).info.sources
     assert vars(source.checked) == {
-        "version": expected.version,
+        "assumed_release": expected.assumed_release,
         "clean": False,
         "starts": expected.restart.starts,
         "level": CheckLevel.RECORDS,
@@ -495,16 +495,20 @@ def spoil_first_row(folder: Path, column: str, spoil: Callable[[str], str | None
 def test_numbers_and_names_that_no_column_holds_end_no_run(broker):
     """A snapshot's name may hold any number, a directory's any bytes."""
     step = StartupStep(
-        "a-0",
-        10**19,
-        "delete",
-        "producer-state",
-        verbatim("why"),
-        "a-0/10000000000000000000.snapshot",
+        partition="a-0",
+        segment=10**19,
+        action="delete",
+        cause="producer-state",
+        why=verbatim("why"),
+        file="a-0/10000000000000000000.snapshot",
         size_bytes=5,
     )
     refused = StartupStep(
-        "odd\udcff", None, "fail", "directory-name", verbatim("odd\udcff is no name")
+        partition="odd\udcff",
+        segment=None,
+        action="fail",
+        cause="directory-name",
+        why=verbatim("odd\udcff is no name"),
     )
     steps = [findings.step_row("made", step) for step in (step, refused)]
     rows = pa.Table.from_pylist(steps, RESTART_STEPS).to_pylist()

@@ -34,7 +34,13 @@ def marker(producer_id: int, offset: int, kind: int) -> bytes:
     """What ends a transaction: kind 0 aborts, 1 commits."""
     from kafkaviz.format import record
 
-    body = record.build([record.Record(0, 0, bytes([0, 0, 0, kind]), bytes(6))])
+    body = record.build(
+        [
+            record.Record(
+                offset_delta=0, timestamp_delta_ms=0, key=bytes([0, 0, 0, kind]), value=bytes(6)
+            )
+        ]
+    )
     return owned(whole_logs.framed(offset, body, [START_MS], TRANSACTIONAL | CONTROL), producer_id)
 
 

@@ -14,6 +14,7 @@ from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.log import file
 from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import Problem, open_broker
+from kafkaviz.log.entry_points import EntryPoints
 from kafkaviz.messages import message
 from kafkaviz.pipeline.catalog import catalog, catalog_info
 from kafkaviz.pipeline.catalog.schema import CHECK_TABLES, ROW_TABLES, TABLES
@@ -57,7 +58,7 @@ def test_several_brokers_make_one_catalog(clean, killed, damaged, in_process, ou
 
 def test_codecs_are_known_without_the_batches(clean, in_process, out, monkeypatch):
     """Of each segment those that its rows of table batches name, also where it was read in
-    stretches, or kept.
+    splits, or kept.
     """
     monkeypatch.setattr(plan_module, "MAX_BYTES", 100_000)
     monkeypatch.setattr(plan_module, "MIN_BYTES", 100_000)
@@ -321,7 +322,7 @@ def test_a_wrong_cut_is_read_again_in_one_piece(broker, in_process, out, monkeyp
     """
     monkeypatch.setattr(plan_module, "MAX_BYTES", 200)
     monkeypatch.setattr(plan_module, "MIN_BYTES", 200)
-    monkeypatch.setattr(plan_module, "_looks_like_start", lambda segment, position, offset: True)
+    monkeypatch.setattr(EntryPoints, "is_intact", lambda points, position: True)
     index = broker / "a-0" / f"{10:020d}.index"
     index.write_bytes(
         b"".join(
@@ -340,7 +341,7 @@ def test_a_wrong_cut_is_read_again_in_one_piece(broker, in_process, out, monkeyp
     in_process(broker, catalog=out)
     first, again, merges = ([task.unpack() for task in tasks] for tasks in jobs)
     assert len(first) > 6
-    assert [task.ranges[0].segment_task.segment.base_offset for task in again] == [10]
+    assert [task.splits[0].segment_task.segment.base_offset for task in again] == [10]
     assert {task.table for task in merges} == set(ROW_TABLES)
     assert_catalog_holds(out, broker)
 

@@ -2,6 +2,9 @@
 
 import os
 import pickle
+from collections import Counter
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -9,11 +12,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kafkaviz.binary.file_view import ReadInto
 from kafkaviz.format import offset_index
 from kafkaviz.log import file
 from kafkaviz.log.broker import open_broker
+from kafkaviz.log.entry_points import MAX_TRIES
 from kafkaviz.pipeline.ingest import plan as plan_module
-from kafkaviz.pipeline.ingest.plan import SegmentRange, SegmentTask, cuts, plan, tasks_per_segment
+from kafkaviz.pipeline.ingest.plan import SegmentSplit, SegmentTask, cuts, plan, tasks_per_segment
 from tests.pipeline.small_logs import write_broker
 
 
@@ -33,13 +38,19 @@ def segment_tasks_of(directory: Path) -> list[SegmentTask]:
         for segment in partition.segments
     ]
     return [
-        SegmentTask(number, "made", partition.topic, partition.partition, segment)
+        SegmentTask(
+            number=number,
+            broker="made",
+            topic=partition.topic,
+            partition=partition.partition,
+            segment=segment,
+        )
         for number, (partition, segment) in enumerate(segments)
     ]
 
 
-def stretches_of(tasks: list) -> list[SegmentRange]:
-    return [stretch for task in tasks for stretch in task.ranges]
+def splits_of(tasks: list) -> list[SegmentSplit]:
+    return [split for task in tasks for split in task.splits]
 
 
 def test_small_segments_share_a_task(tmp_path):
@@ -48,8 +59,8 @@ def test_small_segments_share_a_task(tmp_path):
     """
     segment_tasks = segment_tasks_of(write_broker(tmp_path / "made", {"many-0": [[100] * 5] * 40}))
     tasks = list(plan(segment_tasks, cores=1))
-    assert [len(task.ranges) for task in tasks] == [6, 6, 6, 6, 6, 6, 4]
-    assert [stretch.segment_task for stretch in stretches_of(tasks)] == segment_tasks
+    assert [len(task.splits) for task in tasks] == [6, 6, 6, 6, 6, 6, 4]
+    assert [split.segment_task for split in splits_of(tasks)] == segment_tasks
     assert [task.number for task in tasks] == [0, 1, 2, 3, 4, 5, 6]
 
 
@@ -60,10 +71,8 @@ def test_a_big_segment_is_cut_at_batches(tmp_path):
     (segment_task,) = segment_tasks_of(write_broker(tmp_path / "made", {"big-0": [[100] * 200]}))
     tasks = list(plan([segment_task], cores=1))
     edges = [0, 4000, 8000, 12_000, 16_000, 20_000]
-    assert [
-        (segment_range.start, segment_range.stop) for segment_range in stretches_of(tasks)
-    ] == list(pairwise(edges))
-    assert [len(task.ranges) for task in tasks] == [1] * 5
+    assert [(split.start, split.stop) for split in splits_of(tasks)] == list(pairwise(edges))
+    assert [len(task.splits) for task in tasks] == [1] * 5
 
 
 def test_more_cores_take_smaller_tasks(tmp_path):
@@ -73,24 +82,22 @@ def test_more_cores_take_smaller_tasks(tmp_path):
 
 
 def test_a_big_segment_does_not_mix_with_small_ones(tmp_path):
-    """The files of its stretches must be droppable alone, should a cut prove wrong."""
+    """The files of its splits must be droppable alone, should a cut prove wrong."""
     segment_tasks = segment_tasks_of(
         write_broker(tmp_path / "made", {"a-0": [[100] * 5, [100] * 100, [100] * 5]})
     )
     tasks = list(plan(segment_tasks, cores=1))
-    assert sorted(
-        len({segment_range.segment_task.number for segment_range in task.ranges}) for task in tasks
-    ) == [
+    assert sorted(len({split.segment_task.number for split in task.splits}) for task in tasks) == [
         1,
         1,
         1,
         2,
     ]
     assert all(
-        (segment_range.start, segment_range.stop) == (0, segment_range.segment_task.log_bytes)
+        (split.start, split.stop) == (0, split.segment_task.log_bytes)
         for task in tasks
-        for segment_range in task.ranges
-        if len(task.ranges) > 1
+        for split in task.splits
+        if len(task.splits) > 1
     )
 
 
@@ -107,7 +114,7 @@ def test_an_index_without_a_log_is_a_stretch_of_nothing(tmp_path):
     directory = write_broker(tmp_path / "made", {"big-0": [[100] * 3]})
     (directory / "big-0" / "00000000000000000000.log").unlink()
     (segment_task,) = segment_tasks_of(directory)
-    assert stretches_of(plan([segment_task], cores=1)) == [SegmentRange(segment_task, 0, 0)]
+    assert splits_of(plan([segment_task], cores=1)) == [SegmentSplit(segment_task, 0, 0)]
 
 
 @pytest.mark.parametrize(
@@ -130,15 +137,25 @@ def test_a_wrong_index_gives_no_cuts(tmp_path, wrong):
     assert cuts(segment_task.segment, 2000) == []
 
 
-def test_an_entry_of_another_batch_is_refuted(tmp_path):
-    """A header that starts behind the entry's offset cannot be the batch that the entry means."""
+def test_an_entry_with_the_key_of_another_batch_serves(tmp_path):
+    """A batch that is complete by its checksum begins at its position, whichever offset it names."""
     directory = write_broker(tmp_path / "made", {"big-0": [[100] * 100]})
     path = directory / "big-0" / "00000000000000000000.index"
     entries = offset_index.parse(path.read_bytes()).astype(offset_index.ENTRY)
     entries["relative_offset"] = np.arange(len(entries)) % 3 + 1
     path.write_bytes(offset_index.build(entries))
     (segment_task,) = segment_tasks_of(directory)
-    assert cuts(segment_task.segment, 2000) == []
+    assert cuts(segment_task.segment, 2000) == [2000, 4000, 6000, 8000]
+
+
+def test_a_batch_that_breaks_its_checksum_is_refuted(tmp_path):
+    """What looks like a header may be a part of a record."""
+    directory = write_broker(tmp_path / "made", {"big-0": [[100] * 100]})
+    with open(directory / "big-0" / "00000000000000000000.log", "r+b") as log:
+        log.seek(5090)
+        log.write(b"y")
+    (segment_task,) = segment_tasks_of(directory)
+    assert cuts(segment_task.segment, 5000) == [5100]
 
 
 def test_a_good_entry_behind_a_wrong_one_serves(tmp_path):
@@ -186,7 +203,7 @@ def test_a_task_is_small_to_send(tmp_path):
 
 
 def test_real_segments_are_cut_where_their_batches_start(clean):
-    """Segments of a real broker, cut into pieces of 20 KB."""
+    """Segments of a real broker, cut into splits of 20 KB."""
     for partition in open_broker(clean).partitions:
         for segment in partition.live:
             starts = set(segment.batches()["position"].tolist())
@@ -194,15 +211,23 @@ def test_real_segments_are_cut_where_their_batches_start(clean):
     assert len(cuts(open_broker(clean).partition("heartbeat-0").segments[0], 20_000)) > 50
 
 
-def test_the_header_is_read_and_nothing_else(tmp_path, monkeypatch):
-    """One look a cut: 61 bytes."""
-    (segment_task,) = segment_tasks_of(write_broker(tmp_path / "made", {"big-0": [[100] * 100]}))
-    looks = []
-    read = file.read
-    monkeypatch.setattr(
-        file,
-        "read",
-        lambda path, position, length: looks.append(length) or read(path, position, length),
-    )
-    assert cuts(segment_task.segment, 5000) == [5000]
-    assert looks == [61]
+def test_one_batch_and_a_few_slots_are_read_for_a_cut(tmp_path, monkeypatch):
+    """Neither all of the index nor more of the log."""
+    (segment_task,) = segment_tasks_of(write_broker(tmp_path / "made", {"big-0": [[100] * 1000]}))
+    read_bytes = Counter()
+    open_reader = file.reader
+
+    @contextmanager
+    def count_bytes(path: Path) -> Generator[ReadInto]:
+        with open_reader(path) as read:
+
+            def counted(position, buffer):
+                read_bytes[path.suffix] += memoryview(buffer).nbytes
+                return read(position, buffer)
+
+            yield counted
+
+    monkeypatch.setattr(file, "reader", count_bytes)
+    assert cuts(segment_task.segment, 50_000) == [50_000]
+    assert read_bytes[".log"] <= 2 * 100
+    assert read_bytes[".index"] <= 8 * (MAX_TRIES + (1000).bit_length())

@@ -146,7 +146,15 @@ def test_a_fault_leaves_its_neighbours():
 
 def test_bytes_behind_the_last_record_are_a_fault():
     """As Kafka's iterator has it, compressed or not: its neighbours' records are there."""
-    body = record.build([record.Record(delta, 0, None, b"value") for delta in range(3)]) + b"\0"
+    body = (
+        record.build(
+            [
+                record.Record(offset_delta=delta, timestamp_delta_ms=0, key=None, value=b"value")
+                for delta in range(3)
+            ]
+        )
+        + b"\0"
+    )
     for name, data in (("none", body), ("zstd", codec.compress("zstd", body))):
         hurt = whole_logs.framed(10, data, [START_MS] * 3, codec.CODECS.index(name))
         log = whole_logs.batch(0, [START_MS] * 4) + hurt + whole_logs.batch(20, [START_MS])

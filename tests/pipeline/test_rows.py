@@ -12,7 +12,9 @@ from kafkaviz.pipeline.catalog.schema import BATCHES, OFFSET_ENTRIES
 from kafkaviz.pipeline.ingest.plan import SegmentTask
 from kafkaviz.pipeline.ingest.rows import batch_columns, entry_columns, entry_slots, table
 
-OWNER = SegmentTask(0, "b", "t", 3, Segment(40, "active"))
+OWNER = SegmentTask(
+    number=0, broker="b", topic="t", partition=3, segment=Segment(base_offset=40, state="active")
+)
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +86,13 @@ def test_rows_say_whose_they_are(rows):
 def test_rows_of_several_segments_follow_one_another():
     """Three, one and two entries of three segments."""
     owners = [
-        SegmentTask(number, "b", f"t{number}", number, Segment(number, "active"))
+        SegmentTask(
+            number=number,
+            broker="b",
+            topic=f"t{number}",
+            partition=number,
+            segment=Segment(base_offset=number, state="active"),
+        )
         for number in range(3)
     ]
     columns = table(entry_columns(np.zeros(6, OFFSET_ENTRY)), owners, [3, 1, 2], OFFSET_ENTRIES)

@@ -23,9 +23,9 @@ from kafkaviz.messages import message
 from kafkaviz.pipeline.catalog.schema import ROW_TABLES, TABLES, TASK_TABLES
 from kafkaviz.pipeline.ingest import check_cache
 from kafkaviz.pipeline.ingest import scan as scan_module
-from kafkaviz.pipeline.ingest.plan import IngestTask, SegmentRange, SegmentTask, tasks_per_segment
+from kafkaviz.pipeline.ingest.plan import IngestTask, SegmentSplit, SegmentTask, tasks_per_segment
 from kafkaviz.pipeline.ingest.scan import scan
-from kafkaviz.pipeline.ingest.summary import RangeSummary, merge_ranges
+from kafkaviz.pipeline.ingest.summary import SplitSummary, merge_splits
 from tests.pipeline.plain_rows import tables, tables_of
 from tests.pipeline.small_logs import write_broker
 
@@ -46,7 +46,13 @@ def segment_tasks_of(directory: Path) -> list[SegmentTask]:
         for segment in partition.segments
     ]
     return [
-        SegmentTask(number, directory.name, partition.topic, partition.partition, segment)
+        SegmentTask(
+            number=number,
+            broker=directory.name,
+            topic=partition.topic,
+            partition=partition.partition,
+            segment=segment,
+        )
         for number, (partition, segment) in enumerate(segments)
     ]
 
@@ -65,11 +71,11 @@ def checked_tasks_of(directory: Path) -> list[SegmentTask]:
 def together(segment_tasks: list[SegmentTask]) -> IngestTask:
     """One task that reads all of them."""
     return IngestTask(
-        0, tuple(stretch for task in tasks_per_segment(segment_tasks) for stretch in task.ranges)
+        0, tuple(split for task in tasks_per_segment(segment_tasks) for split in task.splits)
     )
 
 
-def rows_of(summaries: list[RangeSummary], table: str, staging: Path) -> list[dict]:
+def rows_of(summaries: list[SplitSummary], table: str, staging: Path) -> list[dict]:
     """The rows that the summaries name, in their order."""
     files = {path.name: pq.read_table(path) for path in (staging / table).iterdir()}
     spans = [summary.spans[table] for summary in summaries if table in summary.spans]
@@ -205,11 +211,11 @@ def test_stretches_are_together_the_whole(clean, staging):
     positions = replace(segment_task.segment).offset_index["position"][[100, 101, 200]].tolist()
     edges = [0, *positions, segment_task.log_bytes]
     tasks = [
-        IngestTask(number, (SegmentRange(segment_task, edges[number], edges[number + 1]),))
+        IngestTask(number, (SegmentSplit(segment_task, edges[number], edges[number + 1]),))
         for number in range(4)
     ]
     summaries = [summary for task in reversed(tasks) for summary in scan(task, staging)]
-    merged, expected = merge_ranges(summaries), merge_ranges([uncut])
+    merged, expected = merge_splits(summaries), merge_splits([uncut])
     assert replace(merged, spans=expected.spans) == expected
     in_order = sorted(summaries, key=lambda summary: summary.start)
     for table in ROW_TABLES:
@@ -218,7 +224,7 @@ def test_stretches_are_together_the_whole(clean, staging):
 
 @pytest.mark.parametrize("beside", [1, -1, 17, 60])
 def test_a_cut_that_is_no_batch_start_is_noticed(clean, staging, beside):
-    """The stretch before does not end there, so the segment does not count as read."""
+    """The split before does not end there, so the segment does not count as read."""
     segment_task = next(
         segment_task_
         for segment_task_ in segment_tasks_of(clean)
@@ -226,14 +232,14 @@ def test_a_cut_that_is_no_batch_start_is_noticed(clean, staging, beside):
     )
     cut = int(replace(segment_task.segment).offset_index["position"][100]) + beside
     tasks = [
-        IngestTask(0, (SegmentRange(segment_task, 0, cut),)),
-        IngestTask(1, (SegmentRange(segment_task, cut, segment_task.log_bytes),)),
+        IngestTask(0, (SegmentSplit(segment_task, 0, cut),)),
+        IngestTask(1, (SegmentSplit(segment_task, cut, segment_task.log_bytes),)),
     ]
-    assert merge_ranges([summary for task in tasks for summary in scan(task, staging)]) is None
+    assert merge_splits([summary for task in tasks for summary in scan(task, staging)]) is None
 
 
 def test_a_log_torn_in_its_middle_is_not_read_behind_that(tmp_path, staging):
-    """A bad length ends the walk; the stretch behind it must not give rows that a walk from the
+    """A bad length ends the walk; the split behind it must not give rows that a walk from the
     start would not.
     """
     directory = write_broker(tmp_path / "made", {"a-0": [[100] * 50]})
@@ -243,10 +249,10 @@ def test_a_log_torn_in_its_middle_is_not_read_behind_that(tmp_path, staging):
     log.write_bytes(content)
     (segment_task,) = segment_tasks_of(directory)
     tasks = [
-        IngestTask(0, (SegmentRange(segment_task, 0, 3000),)),
-        IngestTask(1, (SegmentRange(segment_task, 3000, 5000),)),
+        IngestTask(0, (SegmentSplit(segment_task, 0, 3000),)),
+        IngestTask(1, (SegmentSplit(segment_task, 3000, 5000),)),
     ]
-    assert merge_ranges([summary for task in tasks for summary in scan(task, staging)]) is None
+    assert merge_splits([summary for task in tasks for summary in scan(task, staging)]) is None
     (uncut,) = scan(together([segment_task]), staging)
     assert (uncut.content.batches, uncut.end_position) == (10, 1000)
 
@@ -340,14 +346,14 @@ def test_a_log_that_cannot_be_read_to_its_end_keeps_what_was_read(tmp_path, stag
 
 
 def test_every_file_is_reported_once(tmp_path, staging):
-    """A segment read in two stretches, both of which miss its index and its log."""
+    """A segment read in two splits, both of which miss its index and its log."""
     directory = write_broker(tmp_path / "made", {"a-0": [[100] * 50]})
     (segment_task,) = segment_tasks_of(directory)
     for file_info in (segment_task.segment.index, segment_task.segment.log):
         file_info.path.unlink()
     tasks = [
-        IngestTask(0, (SegmentRange(segment_task, 0, 3000),)),
-        IngestTask(1, (SegmentRange(segment_task, 3000, 5000),)),
+        IngestTask(0, (SegmentSplit(segment_task, 0, 3000),)),
+        IngestTask(1, (SegmentSplit(segment_task, 3000, 5000),)),
     ]
     summaries = [
         replace(summary, end_position=summary.stop)
@@ -358,7 +364,7 @@ def test_every_file_is_reported_once(tmp_path, staging):
         Problem(segment_task.segment.index.path, message("errors.not_there")),
         Problem(segment_task.segment.log.path, message("errors.not_there")),
     )
-    assert [summary.problems for summary in summaries] == [both, both] and merge_ranges(
+    assert [summary.problems for summary in summaries] == [both, both] and merge_splits(
         summaries
     ).problems == both
 
@@ -431,7 +437,20 @@ def test_bytes_changed_at_random_end_no_task(clean, staging, tmp_path):
 
 def test_a_task_of_nothing_writes_nothing(staging):
     """No row, no file."""
-    (summary,) = scan(together([SegmentTask(0, "made", "a", 0, Segment(0, "active"))]), staging)
+    (summary,) = scan(
+        together(
+            [
+                SegmentTask(
+                    number=0,
+                    broker="made",
+                    topic="a",
+                    partition=0,
+                    segment=Segment(base_offset=0, state="active"),
+                )
+            ]
+        ),
+        staging,
+    )
     assert (
         summary.spans == {}
         and [path for table in ROW_TABLES for path in (staging / table).iterdir()] == []

@@ -184,25 +184,29 @@ def test_a_long_plan_reaches_the_workers(spark, tmp_path):
     tasks.
     """
     segment_tasks = [
-        SegmentTask(number, "b", f"topic-{number}", number, Segment(number, "active"))
+        SegmentTask(
+            number=number,
+            broker="b",
+            topic=f"topic-{number}",
+            partition=number,
+            segment=Segment(base_offset=number, state="active"),
+        )
         for number in range(20_000)
     ]
-    pieces = list(tasks_per_segment(segment_tasks))
+    splits = list(tasks_per_segment(segment_tasks))
     tasks = [
-        IngestTask(number, tuple(piece.ranges[0] for piece in pieces[number::20]))
+        IngestTask(number, tuple(split.splits[0] for split in splits[number::20]))
         for number in range(20)
     ]
     results = task_runner.task_runner(spark, "a run").run(list(map(pack, tasks)), tmp_path)
     summaries = [summary for result in results for summary in task_results.read(tmp_path, result)]
     assert [summary.number for summary in summaries] == [
-        number
-        for task in tasks
-        for number in (segment_range.segment_task.number for segment_range in task.ranges)
+        number for task in tasks for number in (split.segment_task.number for split in task.splits)
     ]
 
 
 def test_segments_of_several_tasks_are_put_together(clean, on_spark, out, monkeypatch):
-    """Stretches of at most 800 KB: several tasks for the larger segments, the same catalog."""
+    """Splits of at most 800 KB: several tasks for the larger segments, the same catalog."""
     monkeypatch.setattr(plan_module, "MIN_BYTES", 1)
     monkeypatch.setattr(plan_module, "MAX_BYTES", 800_000)
     cuts, cut = plan_module.cuts, []
@@ -217,7 +221,7 @@ def test_segments_of_several_tasks_are_put_together(clean, on_spark, out, monkey
 
 
 def test_a_wrong_cut_is_read_again(tmp_path, on_spark, out, monkeypatch):
-    """A second job reads that segment in one piece; the files of its stretches are not taken in."""
+    """A second job reads that segment as a whole; the files of its splits are not taken in."""
     broker = write_broker(tmp_path / "made", {"a-0": [[100] * 90], "b-0": [[100] * 90]})
     monkeypatch.setattr(
         plan_module,
@@ -281,13 +285,13 @@ def test_a_worker_that_dies_does_not_double_rows(tmp_path, on_spark, out, monkey
 
     def dying(segment_tasks: list[SegmentTask], cores: int) -> list[IngestTask]:
         (task,) = plan(segment_tasks, cores)
-        last = task.ranges[-1]
+        last = task.splits[-1]
         segment = DiesOnce(**vars(last.segment_task.segment), marker=marker)
         return [
             replace(
                 task,
-                ranges=(
-                    *task.ranges[:-1],
+                splits=(
+                    *task.splits[:-1],
                     replace(last, segment_task=replace(last.segment_task, segment=segment)),
                 ),
             )
@@ -316,11 +320,18 @@ def test_a_worker_that_dies_again_and_again_ends_the_run(tmp_path, on_spark, out
     on_spark(broker, catalog=out)
     before = content_of(out)
     log = broker / "a-0" / f"{0:020d}.log"
-    dying = DiesOnce(0, "active", log=info(log), marker=tmp_path / "no" / "such" / "folder")
+    dying = DiesOnce(
+        base_offset=0,
+        state="active",
+        log=info(log),
+        marker=tmp_path / "no" / "such" / "folder",
+    )
     monkeypatch.setattr(
         job,
         "plan",
-        lambda segment_tasks, cores: tasks_per_segment([SegmentTask(0, "b", "t", 0, dying)]),
+        lambda segment_tasks, cores: tasks_per_segment(
+            [SegmentTask(number=0, broker="b", topic="t", partition=0, segment=dying)]
+        ),
     )
     with pytest.raises(job.IngestError, match="the run ended early: ") as raised:
         on_spark(broker, catalog=out, full=True)
@@ -335,7 +346,13 @@ def test_tasks_pickle_without_what_was_read(clean):
         (partition, segment) for partition in broker.partitions for segment in partition.segments
     ]
     segment_tasks = [
-        SegmentTask(number, broker.name, partition.topic, partition.partition, segment)
+        SegmentTask(
+            number=number,
+            broker=broker.name,
+            topic=partition.topic,
+            partition=partition.partition,
+            segment=segment,
+        )
         for number, (partition, segment) in enumerate(segments)
     ]
     tasks = plan_module.plan(segment_tasks, 2)

@@ -9,8 +9,8 @@ import pytest
 
 from kafkaviz.analysis.broker import overview
 from kafkaviz.analysis.broker.inactive_segments import inactive_segments
-from kafkaviz.analysis.tuning import tuning_text as tuning_text
 from kafkaviz.analysis.tuning.source import open_source
+from kafkaviz.figures.text import inactive_segment_text
 from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.log.segment import Segment
 from tests.pipeline.source_reading import read
@@ -138,12 +138,11 @@ def test_the_samples_numbers(clean):
         90,
         54_196,
     ]
-    words = tuning_text.describe_left_out(
-        source.inactive_segments, metadata_left_out=source.metadata_left_out
-    )
     assert (
-        str(words)
-        == "without 3 segments not in use (-delete, .deleted) and without __cluster_metadata"
+        inactive_segment_text.left_out_text(
+            source.inactive_segments, is_metadata_left_out=source.metadata_left_out
+        )
+        == "Not counted: 3 segments that are not in use (-delete, .deleted), and __cluster_metadata."
     )
     assert sorted(segment.mark for segment in source.inactive_segments) == [
         "-delete",

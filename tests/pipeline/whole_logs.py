@@ -29,11 +29,11 @@ def batch(
     random = np.random.default_rng(base_offset)
     parts = [
         record.Record(
-            delta,
-            time_ms - times_ms[0],
-            None if delta == 0 else f"key-{base_offset + delta}".encode(),
-            random.bytes(value_bytes),
-            (("trace", random.bytes(4)), ("none", None)) if delta % 3 == 2 else (),
+            offset_delta=delta,
+            timestamp_delta_ms=time_ms - times_ms[0],
+            key=None if delta == 0 else f"key-{base_offset + delta}".encode(),
+            value=random.bytes(value_bytes),
+            headers=(("trace", random.bytes(4)), ("none", None)) if delta % 3 == 2 else (),
         )
         for delta, time_ms in enumerate(times_ms)
     ]

@@ -22,7 +22,12 @@ def lines(path: Path) -> Iterator[dict]:
 
 def in_memory(name: str, data: bytes, modified_ms: int = 0) -> FileView:
     """A file whose bytes are at hand."""
-    return FileView(name, len(data), partial(nullcontext, reader(data)), modified_ms)
+    return FileView(
+        name=name,
+        size_bytes=len(data),
+        open_reader=partial(nullcontext, reader(data)),
+        modified_ms=modified_ms,
+    )
 
 
 def unpacked(packed: str) -> bytes:
@@ -39,11 +44,12 @@ def segment(
     base_offset: int, log: bytes, index: dict | None, timeindex: dict | None, modified_ms: int = 0
 ) -> SegmentView:
     stem = file_stem(base_offset)
-    indexes = (
-        in_memory(f"{stem}.{kind}", content(data)) if data else None
-        for kind, data in (("index", index), ("timeindex", timeindex))
+    return SegmentView(
+        base_offset=base_offset,
+        log=in_memory(f"{stem}.log", log, modified_ms),
+        index=in_memory(f"{stem}.index", content(index)) if index else None,
+        timeindex=in_memory(f"{stem}.timeindex", content(timeindex)) if timeindex else None,
     )
-    return SegmentView(base_offset, in_memory(f"{stem}.log", log, modified_ms), *indexes)
 
 
 def log_of(recorded: dict, segments: list[dict]) -> LogView:

@@ -86,7 +86,7 @@ def old_log(torn_bytes: int = 0) -> LogView:
     """Three messages of magic 1, the offsets 0 to 2, and the beginning of one more."""
     messages = [legacy_messages.build(1, offset, b"k", b"value") for offset in range(4)]
     data = b"".join(messages[:3]) + messages[3][:torn_bytes]
-    return LogView("old-0", (SegmentView(0, in_memory(f"{0:020}.log", data)),))
+    return LogView("old-0", (SegmentView(base_offset=0, log=in_memory(f"{0:020}.log", data)),))
 
 
 def test_a_message_that_is_read_whole_is_one_header():

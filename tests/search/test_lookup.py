@@ -22,7 +22,7 @@ from kafkaviz.search.fetch import (
 from kafkaviz.search.log_view import LogView, view_partition
 from kafkaviz.search.lookup import by_offset
 from kafkaviz.search.scan import translate
-from kafkaviz.versions import LAST_OFFSET, SearchProfile
+from kafkaviz.versions import SearchProfile
 from tests.search.recorded import lines, log_of, segment, unpacked
 
 
@@ -86,7 +86,7 @@ def translated(log: LogView, query: dict, search_profile: SearchProfile) -> dict
     )
     searched, scanned = translate(segment_view, query["offset"], search_profile)
     batch = scanned.batch
-    key = batch and (batch.last_offset if search_profile.scan == LAST_OFFSET else batch.base_offset)
+    key = batch and (batch.base_offset if search_profile.by_base_offset else batch.last_offset)
     return {"result": batch and [key, batch.position, batch.size_bytes]} | path_of(
         [searched], [scanned], "segment" in query
     )

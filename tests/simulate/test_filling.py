@@ -24,9 +24,9 @@ THREE_RECORDS = bytes.fromhex(
     "000000046b31047631001e000a02010a68656c6c6f020268027810000504046b330100"
 )
 RECORDS = [
-    Record(0, 0, b"k1", b"v1"),
-    Record(1, 5, None, b"hello", (("h", b"x"),)),
-    Record(2, -3, b"k3", None),
+    Record(offset_delta=0, timestamp_delta_ms=0, key=b"k1", value=b"v1"),
+    Record(offset_delta=1, timestamp_delta_ms=5, key=None, value=b"hello", headers=(("h", b"x"),)),
+    Record(offset_delta=2, timestamp_delta_ms=-3, key=b"k3", value=None),
 ]
 
 

@@ -77,7 +77,13 @@ def loading(line: dict, broker: Path) -> LogLoader:
     )
     config = IndexConfig(line["index_interval_bytes"], line["segment_index_bytes"])
     return LogLoader(
-        StoredLog("t-0", files, config, line["recovery_point"], line["log_start_offset"]),
+        StoredLog(
+            directory="t-0",
+            files=files,
+            config=config,
+            recovery_point=line["recovery_point"],
+            log_start_offset=line["log_start_offset"],
+        ),
         clean=line["clean"],
         behaviour=KAFKA_4_3_1,
     )
@@ -157,7 +163,9 @@ def test_a_small_file_ends_a_start_as_in_kafka(line):
     """By the exception that Kafka 4.3.1 threw, or not at all."""
     files = (in_memory(f"{0:020d}.log", b""), in_memory(line["file"], bytes.fromhex(line["hex"])))
     steps = LogLoader(
-        StoredLog("<DIR>/t-0", files, IndexConfig()), clean=True, behaviour=KAFKA_4_3_1
+        StoredLog(directory="<DIR>/t-0", files=files, config=IndexConfig()),
+        clean=True,
+        behaviour=KAFKA_4_3_1,
     ).run()
     error = line["error"] and f"{line['error']['class']}: {line['error']['message']}"
     assert [step.error for step in steps if step.action == "fail"] == ([error] if error else [])
@@ -190,7 +198,9 @@ def test_a_log_that_is_larger_than_kafka_opens_ends_the_start(clean):
     name = "00000000000000000000.log"
     long = in_memory(name, b"").pad(2**31)
     (step,) = LogLoader(
-        StoredLog("t-0", (long,), IndexConfig()), clean=clean, behaviour=KAFKA_4_3_1
+        StoredLog(directory="t-0", files=(long,), config=IndexConfig()),
+        clean=clean,
+        behaviour=KAFKA_4_3_1,
     ).run()
     words = (
         f"The size of segment t-0/{name} (2147483648) is larger than the maximum allowed segment "
@@ -203,7 +213,9 @@ def test_a_log_that_is_larger_than_kafka_opens_ends_the_start(clean):
     ) and step.way_out
     assert step.error == f"org.apache.kafka.common.KafkaException: {words}"
     steps = LogLoader(
-        StoredLog("t-0", (in_memory(name, b"").pad(2**31 - 1),), IndexConfig()),
+        StoredLog(
+            directory="t-0", files=(in_memory(name, b"").pad(2**31 - 1),), config=IndexConfig()
+        ),
         clean=clean,
         behaviour=KAFKA_4_3_1,
     ).run()
@@ -276,7 +288,7 @@ def log_ends(files: dict[str, FileView], folder: Path) -> set[int]:
         if file.name in (f"{name}.log", f"{name}.index"):
             (folder / file.name).write_bytes(file.content())
     partition = open_partition(folder, names.parse_directory("t-0"))
-    directory = LoadedDirectory(StoredLog("t-0", tuple(files.values())))
+    directory = LoadedDirectory(StoredLog(directory="t-0", files=tuple(files.values())))
     return {
         fetch.log_end_offset(log.active, search_profile("4.3.1")),
         log_end_offset(partition.active),

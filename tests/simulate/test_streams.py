@@ -51,7 +51,7 @@ def generate(
     workload: Workload | Phase, config: LogConfig = PLAIN, behaviour=NEW, **options
 ) -> tuple[np.ndarray, bytes]:
     """(all rows, all bytes) of a stream."""
-    workload = Workload((workload,)) if isinstance(workload, Phase) else workload
+    workload = Workload(phases=(workload,)) if isinstance(workload, Phase) else workload
     chunks = list(streams.chunks(workload, config, behaviour, **options))
     rows = np.concatenate([np.empty(0, INCOMING), *(chunk.rows for chunk in chunks)])
     return rows, b"".join(chunk.data for chunk in chunks) if options.get("payload", True) else None
@@ -190,7 +190,7 @@ def test_a_chunk_with_little_room_changes_nothing(monkeypatch):
         for room in (1, 500, 5000):
             with monkeypatch.context() as patch:
                 patch.setattr(streams, "CHUNK_BYTES", room)
-                chunks = list(streams.chunks(Workload((phase,)), PLAIN, NEW))
+                chunks = list(streams.chunks(Workload(phases=(phase,)), PLAIN, NEW))
                 again, same = generate(phase)
             assert same == data
             assert again.tobytes() == rows.tobytes()
@@ -268,7 +268,9 @@ def test_silence_passes_and_a_phase_lasts_as_long_as_it_says():
     """The next phase begins where the one before ended, by its duration or with its last batch."""
     slow = Phase(duration_ms=10_000, rate=0.3)
     counted = Phase(batches=3, rate=1)
-    rows, _ = generate(Workload((slow, Phase(silence_ms=5000), counted, slow)), payload=False)
+    rows, _ = generate(
+        Workload(phases=(slow, Phase(silence_ms=5000), counted, slow)), payload=False
+    )
     assert (rows["now_ms"] - START_MS).tolist() == [
         0,
         3333,
@@ -456,7 +458,7 @@ def test_an_idempotent_producer_numbers_its_records():
 
 def test_a_sequence_goes_on_at_0():
     """Behind 2147483647, as DefaultRecordBatch.incrementSequence."""
-    workload = Workload((Phase(batches=3, records_per_batch=Spread(mean=5)),))
+    workload = Workload(phases=(Phase(batches=3, records_per_batch=Spread(mean=5)),))
     state, producers = streams._begin(workload, None)
     producers["next_sequence"] = 2**31 - 7
     plan, rows = streams._plan(workload.phases[0], workload, PLAIN, NEW), np.empty(3, INCOMING)
@@ -508,7 +510,7 @@ def test_a_transaction_ends_with_its_marker(behaviour, epoch_each):
 def test_transactions_may_be_left_open():
     """Those of a phase's end get no marker then, and go on in the next phase."""
     phase = Phase(batches=7, transactions=TransactionTraffic(Spread(mean=5), leave_open=True))
-    rows, _ = generate(Workload((phase, phase)))
+    rows, _ = generate(Workload(phases=(phase, phase)))
     assert np.flatnonzero(rows["marker"] == COMMIT).tolist() == [5, 11]
     ended, _ = generate(replace(phase, transactions=TransactionTraffic(Spread(mean=5))))
     assert np.flatnonzero(ended["marker"] == COMMIT).tolist() == [5, 8]
@@ -530,7 +532,7 @@ def test_a_producer_whose_epochs_are_used_up_gets_another_id():
 def test_a_follower_takes_many_batches_at_once():
     """At the time of the last of them; the last append of a phase may be smaller."""
     phase = Phase(batches=10, rate=1, fetch_batches=4)
-    rows, _ = generate(Workload((phase, phase)))
+    rows, _ = generate(Workload(phases=(phase, phase)))
     assert rows["append"].tolist() == [0] * 4 + [1] * 4 + [2] * 2 + [3] * 4 + [4] * 4 + [5] * 2
     assert ((rows["now_ms"] - START_MS) // 1000).tolist() == [3] * 4 + [7] * 4 + [9] * 2 + [
         12
@@ -551,7 +553,7 @@ def test_a_follower_takes_many_batches_at_once():
 )
 def test_a_release_that_knows_no_such_batch_is_reported(behaviour, name, words):
     """Before anything is made of that phase."""
-    workload = Workload((Phase(silence_ms=1), Phase(batches=1, codec=name)))
+    workload = Workload(phases=(Phase(silence_ms=1), Phase(batches=1, codec=name)))
     with pytest.raises(KafkavizError) as raised:
         generate(workload, behaviour=release_behaviour(behaviour))
     assert str(raised.value) == words
@@ -634,4 +636,4 @@ def test_strimzis_example_comes_out():
 def test_no_phase_behind_a_hundred_years_is_lost(phases, where):
     """Nor does the clock begin anew where its nanoseconds have no room."""
     with pytest.raises(KafkavizError, match=f"^{where}a workload lasts 36500d at most"):
-        generate(Workload(phases))
+        generate(Workload(phases=phases))

@@ -10,8 +10,8 @@ from kafkaviz.figures.tuning import before_after
 from tests.analysis import arrays
 
 OLD, NEW = (
-    cost_model.lookup_prices(by_base_offset=False),
-    cost_model.lookup_prices(by_base_offset=True),
+    cost_model.lookup_costs(by_base_offset=False),
+    cost_model.lookup_costs(by_base_offset=True),
 )
 
 
@@ -20,7 +20,7 @@ def measured(size: int, count: int = 4000, records: int = 5, spread: int = 0, se
     random = np.random.default_rng(4)
     rows = []
     for _ in range(segments):
-        gathering = MeasurementBuilder({4096}, by_base_offset=False)
+        gathering = MeasurementBuilder(extra_intervals={4096}, by_base_offset=False)
         gathering.add(
             [
                 arrays.batches(
@@ -37,7 +37,7 @@ def compared(measurement, other: int, **options):
     """The lines of the table, by name."""
     budgets = Budgets(**options)
     now, then = (
-        tuning.price_interval(measurement, NEW, interval, budgets) for interval in (4096, other)
+        tuning.compute_cost(measurement, NEW, interval, budgets) for interval in (4096, other)
     )
     times = tuple(
         int(measurement.parts.time_entries[measurement.parts.index_of(interval)])

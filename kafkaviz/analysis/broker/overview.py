@@ -115,7 +115,7 @@ class Sums(NamedTuple):
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PartitionRow:
     """One topic-partition directory."""
 
@@ -174,14 +174,14 @@ class BrokerOverview:
         rows = self.segment_rows(partition_number)
         known_offsets = rows["last_offset"][rows["last_offset"] >= 0]
         return PartitionRow(
-            escape_controls(partition.directory),
-            escape_controls(partition.label),
-            partition.state,
-            partition.log_start_offset,
-            _sums(rows),
-            int(known_offsets.max()) if len(known_offsets) else None,
-            None if self.codecs is None else self.codecs.get(partition.directory, ()),
-            partition.remote_bases,
+            directory=escape_controls(partition.directory),
+            label=escape_controls(partition.label),
+            state=partition.state,
+            log_start_offset=partition.log_start_offset,
+            sums=_sums(rows),
+            last_offset=int(known_offsets.max()) if len(known_offsets) else None,
+            codecs=None if self.codecs is None else self.codecs.get(partition.directory, ()),
+            remote_bases=partition.remote_bases,
         )
 
     @cached_property

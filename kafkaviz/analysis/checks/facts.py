@@ -4,10 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kafkaviz import versions
-from kafkaviz.analysis.findings.finding import Evidence, Finding, Version, finding
+from kafkaviz.analysis.findings.finding import Evidence, Finding, finding
 from kafkaviz.config_def import DAY_MS
 from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.messages import Message, message
+from kafkaviz.versions import Release
 
 RETENTION_MS = 7 * DAY_MS  # retention.ms unless it was set, 4.3.1
 UNFLUSHED_TRIM = message("finding.unflushed_trim")
@@ -15,14 +16,14 @@ UNFLUSHED_CUT = message("finding.unflushed_cut")
 MAX_RUNS = 10  # of one code in one file; what is more is counted, not listed
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PartitionFacts:
     """A topic-partition as its segments' checks see it.
 
     Attributes:
         partition: the directory's name.
         clean: whether its broker was stopped cleanly; None where no broker directory is known.
-        version: the release whose behaviour is assumed.
+        release: the release whose behaviour is assumed.
         oldest_writer: the first release that may have written the bytes, () if any may.
         now_ms: the time that "future" is measured from.
         compacted: old records with the same key may be gone.
@@ -33,8 +34,8 @@ class PartitionFacts:
 
     partition: str
     clean: bool | None = True
-    version: Version = ()
-    oldest_writer: Version = ()
+    release: Release = ()
+    oldest_writer: Release = ()
     now_ms: int = 0
     compacted: bool = False
     metadata_log: bool = False
@@ -49,7 +50,7 @@ class PartitionFacts:
         After a kill, and since 4.4 of the metadata log.
         """
         return self.clean is False or (
-            self.metadata_log and versions.TRIMMED_BEFORE_CLOSE.applies_to(self.version)
+            self.metadata_log and versions.TRIMMED_BEFORE_CLOSE.applies_to(self.release)
         )
 
     @property
@@ -94,7 +95,7 @@ class PartitionFacts:
             file=path,
             position=position,
             length=length,
-            version=self.version,
+            release=self.release,
             consequence=consequence,
             next_step=next_step,
         )

@@ -61,7 +61,7 @@ class MisplacedBatch:
     previous_offset: int
 
 
-@dataclass
+@dataclass(kw_only=True)
 class ScanState:
     """What a pass found, once it is over.
 

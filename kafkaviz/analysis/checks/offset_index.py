@@ -268,7 +268,7 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
     def _describe_skipped(self, code: str, slot: int) -> Message | None:
         """What a search that lands on this entry misses, where that can be known; else nothing."""
         start, home = self._starts[slot], self._homes[slot]
-        is_checked = not versions.INDEXES_TRUSTED.applies_to(self._facts.version)
+        is_checked = not versions.INDEXES_TRUSTED.applies_to(self._facts.release)
         if (
             code != "index-offset-mismatch"
             or not 0 <= home["position"] < start["position"]

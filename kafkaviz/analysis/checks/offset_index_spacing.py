@@ -228,7 +228,7 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
             with file.reader(log.path) as reader:
                 config, behaviour = (
                     IndexConfig(index_interval_bytes=interval_bytes),
-                    release_behaviour(self._facts.version or NEWEST_RELEASE),
+                    release_behaviour(self._facts.release or NEWEST_RELEASE),
                 )
                 return recover(
                     reader, log.size_bytes, self._segment.base_offset, config, behaviour

@@ -9,7 +9,6 @@ from itertools import chain
 
 from kafkaviz import versions
 from kafkaviz.analysis.checks.facts import PartitionFacts
-from kafkaviz.analysis.findings.finding import Version
 from kafkaviz.analysis.inference.version import AssumedRelease, assume_release, formatting_release
 from kafkaviz.analysis.restart.next_start import (
     Restart,
@@ -32,12 +31,13 @@ from kafkaviz.log.partition import Partition
 from kafkaviz.log.settings import Settings, SettingValue, open_settings
 from kafkaviz.messages import message
 from kafkaviz.simulate.startup.restart import is_metadata
+from kafkaviz.versions import Release
 
 SAME_AS_LOG = -2
 COMPACTED_TOPICS = ("__consumer_offsets", "__transaction_state", "__share_group_state")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CheckPlan:
     """What a check goes by, known before any segment is read.
 
@@ -57,10 +57,10 @@ class CheckPlan:
     partitions: Sequence[Partition]
     is_whole: bool
     has_broker: bool
-    version: AssumedRelease
+    assumed_release: AssumedRelease
     now_ms: int
     settings: Settings
-    oldest_writer: Version
+    oldest_writer: Release
     compacted_logs: frozenset[tuple[str, int]]
     strange_names: tuple[str, ...]
     level: CheckLevel = CheckLevel.RECORDS
@@ -80,7 +80,7 @@ class CheckPlan:
         return PartitionFacts(
             partition=partition.directory,
             clean=self.broker.is_clean if self.has_broker else None,
-            version=self.version.version,
+            release=self.assumed_release.release,
             oldest_writer=self.oldest_writer,
             now_ms=self.now_ms,
             compacted=was_compacted or "compact" in policy,
@@ -104,11 +104,11 @@ class CheckPlan:
                 deletes=False, policy_source=message("setting_source.compacted_once")
             )
         is_tiered = (
-            versions.TIERED_STORAGE.applies_to(self.version.version)
+            versions.TIERED_STORAGE.applies_to(self.assumed_release.release)
             and find("remote.storage.enable").value is True
         )
         is_stopped = (
-            versions.TIERED_COPY_STOPPED.applies_to(self.version.version)
+            versions.TIERED_COPY_STOPPED.applies_to(self.assumed_release.release)
             and find("remote.log.copy.disable").value is True
         )
         is_tiered = is_tiered and not is_stopped
@@ -117,13 +117,13 @@ class CheckPlan:
             for name in ("retention.ms", "retention.bytes")
         )
         return RetentionLimits(
-            "delete" in self._policy(partition),
-            policy.source,
-            int(ms.value),
-            ms.source,
-            int(size.value),
-            size.source,
-            is_tiered,
+            deletes="delete" in self._policy(partition),
+            policy_source=policy.source,
+            retention_ms=int(ms.value),
+            ms_source=ms.source,
+            retention_bytes=int(size.value),
+            bytes_source=size.source,
+            is_tiered=is_tiered,
         )
 
     @staticmethod
@@ -148,7 +148,7 @@ class CheckPlan:
         """The logs that a start loads: where a name is strange the metadata log alone."""
         config_of, release, metadata_image = (
             config_lookup(self.settings),
-            self.version.version,
+            self.assumed_release.release,
             self.settings.image,
         )
         partition_logs = all_logs(
@@ -179,7 +179,7 @@ class CheckPlan:
             return None
         try:
             directory_steps = (
-                own_file_steps(self.broker, self.version.version) if self.is_whole else ()
+                own_file_steps(self.broker, self.assumed_release.release) if self.is_whole else ()
             )
         except KafkavizError:
             return None
@@ -204,17 +204,17 @@ def plan_check(
     assumed_release = assume_release(broker, version)
     is_whole = partition is None and not is_lone(broker)
     return CheckPlan(
-        broker,
-        broker.partitions if partition is None else (broker.partition(partition),),
-        is_whole,
-        broker.shutdown_state != "unknown",
-        assumed_release,
-        newest_ms(broker) if now_ms is None else now_ms,
-        settings or open_settings(broker, assumed_release.version),
-        formatting_release(broker) or (),
-        compacted_partitions(broker),
-        tuple(misnamed_directories(broker.path)) if is_whole else (),
-        level,
+        broker=broker,
+        partitions=broker.partitions if partition is None else (broker.partition(partition),),
+        is_whole=is_whole,
+        has_broker=broker.shutdown_state != "unknown",
+        assumed_release=assumed_release,
+        now_ms=newest_ms(broker) if now_ms is None else now_ms,
+        settings=settings or open_settings(broker, assumed_release.release),
+        oldest_writer=formatting_release(broker) or (),
+        compacted_logs=compacted_partitions(broker),
+        strange_names=tuple(misnamed_directories(broker.path)) if is_whole else (),
+        level=level,
     )
 
 

@@ -64,7 +64,10 @@ def check(
         )
     except KafkavizError as fault:
         segment_summary = CheckSummary(
-            segment, read_fault=str(fault), is_unsound=True, unreadable_indexes=tuple(index_faults)
+            segment=segment,
+            read_fault=str(fault),
+            is_unsound=True,
+            unreadable_indexes=tuple(index_faults),
         )
         return SegmentFindings(
             (*fault_findings, unreadable_files.file_finding(segment.log.name, fault, facts)),

@@ -8,11 +8,12 @@ from collections.abc import Iterator, Sequence
 from kafkaviz import versions
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.summary import CheckSummary
-from kafkaviz.analysis.findings.finding import Evidence, Finding, Version, finding
+from kafkaviz.analysis.findings.finding import Evidence, Finding, finding
 from kafkaviz.analysis.inference import roll_reasons
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.log.broker import Broker
 from kafkaviz.messages import message
+from kafkaviz.versions import Release
 
 MAX_MAP_COUNT = 65_530  # vm.max_map_count, the default of Linux
 MAPS_A_SEGMENT, MAPS_OF_JVM = 2, 1500
@@ -136,7 +137,7 @@ def _waste_findings(summaries: Sequence[CheckSummary], facts: PartitionFacts) ->
             message("evidence.entries_then_hole", size=entry_bytes),
         )
         is_untrimmed = facts.metadata_log and versions.TRIMMED_BEFORE_CLOSE.applies_to(
-            facts.version
+            facts.release
         )
         until_rolled = message("consequence.metadata_log_untrimmed")
         consequence = until_rolled if is_untrimmed else None
@@ -150,7 +151,7 @@ def _waste_findings(summaries: Sequence[CheckSummary], facts: PartitionFacts) ->
         )
 
 
-def check_broker(broker: Broker, version: Version) -> Iterator[Finding]:
+def check_broker(broker: Broker, release: Release) -> Iterator[Finding]:
     """What all partitions together cost the broker."""
     segments = sum(len(partition.live) for partition in broker.partitions)
     maps = MAPS_A_SEGMENT * segments + MAPS_OF_JVM
@@ -159,4 +160,4 @@ def check_broker(broker: Broker, version: Version) -> Iterator[Finding]:
         evidence = Evidence(
             message("evidence.maps", n=maps), message("evidence.fewer_maps", n=MAX_MAP_COUNT)
         )
-        yield finding("maps-near-limit", text, evidence, version=version)
+        yield finding("maps-near-limit", text, evidence, release=release)

@@ -13,7 +13,7 @@ from kafkaviz.analysis.findings.finding import (
     UNCHECKED_CODES,
     Evidence,
     Finding,
-    Version,
+    Release,
     finding,
 )
 from kafkaviz.analysis.restart.next_start import Restart, StartupStep
@@ -129,7 +129,7 @@ def _hanging_findings(
             )
 
 
-def check_broker(broker: Broker, version: Version) -> Iterator[Finding]:
+def check_broker(broker: Broker, release: Release) -> Iterator[Finding]:
     """Whether it was stopped cleanly."""
     if not broker.is_clean:
         evidence = Evidence(
@@ -141,11 +141,11 @@ def check_broker(broker: Broker, version: Version) -> Iterator[Finding]:
             message("finding.no_file", file=CLEAN_SHUTDOWN),
             evidence,
             file=CLEAN_SHUTDOWN,
-            version=version,
+            release=release,
         )
 
 
-def check_level(level: CheckLevel, version: Version) -> Iterator[Finding]:
+def check_level(level: CheckLevel, release: Release) -> Iterator[Finding]:
     """What was not looked for, where that is anything."""
     if codes := UNCHECKED_CODES[level]:
         yield finding(
@@ -155,11 +155,11 @@ def check_level(level: CheckLevel, version: Version) -> Iterator[Finding]:
                 message("evidence.check_level", level=level.value),
                 message("evidence.check_level", level=CheckLevel.RECORDS.value),
             ),
-            version=version,
+            release=release,
         )
 
 
-def check_restart(restart: Restart, version: Version) -> Iterator[Finding]:
+def check_restart(restart: Restart, release: Release) -> Iterator[Finding]:
     """What a start will do, where it is more than what every start does."""
     rebuild_steps: dict[str | None, list[StartupStep]] = defaultdict(list)
     for step in restart.steps:
@@ -167,7 +167,7 @@ def check_restart(restart: Restart, version: Version) -> Iterator[Finding]:
             yield _step_finding(
                 "recovery-will-fail",
                 step,
-                version,
+                release,
                 found_text=message("evidence.kafkas_text", text=step.error)
                 if step.error
                 else step.why,
@@ -176,7 +176,7 @@ def check_restart(restart: Restart, version: Version) -> Iterator[Finding]:
             )
         elif step.cause == "becomes-stray":
             yield _step_finding(
-                "becomes-stray", step, version, found_text=step.why, message=step.why
+                "becomes-stray", step, release, found_text=step.why, message=step.why
             )
         elif step.action == "truncate":
             text = message(
@@ -185,7 +185,7 @@ def check_restart(restart: Restart, version: Version) -> Iterator[Finding]:
             yield _step_finding(
                 "recovery-will-truncate",
                 step,
-                version,
+                release,
                 found_text=message("evidence.bytes_no_valid_batch", n=step.size_bytes),
                 message=text,
             )
@@ -193,7 +193,7 @@ def check_restart(restart: Restart, version: Version) -> Iterator[Finding]:
             yield _step_finding(
                 "recovery-will-delete",
                 step,
-                version,
+                release,
                 found_text=step.why,
                 message=message(
                     "finding.will_be_deleted", name=step.file or step.partition, why=step.why
@@ -202,13 +202,13 @@ def check_restart(restart: Restart, version: Version) -> Iterator[Finding]:
         elif step.action == "rebuild" and not step.is_expected and step.cause not in COVERED_CAUSES:
             rebuild_steps[step.partition].append(step)
     for steps in rebuild_steps.values():
-        yield _rebuild_finding(steps, version)
+        yield _rebuild_finding(steps, release)
 
 
 def _step_finding(
     code: str,
     step: StartupStep,
-    version: Version,
+    release: Release,
     *,
     found_text: Message,
     message: Message,
@@ -222,12 +222,12 @@ def _step_finding(
         file=step.file or step.partition,
         position=step.from_position,
         length=step.size_bytes if step.from_position is not None else None,
-        version=version,
+        release=release,
         next_step=next_step,
     )
 
 
-def _rebuild_finding(steps: Iterable[StartupStep], version: Version) -> Finding:
+def _rebuild_finding(steps: Iterable[StartupStep], release: Release) -> Finding:
     """One finding a partition: of many segments it would be one each."""
     steps = list(steps)
     segments = sorted({step.segment for step in steps if step.segment is not None})
@@ -249,5 +249,5 @@ def _rebuild_finding(steps: Iterable[StartupStep], version: Version) -> Finding:
         evidence,
         partition=steps[0].partition,
         file=file,
-        version=version,
+        release=release,
     )

@@ -45,7 +45,7 @@ class Gap:
         return self.last - self.first + 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TimeAnomaly:
     """Batches whose times look wrong.
 
@@ -85,7 +85,7 @@ class OpeningBatch:
     last_offset: int
 
 
-@dataclass
+@dataclass(kw_only=True)
 class CheckSummary:
     """One segment; offsets and times are None where there is no batch that can be believed.
 
@@ -134,14 +134,14 @@ class CheckSummary:
         """What the inference of rolls takes of it."""
         first = self.first_batch or OpeningBatch(0, -1, -1)
         return SegmentFacts(
-            self.segment.base_offset,
-            self.segment.log.size_bytes,
-            first.size_bytes,
-            first.max_timestamp_ms,
-            first.last_offset,
-            self.newest[0] if self.newest else -1,
-            self.entries,
-            self.time_entries,
+            base_offset=self.segment.base_offset,
+            log_bytes=self.segment.log.size_bytes,
+            first_batch_bytes=first.size_bytes,
+            first_batch_max_timestamp_ms=first.max_timestamp_ms,
+            first_batch_last_offset=first.last_offset,
+            max_timestamp_ms=self.newest[0] if self.newest else -1,
+            offset_entries=self.entries,
+            time_entries=self.time_entries,
         )
 
 
@@ -151,7 +151,7 @@ class SummaryBuilder(BatchObserver[CheckSummary]):
     def __init__(self, segment: LogSegment, facts: PartitionFacts, scan_state: ScanState) -> None:
         """scan_state: of the scan that it observes."""
         self._segment, self._facts, self._scan_state = segment, facts, scan_state
-        self.summary = CheckSummary(segment)
+        self.summary = CheckSummary(segment=segment)
         self._newest_ms = -1  # of producers' own times that look right
         self._epoch = -1
         self._transactions = TransactionTracker(segment.log, _stable_offsets(segment))
@@ -276,12 +276,14 @@ class SummaryBuilder(BatchObserver[CheckSummary]):
         # the worst of them
         index = int(indices[np.argmin(times)] if name == "late" else indices[np.argmax(times)])
         row, old_anomaly = batches[index], self.summary.times.get(name)
-        values = (
-            int(row[column])
-            for column in ("position", "size_bytes", "last_offset", "max_timestamp_ms")
-        )
         new_anomaly = TimeAnomaly(
-            len(indices), *values, int(newest_ms[index]), int(row["base_offset"])
+            count=len(indices),
+            position=int(row["position"]),
+            size_bytes=int(row["size_bytes"]),
+            offset=int(row["last_offset"]),
+            timestamp_ms=int(row["max_timestamp_ms"]),
+            reference_ms=int(newest_ms[index]),
+            first_offset=int(row["base_offset"]),
         )
         is_worse = old_anomaly is None or (
             new_anomaly.timestamp_ms < old_anomaly.timestamp_ms

@@ -3,12 +3,13 @@
 from collections.abc import Iterator, Sequence
 
 from kafkaviz.analysis.checks.plan import CheckPlan
-from kafkaviz.analysis.findings.finding import Evidence, Finding, Version, finding
+from kafkaviz.analysis.findings.finding import Evidence, Finding, finding
 from kafkaviz.errors import KafkavizError
 from kafkaviz.log.tiered import tiered_view
 from kafkaviz.log.tiered.remote_log_metadata import COPY_FINISHED
 from kafkaviz.log.tiered.tiered_partition import SegmentPlace, TieredPartition, TieredSegment
 from kafkaviz.messages import Message, message
+from kafkaviz.versions import Release
 
 
 def check_plan(plan: CheckPlan) -> Iterator[Finding]:
@@ -23,10 +24,10 @@ def check_plan(plan: CheckPlan) -> Iterator[Finding]:
         return
     for partition in state.partitions:
         if plan.is_whole or partition.directory in directories:
-            yield from check_partition(partition, plan.version.version)
+            yield from check_partition(partition, plan.assumed_release.release)
 
 
-def check_partition(partition: TieredPartition, version: Version = ()) -> Iterator[Finding]:
+def check_partition(partition: TieredPartition, release: Release = ()) -> Iterator[Finding]:
     """The findings about the segments of one topic-partition."""
     missing = [
         segment
@@ -36,15 +37,15 @@ def check_partition(partition: TieredPartition, version: Version = ()) -> Iterat
     ]
     for segment in missing:
         is_lost = segment.place is SegmentPlace.LOST
-        yield _finding(
+        yield finding(
             "remote-segment-missing",
-            partition,
             message("finding.remote_segment_missing", **_values(segment)),
             Evidence(
                 message("evidence.in_neither_place" if is_lost else "evidence.local_alone"),
                 message("evidence.remote_files", id=segment.segment_id),
             ),
-            version=version,
+            partition=partition.directory,
+            release=release,
             consequence=None if is_lost else message("consequence.remote_segment_missing_local"),
         )
     for code, key, place in (
@@ -53,32 +54,13 @@ def check_partition(partition: TieredPartition, version: Version = ()) -> Iterat
     ):
         segments = [segment for segment in partition.segments if segment.place is place]
         if segments:
-            yield _finding(
+            yield finding(
                 code,
-                partition,
                 message(f"finding.{key}", n=len(segments), first=segments[0].start_offset),
                 Evidence(_states(segments)),
-                version=version,
+                partition=partition.directory,
+                release=release,
             )
-
-
-def _finding(
-    code: str,
-    partition: TieredPartition,
-    text: Message,
-    evidence: Evidence,
-    *,
-    version: Version,
-    consequence: Message | None = None,
-) -> Finding:
-    return finding(
-        code,
-        text,
-        evidence,
-        partition=partition.directory,
-        version=version,
-        consequence=consequence,
-    )
 
 
 def _values(segment: TieredSegment) -> dict[str, int | None]:

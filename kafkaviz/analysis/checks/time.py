@@ -53,7 +53,7 @@ def check_partition(
     ):
         retained = summaries if retained is None else retained
         aged_segments = policy.segment_ages(
-            retained, clean=facts.clean, recovery_point=recovery_point, release=facts.version
+            retained, clean=facts.clean, recovery_point=recovery_point, release=facts.release
         )
         yield from _blocked_findings(retained, aged_segments, facts)
         yield from _mtime_findings(retained, aged_segments, facts)

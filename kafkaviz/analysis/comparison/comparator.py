@@ -92,7 +92,7 @@ def compare(
     start = None
     if is_same_directory(*brokers):
         with suppress(KafkavizError):
-            start = compare_start(*brokers, releases[0].version)
+            start = compare_start(*brokers, releases[0].release)
     return BrokerComparison(
         (brokers[0].source, brokers[1].source), tuple(comparisons), start, tuple(problems)
     )
@@ -116,7 +116,7 @@ def _open(path: Path | str) -> Broker:
             other_files=(),
             checkpoints=CheckpointOffsets(),
         )
-        return Broker(located.parent, source, (alone,), is_lone=True)
+        return Broker(path=located.parent, source=source, partitions=(alone,), is_lone=True)
     try:
         broker = open_broker(source)
     except CannotOpen as fault:
@@ -126,7 +126,9 @@ def _open(path: Path | str) -> Broker:
             partition, _ = paths.open_segments(source)
         except CannotOpen:
             raise fault from None
-        return Broker(partition.path.parent, source, (partition,), is_lone=True)
+        return Broker(
+            path=partition.path.parent, source=source, partitions=(partition,), is_lone=True
+        )
     if broker.is_lone and not broker.partitions:
         raise CannotOpen(source, broker.problems[0].what, kind=broker.problems[0].kind)
     return broker
@@ -141,9 +143,9 @@ class _Comparer:
         self._brokers, self._releases = brokers, releases
         self._cleaner_offsets = [_read_cleaner_offsets(broker.path) for broker in brokers]
         self._is_per_append = not all(
-            ENTRY_PER_BATCH.applies_to(release.version) for release in releases
+            ENTRY_PER_BATCH.applies_to(assumed_release.release) for assumed_release in releases
         )
-        self._profile = search_profile(releases[0].text)
+        self._profile = search_profile(releases[0].version)
 
     def compare(self, match: PartitionMatch) -> PartitionComparison:
         """What the two partitions of a match have in common; one side alone is told as that."""
@@ -157,23 +159,23 @@ class _Comparer:
         pair = replicas[0], replicas[1]
         only_in = alignment.only_in[0].result(), alignment.only_in[1].result()
         comparison = PartitionComparison(
-            match.directory,
-            (),
-            pair,
-            max(replica.log_start_offset for replica in pair),
-            min(replica.log_end_offset for replica in pair),
-            alignment.first_divergent_offset,
-            alignment.leader_epochs_there,
-            pair[0].segments == pair[1].segments,
-            only_in,
-            alignment.different.result(),
-            alignment.unreadable.result(),
-            self._walk_both(partitions, pair),
-            _lag(pair, alignment),
-            tuple(alignment.differences),
-            alignment.difference_count,
-            alignment.rewritten_batches,
-            (alignment.damaged_batches[0], alignment.damaged_batches[1]),
+            partition=match.directory,
+            relations=(),
+            replicas=pair,
+            compared_from=max(replica.log_start_offset for replica in pair),
+            compared_to=min(replica.log_end_offset for replica in pair),
+            first_divergent_offset=alignment.first_divergent_offset,
+            leader_epochs_there=alignment.leader_epochs_there,
+            segment_bases_equal=pair[0].segments == pair[1].segments,
+            only_in=only_in,
+            different=alignment.different.result(),
+            unreadable=alignment.unreadable.result(),
+            truncations=self._walk_both(partitions, pair),
+            lag=_lag(pair, alignment),
+            differences=tuple(alignment.differences),
+            difference_count=alignment.difference_count,
+            rewritten_batches=alignment.rewritten_batches,
+            damaged_batches=(alignment.damaged_batches[0], alignment.damaged_batches[1]),
         )
         comparison = self._with_indexes(comparison, partitions, alignment)
         comparison = self._with_tails(comparison, alignment)
@@ -188,9 +190,9 @@ class _Comparer:
         alignment = align(partition.live if side == 0 else (), partition.live if side == 1 else ())
         replica = self._replica(partition, side, alignment)
         return PartitionComparison(
-            match.directory,
-            (alone,),
-            (replica, None) if side == 0 else (None, replica),
+            partition=match.directory,
+            relations=(alone,),
+            replicas=(replica, None) if side == 0 else (None, replica),
             only_in=(alignment.only_in[0].result(), alignment.only_in[1].result()),
             other_generation=match.other_generation,
             other_directory=match.other_directory,
@@ -207,15 +209,17 @@ class _Comparer:
         )
         key = (partition.topic, partition.partition)
         return Replica(
-            partition.directory,
-            partition.topic_id,
-            log_start,
-            log_end,
-            partition.high_watermark,
-            self._cleaner_offsets[side].get(key) if partition.state == "current" else None,
-            tuple(segment.base_offset for segment in partition.live),
-            epochs,
-            tail.size_bytes if tail else 0,
+            directory=partition.directory,
+            topic_id=partition.topic_id,
+            log_start_offset=log_start,
+            log_end_offset=log_end,
+            high_watermark=partition.high_watermark,
+            cleaner_checkpoint=self._cleaner_offsets[side].get(key)
+            if partition.state == "current"
+            else None,
+            segments=tuple(segment.base_offset for segment in partition.live),
+            epochs=epochs,
+            torn_bytes=tail.size_bytes if tail else 0,
         )
 
     def _walk_both(
@@ -229,7 +233,7 @@ class _Comparer:
             walk = walk_truncation(
                 replicas[leader].epochs,
                 replicas[follower].epochs,
-                is_request=not TRUNCATION_ON_FETCH.applies_to(self._releases[leader].version),
+                is_request=not TRUNCATION_ON_FETCH.applies_to(self._releases[leader].release),
             )
             lost = _lost_offsets(
                 partitions[follower], replicas[follower], walk.follower_keeps_below

@@ -67,7 +67,7 @@ class Lag:
     time_ms: int | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Replica:
     """One side of a partition.
 
@@ -88,7 +88,7 @@ class Replica:
     torn_bytes: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PartitionComparison:
     """A topic-partition of both sides, or of one.
 

@@ -75,7 +75,7 @@ class LookupComparison:
     mean_headers: tuple[float, float]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class IndexComparison:
     """The .index or .timeindex of a segment on both sides.
 
@@ -171,19 +171,19 @@ def _compare(
             interval_bounds(batches[1], slots[1].entries),
         )
     comparison = IndexComparison(
-        segments[0].base_offset,
-        kind,
-        IndexReason.MISSING,
-        (
+        segment=segments[0].base_offset,
+        kind=kind,
+        reason=IndexReason.MISSING,
+        entries=(
             len(slots[0].entries) if has_file[0] else None,
             len(slots[1].entries) if has_file[1] else None,
         ),
-        int(in_both[0].sum()),
-        (tuple(alone[0][:MAX_SLOTS].tolist()), tuple(alone[1][:MAX_SLOTS].tolist())),
-        (len(alone[0]), len(alone[1])),
-        (slots[0].unwritten_slots, slots[1].unwritten_slots),
-        (contradicted[0], contradicted[1]),
-        intervals,
+        common=int(in_both[0].sum()),
+        alone=(tuple(alone[0][:MAX_SLOTS].tolist()), tuple(alone[1][:MAX_SLOTS].tolist())),
+        alone_counts=(len(alone[0]), len(alone[1])),
+        unwritten_slots=(slots[0].unwritten_slots, slots[1].unwritten_slots),
+        contradicted=(contradicted[0], contradicted[1]),
+        intervals=intervals,
     )
     reason = _reason(comparison, slots, batches, offset_reason, is_per_append=is_per_append)
     lookup = None

@@ -48,7 +48,7 @@ HEADER_FIELDS = [name for name in BATCH.names or () if name != "position"]
 UNCOVERED_FIELDS = ("base_offset", "last_offset", "leader_epoch")  # of what magic 2's CRC covers
 
 
-@dataclass
+@dataclass(kw_only=True)
 class RecordAlignment:
     """What a comparison of two logs gathers.
 

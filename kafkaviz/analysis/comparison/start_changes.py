@@ -11,7 +11,6 @@ from enum import StrEnum
 
 from kafkaviz.analysis.comparison.file_bytes import common_prefix_bytes
 from kafkaviz.analysis.restart.next_start import log_files, predict_restart
-from kafkaviz.config_def import Release
 from kafkaviz.format import names
 from kafkaviz.log import file
 from kafkaviz.log.broker import Broker
@@ -21,6 +20,7 @@ from kafkaviz.log.partition import Partition
 from kafkaviz.simulate.recovery.recovery import RecoveredSegment
 from kafkaviz.simulate.startup.restart import Restart, StartupStep
 from kafkaviz.units import file_stem
+from kafkaviz.versions import Release
 
 INDEX_KINDS = ("index", "timeindex", "txnindex")
 
@@ -47,7 +47,7 @@ class StepOutcome(StrEnum):
     UNSEEN = "unseen"  # what came later hides it
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FileChange:
     """A file that is not as it was.
 
@@ -130,8 +130,14 @@ def compare_start(before: Broker, after: Broker, release: Release) -> StartCompa
     if _is_unchanged(files, same_bytes):
         return StartComparison(None, (), (), is_started=False)
     restart = predict_restart(before, release=release, on_recovered=keep_indexes)
+    sizes = {name: info.size_bytes for name, info in files[1].items()}
     steps = tuple(
-        _foretold_step(step, files, same_bytes, recovered_files, after) for step in restart.steps
+        ForetoldStep(
+            step,
+            _outcome(step, files, same_bytes, recovered_files, after),
+            sizes.get(step.file or ""),
+        )
+        for step in restart.steps
     )
     foretold_files = {step.file for step in restart.steps if step.file and step.action != "keep"}
     changes = tuple(_changes(files, same_bytes, foretold_files))
@@ -173,18 +179,6 @@ def _files(broker: Broker) -> dict[str, FileInfo]:
         for partition in broker.partitions
         for info in log_files(partition)
     }
-
-
-def _foretold_step(
-    step: StartupStep,
-    files: tuple[Mapping[str, FileInfo], Mapping[str, FileInfo]],
-    same_bytes: Mapping[str, int],
-    recovered_files: Mapping[str, bytes],
-    after: Broker,
-) -> ForetoldStep:
-    info = files[1].get(step.file or "")
-    outcome = _outcome(step, files, same_bytes, recovered_files, after)
-    return ForetoldStep(step, outcome, info.size_bytes if info else None)
 
 
 def _outcome(
@@ -261,7 +255,12 @@ def _changes(
         kind = _kind(name, before, after, same)
         partition = name.partition("/")[0]
         yield FileChange(
-            partition, name, kind, (old_bytes, new_bytes), same, name in foretold_files
+            partition=partition,
+            file=name,
+            kind=kind,
+            sizes=(old_bytes, new_bytes),
+            same_bytes=same,
+            is_foretold=name in foretold_files,
         )
 
 

@@ -1,1 +1,1 @@
-"""What a lookup costs: probes, pages, headers and device reads, and their prices."""
+"""What a lookup costs: probes, pages, headers and device reads, and their costs."""

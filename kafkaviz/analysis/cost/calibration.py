@@ -66,7 +66,7 @@ def load_calibration() -> dict | None:
 
 
 def _is_calibration(calibration: object) -> bool:
-    """Whether it has what prices consist of."""
+    """Whether it has what costs consist of."""
     if not isinstance(calibration, dict) or not isinstance(calibration.get("measured_at"), str):
         return False
     random_read = calibration.get("random_read_us")

@@ -95,8 +95,8 @@ FIRST_US = Range(1.0, 2.2, 3.6)
 SEARCH_US, PROBE_US = Range(0.06, 0.1, 0.14), Range(0.009, 0.014, 0.019)
 
 
-@dataclass(frozen=True)
-class LookupPrices:
+@dataclass(frozen=True, kw_only=True)
+class LookupCosts:
     """What a lookup is priced with.
 
     Attributes:
@@ -128,7 +128,7 @@ class LookupPrices:
             else self.header_us.times(1 - self.one_read_share / 2)
         )
 
-    def with_one_read_share(self, one_read_share: float) -> "LookupPrices":
+    def with_one_read_share(self, one_read_share: float) -> "LookupCosts":
         """The same for a log of which that share of the batches is of magic 0 and 1."""
         return replace(self, one_read_share=one_read_share)
 
@@ -163,14 +163,14 @@ class LookupPrices:
         return self.warm_us(headers_mean).times(fetches_per_s / 1e6)
 
 
-def lookup_prices(
+def lookup_costs(
     *,
     by_base_offset: bool,
     storage: str | None = None,
     read_ahead_bytes: int = READ_AHEAD_BYTES,
     calibration: Mapping | None = None,
-) -> LookupPrices:
-    """The prices for a release.
+) -> LookupCosts:
+    """The costs for a release.
 
     Args:
         by_base_offset: one read a header, from 4.1 on.
@@ -178,38 +178,38 @@ def lookup_prices(
         calibration: what `kafkaviz calibrate` wrote, in place of presets; the JVM's part of a
             header is what its reads leave of 1.8 µs.
     """
-    prices = LookupPrices(
+    costs = LookupCosts(
         storage=STORAGES[storage or DEFAULT_STORAGE],
         read_ahead_bytes=read_ahead_bytes,
         is_modelled=by_base_offset,
     )
     if calibration:
-        prices = _with_calibration(prices, calibration)
-        return replace(prices, storage=STORAGES[storage]) if storage else prices
-    return replace(prices, header_us=prices.header_us.times(0.5)) if by_base_offset else prices
+        costs = _with_calibration(costs, calibration)
+        return replace(costs, storage=STORAGES[storage]) if storage else costs
+    return replace(costs, header_us=costs.header_us.times(0.5)) if by_base_offset else costs
 
 
 HEADER_READS_US = 0.61 + 0.68  # of the 1.8 µs on the machine that measured the header
 JAVA_US = Range(HEADER_US.low - 1.0, HEADER_US.typical - HEADER_READS_US, HEADER_US.high - 2.5)
 
 
-def _with_calibration(prices: LookupPrices, calibration: Mapping) -> LookupPrices:
+def _with_calibration(costs: LookupCosts, calibration: Mapping) -> LookupCosts:
     """The machine's own reads, one a header or two; what Java adds to each stays a preset."""
     small_read, large_read = (_range(calibration[name]) for name in ("pread_17_us", "pread_61_us"))
     header_us = (
         JAVA_US.times(0.5).plus(small_read)
-        if prices.is_modelled
+        if costs.is_modelled
         else JAVA_US.plus(small_read).plus(large_read)
     )
     read_us, fault_us = calibration.get("random_read_us"), calibration.get("minor_fault_us")
     storage = (
         Storage(CALIBRATED, _range(read_us), "this machine's own disk, measured")
         if read_us
-        else prices.storage
+        else costs.storage
     )
     fault_field = {"fault_us": _range(fault_us)} if fault_us else {}
     return replace(
-        prices,
+        costs,
         header_us=header_us,
         storage=storage,
         calibrated=calibration["measured_at"],

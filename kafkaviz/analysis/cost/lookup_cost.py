@@ -14,7 +14,7 @@ from kafkaviz.search import slots
 from kafkaviz.search.index import ENTRY_BYTES, OFFSET, TIME
 from kafkaviz.search.log_view import SegmentView
 from kafkaviz.search.slots import PAGE_BYTES
-from kafkaviz.versions import BASE_OFFSET, SearchProfile
+from kafkaviz.versions import SearchProfile
 
 PROBES, PAGES, HEADERS = "probes", "pages", "headers"
 NO_BATCH = -1
@@ -59,7 +59,7 @@ def offset_lookup_counts(
     """
     keys = segment.offset_slots["relative_offset"].astype(np.int64) + segment.base_offset
     first, last = segment.base_offset, int((batches["last_offset"] if len(batches) else keys)[-1])
-    by_base_offset = search_profile.scan == BASE_OFFSET
+    by_base_offset = search_profile.by_base_offset
     batch_keys = (
         batches["base_offset" if by_base_offset else "last_offset"] if len(batches) else keys
     )

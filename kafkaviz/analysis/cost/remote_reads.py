@@ -1,4 +1,4 @@
-"""What a lookup reads from tiered storage, and a modelled price of it.
+"""What a lookup reads from tiered storage, and a modelled cost of it.
 
 Of a remote segment a broker first fetches the indexes, whole, and keeps them in its
 remote-log-index-cache (RemoteIndexCache of Kafka 4.3.1); then the .log from the position that the
@@ -10,7 +10,7 @@ broker that has nothing of the segment yet:
     00000000000000000041.log         1 request   1 336 B    from byte 2990 on
 
 In Aiven's layout the manifest comes before, and the .log chunk by chunk, each a request for its
-compressed bytes. The price is modelled: requests one after the other, each of the same latency.
+compressed bytes. The cost is modelled: requests one after the other, each of the same latency.
 """
 
 from collections.abc import Mapping, Sequence
@@ -45,7 +45,7 @@ class RemoteCost:
     """All that a lookup fetches, in the order of its steps.
 
     Attributes:
-        request_ms: the latency of a request that the price is modelled with.
+        request_ms: the latency of a request that the cost is modelled with.
     """
 
     reads: tuple[RemoteRead, ...]

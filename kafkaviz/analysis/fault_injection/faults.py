@@ -37,7 +37,7 @@ class Client(Enum):
     TIMESTAMP = auto()  # a client that asks for the offset of a time
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Damage:
     """A copy with one fault in it.
 
@@ -91,7 +91,14 @@ class Fault:
 def _change(copy: LogCopy, kind: str, after: bytes, start: int, stop: int) -> Damage:
     """Other bytes in a file of the segment."""
     name, before = copy.name(kind), copy.content(kind)
-    return Damage(copy.with_files({name: after}), name, start, stop, before, after)
+    return Damage(
+        copy=copy.with_files({name: after}),
+        file=name,
+        start=start,
+        stop=stop,
+        before=before,
+        after=after,
+    )
 
 
 # ---- names
@@ -102,13 +109,22 @@ def _rename_index(copy: LogCopy, _place: int) -> Damage:
     name, before = copy.name("index"), copy.content("index")
     new_name = f"{file_stem(copy.segment + 1)}.index"
     broken_copy = copy.with_files({name: None, new_name: before})
-    return Damage(broken_copy, name, 0, 0, before, before, new_name)
+    return Damage(
+        copy=broken_copy, file=name, start=0, stop=0, before=before, after=before, new_name=new_name
+    )
 
 
 def _remove(kind: str) -> Callable[[LogCopy, int], Damage]:
     def damage(copy: LogCopy, _place: int) -> Damage:
         name, before = copy.name(kind), copy.content(kind)
-        return Damage(copy.with_files({name: None}), name, 0, len(before), before, None)
+        return Damage(
+            copy=copy.with_files({name: None}),
+            file=name,
+            start=0,
+            stop=len(before),
+            before=before,
+            after=None,
+        )
 
     return damage
 
@@ -117,7 +133,14 @@ def _write_epochs(copy: LogCopy, _place: int) -> Damage:
     """Text that is none of leader epochs."""
     name, after = names.LEADER_EPOCHS, b"junk\n"
     before = copy.files[name].content()
-    return Damage(copy.with_files({name: after}), name, 0, len(before), before, after)
+    return Damage(
+        copy=copy.with_files({name: after}),
+        file=name,
+        start=0,
+        stop=len(before),
+        before=before,
+        after=after,
+    )
 
 
 # ---- the .log
@@ -297,7 +320,14 @@ def _lower_limit(copy: LogCopy, entries: int) -> Damage:
     """segment.index.bytes lowered to so many entries of an offset index; no file is changed."""
     room_bytes = entries * INDEXES["index"].ENTRY.itemsize
     config = replace(copy.log.config, segment_index_bytes=room_bytes)
-    return Damage(copy.with_files({}, config=config), copy.log.directory, 0, 0, None, None)
+    return Damage(
+        copy=copy.with_files({}, config=config),
+        file=copy.log.directory,
+        start=0,
+        stop=0,
+        before=None,
+        after=None,
+    )
 
 
 FAULTS = MappingProxyType(

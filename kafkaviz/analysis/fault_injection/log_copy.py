@@ -11,7 +11,6 @@ import numpy as np
 
 from kafkaviz.analysis.restart.next_start import config_lookup, restart_log, stored_log
 from kafkaviz.binary.file_view import FileView, in_memory
-from kafkaviz.config_def import Release
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.format.walk import walk
 from kafkaviz.log.broker import Broker
@@ -19,6 +18,7 @@ from kafkaviz.log.partition import Partition
 from kafkaviz.log.settings import open_settings
 from kafkaviz.simulate.stored_log import StoredLog
 from kafkaviz.units import file_stem
+from kafkaviz.versions import Release
 
 INDEXES = {"index": offset_index, "timeindex": time_index}
 

@@ -65,7 +65,7 @@ class DeliveredRange:
     position: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ClientReading:
     """What a client got.
 
@@ -91,7 +91,7 @@ class ClientReading:
         return sum(part.last - part.first + 1 for part in self.ranges)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class StartTrial:
     """A start on a damaged copy, and a client that reads then.
 
@@ -152,15 +152,17 @@ def run_trial(copy: LogCopy, fault: Fault, place: int) -> StartTrial:
     )
     reading = ClientReading() if log_view is None else read_log(log_view, timestamp_ms)
     return StartTrial(
-        copy,
-        damage,
-        fault.client,
-        restart,
-        _start_outcome(restart.steps),
-        ReadOutcome.NOT_SERVED if log_view is None else _read_outcome(reading, expected_reading),
-        reading,
-        expected_reading,
-        timestamp_ms,
+        copy=copy,
+        damage=damage,
+        client=fault.client,
+        restart=restart,
+        start=_start_outcome(restart.steps),
+        read=ReadOutcome.NOT_SERVED
+        if log_view is None
+        else _read_outcome(reading, expected_reading),
+        reading=reading,
+        expected_reading=expected_reading,
+        timestamp_ms=timestamp_ms,
     )
 
 

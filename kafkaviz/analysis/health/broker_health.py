@@ -73,7 +73,7 @@ class Health:
     """
 
     broker: Broker
-    version: AssumedRelease
+    assumed_release: AssumedRelease
     findings: tuple[Finding, ...]
     restart: Restart | None
     retention: tuple[LogRetention, ...] = ()
@@ -151,9 +151,13 @@ def compose_health(
     findings = [*findings, *plan_findings(check_plan)]
     restart = None if any(map(unreadable_files.hides_start, findings)) else restart
     if restart is not None:
-        findings += state.check_restart(restart, check_plan.version.version)
+        findings += state.check_restart(restart, check_plan.assumed_release.release)
     return Health(
-        check_plan.broker, check_plan.version, sort_findings(findings), restart, tuple(retentions)
+        check_plan.broker,
+        check_plan.assumed_release,
+        sort_findings(findings),
+        restart,
+        tuple(retentions),
     )
 
 
@@ -161,7 +165,7 @@ def plan_findings(check_plan: CheckPlan) -> Iterator[Finding]:
     """The findings about what is around the partitions, and about the check itself."""
     yield from _broker_findings(check_plan)
     yield from tiered_storage.check_plan(check_plan)
-    yield from state.check_level(check_plan.level, check_plan.version.version)
+    yield from state.check_level(check_plan.level, check_plan.assumed_release.release)
 
 
 def check_partition(partition: Partition, facts: PartitionFacts) -> list[Finding]:
@@ -218,7 +222,7 @@ def partition_retention(
         summaries,
         clean=check_plan.is_clean,
         recovery_point=partition.recovery_point,
-        release=check_plan.version.version,
+        release=check_plan.assumed_release.release,
     )
     return [
         policy.log_retention(
@@ -245,10 +249,10 @@ def _local_summaries(partition: Partition, summaries: Sequence[CheckSummary]) ->
 def _broker_findings(check_plan: CheckPlan) -> Iterator[Finding]:
     """The findings about the broker directory itself, if that is checked."""
     if check_plan.is_whole and check_plan.has_broker:
-        version = check_plan.version.version
-        yield from broker_files.check_broker(check_plan.broker, version, check_plan.strange_names)
-        yield from state.check_broker(check_plan.broker, version)
-        yield from settings.check_broker(check_plan.broker, version)
+        release = check_plan.assumed_release.release
+        yield from broker_files.check_broker(check_plan.broker, release, check_plan.strange_names)
+        yield from state.check_broker(check_plan.broker, release)
+        yield from settings.check_broker(check_plan.broker, release)
 
 
 def _predict_restart(check_plan: CheckPlan) -> Restart | None:
@@ -263,7 +267,7 @@ def _predict_restart(check_plan: CheckPlan) -> Restart | None:
                 (
                     log.partition.directory,
                     restart_steps(
-                        log, clean=check_plan.is_clean, release=check_plan.version.version
+                        log, clean=check_plan.is_clean, release=check_plan.assumed_release.release
                     ),
                 )
                 for log in check_plan.logs()

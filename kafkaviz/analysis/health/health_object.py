@@ -18,7 +18,10 @@ def as_object(health: Health) -> dict:
     restart = health.restart
     return {
         "directory": archive.display_text(health.broker.source),
-        "kafka_version": {"assumed": health.version.text, "because": str(health.version.reason)},
+        "kafka_version": {
+            "assumed": health.assumed_release.version,
+            "because": str(health.assumed_release.reason),
+        },
         "findings": [finding_codec.to_object(finding) for finding in health.findings],
         "restart": restart
         and {

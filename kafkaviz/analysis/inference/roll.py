@@ -25,7 +25,7 @@ MIN_FULL = 3  # fewer entries are alike by chance
 CAUSES = tuple(RollCause)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SegmentFacts:
     """What the inference needs of one segment; timestamps are −1 where there are none."""
 

@@ -84,13 +84,13 @@ class InferredRelease:
 class AssumedRelease:
     """The release whose behaviour is assumed, and why that one."""
 
-    version: tuple[int, ...]
+    release: Release
     traces: tuple[Message, ...]
 
     @property
-    def text(self) -> str:
-        """4.3.1."""
-        return ".".join(map(str, self.version))
+    def version(self) -> str:
+        """The number of the release: 4.3.1."""
+        return ".".join(map(str, self.release))
 
     @property
     def reason(self) -> Message:
@@ -125,11 +125,11 @@ def infer_release(broker: Broker) -> InferredRelease:
     return InferredRelease(first.first if first else None, last.last if last else None, reasons)
 
 
-def assume_release(broker: Broker, version: str | None = None) -> AssumedRelease:
+def assume_release(broker: Broker | None, version: str | None = None) -> AssumedRelease:
     """The release to go by.
 
     It is the release given, such as "3.9" or "4.3.1", else what the directory's own traces say,
-    else the newest that is known.
+    else the newest that is known. Of no broker directory there are no traces.
 
     A trace that only says "not before" leaves all later ones, but for the metadata.version that the
     brokers last agreed on: none is likely to be much newer. Where something of a later release lies
@@ -138,7 +138,10 @@ def assume_release(broker: Broker, version: str | None = None) -> AssumedRelease
     """
     if version:
         return AssumedRelease(versions.parse(version), (CALLER_DECIDES,))
-    newest, inferred = versions.NEWEST_RELEASE, infer_release(broker)
+    newest = versions.NEWEST_RELEASE
+    if broker is None:
+        return AssumedRelease(newest, (NOTHING_DECIDES,))
+    inferred = infer_release(broker)
     if inferred.is_newer:
         return AssumedRelease(newest, (*inferred.traces, READ_AS_NEWEST))
     release = next(

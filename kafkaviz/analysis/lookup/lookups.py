@@ -10,14 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from kafkaviz import versions
-from kafkaviz.analysis.inference.version import NOTHING_DECIDES, AssumedRelease
-from kafkaviz.analysis.inference.version import assume_release as assume_broker_release
+from kafkaviz.analysis.inference.version import assume_release
 from kafkaviz.analysis.restart.recovery_scope import distrust_reason, recovered_bases
 from kafkaviz.binary.file_view import AFTER_RECOVERY, ON_DISK, FileView
 from kafkaviz.errors import CannotOpen, CorruptBytes
 from kafkaviz.format import names
 from kafkaviz.log import file
-from kafkaviz.log.broker import CHECKPOINTS, CLEAN_SHUTDOWN, META_PROPERTIES, open_broker
+from kafkaviz.log.broker import CHECKPOINTS, CLEAN_SHUTDOWN, META_PROPERTIES, Broker, open_broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.remote import address
 from kafkaviz.log.segment import LogSegment
@@ -29,6 +28,7 @@ from kafkaviz.search.lookup import Lookup
 from kafkaviz.search.lookup import lookup as lookup_in_view
 from kafkaviz.simulate.config import IndexConfig, ReleaseBehaviour, release_behaviour
 from kafkaviz.simulate.stored_log import MAX_LOG_BYTES, StoredLog
+from kafkaviz.versions import Release
 
 # room in an index: of a segment that no start gets open every entry can be read
 MAX_BYTES = 2**31 - 1
@@ -57,7 +57,7 @@ def lookup(
         CannotOpen: there is no .log or one may not be read.
         CorruptFile: the way leads into bytes that break their format.
     """
-    version = version or assume_release(partition).text
+    version = version or assume_release(broker_around(partition)).version
     search_profile = versions.search_profile(version, search)
     return lookup_in_view(
         open_log_view(partition, version, as_is=as_is),
@@ -68,14 +68,11 @@ def lookup(
     )
 
 
-def assume_release(partition: Partition) -> AssumedRelease:
-    """The release that the broker directory around a partition looks like.
-
-    Where nothing says so, the newest.
-    """
+def broker_around(partition: Partition) -> Broker | None:
+    """The broker directory that a partition lies in; None where its own is no topic-partition's."""
     if not partition.live or not names.parse_directory(partition.directory):
-        return AssumedRelease(versions.NEWEST_RELEASE, (NOTHING_DECIDES,))
-    return assume_broker_release(open_broker(partition.path))
+        return None
+    return open_broker(partition.path)
 
 
 def open_log_view(
@@ -90,7 +87,9 @@ def open_log_view(
         raise CannotOpen(partition.path, message("errors.holds_no_log"), kind="missing")
     if as_is:
         return view_partition(partition)
-    release = versions.parse(version) if version else assume_release(partition).version
+    release = (
+        versions.parse(version) if version else assume_release(broker_around(partition)).release
+    )
     return (
         _recovered_log_view(partition, release)
         if needs_recovery(partition, release)
@@ -98,7 +97,7 @@ def open_log_view(
     )
 
 
-def needs_recovery(partition: Partition, release: tuple[int, ...] | None = None) -> bool:
+def needs_recovery(partition: Partition, release: Release | None = None) -> bool:
     """Whether a start of that release would look into a .log, and may change what a search reads.
 
     By default the release is as assumed.
@@ -110,7 +109,7 @@ def needs_recovery(partition: Partition, release: tuple[int, ...] | None = None)
     broker_files = (META_PROPERTIES, CLEAN_SHUTDOWN, *CHECKPOINTS.values())
     if not any(file.is_there(root / name) for name in broker_files):
         return False
-    behaviour = release_behaviour(release or assume_release(partition).version)
+    behaviour = release_behaviour(release or assume_release(broker_around(partition)).release)
     is_clean = file.is_there(root / CLEAN_SHUTDOWN) and (
         behaviour.close_trims or partition.topic != names.METADATA_TOPIC
     )
@@ -162,7 +161,7 @@ def has_unopened_log(segments: Sequence[SegmentView]) -> bool:
     return any(segment_view.size_bytes > MAX_LOG_BYTES for segment_view in segments)
 
 
-def _recovered_log_view(partition: Partition, release: versions.Release) -> LogView:
+def _recovered_log_view(partition: Partition, release: Release) -> LogView:
     from kafkaviz.analysis.restart.next_start import RestartLog, config_lookup, stored_log
     from kafkaviz.log.settings import open_settings
     from kafkaviz.simulate.recovery.recovery import RecoveredSegment
@@ -242,7 +241,9 @@ def _recover_alone(
     files_of_segment = (*(files[name] for name in own_names), *snapshots)
     loading = LogLoader(
         StoredLog(
-            log.directory, files_of_segment, replace(log.config, segment_index_bytes=MAX_BYTES)
+            directory=log.directory,
+            files=files_of_segment,
+            config=replace(log.config, segment_index_bytes=MAX_BYTES),
         ),
         clean=False,
         behaviour=behaviour,

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from kafkaviz import versions
-from kafkaviz.analysis.inference.version import AssumedRelease
 from kafkaviz.analysis.lookup import lookups
 from kafkaviz.binary.file_view import FileView
 from kafkaviz.errors import CannotOpen
@@ -35,20 +34,23 @@ def index_kind(path: Path) -> str | None:
     return name.kind if name and name.kind in INDEXES else None
 
 
-def assume_release(path: Path, advice: Message = ADVICE_ANY) -> AssumedRelease:
-    """The release that the directory around a path looks like, and why that one.
+def broker_around(path: Path, advice: Message = ADVICE_ANY) -> Broker | None:
+    """The broker directory that a path lies in.
 
     Args:
         advice: what to give instead of a path that is none of it.
 
     Raises:
         CannotOpen: as open_log and open_index.
+
+    Returns:
+        None where lookups.broker_around has none of the partition.
     """
     path = archive.locate(path)
     if archive.is_archive(path) or path.is_dir():
-        return lookups.assume_release(_partition(path, advice))
+        return lookups.broker_around(_partition(path, advice))
     _file_name(path, advice)
-    return lookups.assume_release(_partition_around(path))
+    return lookups.broker_around(_partition_around(path))
 
 
 def open_log(path: Path, version: str, *, as_is: bool = False) -> LogView:
@@ -103,9 +105,9 @@ def open_index(path: Path, version: str, *, as_is: bool = False) -> tuple[str, S
         )
         if recovered_segment:
             return partition.directory, recovered_segment
-    log = FileView(path.name, 0, lambda: file.reader(path))
+    log = FileView(name=path.name, size_bytes=0, open_reader=lambda: file.reader(path))
     index: dict[str, Any] = {name.kind: file.view(index_info)}
-    return partition.directory, SegmentView(name.base_offset, log, **index)
+    return partition.directory, SegmentView(base_offset=name.base_offset, log=log, **index)
 
 
 def remote_files(path: Path) -> dict[int, RemoteFile]:

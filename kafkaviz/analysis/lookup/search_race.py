@@ -92,7 +92,7 @@ class RacedSearch:
         return max((time.end_us for time in self.times(read_us)), default=0.0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SearchRace:
     """Both searches over one index, each with a memory of its own.
 
@@ -173,14 +173,14 @@ def race(
 
     plain, warm = run(warm=False), run(warm=True)
     return SearchRace(
-        kind,
-        len(keys),
-        slots.page_count(len(keys), entry_bytes, page_bytes),
-        page_bytes,
-        warm_bytes,
-        warm.search.warm_from_slot,
-        plain,
-        warm,
+        kind=kind,
+        entries=len(keys),
+        pages=slots.page_count(len(keys), entry_bytes, page_bytes),
+        page_bytes=page_bytes,
+        warm_bytes=warm_bytes,
+        warm_from_slot=warm.search.warm_from_slot,
+        plain=plain,
+        warm=warm,
     )
 
 

@@ -40,7 +40,7 @@ class RecordTime(NamedTuple):
     timestamp_ms: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SegmentTimes:
     """A segment and the target.
 
@@ -61,7 +61,7 @@ class SegmentTimes:
     batches: np.ndarray | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class OffsetExplanation:
     """The partition around a target.
 
@@ -105,7 +105,14 @@ def explain_offset(
         else 0
     )
     closest, faults = _closest(segments, target_ms, records)
-    return OffsetExplanation(target_ms, segments, answer, closest, older_batches, faults)
+    return OffsetExplanation(
+        target_ms=target_ms,
+        segments=segments,
+        answer=answer,
+        closest=closest,
+        older_batches=older_batches,
+        faults=faults,
+    )
 
 
 def _segment_times(
@@ -121,12 +128,12 @@ def _segment_times(
         else result.bounds.end_offset
     )
     return SegmentTimes(
-        segment_view.base_offset,
-        end,
-        segment_view.largest_timestamp_ms,
-        segment_view.max_timestamp[0] < 0,
-        FATES[result.choices[number].reason],
-        batches(segment_view.base_offset),
+        base_offset=segment_view.base_offset,
+        end_offset=end,
+        largest_ms=segment_view.largest_timestamp_ms,
+        is_file_time=segment_view.max_timestamp[0] < 0,
+        fate=FATES[result.choices[number].reason],
+        batches=batches(segment_view.base_offset),
     )
 
 

@@ -44,7 +44,7 @@ class Layout:
     note: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Cost:
     """What a way costs over many targets, and for the reader at the end."""
 
@@ -74,8 +74,16 @@ def compare(keys: np.ndarray, targets: np.ndarray) -> tuple[Cost, ...]:
 def _cost(layout: Layout, keys: np.ndarray, targets: np.ndarray) -> Cost:
     results = layout.run(keys, np.append(targets, keys[-1] + 1))
     probes, pages = results[:-1, 1], results[:-1, 2]
-    means = float(probes.mean()), int(probes.max()), float(pages.mean()), int(pages.max())
-    return Cost(layout, *means, int(results[-1, 1]), int(results[-1, 2]), layout.extra_bytes(keys))
+    return Cost(
+        layout=layout,
+        probes_mean=float(probes.mean()),
+        probes_max=int(probes.max()),
+        pages_mean=float(pages.mean()),
+        pages_max=int(pages.max()),
+        tail_probes=int(results[-1, 1]),
+        tail_pages=int(results[-1, 2]),
+        extra_bytes=layout.extra_bytes(keys),
+    )
 
 
 # ---- the ways

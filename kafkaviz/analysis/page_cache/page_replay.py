@@ -90,7 +90,7 @@ class Readers:
     from_entries: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Replay:
     """What a growth did, counted from `counted_from` on but for the image.
 
@@ -190,11 +190,21 @@ def replay(
     )
     first = np.array(list(map(tuple, fault_rows[:count])), FAULT) if count else np.zeros(0, FAULT)
     grown_pages = (growth.entries - growth.counted_from) * growth.entry_bytes / memory.page_bytes
-    reader_counts = (
+    lookups, faults, pages_read, most_pages = (
         cast("tuple[int, int]", tuple(int(number) for number in row)) for row in counts
     )
     return Replay(
-        growth.entries, pages, grown_pages, *reader_counts, touched, faulted, first, idle_bytes
+        entries=growth.entries,
+        pages=pages,
+        grown_pages=grown_pages,
+        lookups=lookups,
+        faults=faults,
+        pages_read=pages_read,
+        most_pages=most_pages,
+        touched=touched,
+        faulted=faulted,
+        first_faults=first,
+        idle_bytes=idle_bytes,
     )
 
 

@@ -13,7 +13,6 @@ from kafkaviz.analysis.inference import roll_reasons
 from kafkaviz.analysis.lookup import paths
 from kafkaviz.analysis.restart.next_start import RestartLog, stored_log
 from kafkaviz.analysis.rolls import roll_inference
-from kafkaviz.config_def import Release
 from kafkaviz.errors import CannotOpen, KafkavizError, RefusedSetting
 from kafkaviz.format import names
 from kafkaviz.log.broker import open_broker
@@ -25,6 +24,7 @@ from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.config import IndexConfig, release_behaviour
 from kafkaviz.simulate.startup.index_rebuild import RebuildRefusal, RebuiltSegment, rebuild
 from kafkaviz.simulate.stored_log import StoredLog
+from kafkaviz.versions import Release
 
 SETTINGS = ("index.interval.bytes", "segment.index.bytes")
 
@@ -130,5 +130,5 @@ def find_settings(partition: Partition, release: Release, overrides: Mapping[str
     Else what was typed, and Kafka's defaults.
     """
     if not names.parse_directory(partition.directory):
-        return Settings(release, MetadataImage(), overrides=dict(overrides))
+        return Settings(release=release, image=MetadataImage(), overrides=dict(overrides))
     return open_settings(open_broker(partition.path), release, overrides)

@@ -13,7 +13,7 @@ from kafkaviz.analysis.rebuild.rebuild_source import find_settings
 from kafkaviz.analysis.restart.next_start import RestartLog, stored_log
 from kafkaviz.analysis.rolls.roll_inference import segment_facts
 from kafkaviz.binary.file_view import FileView
-from kafkaviz.config_def import Release, Value
+from kafkaviz.config_def import Value
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.format import names
 from kafkaviz.log.partition import Partition
@@ -23,6 +23,7 @@ from kafkaviz.simulate.config import IndexConfig
 from kafkaviz.simulate.directory.simulation import Simulated
 from kafkaviz.simulate.startup.partition_directory import INDEXES
 from kafkaviz.simulate.stored_log import StoredLog
+from kafkaviz.versions import Release
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from kafkaviz.simulate.writer.refusals import AppendFailed
 from kafkaviz.simulate.writer.writer import CannotLoad, UnifiedLog
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class WhatIf:
     """A log that was written once more and closed.
 
@@ -85,12 +85,12 @@ def replay(
         if closed_segment.roll_reason
     )
     return WhatIf(
-        config,
-        len(log.segments),
-        dict(rolls),
-        sum(closed_segment.log_bytes for closed_segment in log.segments),
-        sum(closed_segment.index.count for closed_segment in log.segments),
-        sum(closed_segment.timeindex.count for closed_segment in log.segments),
+        config=config,
+        segments=len(log.segments),
+        rolls=dict(rolls),
+        log_bytes=sum(closed_segment.log_bytes for closed_segment in log.segments),
+        offset_entries=sum(closed_segment.index.count for closed_segment in log.segments),
+        time_entries=sum(closed_segment.timeindex.count for closed_segment in log.segments),
     )
 
 
@@ -128,8 +128,11 @@ def _sum_outcomes(outcomes: Sequence[WhatIf], config: LogConfig) -> WhatIf:
     rolls: Counter[str] = Counter()
     for outcome in outcomes:
         rolls.update(outcome.rolls)
-    sums = (
-        sum(getattr(outcome, name) for outcome in outcomes)
-        for name in ("log_bytes", "offset_entries", "time_entries")
+    return WhatIf(
+        config=config,
+        segments=sum(outcome.segments for outcome in outcomes),
+        rolls=dict(rolls),
+        log_bytes=sum(outcome.log_bytes for outcome in outcomes),
+        offset_entries=sum(outcome.offset_entries for outcome in outcomes),
+        time_entries=sum(outcome.time_entries for outcome in outcomes),
     )
-    return WhatIf(config, sum(outcome.segments for outcome in outcomes), dict(rolls), *sums)

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import cast
 
 from kafkaviz import versions
-from kafkaviz.config_def import Release
 from kafkaviz.format import names
 from kafkaviz.log import file, metadata_log
 from kafkaviz.log.broker import Broker
@@ -24,6 +23,7 @@ from kafkaviz.simulate.startup.log_loader import RecoveryCallback
 from kafkaviz.simulate.startup.own_files import BOOTSTRAP_BYTES, QUORUM_FILE, OwnFiles, own_steps
 from kafkaviz.simulate.startup.restart import Restart, StartupStep, join_steps, restart, steps_of
 from kafkaviz.simulate.stored_log import StoredLog
+from kafkaviz.versions import Release
 
 __all__ = [
     "ConfigLookup",
@@ -208,12 +208,12 @@ def stored_log(log: RestartLog) -> StoredLog:
     """A partition directory as plain values, its files opened when they are read."""
     files = tuple(map(file.view, log_files(log.partition)))
     return StoredLog(
-        log.partition.directory,
-        files,
-        log.config,
-        log.recovery_point,
-        log.log_start_offset,
-        log.stray,
+        directory=log.partition.directory,
+        files=files,
+        config=log.config,
+        recovery_point=log.recovery_point,
+        log_start_offset=log.log_start_offset,
+        stray_reason=log.stray,
     )
 
 

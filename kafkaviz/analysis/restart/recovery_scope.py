@@ -9,12 +9,12 @@ retention will see, a lookup for what it may read.
 from collections.abc import Sequence
 
 from kafkaviz import versions
-from kafkaviz.config_def import Release
 from kafkaviz.errors import CorruptBytes, KafkavizError
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.search import log_view
 from kafkaviz.simulate.config import ReleaseBehaviour, release_behaviour
 from kafkaviz.simulate.recovery.index_check import Distrust, distrust, find_unflushed
+from kafkaviz.versions import Release
 
 
 def recovered_bases(

@@ -11,7 +11,7 @@ from kafkaviz.simulate.startup.restart import Restart, StartupStep
 from kafkaviz.simulate.steps import RECOVERY_CAUSES
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RestartForecast:
     """A start in numbers. A log is that of one topic-partition directory.
 

@@ -18,9 +18,10 @@ from typing import cast
 
 from kafkaviz.analysis.checks.summary import CheckSummary
 from kafkaviz.analysis.restart.recovery_scope import recovered_bases
-from kafkaviz.config_def import DAY_MS, LONG_MAX, Release
+from kafkaviz.config_def import DAY_MS, LONG_MAX
 from kafkaviz.format.names import natural_sort_key
 from kafkaviz.messages import Message
+from kafkaviz.versions import Release
 
 NO_LIMIT = -1
 DUE_STATES = ("log-start", "size", "time")  # what the next pass deletes, by the rule that does
@@ -39,7 +40,7 @@ STATES = (*DUE_STATES, *KEPT_STATES)
 COUNTED_BY = ("record", "entry", "unwritten", "mtime", "unknown")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RetentionLimits:
     """What a log is kept by.
 
@@ -79,7 +80,7 @@ class SegmentAge:
     offset: int | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SegmentRetention:
     """What keeps a segment, or takes it.
 
@@ -227,7 +228,12 @@ def log_retention(
     )
     kept_segments = segments[len(due) :]
     due_retentions = [
-        SegmentRetention(segment, rule, _until_ms(segment, limits), _until_ms(segment, limits))
+        SegmentRetention(
+            age=segment,
+            state=rule,
+            until_ms=_until_ms(segment, limits),
+            gone_ms=_until_ms(segment, limits),
+        )
         for segment, rule in zip(segments, due, strict=False)
     ]
     kept_retentions = _kept_retentions(kept_segments, limits, len(due_without_watermark) - len(due))
@@ -318,7 +324,14 @@ def _kept_retentions(
                 blocked_by=blocked_by,
             )
         )
-        yield SegmentRetention(segment, state, until_ms, gone_ms, blocked_by, more_bytes)
+        yield SegmentRetention(
+            age=segment,
+            state=state,
+            until_ms=until_ms,
+            gone_ms=gone_ms,
+            blocked_by=blocked_by,
+            more_bytes=more_bytes,
+        )
 
 
 def _retention_state(

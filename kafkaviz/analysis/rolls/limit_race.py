@@ -22,7 +22,7 @@ from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.lessons.index_keys import entry_rows
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LimitRace:
     """A segment's way to its limits, a value an append.
 
@@ -80,12 +80,12 @@ def race(rows: np.ndarray, config: LogConfig) -> LimitRace:
     reached = {cause: _first_append(cause, amounts[cause], limits[cause]) for cause in RollCause}
     ends = [(append, cause) for cause, append in reached.items() if append is not None]
     return LimitRace(
-        rows["now_ms"] - rows["now_ms"][0],
-        log_bytes,
-        amounts,
-        limits,
-        reached,
-        min(ends, key=lambda end: end[0])[1] if ends else None,
+        at_ms=rows["now_ms"] - rows["now_ms"][0],
+        log_bytes=log_bytes,
+        amounts=amounts,
+        limits=limits,
+        reached=reached,
+        cause=min(ends, key=lambda end: end[0])[1] if ends else None,
     )
 
 

@@ -46,7 +46,7 @@ APPEND: np.dtype = np.dtype(
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SegmentHistory:
     """One segment.
 
@@ -142,15 +142,15 @@ def _history_from_appends(segment, appends: np.ndarray, low: int, high: int) -> 
     fills = _fills(rows, segment.index.entries, segment.timeindex.entries)
     ended_ms = appends["now_ms"][min(high, len(appends) - 1)]
     return SegmentHistory(
-        segment.base_offset,
-        int(rows["now_ms"][0]),
-        int(ended_ms),
-        int(rows["size_bytes"].sum()),
-        int(fills["offset_entries"][-1]),
-        int(fills["time_entries"][-1]),
-        segment.roll_reason,
-        is_active,
-        fills,
+        base_offset=segment.base_offset,
+        opened_ms=int(rows["now_ms"][0]),
+        ended_ms=int(ended_ms),
+        log_bytes=int(rows["size_bytes"].sum()),
+        offset_entries=int(fills["offset_entries"][-1]),
+        time_entries=int(fills["time_entries"][-1]),
+        reason=segment.roll_reason,
+        is_active=is_active,
+        fills=fills,
     )
 
 
@@ -247,15 +247,15 @@ def _history_on_disk(
         else last_ms
     )
     return SegmentHistory(
-        segment.base_offset,
-        opened_ms,
-        ended_ms,
-        fact.log_bytes,
-        fact.offset_entries,
-        fact.time_entries,
-        reason,
-        next_facts is None,
-        fills,
+        base_offset=segment.base_offset,
+        opened_ms=opened_ms,
+        ended_ms=ended_ms,
+        log_bytes=fact.log_bytes,
+        offset_entries=fact.offset_entries,
+        time_entries=fact.time_entries,
+        reason=reason,
+        is_active=next_facts is None,
+        fills=fills,
     )
 
 

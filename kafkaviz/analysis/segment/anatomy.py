@@ -71,7 +71,7 @@ def _quantile(sorted_gaps: np.ndarray, share: float) -> int | None:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Anatomy:
     """A segment as it was read; arrays are read-only, since one anatomy serves every visitor."""
 
@@ -134,7 +134,16 @@ def read(segment: LogSegment) -> Anatomy:
     linked = links.link(batches, index.entries, times.entries, segment.base_offset)
     for array in (batches, index.entries, times.entries, *vars(linked).values()):
         array.flags.writeable = False
-    return Anatomy(segment, batches, end, index, times, linked, tail, log_after)
+    return Anatomy(
+        segment=segment,
+        batches=batches,
+        end=end,
+        index=index,
+        times=times,
+        links=linked,
+        tail=tail,
+        log_after=log_after,
+    )
 
 
 def entries_of_batches(

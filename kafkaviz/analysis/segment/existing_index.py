@@ -32,7 +32,7 @@ BLOCK = 1 << 18  # lookups that are counted at once
 RESTARTS, RESTARTS_SHARE = 4, 0.05
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class EntryGaps:
     """How far entries lie apart, against an interval. `+` adds those of another segment.
 
@@ -53,12 +53,12 @@ class EntryGaps:
     def __add__(self, other: "EntryGaps") -> "EntryGaps":
         """Both together."""
         return EntryGaps(
-            self.interval_bytes,
-            self.entries + other.entries,
-            self.late + other.late,
-            max(self.longest_bytes, other.longest_bytes),
-            self.early + other.early,
-            max(self.largest_batch_bytes, other.largest_batch_bytes),
+            interval_bytes=self.interval_bytes,
+            entries=self.entries + other.entries,
+            late=self.late + other.late,
+            longest_bytes=max(self.longest_bytes, other.longest_bytes),
+            early=self.early + other.early,
+            largest_batch_bytes=max(self.largest_batch_bytes, other.largest_batch_bytes),
         )
 
     @property
@@ -112,7 +112,7 @@ def cost_from_replay(
     """What a replay says of one interval, where there is no index that could show it."""
     at_interval = (swept.at_interval(interval_bytes) for swept in (parts, every_offset, timestamps))
     return ExistingIndexCost(
-        *at_interval, cold.at_interval(interval_bytes), EntryGaps(interval_bytes)
+        *at_interval, cold.at_interval(interval_bytes), EntryGaps(interval_bytes=interval_bytes)
     )
 
 
@@ -141,7 +141,7 @@ class _EntryTargets:
         return np.where(has_slot, self.rows[slot], 0), np.where(has_slot, self.positions[slot], 0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ExistingIndexSweep:
     """What one pass over the .log says of lookups in the indexes of a segment.
 
@@ -228,7 +228,7 @@ class ExistingIndexSweeper(BatchObserver[ExistingIndexSweep | None]):
         self._by_base_offset = by_base_offset
         self._matched_entries = 0
         self._is_usable = not (np.diff(self._entries.positions) < 1).any()
-        self._gaps, self._late_slot = EntryGaps(interval_bytes), -2
+        self._gaps, self._late_slot = EntryGaps(interval_bytes=interval_bytes), -2
         self._batches = self._next_offset = 0
         self._starts = GrowingColumn(np.int32)
         self._base_counter, self._every_counter = _HeaderCounter(), _HeaderCounter()
@@ -247,13 +247,13 @@ class ExistingIndexSweeper(BatchObserver[ExistingIndexSweep | None]):
         if not self._is_usable or self._matched_entries < len(self._entries.rows):
             return None
         return ExistingIndexSweep(
-            self._entries,
-            self._times,
-            self._starts.end(),
-            self._base_counter,
-            self._every_counter,
-            self._gaps,
-            self._by_base_offset,
+            entries=self._entries,
+            times=self._times,
+            starts=self._starts.end(),
+            base_counter=self._base_counter,
+            every_counter=self._every_counter,
+            gaps=self._gaps,
+            by_base_offset=self._by_base_offset,
         )
 
     def _count(self, batches: np.ndarray, *, is_end: bool) -> None:
@@ -382,11 +382,11 @@ def measure_gaps(
     is_late = ~is_indexed & (bytes_since_entry > interval_bytes)
     slots = np.unique(slot[is_late])
     entry_gaps = EntryGaps(
-        interval_bytes,
-        len(own_entries),
-        len(slots),
-        int(bytes_since_entry[is_late].max(initial=0)),
-        int((bytes_since_entry[is_indexed] <= interval_bytes).sum()),
-        int(sizes.max(initial=0)),
+        interval_bytes=interval_bytes,
+        entries=len(own_entries),
+        late=len(slots),
+        longest_bytes=int(bytes_since_entry[is_late].max(initial=0)),
+        early=int((bytes_since_entry[is_indexed] <= interval_bytes).sum()),
+        largest_batch_bytes=int(sizes.max(initial=0)),
     )
     return entry_gaps, slots

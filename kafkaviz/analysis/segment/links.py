@@ -35,7 +35,7 @@ class Aim(IntEnum):
     UNORDERED = 5  # the key is not above the one before: a binary search may go astray
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Links:
     """The links of n batches, m offset entries and k time entries.
 

@@ -33,7 +33,7 @@ SWEEP: np.dtype = np.dtype(
 QUANTILES = {"headers_p50": 0.5, "headers_p90": 0.9, "headers_p99": 0.99, "headers_max": 1.0}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SweepParts:
     """The sums behind a sweep, of one segment or of many; `+` adds them.
 
@@ -76,17 +76,17 @@ class SweepParts:
         for part in (self, other):
             add_counts(headers, starts, part.headers, part.starts)
         return SweepParts(
-            self.intervals,
-            self.entries + other.entries,
-            self.time_entries + other.time_entries,
-            self.skipped_bytes + other.skipped_bytes,
-            headers,
-            starts,
-            self.targets + other.targets,
-            self.log_bytes + other.log_bytes,
-            self.batches + other.batches,
-            self.segments + other.segments,
-            min(batch_sizes, default=None),
+            intervals=self.intervals,
+            entries=self.entries + other.entries,
+            time_entries=self.time_entries + other.time_entries,
+            skipped_bytes=self.skipped_bytes + other.skipped_bytes,
+            headers=headers,
+            starts=starts,
+            targets=self.targets + other.targets,
+            log_bytes=self.log_bytes + other.log_bytes,
+            batches=self.batches + other.batches,
+            segments=self.segments + other.segments,
+            least_batch_bytes=min(batch_sizes, default=None),
         )
 
     @cached_property
@@ -153,10 +153,10 @@ def no_parts(intervals: Iterable[int] = INTERVALS) -> SweepParts:
     swept_intervals = np.unique(np.fromiter(intervals, np.int64))
     zeros = np.zeros(len(swept_intervals), np.int64)
     return SweepParts(
-        swept_intervals,
-        zeros,
-        zeros,
-        zeros,
-        np.zeros(0, np.int64),
-        np.zeros(len(swept_intervals) + 1, np.int64),
+        intervals=swept_intervals,
+        entries=zeros,
+        time_entries=zeros,
+        skipped_bytes=zeros,
+        headers=np.zeros(0, np.int64),
+        starts=np.zeros(len(swept_intervals) + 1, np.int64),
     )

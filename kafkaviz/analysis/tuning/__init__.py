@@ -22,15 +22,15 @@ from kafkaviz.analysis.tuning.consequences import (
     tiered_cost,
 )
 from kafkaviz.analysis.tuning.gain import Gain
-from kafkaviz.analysis.tuning.interval_price import (
+from kafkaviz.analysis.tuning.interval_cost import (
     Budgets,
-    IntervalPrice,
+    IntervalCost,
     budget_usage,
     by_target,
+    compute_cost,
+    compute_costs,
+    compute_current_cost,
     exceeded_budgets,
-    price_all,
-    price_current,
-    price_interval,
 )
 from kafkaviz.analysis.tuning.log_measurement import (
     BROKER_SETTING,
@@ -49,7 +49,7 @@ __all__ = [
     "Budgets",
     "CurrentConfig",
     "Gain",
-    "IntervalPrice",
+    "IntervalCost",
     "LogMeasurement",
     "Reason",
     "Recommendation",
@@ -58,13 +58,13 @@ __all__ = [
     "budget_usage",
     "by_target",
     "candidates",
+    "compute_cost",
+    "compute_costs",
+    "compute_current_cost",
     "exceeded_budgets",
     "footprint_at",
     "limits_at",
     "not_fixed",
-    "price_all",
-    "price_current",
-    "price_interval",
     "recommend",
     "recommend_all",
     "recommend_broker",

@@ -7,14 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import cast
 
-from kafkaviz.analysis.cost.cost_model import LookupPrices, Range
-from kafkaviz.analysis.tuning.interval_price import Budgets
+from kafkaviz.analysis.cost.cost_model import LookupCosts, Range
+from kafkaviz.analysis.tuning.interval_cost import Budgets
 from kafkaviz.analysis.tuning.log_measurement import CurrentConfig, LogMeasurement
 from kafkaviz.analysis.tuning.recommendation import Recommendation, recommend
 from kafkaviz.messages import Message, message
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Assumption:
     """One assumption moved to either end while the others stay.
 
@@ -33,7 +33,7 @@ class Assumption:
 
 
 def tornado(
-    measurement: LogMeasurement, today: CurrentConfig, budgets: Budgets, costs: LookupPrices
+    measurement: LogMeasurement, today: CurrentConfig, budgets: Budgets, costs: LookupCosts
 ) -> tuple[Assumption, ...]:
     """Each assumption of the model, the one that moves the result most first.
 
@@ -103,12 +103,23 @@ def _move(
     cost_range: Range,
     *,
     measurement: LogMeasurement,
-    costs_at: Callable[[float], LookupPrices],
+    costs_at: Callable[[float], LookupCosts],
     today: CurrentConfig,
     budgets: Budgets,
 ) -> Assumption:
     ends = []
     for value in (cost_range.low, cost_range.high):
         answer = cast(Recommendation, recommend(measurement, today, budgets, costs_at(value)))
-        ends.append((answer.current_price.p99_us.typical, (str(answer.verdict), answer.value)))
-    return Assumption(name, unit, *cost_range, ends[0][0], ends[1][0], ends[0][1], ends[1][1])
+        ends.append((answer.current_cost.p99_us.typical, (str(answer.verdict), answer.value)))
+    (p99_us_low, verdict_low), (p99_us_high, verdict_high) = ends
+    return Assumption(
+        name=name,
+        unit=unit,
+        low=cost_range.low,
+        typical=cost_range.typical,
+        high=cost_range.high,
+        p99_us_low=p99_us_low,
+        p99_us_high=p99_us_high,
+        verdict_low=verdict_low,
+        verdict_high=verdict_high,
+    )

@@ -5,13 +5,13 @@ And what bounds them, whatever a warm lookup allows.
 
 from typing import Literal
 
-from kafkaviz.analysis.cost.cost_model import OBJECT_STORE, LookupPrices
+from kafkaviz.analysis.cost.cost_model import OBJECT_STORE, LookupCosts
 from kafkaviz.analysis.tuning.log_measurement import CurrentConfig, LogMeasurement
 
 TIERED_SHARE = 0.05  # of a fetch that a remote read may carry for nothing
 
 
-def candidates(measurement: LogMeasurement, today: CurrentConfig, costs: LookupPrices) -> list[int]:
+def candidates(measurement: LogMeasurement, today: CurrentConfig, costs: LookupCosts) -> list[int]:
     """The intervals that may be proposed.
 
     Round ones, none below which nothing changes, none too long for the storage; and today's.
@@ -36,7 +36,7 @@ def candidates(measurement: LogMeasurement, today: CurrentConfig, costs: LookupP
 
 
 def upper_bounds(
-    measurement: LogMeasurement, today: CurrentConfig, costs: LookupPrices
+    measurement: LogMeasurement, today: CurrentConfig, costs: LookupCosts
 ) -> dict[Literal["tiered", "hdd"], float]:
     """What an interval should not exceed, whatever a warm lookup allows: by the cause."""
     bounds: dict[Literal["tiered", "hdd"], float] = {}

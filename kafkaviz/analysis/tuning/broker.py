@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from kafkaviz.analysis.cost.cost_model import LookupPrices
-from kafkaviz.analysis.tuning.interval_price import Budgets
+from kafkaviz.analysis.cost.cost_model import LookupCosts
+from kafkaviz.analysis.tuning.interval_cost import Budgets
 from kafkaviz.analysis.tuning.log_measurement import CurrentConfig, LogMeasurement
 from kafkaviz.analysis.tuning.reasons import Reason
 from kafkaviz.analysis.tuning.recommendation import Recommendation, TuningVerdict, recommend
@@ -39,7 +39,7 @@ def recommend_broker(
         {
             "changing": changed_intervals,
             "topics": len(by_topic),
-            "interval": total.current_price.interval_bytes,
+            "interval": total.current_cost.interval_bytes,
         },
     )
     kept_reasons = tuple(
@@ -50,8 +50,8 @@ def recommend_broker(
     return replace(
         total,
         verdict=TuningVerdict.KEEP,
-        value=total.current_price.interval_bytes,
-        proposed_price=total.current_price,
+        value=total.current_cost.interval_bytes,
+        proposed_cost=total.current_cost,
         reasons=(reason, *kept_reasons),
     )
 
@@ -76,7 +76,7 @@ class TunableLog(Protocol):
 
 
 def recommend_all(
-    cases: Sequence[TunableLog], total: TunableLog, budgets: Budgets, costs: LookupPrices
+    cases: Sequence[TunableLog], total: TunableLog, budgets: Budgets, costs: LookupCosts
 ) -> tuple[dict[str, Recommendation | None], Recommendation | None]:
     """Recommends for each case, and for all of them together.
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from kafkaviz.analysis.cost.cost_model import MAX_MAP_COUNT, footprint
 from kafkaviz.analysis.rolls import limits
-from kafkaviz.analysis.tuning.interval_price import IntervalPrice
+from kafkaviz.analysis.tuning.interval_cost import IntervalCost
 from kafkaviz.analysis.tuning.log_measurement import CurrentConfig, LogMeasurement
 from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.config import LogConfig
@@ -71,19 +71,19 @@ def limits_at(measurement: LogMeasurement, config: LogConfig, interval_bytes: in
 
 
 def tiered_cost(
-    current: IntervalPrice, other: IntervalPrice, today: CurrentConfig
+    current: IntervalCost, other: IntervalCost, today: CurrentConfig
 ) -> dict[str, float]:
     """Of a topic with remote storage.
 
     Segments whose indexes fit the remote index cache, and what a remote read carries for nothing.
     """
     values = {}
-    for name, price in (("now", current), ("other", other)):
-        per_segment = price.index_share * today.config.segment_bytes
+    for name, cost in (("now", current), ("other", other)):
+        per_segment = cost.index_share * today.config.segment_bytes
         values[f"cached_segments_{name}"] = (
             REMOTE_INDEX_CACHE_BYTES / per_segment if per_segment else float("inf")
         )
-        values[f"carried_share_{name}"] = float(price.row["skipped_bytes_mean"]) / today.fetch_bytes
+        values[f"carried_share_{name}"] = float(cost.row["skipped_bytes_mean"]) / today.fetch_bytes
     return values
 
 

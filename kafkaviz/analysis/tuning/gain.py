@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from kafkaviz.analysis import sweep
-from kafkaviz.analysis.cost.cost_model import LookupPrices, Range
-from kafkaviz.analysis.tuning.interval_price import Budgets, IntervalPrice
+from kafkaviz.analysis.cost.cost_model import LookupCosts, Range
+from kafkaviz.analysis.tuning.interval_cost import Budgets, IntervalCost
 from kafkaviz.analysis.tuning.log_measurement import LogMeasurement
 
 MIN_BLOCKS = 8  # with fewer the range is that of the costs alone
@@ -55,9 +55,9 @@ class LogBlock:
 
 def estimate_gain(
     measurement: LogMeasurement,
-    costs: LookupPrices,
-    current: IntervalPrice,
-    other: IntervalPrice,
+    costs: LookupCosts,
+    current: IntervalCost,
+    other: IntervalCost,
     budgets: Budgets,
 ) -> Gain:
     """What the other interval brings.

@@ -19,10 +19,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from kafkaviz.analysis.cost.cost_model import LookupPrices, Range
-from kafkaviz.analysis.tuning.interval_price import REPLAYED_BITS, mean_touched_pages, probes
+from kafkaviz.analysis.cost.cost_model import LookupCosts, Range
+from kafkaviz.analysis.tuning.interval_cost import REPLAYED_BITS, mean_touched_pages, probes
 from kafkaviz.analysis.tuning.segment_rounds import LogRound, close_segments, log_rounds
-from kafkaviz.analysis.tuning.source import TuningSource
+from kafkaviz.analysis.tuning.tuning_case import TuningSource
 from kafkaviz.format import offset_index
 from kafkaviz.roll_cause import RollCause
 from kafkaviz.search import slots
@@ -77,7 +77,7 @@ def search_cost(entries: int, *, warm: bool = True) -> IndexSearchCost:
 # ---- sizes
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class IndexSizeOutcome:
     """A log that is written with one segment.index.bytes, and one index.interval.bytes.
 
@@ -132,13 +132,13 @@ class IndexSizeOutcome:
         """A search in the index of a closed segment; plain as up to Kafka 2.0."""
         return search_cost(self.entries, warm=warm)
 
-    def cold_index_reads(self, costs: LookupPrices) -> float:
+    def cold_index_reads(self, costs: LookupCosts) -> float:
         """Device reads of a search that finds nothing of the index in memory, modelled."""
         return mean_touched_pages(
             self.entries, ENTRY_BYTES, max(PAGE_BYTES, costs.read_ahead_bytes)
         )
 
-    def cold_us(self, costs: LookupPrices) -> Range:
+    def cold_us(self, costs: LookupCosts) -> Range:
         """A mean lookup that finds nothing in memory."""
         pages = mean_touched_pages(self.entries, ENTRY_BYTES)
         return costs.cold_us(self.headers, self.log_reads, self.cold_index_reads(costs), pages)
@@ -165,18 +165,20 @@ def write_with(
         return None
     rows = np.concatenate(segments)
     causes, counts = np.unique(rows["cause"], return_counts=True)
+    batches = rows["batches"].sum()
     return IndexSizeOutcome(
-        config.index_interval_bytes,
-        config.segment_index_bytes,
-        config.offset_slots,
-        config.usable_time_slots,
-        len(rows),
-        {str(CAUSES[int(cause)]): int(n) for cause, n in zip(causes, counts, strict=True)},
-        *(
-            float(rows[name].mean())
-            for name in ("log_bytes", "offset_entries", "time_entries", "open_ms")
-        ),
-        *(float(rows[name].sum() / rows["batches"].sum()) for name in ("headers", "log_reads")),
+        interval_bytes=config.index_interval_bytes,
+        index_bytes=config.segment_index_bytes,
+        offset_slots=config.offset_slots,
+        usable_time_slots=config.usable_time_slots,
+        segments=len(rows),
+        rolls={str(CAUSES[int(cause)]): int(n) for cause, n in zip(causes, counts, strict=True)},
+        log_bytes=float(rows["log_bytes"].mean()),
+        offset_entries=float(rows["offset_entries"].mean()),
+        time_entries=float(rows["time_entries"].mean()),
+        open_ms=float(rows["open_ms"].mean()),
+        headers=float(rows["headers"].sum() / batches),
+        log_reads=float(rows["log_reads"].sum() / batches),
     )
 
 

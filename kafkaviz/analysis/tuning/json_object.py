@@ -10,17 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from kafkaviz.analysis.cost.cost_model import LookupPrices, Range
+from kafkaviz.analysis.cost.cost_model import LookupCosts, Range
 from kafkaviz.analysis.rebuild.what_if import WhatIf
 from kafkaviz.analysis.tuning.assumptions import Assumption, tornado
 from kafkaviz.analysis.tuning.consequences import footprint_at, limits_at, tiered_cost
 from kafkaviz.analysis.tuning.gain import Gain
 from kafkaviz.analysis.tuning.index_size import IndexSizeOutcome, sweep_source
-from kafkaviz.analysis.tuning.interval_price import Budgets, IntervalPrice, by_target
+from kafkaviz.analysis.tuning.interval_cost import Budgets, IntervalCost, by_target
 from kafkaviz.analysis.tuning.log_measurement import BROKER_SETTING, SETTING
 from kafkaviz.analysis.tuning.reasons import Reason
 from kafkaviz.analysis.tuning.recommendation import Recommendation
-from kafkaviz.analysis.tuning.source import BROKER, TuningCase, TuningSource
+from kafkaviz.analysis.tuning.tuning_case import BROKER, TuningCase, TuningSource
 from kafkaviz.analysis.tuning.tuning_text import alter_line, describe_reach, describe_reason
 from kafkaviz.binary.layouts import field_names
 from kafkaviz.log.remote import address
@@ -32,7 +32,7 @@ def tuning_object(
     answers: Mapping[str, Recommendation | None],
     total: Recommendation | None,
     budgets: Budgets,
-    costs: LookupPrices,
+    costs: LookupCosts,
 ) -> dict:
     """Everything that was worked out.
 
@@ -143,22 +143,22 @@ def _current_object(case: TuningCase, total: Recommendation | None) -> dict:
         if case.disk_entries is None
         else dict(zip(("offset_entries", "time_entries"), case.disk_entries, strict=True)),
     }
-    return result | (_price_object(total.current_price) if total else {})
+    return result | (_cost_object(total.current_cost) if total else {})
 
 
-def _price_object(price: IntervalPrice) -> dict:
+def _cost_object(cost: IntervalCost) -> dict:
     return {
-        "mean_us": _range_object(price.mean_us),
-        "p99_us": _range_object(price.p99_us),
-        "cold_mean_us": _range_object(price.cold_mean_us),
-        "cold_p99_us": _range_object(price.cold_p99_us),
-        "cold_reads_mean": price.cold_reads_mean,
-        "cold_reads_p99": price.cold_reads_p99,
-        "cold_index_reads": price.index_reads,
-        "by_target": {name: _header_object(row) for name, row in by_target(price).items()},
-        "index_share": price.index_share,
-        "cores": _range_object(price.cores) if price.cores else None,
-        "price_us": price.price_us,
+        "mean_us": _range_object(cost.mean_us),
+        "p99_us": _range_object(cost.p99_us),
+        "cold_mean_us": _range_object(cost.cold_mean_us),
+        "cold_p99_us": _range_object(cost.cold_p99_us),
+        "cold_reads_mean": cost.cold_reads_mean,
+        "cold_reads_p99": cost.cold_reads_p99,
+        "cold_index_reads": cost.index_reads,
+        "by_target": {name: _header_object(row) for name, row in by_target(cost).items()},
+        "index_share": cost.index_share,
+        "cores": _range_object(cost.cores) if cost.cores else None,
+        "price_us": cost.price_us,
     }
 
 
@@ -166,7 +166,7 @@ def _row_object(row: np.void) -> dict:
     return dict(zip(field_names(row.dtype), row.item(), strict=True))
 
 
-def _index_sizes_object(source: TuningSource, costs: LookupPrices) -> list[dict] | None:
+def _index_sizes_object(source: TuningSource, costs: LookupCosts) -> list[dict] | None:
     """Each segment.index.bytes at today's interval; None where no log can be appended again."""
     case = source.total
     if case.logs is None:
@@ -175,7 +175,7 @@ def _index_sizes_object(source: TuningSource, costs: LookupPrices) -> list[dict]
     return [_index_size_object(outcome, costs) for outcome in sweep_source(source)]
 
 
-def _index_size_object(outcome: IndexSizeOutcome, costs: LookupPrices) -> dict:
+def _index_size_object(outcome: IndexSizeOutcome, costs: LookupCosts) -> dict:
     warm, plain = outcome.search(), outcome.search(warm=False)
     return {
         "segment_index_bytes": outcome.index_bytes,
@@ -241,8 +241,8 @@ def _recommendation_object(
         "gain": _gain_object(recommendation.gain),
         "not_fixed": [str(describe_reason(reason)) for reason in recommendation.not_fixed],
         "proposed": {
-            **_row_object(recommendation.proposed_price.row),
-            **_price_object(recommendation.proposed_price),
+            **_row_object(recommendation.proposed_cost.row),
+            **_cost_object(recommendation.proposed_cost),
         },
         "command": alter_line(SETTING, recommendation.value, topic)
         if recommendation.verdict == "change"
@@ -290,7 +290,7 @@ def _limits_object(case: TuningCase, total: Recommendation) -> dict:
     )
     footprint = footprint_at(case.measurement, case.today, total.value) | files
     tiered_values = (
-        tiered_cost(total.current_price, total.proposed_price, case.today)
+        tiered_cost(total.current_cost, total.proposed_cost, case.today)
         if case.today.is_tiered
         else None
     )
@@ -310,9 +310,9 @@ def _topic_object(case: TuningCase, recommendation: Recommendation | None) -> di
         "verdict": str(recommendation.verdict),
         "value": recommendation.value,
         "because": [str(describe_reason(reason)) for reason in recommendation.reasons],
-        "headers_p99": recommendation.current_price.row["headers_p99"],
-        "p99_us": _range_object(recommendation.current_price.p99_us),
-        "index_share": recommendation.current_price.index_share,
+        "headers_p99": recommendation.current_cost.row["headers_p99"],
+        "p99_us": _range_object(recommendation.current_cost.p99_us),
+        "index_share": recommendation.current_cost.index_share,
     }
 
 

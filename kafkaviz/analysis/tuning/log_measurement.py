@@ -15,7 +15,7 @@ SETTING, BROKER_SETTING = "index.interval.bytes", "log.index.interval.bytes"
 FETCH_BYTES = 1 << 20  # max.partition.fetch.bytes
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LogMeasurement:
     """What is exact of a log: the sweep, and what the model needs of its batches.
 
@@ -68,7 +68,7 @@ class LogMeasurement:
         return self.index_cost or self.replay_cost(interval_bytes)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CurrentConfig:
     """The log as it is run.
 

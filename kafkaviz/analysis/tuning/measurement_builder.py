@@ -24,7 +24,7 @@ FOLDED = 16  # segments, after which their counts are added up
 SUMMED_FIELDS = ("parts", "cold", "every_offset", "timestamps")  # of LogMeasurement
 
 
-@dataclass
+@dataclass(kw_only=True)
 class MeasurementBuilder:
     """Sums up segments, one after the other, into what the rule needs.
 
@@ -105,7 +105,12 @@ class MeasurementBuilder:
         measurement = (
             merge_measurements(self._measurements)
             if self._measurements
-            else LogMeasurement(empty_parts, _no_reads(self._intervals), empty_parts, empty_parts)
+            else LogMeasurement(
+                parts=empty_parts,
+                cold=_no_reads(self._intervals),
+                every_offset=empty_parts,
+                timestamps=empty_parts,
+            )
         )
         return replace(measurement, empty_segments=self._empty_segments)
 
@@ -177,18 +182,18 @@ def _merge_with_batches(measurements: Sequence[LogMeasurement]) -> LogMeasuremen
         )
     )
     return LogMeasurement(
-        parts,
-        cold,
-        every_offset,
-        times,
-        _kept_sizes(measurements),
-        mean,
-        spread,
-        single_share,
-        mean_bytes_per_s,
-        followers,
-        index_cost,
-        one_read_share,
+        parts=parts,
+        cold=cold,
+        every_offset=every_offset,
+        timestamps=times,
+        sizes=_kept_sizes(measurements),
+        batch_bytes=mean,
+        spread=spread,
+        single_share=single_share,
+        bytes_per_s=mean_bytes_per_s,
+        followers=followers,
+        index_cost=index_cost,
+        one_read_share=one_read_share,
     )
 
 

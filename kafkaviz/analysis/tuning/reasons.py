@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Literal, cast
 
 from kafkaviz.analysis import sweep
-from kafkaviz.analysis.cost.cost_model import LookupPrices
+from kafkaviz.analysis.cost.cost_model import LookupCosts
 from kafkaviz.analysis.segment.existing_index import ExistingIndexCost
 from kafkaviz.analysis.tuning.bounds import upper_bounds
-from kafkaviz.analysis.tuning.interval_price import Budgets, IntervalPrice, exceeded_budgets
+from kafkaviz.analysis.tuning.interval_cost import Budgets, IntervalCost, exceeded_budgets
 from kafkaviz.analysis.tuning.log_measurement import CurrentConfig, LogMeasurement
 from kafkaviz.simulate.config import LogConfig
 
@@ -62,13 +62,13 @@ def index_differs(measurement: LogMeasurement) -> bool:
 
 
 def standing_reasons(
-    current: IntervalPrice,
-    replay: IntervalPrice,
+    current: IntervalCost,
+    replay: IntervalCost,
     measurement: LogMeasurement,
     *,
     today: CurrentConfig,
     budgets: Budgets,
-    costs: LookupPrices,
+    costs: LookupCosts,
 ) -> tuple[Reason, ...]:
     """What holds of the log whatever is decided."""
     reasons = []
@@ -126,7 +126,7 @@ def standing_reasons(
 
 
 def _on_disk(
-    current: IntervalPrice, replay: IntervalPrice, measurement: LogMeasurement, today: CurrentConfig
+    current: IntervalCost, replay: IntervalCost, measurement: LogMeasurement, today: CurrentConfig
 ) -> Reason:
     """How the indexes that are there differ from the replay of today's interval."""
     is_dense = not today.is_coarse and cast(ExistingIndexCost, measurement.index_cost).gaps.is_dense
@@ -145,7 +145,7 @@ def _on_disk(
 
 
 def not_fixed(
-    price: IntervalPrice, measurement: LogMeasurement, costs: LookupPrices
+    cost: IntervalCost, measurement: LogMeasurement, costs: LookupCosts
 ) -> tuple[Reason, ...]:
     """What no interval changes, as far as it weighs for this log."""
     reasons = []
@@ -158,6 +158,6 @@ def not_fixed(
         )
     if measurement.single_share < 0.5:
         reasons.append(Reason("two-headers", {}))
-    reasons.append(Reason("cold", {"at": price, "costs": costs}))
+    reasons.append(Reason("cold", {"at": cost, "costs": costs}))
     reasons.append(Reason("old-segments", {}))
     return tuple(reasons)

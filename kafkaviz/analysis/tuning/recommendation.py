@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import cast
 
-from kafkaviz.analysis.cost.cost_model import LookupPrices, Range
+from kafkaviz.analysis.cost.cost_model import LookupCosts, Range
 from kafkaviz.analysis.tuning.bounds import candidates, upper_bounds
 from kafkaviz.analysis.tuning.consequences import tiered_cost
 from kafkaviz.analysis.tuning.gain import MIN_BLOCKS, Gain, estimate_gain
-from kafkaviz.analysis.tuning.interval_price import (
+from kafkaviz.analysis.tuning.interval_cost import (
     Budgets,
-    IntervalPrice,
+    IntervalCost,
     budget_usage,
+    compute_costs,
+    compute_current_cost,
     exceeded_budgets,
-    price_all,
-    price_current,
 )
 from kafkaviz.analysis.tuning.log_measurement import CurrentConfig, LogMeasurement
 from kafkaviz.analysis.tuning.reasons import Reason, index_differs, not_fixed, standing_reasons
@@ -36,7 +36,7 @@ class TuningVerdict(StrEnum):
     CHANGE = "change"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Recommendation:
     """The answer.
 
@@ -52,13 +52,13 @@ class Recommendation:
     reasons: tuple[Reason, ...]
     not_fixed: tuple[Reason, ...]
     gain: Gain
-    current_price: IntervalPrice
-    proposed_price: IntervalPrice
+    current_cost: IntervalCost
+    proposed_cost: IntervalCost
     meets_budgets: bool
 
 
 def recommend(
-    measurement: LogMeasurement, today: CurrentConfig, budgets: Budgets, costs: LookupPrices
+    measurement: LogMeasurement, today: CurrentConfig, budgets: Budgets, costs: LookupCosts
 ) -> Recommendation | None:
     """The interval to have, and why.
 
@@ -67,15 +67,15 @@ def recommend(
     """
     if not measurement.parts.batches:
         return None
-    prices = {price.interval_bytes: price for price in price_all(measurement, costs, budgets)}
+    by_interval = {cost.interval_bytes: cost for cost in compute_costs(measurement, costs, budgets)}
     current, replay = (
-        price_current(measurement, costs, today.interval_bytes, budgets),
-        prices[today.interval_bytes],
+        compute_current_cost(measurement, costs, today.interval_bytes, budgets),
+        by_interval[today.interval_bytes],
     )
     # else what writes this index is not what is replayed
     is_known = not (today.is_coarse or index_differs(measurement))
     choices = (
-        [prices[interval] for interval in candidates(measurement, today, costs)]
+        [by_interval[interval] for interval in candidates(measurement, today, costs)]
         if is_known
         else [replay]
     )
@@ -92,21 +92,21 @@ def recommend(
         *verdict_reasons,
     )
     return Recommendation(
-        TuningVerdict.CHANGE if is_change else TuningVerdict.KEEP,
-        best.interval_bytes if is_change else current.interval_bytes,
-        best.interval_bytes,
-        all_reasons,
-        not_fixed(best if is_change else current, measurement, costs),
-        gain,
-        current,
-        best,
-        not exceeded_budgets(current if best is replay else best, budgets),
+        verdict=TuningVerdict.CHANGE if is_change else TuningVerdict.KEEP,
+        value=best.interval_bytes if is_change else current.interval_bytes,
+        considered_bytes=best.interval_bytes,
+        reasons=all_reasons,
+        not_fixed=not_fixed(best if is_change else current, measurement, costs),
+        gain=gain,
+        current_cost=current,
+        proposed_cost=best,
+        meets_budgets=not exceeded_budgets(current if best is replay else best, budgets),
     )
 
 
 def _best(
-    choices: Sequence[IntervalPrice], current: IntervalPrice, budgets: Budgets, *, is_bound: bool
-) -> IntervalPrice:
+    choices: Sequence[IntervalCost], current: IntervalCost, budgets: Budgets, *, is_bound: bool
+) -> IntervalCost:
     """Of the intervals that meet every budget the largest.
 
     Where none does, the one that comes nearest.
@@ -117,11 +117,11 @@ def _best(
     Args:
         is_bound: whether the storage bounds it.
     """
-    choices = [price for price in choices if price.row["entries"] or price is current] or [current]
-    within_budgets = [price for price in choices if not exceeded_budgets(price, budgets)]
+    choices = [cost for cost in choices if cost.row["entries"] or cost is current] or [current]
+    within_budgets = [cost for cost in choices if not exceeded_budgets(cost, budgets)]
     if not within_budgets:
         return min(
-            reversed(choices), key=lambda price: (_overrun(price, budgets), price is not current)
+            reversed(choices), key=lambda cost: (_overrun(cost, budgets), cost is not current)
         )
     stated_budgets = budget_usage(current, budgets)
     if not stated_budgets and not is_bound:
@@ -134,12 +134,12 @@ def _best(
     )
 
 
-def _overrun(price: IntervalPrice, budgets: Budgets) -> float:
+def _overrun(cost: IntervalCost, budgets: Budgets) -> float:
     """How many times what is allowed an interval takes, of the budget that it misses most."""
-    return max(value / max(budget, 1e-9) for value, budget in budget_usage(price, budgets).values())
+    return max(value / max(budget, 1e-9) for value, budget in budget_usage(cost, budgets).values())
 
 
-def _unmeetable(nearest: IntervalPrice, budgets: Budgets) -> Reason:
+def _unmeetable(nearest: IntervalCost, budgets: Budgets) -> Reason:
     return Reason(
         "unmeetable",
         {
@@ -152,8 +152,8 @@ def _unmeetable(nearest: IntervalPrice, budgets: Budgets) -> Reason:
 
 
 def _worth(
-    current: IntervalPrice,
-    best: IntervalPrice,
+    current: IntervalCost,
+    best: IntervalCost,
     gain: Gain,
     *,
     measurement: LogMeasurement,

@@ -116,18 +116,18 @@ class SegmentMeasurementBuilder(BatchObserver[LogMeasurement | None]):
         sizes = columns.sizes["size_bytes"]
         mean = float(sizes.mean())
         return LogMeasurement(
-            parts,
-            cold,
-            every_offset,
-            timestamps,
-            (columns.sizes,),
-            mean,
-            float(sizes.std()) / mean,
-            statistics.single_share,
-            statistics.bytes_per_s,
-            followers,
-            index_cost,
-            statistics.legacy_share,
+            parts=parts,
+            cold=cold,
+            every_offset=every_offset,
+            timestamps=timestamps,
+            sizes=(columns.sizes,),
+            batch_bytes=mean,
+            spread=float(sizes.std()) / mean,
+            single_share=statistics.single_share,
+            bytes_per_s=statistics.bytes_per_s,
+            followers=followers,
+            index_cost=index_cost,
+            one_read_share=statistics.legacy_share,
         )
 
 

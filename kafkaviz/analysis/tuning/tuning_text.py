@@ -3,15 +3,14 @@
 Also the line that changes a setting, and what such a change reaches.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 from kafkaviz import units
-from kafkaviz.analysis.broker.inactive_segments import InactiveSegment, distinct_marks
 from kafkaviz.analysis.cost.cost_model import Range
 from kafkaviz.analysis.rolls.limits import OFFSET_INDEX, SIZE, TIME, TIME_INDEX
 from kafkaviz.analysis.tuning.consequences import SegmentLimits
 from kafkaviz.analysis.tuning.gain import Gain
-from kafkaviz.analysis.tuning.interval_price import IntervalPrice, budget_usage
+from kafkaviz.analysis.tuning.interval_cost import IntervalCost, budget_usage
 from kafkaviz.analysis.tuning.log_measurement import SETTING
 from kafkaviz.analysis.tuning.reasons import Reason, ReasonCode
 from kafkaviz.analysis.tuning.recommendation import Recommendation, TuningVerdict
@@ -75,7 +74,7 @@ def headline(recommendation: Recommendation, name: str = SETTING) -> Message:
     return message(
         "tuning_answer.change",
         name=name,
-        current=recommendation.current_price.interval_bytes,
+        current=recommendation.current_cost.interval_bytes,
         value=recommendation.value,
     )
 
@@ -122,7 +121,7 @@ def _describe_saving(saving: Range) -> Message:
 
 
 def _describe_budget(values: Mapping) -> Message:
-    price, budgets, exceeded, costs = (
+    cost, budgets, exceeded, costs = (
         values["at"],
         values["budgets"],
         values["missed"],
@@ -130,8 +129,8 @@ def _describe_budget(values: Mapping) -> Message:
     )
     origin = "calibrated" if costs.calibrated else "modelled" if costs.is_modelled else "measured"
     lookup = {
-        "headers": int(price.row["headers_p99"]),
-        "p99": format_us_range(price.p99_us),
+        "headers": int(cost.row["headers_p99"]),
+        "p99": format_us_range(cost.p99_us),
         "known": message(f"tuning_reason.{origin}"),
     }
     p99 = (
@@ -142,14 +141,14 @@ def _describe_budget(values: Mapping) -> Message:
     if exceeded:
         return message(
             "tuning_reason.missed",
-            interval=price.interval_bytes,
+            interval=cost.interval_bytes,
             which=tuple(BUDGET_NAMES[name] for name in exceeded),
             p99=p99,
         )
-    has_budget = budget_usage(price, budgets)
+    has_budget = budget_usage(cost, budgets)
     return message(
         "tuning_reason.met" if has_budget else "tuning_reason.unasked",
-        interval=price.interval_bytes,
+        interval=cost.interval_bytes,
         p99=p99,
     )
 
@@ -254,13 +253,13 @@ def _describe_tiered(values: Mapping) -> Message:
 
 
 def _describe_cold(values: Mapping) -> Message:
-    price, costs = values["at"], values["costs"]
+    cost, costs = values["at"], values["costs"]
     return message(
         "tuning_reason.cold",
-        index=price.index_reads,
-        reads=price.cold_reads_mean,
+        index=cost.index_reads,
+        reads=cost.cold_reads_mean,
         storage=costs.storage.name,
-        us=format_us_range(price.cold_mean_us),
+        us=format_us_range(cost.cold_mean_us),
     )
 
 
@@ -349,20 +348,6 @@ _DESCRIPTIONS: dict[ReasonCode, Callable[[Mapping], Message]] = {
 CODES = tuple(_DESCRIPTIONS)
 
 
-def describe_left_out(
-    names: Sequence[InactiveSegment], *, metadata_left_out: bool
-) -> Message | None:
-    """What no number of a source counts: without 3 segments not in use (-delete, .deleted).
-
-    Returns:
-        None where that is nothing.
-    """
-    if not names:
-        return message("tuning_answer.without_metadata") if metadata_left_out else None
-    key = "without_both" if metadata_left_out else "without_segments"
-    return message(f"tuning_answer.{key}", n=len(names), marks=distinct_marks(names))
-
-
 _LIMIT_KEYS = {
     SIZE: "limit_size",
     TIME: "limit_time",
@@ -404,13 +389,13 @@ def describe_footprint(
     return message("common.clauses", parts=(files, *lying, active))
 
 
-def describe_price(price: IntervalPrice) -> Message:
+def describe_price(cost: IntervalCost) -> Message:
     """What the interval says that index bytes are worth."""
     return message(
         "tuning_answer.price",
         name=SETTING,
-        interval=price.interval_bytes,
-        us=format_us(price.price_us),
+        interval=cost.interval_bytes,
+        us=format_us(cost.price_us),
     )
 
 

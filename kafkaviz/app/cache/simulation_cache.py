@@ -44,7 +44,7 @@ STORIES = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RollSimulation:
     """A simulated log.
 
@@ -77,17 +77,23 @@ def simulate(workload: Workload, config: LogConfig) -> RollSimulation:
             is_leader=workload.is_leader,
         )
     except CannotLoad as fault:
-        return RollSimulation(RollHistory((), config), empty, load, fault.exception, is_cut)
+        return RollSimulation(
+            history=RollHistory((), config),
+            appended_batches=empty,
+            load=load,
+            error=fault.exception,
+            is_cut=is_cut,
+        )
     error = _write(log, rows)
     appended_batches = roll_history.appended_rows(rows[rows["last_offset"] < log.log_end_offset])
     is_cut = is_cut or (not error and len(appended_batches) < len(rows))
     return RollSimulation(
-        roll_history.history_of_log(log.segments, appended_batches, config),
-        appended_batches,
-        load,
-        error,
-        is_cut,
-        key_of(workload, config),
+        history=roll_history.history_of_log(log.segments, appended_batches, config),
+        appended_batches=appended_batches,
+        load=load,
+        error=error,
+        is_cut=is_cut,
+        key=key_of(workload, config),
     )
 
 

@@ -143,7 +143,7 @@ class LessonStep:
         return any(block["track"] == SHORT for block in self.blocks("notes"))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Lesson:
     """A lesson in one language.
 

@@ -61,15 +61,15 @@ class _LessonParser:
         name = cast(re.Match[str], name_match)  # a file of another name has a fault
         short = head["short"] or head["title"]
         return Lesson(
-            name[1],
-            name[2],
-            head["title"],
-            short,
-            head["about"],
-            head["minutes"],
-            head["order"],
-            steps,
-            self._file,
+            name=name[1],
+            language=name[2],
+            title=head["title"],
+            short=short,
+            about=head["about"],
+            minutes=head["minutes"],
+            order=head["order"],
+            steps=steps,
+            file_name=self._file,
         ), []
 
     def _add_fault(self, line: int, what: Message) -> None:

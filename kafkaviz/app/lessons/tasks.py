@@ -11,7 +11,7 @@ from typing import cast
 
 import numpy as np
 
-from kafkaviz.app.cache import lookup_cache
+from kafkaviz.app.cache import lookup_cache, lookup_source
 from kafkaviz.app.lessons import exercise
 from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
 from kafkaviz.app.lessons.kinds import CAUSES, TASK_KEYS
@@ -91,8 +91,8 @@ def numbers(text: str) -> tuple[int, ...]:
 
 def _lookup(block: LessonBlock) -> LookupContext:
     target_kind = "timestamp" if block["of"] == "time" else "offset"
-    source = lookup_cache.practice_source(block["set"])
-    warm = lookup_cache.KAFKAS_WARM if block["warm"] is None else block["warm"]
+    source = lookup_source.practice_source(block["set"])
+    warm = lookup_source.KAFKAS_WARM if block["warm"] is None else block["warm"]
     return lookup_cache.lookup_context(
         source,
         target_kind,

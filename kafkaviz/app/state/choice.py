@@ -165,7 +165,7 @@ def _labels(options: Options) -> Mapping[str, str]:
     return options if isinstance(options, Mapping) else {word: word for word in options}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _PreviousRun:
     """What the run before left of a choice.
 
@@ -214,15 +214,14 @@ def _remember(
         {label: word for word, label in labels.items()},
         _previous_run(name).settled_word if settled_word is None else settled_word,
     )
-    run_values = (
-        st.query_params.get(name, ""),
-        default,
-        st.session_state.get(name),
-        words,
-        st.session_state.get(MOVES, 0),
-        settled_word,
+    st.session_state[f"kv_adopted_{name}"] = _PreviousRun(
+        address=st.query_params.get(name, ""),
+        default=default,
+        state=st.session_state.get(name),
+        words=words,
+        moves=st.session_state.get(MOVES, 0),
+        settled_word=settled_word,
     )
-    st.session_state[f"kv_adopted_{name}"] = _PreviousRun(*run_values)
 
 
 def _parse_word(text: str, labels: Mapping[str, str], parse_other: AddressParser) -> str | None:

@@ -68,7 +68,7 @@ class StuckSeat:
     tries: int = 0
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Seat:
     """What is known of somebody in a class.
 
@@ -166,7 +166,7 @@ class ClassRoom:
                 del self._seats[silent.token]
             numbers = {seat.number for seat in self._seats.values()}
             number = next(number for number in range(1, MAX_SEATS + 1) if number not in numbers)
-            seat = Seat(number, secrets.token_urlsafe(16), now)
+            seat = Seat(number=number, token=secrets.token_urlsafe(16), seen_at=now)
             self._seats[seat.token] = seat
             return seat
 

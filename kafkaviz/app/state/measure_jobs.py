@@ -11,7 +11,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from kafkaviz.analysis.tuning.source import TuningSource, open_source
+from kafkaviz.analysis.tuning.source import open_source
+from kafkaviz.analysis.tuning.tuning_case import TuningSource
 from kafkaviz.errors import KafkavizError
 from kafkaviz.jobs import Job, JobRegistry, ReadProgress
 from kafkaviz.messages import verbatim
@@ -19,7 +20,7 @@ from kafkaviz.messages import verbatim
 MAX_JOBS = 12  # that are kept, the newest
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MeasureRequest:
     """What is to be measured.
 

@@ -75,7 +75,7 @@ class ChartPart:
     alt: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Group:
     """Parts one below the other, or beside one another; key is that of its container, or "".
 
@@ -221,7 +221,7 @@ def _group(node: _Node, components: list[DrawnComponent], mode: str) -> Group:
             group = _group(child, components, mode)
             has_widgets |= group.has_widgets
             parts += [group] if group.parts else []
-    return Group(tuple(parts), has_widgets=has_widgets, **_layout(node.block))
+    return Group(parts=tuple(parts), has_widgets=has_widgets, **_layout(node.block))
 
 
 def _layout(block: Any) -> dict[str, Any]:

@@ -71,12 +71,13 @@ def resolve_release(version: str | None, path: Path, advice: Message) -> str:
     A later one than any known is said on stderr.
 
     Args:
-        advice: as of paths.assume_release.
+        advice: as of paths.broker_around.
     """
+    from kafkaviz.analysis.inference.version import assume_release
     from kafkaviz.analysis.lookup import paths
 
     if version:
         return version
-    assumed = paths.assume_release(path, advice)
+    assumed = assume_release(paths.broker_around(path, advice))
     output.say_newer(assumed.newer_than_known)
-    return assumed.text
+    return assumed.version

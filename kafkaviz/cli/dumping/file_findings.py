@@ -54,9 +54,9 @@ class FileChecker:
             log_path = Path(java.absolute(path))
             index_path = log_path.with_suffix(".index")
             segment = LogSegment(
-                _base_offset(log_path.name),
-                "closed",
-                file.info(log_path),
+                base_offset=_base_offset(log_path.name),
+                state="closed",
+                log=file.info(log_path),
                 index=_info(index_path) if index_path.exists() else None,
             )
             scan = CheckScan(segment)
@@ -156,7 +156,7 @@ def _open_around(directory: Path) -> tuple[Partition, PartitionFacts]:
         if broker.partitions:  # none where it vanishes just now
             return broker.partitions[0], plan_check(broker).facts(broker.partitions[0])
     return open_partition(directory, PartitionName(directory.name, 0)), PartitionFacts(
-        directory.name, clean=None
+        partition=directory.name, clean=None
     )
 
 

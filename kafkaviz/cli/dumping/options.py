@@ -15,7 +15,7 @@ MAX_INT = 2**31 - 1
 MAX_MESSAGE_BYTES = 5 * 1024 * 1024
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DumpOptions:
     """Kafka's own options, under Kafka's names.
 

@@ -27,7 +27,11 @@ def render(health: Health) -> Iterator[str]:
         warnings=message("finding_count.warnings", n=counts["warning"]),
         info=counts["info"],
     )
-    yield say("cli_check.read_as", release=health.version.text, why=health.version.reason)
+    yield say(
+        "cli_check.read_as",
+        release=health.assumed_release.version,
+        why=health.assumed_release.reason,
+    )
     yield from _render_start(health)
     groups = _group_by(health.findings, lambda item: (item.severity, item.code))
     large_groups = [findings for findings in groups.values() if len(findings) > MAX_SEPARATE]
@@ -88,7 +92,7 @@ def _render_start(health: Health) -> Iterator[str]:
     }
     how, source = (
         descriptions[health.broker.shutdown_state],
-        restart_forecast_text.evidence_text(health.version.version),
+        restart_forecast_text.evidence_text(health.assumed_release.release),
     )
     if restart.starts:
         forecast = cast(RestartForecast, health.forecast)

@@ -5,14 +5,13 @@ from collections.abc import Iterator, Mapping
 
 from kafkaviz import units
 from kafkaviz.analysis import tuning
-from kafkaviz.analysis.cost.cost_model import LookupPrices
+from kafkaviz.analysis.cost.cost_model import LookupCosts
 from kafkaviz.analysis.rebuild.what_if import WhatIf
-from kafkaviz.analysis.tuning import IntervalPrice, Recommendation, index_size
-from kafkaviz.analysis.tuning.source import BROKER, TuningCase, TuningSource
+from kafkaviz.analysis.tuning import IntervalCost, Recommendation, index_size
+from kafkaviz.analysis.tuning.tuning_case import BROKER, TuningCase, TuningSource
 from kafkaviz.analysis.tuning.tuning_text import (
     alter_line,
     describe_footprint,
-    describe_left_out,
     describe_limits,
     describe_price,
     describe_reach,
@@ -22,6 +21,7 @@ from kafkaviz.analysis.tuning.tuning_text import (
     headline,
 )
 from kafkaviz.cli.common import output
+from kafkaviz.figures.text import inactive_segment_text
 from kafkaviz.log.archives import archive
 from kafkaviz.messages import Message, message, say
 
@@ -37,7 +37,7 @@ def render(
     source: TuningSource,
     answers: Mapping[str, Recommendation | None],
     recommendation: Recommendation | None,
-    costs: LookupPrices,
+    costs: LookupCosts,
 ) -> Iterator[str | Message]:
     """Of a measured source: the answer, what it rests on, and a broker's topics.
 
@@ -55,8 +55,8 @@ def render(
         segments=message("common.n_segments", n=case.measurement.segments),
         version=source.version,
     )
-    left_out = describe_left_out(
-        source.inactive_segments, metadata_left_out=source.metadata_left_out
+    left_out = inactive_segment_text.left_out_text(
+        source.inactive_segments, is_metadata_left_out=source.metadata_left_out
     )
     if left_out:
         yield left_out
@@ -119,13 +119,13 @@ def render_what_if(comparison: tuple[WhatIf, WhatIf]) -> Iterator[str]:
 
 
 def _render_basis(
-    case: TuningCase, recommendation: Recommendation, costs: LookupPrices
+    case: TuningCase, recommendation: Recommendation, costs: LookupCosts
 ) -> Iterator[str]:
     """What is sure, what is modelled, and what else the setting touches."""
     yield from _render_current(case)
     yield from _render_entries(case)
-    yield from _render_header_price(case, costs)
-    yield from _wrap(say("cli_tune.label_price"), describe_price(recommendation.current_price))
+    yield from _render_header_cost(case, costs)
+    yield from _wrap(say("cli_tune.label_price"), describe_price(recommendation.current_cost))
     yield from _wrap(
         say("cli_tune.label_limits"),
         describe_limits(
@@ -175,7 +175,7 @@ def _render_entries(case: TuningCase) -> Iterator[str]:
     )
 
 
-def _render_header_price(case: TuningCase, costs: LookupPrices) -> Iterator[str]:
+def _render_header_cost(case: TuningCase, costs: LookupCosts) -> Iterator[str]:
     """What a header is taken to cost, and after what."""
     how = (
         message("cli_tune.calibrated", day=costs.calibrated)
@@ -183,15 +183,15 @@ def _render_header_price(case: TuningCase, costs: LookupPrices) -> Iterator[str]
         else message("cli_tune.presets")
     )
     each = costs.with_one_read_share(case.measurement.one_read_share).each_us
-    header_price = "header_price"
+    header_cost = "header_cost"
     if costs.is_modelled:
-        header_price = "header_price_java" if costs.calibrated else "header_price_half"
+        header_cost = "header_cost_java" if costs.calibrated else "header_cost_half"
     elif case.measurement.one_read_share:
-        header_price = "header_price_old"
+        header_cost = "header_cost_old"
     yield from _wrap(
         say("cli_tune.label_modelled"),
         say(
-            f"cli_tune.{header_price}",
+            f"cli_tune.{header_cost}",
             typical=each.typical,
             low=each.low,
             high=each.high,
@@ -202,7 +202,7 @@ def _render_header_price(case: TuningCase, costs: LookupPrices) -> Iterator[str]
 
 
 def _render_table(
-    case: TuningCase, recommendation: Recommendation, costs: LookupPrices
+    case: TuningCase, recommendation: Recommendation, costs: LookupCosts
 ) -> Iterator[str]:
     """Today, what is considered, and round intervals around them."""
     heads = (
@@ -221,8 +221,8 @@ def _render_table(
 
 
 def _rows(
-    case: TuningCase, recommendation: Recommendation, costs: LookupPrices
-) -> Iterator[tuple[IntervalPrice, str]]:
+    case: TuningCase, recommendation: Recommendation, costs: LookupCosts
+) -> Iterator[tuple[IntervalCost, str]]:
     """The rows of the table.
 
     Today's interval as its index is on disk, and where the replay is another, that too.
@@ -230,9 +230,9 @@ def _rows(
     Yields:
         An interval with its prices, and a word that marks it.
     """
-    today = recommendation.current_price
+    today = recommendation.current_cost
     intervals = {1 << power for power in range(10, 21, 2)} | {recommendation.considered_bytes}
-    for interval in tuning.price_all(case.measurement, costs):
+    for interval in tuning.compute_costs(case.measurement, costs):
         if interval.interval_bytes == today.interval_bytes:
             yield today, say("cli_tune.today")
             if interval.row != today.row:
@@ -249,10 +249,10 @@ def _rows(
 def _render_targets(recommendation: Recommendation) -> Iterator[str]:
     """What lookups read by what they look for, today and with what is considered."""
     intervals = [
-        recommendation.current_price,
+        recommendation.current_cost,
         *(
-            [recommendation.proposed_price]
-            if recommendation.considered_bytes != recommendation.current_price.interval_bytes
+            [recommendation.proposed_cost]
+            if recommendation.considered_bytes != recommendation.current_cost.interval_bytes
             else []
         ),
     ]
@@ -274,7 +274,7 @@ def _render_targets(recommendation: Recommendation) -> Iterator[str]:
             yield f"  {output.pad(say(words), 22)}{''.join(cells)}"
 
 
-def _render_index_sizes(source: TuningSource, costs: LookupPrices) -> Iterator[str]:
+def _render_index_sizes(source: TuningSource, costs: LookupCosts) -> Iterator[str]:
     """What some sizes of an index would do; nothing of a broker, or of a .log alone."""
     case = source.total
     today_bytes = case.today.config.segment_index_bytes

@@ -58,7 +58,7 @@ NAME_CHARACTERS = 26
 TORN_SHARE = 0.0115  # of the axis: a torn end is drawn this wide, or nobody would see it
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SegmentBar:
     """One segment, or all of a row that has too many.
 
@@ -75,7 +75,7 @@ class SegmentBar:
     severity: str = ""  # of the worst that was found about the segment
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MapRow:
     """A topic-partition: its name, and what stands at the row's end."""
 
@@ -90,7 +90,7 @@ class MapRow:
     torn_ends: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class BrokerMapView:
     """All that the figure draws."""
 
@@ -151,7 +151,14 @@ def view(
     )
     axis_bytes = _axis_length(rows, longest_bytes)
     strips = _density_strips(overview, indexes, longest_bytes, axis_bytes)
-    return BrokerMapView(_title(overview), say("broker.map_below"), rows, bars, axis_bytes, strips)
+    return BrokerMapView(
+        title=_title(overview),
+        caption=say("broker.map_below"),
+        rows=rows,
+        bars=bars,
+        axis_bytes=axis_bytes,
+        strip=strips,
+    )
 
 
 def _row(
@@ -184,14 +191,14 @@ def _row(
         partition.label, badges.get(partition.directory, ()), tail, segments["base_offset"].tolist()
     )
     return MapRow(
-        name,
-        quiet,
-        partition.sums.log_bytes,
-        _gap(partition),
-        bool(gap and gap < DENSE_TEXT_BYTES),
-        partition.directory,
-        badge,
-        torn_ends,
+        name=name,
+        is_quiet=quiet,
+        log_bytes=partition.sums.log_bytes,
+        gap=_gap(partition),
+        is_dense=bool(gap and gap < DENSE_TEXT_BYTES),
+        directory=partition.directory,
+        badge=badge,
+        torn_ends=torn_ends,
     )
 
 
@@ -250,14 +257,14 @@ def _segment_bar(
     severity = badges[0].severity if badges else ""
     is_remote = base_offset in partition.remote_bases
     return SegmentBar(
-        row,
-        start_byte,
-        size_bytes,
-        REMOTE if is_remote else KINDS[segment["kind"]],
-        partition.directory,
-        base_offset,
-        _hover(segment, partition.label, badges, is_remote=is_remote),
-        severity,
+        row=row,
+        start_byte=start_byte,
+        size_bytes=size_bytes,
+        kind=REMOTE if is_remote else KINDS[segment["kind"]],
+        directory=partition.directory,
+        base_offset=base_offset,
+        hover=_hover(segment, partition.label, badges, is_remote=is_remote),
+        severity=severity,
     )
 
 
@@ -269,7 +276,13 @@ def _row_bar(segments: np.ndarray, row: int, partition: PartitionRow) -> Segment
     )
     hover = f"{head}<br>{say('broker.hover_many_below', size=units.size(log_bytes))}"
     return SegmentBar(
-        row, 0, log_bytes, "many", partition.directory, int(largest["base_offset"]), hover
+        row=row,
+        start_byte=0,
+        size_bytes=log_bytes,
+        kind="many",
+        directory=partition.directory,
+        base_offset=int(largest["base_offset"]),
+        hover=hover,
     )
 
 

@@ -38,7 +38,7 @@ TIMES_MS = 10**11  # a number of milliseconds from here on is a moment, not a sp
 CALENDAR_END_MS = 253_402_300_800_000  # the year 10000: a clock in microseconds is far beyond it
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AnswerView:
     """Bars: names and values by row, and what is written behind each.
 
@@ -107,7 +107,14 @@ def _bars(rows: pa.Table, column: str, drawn_question: Question | None) -> Answe
         caption = say(
             "answer_chart.first_rows", below=caption, n=MAX_BARS, all=group(rows.num_rows)
         )
-    return AnswerView(title, caption, column, tuple(names), tuple(values), tuple(tails))
+    return AnswerView(
+        title=title,
+        caption=caption,
+        column=column,
+        names=tuple(names),
+        values=tuple(values),
+        tails=tuple(tails),
+    )
 
 
 def _line(
@@ -128,14 +135,14 @@ def _line(
     )
     tails = tuple(format_value(y, column) for y in values)
     return AnswerView(
-        title,
-        caption,
-        column,
-        tuple(names),
-        tuple(values),
-        tails,
-        x_column,
-        tuple(x for x, _ in points),
+        title=title,
+        caption=caption,
+        column=column,
+        names=tuple(names),
+        values=tuple(values),
+        tails=tails,
+        x_column=x_column,
+        x=tuple(x for x, _ in points),
     )
 
 

@@ -41,7 +41,7 @@ class HexRow:
     cells: tuple[tuple[str, bool], ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DamageView:
     """A damage, to be shown.
 
@@ -70,16 +70,16 @@ def view(copy: LogCopy, damage: Damage, fault: str, place: int) -> DamageView:
     has_change = damage.before != damage.after
     note_before, note_after = _notes(copy, damage)
     return DamageView(
-        say(
+        title=say(
             "break_it.broken_title",
             name=damage.file,
             what=_describe(copy, damage, fault, place),
         ),
-        describe_stop(damage.copy),
-        _rows(damage.before, damage) if has_change else (),
-        _rows(damage.after, damage) if has_change and damage.after is not None else (),
-        note_before,
-        note_after,
+        stop=describe_stop(damage.copy),
+        before=_rows(damage.before, damage) if has_change else (),
+        after=_rows(damage.after, damage) if has_change and damage.after is not None else (),
+        note_before=note_before,
+        note_after=note_after,
     )
 
 

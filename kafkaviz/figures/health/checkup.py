@@ -183,7 +183,7 @@ def health_view(
         logs=len(broker.partitions),
         log_retention=health.retention,
         is_left_known=broker.shutdown_state != "unknown",
-        release=health.version.version,
+        release=health.assumed_release.release,
     )
 
 

@@ -90,7 +90,7 @@ class RaceStorage(NamedTuple):
     note: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SearchRaceView:
     """The race in words, and its strips.
 
@@ -133,14 +133,14 @@ def view(race: SearchRace, entry: str = "") -> SearchRaceView:
     meaning = say("search_race.meaning", size=size(race.page_bytes))
     caption = join_sentences([meaning, _place_text(race)])
     return SearchRaceView(
-        say(f"search_race.question_{entry or race.kind}"),
-        caption,
-        race.is_even,
-        race.kind,
-        cells,
-        lanes,
-        tuple(_storage(race, disk, entry) for disk in DISKS),
-        say(f"search_race.{'earlier' if entry == JUMP else 'later'}") if entry else "",
+        question=say(f"search_race.question_{entry or race.kind}"),
+        caption=caption,
+        is_even=race.is_even,
+        kind=race.kind,
+        cells=cells,
+        lanes=lanes,
+        storages=tuple(_storage(race, disk, entry) for disk in DISKS),
+        other=say(f"search_race.{'earlier' if entry == JUMP else 'later'}") if entry else "",
     )
 
 

@@ -39,7 +39,7 @@ class KeyComparison:
     is_right: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SkipListView:
     """A list, and one search in it.
 
@@ -69,7 +69,7 @@ def view(keys: Sequence[int], target: int, partition: str, source: str) -> SkipL
     comparisons = search(keys, heights, target)
     floor = max((each.place for each in comparisons if each.is_right), default=HEAD)
     return SkipListView(
-        say(
+        title=say(
             "skip_list.title",
             target=target,
             base=keys[floor] if floor >= 0 else None,
@@ -78,13 +78,13 @@ def view(keys: Sequence[int], target: int, partition: str, source: str) -> SkipL
         )
         if floor >= 0
         else say("skip_list.title_none", target=target),
-        say("skip_list.question", target=target, count=len(keys)),
-        say("skip_list.below", count=len(keys), partition=partition, source=source),
-        tuple(keys),
-        heights,
-        target,
-        comparisons,
-        floor,
+        question=say("skip_list.question", target=target, count=len(keys)),
+        caption=say("skip_list.below", count=len(keys), partition=partition, source=source),
+        keys=tuple(keys),
+        heights=heights,
+        target=target,
+        comparisons=comparisons,
+        floor=floor,
     )
 
 

@@ -30,7 +30,7 @@ class TimedRecord(NamedTuple):
     timestamp_ms: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TimestampLookup:
     """Records around a target in a segment, and what a lookup made of it.
 
@@ -50,7 +50,7 @@ class TimestampLookup:
     answer: TimedRecord
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ZigzagView:
     """The picture.
 
@@ -90,9 +90,11 @@ def view(lookup: TimestampLookup, partition: str, source: str) -> ZigzagView:
     values = {"offset": lookup.answer.offset, "closest": closest.offset}
     is_closest = closest == lookup.answer
     return ZigzagView(
-        say("zigzag.title_closest" if is_closest else "zigzag.title", target=target, **values),
-        say("zigzag.question", target=target),
-        say(
+        title=say(
+            "zigzag.title_closest" if is_closest else "zigzag.title", target=target, **values
+        ),
+        question=say("zigzag.question", target=target),
+        caption=say(
             "zigzag.below_older" if older else "zigzag.below",
             late=late,
             older=older,
@@ -100,14 +102,14 @@ def view(lookup: TimestampLookup, partition: str, source: str) -> ZigzagView:
             segment=f"{partition}/{file_stem(lookup.base_offset)}",
             source=source,
         ),
-        lookup.target_ms,
-        lookup.records,
-        running,
-        lookup.entries,
-        lowest_ms,
-        lookup.start_offset,
-        lookup.answer,
-        None if is_closest else closest,
+        target_ms=lookup.target_ms,
+        records=lookup.records,
+        running_ms=running,
+        entries=lookup.entries,
+        lowest_ms=lowest_ms,
+        start_offset=lookup.start_offset,
+        answer=lookup.answer,
+        closest=None if is_closest else closest,
     )
 
 

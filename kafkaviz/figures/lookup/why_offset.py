@@ -48,7 +48,7 @@ class SegmentBand(NamedTuple):
     fate_text: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class OffsetExplanationView:
     """The figure and the words around it.
 
@@ -85,20 +85,20 @@ def view(explanation: OffsetExplanation) -> OffsetExplanationView:
     frame_ms = _find_frame(explanation, [ms for ms in newest_ms if ms is not None and ms >= 0])
     outside_count = sum(ms is not None and not frame_ms[0] <= ms <= frame_ms[1] for ms in newest_ms)
     return OffsetExplanationView(
-        _title(explanation),
-        say_count("why_offset.below_outside", outside_count)
+        title=_title(explanation),
+        caption=say_count("why_offset.below_outside", outside_count)
         if outside_count
         else say("why_offset.below"),
-        explanation.target_ms,
-        tuple(map(_segment_band, _segments_around(explanation, MAX_BANDS))),
-        offsets,
-        newest_ms,
-        running_ms,
-        tuple(explanation.answer) if explanation.answer else None,
-        tuple(closest) if closest else None,
-        frame_ms,
-        tuple(_notes(explanation)),
-        tuple(map(_segment_row, _segments_around(explanation, MAX_NAMED))),
+        target_ms=explanation.target_ms,
+        bands=tuple(map(_segment_band, _segments_around(explanation, MAX_BANDS))),
+        offsets=offsets,
+        newest_ms=newest_ms,
+        running_ms=running_ms,
+        answer=tuple(explanation.answer) if explanation.answer else None,
+        closest=tuple(closest) if closest else None,
+        frame_ms=frame_ms,
+        notes=tuple(_notes(explanation)),
+        rows=tuple(map(_segment_row, _segments_around(explanation, MAX_NAMED))),
     )
 
 

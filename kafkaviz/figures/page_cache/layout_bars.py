@@ -19,7 +19,7 @@ HALVES = ((0.0, 0.46), (0.54, 1.0))
 WARM = "Warm section first"  # in LAYOUTS
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LayoutCost:
     """One way: means and largest of probes and of 4 KiB pages, over all targets.
 
@@ -63,9 +63,15 @@ def view(costs: Sequence[Cost], entries: int, targets: int, workload: str) -> La
 def _layout_cost(cost: Cost) -> LayoutCost:
     name = text_key(cost.layout.name)
     extra = size(cost.extra_bytes) if cost.extra_bytes else say("common.none")
-    means = (cost.probes_mean, cost.probes_max, cost.pages_mean, cost.pages_max)
     return LayoutCost(
-        say(name), *means, f"{cost.tail_probes} / {cost.tail_pages}", extra, say(f"{name}_note")
+        name=say(name),
+        probes=cost.probes_mean,
+        most_probes=cost.probes_max,
+        pages=cost.pages_mean,
+        most_pages=cost.pages_max,
+        tail=f"{cost.tail_probes} / {cost.tail_pages}",
+        extra_size=extra,
+        note=say(f"{name}_note"),
     )
 
 

@@ -37,7 +37,7 @@ class ImageNote:
     text: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PageFaultsView:
     """The image of the lookups, a row for row_pages pages.
 
@@ -79,15 +79,15 @@ def view(replay: Replay, search: str, warm_bytes: int | None = WARM_BYTES) -> Pa
     )
     notes = _image_notes(replay, search)
     return PageFaultsView(
-        _title(replay),
-        _caption(search, warm_bytes),
-        replay.entries,
-        replay.pages,
-        replay.grown_pages,
-        row_pages,
-        lookup_counts,
-        _fault_points(fault_counts, replay, row_pages),
-        notes,
+        title=_title(replay),
+        caption=_caption(search, warm_bytes),
+        entries=replay.entries,
+        pages=replay.pages,
+        end_page=replay.grown_pages,
+        row_pages=row_pages,
+        lookup_counts=lookup_counts,
+        dots=_fault_points(fault_counts, replay, row_pages),
+        notes=notes,
     )
 
 

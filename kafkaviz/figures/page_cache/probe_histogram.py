@@ -19,7 +19,7 @@ MAX_BARS = 40
 HEIGHT = 190
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class HistogramView:
     """Bars of the same width.
 
@@ -64,7 +64,16 @@ def view(
         else np.union1d(np.flatnonzero(counts), np.flatnonzero(other_counts))
     )
     if not len(counts_present):
-        return HistogramView(say("probe_histogram.none"), "", measure, 1, (), (), None, None)
+        return HistogramView(
+            title=say("probe_histogram.none"),
+            caption="",
+            measure=measure,
+            width=1,
+            starts=(),
+            shares=(),
+            outline=None,
+            target_bar=None,
+        )
     first_count, last_count = int(counts_present[0]), int(counts_present[-1])
     width = -(-(last_count - first_count + 1) // MAX_BARS)
     starts = tuple(range(first_count, last_count + 1, width))
@@ -76,14 +85,14 @@ def view(
     caption = say(f"probe_histogram.{'beside' if outline else 'needed'}_{measure}")
     drawn_bar = target_bar if 0 <= target_bar < len(starts) else None
     return HistogramView(
-        _title(counts, measure, target_count, unit),
-        caption,
-        measure,
-        width,
-        starts,
-        cast(tuple[float, ...], shares),
-        outline,
-        drawn_bar,
+        title=_title(counts, measure, target_count, unit),
+        caption=caption,
+        measure=measure,
+        width=width,
+        starts=starts,
+        shares=cast(tuple[float, ...], shares),
+        outline=outline,
+        target_bar=drawn_bar,
     )
 
 

@@ -45,7 +45,7 @@ class PageLane:
     warm_from: int | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TailPagesView:
     """Both searches in an index of so many entries.
 
@@ -71,7 +71,14 @@ def view(entries: int) -> TailPagesView:
     title = say(key, entries=group(entries), pages=_join_pages(plain.pages))
     caption = say("tail_pages.below", pages=_join_pages(warm.pages))
     pages = slots.page_count(entries, ENTRY_BYTES)
-    return TailPagesView(title, caption, entries, pages, max(FEWEST_PAGES, pages), (plain, warm))
+    return TailPagesView(
+        title=title,
+        caption=caption,
+        entries=entries,
+        pages=pages,
+        pages_drawn=max(FEWEST_PAGES, pages),
+        lanes=(plain, warm),
+    )
 
 
 def _lane(name: str, entries: int, warm_bytes: int | None) -> PageLane:

@@ -26,7 +26,7 @@ POINTS = 160  # of a line
 TICKS = 6
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RaceLine:
     """The way to one limit.
 
@@ -46,7 +46,7 @@ class RaceLine:
     reached_ms: int | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LimitRaceView:
     """All lines of a segment.
 
@@ -90,19 +90,19 @@ def view(limit_race: LimitRace, base_offset: int, workload_title: str) -> LimitR
         for limit in RollCause
     )
     return LimitRaceView(
-        say(
+        title=say(
             "limit_race.title",
             cause=roll_text.cause_name(cause),
             span=duration(roll_ms),
             size=size(int(limit_race.log_bytes[roll])),
         ),
-        say("limit_race.question"),
-        say("limit_race.below", offset=group(base_offset), workload=workload_title),
-        lines,
-        cause,
-        roll_ms,
-        early_ms,
-        end_ms,
+        question=say("limit_race.question"),
+        caption=say("limit_race.below", offset=group(base_offset), workload=workload_title),
+        lines=lines,
+        cause=cause,
+        roll_ms=roll_ms,
+        early_ms=early_ms,
+        end_ms=end_ms,
     )
 
 
@@ -125,14 +125,14 @@ def _line(
     drawn = np.unique([*np.linspace(0, last, POINTS).astype(int), min(roll, last)])
     shares = np.minimum(limit_race.shares(cause), 1)
     return RaceLine(
-        cause,
-        roll_text.cause_name(cause),
-        _amount(cause, limit_race.limits[cause]),
-        _amount(cause, int(limit_race.amounts[cause][roll])),
-        _amount(cause, int(limit_race.amounts[cause][early])),
-        np.column_stack([limit_race.at_ms[drawn], shares[drawn]]),
-        float(shares[roll]),
-        reached_ms,
+        cause=cause,
+        name=roll_text.cause_name(cause),
+        limit_text=_amount(cause, limit_race.limits[cause]),
+        roll_text=_amount(cause, int(limit_race.amounts[cause][roll])),
+        early_text=_amount(cause, int(limit_race.amounts[cause][early])),
+        points=np.column_stack([limit_race.at_ms[drawn], shares[drawn]]),
+        share_at_roll=float(shares[roll]),
+        reached_ms=reached_ms,
     )
 
 

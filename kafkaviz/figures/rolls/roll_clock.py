@@ -22,7 +22,7 @@ TICKS = 7
 RELEASES = ("clock", "first_append", "first_batch", "no_timestamps")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TimeRoll:
     """The timestamps that decided a roll.
 
@@ -47,7 +47,7 @@ class TimeRoll:
         return self.incoming_ms - self.batches_ms[0]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RollClockView:
     """The time line, in ms since the newest record of the segment's first batch.
 
@@ -81,31 +81,31 @@ def view(time_roll: TimeRoll, partition: str, source: str) -> RollClockView:
     batches = tuple(batch_ms - first_ms for batch_ms in time_roll.batches_ms)
     end_ms = max(waited_ms, time_roll.segment_ms)
     return RollClockView(
-        say(
+        title=say(
             "roll_clock.title",
             waited=duration(waited_ms),
             limit=duration(time_roll.segment_ms),
         ),
-        say(
+        caption=say(
             "roll_clock.below",
             partition=partition,
             segment=file_stem(time_roll.base_offset),
             source=source,
         ),
-        batches,
-        (time_roll.incoming_first_ms - first_ms, waited_ms),
-        time_roll.segment_ms,
-        time_roll.jitter_ms,
-        say("roll_clock.first", time=clock(first_ms)),
-        say("roll_clock.incoming", time=clock(time_roll.incoming_ms)),
-        say(
+        batches=batches,
+        incoming=(time_roll.incoming_first_ms - first_ms, waited_ms),
+        segment_ms=time_roll.segment_ms,
+        jitter_ms=time_roll.jitter_ms,
+        first_text=say("roll_clock.first", time=clock(first_ms)),
+        incoming_text=say("roll_clock.incoming", time=clock(time_roll.incoming_ms)),
+        limit_text=say(
             "roll_clock.limit" if time_roll.jitter_ms else "roll_clock.limit_without_jitter",
             limit=time_roll.segment_ms,
             jitter=time_roll.jitter_ms,
         ),
-        say("roll_clock.between", waited=waited_ms, limit=time_roll.segment_ms),
-        min(0, *batches) - 0.02 * end_ms,
-        1.03 * end_ms,
+        between=say("roll_clock.between", waited=waited_ms, limit=time_roll.segment_ms),
+        start_ms=min(0, *batches) - 0.02 * end_ms,
+        end_ms=1.03 * end_ms,
     )
 
 

@@ -18,7 +18,7 @@ from kafkaviz.units import MISSING, duration, group, size
 SAME_TEXT = "="
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RunSummary:
     """What a run of a log came to.
 
@@ -59,17 +59,14 @@ def summarize(history: RollHistory, settings: dict[str, str]) -> RunSummary:
         else None
     )
     roll_counts = tuple((cause, count) for cause, count in history.rolls().items() if cause)
-    entries = [
-        sum(getattr(segment_history, name) for segment_history in history.segments)
-        for name in ("offset_entries", "time_entries")
-    ]
     return RunSummary(
-        tuple(settings.items()),
-        len(history.segments),
-        roll_counts,
-        history.log_bytes,
-        *entries,
-        open_ms,
+        settings=tuple(settings.items()),
+        segments=len(history.segments),
+        rolls=roll_counts,
+        log_bytes=history.log_bytes,
+        offset_entries=sum(segment.offset_entries for segment in history.segments),
+        time_entries=sum(segment.time_entries for segment in history.segments),
+        open_ms=open_ms,
     )
 
 

@@ -67,7 +67,7 @@ class WriteSpan:
     batch_bytes: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RollRow:
     """A segment's row.
 
@@ -88,7 +88,7 @@ class RollRow:
     hover_lines: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RollTimelineView:
     """Some rows of all, and what was written meanwhile.
 
@@ -132,14 +132,14 @@ def view(
         else ()
     )
     return RollTimelineView(
-        roll_text.title(history),
-        _caption(first_row, len(page_segments), len(history.segments)),
-        rows,
-        first_row,
-        len(history.segments),
-        write_spans,
-        start_ms,
-        end_ms,
+        title=roll_text.title(history),
+        caption=_caption(first_row, len(page_segments), len(history.segments)),
+        rows=rows,
+        first_row=first_row,
+        count=len(history.segments),
+        write_spans=write_spans,
+        start_ms=start_ms,
+        end_ms=end_ms,
     )
 
 
@@ -167,15 +167,15 @@ def _row(segment_history: SegmentHistory, history: RollHistory, begin_ms: int) -
     )
     opened_ms, ended_ms = segment_history.opened_ms - begin_ms, segment_history.ended_ms - begin_ms
     return RollRow(
-        group(segment_history.base_offset),
-        opened_ms,
-        ended_ms,
-        _fill_lines(segment_history, history, begin_ms),
-        roll_text.history_cause(segment_history),
-        reason,
-        colour,
-        roll_text.text_colour(segment_history),
-        _hover_lines(segment_history, history),
+        name=group(segment_history.base_offset),
+        opened_ms=opened_ms,
+        ended_ms=ended_ms,
+        lines=_fill_lines(segment_history, history, begin_ms),
+        cause=roll_text.history_cause(segment_history),
+        reason=reason,
+        colour=colour,
+        text_colour=roll_text.text_colour(segment_history),
+        hover_lines=_hover_lines(segment_history, history),
     )
 
 

@@ -39,7 +39,7 @@ class BatchArea:
     records: tuple[RecordArea, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class BatchAreasView:
     """Some batches in their order.
 
@@ -67,18 +67,18 @@ def view(batches: Sequence[BatchArea], target: int, segment: str, source: str) -
     answer = next(number for number, batch in enumerate(batches) if target <= batch.last_offset)
     batch = batches[answer]
     return BatchAreasView(
-        say(
+        title=say(
             "batch_areas.title",
             offset=target,
             first=batch.base_offset,
             last=batch.last_offset,
             size=batch.size_bytes,
         ),
-        say("batch_areas.question", offset=target),
-        say("batch_areas.below", segment=segment, source=source),
-        tuple(batches),
-        target,
-        answer,
+        question=say("batch_areas.question", offset=target),
+        caption=say("batch_areas.below", segment=segment, source=source),
+        batches=tuple(batches),
+        target=target,
+        answer=answer,
     )
 
 

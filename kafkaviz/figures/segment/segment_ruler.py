@@ -41,7 +41,7 @@ class IndexLane(NamedTuple):
     cut_bytes: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RulerView:
     """All that the ruler draws.
 

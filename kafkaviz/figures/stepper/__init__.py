@@ -27,7 +27,7 @@ class LookupRecord(NamedTuple):
     label: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LookupContext:
     """A lookup and what is drawn around it.
 
@@ -61,6 +61,12 @@ class LookupContext:
         """The offset or the timestamp."""
         # one of both was asked for
         return cast(int, self.result.timestamp_ms if self.is_by_time else self.result.offset)
+
+    @property
+    def searched_segment(self) -> SegmentView | None:
+        """The first segment that was searched."""
+        searches = self.result.searches
+        return self.find_segment(searches[0].segment) if searches else None
 
     def find_segment(self, base_offset: int) -> SegmentView:
         """One of the partition's segments."""

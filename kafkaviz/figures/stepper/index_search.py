@@ -55,7 +55,7 @@ class ProbeRow(NamedTuple):
     pages: tuple[int, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SearchView:
     """A search as it is drawn.
 
@@ -84,13 +84,13 @@ def view(context: LookupContext, search: IndexSearch) -> SearchView:
     steps = [(_probe_text(search, probe), lines[probe.branch]) for probe in slot_search.probes]
     is_small = slot_search.entries <= DRAWN_SLOTS
     return SearchView(
-        search,
-        (*steps, _result_step(search, has_log=not context.is_index_alone, lines=lines)),
-        tuple(_rows(search, context.page_bytes)),
-        context.page_bytes / entry_bytes,
-        slots.page_count(slot_search.entries, entry_bytes, context.page_bytes),
-        slots.warm_entries(entry_bytes, context.result.profile.warm_bytes),
-        tuple(_cells(context, search)) if is_small else None,
+        search=search,
+        steps=(*steps, _result_step(search, has_log=not context.is_index_alone, lines=lines)),
+        rows=tuple(_rows(search, context.page_bytes)),
+        page_slots=context.page_bytes / entry_bytes,
+        pages=slots.page_count(slot_search.entries, entry_bytes, context.page_bytes),
+        warm_slots=slots.warm_entries(entry_bytes, context.result.profile.warm_bytes),
+        cells=tuple(_cells(context, search)) if is_small else None,
     )
 
 

@@ -24,7 +24,6 @@ from kafkaviz.search.index import OFFSET, TIME, IndexSearch
 from kafkaviz.search.lookup import ConsumerRecord, LookupOutcome
 from kafkaviz.search.scan import Batch, ForwardScan
 from kafkaviz.units import clock, group
-from kafkaviz.versions import BASE_OFFSET
 
 VALUE_NAMES = (
     "target",
@@ -409,7 +408,7 @@ def size_bytes(payload: dict) -> int:
 
 
 def _scan_code_object(context: LookupContext) -> dict:
-    code_name = "base" if context.result.profile.scan == BASE_OFFSET else "last"
+    code_name = "base" if context.result.profile.by_base_offset else "last"
     if context.is_by_time:
         code_name = "largest" if context.special_timestamp else "time"
     title = say("index_search.code_scan_time" if context.is_by_time else "index_search.code_scan")

@@ -6,9 +6,9 @@ What changes, which way, and how each number is known.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from kafkaviz.analysis.cost.cost_model import LookupPrices, Range
+from kafkaviz.analysis.cost.cost_model import LookupCosts, Range
 from kafkaviz.analysis.rebuild.what_if import WhatIf
-from kafkaviz.analysis.tuning import Budgets, IntervalPrice
+from kafkaviz.analysis.tuning import Budgets, IntervalCost
 from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.figures.text import roll_text
 from kafkaviz.figures.text.tuning_terms import change_text, is_same, range_text
@@ -27,7 +27,7 @@ FILE_KEYS = {  # lines whose key leaves the unit to their cells
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ComparisonRow:
     """One line.
 
@@ -59,9 +59,9 @@ def file_cells(rows: Iterable[ComparisonRow]) -> list[tuple[float | str, ...]]:
 
 
 def rows(
-    current: IntervalPrice,
-    considered: IntervalPrice,
-    costs: LookupPrices,
+    current: IntervalCost,
+    considered: IntervalCost,
+    costs: LookupCosts,
     *,
     budgets: Budgets,
     times: tuple[int, int],
@@ -171,14 +171,14 @@ def _row(
     kind = NEUTRAL if is_same(float(before), float(after)) else BETTER if after < before else WORSE
     name, difference = say(f"before_after.{key}"), change_text(float(before), float(after))
     return ComparisonRow(
-        name,
-        format_value(before),
-        format_value(after),
-        difference,
-        kind,
-        basis,
-        FILE_KEYS.get(key, key),
-        _plain_numbers(before, after),
+        name=name,
+        before=format_value(before),
+        after=format_value(after),
+        change=difference,
+        kind=kind,
+        basis=basis,
+        key=FILE_KEYS.get(key, key),
+        values=_plain_numbers(before, after),
     )
 
 
@@ -204,23 +204,24 @@ def _ranges_basis(current: Range, considered: Range) -> str:
     )
 
 
-def _cold_basis(costs: LookupPrices, current: IntervalPrice, considered: IntervalPrice) -> str:
+def _cold_basis(costs: LookupCosts, current: IntervalCost, considered: IntervalCost) -> str:
     read_counts = {"now": group(current.cold_reads_p99), "other": group(considered.cold_reads_p99)}
     return say("before_after.modelled_reads", storage=costs.storage.name, **read_counts)
 
 
-def _price_row(current: IntervalPrice, considered: IntervalPrice) -> ComparisonRow:
+def _price_row(current: IntervalCost, considered: IntervalCost) -> ComparisonRow:
     """What an interval says that index is worth: no better and no worse."""
     prices = _plain_numbers(current.price_us, considered.price_us)
     texts = [f"≈ {price:.2g} µs" for price in prices]
     return ComparisonRow(
-        say("before_after.price"),
-        *texts,
-        change_text(current.price_us, considered.price_us),
-        NEUTRAL,
-        say("before_after.implied"),
-        "price_us",
-        prices,
+        name=say("before_after.price"),
+        before=texts[0],
+        after=texts[1],
+        change=change_text(current.price_us, considered.price_us),
+        kind=NEUTRAL,
+        basis=say("before_after.implied"),
+        key="price_us",
+        values=prices,
     )
 
 
@@ -231,13 +232,14 @@ def _limit_row(current: str, considered: str) -> ComparisonRow:
     )
     change_text = say("curves.same" if current == considered else "before_after.another")
     return ComparisonRow(
-        say("before_after.ends_first"),
-        *names,
-        change_text,
-        kind,
-        say("before_after.closed_form"),
-        "ends_first",
-        (current, considered),
+        name=say("before_after.ends_first"),
+        before=names[0],
+        after=names[1],
+        change=change_text,
+        kind=kind,
+        basis=say("before_after.closed_form"),
+        key="ends_first",
+        values=(current, considered),
     )
 
 
@@ -251,14 +253,14 @@ def replay_rows(current: WhatIf, considered: WhatIf) -> list[ComparisonRow]:
     ]
     settings = [
         ComparisonRow(
-            setting.replace("_", "."),
-            group(old),
-            group(new),
-            "",
-            NEUTRAL,
-            say("before_after.setting"),
-            setting.replace("_", "."),
-            (old, new),
+            name=setting.replace("_", "."),
+            before=group(old),
+            after=group(new),
+            change="",
+            kind=NEUTRAL,
+            basis=say("before_after.setting"),
+            key=setting.replace("_", "."),
+            values=(old, new),
         )
         for setting in (
             "segment_bytes",
@@ -332,12 +334,12 @@ def _neutral_row(
 ) -> ComparisonRow:
     """A number of which neither more nor less is better."""
     return ComparisonRow(
-        name,
-        format_value(before),
-        format_value(after),
-        change_text(float(before), float(after)),
-        NEUTRAL,
-        basis,
-        key,
-        _plain_numbers(before, after),
+        name=name,
+        before=format_value(before),
+        after=format_value(after),
+        change=change_text(float(before), float(after)),
+        kind=NEUTRAL,
+        basis=basis,
+        key=key,
+        values=_plain_numbers(before, after),
     )

@@ -34,7 +34,7 @@ NAMED_INTERVALS = tuple(1 << shift for shift in range(8, 23, 2))  # 256 B, 1 KiB
 NAME_ROOM = 0.07  # of the axis: closer to a mark, or to another, an interval stays unnamed
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CostCurveView:
     """The curve, from the smallest index to the largest.
 
@@ -77,18 +77,20 @@ def view(curve: TuningCurveView) -> CostCurveView:
     index_bytes = curve.index_bytes[order]
     below = say("cost_curve.below", bytes=curve.titles[1])
     return CostCurveView(
-        curve.titles[0],
-        join_sentences([below, *budget_sentences(curve)]),
-        curve.intervals[order],
-        index_bytes,
-        np.maximum(curve.headers_mean[order], 1),
-        np.maximum(curve.headers_p99[order], 1),
-        tuple(curve.hover_texts[place] for place in order),
-        _names(curve.intervals[order], index_bytes, [mark for mark in (today, considered) if mark]),
-        today,
-        considered,
-        drawn_budget(curve.budget, most_headers(curve.headers_p99[order])),
-        curve.budget_text,
+        title=curve.titles[0],
+        caption=join_sentences([below, *budget_sentences(curve)]),
+        intervals=curve.intervals[order],
+        index_bytes=index_bytes,
+        headers_mean=np.maximum(curve.headers_mean[order], 1),
+        headers_p99=np.maximum(curve.headers_p99[order], 1),
+        hover_texts=tuple(curve.hover_texts[place] for place in order),
+        names=_names(
+            curve.intervals[order], index_bytes, [mark for mark in (today, considered) if mark]
+        ),
+        today=today,
+        considered=considered,
+        budget=drawn_budget(curve.budget, most_headers(curve.headers_p99[order])),
+        budget_text=curve.budget_text,
     )
 
 

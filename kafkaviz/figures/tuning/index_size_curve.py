@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import plotly.graph_objects as go
 
-from kafkaviz.analysis.cost.cost_model import LookupPrices
+from kafkaviz.analysis.cost.cost_model import LookupCosts
 from kafkaviz.analysis.tuning.index_size import IndexSizeOutcome
 from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.figures import theme
@@ -57,7 +57,7 @@ COLUMNS = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class IndexSizeCurveView:
     """A log written with each size. Arrays have a value a size.
 
@@ -90,7 +90,7 @@ class IndexSizeCurveView:
 
 def view(
     outcomes: Sequence[IndexSizeOutcome],
-    costs: LookupPrices,
+    costs: LookupCosts,
     *,
     today_bytes: int,
     considered_bytes: int,
@@ -106,21 +106,21 @@ def view(
     plain_probes = np.array([outcome.search(warm=False).mean_probes for outcome in outcomes])
     log_bytes = np.array([outcome.log_bytes for outcome in outcomes])
     return IndexSizeCurveView(
-        _title(outcomes, outcomes[today], outcomes[considered]),
-        say("index_size.below", interval=size(outcomes[today].interval_bytes)),
-        np.array([outcome.index_bytes for outcome in outcomes]),
-        np.array([search.mean_probes for search in searches]),
-        plain_probes,
-        np.array([search.mean_pages for search in searches]),
-        np.array([outcome.cold_index_reads(costs) for outcome in outcomes]),
-        log_bytes,
-        tuple(outcome.cause for outcome in outcomes),
-        tuple(hover_text(outcome, costs) for outcome in outcomes),
-        least_safe_bytes(outcomes),
-        today,
-        None if considered == today else considered,
-        max(6.0, 1.15 * float(plain_probes.max()) + 1),
-        (0.4 * float(log_bytes.min()), 2.5 * float(log_bytes.max())),
+        title=_title(outcomes, outcomes[today], outcomes[considered]),
+        caption=say("index_size.below", interval=size(outcomes[today].interval_bytes)),
+        sizes=np.array([outcome.index_bytes for outcome in outcomes]),
+        probes=np.array([search.mean_probes for search in searches]),
+        plain_probes=plain_probes,
+        pages=np.array([search.mean_pages for search in searches]),
+        cold_reads=np.array([outcome.cold_index_reads(costs) for outcome in outcomes]),
+        log_bytes=log_bytes,
+        causes=tuple(outcome.cause for outcome in outcomes),
+        hover_texts=tuple(hover_text(outcome, costs) for outcome in outcomes),
+        least_safe=least_safe_bytes(outcomes),
+        today=today,
+        considered=None if considered == today else considered,
+        most_reads=max(6.0, 1.15 * float(plain_probes.max()) + 1),
+        log_range=(0.4 * float(log_bytes.min()), 2.5 * float(log_bytes.max())),
     )
 
 
@@ -189,7 +189,7 @@ def count_text(value: float) -> str:
     return f"{value:.2g}" if value < 99.5 else group(round(value))
 
 
-def hover_text(outcome: IndexSizeOutcome, costs: LookupPrices) -> str:
+def hover_text(outcome: IndexSizeOutcome, costs: LookupCosts) -> str:
     """A size and an interval in words, a line break between sentences."""
     search = outcome.search()
     return say(
@@ -212,7 +212,7 @@ def hover_text(outcome: IndexSizeOutcome, costs: LookupPrices) -> str:
     )
 
 
-def rows(outcomes: Sequence[IndexSizeOutcome], costs: LookupPrices) -> list[tuple]:
+def rows(outcomes: Sequence[IndexSizeOutcome], costs: LookupCosts) -> list[tuple]:
     """COLUMNS of each size."""
     values = []
     for outcome in outcomes:

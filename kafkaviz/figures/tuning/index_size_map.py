@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import plotly.graph_objects as go
 
-from kafkaviz.analysis.cost.cost_model import LookupPrices
+from kafkaviz.analysis.cost.cost_model import LookupCosts
 from kafkaviz.analysis.tuning.index_size import IndexSizeOutcome
 from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.figures import theme
@@ -40,7 +40,7 @@ class MapMark:
     kind: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class IndexSizeMapView:
     """Intervals and sizes with what both cost together.
 
@@ -68,7 +68,7 @@ class IndexSizeMapView:
 
 def view(
     outcomes_by_interval: Mapping[int, Sequence[IndexSizeOutcome]],
-    costs: LookupPrices,
+    costs: LookupCosts,
     *,
     today: tuple[int, int],
     considered: tuple[int, int],
@@ -103,7 +103,7 @@ def view(
     safe = [least_safe_bytes(outcomes_by_interval[interval]) for interval in intervals]
     mark_today = MapMark(*today, "today")
     return IndexSizeMapView(
-        _title(
+        title=_title(
             [
                 outcome.cold_us(costs).typical
                 for interval, row in outcomes_by_interval.items()
@@ -112,16 +112,16 @@ def view(
             ],
             [outcome.cold_us(costs).typical for outcome in outcomes_by_interval[today[0]]],
         ),
-        say("index_size.map_below"),
-        np.array(intervals),
-        np.array(sizes),
-        costs_us,
-        log_bytes,
-        np.array([np.nan if each in (None, sizes[0]) else each for each in safe], float),
-        _roll_lines([outcomes_by_interval[interval] for interval in intervals]),
-        tuple(map(tuple, hover_texts)),
-        mark_today,
-        None if considered == today else MapMark(*considered, "considered"),
+        caption=say("index_size.map_below"),
+        intervals=np.array(intervals),
+        sizes=np.array(sizes),
+        cold_us=costs_us,
+        log_bytes=log_bytes,
+        safe_bytes=np.array([np.nan if each in (None, sizes[0]) else each for each in safe], float),
+        roll_lines=_roll_lines([outcomes_by_interval[interval] for interval in intervals]),
+        hover_texts=tuple(map(tuple, hover_texts)),
+        today=mark_today,
+        considered=None if considered == today else MapMark(*considered, "considered"),
     )
 
 

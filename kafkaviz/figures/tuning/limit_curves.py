@@ -31,7 +31,7 @@ DRAWN_CAUSES = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LimitCurvesView:
     """Which limit ends a segment at which speed.
 
@@ -75,13 +75,13 @@ def view(config: LogConfig, load: WriteLoad, bytes_per_s: float) -> LimitCurvesV
         if cause in DRAWN_CAUSES or any(speed_range.cause == cause for speed_range in speed_ranges)
     }
     return LimitCurvesView(
-        _title(speed_ranges),
-        say("rolls.curves_below"),
-        SPEEDS,
-        seconds,
-        limits.first_limit(times)[1],
-        log_point,
-        speed_ranges,
+        title=_title(speed_ranges),
+        caption=say("rolls.curves_below"),
+        speeds=SPEEDS,
+        seconds=seconds,
+        lowest=limits.first_limit(times)[1],
+        log_point=log_point,
+        speed_ranges=speed_ranges,
     )
 
 

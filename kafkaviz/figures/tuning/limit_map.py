@@ -51,7 +51,7 @@ class MapPoint:
     kind: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LimitMapView:
     """Which limit ends a segment, over the interval and segment.index.bytes.
 
@@ -115,15 +115,15 @@ def view(
         current, limits_at(measured, config, config.index_interval_bytes).safe_index_bytes
     )
     return LimitMapView(
-        title,
-        intervals,
-        index_sizes,
-        cause,
-        ends_bytes.min(axis=2),
-        safe_bytes,
-        current,
-        None if is_same else considered,
-        _find_regions(cause, intervals, index_sizes),
+        title=title,
+        intervals=intervals,
+        index_sizes=index_sizes,
+        cause=cause,
+        ends_bytes=ends_bytes.min(axis=2),
+        safe_bytes=safe_bytes,
+        today=current,
+        considered=None if is_same else considered,
+        regions=_find_regions(cause, intervals, index_sizes),
     )
 
 

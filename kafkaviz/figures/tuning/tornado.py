@@ -35,7 +35,7 @@ class AssumptionBar:
 
 @dataclass(frozen=True)
 class TornadoView:
-    """How far each assumption moves the price of a lookup.
+    """How far each assumption moves the cost of a lookup.
 
     Attributes:
         typical_us: with every assumption as it is.

@@ -13,8 +13,8 @@ from typing import Any, cast
 import numpy as np
 import plotly.graph_objects as go
 
-from kafkaviz.analysis.cost.cost_model import LookupPrices, Range
-from kafkaviz.analysis.tuning import Budgets, IntervalPrice
+from kafkaviz.analysis.cost.cost_model import LookupCosts, Range
+from kafkaviz.analysis.tuning import Budgets, IntervalCost
 from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.figures import theme
 from kafkaviz.figures.text.join_text import join_sentences
@@ -71,7 +71,7 @@ class CurveMark:
     name: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TuningCurveView:
     """Both curves. Arrays have a value an interval from 64 B on.
 
@@ -98,19 +98,19 @@ class TuningCurveView:
 
 
 def view(
-    costs_by_interval: Sequence[IntervalPrice],
-    current: IntervalPrice,
+    costs_by_interval: Sequence[IntervalCost],
+    current: IntervalCost,
     considered_bytes: int,
     *,
     log_bytes: int,
     least_batch_bytes: int | None,
     budgets: Budgets,
-    costs: LookupPrices,
+    costs: LookupCosts,
 ) -> TuningCurveView:
-    """The curve of the prices over the interval.
+    """The curve of the costs over the interval.
 
     Args:
-        costs_by_interval: each swept interval with its prices, the considered one among them.
+        costs_by_interval: each swept interval with its costs, the considered one among them.
         current: today's, beside the curve where no replay is it.
     """
     considered = (
@@ -135,8 +135,8 @@ def view(
         for name in ("headers_mean", "headers_p50", "headers_p99", "index_bytes")
     }
     return TuningCurveView(
-        (_headers_title(current, compared), _bytes_title(current, compared, log_bytes)),
-        np.array([interval_cost.interval_bytes for interval_cost in drawn_intervals]),
+        titles=(_headers_title(current, compared), _bytes_title(current, compared, log_bytes)),
+        intervals=np.array([interval_cost.interval_bytes for interval_cost in drawn_intervals]),
         **columns,
         hover_texts=tuple(map(_hover_text, drawn_intervals)),
         today=_curve_mark(current, "curves.today"),
@@ -175,8 +175,8 @@ def before_sweep(curve: TuningCurveView) -> TuningCurveView:
 
 
 def _comparison_point(
-    costs_by_interval: Sequence[IntervalPrice], current: IntervalPrice
-) -> IntervalPrice:
+    costs_by_interval: Sequence[IntervalCost], current: IntervalCost
+) -> IntervalCost:
     """What today is compared with where nothing is considered.
 
     The same interval batch by batch, or where that is it already, 64 KiB.
@@ -201,7 +201,7 @@ def _comparison_point(
     )
 
 
-def _differs_on_disk(replayed_current: IntervalPrice, current: IntervalPrice) -> bool:
+def _differs_on_disk(replayed_current: IntervalCost, current: IntervalCost) -> bool:
     """Whether the index on disk is not the one that a replay gives.
 
     Its entries stand for complete appends.
@@ -216,7 +216,7 @@ def _differs_on_disk(replayed_current: IntervalPrice, current: IntervalPrice) ->
     )
 
 
-def _curve_mark(interval_cost: IntervalPrice, key: str) -> CurveMark:
+def _curve_mark(interval_cost: IntervalCost, key: str) -> CurveMark:
     x_bytes = min(max(interval_cost.interval_bytes, MIN_X), MAX_X)
     name = say(key, interval=size(interval_cost.interval_bytes))
     return CurveMark(
@@ -229,7 +229,7 @@ def _curve_mark(interval_cost: IntervalPrice, key: str) -> CurveMark:
     )
 
 
-def _budget_headers(budgets: Budgets, costs: LookupPrices) -> Range | None:
+def _budget_headers(budgets: Budgets, costs: LookupCosts) -> Range | None:
     if budgets.p99_us is None:
         return None
     prices = zip(costs.first_us, costs.header_us, strict=True)
@@ -239,7 +239,7 @@ def _budget_headers(budgets: Budgets, costs: LookupPrices) -> Range | None:
     return Range(dear, typical, cheap)
 
 
-def _headers_title(current: IntervalPrice, compared: IntervalPrice) -> str:
+def _headers_title(current: IntervalCost, compared: IntervalCost) -> str:
     """16 KiB instead of 4 KiB: a lookup reads 2.4 times as many headers."""
     before, after = float(current.row["headers_mean"]), float(compared.row["headers_mean"])
     ratio = after / before if before else 1.0
@@ -260,13 +260,13 @@ def _headers_title(current: IntervalPrice, compared: IntervalPrice) -> str:
     return say("curves.headers_times", **values, times=f"{ratio:.1f}")
 
 
-def _bytes_title(current: IntervalPrice, compared: IntervalPrice, log_bytes: int) -> str:
+def _bytes_title(current: IntervalCost, compared: IntervalCost, log_bytes: int) -> str:
     before, after = int(current.row["index_bytes"]), int(compared.row["index_bytes"])
     key = "stays" if before == after else "shrinks" if after < before else "grows"
     return say(f"curves.index_{key}", before=size(before), after=size(after), log=size(log_bytes))
 
 
-def _hover_text(interval_cost: IntervalPrice) -> str:
+def _hover_text(interval_cost: IntervalCost) -> str:
     row = interval_cost.row
     return "<br>".join(
         (
@@ -291,7 +291,7 @@ def _hover_text(interval_cost: IntervalPrice) -> str:
     )
 
 
-def rows(costs_by_interval: Sequence[IntervalPrice]) -> list[tuple]:
+def rows(costs_by_interval: Sequence[IntervalCost]) -> list[tuple]:
     """The figures as a table, numbers as they are.
 
     Each interval with its entries, bytes, headers and modelled times.

@@ -6,7 +6,7 @@ One line, its reason, and below what is sure, what is modelled, what has no effe
 from dataclasses import dataclass
 from typing import cast
 
-from kafkaviz.analysis.cost.cost_model import CALIBRATED, LookupPrices
+from kafkaviz.analysis.cost.cost_model import CALIBRATED, LookupCosts
 from kafkaviz.analysis.tuning import (
     Budgets,
     CurrentConfig,
@@ -15,7 +15,7 @@ from kafkaviz.analysis.tuning import (
     TuningVerdict,
     budget_usage,
 )
-from kafkaviz.analysis.tuning.source import EntryCounts
+from kafkaviz.analysis.tuning.tuning_case import EntryCounts
 from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.figures.text import tuning_terms
 from kafkaviz.figures.text.join_text import join_comma, join_each_and, join_sentences
@@ -29,7 +29,7 @@ DECIDING_CODES = ("unmeetable", "on-disk", "coarser", "denser")
 MARK_BY_KIND = {KEEP: "ok", BATCH_FIRST: "info", LOWER: "warning", RAISE: "info"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class VerdictView:
     """The verdict in words.
 
@@ -52,7 +52,7 @@ def view(
     today: CurrentConfig,
     *,
     budgets: Budgets,
-    costs: LookupPrices,
+    costs: LookupCosts,
     entries: EntryCounts,
 ) -> VerdictView:
     """The verdict of an answer.
@@ -71,12 +71,12 @@ def view(
         else MARK_BY_KIND[kind]
     )
     return VerdictView(
-        kind,
-        mark,
-        say(f"verdict.headline_{key}", value=group(recommendation.value)),
-        reason,
-        _verdict_boxes(recommendation, measured, today, costs, entries),
-        say(f"verdict.command_{key}"),
+        kind=kind,
+        mark=mark,
+        headline=say(f"verdict.headline_{key}", value=group(recommendation.value)),
+        reason=reason,
+        boxes=_verdict_boxes(recommendation, measured, today, costs, entries),
+        command_lead=say(f"verdict.command_{key}"),
     )
 
 
@@ -84,7 +84,7 @@ def _verdict_boxes(
     recommendation: Recommendation,
     measured: LogMeasurement,
     today: CurrentConfig,
-    costs: LookupPrices,
+    costs: LookupCosts,
     entries: EntryCounts,
 ) -> tuple[tuple[str, str], ...]:
     """What is sure, what is modelled, what has no effect and what no interval changes.
@@ -105,12 +105,12 @@ def _verdict_kind(recommendation: Recommendation) -> str:
     if (
         "tiny-batches" in codes
         and "over-budget" in codes
-        and recommendation.considered_bytes < recommendation.current_price.interval_bytes
+        and recommendation.considered_bytes < recommendation.current_cost.interval_bytes
     ):
         return BATCH_FIRST
     if recommendation.verdict == TuningVerdict.KEEP:
         return KEEP
-    return LOWER if recommendation.value < recommendation.current_price.interval_bytes else RAISE
+    return LOWER if recommendation.value < recommendation.current_cost.interval_bytes else RAISE
 
 
 def _find_reason(recommendation: Recommendation, code: str):
@@ -141,7 +141,7 @@ def _keep_text(recommendation: Recommendation, measured: LogMeasurement, budgets
 
 def _not_worth_text(recommendation: Recommendation, budgets: Budgets) -> str:
     """What another interval would bring, where that is too little or nothing."""
-    current, considered = recommendation.current_price, recommendation.considered_bytes
+    current, considered = recommendation.current_cost, recommendation.considered_bytes
     deciding = next(
         (reason for reason in recommendation.reasons if reason.code in DECIDING_CODES), None
     )
@@ -183,7 +183,7 @@ def _not_worth_text(recommendation: Recommendation, budgets: Budgets) -> str:
 def _budget_text(recommendation: Recommendation, budgets: Budgets) -> str:
     """At today's interval the p99 lookup takes about 19 µs warm, inside the 50 µs you allow."""
     current, missed_reason = (
-        recommendation.current_price,
+        recommendation.current_cost,
         _find_reason(recommendation, "over-budget"),
     )
     values = {"p99": format_us(current.p99_us.typical), "range": range_text(current.p99_us)}
@@ -203,7 +203,7 @@ def _budget_text(recommendation: Recommendation, budgets: Budgets) -> str:
 def _batch_first_text(
     recommendation: Recommendation, measured: LogMeasurement, _budgets: Budgets
 ) -> str:
-    current = recommendation.current_price
+    current = recommendation.current_cost
     return say(
         "verdict.batch_single" if measured.single_share > 0.5 else "verdict.batch_tiny",
         batch=group(round(measured.batch_bytes)),
@@ -219,7 +219,7 @@ def _change_text(
     recommendation: Recommendation, _measured: LogMeasurement, budgets: Budgets
 ) -> str:
     gain = recommendation.gain
-    if recommendation.value < recommendation.current_price.interval_bytes:
+    if recommendation.value < recommendation.current_cost.interval_bytes:
         growth = share(max(-gain.index_share.typical, 0.0), 1)
         less_values = {
             "less": format_us(max(gain.p99_us.typical, 0.0)),
@@ -283,7 +283,7 @@ def _difference_key(today: CurrentConfig, entries: EntryCounts) -> str:
     )
 
 
-def _modelled_text(costs: LookupPrices) -> str:
+def _modelled_text(costs: LookupCosts) -> str:
     header_us = costs.header_us
     values = {
         "low": f"{header_us.low:.3g}",
@@ -296,7 +296,7 @@ def _modelled_text(costs: LookupPrices) -> str:
     return say("verdict.modelled_new" if costs.is_modelled else "verdict.modelled_old", **values)
 
 
-def _storage_name(costs: LookupPrices) -> str:
+def _storage_name(costs: LookupCosts) -> str:
     """Where a read goes, in a sentence: a preset by its name."""
     return say("verdict.own_disk") if costs.storage.name == CALIBRATED else costs.storage.name
 

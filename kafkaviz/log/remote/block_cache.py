@@ -56,7 +56,7 @@ KEPT_SHARE = 0.8  # of the limit, once blocks are evicted
 EVICTION_BYTES = 128 << 20  # fetched between two looks at the limit
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Extent:
     """A range of a local file, and the range of an object that it comes from.
 
@@ -112,7 +112,17 @@ def make_file(
 
 def own_extents(size_bytes: int) -> list[Extent]:
     """Those of a file that is one object: the one that its path is the mirror of."""
-    return [Extent(0, size_bytes, "", 0, size_bytes, None, size_bytes)]
+    return [
+        Extent(
+            position=0,
+            length=size_bytes,
+            object="",
+            object_position=0,
+            object_length=size_bytes,
+            codec=None,
+            object_bytes=size_bytes,
+        )
+    ]
 
 
 def remove_file(path: Path) -> None:

@@ -38,7 +38,7 @@ _NEXT_STATES = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RemoteLogSegment:
     """A remote segment as its metadata describes it.
 
@@ -205,12 +205,14 @@ def _topic_partition(values: Mapping[str, Any]) -> TopicIdPartition:
 
 def _segment(segment_id: str, state: str, values: Mapping[str, Any]) -> RemoteLogSegment:
     return RemoteLogSegment(
-        segment_id,
-        values["startOffset"],
-        values["endOffset"],
-        {entry["leaderEpoch"]: entry["offset"] for entry in values["segmentLeaderEpochs"]},
-        state,
-        values["maxTimestampMs"],
-        values["segmentSizeInBytes"],
-        not values["txnIndexEmpty"],
+        segment_id=segment_id,
+        start_offset=values["startOffset"],
+        end_offset=values["endOffset"],
+        leader_epochs={
+            entry["leaderEpoch"]: entry["offset"] for entry in values["segmentLeaderEpochs"]
+        },
+        state=state,
+        max_timestamp_ms=values["maxTimestampMs"],
+        size_bytes=values["segmentSizeInBytes"],
+        has_txn_index=not values["txnIndexEmpty"],
     )

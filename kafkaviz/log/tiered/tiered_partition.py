@@ -42,7 +42,7 @@ class SegmentPlace(StrEnum):
     LOST = "lost"  # copied, says the metadata, and in neither place
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TieredSegment:
     """A segment, and what is known of it in each place.
 
@@ -65,7 +65,7 @@ class TieredSegment:
     served_end_offset: int | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TieredPartition:
     """The segments of a topic-partition in both places, by start offset."""
 
@@ -125,14 +125,14 @@ def join_partition(
     remote_starts = {row.start_offset for row in rows if row.is_local}
     rows += _local_rows(local, remote_starts)
     return TieredPartition(
-        name.directory,
-        name.topic_id,
-        tuple(sorted(rows, key=lambda row: (row.start_offset, row.segment_id or ""))),
-        local_start,
-        local is not None,
-        len(cache.deleted),
-        metadata.deletions.get(name),
-        tuple(problems),
+        directory=name.directory,
+        topic_id=name.topic_id,
+        segments=tuple(sorted(rows, key=lambda row: (row.start_offset, row.segment_id or ""))),
+        local_log_start=local_start,
+        has_directory=local is not None,
+        deleted_segments=len(cache.deleted),
+        deletion=metadata.deletions.get(name),
+        problems=tuple(problems),
     )
 
 
@@ -159,24 +159,26 @@ def _remote_rows(
         )
         rows.append(
             TieredSegment(
-                segment.start_offset,
-                segment.end_offset,
-                place,
-                segment.segment_id,
-                segment.leader_epochs,
-                segment.size_bytes,
-                segment.state if has_metadata else None,
-                in_store,
-                is_local and segment.start_offset in local_bases,
-                end_offsets.get(segment.segment_id) if place is SegmentPlace.REMOTE else None,
+                start_offset=segment.start_offset,
+                end_offset=segment.end_offset,
+                place=place,
+                segment_id=segment.segment_id,
+                leader_epochs=segment.leader_epochs,
+                log_bytes=segment.size_bytes,
+                state=segment.state if has_metadata else None,
+                stored=in_store,
+                is_local=is_local and segment.start_offset in local_bases,
+                served_end_offset=end_offsets.get(segment.segment_id)
+                if place is SegmentPlace.REMOTE
+                else None,
             )
         )
     return rows + [
         TieredSegment(
-            segment.start_offset,
-            _deleted_end(cache, segment),
-            SegmentPlace.DANGLING if has_metadata else SegmentPlace.UNFINISHED,
-            segment.segment_id,
+            start_offset=segment.start_offset,
+            end_offset=_deleted_end(cache, segment),
+            place=SegmentPlace.DANGLING if has_metadata else SegmentPlace.UNFINISHED,
+            segment_id=segment.segment_id,
             log_bytes=_log_bytes(segment),
             stored=segment,
         )
@@ -215,9 +217,9 @@ def _local_rows(local: Partition | None, remote_starts: Iterable[int]) -> list[T
     ends = [*(base - 1 for base in bases[1:]), None]
     return [
         TieredSegment(
-            segment.base_offset,
-            end,
-            SegmentPlace.LOCAL,
+            start_offset=segment.base_offset,
+            end_offset=end,
+            place=SegmentPlace.LOCAL,
             log_bytes=segment.log.size_bytes,
             is_local=True,
         )
@@ -345,13 +347,13 @@ def _described(
         if stored.manifest and stored.manifest.metadata:
             metadata = stored.manifest.metadata
             return RemoteLogSegment(
-                stored.segment_id,
-                metadata.start_offset,
-                metadata.end_offset,
-                metadata.leader_epochs,
-                COPY_STARTED,
-                metadata.max_timestamp_ms,
-                stored.log_bytes,
+                segment_id=stored.segment_id,
+                start_offset=metadata.start_offset,
+                end_offset=metadata.end_offset,
+                leader_epochs=metadata.leader_epochs,
+                state=COPY_STARTED,
+                max_timestamp_ms=metadata.max_timestamp_ms,
+                size_bytes=stored.log_bytes,
             )
         if stored.layout != LOCAL_TIERED_STORAGE:
             raise CannotOpen(stored.files[MANIFEST].path, message("tiered.no_offsets"))
@@ -366,11 +368,11 @@ def _described(
         and (place + 1 == len(epochs) or epochs[place + 1][1] > stored.start_offset)
     }
     return RemoteLogSegment(
-        stored.segment_id,
-        stored.start_offset,
-        end_offset,
-        inside or {0: stored.start_offset},
-        COPY_STARTED,
+        segment_id=stored.segment_id,
+        start_offset=stored.start_offset,
+        end_offset=end_offset,
+        leader_epochs=inside or {0: stored.start_offset},
+        state=COPY_STARTED,
         size_bytes=stored.log_bytes,
     )
 

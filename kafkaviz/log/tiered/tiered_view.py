@@ -413,7 +413,17 @@ def _extents(part: FilePart) -> list[Extent]:
     source, object_bytes = address.display(part.info.path), part.info.size_bytes
     if part.chunks is None:
         size_bytes = part.size_bytes
-        return [Extent(0, size_bytes, source, part.position, size_bytes, None, object_bytes)]
+        return [
+            Extent(
+                position=0,
+                length=size_bytes,
+                object=source,
+                object_position=part.position,
+                object_length=size_bytes,
+                codec=None,
+                object_bytes=object_bytes,
+            )
+        ]
     extents = []
     for chunk in part.chunks:
         position, length = int(chunk["position"]), int(chunk["size_bytes"])
@@ -422,7 +432,13 @@ def _extents(part: FilePart) -> list[Extent]:
             object_length = int(chunk["object_size_bytes"])
             extents.append(
                 Extent(
-                    position, length, source, object_position, object_length, "zstd", object_bytes
+                    position=position,
+                    length=length,
+                    object=source,
+                    object_position=object_position,
+                    object_length=object_length,
+                    codec="zstd",
+                    object_bytes=object_bytes,
                 )
             )
     return extents

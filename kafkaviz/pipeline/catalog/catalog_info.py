@@ -32,13 +32,13 @@ class SourceCheck:
     None where that could not be known.
     """
 
-    version: AssumedRelease  # whose behaviour it is
+    assumed_release: AssumedRelease  # whose behaviour it is
     clean: bool | None = None
     starts: bool | None = None
     level: CheckLevel = CheckLevel.RECORDS
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CatalogSource:
     """A broker directory as it was when it was read."""
 
@@ -166,9 +166,9 @@ def _parse_path(text: str) -> Path:
 
 def _check_json(check: SourceCheck) -> dict:
     return {
-        "assumed_version": check.version.text,
-        "because": str(check.version.reason),
-        "traces": to_plain(check.version.traces),
+        "assumed_version": check.assumed_release.version,
+        "because": str(check.assumed_release.reason),
+        "traces": to_plain(check.assumed_release.traces),
         "clean": check.clean,
         "starts": check.starts,
         "level": check.level.value,

@@ -155,7 +155,7 @@ class Subscription:
         return self.partitions is None or topic_partition in self.partitions
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ConsumerOptions(SourceOptions):
     """The options of a read of kafka_files."""
 

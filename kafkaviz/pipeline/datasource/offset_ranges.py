@@ -41,7 +41,7 @@ OffsetRanges = Mapping[int, Sequence[NumberRange]]
 def offset_ranges(partitions: Iterable[Partition], options: ConsumerOptions) -> OffsetRanges:
     """The offsets that are read of each of these partitions, by id.
 
-    With minPartitions or maxRecordsPerPartition in several stretches, each for a task of its own.
+    With minPartitions or maxRecordsPerPartition in several splits, each for a task of its own.
 
     Raises:
         BadOption: limits that name other partitions than those that there are.
@@ -174,7 +174,7 @@ def _find_missing(available: set[TopicPartition], options: ConsumerOptions) -> N
 
 
 def _split(ranges: Mapping[int, NumberRange], options: ConsumerOptions) -> OffsetRanges:
-    """Each range in equal stretches: as many as its share of minPartitions, and none longer than
+    """Each range in equal splits: as many as its share of minPartitions, and none longer than
     maxRecordsPerPartition offsets.
     """
     total = sum(limits.most - limits.least + 1 for limits in ranges.values())

@@ -132,7 +132,7 @@ def _batches(read: ReadInto, batches: np.ndarray) -> Iterator[memoryview]:
 
 
 def _runs(batches: np.ndarray) -> Iterator[np.ndarray]:
-    """The batches in stretches without a gap, of RUN_BYTES at most or of one batch."""
+    """The batches in splits without a gap, of RUN_BYTES at most or of one batch."""
     starts = batches["position"]
     ends = starts + batches["size_bytes"]
     gaps = np.flatnonzero(starts[1:] != ends[:-1]) + 1
@@ -260,7 +260,7 @@ def _size(sizes: np.ndarray) -> pa.Array:
 
 
 def _binary(data: np.ndarray, positions: np.ndarray, sizes: np.ndarray) -> pa.Array:
-    """The stretches of data, null where a size is negative."""
+    """The splits of data, null where a size is negative."""
     offsets = np.append(0, np.cumsum(np.maximum(sizes, 0), dtype=np.int64))
     values = np.empty(int(offsets[-1]), np.uint8)
     _gather(data, np.ascontiguousarray(positions), offsets, values)
@@ -274,7 +274,7 @@ def _binary(data: np.ndarray, positions: np.ndarray, sizes: np.ndarray) -> pa.Ar
 def _gather(
     data: np.ndarray, positions: np.ndarray, offsets: np.ndarray, values: np.ndarray
 ) -> None:
-    """Copies a stretch of data to each place of values."""
+    """Copies a split of data to each place of values."""
     for row in range(len(positions)):
         start, stop = offsets[row], offsets[row + 1]
         for byte in range(stop - start):

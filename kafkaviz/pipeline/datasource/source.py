@@ -58,7 +58,7 @@ from kafkaviz.pipeline.datasource.pushdown import (
     is_exact,
 )
 from kafkaviz.pipeline.datasource.source_plan import (
-    SegmentSplit,
+    SourceSplit,
     describe_splits,
     option_filters,
     select_replicas,
@@ -311,8 +311,8 @@ assert {source.FORMAT for source in SOURCES} == {*FORMATS, consumer_options.FORM
 class ReadTask(InputPartition):
     """What one Spark task reads, behind rows that are known already: of problems."""
 
-    def __init__(self, splits: list[SegmentSplit], rows: Sequence[dict] = ()) -> None:
-        self.pieces, self.rows = splits, rows
+    def __init__(self, splits: list[SourceSplit], rows: Sequence[dict] = ()) -> None:
+        self.splits, self.rows = splits, rows
 
 
 class KafkaReader(DataSourceReader):
@@ -416,15 +416,13 @@ class KafkaReader(DataSourceReader):
         """The rows of a task."""
         file_system.use_credentials(dict(self._credentials))
         if self.options.explain:
-            LOG.warning("%s: task of %s", self._name, describe_splits(partition.pieces))
+            LOG.warning("%s: task of %s", self._name, describe_splits(partition.splits))
         yield from (problem_row(row, self._schema) for row in partition.rows)
         yield from SourceReader(self._name, self._schema, self._filters, self.options).read(
-            partition.pieces
+            partition.splits
         )
 
-    def _describe_plan(
-        self, disk_inventory: Inventory, read_tasks: list[list[SegmentSplit]]
-    ) -> str:
+    def _describe_plan(self, disk_inventory: Inventory, read_tasks: list[list[SourceSplit]]) -> str:
         """What is read and what is skipped, for the log: Spark's plans do not show options."""
         splits = [split for task in read_tasks for split in task]
         segments = {id(split.segment_task.segment) for split in splits}

@@ -1,10 +1,10 @@
 """What a read of the data source consists of.
 
-Pieces of segments, packed into tasks by names and sizes alone.
+Splits of segments, packed into tasks by names and sizes alone.
 
 Segments that cannot hold what is asked for are left out by the names of their directories and
 files: one of base offset 1000 before one of base offset 2000 holds no offset 2500. A big segment is
-cut into equal pieces; whoever reads piece 3 of 8 finds the batch where it begins by the index
+cut into equal splits; whoever reads split 3 of 8 finds the batch where it begins by the index
 (source_reader.py). Files are opened here for records alone: for which transactions are decided
 (transactions.py), once for all tasks, and for the ends of logs where several brokers have one.
 """
@@ -12,6 +12,7 @@ cut into equal pieces; whoever reads piece 3 of 8 finds the batch where it begin
 from bisect import bisect_right
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from math import ceil, inf
 
 from kafkaviz.format.offset_index import MAX_RELATIVE_OFFSET
@@ -20,7 +21,7 @@ from kafkaviz.log.segment import Segment
 from kafkaviz.pipeline.datasource.pushdown import ALL, NumberRange, PushedFilters, describe_range
 from kafkaviz.pipeline.datasource.source_schema import ONE_REPLICA, RECORD_FORMATS, SourceOptions
 from kafkaviz.pipeline.ingest.inventory import Inventory, InventoryEntry
-from kafkaviz.pipeline.ingest.plan import SEGMENT_COST_BYTES, SegmentTask
+from kafkaviz.pipeline.ingest.plan import SEGMENT_COST_BYTES, SegmentTask, pack_by_cost
 from kafkaviz.pipeline.ingest.transactions import NO_TRANSACTIONS, PartitionTransactions, end_offset
 from kafkaviz.search.fetch import READ_COMMITTED
 
@@ -37,8 +38,8 @@ ONLY_REPLICA, LAST_END, FIRST_BROKER = REPLICA_REASONS = (
 FILE_COST_BYTES = 4096  # of a segment whose .log is not read
 
 
-@dataclass(frozen=True)
-class SegmentSplit:
+@dataclass(frozen=True, kw_only=True)
+class SourceSplit:
     """The n-th of so many equal parts of a segment's .log; its indexes go with the first."""
 
     segment_task: SegmentTask
@@ -49,7 +50,7 @@ class SegmentSplit:
     offsets: NumberRange = ALL  # of which its rows are, where each partition has its own
 
     def edge(self, number: int) -> int:
-        """The byte from which piece `number` looks for its first batch."""
+        """The byte from which split `number` looks for its first batch."""
         return self.segment_task.log_bytes * number // self.count
 
     @property
@@ -58,8 +59,8 @@ class SegmentSplit:
         return self.edge(self.number + 1) - self.edge(self.number)
 
 
-def describe_splits(splits: Sequence[SegmentSplit]) -> str:
-    """Which stretches of which segments, for the log."""
+def describe_splits(splits: Sequence[SourceSplit]) -> str:
+    """Which splits of which segments, for the log."""
     return ", ".join(
         f"{task.topic}-{task.partition}/{task.segment.base_offset}"
         + (f" part {split.number + 1} of {split.count}" if split.count > 1 else "")
@@ -123,8 +124,8 @@ def tasks(
     transactions_of: TransactionLookup | None = None,
     offset_ranges: Mapping[int, Sequence[NumberRange]] | None = None,
     is_split: bool = False,
-) -> list[list[SegmentSplit]]:
-    """The pieces of each task, in the order of the directories.
+) -> list[list[SourceSplit]]:
+    """The splits of each task, in the order of the directories.
 
     Args:
         reads_log: whether the .log files are read at all.
@@ -132,9 +133,7 @@ def tasks(
         offset_ranges: of each partition by id, in ascending order; no others are read.
         is_split: whether each of these ranges is for tasks of its own.
     """
-    groups: list[list[SegmentSplit]] = []
-    remaining, task_bytes = 0, options.task_bytes
-    pieces = _pieces(
+    splits = _splits(
         name,
         inventory,
         filters,
@@ -143,18 +142,15 @@ def tasks(
         offset_ranges=offset_ranges,
         is_split=is_split,
     )
-    for split in pieces:
-        cost = split.log_bytes + SEGMENT_COST_BYTES if reads_log else FILE_COST_BYTES
-        starts_range = is_split and groups and not _is_same_range(split, groups[-1][-1])
-        if not groups or cost > remaining or starts_range:
-            groups.append([])
-            remaining = task_bytes
-        groups[-1].append(split)
-        remaining -= cost
-    return groups
+    costs = (
+        (split, split.log_bytes + SEGMENT_COST_BYTES if reads_log else FILE_COST_BYTES)
+        for split in splits
+    )
+    runs = groupby(costs, key=lambda item: _range_key(item[0]) if is_split else None)
+    return [group for _, run in runs for group, _ in pack_by_cost(run, options.task_bytes)]
 
 
-def _pieces(
+def _splits(
     name: str,
     inventory: Inventory,
     filters: PushedFilters,
@@ -163,7 +159,7 @@ def _pieces(
     transactions_of: TransactionLookup | None,
     offset_ranges: Mapping[int, Sequence[NumberRange]] | None,
     is_split: bool,
-) -> Iterator[SegmentSplit]:
+) -> Iterator[SourceSplit]:
     by_partition: dict[int, PartitionTransactions] = {}
     replica_reasons = select_replicas(name, inventory, filters, options)
     entries = _select_entries(name, inventory, filters, replica_reasons)
@@ -175,7 +171,11 @@ def _pieces(
         if not ranges:
             continue
         segment_task = SegmentTask(
-            number, entry.broker, entry.partition.topic, entry.partition.partition, entry.segment
+            number=number,
+            broker=entry.broker,
+            topic=entry.partition.topic,
+            partition=entry.partition.partition,
+            segment=entry.segment,
         )
         if transactions_of and key not in by_partition:
             by_partition[key] = transactions_of(entry.broker, entry.partition)
@@ -192,25 +192,22 @@ def _pieces(
             is_cut = name in CUT and is_whole
             count = max(1, ceil(segment_task.log_bytes / options.task_bytes)) if is_cut else 1
             yield from (
-                SegmentSplit(
-                    segment_task,
-                    part,
-                    count,
-                    segment_transactions,
-                    replica_reasons[key],
-                    offsets,
+                SourceSplit(
+                    segment_task=segment_task,
+                    number=part,
+                    count=count,
+                    transactions=segment_transactions,
+                    replica_reason=replica_reasons[key],
+                    offsets=offsets,
                 )
                 for part in range(count)
             )
 
 
-def _is_same_range(split: SegmentSplit, other: SegmentSplit) -> bool:
-    """Whether two pieces are of one range of one partition."""
-    owners = (
-        (piece.segment_task.broker, piece.segment_task.topic, piece.segment_task.partition)
-        for piece in (split, other)
-    )
-    return len(set(owners)) == 1 and split.offsets == other.offsets
+def _range_key(split: SourceSplit) -> tuple[str, str, int, NumberRange]:
+    """The partition, and the range of its offsets, that a split is of."""
+    task = split.segment_task
+    return task.broker, task.topic, task.partition, split.offsets
 
 
 def _select_entries(

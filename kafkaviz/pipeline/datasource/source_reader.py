@@ -1,11 +1,11 @@
 """What a task of the data source does.
 
-Each of its pieces read as far as the query needs it, as Arrow record batches.
+Each of its splits read as far as the query needs it, as Arrow record batches.
 
-A piece begins at the first batch from its edge on that an index entry proves and ends where the
-next one begins, so that any number of pieces gives the same rows. Within it the indexes say where
+A split begins at the first batch from its edge on that an index entry proves and ends where the
+next one begins, so that any number of splits gives the same rows. Within it the indexes say where
 the offsets or times that are asked for may begin and end; what they say is compared with the .log
-first (log/entry_points.py), and where it is wrong the entire piece is read. What cannot be read
+first (log/entry_points.py), and where it is wrong the entire split is read. What cannot be read
 ends the query; or it is a row or a line in the log, as mode says, and behind damage reading goes on
 (log/resync_scan.py).
 """
@@ -32,7 +32,7 @@ from kafkaviz.messages import message, verbatim
 from kafkaviz.pipeline.datasource import consumer_records, records
 from kafkaviz.pipeline.datasource.pushdown import NumberRange, PushedFilters
 from kafkaviz.pipeline.datasource.records import UnreadableBatch
-from kafkaviz.pipeline.datasource.source_plan import SegmentSplit, row_bounds
+from kafkaviz.pipeline.datasource.source_plan import SourceSplit, row_bounds
 from kafkaviz.pipeline.datasource.source_schema import (
     ANY,
     BATCH_TIMES,
@@ -52,7 +52,7 @@ from kafkaviz.pipeline.ingest.segment_tables import (
     file_columns,
     statistics_of_read,
 )
-from kafkaviz.pipeline.ingest.summary import SegmentSummary, merge_ranges
+from kafkaviz.pipeline.ingest.summary import SegmentSummary, merge_splits
 from kafkaviz.pipeline.ingest.transactions import PartitionTransactions
 from kafkaviz.search.fetch import READ_COMMITTED
 
@@ -82,8 +82,8 @@ class SourceReader:
         self._name, self._schema, self._filters, self._options = name, schema, filters, options
         self._bounds = row_bounds(name, filters)
 
-    def read(self, splits: Sequence[SegmentSplit]) -> Rows:
-        """All that the pieces hold, in their order.
+    def read(self, splits: Sequence[SourceSplit]) -> Rows:
+        """All that the splits hold, in their order.
 
         Raises:
             Malformed: for what cannot be read, unless the mode makes it a row or leaves it out.
@@ -113,10 +113,10 @@ class SourceReader:
 
     # ---- one format each
 
-    def _segment(self, split: SegmentSplit) -> Rows:
+    def _segment(self, split: SourceSplit) -> Rows:
         segment_task = split.segment_task
         summary = (
-            merge_ranges([scan.scan_segment(segment_task)])
+            merge_splits([scan.scan_segment(segment_task)])
             if reads_log(self._name, self._schema)
             else None
         )
@@ -145,14 +145,14 @@ class SourceReader:
                 return
         yield problem_row(row, self._schema)
 
-    def _entries(self, split: SegmentSplit) -> Rows:
+    def _entries(self, split: SourceSplit) -> Rows:
         segment = split.segment_task.segment
         entries = (
             segment.offset_slots if self._name == "kafka_offset_index" else segment.time_slots
         ).entries
         yield from self._table(split, entry_columns(entries[self._row_mask(entries)]))
 
-    def _batches(self, split: SegmentSplit) -> Rows:
+    def _batches(self, split: SourceSplit) -> Rows:
         with entry_points(split.segment_task.segment.with_log()) as points:
             entries = None
             for batches in self._walk(split, points):
@@ -174,7 +174,7 @@ class SourceReader:
                         columns = {**columns, name: records.timestamps(columns[f"{name}_ms"])}
                 yield from self._table(split, columns)
 
-    def _records(self, split: SegmentSplit) -> Rows:
+    def _records(self, split: SourceSplit) -> Rows:
         payload = not set(PAYLOAD.names).isdisjoint(self._schema.names)
         is_read_committed, transactions = (
             self._options.isolation == READ_COMMITTED,
@@ -234,13 +234,13 @@ class SourceReader:
 
     # ---- the way through a .log
 
-    def _walk(self, split: SegmentSplit, points: EntryPoints) -> Iterator[np.ndarray | Hole]:
-        """The batches of a piece, as far as offsets and times do not rule them out.
+    def _walk(self, split: SourceSplit, points: EntryPoints) -> Iterator[np.ndarray | Hole]:
+        """The batches of a split, as far as offsets and times do not rule them out.
 
         Behind them what was none.
         """
         if split.count > 1 and (index := split.segment_task.segment.index):
-            with file.reader(index.path):  # without it this piece and the next would not meet
+            with file.reader(index.path):  # without it this split and the next would not meet
                 pass
         start, stop = edges(split, points)
         if start is None:
@@ -260,7 +260,7 @@ class SourceReader:
     def _narrow(
         self, points: EntryPoints, start: int, stop: int, offsets: NumberRange
     ) -> tuple[int, int]:
-        """The stretch without what lies before and behind the limits."""
+        """The split without what lies before and behind the limits."""
         times_ms, late_ms = self._bounds.times_ms, self._options.late_ms
         if offsets.least > -inf:
             start = max(start, points.position_before_offset(offsets.least))
@@ -298,7 +298,7 @@ class SourceReader:
         late_ms = self._options.late_ms
         return late_ms if isinstance(late_ms, int) else inf
 
-    def _sorted_entries(self, split: SegmentSplit) -> Generator[pa.RecordBatch, None, np.ndarray]:
+    def _sorted_entries(self, split: SourceSplit) -> Generator[pa.RecordBatch, None, np.ndarray]:
         """All entries of the .index, where the column of slots is asked for.
 
         One that cannot be read is a problem of the segment.
@@ -321,7 +321,7 @@ class SourceReader:
                 mask &= limits.rows(rows[column])
         return mask
 
-    def _table(self, split: SegmentSplit, columns: Columns) -> Rows:
+    def _table(self, split: SourceSplit, columns: Columns) -> Rows:
         count = len(next(iter(columns.values())))
         if not count:
             return
@@ -331,7 +331,7 @@ class SourceReader:
             columns = {**columns, "replica_reason": pa.repeat(split.replica_reason, count)}
         yield from table(columns, [split.segment_task], [count], self._schema).to_batches()
 
-    def _hole(self, split: SegmentSplit, hole: Hole) -> Rows:
+    def _hole(self, split: SourceSplit, hole: Hole) -> Rows:
         segment, size_bytes = split.segment_task.segment.with_log(), hole.stop - hole.start
         if (
             segment.state == "active"
@@ -412,13 +412,13 @@ def reads_log(name: str, schema: pa.Schema) -> bool:
     )
 
 
-def edges(split: SegmentSplit, points: EntryPoints) -> tuple[int | None, int]:
-    """Where a piece begins, and where the next piece that has a beginning does.
+def edges(split: SourceSplit, points: EntryPoints) -> tuple[int | None, int]:
+    """Where a split begins, and where the next split that has a beginning does.
 
-    All readers of a segment find the same places, whichever pieces they read.
+    All readers of a segment find the same places, whichever splits they read.
 
     Returns:
-        None for the first where no batch is proven to begin in the piece.
+        None for the first where no batch is proven to begin in the split.
     """
     size_bytes = split.segment_task.log_bytes
     start = (

@@ -103,7 +103,7 @@ class BadOption(KafkavizError):
     """An option of the data source that means nothing."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SourceOptions:
     """The options of a read, as spark.read.option takes them.
 

@@ -18,7 +18,7 @@ from kafkaviz.format.batch_observer import BatchObserver
 from kafkaviz.pipeline.ingest.rows import no_timestamp
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class BatchStatistics:
     """What some batches of a segment say.
 
@@ -61,7 +61,7 @@ def content(batches: np.ndarray) -> BatchStatistics:
 
 
 class BatchStatisticsBuilder(BatchObserver[BatchStatistics]):
-    """What the batches of a stretch say together.
+    """What the batches of a split say together.
 
     Attributes:
         end_position: of the last batch, None before the first.
@@ -90,16 +90,16 @@ def merge(parts: Iterable[BatchStatistics]) -> BatchStatistics:
         return BatchStatistics()
     first, counts = parts[0], [part.records for part in parts if part.records is not None]
     return BatchStatistics(
-        sum(part.batches for part in parts),
-        sum(counts) if len(counts) == len(parts) else None,
-        first.first_offset,
-        parts[-1].last_offset,
-        _least(part.min_timestamp_ms for part in parts),
-        _most(part.max_timestamp_ms for part in parts),
-        first.first_batch_bytes,
-        first.first_batch_max_timestamp_ms,
-        first.first_batch_last_offset,
-        reduce(or_, (part.codecs for part in parts)),
+        batches=sum(part.batches for part in parts),
+        records=sum(counts) if len(counts) == len(parts) else None,
+        first_offset=first.first_offset,
+        last_offset=parts[-1].last_offset,
+        min_timestamp_ms=_least(part.min_timestamp_ms for part in parts),
+        max_timestamp_ms=_most(part.max_timestamp_ms for part in parts),
+        first_batch_bytes=first.first_batch_bytes,
+        first_batch_max_timestamp_ms=first.first_batch_max_timestamp_ms,
+        first_batch_last_offset=first.first_batch_last_offset,
+        codecs=reduce(or_, (part.codecs for part in parts)),
     )
 
 

@@ -62,7 +62,7 @@ from kafkaviz.pipeline.ingest.stored_rows import (
     StoredPartition,
     StoredRows,
 )
-from kafkaviz.pipeline.ingest.summary import RangeSummary, SegmentSummary, merge_ranges
+from kafkaviz.pipeline.ingest.summary import SegmentSummary, SplitSummary, merge_splits
 
 T = TypeVar("T")
 SEGMENTS_PART = "segments.part"  # the table without its last columns
@@ -75,7 +75,7 @@ class TableInputs:
 
     Attributes:
         stored: the old catalog's rows; None where none may be kept.
-        summaries: of each segment that was read the summaries of its stretches, by number.
+        summaries: of each segment that was read the summaries of its splits, by number.
         loads: what the loads gave that were asked for, by number.
         has_new_rows: whether the rows of a segment, by its number, are those of a task, not of the
             old catalog.
@@ -85,7 +85,7 @@ class TableInputs:
     inventory: Inventory
     stored: StoredRows | None
     checks: IngestChecks | None
-    summaries: Callable[[], Iterator[tuple[int, list[RangeSummary]]]]
+    summaries: Callable[[], Iterator[tuple[int, list[SplitSummary]]]]
     loads: Callable[[], Iterator[LoadResult]]
     has_new_rows: Callable[[int], bool]
     settings: dict[str, Settings]
@@ -164,7 +164,7 @@ class _TablePass:
         self._writers["findings"].add(finding_row(name, finding) for finding in findings)
         if restart is not None:
             self._writers["restart_steps"].add(step_row(name, step) for step in restart.steps)
-        return source_check(health.plan.version, restart, checks.level)
+        return source_check(health.plan.assumed_release, restart, checks.level)
 
     def _write_segments(self, entries: PartitionEntries) -> dict[int, str | None]:
         """Rows of partitions, segments and stamps.
@@ -246,7 +246,7 @@ class _TablePass:
 
     def _summary(self, entry: InventoryEntry) -> SegmentSummary | None:
         parts = [part for _, parts in self._summaries.take(entry.number) for part in parts]
-        return merge_ranges(parts) if parts else None
+        return merge_splits(parts) if parts else None
 
     def _new_stamp(self, entry: InventoryEntry, summary: SegmentSummary) -> StoredSegment:
         """How the catalog will name a segment that was just read."""
@@ -291,7 +291,7 @@ class _BrokerHealth:
         if not self._hides_start and self._steps is not None:
             restart = self.plan.restart(self._steps)
         if restart is not None:
-            self.add_findings(state.check_restart(restart, self.plan.version.version))
+            self.add_findings(state.check_restart(restart, self.plan.assumed_release.release))
         return restart, self._findings
 
 

@@ -51,7 +51,9 @@ def from_json(segment: LogSegment, text: str) -> SegmentFindings:
         }
     except (LookupError, TypeError, RecursionError) as fault:
         raise ValueError(f"no findings of a segment: {fault}") from None
-    return SegmentFindings(findings, None if summary is None else CheckSummary(segment, **values))
+    return SegmentFindings(
+        findings, None if summary is None else CheckSummary(segment=segment, **values)
+    )
 
 
 def digest(segment: Segment, facts: PartitionFacts) -> str:

@@ -1,15 +1,15 @@
-"""A compressed segment whose checks are cut: its batches decoded in stretches, judged in one piece.
+"""A compressed segment whose checks are cut: its batches decoded in splits, judged as a whole.
 
 What takes a compressed segment its time, sums and decompression, asks for one batch alone. What
 the checks, the sweep and the rows make of the batches asks for all of them in order, and takes
-little of a second. So tasks decode stretches of the .log side by side and write what they know of
+little of a second. So tasks decode splits of the .log side by side and write what they know of
 each batch (format.deep_scan.CHECKED_BATCH) into files aside; then one task goes over these:
 
     bytes 0 to 268 437 120             decoded by one task       8 193 batches
     bytes 268 437 120 to 536 870 912   by another                8 190 batches
     the segment                        by a third, which reads both files: 16 383 batches
 
-What one pass over the .log would have seen comes out, or the pass is made: a stretch that does not
+What one pass over the .log would have seen comes out, or the pass is made: a split that does not
 end where the next begins, or in which anything is wrong, is not believed.
 """
 
@@ -30,7 +30,7 @@ FOLDER = "decoded"
 
 @dataclass(frozen=True)
 class DecodeTask:
-    """A stretch of a .log that one Spark task decodes.
+    """A split of a .log that one Spark task decodes.
 
     Attributes:
         number: of its segment in this run.
@@ -49,8 +49,8 @@ class DecodeTask:
 
 
 @dataclass(frozen=True)
-class DecodedRange:
-    """What was decoded of a stretch.
+class DecodedSplit:
+    """What was decoded of a split.
 
     Attributes:
         file: the name of the file with its batches; None where something is wrong in it.
@@ -64,12 +64,12 @@ class DecodedRange:
     end: WalkEnd | None = None
 
 
-def decode(task: DecodeTask, staging: Path) -> DecodedRange:
-    """Sums and decodes each batch of a stretch."""
+def decode(task: DecodeTask, staging: Path) -> DecodedSplit:
+    """Sums and decodes each batch of a split."""
     folder = staging / FOLDER
     folder.mkdir(exist_ok=True)
     name = uuid.uuid4().hex
-    failed = DecodedRange(task.number, task.start, task.stop)
+    failed = DecodedSplit(task.number, task.start, task.stop)
     try:
         with file.reader(task.log) as read, open(folder / name, "wb") as out:
             scan = DeepScan(read, task.start, task.stop)
@@ -79,11 +79,11 @@ def decode(task: DecodeTask, staging: Path) -> DecodedRange:
                 chunk.batches.tofile(out)
     except KafkavizError:
         return failed
-    return DecodedRange(task.number, task.start, task.stop, name, scan.end)
+    return DecodedSplit(task.number, task.start, task.stop, name, scan.end)
 
 
-def is_whole(ranges: Sequence[DecodedRange]) -> bool:
-    """Whether the stretches of a segment, in order, are what one pass would have seen."""
+def is_whole(ranges: Sequence[DecodedSplit]) -> bool:
+    """Whether the splits of a segment, in order, are what one pass would have seen."""
     return all(part.file is not None for part in ranges) and all(
         part.end == WalkEnd(part.stop, "end") for part in ranges[:-1]
     )
@@ -92,7 +92,7 @@ def is_whole(ranges: Sequence[DecodedRange]) -> bool:
 class DecodedWalk:
     """The batches of such a segment, as a log.resync_scan.BatchWalk."""
 
-    def __init__(self, ranges: Sequence[DecodedRange], staging: Path) -> None:
+    def __init__(self, ranges: Sequence[DecodedSplit], staging: Path) -> None:
         """Nothing is read yet.
 
         Args:

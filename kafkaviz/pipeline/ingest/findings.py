@@ -50,7 +50,7 @@ class StoredHealth(NamedTuple):
     With the broker in front these are the fields of analysis.health.broker_health.Health.
     """
 
-    version: AssumedRelease
+    assumed_release: AssumedRelease
     findings: tuple[Finding, ...]
     restart: Restart | None
     retention: tuple[LogRetention, ...]
@@ -101,7 +101,7 @@ def stored_health(
         for _, rows in groupby(retention.to_pylist(), key=lambda row: row["directory"])
     )
     return StoredHealth(
-        check.version,
+        check.assumed_release,
         tuple(finding_codec.from_row(row) for row in findings.to_pylist()),
         restart,
         logs,
@@ -144,7 +144,7 @@ def _parse_segment(row: dict) -> SegmentRetention:
     age = SegmentAge(**{name: row[column] for column, name in AGE_COLUMNS.items()})
     if row["state"] not in STATES or age.counted_by not in COUNTED_BY:
         raise ValueError(f"{row['state']}, {age.counted_by} keeps no segment")
-    return SegmentRetention(age, **{name: row[name] for name in RETENTION_COLUMNS})
+    return SegmentRetention(age=age, **{name: row[name] for name in RETENTION_COLUMNS})
 
 
 def _storable(row: dict) -> dict:

@@ -154,7 +154,7 @@ class IngestChecks:
         number = 0
         for name, plan in self.plans.items():
             for log in plan.logs():
-                load = LogLoad(number, name, log, plan.is_clean, plan.version.version)
+                load = LogLoad(number, name, log, plan.is_clean, plan.assumed_release.release)
                 yield load, self._earlier(load)
                 number += 1
 

@@ -181,13 +181,13 @@ def _is_packed(broker: Broker) -> bool:
 
 def _build_source(name: str, broker: Broker) -> CatalogSource:
     return CatalogSource(
-        name,
-        broker.path.resolve(),
-        broker.source,
-        broker.node_id,
-        broker.cluster_id,
-        tuple(partition.directory for partition in broker.partitions),
-        dict(_files(broker)),
+        broker=name,
+        path=broker.path.resolve(),
+        given=broker.source,
+        node_id=broker.node_id,
+        cluster_id=broker.cluster_id,
+        directories=tuple(partition.directory for partition in broker.partitions),
+        files=dict(_files(broker)),
     )
 
 

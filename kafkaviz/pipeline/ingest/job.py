@@ -21,7 +21,7 @@ from kafkaviz.pipeline.ingest import task_results
 from kafkaviz.pipeline.ingest.catalog_tables import TableInputs, write_tables
 from kafkaviz.pipeline.ingest.commit import CatalogTransaction, catalog_transaction
 from kafkaviz.pipeline.ingest.compaction import merge
-from kafkaviz.pipeline.ingest.decoded_batches import DecodedRange, is_whole
+from kafkaviz.pipeline.ingest.decoded_batches import DecodedSplit, is_whole
 from kafkaviz.pipeline.ingest.ingest_checks import (
     IngestChecks,
     LoadResult,
@@ -42,7 +42,7 @@ from kafkaviz.pipeline.ingest.plan import (
 )
 from kafkaviz.pipeline.ingest.run import Ingest, IngestError, IngestResult, Progress
 from kafkaviz.pipeline.ingest.stored_rows import NOTHING, StoredRows
-from kafkaviz.pipeline.ingest.summary import merge_ranges
+from kafkaviz.pipeline.ingest.summary import merge_splits
 from kafkaviz.pipeline.ingest.task_results import LoadFile, ResultFile, SummaryFiles, TaskIndex
 from kafkaviz.pipeline.ingest.task_runner import TaskRunner, task_runner
 from kafkaviz.pipeline.spark import session
@@ -222,12 +222,12 @@ class Work:
     def task(self, entry: InventoryEntry) -> SegmentTask:
         """How a segment is read, for its rows, its findings or both."""
         return SegmentTask(
-            entry.number,
-            entry.broker,
-            entry.partition.topic,
-            entry.partition.partition,
-            entry.segment,
-            self.checks.task_facts(entry) if self.checks else None,
+            number=entry.number,
+            broker=entry.broker,
+            topic=entry.partition.topic,
+            partition=entry.partition.partition,
+            segment=entry.segment,
+            facts=self.checks.task_facts(entry) if self.checks else None,
             skips_rows=self.states[entry.number] == READ_FOR_CHECKS,
             needs_sweep=self.checks is not None,
         )
@@ -328,7 +328,7 @@ class SegmentRun:
         entries = work.inventory.segments
         for number, parts in leftover.summaries():
             entry = next(entry for entry in entries if entry.number == number)
-            summary = merge_ranges(parts)
+            summary = merge_splits(parts)
             checks = work.checks
             if summary is not None and (
                 checks is None
@@ -342,7 +342,7 @@ class SegmentRun:
         """Reads the segments and loads the logs on Spark.
 
         A segment that was cut where no batch starts is read a second time, in one piece. One that
-        was decoded in stretches is put together of them.
+        was decoded in splits is put together of them.
         """
         work, loads = self._work, Loads(self._work.checks)
         if not work.count and next(iter(loads), None) is None:
@@ -353,10 +353,10 @@ class SegmentRun:
         files = [result for result in results if isinstance(result, ResultFile)]
         self._load_files = [result for result in results if isinstance(result, LoadFile)]
         decoded = decoded_by_segment(
-            result for result in results if isinstance(result, DecodedRange)
+            result for result in results if isinstance(result, DecodedSplit)
         )
         unfinished = {
-            *(result.number for result in results if isinstance(result, DecodedRange)),
+            *(result.number for result in results if isinstance(result, DecodedSplit)),
             *self._badly_cut(files),
         }
         self.summaries.add(files, lambda number: number not in unfinished)
@@ -398,10 +398,10 @@ class SegmentRun:
         return lambda: task_results.read_loads(self._staging, file)
 
     def _badly_cut(self, files: Iterable[ResultFile]) -> Iterator[int]:
-        """The segments of which a stretch did not end where the next one begins."""
+        """The segments of which a split did not end where the next one begins."""
         pieces = SummaryFiles(self._staging)
         pieces.add(file for file in files if file.is_partial)
-        return (number for number, parts in pieces.summaries() if merge_ranges(parts) is None)
+        return (number for number, parts in pieces.summaries() if merge_splits(parts) is None)
 
     def _run_tasks(self, tasks: Iterable[Task]) -> list["TaskResult"]:
         assert self._runner is not None
@@ -417,14 +417,14 @@ def run_tasks(
 
 
 def decoded_by_segment(
-    decoded_ranges: Iterable[DecodedRange],
-) -> dict[int, tuple[DecodedRange, ...]]:
-    """The stretches of each segment that was decoded, by its number; none of one with a fault."""
-    by_number: dict[int, list[DecodedRange]] = defaultdict(list)
-    for decoded_range in decoded_ranges:
-        by_number[decoded_range.number].append(decoded_range)
+    decoded_splits: Iterable[DecodedSplit],
+) -> dict[int, tuple[DecodedSplit, ...]]:
+    """The splits of each segment that was decoded, by its number; none of one with a fault."""
+    by_number: dict[int, list[DecodedSplit]] = defaultdict(list)
+    for decoded_split in decoded_splits:
+        by_number[decoded_split.number].append(decoded_split)
     in_order = {
-        number: tuple(sorted(ranges, key=lambda decoded_range: decoded_range.start))
+        number: tuple(sorted(ranges, key=lambda decoded_split: decoded_split.start))
         for number, ranges in by_number.items()
     }
     return {number: ranges for number, ranges in in_order.items() if is_whole(ranges)}
@@ -432,4 +432,4 @@ def decoded_by_segment(
 
 def settings(brokers: Iterable[tuple[str, Broker]]) -> dict[str, Settings]:
     """What each broker was run with, as far as its directory says, by its name."""
-    return {name: open_settings(broker, assume_release(broker).version) for name, broker in brokers}
+    return {name: open_settings(broker, assume_release(broker).release) for name, broker in brokers}

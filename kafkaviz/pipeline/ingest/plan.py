@@ -3,12 +3,12 @@
 Many small segments packed into one task, a big one cut where its index proves a batch starts.
 
 Segments of 40, 50 and 30 MiB become one task; one of 1 GiB becomes four of 256 MiB, each from an
-indexed batch to an indexed batch. The index may be wrong, so the planner looks at each place first,
-and the scan of a stretch must end exactly where the next one begins: else that segment is read
-again in one piece.
+indexed batch to an indexed batch. The index may be wrong, so a batch must be complete at each place
+(log/entry_points.py), and the scan of a split must end exactly where the next one begins: else that
+segment is read again as a whole.
 
 A segment that is checked is one task, unless it is compressed and would keep one core busy when the
-others have nothing left to do: of that the batches are decoded in stretches first
+others have nothing left to do: of that the batches are decoded in splits first
 (decoded_batches.py). The costliest task comes first.
 """
 
@@ -16,38 +16,36 @@ import pickle
 import zlib
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
-import numpy as np
-
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.errors import CannotOpen
-from kafkaviz.format.batch import HEADER_BYTES, LENGTH_END, MIN_LENGTH, rows
 from kafkaviz.format.deep_scan import CheckLevel
-from kafkaviz.log import file
+from kafkaviz.log.entry_points import entry_points
 from kafkaviz.log.segment import LogSegment, Segment
 from kafkaviz.pipeline.ingest.compaction import MergeTask
-from kafkaviz.pipeline.ingest.decoded_batches import DecodedRange, DecodeTask
+from kafkaviz.pipeline.ingest.decoded_batches import DecodedSplit, DecodeTask
 from kafkaviz.pipeline.ingest.task_cost import check_cost
 
 if TYPE_CHECKING:
     from kafkaviz.pipeline.ingest.ingest_checks import LogLoad
+
+Item = TypeVar("Item")
 
 # of .log a task, which costs Spark about as much as reading 100 MiB
 MAX_BYTES, MIN_BYTES = 256 << 20, 128 << 20
 TASKS_A_CORE = 3  # so that all cores end at about the same time
 # opening the files of a segment takes as long as reading so much more
 SEGMENT_COST_BYTES = 256 << 10
-TRIES = 16  # entries looked at around each place for a cut
 # as costly by the byte as two of an uncompressed .log: what is sent on of each batch is worth it
 DIVIDED_FROM_COST = 2
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SegmentTask:
     """A segment to read: its number in this run, and whose it is.
 
@@ -73,7 +71,7 @@ class SegmentTask:
 
     @property
     def is_checked(self) -> bool:
-        """Whether its .log is read by its checks: as one piece then, batch by batch."""
+        """Whether its .log is read by its checks: as one split then, batch by batch."""
         return self.facts is not None and self.segment.is_in_use and self.segment.log is not None
 
     @property
@@ -83,24 +81,24 @@ class SegmentTask:
 
     @property
     def is_divisible(self) -> bool:
-        """Whether its .log may be read in pieces."""
+        """Whether its .log may be read in splits."""
         return not (self.skips_rows or self.is_checked or self.needs_sweep)
 
 
 @dataclass(frozen=True)
-class SegmentRange:
+class SegmentSplit:
     """A segment's .log from one byte to another.
 
     That from byte 0 has the indexes and the checks with it.
 
     Attributes:
-        decoded: the stretches in which other tasks have decoded all its batches.
+        decoded: the splits in which other tasks have decoded all its batches.
     """
 
     segment_task: SegmentTask
     start: int
     stop: int
-    decoded: tuple[DecodedRange, ...] = ()
+    decoded: tuple[DecodedSplit, ...] = ()
 
     @property
     def log_bytes(self) -> int:
@@ -118,13 +116,13 @@ class IngestTask:
     """What one Spark task reads, in order."""
 
     number: int
-    ranges: tuple[SegmentRange, ...]
+    splits: tuple[SegmentSplit, ...]
     cost: int = 0
 
     @property
     def log_bytes(self) -> int:
         """The bytes of .log in it."""
-        return sum(segment_range.log_bytes for segment_range in self.ranges)
+        return sum(split.log_bytes for split in self.splits)
 
 
 @dataclass(frozen=True)
@@ -174,23 +172,15 @@ def load_tasks(loads: Iterable["LogLoad"], cores: int) -> Iterator[LoadTask]:
     """
     costs = array("q", map(_load_cost, loads))
     target = min(max(sum(costs) // (cores * TASKS_A_CORE), MIN_BYTES), MAX_BYTES)
-    group: list[LogLoad] = []
-    group_cost = 0
-    for load, cost in zip(loads, costs, strict=True):
-        if group and group_cost + cost > target:
-            yield LoadTask(tuple(group), group_cost)
-            group, group_cost = [], 0
-        group.append(load)
-        group_cost += cost
-    if group:
-        yield LoadTask(tuple(group), group_cost)
+    for group, cost in pack_by_cost(zip(loads, costs, strict=True), target):
+        yield LoadTask(tuple(group), cost)
 
 
 def plan(segment_tasks: Iterable[SegmentTask], cores: int) -> Iterator[IngestTask | DecodeTask]:
     """The tasks that read these segments; every byte of every .log is in exactly one.
 
-    A segment longer than a task is cut into equal pieces, so none is shorter than half a task: 64
-    MiB. One that is decoded in stretches is read from these once all tasks have ended.
+    A segment longer than a task is cut into equal splits, so none is shorter than half a task: 64
+    MiB. One that is decoded in splits is read from these once all tasks have ended.
 
     Args:
         segment_tasks: gone through twice.
@@ -201,14 +191,34 @@ def plan(segment_tasks: Iterable[SegmentTask], cores: int) -> Iterator[IngestTas
 
     def undivided() -> Iterator[tuple[SegmentTask, int]]:
         for segment_task, cost in zip(segment_tasks, costs, strict=True):
-            stretches = _decode_tasks(segment_task, cost, share)
-            decode_tasks.extend(stretches)
-            if not stretches:
+            divided = _decode_tasks(segment_task, cost, share)
+            decode_tasks.extend(divided)
+            if not divided:
                 yield segment_task, cost
 
-    for number, (ranges, cost) in enumerate(_pack(undivided(), min(share, MAX_BYTES))):
-        yield IngestTask(number, tuple(ranges), cost)
+    for number, (splits, cost) in enumerate(_group_splits(undivided(), min(share, MAX_BYTES))):
+        yield IngestTask(number, tuple(splits), cost)
     yield from decode_tasks
+
+
+def pack_by_cost(
+    items: Iterable[tuple[Item, int]], target_cost: int
+) -> Iterator[tuple[list[Item], int]]:
+    """Items that come with their cost, in order, as many together as cost no more than the target.
+
+    Yields:
+        One item or several, and what all of them cost.
+    """
+    group: list[Item] = []
+    group_cost = 0
+    for item, cost in items:
+        if group and group_cost + cost > target_cost:
+            yield group, group_cost
+            group, group_cost = [], 0
+        group.append(item)
+        group_cost += cost
+    if group:
+        yield group, group_cost
 
 
 def sort_by_cost(tasks: Iterable[AnyTask]) -> list[AnyTask]:
@@ -218,18 +228,18 @@ def sort_by_cost(tasks: Iterable[AnyTask]) -> list[AnyTask]:
 
 def tasks_per_segment(
     segment_tasks: Iterable[SegmentTask],
-    decoded: Mapping[int, tuple[DecodedRange, ...]] = MappingProxyType({}),
+    decoded: Mapping[int, tuple[DecodedSplit, ...]] = MappingProxyType({}),
 ) -> Iterator[IngestTask]:
     """A task a segment, none cut.
 
     Args:
-        decoded: the stretches in which others have decoded a segment, by its number.
+        decoded: the splits in which others have decoded a segment, by its number.
     """
     return (
         IngestTask(
             number,
             (
-                SegmentRange(
+                SegmentSplit(
                     segment_task, 0, segment_task.log_bytes, decoded.get(segment_task.number, ())
                 ),
             ),
@@ -239,16 +249,19 @@ def tasks_per_segment(
 
 
 def cuts(segment: Segment, target_bytes: int) -> list[int]:
-    """Where to cut a .log, at most about target_bytes apart.
-
-    Positions of index entries that a look at the .log does not refute.
-    """
+    """Where to cut a .log, about target_bytes apart: at index entries that the .log confirms."""
     if not isinstance(segment, LogSegment) or segment.index is None:
         return []
-    pieces = ceil(segment.log.size_bytes / target_bytes)
-    goals = [segment.log.size_bytes * piece // pieces for piece in range(1, pieces)]
-    entries = _entries(segment) if goals else np.empty(0)
-    positions = [_first_start(segment, entries, goal) for goal in goals if len(entries)]
+    size_bytes = segment.log.size_bytes
+    count = ceil(size_bytes / target_bytes)
+    goals = [size_bytes * number // count for number in range(1, count)]
+    if not goals:
+        return []
+    try:
+        with entry_points(segment) as points:
+            positions = [points.find_first(goal, size_bytes) for goal in goals]
+    except CannotOpen:
+        return []
     return sorted({position for position in positions if position is not None})
 
 
@@ -279,7 +292,7 @@ def _task_cost(segment_task: SegmentTask) -> int:
 
 
 def _decode_tasks(segment_task: SegmentTask, cost: int, share: int) -> list[DecodeTask]:
-    """The stretches of a compressed segment whose checks cost more than a task's share.
+    """The splits of a compressed segment whose checks cost more than a task's share.
 
     Returns:
         None of one that is not cut.
@@ -298,68 +311,26 @@ def _decode_tasks(segment_task: SegmentTask, cost: int, share: int) -> list[Deco
     ]
 
 
-def _pack(
+def _group_splits(
     segment_tasks: Iterable[tuple[SegmentTask, int]], target: int
-) -> Iterator[tuple[list[SegmentRange], int]]:
-    """Small segments together, in order, with what all of them cost.
+) -> Iterator[tuple[list[SegmentSplit], int]]:
+    """Small segments together, in order; then the splits of those that are cut, each alone.
 
-    The stretches of one that was cut alone, so that their files can be dropped alone.
+    What is alone has files that can be dropped alone. Each group comes with its cost.
     """
-    group: list[SegmentRange] = []
-    group_cost = 0
-    for segment_task, cost in segment_tasks:
-        edges = [
-            0,
-            *(cuts(segment_task.segment, target) if segment_task.is_divisible else []),
-            segment_task.log_bytes,
-        ]
-        if len(edges) > 2:
-            yield from (
-                ([SegmentRange(segment_task, start, stop)], stop - start)
-                for start, stop in pairwise(edges)
-            )
-            continue
-        cost += SEGMENT_COST_BYTES
-        if group and group_cost + cost > target:
-            yield group, group_cost
-            group, group_cost = [], 0
-        group.append(SegmentRange(segment_task, 0, segment_task.log_bytes))
-        group_cost += cost
-    if group:
-        yield group, group_cost
+    cut: list[SegmentSplit] = []
 
+    def uncut() -> Iterator[tuple[SegmentSplit, int]]:
+        for segment_task, cost in segment_tasks:
+            inner_edges = cuts(segment_task.segment, target) if segment_task.is_divisible else []
+            splits = [
+                SegmentSplit(segment_task, start, stop)
+                for start, stop in pairwise([0, *inner_edges, segment_task.log_bytes])
+            ]
+            if inner_edges:
+                cut.extend(splits)
+            else:
+                yield splits[0], cost + SEGMENT_COST_BYTES
 
-def _entries(segment: Segment) -> np.ndarray:
-    """The index's entries by position.
-
-    Read of a copy, since a segment keeps what it reads and this one will be sent to a worker.
-    """
-    try:
-        entries = replace(segment).offset_index
-    except CannotOpen:
-        return np.empty(0)
-    return entries[np.argsort(entries["position"], kind="stable")]
-
-
-def _first_start(segment: LogSegment, entries: np.ndarray, goal: int) -> int | None:
-    """The first entry from the goal on whose position looks like the start of its batch."""
-    first = int(np.searchsorted(entries["position"], goal))
-    for entry in entries[first : first + TRIES]:
-        if _looks_like_start(segment, int(entry["position"]), int(entry["offset"])):
-            return int(entry["position"])
-    return None
-
-
-def _looks_like_start(segment: LogSegment, position: int, offset: int) -> bool:
-    """Whether a whole batch could begin at this byte, one that does not begin behind the entry's
-    offset.
-    """
-    try:
-        header = file.read(segment.log.path, position, HEADER_BYTES)
-    except CannotOpen:
-        return False
-    if len(header) < HEADER_BYTES:
-        return False
-    batch = rows(np.array([position]), np.frombuffer(header, np.uint8).reshape(1, -1))[0]
-    fits = LENGTH_END + MIN_LENGTH <= batch["size_bytes"] <= segment.log.size_bytes - position
-    return bool(fits and 0 <= batch["magic"] <= 2 and batch["base_offset"] <= offset)
+    yield from pack_by_cost(uncut(), target)
+    yield from (([split], split.log_bytes) for split in cut)

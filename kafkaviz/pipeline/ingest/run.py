@@ -18,7 +18,7 @@ class IngestError(KafkavizError):
     """The run ended early; the catalog is what it was."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Progress:
     """How far a run is.
 

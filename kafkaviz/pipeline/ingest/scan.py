@@ -1,6 +1,6 @@
-"""What a task does: one pass over each of its stretches.
+"""What a task does: one pass over each of its splits.
 
-The rows go to Parquet files aside, one summary a stretch comes back.
+The rows go to Parquet files aside, one summary a split comes back.
 
 A segment that is checked is read once, by its checks; its rows and its sweep are observers of the
 same pass. Rows never leave the worker: the way through the JVM would cost them more processes and
@@ -31,9 +31,9 @@ from kafkaviz.pipeline.catalog.schema import TABLES, TASK_TABLES
 from kafkaviz.pipeline.ingest import check_cache
 from kafkaviz.pipeline.ingest.batch_statistics import BatchStatisticsBuilder
 from kafkaviz.pipeline.ingest.decoded_batches import DecodedWalk
-from kafkaviz.pipeline.ingest.plan import IngestTask, SegmentRange, SegmentTask
+from kafkaviz.pipeline.ingest.plan import IngestTask, SegmentSplit, SegmentTask
 from kafkaviz.pipeline.ingest.rows import batch_columns, entry_columns, entry_slots, table
-from kafkaviz.pipeline.ingest.summary import RangeSummary, SlotCounts
+from kafkaviz.pipeline.ingest.summary import SlotCounts, SplitSummary
 
 ROWS_AT_ONCE = 65_536
 NO_SLOTS = np.empty(0, int)
@@ -41,8 +41,8 @@ NO_SLOTS = np.empty(0, int)
 DICTIONARY = ["broker", "topic", "codec", "timestamp_type"]
 
 
-def scan(task: IngestTask, staging: Path) -> list[RangeSummary]:
-    """Reads the task's stretches in order.
+def scan(task: IngestTask, staging: Path) -> list[SplitSummary]:
+    """Reads the task's splits in order.
 
     What it wrote counts once the summaries are known, and not before. A file that cannot be read
     becomes a problem in its summary. A second attempt at the same task writes files of its own.
@@ -53,18 +53,18 @@ def scan(task: IngestTask, staging: Path) -> list[RangeSummary]:
     with ExitStack() as stack:
         files = {name: stack.enter_context(RowFile(name, staging / name)) for name in TASK_TABLES}
         return [
-            _scan_range(
-                segment_range,
+            _scan_split(
+                split,
                 files,
-                DecodedWalk(segment_range.decoded, staging) if segment_range.decoded else None,
+                DecodedWalk(split.decoded, staging) if split.decoded else None,
             )
-            for segment_range in task.ranges
+            for split in task.splits
         ]
 
 
-def scan_segment(segment_task: SegmentTask) -> RangeSummary:
+def scan_segment(segment_task: SegmentTask) -> SplitSummary:
     """One pass over an entire segment without writing a row or checking anything."""
-    return _scan_range(SegmentRange(segment_task, 0, segment_task.log_bytes), {})
+    return _scan_split(SegmentSplit(segment_task, 0, segment_task.log_bytes), {})
 
 
 class RowFile:
@@ -153,25 +153,25 @@ class BatchRows(BatchObserver[None]):
         """The rows lie in the file."""
 
 
-def _scan_range(
-    segment_range: SegmentRange,
+def _scan_split(
+    split: SegmentSplit,
     files: Mapping[str, RowFile],
     first_walk: BatchWalk | None = None,
-) -> RangeSummary:
-    """One pass over a stretch.
+) -> SplitSummary:
+    """One pass over a split.
 
     The first of a segment has the rows of its indexes too; what is checked or swept is not cut.
 
     Args:
         first_walk: the batches, where other tasks have decoded them.
     """
-    segment_task, problems = segment_range.segment_task, []
+    segment_task, problems = split.segment_task, []
     if segment_task.skips_rows:
-        return RangeSummary(
-            segment_task.number,
-            segment_range.start,
-            segment_range.stop,
-            None,
+        return SplitSummary(
+            number=segment_task.number,
+            start=split.start,
+            stop=split.stop,
+            end_position=None,
             check_json=_check(segment_task, None, first_walk),
         )
     segment = replace(
@@ -183,30 +183,30 @@ def _scan_range(
     offsets = _index(segment, "offset_slots", problems)
     slots = (
         _slots(segment_task, segment, offsets, files, problems)
-        if segment_range.start == 0
+        if split.start == 0
         else SlotCounts()
     )
     observers = _Observers(segment_task, _sort_by_position(offsets), files)
-    end, check_json = _read_log(segment_range, segment, observers, problems, first_walk)
+    end, check_json = _read_log(split, segment, observers, problems, first_walk)
     if observers.sweeper and (sums := observers.sweeper.result()).batches:
         files["sweep"].add(segment_task, sums.sweep())
     spans = {name: span for name, file in files.items() if (span := file.span(first_rows[name]))}
-    return RangeSummary(
-        segment_task.number,
-        segment_range.start,
-        segment_range.stop,
-        end,
-        observers.statistics.result(),
-        observers.gaps.result(),
-        slots,
-        spans,
-        tuple(problems),
-        check_json,
+    return SplitSummary(
+        number=segment_task.number,
+        start=split.start,
+        stop=split.stop,
+        end_position=end,
+        content=observers.statistics.result(),
+        evidence=observers.gaps.result(),
+        slots=slots,
+        spans=spans,
+        problems=tuple(problems),
+        check_json=check_json,
     )
 
 
 class _Observers:
-    """What watches the pass over a stretch: statistics, evidence of the interval, rows, sweep."""
+    """What watches the pass over a split: statistics, evidence of the interval, rows, sweep."""
 
     def __init__(
         self, segment_task: SegmentTask, entries: np.ndarray, files: Mapping[str, RowFile]
@@ -227,22 +227,22 @@ class _Observers:
 
 
 def _read_log(
-    segment_range: SegmentRange,
+    split: SegmentSplit,
     segment: Segment,
     observers: _Observers,
     problems: list[Problem],
     first_walk: BatchWalk | None,
 ) -> tuple[int | None, str | None]:
-    """Reads the batches of a stretch, with the checks of its segment if any are wanted.
+    """Reads the batches of a split, with the checks of its segment if any are wanted.
 
     Returns:
         Where the scan ended (None: nothing could be read), and what the checks found.
     """
-    segment_task = segment_range.segment_task
+    segment_task = split.segment_task
     if not isinstance(segment, LogSegment):
         return None, _check(segment_task)
     if not segment_task.is_checked:
-        scan = segment.scan(segment_range.start, segment_range.stop, look_inside=True)
+        scan = segment.scan(split.start, split.stop, look_inside=True)
         try:
             observe_scan(scan, *observers.all)
         except KafkavizError as fault:

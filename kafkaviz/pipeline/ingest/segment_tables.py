@@ -26,7 +26,7 @@ from kafkaviz.units import replace_surrogates
 SEGMENT_BYTES = "segment.bytes"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SegmentStatistics:
     """What the files of a segment said when they were read.
 
@@ -195,12 +195,14 @@ def _live(entries: PartitionEntries, statistics: Sequence[SegmentStatistics]) ->
 def _segment_facts(entry: InventoryEntry, statistics: SegmentStatistics) -> SegmentFacts:
     first = statistics.first_batch or FirstBatch(0, -1, -1)
     return SegmentFacts(
-        entry.segment.base_offset,
-        entry.segment.with_log().log.size_bytes,
-        *first,
-        -1 if statistics.max_timestamp_ms is None else statistics.max_timestamp_ms,
-        statistics.offset_entries or 0,
-        statistics.time_entries or 0,
+        base_offset=entry.segment.base_offset,
+        log_bytes=entry.segment.with_log().log.size_bytes,
+        first_batch_bytes=first.size_bytes,
+        first_batch_max_timestamp_ms=first.max_timestamp_ms,
+        first_batch_last_offset=first.last_offset,
+        max_timestamp_ms=-1 if statistics.max_timestamp_ms is None else statistics.max_timestamp_ms,
+        offset_entries=statistics.offset_entries or 0,
+        time_entries=statistics.time_entries or 0,
     )
 
 

@@ -1,6 +1,6 @@
 """What a task sends back.
 
-One summary a stretch, and what the stretches of a segment say together.
+One summary a split, and what the splits of a segment say together.
 """
 
 from collections.abc import Iterable, Mapping
@@ -27,15 +27,15 @@ class SlotCounts:
     unwritten_time_slots: int | None = None
 
 
-@dataclass(frozen=True)
-class RangeSummary:
-    """What the pass over a stretch found, and where it wrote the rows.
+@dataclass(frozen=True, kw_only=True)
+class SplitSummary:
+    """What the pass over a split found, and where it wrote the rows.
 
     Attributes:
         end_position: where the scan ended; None if there is no .log.
         problems: the files that could not be read.
         check_json: what the checks of the segment found, as check_cache.to_json has it; the first
-            stretch has it.
+            split has it.
     """
 
     number: int  # of the segment in this run
@@ -51,31 +51,31 @@ class RangeSummary:
 
     @property
     def ended_at_stop(self) -> bool:
-        """Whether the scan ended exactly where the next stretch begins.
+        """Whether the scan ended exactly where the next split begins.
 
         Both together are one walk then.
         """
         return self.end_position == self.stop
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SegmentSummary:
-    """What the stretches of one segment say together."""
+    """What the splits of one segment say together."""
 
     content: BatchStatistics
     evidence: IntervalEvidence
     slots: SlotCounts
     end_position: int | None
     spans: Mapping[str, tuple[RowRange, ...]]  # by table, in order
-    problems: tuple[Problem, ...]  # one a file, though several stretches may have met it
+    problems: tuple[Problem, ...]  # one a file, though several splits may have met it
     check_json: str | None = None
 
 
-def merge_ranges(summaries: Iterable[RangeSummary]) -> SegmentSummary | None:
-    """The segment as if it had been read in one piece.
+def merge_splits(summaries: Iterable[SplitSummary]) -> SegmentSummary | None:
+    """The segment as if it had been read as a whole.
 
     Returns:
-        None where a stretch did not end where the next one begins.
+        None where a split did not end where the next one begins.
     """
     summaries = sorted(summaries, key=lambda summary: summary.start)
     if any(not summary.ended_at_stop for summary in summaries[:-1]):
@@ -85,15 +85,15 @@ def merge_ranges(summaries: Iterable[RangeSummary]) -> SegmentSummary | None:
         for table in TASK_TABLES
     }
     return SegmentSummary(
-        merge(summary.content for summary in summaries),
-        reduce(IntervalEvidence.merge, [summary.evidence for summary in summaries]),
-        summaries[0].slots,
-        summaries[-1].end_position,
-        {table: ranges for table, ranges in spans.items() if ranges},
-        tuple(
+        content=merge(summary.content for summary in summaries),
+        evidence=reduce(IntervalEvidence.merge, [summary.evidence for summary in summaries]),
+        slots=summaries[0].slots,
+        end_position=summaries[-1].end_position,
+        spans={table: ranges for table, ranges in spans.items() if ranges},
+        problems=tuple(
             {
                 problem.path: problem for summary in summaries for problem in summary.problems
             }.values()
         ),
-        summaries[0].check_json,
+        check_json=summaries[0].check_json,
     )

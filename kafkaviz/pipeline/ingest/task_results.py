@@ -43,7 +43,7 @@ from kafkaviz.pipeline.ingest.commit import link_file
 from kafkaviz.pipeline.ingest.compaction import slice_rows, write_rows
 from kafkaviz.pipeline.ingest.ingest_checks import LoadResult
 from kafkaviz.pipeline.ingest.plan import SegmentTask
-from kafkaviz.pipeline.ingest.summary import RangeSummary, SlotCounts, merge_ranges
+from kafkaviz.pipeline.ingest.summary import SlotCounts, SplitSummary, merge_splits
 
 FOLDER, LOADS_FOLDER = "results", "loads"
 ROWS_AT_ONCE = 128
@@ -59,7 +59,7 @@ RESULTS = pa.schema(
         ("check_json", pa.string()),
     ]
 )
-Numbered = TypeVar("Numbered", RangeSummary, LoadResult)
+Numbered = TypeVar("Numbered", SplitSummary, LoadResult)
 LOADS = pa.schema([("number", pa.int64()), ("text", pa.string())])
 
 
@@ -108,7 +108,7 @@ def digest(segment_task: SegmentTask) -> str:
 
 
 def write(
-    summaries: Iterable[RangeSummary],
+    summaries: Iterable[SplitSummary],
     digests: Mapping[int, str],
     staging: Path,
     *,
@@ -154,7 +154,7 @@ def _write_file(rows: pa.Table, folder: Path) -> str:
     return name
 
 
-def read(staging: Path, result_file: ResultFile) -> Iterator[RangeSummary]:
+def read(staging: Path, result_file: ResultFile) -> Iterator[SplitSummary]:
     """What a task of this run found, by number."""
     for _, summary in _read(staging / FOLDER / result_file.name):
         yield summary
@@ -182,8 +182,8 @@ class SummaryFiles:
         """
         self._files += [(file, counts or _always) for file in files]
 
-    def summaries(self) -> Iterator[tuple[int, list[RangeSummary]]]:
-        """Of each segment, by number, what was found in its stretches."""
+    def summaries(self) -> Iterator[tuple[int, list[SplitSummary]]]:
+        """Of each segment, by number, what was found in its splits."""
         summaries = merge_by_number(
             (file.first_number, self._reader(file, counts)) for file, counts in self._files
         )
@@ -191,7 +191,7 @@ class SummaryFiles:
             yield number, list(parts)
 
     def spans(self) -> Iterator[tuple[int, dict[str, RowRange]]]:
-        """Of each stretch the rows that were written for it, file by file."""
+        """Of each split the rows that were written for it, file by file."""
         for file, counts in self._files:
             for row in _rows(self._staging / FOLDER / file.name, ["number", "spans"]):
                 if counts(row["number"]):
@@ -199,7 +199,7 @@ class SummaryFiles:
 
     def _reader(
         self, file: ResultFile, counts: Callable[[int], bool]
-    ) -> Callable[[], Iterator[RangeSummary]]:
+    ) -> Callable[[], Iterator[SplitSummary]]:
         return lambda: (summary for summary in read(self._staging, file) if counts(summary.number))
 
 
@@ -288,7 +288,7 @@ class _Known:
     """A summary of a killed run, under the number that its segment has in this one."""
 
     digest: str
-    summary: RangeSummary
+    summary: SplitSummary
     log_bytes: int
 
     @property
@@ -317,7 +317,7 @@ def _known_summaries(path: Path, index: TaskIndex, known: Collection[int]) -> li
 
 
 def _complete(pieces: Iterable[Iterable[_Known]]) -> set[int]:
-    """The segments of which all stretches are known."""
+    """The segments of which all splits are known."""
     parts: dict[int, list[_Known]] = defaultdict(list)
     for piece in pieces:
         for part in piece:
@@ -326,14 +326,14 @@ def _complete(pieces: Iterable[Iterable[_Known]]) -> set[int]:
         number
         for number, known in parts.items()
         if _covers([part.summary for part in known], known[0].log_bytes)
-        and merge_ranges(part.summary for part in known) is not None
+        and merge_splits(part.summary for part in known) is not None
     }
 
 
 def _move_pieces(
     pieces: Iterable[Sequence[_Known]], complete: Collection[int], folder: Path, staging: Path
 ) -> list[ResultFile]:
-    """The same for segments of which several files have stretches: all of them, or none."""
+    """The same for segments of which several files have splits: all of them, or none."""
     moved = [
         (piece, _move_rows([part for part in piece if part.number in complete], folder, staging))
         for piece in pieces
@@ -361,8 +361,8 @@ def _write_known(known: Sequence[_Known], staging: Path) -> ResultFile:
     return write((part.summary for part in known), digests, staging, is_partial=is_partial)
 
 
-def _covers(summaries: list[RangeSummary], log_bytes: int) -> bool:
-    """Whether stretches are all of a .log, each once."""
+def _covers(summaries: list[SplitSummary], log_bytes: int) -> bool:
+    """Whether splits are all of a .log, each once."""
     edges = sorted((summary.start, summary.stop) for summary in summaries)
     starts, stops = [0, *(stop for _, stop in edges)], [start for start, _ in edges]
     return starts == [*stops, log_bytes] and (len(edges) == 1 or min(b - a for a, b in edges) > 0)
@@ -431,7 +431,7 @@ def _first_row(span: RowRange) -> int:
     return span.first_row
 
 
-def _to_json(summary: RangeSummary) -> list[Any]:
+def _to_json(summary: SplitSummary) -> list[Any]:
     return [
         to_plain(summary.content),
         to_plain(summary.evidence),
@@ -460,25 +460,25 @@ def _rows(path: Path, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
             yield from batch.to_pylist()
 
 
-def _read(path: Path) -> Iterator[tuple[str, RangeSummary]]:
+def _read(path: Path) -> Iterator[tuple[str, SplitSummary]]:
     """Each summary of a file, with its digest."""
     for row in _rows(path, RESULTS.names):
         content, evidence, slots, problems = json.loads(row["json"])
         yield (
             row["digest"],
-            RangeSummary(
-                row["number"],
-                row["start"],
-                row["stop"],
-                row["end_position"],
-                from_plain(BatchStatistics, content),
-                from_plain(IntervalEvidence, evidence),
-                from_plain(SlotCounts, slots),
-                _parse_spans(json.loads(row["spans"])),
-                tuple(
+            SplitSummary(
+                number=row["number"],
+                start=row["start"],
+                stop=row["stop"],
+                end_position=row["end_position"],
+                content=from_plain(BatchStatistics, content),
+                evidence=from_plain(IntervalEvidence, evidence),
+                slots=from_plain(SlotCounts, slots),
+                spans=_parse_spans(json.loads(row["spans"])),
+                problems=tuple(
                     Problem(Path(text), Message.from_json(what), kind)
                     for text, what, kind in problems
                 ),
-                row["check_json"],
+                check_json=row["check_json"],
             ),
         )

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-    from kafkaviz.pipeline.ingest.decoded_batches import DecodedRange
+    from kafkaviz.pipeline.ingest.decoded_batches import DecodedSplit
     from kafkaviz.pipeline.ingest.plan import PackedTask, Task
     from kafkaviz.pipeline.ingest.task_results import LoadFile, ResultFile
 
-    TaskResult = ResultFile | DecodedRange | LoadFile | str
+    TaskResult = ResultFile | DecodedSplit | LoadFile | str
 
 TASKS_A_QUERY = 4096  # on Spark Connect, which sends all of a query's at once: some 4 MB
 
@@ -190,8 +190,8 @@ def run_task(task: "Task", staging: Path) -> Sequence["TaskResult"]:
         return [merge(task, staging)]
     if isinstance(task, DecodeTask):
         return [decode(task, staging)]
-    segment_tasks = {part.segment_task.number: part.segment_task for part in task.ranges}
-    is_partial = any(part.is_partial for part in task.ranges)
+    segment_tasks = {part.segment_task.number: part.segment_task for part in task.splits}
+    is_partial = any(part.is_partial for part in task.splits)
     digests = {number: task_results.digest(part) for number, part in segment_tasks.items()}
     return [task_results.write(scan(task, staging), digests, staging, is_partial=is_partial)]
 

@@ -18,18 +18,19 @@ from crc32c import crc32c
 
 from kafkaviz import config_def, versions
 from kafkaviz.binary.file_view import FileView, in_memory
-from kafkaviz.config_def import Release, Value
+from kafkaviz.config_def import Value
 from kafkaviz.format import checkpoint, metadata, names, record
 from kafkaviz.format.batch import CONTROL, CRC_START, HEADER, HEADER_BYTES, LENGTH_END, MAGIC_2
 from kafkaviz.format.control import ControlType
 from kafkaviz.format.record import Record
+from kafkaviz.versions import Release
 
 NODE_ID, BROKER_EPOCH = 1, 1
 UUID_BYTES = 16
 CALENDAR_MS = 146_097 * 86_400_000  # 400 years
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class BrokerState:
     """What a broker knew of its one log when it ended.
 
@@ -123,7 +124,7 @@ def bootstrap(release: Release, now_ms: int) -> bytes:
     )
     parts = (
         (_control(ControlType.SNAPSHOT_HEADER, bytes(11)), CONTROL),
-        (Record(0, 0, None, feature), 0),
+        (Record(offset_delta=0, timestamp_delta_ms=0, key=None, value=feature), 0),
         (_control(ControlType.SNAPSHOT_FOOTER, bytes(3)), CONTROL),
     )
     return b"".join(
@@ -180,7 +181,12 @@ def _uuid(random: np.random.Generator) -> str:
 
 def _control(kind: ControlType, value: bytes) -> Record:
     """A control record, of version 0 in key and value."""
-    return Record(0, 0, bytes(2) + int(kind).to_bytes(2, "big"), value)
+    return Record(
+        offset_delta=0,
+        timestamp_delta_ms=0,
+        key=bytes(2) + int(kind).to_bytes(2, "big"),
+        value=value,
+    )
 
 
 def _batch(base_offset: int, records: Iterable[Record], attributes: int, now_ms: int) -> bytes:

@@ -289,7 +289,9 @@ class DiskLogs:
             with translate_os_errors(path), open(path, "rb", buffering=0) as file:
                 yield lambda position, buffer: os.preadv(file.fileno(), [buffer.data], position)
 
-        return FileView(path.name, self._sizes[base_offset], open_reader)
+        return FileView(
+            name=path.name, size_bytes=self._sizes[base_offset], open_reader=open_reader
+        )
 
     def names(self) -> set[str]:
         """The files that are there."""

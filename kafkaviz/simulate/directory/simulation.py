@@ -17,7 +17,7 @@ import numpy as np
 
 from kafkaviz import config_def, versions
 from kafkaviz.binary.file_view import FileView
-from kafkaviz.config_def import Release, Value
+from kafkaviz.config_def import Value
 from kafkaviz.errors import KafkavizError, RefusedSetting
 from kafkaviz.format import names
 from kafkaviz.format.names import MAX_OFFSET
@@ -34,13 +34,14 @@ from kafkaviz.simulate.writer.refusals import AppendFailed
 from kafkaviz.simulate.writer.roll_reason import RollReason
 from kafkaviz.simulate.writer.writer import CannotLoad, Event, UnifiedLog
 from kafkaviz.units import file_stem
+from kafkaviz.versions import Release
 
 WATERMARK_EVERY_MS = 5000  # replica.high.watermark.checkpoint.interval.ms
 RECOVERY_POINT_EVERY_MS = 60_000  # log.flush.offset.checkpoint.interval.ms
 DIGEST_BYTES = 1 << 20
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SimulationPlan:
     """What is to be written.
 
@@ -85,7 +86,7 @@ class SimulatedSegment:
     roll_reason: RollReason | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Simulated:
     """A broker directory of one topic-partition that was written.
 
@@ -234,16 +235,16 @@ def _plan(
         silences_ms[place] for place in range(len(silences_ms)) if all(silences_ms[place:])
     )
     return SimulationPlan(
-        workload.directory,
-        config,
-        behaviour,
-        topic_settings,
-        seed,
-        workload.start_ms,
-        lambda: streams.chunks(workload, config, behaviour, seed),
-        workload.start_offset,
-        silent_ms,
-        workload.is_leader,
+        directory=workload.directory,
+        config=config,
+        behaviour=behaviour,
+        settings=topic_settings,
+        seed=seed,
+        start_ms=workload.start_ms,
+        chunks=lambda: streams.chunks(workload, config, behaviour, seed),
+        start_offset=workload.start_offset,
+        silent_ms=silent_ms,
+        is_leader=workload.is_leader,
     )
 
 
@@ -267,14 +268,14 @@ def plan_log(
     first = next(iter(replay_stream.chunks(log, behaviour, payload=False)), None)
     start_ms = 0 if first is None else int(first.rows["now_ms"][0])
     return SimulationPlan(
-        log.directory,
-        log_config(topic_settings, release),
-        behaviour,
-        topic_settings,
-        seed,
-        start_ms,
-        lambda: replay_stream.chunks(log, behaviour),
-        replay_stream.start_offset(log),
+        directory=log.directory,
+        config=log_config(topic_settings, release),
+        behaviour=behaviour,
+        settings=topic_settings,
+        seed=seed,
+        start_ms=start_ms,
+        chunks=lambda: replay_stream.chunks(log, behaviour),
+        start_offset=replay_stream.start_offset(log),
         has_valid_checksums=False,
     )
 
@@ -385,12 +386,12 @@ class Run:
             *broker_files.own_files(self._state(clean=clean)),
         )
         return Simulated(
-            self.plan.directory,
-            segments,
-            tuple(log.events),
-            files,
-            log.log_start_offset,
-            log.log_end_offset,
+            directory=self.plan.directory,
+            segments=segments,
+            events=tuple(log.events),
+            files=files,
+            log_start_offset=log.log_start_offset,
+            log_end_offset=log.log_end_offset,
         )
 
     def _note_times(self, rows: np.ndarray, first: int) -> None:
@@ -427,10 +428,10 @@ class Run:
         ]
         start = log.log_start_offset if log.log_start_offset > log.segments[0].base_offset else None
         return BrokerState(
-            self.plan.behaviour.release,
-            name.topic,
-            name.partition,
-            clean,
+            release=self.plan.behaviour.release,
+            topic=name.topic,
+            partition=name.partition,
+            clean=clean,
             high_watermark=log.log_end_offset
             if clean or self._last_ms <= self._checkpoint_ms(WATERMARK_EVERY_MS)
             else self._watermark,

@@ -48,7 +48,7 @@ class StepKind(StrEnum):
     FAIL = "fail"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class State:
     """A segment at one moment.
 
@@ -70,7 +70,7 @@ class State:
     max_timestamp_offset: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class GrowthStep:
     """One thing that happened.
 
@@ -297,8 +297,18 @@ class _GrowthRecorder:
     def _new_state(self) -> State:
         """A new segment before its first append."""
         active = self._log.active
-        lengths = active.index.file_bytes, active.timeindex.file_bytes
-        return State(active.base_offset, 0, 0, 0, 0, 0, *lengths, -1, active.base_offset)
+        return State(
+            base_offset=active.base_offset,
+            log_bytes=0,
+            batches=0,
+            since_bytes=0,
+            offset_entries=0,
+            time_entries=0,
+            index_bytes=active.index.file_bytes,
+            timeindex_bytes=active.timeindex.file_bytes,
+            max_timestamp_ms=-1,
+            max_timestamp_offset=active.base_offset,
+        )
 
     def _take(self, row: np.ndarray) -> None:
         active, contents = self._log.active, self._contents[-1]
@@ -354,21 +364,25 @@ class _GrowthRecorder:
         self._add(StepKind.TRUNCATE, state_before, self._state(active), offset=offset)
 
     def _add(self, kind: StepKind, before: State, after: State, **values) -> None:
-        self._steps.append(GrowthStep(kind, len(self._contents) - 1, before, after, **values))
+        self._steps.append(
+            GrowthStep(
+                kind=kind, segment=len(self._contents) - 1, before=before, after=after, **values
+            )
+        )
 
     def _state(self, segment: OpenSegment) -> State:
         counters = segment.counters[0]
         return State(
-            segment.base_offset,
-            segment.log_bytes,
-            len(self._contents[-1].batches),
-            int(counters["bytes_since_last_index_entry"]),
-            segment.index.count,
-            segment.timeindex.count,
-            segment.index.file_bytes,
-            segment.timeindex.file_bytes,
-            int(counters["max_timestamp_ms"]),
-            int(counters["max_timestamp_offset"]),
+            base_offset=segment.base_offset,
+            log_bytes=segment.log_bytes,
+            batches=len(self._contents[-1].batches),
+            since_bytes=int(counters["bytes_since_last_index_entry"]),
+            offset_entries=segment.index.count,
+            time_entries=segment.timeindex.count,
+            index_bytes=segment.index.file_bytes,
+            timeindex_bytes=segment.timeindex.file_bytes,
+            max_timestamp_ms=int(counters["max_timestamp_ms"]),
+            max_timestamp_offset=int(counters["max_timestamp_offset"]),
         )
 
 

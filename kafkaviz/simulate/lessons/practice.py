@@ -194,7 +194,9 @@ def _records(count: int, apart_ms: int, size_bytes: int) -> bytes:
 
 def _build_records(lengths: Sequence[int], apart_ms: int) -> bytes:
     return record.build(
-        Record(number, number * apart_ms, None, b"." * length)
+        Record(
+            offset_delta=number, timestamp_delta_ms=number * apart_ms, key=None, value=b"." * length
+        )
         for number, length in enumerate(lengths)
     )
 
@@ -204,11 +206,13 @@ def _log_view(
 ) -> LogView:
     stem, modified_ms = file_stem(0), int(batches["max_timestamp_ms"][-1]) if len(batches) else 0
     log = replace(log, name=f"{stem}.log", modified_ms=modified_ms)
-    indexes = (
-        in_memory(f"{stem}.index", offset_index.build(entries)),
-        in_memory(f"{stem}.timeindex", time_index.build(times)),
+    segment_view = SegmentView(
+        base_offset=0,
+        log=log,
+        index=in_memory(f"{stem}.index", offset_index.build(entries)),
+        timeindex=in_memory(f"{stem}.timeindex", time_index.build(times)),
     )
-    return LogView("practice log", (SegmentView(0, log, *indexes),))
+    return LogView("practice log", (segment_view,))
 
 
 def _fill_full(position: int, buffer: np.ndarray) -> int:

@@ -75,7 +75,7 @@ class TransactionTraffic:
     leave_open: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Phase:
     """A period in which one kind of traffic comes, or in silence none.
 

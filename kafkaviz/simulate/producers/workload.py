@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import cast
 
 from kafkaviz import config_def, versions
-from kafkaviz.config_def import Release, Value
+from kafkaviz.config_def import Value
 from kafkaviz.errors import CannotOpen, KafkavizError, RefusedSetting
 from kafkaviz.messages import Message, find_message, message, verbatim
 from kafkaviz.simulate.producers import toml_fields
@@ -42,6 +42,7 @@ from kafkaviz.simulate.producers.toml_fields import (
 )
 from kafkaviz.simulate.producers.traffic import MAX_RECORDS, Phase
 from kafkaviz.simulate.producers.workload_fields import ENDS, PHASE, RATE_KEYS, WORKLOAD
+from kafkaviz.versions import Release
 
 MAX_PHASES = 1000
 FILE_BYTES = 1 << 20  # the largest file that is read
@@ -64,7 +65,7 @@ PRESETS = (  # as they are told best
 _TOPIC = re.compile("[a-zA-Z0-9._-]{1,249}")  # Topic.validate of Kafka 4.3.1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Workload:
     """Phases, and the log they are for.
 

@@ -43,7 +43,7 @@ class BrokerException:
         return f"{self.class_name}: {self.message}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RecoveredSegment:
     """The result of a segment's recovery.
 
@@ -229,22 +229,22 @@ class _Run:
             self._finish()
         state = self._state[0]
         return RecoveredSegment(
-            self._base_offset,
-            self._config,
-            self._size_bytes,
-            self._valid_bytes,
-            self._stop_reason,
-            np.concatenate(self._offset_parts),
-            np.concatenate(self._time_parts),
-            self._transactions.aborted(),
-            int(state["max_timestamp_ms"]),
-            int(state["max_timestamp_offset"]),
-            self._next_offset,
-            self._producers_end,
-            tuple(self._epochs.entries),
-            self._transactions.open(),
-            self._broker_exception,
-            self._behaviour.close_trims,
+            base_offset=self._base_offset,
+            config=self._config,
+            size_bytes=self._size_bytes,
+            valid_bytes=self._valid_bytes,
+            stop_reason=self._stop_reason,
+            offset_entries=np.concatenate(self._offset_parts),
+            time_entries=np.concatenate(self._time_parts),
+            aborted=self._transactions.aborted(),
+            max_timestamp_ms=int(state["max_timestamp_ms"]),
+            max_timestamp_offset=int(state["max_timestamp_offset"]),
+            next_offset=self._next_offset,
+            producers_end_offset=self._producers_end,
+            leader_epochs=tuple(self._epochs.entries),
+            open_transactions=self._transactions.open(),
+            exception=self._broker_exception,
+            close_trims=self._behaviour.close_trims,
         )
 
     def _take(self, batches: np.ndarray) -> None:

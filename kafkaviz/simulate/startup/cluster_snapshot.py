@@ -40,12 +40,12 @@ def steps(log: StoredLog) -> Iterator[StartupStep]:
     if fault:
         why = message("start.cluster_snapshot_damaged", byte=fault[0])
         yield StartupStep(
-            log.directory,
-            None,
-            "fail",
-            "snapshot-corrupt",
-            why,
-            f"{log.directory}/{name}",
+            partition=log.directory,
+            segment=None,
+            action="fail",
+            cause="snapshot-corrupt",
+            why=why,
+            file=f"{log.directory}/{name}",
             error=str(fault[1]) if fault[1] else None,
             way_out=way_outs.CLUSTER_SNAPSHOT,
         )

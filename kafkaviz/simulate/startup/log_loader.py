@@ -495,12 +495,12 @@ class LogLoader:
                 else "start.producers_written"
             )
             step = StartupStep(
-                self._log.directory,
-                None,
-                "rebuild",
-                "producer-state",
-                message(written_key, offset=offset),
-                path,
+                partition=self._log.directory,
+                segment=None,
+                action="rebuild",
+                cause="producer-state",
+                why=message(written_key, offset=offset),
+                file=path,
             )
             if offset in self._snapshots.written_offsets:
                 yield step

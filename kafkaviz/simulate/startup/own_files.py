@@ -226,4 +226,13 @@ def _fail(
     cause: str, name: str, why: Message, exception: BrokerException | None, way_out: Message
 ) -> StartupStep:
     error = str(exception) if exception else None
-    return StartupStep(None, None, "fail", cause, why, name, error=error, way_out=way_out)
+    return StartupStep(
+        partition=None,
+        segment=None,
+        action="fail",
+        cause=cause,
+        why=why,
+        file=name,
+        error=error,
+        way_out=way_out,
+    )

@@ -154,7 +154,13 @@ class LoadedDirectory:
     ) -> None:
         """Adds a step."""
         self._steps[action, name, base] = StartupStep(
-            self.name, base, action, cause, why, f"{self.name}/{name}", **more
+            partition=self.name,
+            segment=base,
+            action=action,
+            cause=cause,
+            why=why,
+            file=f"{self.name}/{name}",
+            **more,
         )
 
 

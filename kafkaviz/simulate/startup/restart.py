@@ -161,7 +161,7 @@ def _metadata_steps(
     0.
     """
     steps = LogLoader(
-        StoredLog(log.directory, log.files, IndexConfig()),
+        StoredLog(directory=log.directory, files=log.files, config=IndexConfig()),
         clean=False,
         behaviour=behaviour,
         why="metadata-log",
@@ -185,15 +185,34 @@ def _log_steps(
         size_bytes = sum(file.size_bytes for file in log.files)
         why = message("start.topic_deleted")
         deletion = StartupStep(
-            log.directory, None, "delete", "directory-deleted", why, size_bytes=size_bytes
+            partition=log.directory,
+            segment=None,
+            action="delete",
+            cause="directory-deleted",
+            why=why,
+            size_bytes=size_bytes,
         )
         return [*(step for step in steps if step.action == "fail"), deletion]
     if name and name.state == "stray":
         why = message("start.foreign_replica")
-        return [*steps, StartupStep(log.directory, None, "keep", "directory-stray", why)]
+        return [
+            *steps,
+            StartupStep(
+                partition=log.directory,
+                segment=None,
+                action="keep",
+                cause="directory-stray",
+                why=why,
+            ),
+        ]
     if log.stray_reason and not any(step.action == "fail" for step in steps):
         why = message("start.becomes_stray", because=log.stray_reason)
-        return [*steps, StartupStep(log.directory, None, "keep", "becomes-stray", why)]
+        return [
+            *steps,
+            StartupStep(
+                partition=log.directory, segment=None, action="keep", cause="becomes-stray", why=why
+            ),
+        ]
     return list(steps)
 
 
@@ -210,11 +229,11 @@ def _refuse_name(name: str) -> StartupStep:
     why = message("start.no_partition_name", name=name)
     way_out = message("way_out.move_directory_away", name=name)
     return StartupStep(
-        name,
-        None,
-        "fail",
-        "directory-name",
-        why,
+        partition=name,
+        segment=None,
+        action="fail",
+        cause="directory-name",
+        why=why,
         error=str(BrokerException(KAFKA, words)),
         way_out=way_out,
     )
@@ -263,5 +282,11 @@ def _duplicate(directory: str, first: str, partition: str, *, future: bool) -> S
         message("way_out.move_one_directory_away", first=directory, second=first),
     )
     return StartupStep(
-        directory, None, "fail", "directory-twice", why, error=error, way_out=way_out
+        partition=directory,
+        segment=None,
+        action="fail",
+        cause="directory-twice",
+        why=why,
+        error=error,
+        way_out=way_out,
     )

@@ -24,7 +24,7 @@ NONE = -1
 MIN_BUCKETS = 16
 
 
-@dataclass
+@dataclass(kw_only=True)
 class _Producer:
     """The fields of a snapshot's row, but for the first offset of its transaction.
 
@@ -58,16 +58,15 @@ class ProducerTable:
         if snapshot is None:
             snapshot = producer_snapshot.build(np.empty(0, PRODUCER))
         known = producer_snapshot.parse(snapshot)
-        fields = (
-            "producer_epoch",
-            "last_sequence",
-            "last_offset",
-            "offset_delta",
-            "timestamp_ms",
-            "coordinator_epoch",
-        )
         self._producers = {
-            int(row["producer_id"]): _Producer(*(int(row[name]) for name in fields))
+            int(row["producer_id"]): _Producer(
+                epoch=int(row["producer_epoch"]),
+                last_sequence=int(row["last_sequence"]),
+                last_offset=int(row["last_offset"]),
+                offset_delta=int(row["offset_delta"]),
+                timestamp_ms=int(row["timestamp_ms"]),
+                coordinator_epoch=int(row["coordinator_epoch"]),
+            )
             for row in known.producers
         }
         self.transactions = OpenTransactions(known.open_transactions)
@@ -162,7 +161,7 @@ class ProducerTable:
     def _find_producer(self, row: np.void) -> _Producer:
         """The producer of a batch; a new epoch forgets its batches."""
         producer_id, epoch = int(row["producer_id"]), int(row["producer_epoch"])
-        producer = self._producers.setdefault(producer_id, _Producer(epoch))
+        producer = self._producers.setdefault(producer_id, _Producer(epoch=epoch))
         if producer.epoch != epoch:
             producer.epoch, producer.last_sequence, producer.last_offset, producer.offset_delta = (
                 epoch,

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from kafkaviz import versions
-from kafkaviz.config_def import Release
 from kafkaviz.format.batch import CORRUPT_RECORD
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.recovery.recovery import (
@@ -17,6 +16,7 @@ from kafkaviz.simulate.recovery.recovery import (
 )
 from kafkaviz.simulate.writer import append_loop
 from kafkaviz.simulate.writer.open_segment import OpenSegment
+from kafkaviz.versions import Release
 
 INVALID_RECORD = "org.apache.kafka.common.InvalidRecordException"
 BATCH_TOO_LARGE = "org.apache.kafka.common.errors.RecordTooLargeException"
@@ -37,7 +37,7 @@ class AppendFailed(Exception):
         self.exception, self.append = exception, append
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RefusedAppend:
     """An append that was not taken, and the log it was for.
 

@@ -44,7 +44,7 @@ JAVA_INT = 1 << 31
 NO_LIMIT = np.iinfo(np.int64).max
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Event:
     """One thing that happened to a log beside its appends.
 
@@ -196,7 +196,15 @@ class UnifiedLog:
         else:
             active.roll_reason = reason
             active.end()
-        self.events.append(Event("roll", active.base_offset, now_ms, base_offset, reason))
+        self.events.append(
+            Event(
+                kind="roll",
+                segment=active.base_offset,
+                now_ms=now_ms,
+                offset=base_offset,
+                reason=reason,
+            )
+        )
         self._begin(base_offset, now_ms)
         self._take_snapshot(base_offset)
 
@@ -277,18 +285,23 @@ class UnifiedLog:
     ) -> NoReturn:
         append = append_rows(rows, row)
         refusal = RefusedAppend(
-            self.active,
-            append,
-            lambda: _record_offsets(append, data, position),
-            self.partition,
-            self.log_start_offset,
-            self.config,
-            self.behaviour.release,
-            valid,
+            segment=self.active,
+            rows=append,
+            offsets=lambda: _record_offsets(append, data, position),
+            partition=self.partition,
+            log_start=self.log_start_offset,
+            config=self.config,
+            release=self.behaviour.release,
+            valid=valid,
         )
         exception = refusals.broker_exception(outcome, refusal)
         self.events.append(
-            Event("fail", self.active.base_offset, int(append["now_ms"][0]), words=str(exception))
+            Event(
+                kind="fail",
+                segment=self.active.base_offset,
+                now_ms=int(append["now_ms"][0]),
+                words=str(exception),
+            )
         )
         raise AppendFailed(exception, int(append["append"][0]))
 
@@ -304,7 +317,9 @@ class UnifiedLog:
         """
         if offset >= self.log_end_offset:
             return False
-        self.events.append(Event("truncate", self.active.base_offset, now_ms, offset))
+        self.events.append(
+            Event(kind="truncate", segment=self.active.base_offset, now_ms=now_ms, offset=offset)
+        )
         if self.segments[0].base_offset > offset:
             self._start_anew(offset, now_ms)
             return True
@@ -349,7 +364,14 @@ class UnifiedLog:
             oldest = self.segments.pop(0)
             self.logs.delete(oldest.base_offset)
             self.snapshots.pop(oldest.base_offset, None)
-            self.events.append(Event("delete", oldest.base_offset, now_ms, self.log_start_offset))
+            self.events.append(
+                Event(
+                    kind="delete",
+                    segment=oldest.base_offset,
+                    now_ms=now_ms,
+                    offset=self.log_start_offset,
+                )
+            )
             count += 1
         return count
 
@@ -368,7 +390,7 @@ class UnifiedLog:
         else:
             self.active.index.trim()
         self._take_snapshot(self.log_end_offset)
-        self.events.append(Event("close", self.active.base_offset, now_ms))
+        self.events.append(Event(kind="close", segment=self.active.base_offset, now_ms=now_ms))
 
     def restart(
         self, now_ms: int, *, recovery_point: int | None = None, config: LogConfig | None = None
@@ -404,7 +426,7 @@ class UnifiedLog:
             if segment.base_offset in recovered_segments:
                 segment.know_largest(recovered_segments[segment.base_offset])
         self._load_producers(loading, snapshots_before, recovered_segments)
-        self.events.append(Event("restart", self.active.base_offset, now_ms))
+        self.events.append(Event(kind="restart", segment=self.active.base_offset, now_ms=now_ms))
 
     def _load(self, loading: LogLoader, now_ms: int) -> None:
         """Takes over the result of a load."""
@@ -538,7 +560,11 @@ class UnifiedLog:
         if self.epochs.entries:
             files.append(in_memory(names.LEADER_EPOCHS, self.epochs.text()))
         return StoredLog(
-            self.partition, tuple(files), self.config, recovery_point, self.log_start_offset
+            directory=self.partition,
+            files=tuple(files),
+            config=self.config,
+            recovery_point=recovery_point,
+            log_start_offset=self.log_start_offset,
         )
 
     def _refuse_without_room(self) -> None:

@@ -20,7 +20,15 @@ def batch_bytes(values: Values, *, first: int, last: int, epoch: int = 0) -> byt
     """A batch that spans first to last, with those records of them."""
     offsets = [offset for offset in sorted(values) if first <= offset <= last]
     records = record.build(
-        [Record(offset - first, offset - first, b"k", values[offset]) for offset in offsets]
+        [
+            Record(
+                offset_delta=offset - first,
+                timestamp_delta_ms=offset - first,
+                key=b"k",
+                value=values[offset],
+            )
+            for offset in offsets
+        ]
     )
     header = np.zeros(1, HEADER)
     for name, value in {

@@ -201,7 +201,7 @@ def test_every_offset_of_a_real_segment_as_the_lookup_has_it(clean, version):
     )
     batches = partition.live[0].batches()
     parts = sweep.parts(
-        batches, [4096], targets=sweep.EVERY, by_base_offset=search_profile.scan == "base_offset"
+        batches, [4096], targets=sweep.EVERY, by_base_offset=search_profile.by_base_offset
     )
     assert counted(parts.headers_at(0)) == counted(
         lookup_cost.offset_lookup_counts(segment, batches, search_profile).headers

@@ -312,11 +312,11 @@ def test_a_lookup_reads_and_costs_what_the_curve_of_intervals_says(clean, direct
     source = open_source(clean / directory, overrides={"index.interval.bytes": str(interval)})
     case = source.total
     outcome = index_size.write_with(segment_rounds.log_rounds(case.logs), case.today.config)
-    price = tuning.price_interval(case.measurement, NEW, interval)
+    cost = tuning.compute_cost(case.measurement, NEW, interval)
     assert outcome
-    assert outcome.headers == pytest.approx(float(price.row["headers_mean"]), rel=0.02)
-    assert outcome.log_reads == pytest.approx(price.cold_reads_mean, rel=0.02)
-    assert outcome.cold_us(NEW).typical == pytest.approx(price.cold_mean_us.typical, rel=0.02)
+    assert outcome.headers == pytest.approx(float(cost.row["headers_mean"]), rel=0.02)
+    assert outcome.log_reads == pytest.approx(cost.cold_reads_mean, rel=0.02)
+    assert outcome.cold_us(NEW).typical == pytest.approx(cost.cold_mean_us.typical, rel=0.02)
 
 
 @pytest.mark.parametrize("records", [1, 5])

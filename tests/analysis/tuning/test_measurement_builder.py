@@ -59,7 +59,7 @@ def test_chunks_are_one_segment(seed, length):
     ):
         for held_bytes in (4096, None):
             gathering = MeasurementBuilder(
-                {4096, 5000},
+                extra_intervals={4096, 5000},
                 by_base_offset=True,
                 per_append=True,
                 current_interval_bytes=held_bytes,
@@ -84,7 +84,7 @@ def test_sizes_are_let_go_before_they_are_folded(monkeypatch):
     one that had no room.
     """
     monkeypatch.setattr(module, "KEPT_BATCHES", 50)
-    gathering = MeasurementBuilder({4096}, by_base_offset=True)
+    gathering = MeasurementBuilder(extra_intervals={4096}, by_base_offset=True)
     for count in (30, 15, 6, 2):
         gathering.add([arrays.batches([100] * count)])
     assert [

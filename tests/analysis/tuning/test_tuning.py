@@ -17,8 +17,8 @@ from kafkaviz.simulate.config import LogConfig
 from tests.analysis import arrays
 
 OLD, NEW = (
-    cost_model.lookup_prices(by_base_offset=False),
-    cost_model.lookup_prices(by_base_offset=True),
+    cost_model.lookup_costs(by_base_offset=False),
+    cost_model.lookup_costs(by_base_offset=True),
 )
 UNBOUND = Budgets(p99_us=None)
 
@@ -27,13 +27,15 @@ def measured(size: int, count: int = 4000, records: int = 5, spread: int = 0, **
     """A segment of batches of that size, give or take the spread."""
     random = np.random.default_rng(4)
     sizes = random.integers(size - spread, size + spread + 1, count).tolist()
-    gathering = MeasurementBuilder({4096}, **({"by_base_offset": False} | how))
+    gathering = MeasurementBuilder(extra_intervals={4096}, **({"by_base_offset": False} | how))
     gathering.add([arrays.batches(sizes, [records] * count)])
     return gathering.result()
 
 
 def today(interval: int = 4096, **more) -> CurrentConfig:
-    return CurrentConfig(interval, "as typed", topic="orders", **more)
+    return CurrentConfig(
+        interval_bytes=interval, interval_source="as typed", topic="orders", **more
+    )
 
 
 def codes(recommendation: Recommendation) -> list[str]:
@@ -99,9 +101,7 @@ def test_who_asks_for_less_gets_a_change(costs, value):
         "faster",
     )
     assert recommendation.gain.p99_us.low > 25 and recommendation.gain.index_share.typical < 0
-    assert (
-        recommendation.proposed_price.p99_us.high <= 25 < recommendation.current_price.p99_us.high
-    )
+    assert recommendation.proposed_cost.p99_us.high <= 25 < recommendation.current_cost.p99_us.high
 
 
 @pytest.mark.slow
@@ -119,7 +119,7 @@ def test_the_largest_interval_within_a_budget(mean, budget, interval):
     sizes = np.maximum(70, random.lognormal(np.log(mean) - sigma**2 / 2, sigma, 200_000)).astype(
         int
     )
-    gathering = MeasurementBuilder({4096}, by_base_offset=False)
+    gathering = MeasurementBuilder(extra_intervals={4096}, by_base_offset=False)
     gathering.add([arrays.batches(sizes.tolist(), [5] * len(sizes))])
     exact = replace(
         OLD, header_us=cost_model.Range(1.8, 1.8, 1.8), first_us=cost_model.Range(2.2, 2.2, 2.2)
@@ -133,7 +133,7 @@ def test_a_gain_within_its_error_is_none():
     end.
     """
     measurement = measured(1000)
-    over = tuning.price_interval(measurement, OLD, 4096).p99_us.high - 0.1
+    over = tuning.compute_cost(measurement, OLD, 4096).p99_us.high - 0.1
     recommendation = tuning.recommend(measurement, today(), Budgets(p99_us=over), OLD)
     assert (recommendation.verdict, recommendation.value) == (
         TuningVerdict.KEEP,
@@ -144,7 +144,7 @@ def test_a_gain_within_its_error_is_none():
 
 def test_a_dense_index_that_nobody_needs_is_made_smaller():
     """Interval 0 with batches of 500 bytes: the index is 4 % of the log."""
-    gathering = MeasurementBuilder({0}, by_base_offset=True)
+    gathering = MeasurementBuilder(extra_intervals={0}, by_base_offset=True)
     gathering.add([arrays.batches([500] * 3000, [5] * 3000)])
     recommendation = tuning.recommend(gathering.result(), today(0), Budgets(), NEW)
     assert (
@@ -229,9 +229,9 @@ def test_where_only_the_index_is_bounded_lookups_stay_as_cheap_as_they_can():
         "smaller",
     )
     assert (
-        recommendation.proposed_price.index_share
+        recommendation.proposed_cost.index_share
         <= 0.001
-        < tuning.price_interval(measured(1000, 20_000), NEW, 16_384).index_share
+        < tuning.compute_cost(measured(1000, 20_000), NEW, 16_384).index_share
     )
     wide = tuning.recommend(
         measured(1000, 20_000), today(), Budgets(p99_us=None, index_share=0.5), NEW
@@ -269,7 +269,7 @@ def test_too_few_batches_tell_nothing():
 
 def test_an_empty_log_has_no_answer():
     """Not even keep."""
-    result = MeasurementBuilder({4096}, by_base_offset=True).result()
+    result = MeasurementBuilder(extra_intervals={4096}, by_base_offset=True).result()
     assert tuning.recommend(result, today(), Budgets(), NEW) is None
     assert tuning.tornado(result, today(), Budgets(), NEW) == ()
 
@@ -295,7 +295,7 @@ def test_remote_storage_bounds_what_a_read_carries():
 
 def test_a_disk_that_seeks_takes_no_interval_above_a_batch():
     """Whatever warm lookups allow."""
-    costs = cost_model.lookup_prices(by_base_offset=False, storage="hdd")
+    costs = cost_model.lookup_costs(by_base_offset=False, storage="hdd")
     assert max(tuning.candidates(measured(16_384), today(), costs)) <= 16_384
     assert "bound-hdd" in codes(tuning.recommend(measured(16_384), today(), Budgets(), costs))
 
@@ -314,7 +314,7 @@ def test_a_cold_lookup_reads_its_index_too():
     both.
     """
     sparse, other = (
-        tuning.price_interval(measured(100, 200_000), NEW, interval) for interval in (0, 65_536)
+        tuning.compute_cost(measured(100, 200_000), NEW, interval) for interval in (0, 65_536)
     )
     assert sparse.index_reads > other.index_reads == 1.0
     reason = next(why for why in tuning.not_fixed(sparse, measured(100), NEW) if why.code == "cold")
@@ -327,7 +327,7 @@ def test_old_batches_cost_half():
     """Magic 1, up to 4.0."""
     measurement = measured(1000)
     new, old = (
-        tuning.price_interval(replace(measurement, one_read_share=share), OLD, 4096)
+        tuning.compute_cost(replace(measurement, one_read_share=share), OLD, 4096)
         for share in (0.0, 1.0)
     )
     assert old.p99_us.typical - OLD.first_us.typical == pytest.approx(
@@ -339,26 +339,26 @@ def test_lookups_by_what_they_look_for():
     """From 4.1 on a lookup inside of a batch reads one header more than that of its first offset;
     one by timestamp starts at the batch that its entry is of, and not one entry before.
     """
-    prices = tuning.by_target(tuning.price_interval(measured(1000, by_base_offset=True), NEW, 4096))
-    assert list(prices) == ["base_offset", "every_offset", "timestamp"]
-    assert prices["every_offset"]["headers_max"] == prices["base_offset"]["headers_max"] + 1
-    assert (prices["base_offset"]["headers_p99"], prices["timestamp"]["headers_p99"]) == (6, 5)
+    costs = tuning.by_target(tuning.compute_cost(measured(1000, by_base_offset=True), NEW, 4096))
+    assert list(costs) == ["base_offset", "every_offset", "timestamp"]
+    assert costs["every_offset"]["headers_max"] == costs["base_offset"]["headers_max"] + 1
+    assert (costs["base_offset"]["headers_p99"], costs["timestamp"]["headers_p99"]) == (6, 5)
 
 
 def test_the_processors_share_can_decide():
     """A hundred thousand fetches a second, batches of 200 bytes at 64 KiB: cores are what is
     saved.
     """
-    gathering = MeasurementBuilder({65_536}, by_base_offset=False)
+    gathering = MeasurementBuilder(extra_intervals={65_536}, by_base_offset=False)
     gathering.add([arrays.batches([200] * 20_000, [3] * 20_000)])
     budgets = Budgets(p99_us=None, cores=2.0, fetches_per_s=100_000)
     recommendation = tuning.recommend(gathering.result(), today(65_536), budgets, OLD)
     assert recommendation.verdict == TuningVerdict.CHANGE and recommendation.value < 65_536
     assert (
-        recommendation.proposed_price.cores.high <= 2.0 < recommendation.current_price.cores.high
+        recommendation.proposed_cost.cores.high <= 2.0 < recommendation.current_cost.cores.high
         and recommendation.gain.cores.low > 0.05
     )
-    assert "cores" in tuning.exceeded_budgets(recommendation.current_price, budgets)
+    assert "cores" in tuning.exceeded_budgets(recommendation.current_cost, budgets)
 
 
 @pytest.mark.parametrize(
@@ -405,7 +405,7 @@ def test_a_safe_index_is_one_for_full_segments():
 
 
 def test_the_tornado_says_what_would_flip_the_answer():
-    """Tiny batches on 4.1 and later: with the low end of a header's price the budget is met as it
+    """Tiny batches on 4.1 and later: with the low end of a header's cost the budget is met as it
     is.
     """
     assumptions = tuning.tornado(measured(97, 20_000, 1, 2), today(), Budgets(p99_us=38), NEW)
@@ -423,14 +423,14 @@ def test_a_bootstrap_is_the_same_every_time():
     sizes = np.concatenate(
         [random.integers(80, 120, 3000), random.integers(700, 900, 3000)]
     ).tolist()
-    gathering = MeasurementBuilder({4096}, by_base_offset=True)
+    gathering = MeasurementBuilder(extra_intervals={4096}, by_base_offset=True)
     gathering.add([arrays.batches(sizes)])
     hot, other = (
         tuning.recommend(gathering.result(), today(), Budgets(p99_us=20), NEW) for _ in range(2)
     )
     assert hot.gain == other.gain
     alone = (
-        hot.current_price.row["headers_mean"] - hot.proposed_price.row["headers_mean"]
+        hot.current_cost.row["headers_mean"] - hot.proposed_cost.row["headers_mean"]
     ) * NEW.header_us.high
     assert hot.gain.mean_us.high > alone * 1.05
 
@@ -440,7 +440,7 @@ def test_segments_joined_are_one_log():
     sizes = np.random.default_rng(9).integers(100, 5000, 600)
     parts = []
     for piece in np.split(sizes, [200, 500]):
-        gathering = MeasurementBuilder({4096}, by_base_offset=True)
+        gathering = MeasurementBuilder(extra_intervals={4096}, by_base_offset=True)
         gathering.add([arrays.batches(piece.tolist(), [2] * len(piece))])
         parts.append(gathering.result())
     merged = merge_measurements(parts)
@@ -454,7 +454,10 @@ def test_segments_joined_are_one_log():
 
 def test_an_empty_log_beside_others_changes_nothing():
     """Its means are no number, and weigh nothing."""
-    measurement, empty = measured(1000), MeasurementBuilder({4096}, by_base_offset=False).result()
+    measurement, empty = (
+        measured(1000),
+        MeasurementBuilder(extra_intervals={4096}, by_base_offset=False).result(),
+    )
     for both in (
         merge_measurements([empty, measurement]),
         merge_measurements([measurement, empty]),
@@ -472,7 +475,9 @@ def test_measuring_tells_how_far_it_is():
     """
     latencies: list[float] = []
     batches = arrays.batches([1000] * 100, [5] * 100)
-    MeasurementBuilder({4096}, by_base_offset=True).add([batches], report_share=latencies.append)
+    MeasurementBuilder(extra_intervals={4096}, by_base_offset=True).add(
+        [batches], report_share=latencies.append
+    )
     assert (
         len(latencies) > 2
         and latencies == sorted(set(latencies))
@@ -506,8 +511,8 @@ def test_a_broker_of_one_topic_that_has_its_own_interval_keeps_its_default():
         )
 
     each, both = tuning.recommend_all([tuned(64)], tuned(4096), Budgets(), NEW)
-    assert (each["a"].verdict, each["a"].current_price.interval_bytes) == (TuningVerdict.CHANGE, 64)
-    assert (both.verdict, both.value, both.current_price.interval_bytes) == (
+    assert (each["a"].verdict, each["a"].current_cost.interval_bytes) == (TuningVerdict.CHANGE, 64)
+    assert (both.verdict, both.value, both.current_cost.interval_bytes) == (
         TuningVerdict.KEEP,
         4096,
         4096,

@@ -57,10 +57,36 @@ def test_a_file_is_put_together_from_extents(folder, tmp_path, noise):
     (tmp_path / "frames").write_bytes(b"head" + b"".join(frames))
     rest = len(noise) - 3 * MIB
     extents = [
-        Extent(0, MIB, str(tmp_path / "plain"), rest, MIB),
-        Extent(MIB, MIB, str(tmp_path / "frames"), 4, len(frames[0]), "zstd"),
-        Extent(2 * MIB, MIB, str(tmp_path / "frames"), 4 + len(frames[0]), len(frames[1]), "zstd"),
-        Extent(3 * MIB, rest, str(tmp_path / "plain"), 0, rest),
+        Extent(
+            position=0,
+            length=MIB,
+            object=str(tmp_path / "plain"),
+            object_position=rest,
+            object_length=MIB,
+        ),
+        Extent(
+            position=MIB,
+            length=MIB,
+            object=str(tmp_path / "frames"),
+            object_position=4,
+            object_length=len(frames[0]),
+            codec="zstd",
+        ),
+        Extent(
+            position=2 * MIB,
+            length=MIB,
+            object=str(tmp_path / "frames"),
+            object_position=4 + len(frames[0]),
+            object_length=len(frames[1]),
+            codec="zstd",
+        ),
+        Extent(
+            position=3 * MIB,
+            length=rest,
+            object=str(tmp_path / "plain"),
+            object_position=0,
+            object_length=rest,
+        ),
     ]
     make_file(folder / "joined", len(noise), 1_000_000_007, extents)
     for position, length in ((MIB - 5, 10), (2 * MIB + 77, 3), (3 * MIB - 1, 2), (0, len(noise))):
@@ -73,7 +99,21 @@ def test_a_file_is_put_together_from_extents(folder, tmp_path, noise):
 def test_a_frame_that_is_none_is_an_error(folder, tmp_path):
     """It names the object and the byte."""
     (tmp_path / "frames").write_bytes(b"no frame at all")
-    make_file(folder / "bad", 100, 0, [Extent(0, 100, str(tmp_path / "frames"), 3, 12, "zstd")])
+    make_file(
+        folder / "bad",
+        100,
+        0,
+        [
+            Extent(
+                position=0,
+                length=100,
+                object=str(tmp_path / "frames"),
+                object_position=3,
+                object_length=12,
+                codec="zstd",
+            )
+        ],
+    )
     with pytest.raises(CannotOpen, match="frames: byte 3: no zstd frame of 100 bytes"):
         file.read(folder / "bad")
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from kafkaviz.analysis.checks.other_files import kraft_files, unknown_files, unreadable_files
-from kafkaviz.analysis.findings.finding import Evidence, Finding, Version, finding
+from kafkaviz.analysis.findings.finding import Evidence, Finding, finding
 from kafkaviz.analysis.restart.next_start import NEWEST, own_file_steps
 from kafkaviz.errors import CannotOpen, CorruptBytes, KafkavizError
 from kafkaviz.format import checkpoint
@@ -25,10 +25,11 @@ from kafkaviz.messages import message
 from kafkaviz.simulate.startup import own_files
 from kafkaviz.simulate.steps import StartupStep
 from kafkaviz.units import replace_surrogates
+from kafkaviz.versions import Release
 
 
 def check_broker(
-    broker: Broker, version: Version, strange_names: Sequence[str] = ()
+    broker: Broker, release: Release, strange_names: Sequence[str] = ()
 ) -> Iterator[Finding]:
     """The files and directories of the broker directory itself.
 
@@ -36,14 +37,14 @@ def check_broker(
         strange_names: directories that no start accepts.
     """
     for name in (*CHECKPOINTS.values(), CLEANER_CHECKPOINT):
-        yield from _check_checkpoint(broker.path / name, version)
-    fatal_steps = _fatal_steps(broker, version)
-    yield from _check_properties(broker, is_fatal="meta-properties" in fatal_steps, version=version)
+        yield from _check_checkpoint(broker.path / name, release)
+    fatal_steps = _fatal_steps(broker, release)
+    yield from _check_properties(broker, is_fatal="meta-properties" in fatal_steps, release=release)
     yield from kraft_files.check_bootstrap(
-        broker.path / BOOTSTRAP, fatal_steps.get("bootstrap"), version
+        broker.path / BOOTSTRAP, fatal_steps.get("bootstrap"), release
     )
     yield from (
-        unknown_files.directory_finding(replace_surrogates(name), version) for name in strange_names
+        unknown_files.directory_finding(replace_surrogates(name), release) for name in strange_names
     )
     for problem in broker.problems:
         name = problem.path.name
@@ -54,27 +55,27 @@ def check_broker(
                 if name == CLEAN_SHUTDOWN
                 else (unreadable_files.OFFLINE, name)
             )
-            yield unreadable_files.path_finding(name, partition, problem, version, consequence)
+            yield unreadable_files.path_finding(name, partition, problem, release, consequence)
     with file.translate_os_errors(broker.path), os.scandir(broker.path) as entries:
         file_names = sorted(entry.name for entry in entries if not file.is_directory(entry))
     # the latter is what somebody put there to give its settings
     known_names = (*OWN_FILES, SERVER_PROPERTIES)
     yield from (
-        unknown_files.stranger_finding(None, name, None, version)
+        unknown_files.stranger_finding(None, name, None, release)
         for name in file_names
         if name.removesuffix(".tmp") not in known_names
     )
 
 
-def _fatal_steps(broker: Broker, version: Version) -> dict[str, StartupStep]:
+def _fatal_steps(broker: Broker, release: Release) -> dict[str, StartupStep]:
     """Where the directory's own files end a start, by cause; nothing where they may not be read."""
     try:
-        return {step.cause: step for step in own_file_steps(broker, version or NEWEST)}
+        return {step.cause: step for step in own_file_steps(broker, release or NEWEST)}
     except KafkavizError:
         return {}
 
 
-def _check_checkpoint(path: Path, version: Version) -> Iterator[Finding]:
+def _check_checkpoint(path: Path, release: Release) -> Iterator[Finding]:
     if not file.is_there(path):
         return
     try:
@@ -87,19 +88,19 @@ def _check_checkpoint(path: Path, version: Version) -> Iterator[Finding]:
             Evidence(fault.what),
             file=path.name,
             position=fault.position,
-            version=version,
+            release=release,
         )
     except CannotOpen as fault:
         yield unreadable_files.path_finding(
             path.name,
             None,
             Problem.from_fault(path, fault),
-            version,
+            release,
             unreadable_files.COUNTS_AS_EMPTY,
         )
 
 
-def _check_properties(broker: Broker, *, is_fatal: bool, version: Version) -> Iterator[Finding]:
+def _check_properties(broker: Broker, *, is_fatal: bool, release: Release) -> Iterator[Finding]:
     """meta.properties, as a start takes it.
 
     Without broker.id a broker of ZooKeeper's times goes by its settings.
@@ -108,7 +109,7 @@ def _check_properties(broker: Broker, *, is_fatal: bool, version: Version) -> It
     problem = next((candidate for candidate in broker.problems if candidate.path == path), None)
     if problem and problem.is_unread:
         yield unreadable_files.path_finding(
-            META_PROPERTIES, None, problem, version, unreadable_files.NO_START
+            META_PROPERTIES, None, problem, release, unreadable_files.NO_START
         )
         return
     kind, missing_keys = (
@@ -133,6 +134,6 @@ def _check_properties(broker: Broker, *, is_fatal: bool, version: Version) -> It
             fault,
             Evidence(found_text, message("evidence.name", name=keys)),
             file=META_PROPERTIES,
-            version=version,
+            release=release,
             consequence=consequence,
         )

@@ -9,7 +9,7 @@ from typing import cast
 
 from kafkaviz.analysis.checks.facts import PartitionFacts, with_more_places
 from kafkaviz.analysis.checks.other_files import unreadable_files
-from kafkaviz.analysis.findings.finding import Evidence, Finding, Version, finding
+from kafkaviz.analysis.findings.finding import Evidence, Finding, finding
 from kafkaviz.errors import CannotOpen, CorruptBytes
 from kafkaviz.format import checkpoint
 from kafkaviz.format.deep_scan import DeepScan
@@ -21,6 +21,7 @@ from kafkaviz.messages import Message, message
 from kafkaviz.simulate.startup import cluster_snapshot
 from kafkaviz.simulate.startup.own_files import BOOTSTRAP_BYTES
 from kafkaviz.simulate.steps import StartupStep
+from kafkaviz.versions import Release
 
 NOT_READ = message("consequence.snapshot_not_read")
 SNAPSHOT_STEP = message("next_step.take_snapshot")
@@ -39,7 +40,7 @@ def check_snapshot(
     consequence = message("consequence.newest_snapshot_read") if is_newest else NOT_READ
     try:
         yield from _check_batches(
-            file_info.path, facts.partition, facts.version, consequence, SNAPSHOT_STEP
+            file_info.path, facts.partition, facts.release, consequence, SNAPSHOT_STEP
         )
     except CannotOpen as fault:
         yield unreadable_files.file_finding(
@@ -71,7 +72,7 @@ def check_quorum_state(file_info: FileInfo, facts: PartitionFacts) -> Iterator[F
 
 
 def check_bootstrap(
-    path: Path, fatal_step: StartupStep | None, version: Version
+    path: Path, fatal_step: StartupStep | None, release: Release
 ) -> Iterator[Finding]:
     """The metadata that the directory was formatted with.
 
@@ -86,10 +87,10 @@ def check_bootstrap(
     )
     try:
         file.read(path, limit_bytes=BOOTSTRAP_BYTES)
-        findings = list(_check_batches(path, None, version, consequence, BOOTSTRAP_STEP))
+        findings = list(_check_batches(path, None, release, consequence, BOOTSTRAP_STEP))
     except CannotOpen as fault:
         yield unreadable_files.path_finding(
-            path.name, None, Problem.from_fault(path, fault), version, unreadable_files.NO_START
+            path.name, None, Problem.from_fault(path, fault), release, unreadable_files.NO_START
         )
         return
     if fatal_step and not findings:
@@ -108,7 +109,7 @@ def check_bootstrap(
                 file=path.name,
                 position=byte_range[0],
                 length=byte_range[1],
-                version=version,
+                release=release,
                 consequence=consequence,
                 next_step=BOOTSTRAP_STEP,
             )
@@ -117,7 +118,7 @@ def check_bootstrap(
 
 
 def _check_batches(
-    path: Path, partition: str | None, version: Version, consequence: Message, next_step: Message
+    path: Path, partition: str | None, release: Release, consequence: Message, next_step: Message
 ) -> Iterator[Finding]:
     """A snapshot of the cluster's metadata.
 
@@ -134,7 +135,7 @@ def _check_batches(
             file=name,
             position=position,
             length=length,
-            version=version,
+            release=release,
             consequence=consequence,
             next_step=next_step,
         )

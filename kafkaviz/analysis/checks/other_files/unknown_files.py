@@ -8,13 +8,14 @@ from typing import Any
 
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.other_files import kraft_files
-from kafkaviz.analysis.findings.finding import Evidence, Finding, Version, finding
+from kafkaviz.analysis.findings.finding import Evidence, Finding, finding
 from kafkaviz.format import names
 from kafkaviz.format.names import LEADER_EPOCHS, PARTITION_METADATA, QUORUM_STATE
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
 from kafkaviz.messages import message
 from kafkaviz.units import replace_surrogates
+from kafkaviz.versions import Release
 
 PARTITION_FILES = (LEADER_EPOCHS, PARTITION_METADATA, QUORUM_STATE)
 LEFTOVERS = {"deleted": "leftover-deleted", "cleaned": "leftover-cleaned", "swap": "leftover-swap"}
@@ -75,23 +76,23 @@ def check_partition(partition: Partition, facts: PartitionFacts) -> Iterator[Fin
             )
         elif not name and file_info.name.removesuffix(".tmp") not in PARTITION_FILES:
             yield stranger_finding(
-                facts.partition, file_info.name, file_info.size_bytes, facts.version
+                facts.partition, file_info.name, file_info.size_bytes, facts.release
             )
 
 
-def directory_finding(name: str, version: Version) -> Finding:
+def directory_finding(name: str, release: Release) -> Finding:
     """One that no start accepts."""
     return finding(
         "directory-name-bad",
         message("finding.no_partition_name", name=name),
         Evidence(message("evidence.name", name=name), message("evidence.topic_number")),
         file=name,
-        version=version,
+        release=release,
     )
 
 
 def stranger_finding(
-    partition: str | None, name: str, size_bytes: int | None, version: Version
+    partition: str | None, name: str, size_bytes: int | None, release: Release
 ) -> Finding:
     """A file that is none of Kafka's."""
     shown_name = replace_surrogates(name)
@@ -106,6 +107,6 @@ def stranger_finding(
         Evidence(message("evidence.name", name=shown_name)),
         partition=partition,
         file=path,
-        version=version,
+        release=release,
         **byte_range,
     )

@@ -10,11 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from kafkaviz.analysis.checks.facts import PartitionFacts
-from kafkaviz.analysis.findings.finding import ERROR, Evidence, Finding, Version, finding
+from kafkaviz.analysis.findings.finding import ERROR, Evidence, Finding, finding
 from kafkaviz.errors import KafkavizError
 from kafkaviz.log.broker import Problem
 from kafkaviz.messages import Message, message
 from kafkaviz.units import replace_surrogates
+from kafkaviz.versions import Release
 
 OFFLINE = message("consequence.unread_offline")
 NO_START = message("consequence.unread_no_start")
@@ -42,7 +43,7 @@ def file_finding(
         f"{facts.partition}/{name}",
         facts.partition,
         Problem.from_fault(Path(facts.partition), fault),
-        facts.version,
+        facts.release,
         consequence,
     )
 
@@ -51,7 +52,7 @@ def path_finding(
     file: str,
     partition: str | None,
     problem: Problem,
-    version: Version,
+    release: Release,
     consequence: Message = OFFLINE,
 ) -> Finding:
     """A file or directory, relative to the broker directory.
@@ -70,7 +71,7 @@ def path_finding(
         evidence,
         partition=partition and replace_surrogates(partition),
         file=shown_path,
-        version=version,
+        release=release,
         consequence=consequence,
         next_step=next_step,
     )

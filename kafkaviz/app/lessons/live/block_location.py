@@ -140,6 +140,12 @@ def to_segment(block: LessonBlock) -> Destination:
     return "Segment", locate(block).address | pin_parameter
 
 
+def to_tuning(block: LessonBlock) -> Destination:
+    """The Tuning page of the block's topic-partition."""
+    location = locate(block)
+    return "Tuning", page_state.address(location.directory, location.partition.directory)
+
+
 def to_health(block: LessonBlock) -> Destination:
     """The Health page of the block's sample."""
     return "Health", page_state.address(sample(block["data"]))

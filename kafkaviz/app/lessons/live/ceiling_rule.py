@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import streamlit as st
 
-from kafkaviz.app.cache import lookup_cache
+from kafkaviz.app.cache import lookup_source
 from kafkaviz.app.lessons import exercise, exercise_text
 from kafkaviz.app.lessons.exercise import BASE, EMPTY, NO_ANSWER, NONE, RuleCase, RuleCheck
 from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
@@ -111,7 +111,7 @@ def _to_lookup(block: LessonBlock) -> Destination:
     """The same keys, typed."""
     keys = block["keys"]
     return "Lookup", {
-        page_state.SET: lookup_cache.KEYS_SET,
+        page_state.SET: lookup_source.KEYS_SET,
         page_state.KEYS: " ".join(map(str, keys)),
         page_state.BY: "offset",
         page_state.TARGET: str(keys[len(keys) // 2] + 1),

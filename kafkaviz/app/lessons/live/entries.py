@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from kafkaviz import versions
-from kafkaviz.app.cache import lookup_cache
+from kafkaviz.app.cache import lookup_cache, lookup_source
 from kafkaviz.app.frontend.entries import entries
 from kafkaviz.app.lessons.grammar import LessonBlock
 from kafkaviz.app.lessons.live.figure import Destination, LessonFigure
@@ -19,12 +19,12 @@ from kafkaviz.messages import say
 
 def _make(block: LessonBlock) -> LookupContext:
     """A lookup by offset in a practice log."""
-    source = lookup_cache.practice_source(block["set"])
+    source = lookup_source.practice_source(block["set"])
     return lookup_cache.lookup_context(
         source,
         "offset",
         block["target"],
-        lookup_cache.release_profile(versions.NEWEST, lookup_cache.KAFKAS_WARM, "offset"),
+        lookup_cache.release_profile(versions.NEWEST, lookup_source.KAFKAS_WARM, "offset"),
     )
 
 

@@ -12,8 +12,7 @@ from kafkaviz.analysis.tuning.source import open_source
 from kafkaviz.app.cache.broker_cache import HASH_FUNCS, BrokerSnapshot
 from kafkaviz.app.lessons.grammar import LessonBlock
 from kafkaviz.app.lessons.live import block_location
-from kafkaviz.app.lessons.live.figure import UNKNOWN, Destination, LessonFigure
-from kafkaviz.app.state import page_state
+from kafkaviz.app.lessons.live.figure import UNKNOWN, LessonFigure
 from kafkaviz.app.state.page_location import SegmentLocation
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.tables import table
@@ -27,7 +26,7 @@ FETCHES_PER_S = 10_000
 
 @dataclass(frozen=True)
 class FetchShare:
-    """The lookups of a topic-partition, priced.
+    """The lookups of a topic-partition and their costs.
 
     Attributes:
         lookup_us: a mean lookup of a batch's base offset, in the page cache; a model.
@@ -52,12 +51,12 @@ def _cached_share(
 ) -> FetchShare:
     source = open_source(_location.partition.path)
     case = source.total
-    prices = cost_model.lookup_prices(by_base_offset=source.by_base_offset)
-    current = tuning.price_current(
-        case.measurement, prices, case.today.interval_bytes, tuning.Budgets()
+    costs = cost_model.lookup_costs(by_base_offset=source.by_base_offset)
+    current = tuning.compute_current_cost(
+        case.measurement, costs, case.today.interval_bytes, tuning.Budgets()
     )
     headers = float(current.row["headers_mean"])
-    return FetchShare(_location, current.mean_us, headers, prices.cores(headers, FETCHES_PER_S))
+    return FetchShare(_location, current.mean_us, headers, costs.cores(headers, FETCHES_PER_S))
 
 
 def sending_us(size_bytes: int) -> float:
@@ -113,9 +112,4 @@ def _render(
     table([say(f"fetch_share.{name}") for name in heads], cells, "rrrr")
 
 
-def _to_tuning(block: LessonBlock) -> Destination:
-    location = block_location.locate(block)
-    return "Tuning", page_state.address(location.directory, location.partition.directory)
-
-
-FETCH_SHARE = LessonFigure(_make, _draw, _to_tuning, question=_draw_question)
+FETCH_SHARE = LessonFigure(_make, _draw, block_location.to_tuning, question=_draw_question)

@@ -53,7 +53,7 @@ def _cached_sizes(
 ) -> LessonIndexSize:
     source = open_source(_location.partition.path)
     config = source.total.today.config
-    costs = cost_model.lookup_prices(by_base_offset=source.by_base_offset)
+    costs = cost_model.lookup_costs(by_base_offset=source.by_base_offset)
     rounds = segment_rounds.log_rounds(source.total.logs or ())
     today = config.index_interval_bytes
     outcomes = {
@@ -133,10 +133,9 @@ def _on_paper(sizes: LessonIndexSize, block: LessonBlock, key: str) -> None:
     table([say(head) for head in heads], cells, "rrrrrr", marked_row)
 
 
-def _to_tuning(block: LessonBlock) -> Destination:
-    location = block_location.locate(block)
-    address = page_state.address(location.directory, location.partition.directory)
-    return "Tuning", address | {page_state.TAB: "IndexSize"}
+def _to_index_size(block: LessonBlock) -> Destination:
+    page, address = block_location.to_tuning(block)
+    return page, address | {page_state.TAB: "IndexSize"}
 
 
-INDEX_SIZE = LessonFigure(_make, _draw, _to_tuning, _on_paper, _draw_question)
+INDEX_SIZE = LessonFigure(_make, _draw, _to_index_size, _on_paper, _draw_question)

@@ -72,18 +72,18 @@ def _cached_tuning(
     _location: SegmentLocation,
 ) -> LessonTuning:
     source = open_source(_location.partition.path)
-    case, budgets, prices = (
+    case, budgets, costs = (
         source.total,
         tuning.Budgets(),
-        cost_model.lookup_prices(by_base_offset=source.by_base_offset),
+        cost_model.lookup_costs(by_base_offset=source.by_base_offset),
     )
     intervals, today = (
-        tuning.price_all(case.measurement, prices, budgets),
+        tuning.compute_costs(case.measurement, costs, budgets),
         case.today.interval_bytes,
     )
     if considered_bytes not in {interval.interval_bytes for interval in intervals}:
         raise NoValue(message("lesson.not_swept", given=considered_bytes))
-    current = tuning.price_current(case.measurement, prices, today, budgets)
+    current = tuning.compute_current_cost(case.measurement, costs, today, budgets)
     view = curve.view(
         intervals,
         current,
@@ -91,9 +91,9 @@ def _cached_tuning(
         log_bytes=case.measurement.log_bytes,
         least_batch_bytes=case.measurement.parts.least_batch_bytes,
         budgets=budgets,
-        costs=prices,
+        costs=costs,
     )
-    recommendation = tuning.recommend(case.measurement, case.today, budgets, prices)
+    recommendation = tuning.recommend(case.measurement, case.today, budgets, costs)
     return LessonTuning(
         _location, view, intervals, _verdict(recommendation) if recommendation else "", today
     )
@@ -104,7 +104,7 @@ def _verdict(recommendation: tuning.Recommendation) -> str:
     keeps_setting = recommendation.verdict == tuning.TuningVerdict.KEEP
     values = {
         "name": tuning.SETTING,
-        "today": recommendation.current_price.interval_bytes,
+        "today": recommendation.current_cost.interval_bytes,
         "value": recommendation.value,
     }
     return say("tuning_answer.keep" if keeps_setting else "workshop.tuning_change", **values)
@@ -173,5 +173,5 @@ def _to_tuning(block: LessonBlock) -> Destination:
 
 
 TUNING = LessonFigure(
-    _make_tuning, _draw_tuning, _to_tuning, _tuning_on_paper, _draw_tuning_question
+    _make_tuning, _draw_tuning, block_location.to_tuning, _tuning_on_paper, _draw_tuning_question
 )

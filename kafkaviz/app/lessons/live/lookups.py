@@ -2,8 +2,8 @@
 
 from typing import cast
 
-from kafkaviz.app.cache import lookup_cache
-from kafkaviz.app.cache.lookup_cache import LookupSource
+from kafkaviz.app.cache import lookup_cache, lookup_source
+from kafkaviz.app.cache.lookup_source import LookupSource
 from kafkaviz.app.frontend import stepper as stepper_component
 from kafkaviz.app.lessons.grammar import LessonBlock
 from kafkaviz.app.lessons.live.block_location import locate
@@ -22,7 +22,7 @@ from kafkaviz.messages import say
 
 def make_lookup(block: LessonBlock) -> LookupContext:
     """The lookup of a block."""
-    warm = lookup_cache.KAFKAS_WARM if block["warm"] is None else block["warm"]
+    warm = lookup_source.KAFKAS_WARM if block["warm"] is None else block["warm"]
     return lookup_cache.lookup_context(
         _source(block),
         block["by"],
@@ -38,9 +38,9 @@ def _like(block: LessonBlock) -> str:
 
 def _source(block: LessonBlock) -> LookupSource:
     return (
-        lookup_cache.practice_source(block["set"])
+        lookup_source.practice_source(block["set"])
         if block["set"]
-        else lookup_cache.open_partition(locate(block))
+        else lookup_source.open_partition(locate(block))
     )
 
 

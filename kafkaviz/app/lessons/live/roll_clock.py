@@ -38,12 +38,12 @@ def _make(block: LessonBlock) -> RollClockView:
     )
     return clock_figure.view(
         TimeRoll(
-            base_offset,
-            tuple(anatomy.batches["max_timestamp_ms"].tolist()),
-            int(incoming["base_timestamp_ms"]),
-            int(incoming["max_timestamp_ms"]),
-            config.most_segment_ms,
-            config.segment_jitter_ms,
+            base_offset=base_offset,
+            batches_ms=tuple(anatomy.batches["max_timestamp_ms"].tolist()),
+            incoming_first_ms=int(incoming["base_timestamp_ms"]),
+            incoming_ms=int(incoming["max_timestamp_ms"]),
+            segment_ms=config.most_segment_ms,
+            jitter_ms=config.segment_jitter_ms,
         ),
         partition.directory,
         block["data"],

@@ -55,17 +55,17 @@ def _make(block: LessonBlock) -> ZigzagView:
     ]
     return zigzag_figure.view(
         TimestampLookup(
-            segment.base_offset,
-            block["target"],
-            records,
-            int(before_ms.max(initial=-1)),
-            tuple(
+            base_offset=segment.base_offset,
+            target_ms=block["target"],
+            records=records,
+            newest_before_ms=int(before_ms.max(initial=-1)),
+            entries=tuple(
                 TimedRecord(int(entry["offset"]), int(entry["timestamp_ms"]))
                 for entry in segment.time_index
                 if records[0].offset <= entry["offset"] <= records[-1].offset
             ),
-            start_offset,
-            TimedRecord(answer.offset, answer.timestamp_ms),
+            start_offset=start_offset,
+            answer=TimedRecord(answer.offset, answer.timestamp_ms),
         ),
         location.partition.directory,
         block["data"],

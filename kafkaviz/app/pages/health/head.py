@@ -118,9 +118,9 @@ def _choose_release(health: "Health | None", release: str) -> None:
 
     By default the one that the directory's own traces say.
     """
-    text_key = "by_traces" if health and health.version.is_decided else "newest_known"
+    text_key = "by_traces" if health and health.assumed_release.is_decided else "newest_known"
     traces_text = (
-        say(f"health.{text_key}", release=health.version.text)
+        say(f"health.{text_key}", release=health.assumed_release.version)
         if health and not release
         else say("health.as_traces_tell")
     )
@@ -135,7 +135,7 @@ def _choose_release(health: "Health | None", release: str) -> None:
         ),
         "key": "kv_release",
     }
-    help_text = render(health.version.reason) if health else say("health.release_help")
+    help_text = render(health.assumed_release.reason) if health else say("health.release_help")
     choice = st.menu_button(
         say("health.as_release", release=release) if release else traces_text,
         options,

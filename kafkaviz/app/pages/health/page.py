@@ -97,7 +97,9 @@ def _render_checkup(snapshot: BrokerSnapshot, checked_release: str, chosen_relea
         return _render_failure(snapshot, checkup.error, checked_release)
     health = cast("Health", checkup.result)
     _render_findings(snapshot, health, checked_release)
-    render_rebuilt_indexes(snapshot, health.findings, checked_release or health.version.text)
+    render_rebuilt_indexes(
+        snapshot, health.findings, checked_release or health.assumed_release.version
+    )
 
 
 def _render_findings(snapshot: BrokerSnapshot, health: "Health", release: str) -> None:

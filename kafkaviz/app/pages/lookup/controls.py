@@ -12,18 +12,19 @@ from typing import Any, cast
 import streamlit as st
 
 from kafkaviz import units, versions
-from kafkaviz.app.cache import lookup_cache
-from kafkaviz.app.cache.lookup_cache import (
+from kafkaviz.app.cache import lookup_cache, lookup_source
+from kafkaviz.app.cache.lookup_cache import VERSIONS
+from kafkaviz.app.cache.lookup_source import (
     FEW_WARM,
     KAFKAS_WARM,
     OFFSET,
     OWN_SET,
     SETS,
     TIMESTAMP,
-    VERSIONS,
     LookupSource,
 )
 from kafkaviz.app.frontend import stepper as stepper_component
+from kafkaviz.app.pages.lookup import typed_keys
 from kafkaviz.app.state import choice, page_state
 from kafkaviz.app.widgets import elements
 from kafkaviz.figures.stepper import LookupContext
@@ -38,7 +39,7 @@ TARGETS = (OFFSET, TIMESTAMP)  # short words, as they stand in the address
 TIME_NAMES = ("earliest", "latest", "max")  # times with a name
 DIFFERENT_SETS = ("full", "twenty")  # where the warm section shows, entries enough or W small
 MAX_RANGES = 3  # of the warm sections, named in words; all are drawn
-DEFAULT_KEYS = "6 14 22 26 31 40 47 55 58 66 71 80"
+WARM_ENTRIES = (2, 4, 8, 16, 64, 256, KAFKAS_WARM)  # to choose from for a lesson
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ def render_controls(
     warm_entries, isolation = _render_second_row(source, target_kind, name, is_warm=is_warm)
     st.space(16)
     if source.is_index_only:
-        _render_wrong_keys()
+        typed_keys.render_fault()
     return LookupQuery(
         target_kind,
         lookup_cache.release_profile(
@@ -152,13 +153,7 @@ def _render_second_row(
     warm_entries = _warm_entries(source, name)
     with st.container(horizontal=True, vertical_alignment="bottom", gap=16, key="kv_ctl2"):
         if source.is_index_only:
-            widget_options: dict[str, Any] = {
-                "bind": "query-params",
-                "on_change": _reset_target,
-            }
-            st.text_input(
-                say("lookup.own_keys"), DEFAULT_KEYS, key=page_state.KEYS, **widget_options
-            )
+            typed_keys.render_field(_reset_target)
         _render_slider(source, target_kind, is_warm=is_warm, warm_entries=warm_entries)
         if source.is_synthetic:
             return _choose_warm_entries(name), READ_UNCOMMITTED
@@ -180,37 +175,12 @@ def _choose_warm_entries(name: str) -> int:
         choice.ask(
             st.selectbox,
             say("lookup.warm"),
-            map(str, lookup_cache.WARM_ENTRIES),
+            map(str, WARM_ENTRIES),
             default,
             page_state.WARM,
             width=172,
         )
     )
-
-
-def typed_keys_source() -> LookupSource:
-    """The index whose keys somebody typed; where they are none, the last that were."""
-    text = (
-        st.session_state.get(page_state.KEYS)
-        or st.query_params.get(page_state.KEYS)
-        or DEFAULT_KEYS
-    )
-    try:
-        return lookup_cache.keys_source(lookup_cache.parse_keys(text))
-    except ValueError:
-        return lookup_cache.keys_source(lookup_cache.parse_keys(DEFAULT_KEYS))
-
-
-def _render_wrong_keys() -> None:
-    """What the field of the keys holds, where it holds none; the page then shows others."""
-    try:
-        lookup_cache.parse_keys(st.session_state.get(page_state.KEYS) or "")
-    except ValueError as fault:
-        with elements.state(
-            "keys", "info", str(fault), say("lookup.keys_below", keys=DEFAULT_KEYS)
-        ):
-            pass
-        st.space(16)
 
 
 def _render_field(source: LookupSource, target_kind: str, name: str) -> None:
@@ -290,7 +260,7 @@ def _render_slider(
                 max(span[0] if target is None else target, span[0]), span[1]
             )
             with st.container(gap=None, key="kv_target"):
-                ranges = lookup_cache.warm_ranges(source, target_kind, warm_entries)
+                ranges = lookup_source.warm_ranges(source, target_kind, warm_entries)
                 st.html(_band_html(ranges if is_warm else [], span, target_kind))
                 st.slider(
                     say("lookup.slider"),
@@ -348,7 +318,7 @@ def _band_html(ranges: list[tuple[int, int]], span: tuple[int, int], target_kind
 
 def _render_warm_targets(source: LookupSource, target_kind: str, warm_entries: int) -> None:
     """Buttons to a target whose search ends in the warm section, and to one that misses it."""
-    targets = lookup_cache.choose_targets(source, target_kind, warm_entries)
+    targets = lookup_source.choose_targets(source, target_kind, warm_entries)
     labels = {"tail": say("page_cache.at_the_tail"), "behind": say("lookup.behind")}
     for place, target in (("tail", targets.tail), ("behind", targets.behind)):
         if target is not None:
@@ -364,7 +334,7 @@ def _render_warm_targets(source: LookupSource, target_kind: str, warm_entries: i
 def _warm_entries(source: LookupSource, name: str) -> int:
     """How many entries are warm, before the control that chooses it is drawn."""
     word = st.session_state.get(page_state.WARM) or st.query_params.get(page_state.WARM)
-    is_choice = source.is_synthetic and word in map(str, lookup_cache.WARM_ENTRIES)
+    is_choice = source.is_synthetic and word in map(str, WARM_ENTRIES)
     return int(word) if is_choice and word else FEW_WARM.get(name, KAFKAS_WARM)
 
 
@@ -377,7 +347,7 @@ def render_where_it_differs(
         warm_entries: of the index that is searched first.
         has_target: both searches do the same here, so another target is worth a look.
     """
-    target = lookup_cache.choose_targets(source, target_kind, warm_entries).default
+    target = lookup_source.choose_targets(source, target_kind, warm_entries).default
     with st.container(horizontal=True, gap=12, key="kv_differs"):
         if has_target and target is not None:
             label = say("lookup.offer", target=_describe_target(target, target_kind))
@@ -418,7 +388,7 @@ def _set_random(span: tuple[int, int], target_kind: str) -> None:
 
 def set_from_slot(key: str, context: LookupContext, target_kind: str) -> None:
     """A slot of the index was clicked: its key is the next target."""
-    slot, segment = stepper_component.slot(key), lookup_cache.searched_segment(context)
+    slot, segment = stepper_component.slot(key), context.searched_segment
     if slot is None or segment is None:
         return
     is_time = target_kind == TIMESTAMP

@@ -6,8 +6,8 @@ import streamlit as st
 
 from kafkaviz import units, versions
 from kafkaviz.analysis.page_cache.page_replay import COLD_AFTER_BYTES
-from kafkaviz.app.cache import lookup_cache
-from kafkaviz.app.cache.lookup_cache import (
+from kafkaviz.app.cache import lookup_cache, lookup_source
+from kafkaviz.app.cache.lookup_source import (
     OFFSET,
     OWN_SET,
     PRACTICE,
@@ -17,7 +17,7 @@ from kafkaviz.app.cache.lookup_cache import (
 )
 from kafkaviz.app.frame import frame
 from kafkaviz.app.frontend import stepper as stepper_component
-from kafkaviz.app.pages.lookup import controls, result_sections
+from kafkaviz.app.pages.lookup import controls, result_sections, typed_keys
 from kafkaviz.app.pages.lookup.controls import LookupQuery
 from kafkaviz.app.state import choice, page_location, page_state
 from kafkaviz.app.state.page_location import Location, PartitionLocation, SegmentLocation
@@ -52,9 +52,9 @@ def render_page() -> None:
     if chosen_set == OWN_SET or (not own and _asks_for_location(location)):
         return _render_partition(location, sets)
     _render_lookup(
-        lookup_cache.practice_source(chosen_set)
+        lookup_source.practice_source(chosen_set)
         if chosen_set in PRACTICE
-        else controls.typed_keys_source(),
+        else typed_keys.open_source(),
         sets,
         versions.NEWEST,
     )
@@ -80,11 +80,11 @@ def _render_partition(location: Location, sets: dict[str, str]) -> None:
             )
         return
     try:
-        source = lookup_cache.open_partition(location_of_segment)
+        source = lookup_source.open_partition(location_of_segment)
     except KafkavizError as fault:
         return _render_damage(fault)
     _render_lookup(
-        source, sets, lookup_cache.assume_release(location_of_segment.snapshot).text, location
+        source, sets, lookup_cache.default_version(location_of_segment.snapshot), location
     )
 
 

@@ -13,7 +13,7 @@ from kafkaviz.analysis.cost import lookup_cost, remote_reads
 from kafkaviz.analysis.cost.lookup_cost import HEADERS, PROBES, LookupCounts
 from kafkaviz.analysis.lookup import search_race
 from kafkaviz.app.cache import lookup_cache
-from kafkaviz.app.cache.lookup_cache import SOURCE_HASH_FUNCS, TIMESTAMP, LookupSource
+from kafkaviz.app.cache.lookup_source import SOURCE_HASH_FUNCS, TIMESTAMP, LookupSource
 from kafkaviz.app.frontend.search_race import search_race as render_search_race
 from kafkaviz.app.pages.lookup import controls
 from kafkaviz.app.state import choice, page_state
@@ -153,7 +153,7 @@ def _costs(
     source: LookupSource, context: LookupContext, target_kind: str, search_profile: SearchProfile
 ) -> LookupCounts | None:
     """Of all targets of the segment that was searched."""
-    segment = lookup_cache.searched_segment(context)
+    segment = context.searched_segment
     return (
         _segment_costs(source, segment.base_offset, target_kind, search_profile, context)
         if segment

@@ -15,11 +15,11 @@ import streamlit as st
 
 from kafkaviz import units
 from kafkaviz.analysis import sweep, tuning
-from kafkaviz.analysis.cost.cost_model import JVM_MAPS, MAX_MAP_COUNT, LookupPrices
+from kafkaviz.analysis.cost.cost_model import JVM_MAPS, MAX_MAP_COUNT, LookupCosts
 from kafkaviz.analysis.rebuild import what_if
 from kafkaviz.analysis.rebuild.what_if import WhatIf
-from kafkaviz.analysis.tuning import SETTING, IntervalPrice, tuning_text
-from kafkaviz.analysis.tuning.source import ChunkFactory, TuningSource
+from kafkaviz.analysis.tuning import SETTING, IntervalCost, tuning_text
+from kafkaviz.analysis.tuning.tuning_case import ChunkFactory, TuningSource
 from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.app.pages.tuning.curves import considered_config, own_value, render_setting
 from kafkaviz.app.pages.tuning.tuning_context import (
@@ -71,7 +71,7 @@ def render_comparison(context: TuningContext) -> None:
         alternative = next(
             (
                 interval
-                for interval in context.answer.priced_intervals
+                for interval in context.answer.interval_costs
                 if interval.interval_bytes == current.interval_bytes
             ),
             current,
@@ -94,7 +94,7 @@ def render_comparison(context: TuningContext) -> None:
     )
 
 
-def _rows(context: TuningContext, alternative: IntervalPrice) -> list[before_after.ComparisonRow]:
+def _rows(context: TuningContext, alternative: IntervalCost) -> list[before_after.ComparisonRow]:
     """Values side by side, today's and the other's."""
     current, measurement = context.today, context.case.measurement
     time_entries = current.time_entries, alternative.time_entries
@@ -325,7 +325,7 @@ def render_writers(context: TuningContext) -> None:
     )
 
 
-def writer_values(index_writers: Sequence["IndexWriter"], costs: LookupPrices) -> list[tuple]:
+def writer_values(index_writers: Sequence["IndexWriter"], costs: LookupCosts) -> list[tuple]:
     """WRITER_COLUMNS of each."""
     return [
         (
@@ -339,7 +339,7 @@ def writer_values(index_writers: Sequence["IndexWriter"], costs: LookupPrices) -
     ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class IndexWriter:
     """Who wrote an index, of WRITERS, and what a lookup in it reads.
 
@@ -370,7 +370,12 @@ def compare_writers(
         mean, skipped = float(row["headers_mean"]), float(row["skipped_bytes_mean"])
         results.append(
             IndexWriter(
-                name, append_bytes, int(row["entries"]), mean, int(row["headers_p99"]), skipped
+                name=name,
+                append_bytes=append_bytes,
+                entries=int(row["entries"]),
+                headers_mean=mean,
+                headers_p99=int(row["headers_p99"]),
+                skipped_bytes_mean=skipped,
             )
         )
     return tuple(results)
@@ -434,7 +439,7 @@ def render_remote_reads(context: TuningContext) -> None:
 
 
 def remote_values(
-    current: IntervalPrice, alternative: IntervalPrice, remote_costs: Mapping[str, float]
+    current: IntervalCost, alternative: IntervalCost, remote_costs: Mapping[str, float]
 ) -> list[tuple]:
     """REMOTE_COLUMNS of each line; inf segments where there is no end."""
     skipped = (

@@ -12,15 +12,15 @@ import streamlit as st
 
 from kafkaviz import units
 from kafkaviz.analysis import tuning
-from kafkaviz.analysis.cost.cost_model import LookupPrices
-from kafkaviz.analysis.tuning import SETTING, Assumption, Budgets, IntervalPrice, Recommendation
+from kafkaviz.analysis.cost.cost_model import LookupCosts
+from kafkaviz.analysis.tuning import SETTING, Assumption, Budgets, IntervalCost, Recommendation
 from kafkaviz.analysis.tuning.index_size import (
     INDEX_SIZES,
     IndexSizeOutcome,
     sweep_index_sizes,
 )
 from kafkaviz.analysis.tuning.segment_rounds import log_rounds
-from kafkaviz.analysis.tuning.source import TuningCase, TuningSource
+from kafkaviz.analysis.tuning.tuning_case import TuningCase, TuningSource
 from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.app.pages.tuning.tuning_context import CACHE_ENTRIES, TuningContext
 from kafkaviz.app.state import choice, page_state
@@ -79,9 +79,7 @@ def choose_interval(context: TuningContext) -> int:
 
     Where nobody moved it, what the recommendation considers.
     """
-    options = [
-        str(priced_interval.interval_bytes) for priced_interval in context.answer.priced_intervals
-    ]
+    options = [str(interval_cost.interval_bytes) for interval_cost in context.answer.interval_costs]
     default = str(context.recommendation.considered_bytes)
     with st.container(width="stretch", gap=4):
         label_slot = st.empty()
@@ -193,9 +191,9 @@ def _curve_view(context: TuningContext) -> tuning_curve.TuningCurveView:
 
 
 def _view(context: TuningContext) -> tuning_curve.TuningCurveView:
-    measurement, priced_intervals = context.case.measurement, context.answer.priced_intervals
+    measurement, interval_costs = context.case.measurement, context.answer.interval_costs
     return tuning_curve.view(
-        priced_intervals,
+        interval_costs,
         context.today,
         context.alternative_bytes,
         log_bytes=measurement.log_bytes,
@@ -230,7 +228,7 @@ def _consider_clicked(key: str) -> None:
 
 def _render_intervals(context: TuningContext) -> None:
     """Each swept interval as a row, today's marked."""
-    rows = tuning_curve.rows(context.answer.priced_intervals)
+    rows = tuning_curve.rows(context.answer.interval_costs)
     heads = (
         say("tuning.head_interval"),
         say("tuning.head_entries"),
@@ -242,8 +240,8 @@ def _render_intervals(context: TuningContext) -> None:
         say("tuning.head_warm_p99"),
     )
     cells = [
-        _cells(row, priced_interval)
-        for row, priced_interval in zip(rows, context.answer.priced_intervals, strict=True)
+        _cells(row, interval_cost)
+        for row, interval_cost in zip(rows, context.answer.interval_costs, strict=True)
     ]
     marked_row = next(
         place for place, row in enumerate(rows) if row[0] == context.today.interval_bytes
@@ -258,7 +256,7 @@ def _render_intervals(context: TuningContext) -> None:
     )
 
 
-def _cells(row: tuple, priced_interval: IntervalPrice) -> tuple[str, ...]:
+def _cells(row: tuple, interval_cost: IntervalCost) -> tuple[str, ...]:
     """One row of tuning_curve.rows in words."""
     interval, entries, p50, p99, maximum = map(
         units.group, (row[0], row[1], row[5], row[7], row[8])
@@ -271,7 +269,7 @@ def _cells(row: tuple, priced_interval: IntervalPrice) -> tuple[str, ...]:
         p50,
         p99,
         maximum,
-        range_text(priced_interval.p99_us),
+        range_text(interval_cost.p99_us),
     )
 
 
@@ -328,7 +326,7 @@ def _index_sizes(
     }
 
 
-def _size_costs(context: TuningContext) -> LookupPrices:
+def _size_costs(context: TuningContext) -> LookupCosts:
     """What a lookup is priced with, of this log's headers."""
     return context.costs.with_one_read_share(context.case.measurement.one_read_share)
 
@@ -462,7 +460,7 @@ def render_assumptions(context: TuningContext) -> None:
     view = charts.view(
         figure_key,
         lambda: tornado.view(
-            effects, answer, recommendation.current_price.p99_us.typical, context.budgets.p99_us
+            effects, answer, recommendation.current_cost.p99_us.typical, context.budgets.p99_us
         ),
     )
     _render_figure(figure_key, tornado.figure, view, tornado.caption(), "tornado")
@@ -480,13 +478,13 @@ def render_assumptions(context: TuningContext) -> None:
 
 @st.cache_resource(max_entries=CACHE_ENTRIES, show_spinner=False)
 def _assumptions(
-    key: str, budgets: Budgets, prices: LookupPrices, *, is_tiered: bool, _case: TuningCase
+    key: str, budgets: Budgets, costs: LookupCosts, *, is_tiered: bool, _case: TuningCase
 ) -> tuple[Recommendation, tuple[Assumption, ...]]:
     """The answer for all batches together, and what moves it."""
     recommendation = cast(
-        Recommendation, tuning.recommend(_case.measurement, _case.today, budgets, prices)
+        Recommendation, tuning.recommend(_case.measurement, _case.today, budgets, costs)
     )
-    return recommendation, tuning.tornado(_case.measurement, _case.today, budgets, prices)
+    return recommendation, tuning.tornado(_case.measurement, _case.today, budgets, costs)
 
 
 def _render_figure(figure_key: tuple, draw: charts.Draw, view, below: str, key: str) -> None:

@@ -9,8 +9,8 @@ import streamlit as st
 
 from kafkaviz import units
 from kafkaviz.analysis import tuning
-from kafkaviz.analysis.tuning import IntervalPrice, Recommendation
-from kafkaviz.analysis.tuning.source import TuningCase, TuningSource
+from kafkaviz.analysis.tuning import IntervalCost, Recommendation
+from kafkaviz.analysis.tuning.tuning_case import TuningCase, TuningSource
 from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
@@ -181,7 +181,7 @@ def report(snapshot: BrokerSnapshot) -> str:
 
 
 def render_verdict(context: TuningContext) -> None:
-    """One line, its reason, and the price of today's interval beside that of the considered one."""
+    """One line, its reason, and the cost of today's interval beside that of the considered one."""
     view = verdict_view(context)
     st.html(
         '<div class="kv-verdict" role="status"><div class="v">'
@@ -198,15 +198,15 @@ def _price_rows(context: TuningContext) -> list[tuple[str, str, str]]:
     """Today's interval, and the considered one where that is another."""
     current, alternative = context.today, context.alternative
     today_text = say("tuning.is_today", value=units.group(current.interval_bytes))
-    rows = [(today_text, *_price_cells(current))]
+    rows = [(today_text, *_cost_cells(current))]
     if alternative is not current:
-        rows.append((units.group(alternative.interval_bytes), *_price_cells(alternative)))
+        rows.append((units.group(alternative.interval_bytes), *_cost_cells(alternative)))
     return rows
 
 
-def _price_cells(price: IntervalPrice) -> tuple[str, str]:
+def _cost_cells(cost: IntervalCost) -> tuple[str, str]:
     """Bytes as they are counted; modelled times say about."""
-    return units.size(int(price.row["index_bytes"])), f"≈ {format_us(price.p99_us.typical)}"
+    return units.size(int(cost.row["index_bytes"])), f"≈ {format_us(cost.p99_us.typical)}"
 
 
 def render_answer(context: TuningContext) -> None:
@@ -327,17 +327,17 @@ def _topic_row_html(
             f'class="kv-fnt">{say("tuning.no_batch")}</td></tr>'
         )
     row, is_kept = (
-        recommendation.current_price.row,
+        recommendation.current_cost.row,
         recommendation.verdict == tuning.TuningVerdict.KEEP,
     )
     answer_html = say("curves.keep") if is_kept else f"<b>{units.group(recommendation.value)}</b>"
     return (
         f'<tr><td>{name}</td><td class="r">{units.size(case.measurement.log_bytes)}</td>'
         f'<td class="r">{units.size(case.measurement.batch_bytes)}</td>'
-        f'<td class="r">{units.group(recommendation.current_price.interval_bytes)}</td>'
-        f'<td class="r">{100 * recommendation.current_price.index_share:.2f} %</td>'
+        f'<td class="r">{units.group(recommendation.current_cost.interval_bytes)}</td>'
+        f'<td class="r">{100 * recommendation.current_cost.index_share:.2f} %</td>'
         f'<td class="r">{row["headers_mean"]:.1f}</td>'
-        f'<td class="r">≈ {format_us(recommendation.current_price.p99_us.typical)}</td>'
+        f'<td class="r">≈ {format_us(recommendation.current_cost.p99_us.typical)}</td>'
         f'<td class="{"kv-fnt" if is_kept else ""}">{answer_html}</td></tr>'
     )
 
@@ -352,15 +352,15 @@ def topic_values(
 def _topic_cells(case: TuningCase, recommendation: Recommendation | None) -> tuple:
     if recommendation is None:
         return case.name, case.measurement.log_bytes, *[""] * (len(TOPIC_COLUMNS) - 2)
-    price = recommendation.current_price
+    cost = recommendation.current_cost
     return (
         case.name,
         case.measurement.log_bytes,
         round(case.measurement.batch_bytes, 1),
-        price.interval_bytes,
-        int(price.row["index_bytes"]),
-        round(float(price.row["headers_mean"]), 3),
-        int(price.row["headers_p99"]),
+        cost.interval_bytes,
+        int(cost.row["index_bytes"]),
+        round(float(cost.row["headers_mean"]), 3),
+        int(cost.row["headers_p99"]),
         str(recommendation.verdict),
         recommendation.value,
     )

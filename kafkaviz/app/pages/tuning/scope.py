@@ -307,7 +307,11 @@ def directory_request(
         "broker": lambda: broker.path,
     }[kind]()
     return MeasureRequest(
-        f"{snapshot.key}|{kind}|{name!a}|{version}", str(path), kind, sizes, version=version
+        key=f"{snapshot.key}|{kind}|{name!a}|{version}",
+        path_or_text=str(path),
+        kind=kind,
+        sizes=sizes,
+        version=version,
     )
 
 
@@ -321,11 +325,18 @@ def _workload_request(name: str, text: str, version: str | None) -> MeasureReque
     """A workload that comes along, by its title, or a text that somebody wrote."""
     if name != workloads.OWN_TITLE:
         return MeasureRequest(
-            f"workload|{name}|{version}", workloads.preset_name(name), "workload", version=version
+            key=f"workload|{name}|{version}",
+            path_or_text=workloads.preset_name(name),
+            kind="workload",
+            version=version,
         )
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
     return MeasureRequest(
-        f"workload|{digest}|{version}", text, "workload", is_text=True, version=version
+        key=f"workload|{digest}|{version}",
+        path_or_text=text,
+        kind="workload",
+        is_text=True,
+        version=version,
     )
 
 

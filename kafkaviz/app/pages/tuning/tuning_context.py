@@ -1,6 +1,6 @@
 """What a run of the page is about.
 
-What was measured, the budgets and prices that the controls say, and the answer under them, kept
+What was measured, the budgets and costs that the controls say, and the answer under them, kept
 between reruns.
 """
 
@@ -13,10 +13,10 @@ import streamlit as st
 from kafkaviz import units
 from kafkaviz.analysis import tuning
 from kafkaviz.analysis.cost import calibration, cost_model
-from kafkaviz.analysis.cost.cost_model import LookupPrices
-from kafkaviz.analysis.tuning import Budgets, IntervalPrice, Recommendation
+from kafkaviz.analysis.cost.cost_model import LookupCosts
+from kafkaviz.analysis.tuning import Budgets, IntervalCost, Recommendation
 from kafkaviz.analysis.tuning.json_object import tuning_object
-from kafkaviz.analysis.tuning.source import TuningCase, TuningSource
+from kafkaviz.analysis.tuning.tuning_case import TuningCase, TuningSource
 from kafkaviz.app import workloads
 from kafkaviz.app.pages.tuning.scope import AS_FOUND, RELEASES, Scope, option_text
 from kafkaviz.app.state import choice, page_state
@@ -65,20 +65,20 @@ OPTION_KEYS = {
 
 @dataclass(frozen=True)
 class TuningAnswer:
-    """All that is known of a source under budgets and prices.
+    """All that is known of a source under budgets and costs.
 
     Attributes:
         recommendations: the answer of each case by name.
-        priced_intervals: each swept interval priced.
+        interval_costs: what each swept interval costs.
     """
 
     case: TuningCase
     recommendation: Recommendation | None
     recommendations: dict[str, Recommendation | None]
-    priced_intervals: tuple[IntervalPrice, ...]
+    interval_costs: tuple[IntervalCost, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TuningContext:
     """What a run of the page is about.
 
@@ -98,7 +98,7 @@ class TuningContext:
     source: TuningSource
     answer: TuningAnswer
     budgets: Budgets
-    costs: LookupPrices
+    costs: LookupCosts
     is_tiered: bool
     alternative_bytes: int = 0
 
@@ -118,19 +118,19 @@ class TuningContext:
         return cast(Recommendation, self.answer.recommendation)
 
     @property
-    def today(self) -> IntervalPrice:
-        """Today's interval with its prices."""
-        return self.recommendation.current_price
+    def today(self) -> IntervalCost:
+        """Today's interval with its costs."""
+        return self.recommendation.current_cost
 
     @property
-    def alternative(self) -> IntervalPrice:
+    def alternative(self) -> IntervalCost:
         """The interval that is compared with it."""
         if self.alternative_bytes == self.today.interval_bytes:
             return self.today
         return next(
-            priced_interval
-            for priced_interval in self.answer.priced_intervals
-            if priced_interval.interval_bytes == self.alternative_bytes
+            interval_cost
+            for interval_cost in self.answer.interval_costs
+            if interval_cost.interval_bytes == self.alternative_bytes
         )
 
     @property
@@ -151,18 +151,18 @@ def build_context(tuning_scope: Scope, key: str, source: TuningSource) -> Tuning
         chosen[page_state.SHARE],
         fetches,
     )
-    prices = costs(source, chosen[page_state.STORAGE])
+    costs = lookup_costs(source, chosen[page_state.STORAGE])
     return TuningContext(
-        tuning_scope.location,
-        tuning_scope.kind,
-        tuning_scope.name,
-        tuning_scope.label,
-        key,
-        source,
-        answer(key, budgets, prices, is_tiered=is_tiered, _source=source),
-        budgets,
-        prices,
-        is_tiered,
+        location=tuning_scope.location,
+        kind=tuning_scope.kind,
+        name=tuning_scope.name,
+        label=tuning_scope.label,
+        key=key,
+        source=source,
+        answer=answer(key, budgets, costs, is_tiered=is_tiered, _source=source),
+        budgets=budgets,
+        costs=costs,
+        is_tiered=is_tiered,
     )
 
 
@@ -289,13 +289,13 @@ def _storages() -> list[str]:
     ]
 
 
-def costs(source: TuningSource, storage: str) -> LookupPrices:
-    """The prices for the release that wrote the log.
+def lookup_costs(source: TuningSource, storage: str) -> LookupCosts:
+    """The costs for the release that wrote the log.
 
     Args:
         storage: of cost_model.STORAGES, or as this machine was calibrated.
     """
-    return cost_model.lookup_prices(
+    return cost_model.lookup_costs(
         by_base_offset=source.by_base_offset,
         storage=None if storage == CALIBRATED else storage,
         calibration=_last_calibration(),
@@ -312,7 +312,7 @@ def _last_calibration() -> dict | None:
 
 @st.cache_resource(max_entries=CACHE_ENTRIES, show_spinner=False)
 def answer(
-    key: str, budgets: Budgets, prices: LookupPrices, *, is_tiered: bool, _source: TuningSource
+    key: str, budgets: Budgets, costs: LookupCosts, *, is_tiered: bool, _source: TuningSource
 ) -> TuningAnswer:
     """The answer for a source.
 
@@ -321,12 +321,12 @@ def answer(
     """
     source = _with_remote_storage(_source, is_tiered=is_tiered)
     case = source.total
-    recommendations, recommendation = tuning.recommend_all(source.cases, case, budgets, prices)
+    recommendations, recommendation = tuning.recommend_all(source.cases, case, budgets, costs)
     return TuningAnswer(
         case,
         recommendation,
         recommendations,
-        tuning.price_all(case.measurement, prices, budgets) if recommendation else (),
+        tuning.compute_costs(case.measurement, costs, budgets) if recommendation else (),
     )
 
 
@@ -346,7 +346,7 @@ def tuning_json(
     source: TuningSource,
     tuning_answer: TuningAnswer,
     budgets: Budgets,
-    prices: LookupPrices,
+    costs: LookupCosts,
     *,
     is_tiered: bool = False,
 ) -> str:
@@ -356,7 +356,7 @@ def tuning_json(
         tuning_answer.recommendations,
         tuning_answer.recommendation,
         budgets,
-        prices,
+        costs,
     )
     return json.dumps(tuning_result, indent=1, ensure_ascii=False)
 

@@ -1,4 +1,4 @@
-"""One interval with its prices, and what of the budgets it takes."""
+"""One interval with its costs, and what of the budgets it takes."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -6,7 +6,7 @@ from functools import lru_cache
 import numpy as np
 
 from kafkaviz.analysis import sweep
-from kafkaviz.analysis.cost.cost_model import LookupPrices, Range, implied_price_us
+from kafkaviz.analysis.cost.cost_model import LookupCosts, Range, implied_price_us
 from kafkaviz.analysis.segment.existing_index import ExistingIndexCost
 from kafkaviz.analysis.tuning.log_measurement import LogMeasurement
 from kafkaviz.format import offset_index, time_index
@@ -83,12 +83,12 @@ class Budgets:
     fetches_per_s: float | None = None
 
 
-@dataclass(frozen=True)
-class IntervalPrice:
-    """One interval with its prices.
+@dataclass(frozen=True, kw_only=True)
+class IntervalCost:
+    """One interval with its costs.
 
     Attributes:
-        row: of lookups of each batch's base offset, which prices are of.
+        row: of lookups of each batch's base offset, which costs are of.
         every_row, time_row: of every offset, and of timestamps.
         cold_reads_mean, cold_reads_p99: device reads of the .log.
         index_reads: of the offset index.
@@ -116,46 +116,46 @@ class IntervalPrice:
         return (int(self.row["index_bytes"]) - offset_bytes) // time_index.ENTRY.itemsize
 
 
-def price_interval(
+def compute_cost(
     measurement: LogMeasurement,
-    costs: LookupPrices,
+    costs: LookupCosts,
     interval_bytes: int,
     budgets: Budgets = Budgets(),
-) -> IntervalPrice:
-    """A swept interval with its prices, as the replay has it.
+) -> IntervalCost:
+    """A swept interval with its costs, as the replay has it.
 
     Raises:
         KeyError: for one that was not swept.
     """
-    return _price(measurement, costs, measurement.replay_cost(interval_bytes), budgets)
+    return _compute(measurement, costs, measurement.replay_cost(interval_bytes), budgets)
 
 
-def price_current(
+def compute_current_cost(
     measurement: LogMeasurement,
-    costs: LookupPrices,
+    costs: LookupCosts,
     interval_bytes: int,
     budgets: Budgets = Budgets(),
-) -> IntervalPrice:
-    """Today's interval with the prices of lookups in the indexes that are there."""
-    return _price(measurement, costs, measurement.current_cost(interval_bytes), budgets)
+) -> IntervalCost:
+    """Today's interval with the costs of lookups in the indexes that are there."""
+    return _compute(measurement, costs, measurement.current_cost(interval_bytes), budgets)
 
 
-def price_all(
-    measurement: LogMeasurement, costs: LookupPrices, budgets: Budgets = Budgets()
-) -> tuple[IntervalPrice, ...]:
-    """Every swept interval with its prices, as the replay has it, for curves."""
+def compute_costs(
+    measurement: LogMeasurement, costs: LookupCosts, budgets: Budgets = Budgets()
+) -> tuple[IntervalCost, ...]:
+    """Every swept interval with its costs, as the replay has it, for curves."""
     return tuple(
-        price_interval(measurement, costs, int(interval), budgets)
+        compute_cost(measurement, costs, int(interval), budgets)
         for interval in measurement.parts.intervals
     )
 
 
-def _price(
+def _compute(
     measurement: LogMeasurement,
-    costs: LookupPrices,
+    costs: LookupCosts,
     index_cost: ExistingIndexCost,
     budgets: Budgets,
-) -> IntervalPrice:
+) -> IntervalCost:
     costs = costs.with_one_read_share(measurement.one_read_share)
     row, every_row, time_row = (
         parts.sweep()[0]
@@ -170,26 +170,27 @@ def _price(
     share = (
         float(row["index_bytes"]) / measurement.log_bytes if measurement.log_bytes else float("nan")
     )
-    price = implied_price_us(
+    implied_us = implied_price_us(
         int(row["interval_bytes"]),
         measurement.batch_bytes,
         measurement.spread,
         costs.each_us.typical,
     )
-    cold = costs.cold_us(mean, reads[0], *index_reads), costs.cold_us(p99, reads[1], *index_reads)
-    return IntervalPrice(
-        int(row["interval_bytes"]),
-        row,
-        every_row,
-        time_row,
-        costs.warm_us(mean),
-        costs.warm_us(p99),
-        *cold,
-        *reads,
-        index_reads[0],
-        share,
-        cores,
-        price,
+    return IntervalCost(
+        interval_bytes=int(row["interval_bytes"]),
+        row=row,
+        every_row=every_row,
+        time_row=time_row,
+        mean_us=costs.warm_us(mean),
+        p99_us=costs.warm_us(p99),
+        cold_mean_us=costs.cold_us(mean, reads[0], *index_reads),
+        cold_p99_us=costs.cold_us(p99, reads[1], *index_reads),
+        cold_reads_mean=reads[0],
+        cold_reads_p99=reads[1],
+        index_reads=index_reads[0],
+        index_share=share,
+        cores=cores,
+        price_us=implied_us,
     )
 
 
@@ -207,31 +208,31 @@ def _index_reads(entries: int, read_ahead_bytes: int) -> tuple[float, float]:
     ), mean_touched_pages(entries, entry_bytes)
 
 
-def by_target(price: IntervalPrice) -> dict[str, np.void]:
+def by_target(cost: IntervalCost) -> dict[str, np.void]:
     """The lookups by what they look for: sweep.SWEEP rows."""
-    return {"base_offset": price.row, "every_offset": price.every_row, "timestamp": price.time_row}
+    return {"base_offset": cost.row, "every_offset": cost.every_row, "timestamp": cost.time_row}
 
 
-def exceeded_budgets(price: IntervalPrice, budgets: Budgets) -> tuple[str, ...]:
+def exceeded_budgets(cost: IntervalCost, budgets: Budgets) -> tuple[str, ...]:
     """The budgets that an interval does not meet at the high end of its ranges.
 
     "p99", "cold-p99", "cores", "index".
     """
     return tuple(
-        name for name, (value, budget) in budget_usage(price, budgets).items() if value > budget
+        name for name, (value, budget) in budget_usage(cost, budgets).items() if value > budget
     )
 
 
-def budget_usage(price: IntervalPrice, budgets: Budgets) -> dict[str, tuple[float, float]]:
+def budget_usage(cost: IntervalCost, budgets: Budgets) -> dict[str, tuple[float, float]]:
     """What an interval takes of each budget that is set, and what is allowed.
 
     Taken at the high end of its range.
     """
     use_by_name = {
-        "p99": (price.p99_us.high, budgets.p99_us),
-        "cold-p99": (price.cold_p99_us.high, budgets.cold_p99_us),
-        "cores": (price.cores.high if price.cores else 0.0, budgets.cores),
-        "index": (price.index_share, budgets.index_share),
+        "p99": (cost.p99_us.high, budgets.p99_us),
+        "cold-p99": (cost.cold_p99_us.high, budgets.cold_p99_us),
+        "cores": (cost.cores.high if cost.cores else 0.0, budgets.cores),
+        "index": (cost.index_share, budgets.index_share),
     }
     return {
         name: (value, budget) for name, (value, budget) in use_by_name.items() if budget is not None

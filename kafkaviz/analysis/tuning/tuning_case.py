@@ -1,0 +1,202 @@
+"""What is tuned, measured: a topic as a case, and all cases of a directory or a workload."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from kafkaviz import versions
+from kafkaviz.analysis.broker.inactive_segments import InactiveSegment
+from kafkaviz.analysis.inference.version import AssumedRelease
+from kafkaviz.analysis.tuning.log_measurement import CurrentConfig, LogMeasurement
+from kafkaviz.analysis.tuning.measurement_builder import merge_measurements
+from kafkaviz.log.broker import Problem
+from kafkaviz.log.settings import SettingValue
+from kafkaviz.simulate.append_batches import AppendChunk
+from kafkaviz.simulate.config import LogConfig, ReleaseBehaviour, release_behaviour
+
+# that end a segment
+BROKER_SETTINGS = ("segment.bytes", "segment.index.bytes", "segment.ms", "segment.jitter.ms")
+PARTITION, TOPIC, BROKER, LOG, WORKLOAD = "partition", "topic", "broker", "log", "workload"
+
+ChunkFactory = Callable[[], Iterable[AppendChunk]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TuningCase:
+    """One topic, or what was given of it, or a workload.
+
+    Attributes:
+        disk_entries: the entries that both indexes hold on disk, None where there are none to hold
+            a replay against.
+        index_files: the bytes that the index files look long, and that the disk gave them; None of
+            a workload.
+        logs: for a what-if replay, each log's appends without payload and its first offset; None
+            where a .log was given alone.
+    """
+
+    name: str
+    today: CurrentConfig
+    measurement: LogMeasurement
+    disk_entries: tuple[int, int] | None = None
+    index_files: tuple[int, int] | None = None
+    logs: tuple[tuple[ChunkFactory, int], ...] | None = None
+    is_leader: bool = True
+
+    @property
+    def replayed_entries(self) -> tuple[int, int]:
+        """The entries of both indexes that the sweep has at today's interval."""
+        index = self.measurement.parts.index_of(self.today.interval_bytes)
+        return int(self.measurement.parts.entries[index]), int(
+            self.measurement.parts.time_entries[index]
+        )
+
+    @property
+    def index_share(self) -> float:
+        """Of the log, as both indexes are today."""
+        current_cost = self.measurement.current_cost(self.today.interval_bytes)
+        return (
+            int(current_cost.parts.index_bytes[0]) / self.measurement.log_bytes
+            if self.measurement.log_bytes
+            else 0.0
+        )
+
+    def measurement_at(self, interval_bytes: int) -> LogMeasurement:
+        """Its measures beside others of that interval.
+
+        Its indexes as they are if they have it, else as the replay has them.
+        """
+        is_own = self.today.interval_bytes == interval_bytes
+        return (
+            self.measurement
+            if is_own
+            else replace(self.measurement, index_cost=self.measurement.replay_cost(interval_bytes))
+        )
+
+
+@dataclass(frozen=True)
+class EntryCounts:
+    """Of both indexes: replayed at today's interval, and of the directory.
+
+    None where an index is missing.
+
+    Attributes:
+        is_workload: a workload has no directory.
+        topics: how many, each replayed at its own interval.
+    """
+
+    replay_counts: tuple[int, int]
+    directory_counts: tuple[int, int] | None
+    is_workload: bool = False
+    topics: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class TuningSource:
+    """Everything that a path or a workload's name stands for.
+
+    Attributes:
+        kind: "partition", "topic", "broker", "log" or "workload".
+        cases: a topic each, by name.
+        metadata_left_out: whether KRaft's own log was there and is no case: its small batches need
+            their index.
+        inactive_segments: the segments that are not in use, which are in no case either.
+        default_interval: of a broker, the interval of topics that have none of their own; own:
+            other settings of the broker's that its files give, by the fields of LogConfig.
+    """
+
+    name: str
+    kind: str
+    version: str
+    assumed_release: AssumedRelease
+    cases: tuple[TuningCase, ...]
+    problems: tuple[Problem, ...] = ()
+    metadata_left_out: bool = False
+    inactive_segments: tuple[InactiveSegment, ...] = ()
+    default_interval: SettingValue | None = None
+    own_settings: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def behaviour(self) -> ReleaseBehaviour:
+        """How the release writes."""
+        return release_behaviour(versions.parse(self.version))
+
+    @property
+    def by_base_offset(self) -> bool:
+        """Whether its scan reads one stretch of a header, as from 4.1 on."""
+        return versions.search_profile(self.version).by_base_offset
+
+    @property
+    def total(self) -> TuningCase:
+        """All cases together.
+
+        The one there is, or the sum over a broker's topics, as if all had the broker's interval.
+
+        Of its other settings the largest of any topic's counts where no file of the broker's says
+        so: an index must be safe for all.
+        """
+        if self.default_interval is None:
+            return self.cases[0]
+        interval = int(self.default_interval.value)
+        measurement = merge_measurements([case.measurement_at(interval) for case in self.cases])
+        partitions = sum(case.today.partitions for case in self.cases)
+        values: dict[str, Any] = {field_name(name): self._largest(name) for name in BROKER_SETTINGS}
+        values |= self.own_settings
+        config = LogConfig(**values, index_interval_bytes=interval)
+        index_rooms = tuple(
+            room
+            for case in self.cases
+            for room in case.today.partitions * (case.today.config.segment_index_bytes,)
+        )
+        is_coarse = any(
+            case.today.is_coarse for case in self.cases if case.today.interval_bytes == interval
+        )
+        leaves_maps = any(case.today.leaves_maps for case in self.cases)
+        today = CurrentConfig(
+            interval_bytes=interval,
+            interval_source=self.default_interval.source,
+            config=config,
+            partitions=partitions,
+            is_coarse=is_coarse,
+            index_rooms=index_rooms,
+            leaves_maps=leaves_maps,
+        )
+        apparent_bytes, allocated_bytes = zip(
+            *(case.index_files for case in self.cases), strict=True
+        )
+        return TuningCase(
+            name=self.name,
+            today=today,
+            measurement=measurement,
+            index_files=(sum(apparent_bytes), sum(allocated_bytes)),
+        )
+
+    @property
+    def entry_counts(self) -> EntryCounts:
+        """The entries of all cases."""
+        disk_entries = [case.disk_entries for case in self.cases if case.disk_entries is not None]
+        return EntryCounts(
+            _sum_pairs(case.replayed_entries for case in self.cases),
+            _sum_pairs(disk_entries) if len(disk_entries) == len(self.cases) else None,
+            self.kind == WORKLOAD,
+            len(self.cases),
+        )
+
+    def _largest(self, name: str) -> int:
+        """Of a setting over all topics.
+
+        What rolls alone say of one topic counts where nothing else is known of any.
+        """
+        configs = [
+            case.today for case in self.cases if name not in case.today.inferred_settings
+        ] or [case.today for case in self.cases]
+        return max(getattr(each_config.config, field_name(name)) for each_config in configs)
+
+
+def _sum_pairs(pairs: Iterable[tuple[int, int]]) -> tuple[int, int]:
+    offsets, times = zip(*pairs, strict=True)
+    return sum(offsets), sum(times)
+
+
+def field_name(name: str) -> str:
+    """A setting as LogConfig names it."""
+    return name.replace(".", "_")
