@@ -98,7 +98,9 @@ def test_every_fault_is_the_one_of_a_plain_replay(
     """
     growth = IndexGrowth(entries, 10, entry_bytes)
     memory = Memory(page_bytes, cold_gaps * 10, around * page_bytes)
-    readers = Readers(share, lag, 20, every, seed=entries)
+    readers = Readers(
+        laggard_share=share, lag=lag, lag_entries=20, appends_a_lookup=every, seed=entries
+    )
     compiled = page_replay.replay(growth, memory, readers, warm_bytes, columns=entries)
     faults, touches = plain_replay(growth, memory, readers, warm_bytes)
     assert compiled.first_faults.tolist() == faults
@@ -181,7 +183,7 @@ def test_who_is_protected(share, plain_tail, plain_laggard, warm_laggard):
 def test_the_seed_decides_the_readers():
     """The same seed, the same faults; another, others."""
     plain, same, other = (
-        page_replay.replay(GROWN, Memory(), Readers(0.01, seed=seed), None).faults
+        page_replay.replay(GROWN, Memory(), Readers(laggard_share=0.01, seed=seed), None).faults
         for seed in (1, 1, 2)
     )
     assert plain == same != other
@@ -215,7 +217,7 @@ def test_a_warm_section_that_is_too_large_does_not_keep_itself_warm():
 def test_readers_300_entries_behind_gain_nothing():
     """Faults are not fewer then, only another's."""
     for lag_entries in (300, 1000):
-        readers = Readers(1.0, EXPONENTIAL, lag_entries)
+        readers = Readers(laggard_share=1.0, lag=EXPONENTIAL, lag_entries=lag_entries)
         plain, warm = (
             page_replay.replay(GROWN, SIXTEEN_MB, readers, warm_bytes).faults[LAGGARD]
             for warm_bytes in (None, slots.WARM_BYTES)

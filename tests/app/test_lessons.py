@@ -476,10 +476,9 @@ def test_the_command_that_checks_lessons_says_each_fault(tmp_path, monkeypatch, 
             "bytes\ndata: kafka-4.3.1-clean\ntp: orders-0\nfile: nothing",
             "lesson.partition_has_no_file",
         ),
-        ("why\nset: five\nby: offset\ntarget: 21", "lesson.why_needs_timestamp"),
         (
             "zigzag\ndata: kafka-4.3.1-clean\ntp: orders-0\nsegment: 0\nby: offset\ntarget: 9",
-            "lesson.why_needs_timestamp",
+            "lesson.zigzag_needs_timestamp",
         ),
         (
             "zigzag\ndata: kafka-4.3.1-clean\ntp: orders-0\nsegment: 0\nby: timestamp\n"

@@ -144,7 +144,14 @@ def test_an_entry_of_a_time_in_words(copy):
 
 def test_a_file_that_grows_from_the_end_of_a_row_shows_the_row_before(copy):
     """Else its old end would not be seen."""
-    damage = Damage(copy, copy.name("index"), 32, 32, bytes(range(32)), bytes(range(48)))
+    damage = Damage(
+        copy=copy,
+        file=copy.name("index"),
+        start=32,
+        stop=32,
+        before=bytes(range(32)),
+        after=bytes(range(48)),
+    )
     view = damage_bytes.view(copy, damage, "index-padded", 16)
     assert [row.position for row in view.after] == [16, 32]
     assert marked(view.after[0]) == []
@@ -153,7 +160,14 @@ def test_a_file_that_grows_from_the_end_of_a_row_shows_the_row_before(copy):
 def test_a_byte_behind_the_batches_is_in_no_field(copy):
     """There is none to name."""
     size_bytes = len(copy.content("log"))
-    damage = Damage(copy, copy.name("log"), size_bytes, size_bytes, copy.content("log"), b"")
+    damage = Damage(
+        copy=copy,
+        file=copy.name("log"),
+        start=size_bytes,
+        stop=size_bytes,
+        before=copy.content("log"),
+        after=b"",
+    )
     assert say("break_it.in_field", field="") not in damage_bytes._describe(copy, damage, "bit", 0)
     assert damage_bytes._field_text(copy, damage) == ""
 

@@ -86,7 +86,9 @@ def test_the_image_with_a_warm_section():
 
 def test_many_faults_are_an_image_too():
     """Beyond some hundred dots nobody tells them apart."""
-    view = page_faults.view(replay_of(None, IndexGrowth(262_144), Readers(0.05), 1_000_000), PLAIN)
+    view = page_faults.view(
+        replay_of(None, IndexGrowth(262_144), Readers(laggard_share=0.05), 1_000_000), PLAIN
+    )
     assert (
         view.is_dense
         and view.notes == ()

@@ -418,7 +418,7 @@ def test_a_search_goes_on_in_the_next_segment():
     """Of an offset that no segment holds any more: each is searched, and nothing comes of it."""
     data = whole_logs.batch(0, [whole_logs.START_MS] * 3)
     segments = tuple(
-        SegmentView(base, in_memory(f"{file_stem(base)}.log", content))
+        SegmentView(base_offset=base, log=in_memory(f"{file_stem(base)}.log", content))
         for base, content in ((0, data), (10, b""))
     )
     log = LogView("t-0", segments)

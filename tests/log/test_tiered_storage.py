@@ -518,7 +518,10 @@ def test_metadata_is_read_up_to_a_record_that_is_none(broken):
     logs, store = broken
     before = partition_of(read_tiered_state(store, logs), "orders-0").counts
     values = [None, b"\x01\x63\x00no known record"]
-    records = [Record(place, 0, None, value) for place, value in enumerate(values)]
+    records = [
+        Record(offset_delta=place, timestamp_delta_ms=0, key=None, value=value)
+        for place, value in enumerate(values)
+    ]
     times_ms = [whole_logs.START_MS] * len(values)
     directory = logs / "__remote_log_metadata-49"
     shutil.rmtree(directory, ignore_errors=True)

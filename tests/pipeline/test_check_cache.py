@@ -244,7 +244,7 @@ def test_the_digest_tells_facts_apart_and_not_times():
         {"partition": "a-1"},
         {"clean": None},
         {"clean": False},
-        {"version": (3, 9)},
+        {"release": (3, 9)},
         {"oldest_writer": (2, 8)},
         {"compacted": True},
         {"metadata_log": True},

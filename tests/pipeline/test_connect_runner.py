@@ -59,7 +59,13 @@ def tasks() -> list:
     """Five segments without files, a task each."""
     return tasks_per_segment(
         [
-            SegmentTask(number, "b", f"topic-{number}", number, Segment(number, "active"))
+            SegmentTask(
+                number=number,
+                broker="b",
+                topic=f"topic-{number}",
+                partition=number,
+                segment=Segment(base_offset=number, state="active"),
+            )
             for number in range(5)
         ]
     )

@@ -355,7 +355,7 @@ def test_tasks_pickle_without_what_was_read(clean):
         )
         for number, (partition, segment) in enumerate(segments)
     ]
-    tasks = plan_module.plan(segment_tasks, 2)
+    tasks = list(plan_module.plan(segment_tasks, 2))
     assert len(pickle.dumps(tasks)) < 1000 * len(segments)
 
 

@@ -95,7 +95,7 @@ def test_a_fault_names_the_file_of_its_segment(path, name):
 
     view = replace(in_memory("0.log", b""), path=path)
     with pytest.raises(CorruptFile) as fault:
-        run_search(SegmentView(0, view), search)
+        run_search(SegmentView(base_offset=0, log=view), search)
     assert (str(fault.value.path), fault.value.position) == (name, 7)
 
 
@@ -105,8 +105,8 @@ def emptied_log() -> LogView:
     return LogView(
         "t-0",
         (
-            SegmentView(0, in_memory(f"{0:020}.log", whole_batch())),
-            SegmentView(10, in_memory(f"{10:020}.log", b"")),
+            SegmentView(base_offset=0, log=in_memory(f"{0:020}.log", whole_batch())),
+            SegmentView(base_offset=10, log=in_memory(f"{10:020}.log", b"")),
         ),
     )
 
@@ -134,9 +134,9 @@ def test_a_file_that_is_cut_in_the_middle_of_a_lookup_is_one_error():
 
     keys = []
     for whole_count in range(6):
-        view = FileView("0.log", len(data), CutFile(whole_count).open)
+        view = FileView(name="0.log", size_bytes=len(data), open_reader=CutFile(whole_count).open)
         try:
-            lookup = by_offset(LogView("t-0", (SegmentView(0, view),)), 1, PROFILE)
+            lookup = by_offset(LogView("t-0", (SegmentView(base_offset=0, log=view),)), 1, PROFILE)
             keys.append(lookup.outcome)
         except KafkavizError as fault:
             keys.append(fault.what.key if isinstance(fault, CorruptFile) else type(fault))

@@ -346,7 +346,10 @@ def feature_level(name: str) -> bytes:
 
 def bootstrap(*values: bytes | None) -> bytes:
     """A bootstrap.checkpoint of a batch of these records."""
-    records = [record.Record(place, 0, None, value) for place, value in enumerate(values)]
+    records = [
+        record.Record(offset_delta=place, timestamp_delta_ms=0, key=None, value=value)
+        for place, value in enumerate(values)
+    ]
     return whole_logs.framed(0, record.build(records), [whole_logs.START_MS] * len(values))
 
 

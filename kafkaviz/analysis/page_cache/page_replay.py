@@ -70,7 +70,7 @@ class Memory:
     read_around_bytes: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Readers:
     """Who looks offsets up.
 

@@ -55,7 +55,7 @@ WIDE_PLATEAU_BYTES = 1024  # bytes from which on its words have room inside
 COMPARED_BYTES = 65_536  # what today is compared with where nothing else is considered
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CurveMark:
     """An interval that is marked.
 
@@ -220,12 +220,12 @@ def _curve_mark(interval_cost: IntervalCost, key: str) -> CurveMark:
     x_bytes = min(max(interval_cost.interval_bytes, MIN_X), MAX_X)
     name = say(key, interval=size(interval_cost.interval_bytes))
     return CurveMark(
-        interval_cost.interval_bytes,
-        x_bytes,
-        float(interval_cost.row["headers_mean"]),
-        float(interval_cost.row["headers_p99"]),
-        int(interval_cost.row["index_bytes"]),
-        name,
+        interval_bytes=interval_cost.interval_bytes,
+        x_bytes=x_bytes,
+        headers_mean=float(interval_cost.row["headers_mean"]),
+        headers_p99=float(interval_cost.row["headers_p99"]),
+        index_bytes=int(interval_cost.row["index_bytes"]),
+        name=name,
     )
 
 

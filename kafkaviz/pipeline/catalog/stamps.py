@@ -37,7 +37,7 @@ class FirstBatch(NamedTuple):
     last_offset: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class StoredSegment:
     """A segment as it was when it was read, and where its rows are."""
 
@@ -125,19 +125,19 @@ def from_row(row: Mapping[str, Any], info: CatalogInfo) -> StampRow:
         if row["base_offset"] is None:
             return StoredDirectory(row["broker"], directory, files)
         return StoredSegment(
-            row["broker"],
-            directory,
-            row["base_offset"],
-            ensure_type(str, row["suffix"]),
-            files,
-            {
+            broker=row["broker"],
+            directory=directory,
+            base_offset=row["base_offset"],
+            suffix=ensure_type(str, row["suffix"]),
+            files=files,
+            spans={
                 table: tuple(_parse_row_range(span, info.tables[table]) for span in spans)
                 for table, spans in document["spans"].items()
             },
-            document["first_batch"] and FirstBatch(*map(int, document["first_batch"])),
-            tuple(ensure_type(str, codec) for codec in document["codecs"]),
-            parse_problems(document["problems"]),
-            ensure_type(bool, document["unreadable"]),
+            first_batch=document["first_batch"] and FirstBatch(*map(int, document["first_batch"])),
+            codecs=tuple(ensure_type(str, codec) for codec in document["codecs"]),
+            problems=parse_problems(document["problems"]),
+            unreadable=ensure_type(bool, document["unreadable"]),
         )
     except (LookupError, TypeError, AttributeError, RecursionError) as fault:
         raise ValueError(f"no stamps: {fault}") from None

@@ -69,7 +69,7 @@ SEGMENTS_PART = "segments.part"  # the table without its last columns
 LIMIT_COLUMNS = ("segment_bytes", "segment_bytes_source")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TableInputs:
     """What the tables of a run are made of.
 

@@ -235,7 +235,13 @@ def _build_entries(number: int, first: int, name: str, partition: Partition) -> 
 def _build_entry(number: int, name: str, partition: Partition, segment: Segment) -> InventoryEntry:
     suffix = "" if segment.is_in_use else segment.state
     files = {f"{partition.directory}/{file.name}": _stamp(file) for file in segment.files}
-    stored = StoredSegment(name, partition.directory, segment.base_offset, suffix, files)
+    stored = StoredSegment(
+        broker=name,
+        directory=partition.directory,
+        base_offset=segment.base_offset,
+        suffix=suffix,
+        files=files,
+    )
     return InventoryEntry(number, name, partition, segment, stored)
 
 

@@ -145,13 +145,13 @@ def ingest(
         info = write_tables(
             transaction,
             TableInputs(
-                disk_inventory,
-                stored,
-                checks,
-                segment_run.summaries.summaries,
-                segment_run.load_results,
-                work.has_new_rows,
-                settings(disk_inventory.brokers),
+                inventory=disk_inventory,
+                stored=stored,
+                checks=checks,
+                summaries=segment_run.summaries.summaries,
+                loads=segment_run.load_results,
+                has_new_rows=work.has_new_rows,
+                settings=settings(disk_inventory.brokers),
             ),
         )
     run.finish("done", work.count, work.log_bytes, len(work.states) - work.count)

@@ -637,7 +637,7 @@ def test_an_index_without_an_offset_in_its_name_has_no_absolute_offsets(segment,
 
 def test_a_control_record_that_says_nothing_known_is_named(tmp_path):
     """Its bytes are shown; by the checksum it is the record that is wrong, or the batch."""
-    body = record.build([record.Record(0, 0, b"\0", b"")])
+    body = record.build([record.Record(offset_delta=0, timestamp_delta_ms=0, key=b"\0", value=b"")])
     data = whole_logs.framed(0, body, [whole_logs.START_MS], CONTROL)
     for batch, code in ((data, "record-malformed"), (data[:17] + b"junk" + data[21:], CRC)):
         (tmp_path / f"{BASE}.log").write_bytes(batch)

@@ -30,7 +30,8 @@ MAX_MIDDLES_ENTRIES = 40 * ENTRIES_A_PAGE
 def _make_page_faults(block: LessonBlock) -> PageFaultsView:
     growth = IndexGrowth(block["pages"] * ENTRIES_A_PAGE, block["gap"], ENTRY_BYTES[OFFSET])
     memory = Memory(PAGE_BYTES, block["cold"] * controls.MB, 0)
-    readers = Readers(0.0, *controls.LAG["anywhere"], 1, controls.DEFAULT_SEED)
+    lag, lag_entries = controls.LAG["anywhere"]
+    readers = Readers(lag=lag, lag_entries=lag_entries, seed=controls.DEFAULT_SEED)
     plain, warm = replay_cache.replays(ReplaySettings(growth, memory, readers, WARM_BYTES))
     return page_faults.view(
         plain if block["search"] == "plain" else warm, block["search"], WARM_BYTES

@@ -114,7 +114,14 @@ def render_controls(location: Location) -> tuple[ReplaySettings, np.ndarray | No
             "page_cache.real", name=index_name, entries=units.group(entries), gap=units.group(gap)
         )
         st.html(f'<p class="kv-sm kv-fnt" style="margin-top:10px">{elements.escape(text)}</p>')
-    readers = Readers(share, *lag, appends_a_lookup, seed)
+    kind_of_lag, lag_entries = lag
+    readers = Readers(
+        laggard_share=share,
+        lag=kind_of_lag,
+        lag_entries=lag_entries,
+        appends_a_lookup=appends_a_lookup,
+        seed=seed,
+    )
     return (
         ReplaySettings(
             IndexGrowth(entries, gap, entry_bytes),
