@@ -25,7 +25,7 @@ def page(**query: str) -> AppTest:
         ("batches", "1", "b", "What does the broker send first?", "the whole batch 64–66 is sent"),
         ("batches", "2", "b", "61 of 427 bytes are header", "covers bytes 21 to 426"),
         ("warm-section", "1", "b", "One page more: which then?", "the middles have moved"),
-        ("warm-section", "2", "c", "which pages will a lookup find gone cold?", "8 faults while"),
+        ("warm-section", "2", "c", "which pages will a lookup find gone cold?", "56 faults while"),
         ("time", "4", "a", "which record does it get?", "Offset 3\u202f452 is the answer"),
         ("rolls", "1", "x", "Which limit is reached first?", "The time index is at its limit"),
     ],

@@ -427,7 +427,11 @@ def test_a_search_goes_on_in_the_next_segment():
     def batches(base_offset: int) -> np.ndarray:
         return walk(data if base_offset == 0 else b"")[0]
 
-    steps = words(LookupContext(result, log, batches, lambda base_offset, position: [], 4096))
+    steps = words(
+        LookupContext(
+            result=result, log=log, batches=batches, records=lambda base_offset, position: []
+        )
+    )
     next_segment = say(
         "lookup_steps.next_segment", before=file_stem(0), after=file_stem(10), offset="5"
     )

@@ -11,7 +11,7 @@ import pytest
 from kafkaviz.jobs import JobCancelled
 from kafkaviz.log.segment import Segment
 from kafkaviz.pipeline.ingest import task_results, task_runner
-from kafkaviz.pipeline.ingest.plan import SegmentTask, tasks_per_segment
+from kafkaviz.pipeline.ingest.plan import SegmentTask, pack, tasks_per_segment
 from kafkaviz.pipeline.ingest.task_runner import ConnectRunner
 
 GROUP = "a run"
@@ -57,18 +57,17 @@ class ConnectSession:
 @pytest.fixture
 def tasks() -> list:
     """Five segments without files, a task each."""
-    return tasks_per_segment(
-        [
-            SegmentTask(
-                number=number,
-                broker="b",
-                topic=f"topic-{number}",
-                partition=number,
-                segment=Segment(base_offset=number, state="active"),
-            )
-            for number in range(5)
-        ]
-    )
+    segment_tasks = [
+        SegmentTask(
+            number=number,
+            broker="b",
+            topic=f"topic-{number}",
+            partition=number,
+            segment=Segment(base_offset=number, state="active"),
+        )
+        for number in range(5)
+    ]
+    return [pack(task) for task in tasks_per_segment(segment_tasks)]
 
 
 @pytest.fixture
@@ -131,8 +130,7 @@ def test_the_master_of_a_server_is_given_a_session(monkeypatch):
 
 def test_a_task_is_run_where_its_pickled_copy_lies(tasks, tmp_path: Path):
     """In a worker: of the numbers that it is sent, each with its own results."""
-    pickled = tuple(map(pickle.dumps, tasks))
-    run_rows = task_runner._runner_of_rows(tmp_path, pickled)
+    run_rows = task_runner._runner_of_rows(tmp_path, tuple(tasks))
     (first, second) = run_rows([pa.RecordBatch.from_pydict({"id": [3, 1]})])
     rows = [batch.to_pylist()[0] for batch in (first, second)]
     assert [row["number"] for row in rows] == [3, 1]
