@@ -349,6 +349,8 @@ def test_a_browser_that_was_reloaded_has_its_seat_by_its_token(monkeypatch, is_k
     assert "kv_class_seat" in keys(reloaded)
     reloaded.session_state["kv_class_link"] = {"token": token}
     assert ("You are at seat 1" in strip(again(again(reloaded)))) == is_known
+    state, key = reloaded.session_state, page_state.CLASS_TOKENS
+    assert (state[key] if key in state else {}) == ({code: token} if is_known else {})
 
 
 def test_many_raised_hands_are_the_first_and_how_many_more():
