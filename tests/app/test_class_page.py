@@ -349,6 +349,7 @@ def test_a_browser_that_was_reloaded_has_its_seat_by_its_token(monkeypatch, is_k
     assert "kv_class_seat" in keys(reloaded)
     reloaded.session_state["kv_class_link"] = {"token": token}
     assert ("You are at seat 1" in strip(again(again(reloaded)))) == is_known
+    assert (page_state.CLASS_TOKENS in reloaded.session_state) == is_known
 
 
 def test_many_raised_hands_are_the_first_and_how_many_more():

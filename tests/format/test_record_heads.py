@@ -6,10 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafkaviz.binary import codec
+from kafkaviz.binary.crc32c import crc32c
+from kafkaviz.binary.file_view import reader
 from kafkaviz.errors import CorruptBytes
-from kafkaviz.format import batch_records, record
-from kafkaviz.format.batch import HEADER, HEADER_BYTES
+from kafkaviz.format import batch_records, legacy_messages, record
+from kafkaviz.format.batch import CRC_START, HEADER, HEADER_BYTES
 from kafkaviz.format.record import Record
+from kafkaviz.format.walk import walk
 
 
 def batch_of(body: bytes, count: int, codec_name: str = "none") -> bytes:
@@ -60,3 +63,53 @@ def test_a_batch_shorter_than_its_header_is_refused():
     data[8:12] = (28).to_bytes(4, "big")
     with pytest.raises(CorruptBytes, match="smaller than the minimum allowed overhead 61"):
         list(batch_records.heads(bytes(data)))
+
+
+def row_of(data: bytes) -> np.void:
+    """The batch's row, as a walk gives it."""
+    return walk(data)[0][0]
+
+
+def test_a_checksum_of_bytes_that_are_gone_is_not_valid():
+    """The file became shorter, or a length field says less than a header."""
+    data = batch_of(BODY, 2)
+    data = data[:17] + crc32c(data[CRC_START:]).to_bytes(4, "big") + data[21:]
+    row = row_of(data)
+    assert batch_records.has_valid_crc(reader(data), row)
+    assert not batch_records.has_valid_crc(reader(data[:-1]), row)
+    assert not batch_records.has_valid_crc(reader(data[:-1] + b"\1"), row)
+    short = row.copy()
+    short["size_bytes"] = HEADER_BYTES - 1
+    short["crc"] = crc32c(data[CRC_START : HEADER_BYTES - 1])
+    assert not batch_records.has_valid_crc(reader(data), short)
+
+
+def test_what_is_no_batch_has_a_fault():
+    """As iterating over it raises; offsets and times too."""
+    data = batch_of(b"", 0)[:40]
+    short = data[:8] + (28).to_bytes(4, "big") + data[12:]
+    for reading in (batch_records.offsets_and_times, batch_records.iterate):
+        with pytest.raises(CorruptBytes):
+            list(reading(short))
+    fault = batch_records.find_fault(b"\0" * 5)
+    with pytest.raises(CorruptBytes) as raised:
+        list(batch_records.iterate(b"\0" * 5))
+    assert (fault.position, fault.what) == (raised.value.position, raised.value.what)
+
+
+def test_a_value_that_is_longer_than_its_record_is_refused():
+    """Where the values alone are read."""
+    body = bytearray(record.build([Record(0, 0, None, b"v")]))
+    body[5] += 4  # the length of the value, two bytes more
+    with pytest.raises(CorruptBytes) as fault:
+        list(batch_records.values(batch_of(bytes(body), 1)))
+    assert fault.value.what.key == "corrupt.value_beyond_record"
+
+
+def test_messages_before_the_fault_have_offsets_and_times():
+    """Of a wrapper that is damaged as of one that is whole."""
+    wrapper = legacy_messages.build(1, 9, None, b"no messages", timestamp_ms=5, attributes=1)
+    with pytest.raises(CorruptBytes):
+        list(batch_records.offsets_and_times(wrapper))
+    message = legacy_messages.build(1, 9, b"k", b"v", timestamp_ms=5)
+    assert list(batch_records.heads(message)) == [(9, 5)]

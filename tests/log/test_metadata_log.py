@@ -5,8 +5,9 @@ import shutil
 import numpy as np
 import pytest
 
+from kafkaviz.binary import codec
 from kafkaviz.binary.crc32c import crc32c
-from kafkaviz.format import names, record
+from kafkaviz.format import legacy_messages, names, record
 from kafkaviz.format.batch import CRC_START, HEADER, HEADER_BYTES, LENGTH_END
 from kafkaviz.format.metadata import TOPIC_RESOURCE
 from kafkaviz.format.record import Record
@@ -15,6 +16,7 @@ from kafkaviz.log.broker import open_broker
 from kafkaviz.log.metadata_log import MetadataImage
 from kafkaviz.log.partition import open_partition
 from kafkaviz.messages import message, verbatim
+from tests.pipeline import whole_logs
 
 ID = bytes(15) + b"\1"
 BEGIN, END, ABORT = (bytes([1, kind, 0, 0]) for kind in (23, 24, 25))
@@ -230,3 +232,71 @@ def test_a_real_log(clean):
     assert {
         replicas for partitions in state.replicas.values() for replicas in partitions.values()
     } == {(1,)}
+
+
+def test_a_feature_at_level_0_is_none(tmp_path):
+    """A broker that was downgraded took it away."""
+
+    def level(name: str, number: int) -> bytes:
+        return b"\1\x0c\0" + text(name) + bytes([0, number]) + b"\0"
+
+    log = batch(0, [level("kraft.version", 1), level("eligible", 1), level("eligible", 0)])
+    assert replay_image(tmp_path, log).features == {"kraft.version": 1}
+
+
+@pytest.mark.parametrize(
+    ("damage", "key"),
+    [
+        (lambda data: legacy_messages.build(1, 2, b"k", b"v", timestamp_ms=5), "metadata_magic"),
+        (lambda data: checksummed(data[:-2] + b"\x7f\x7f"), None),
+    ],
+)
+def test_what_no_broker_writes_there_ends_the_log(tmp_path, damage, key):
+    """A message of an old magic, or records that are none behind a right checksum."""
+    first = batch(0, [topic("orders"), config("a", "1")])
+    state = replay_image(tmp_path, first + damage(batch(2, [config("a", "2")])))
+    assert configs(state) == {"a": "1"}
+    (problem,) = state.problems
+    assert problem.path.name == FIRST
+    assert key is None or problem.what.key == f"corrupt.{key}"
+
+
+def checksummed(data: bytes) -> bytes:
+    """A batch with its checksum put right."""
+    at = HEADER.fields["crc"][1]
+    return data[:at] + crc32c(data[CRC_START:]).to_bytes(4, "big") + data[at + 4 :]
+
+
+def test_a_log_that_expands_to_too_many_records_is_read_up_to_there(tmp_path, monkeypatch):
+    """Compressed records cost nothing to write."""
+    monkeypatch.setattr(metadata_log, "COMPRESSED_RECORDS", 3)
+    first, second = (
+        whole_logs.framed(base, codec.compress("gzip", body), [0, 0], codec.CODECS.index("gzip"))
+        for base, body in (
+            (
+                0,
+                record.build(
+                    [Record(0, 0, None, topic("orders")), Record(1, 0, None, config("a", "1"))]
+                ),
+            ),
+            (
+                2,
+                record.build(
+                    [Record(0, 0, None, config("a", "2")), Record(1, 0, None, config("a", "3"))]
+                ),
+            ),
+        )
+    )
+    state = replay_image(tmp_path, first + second)
+    assert configs(state) == {"a": "1"}
+    (problem,) = state.problems
+    assert problem.what.key == "corrupt.too_many_metadata_records"
+
+
+def test_a_metadata_log_that_cannot_be_opened_is_a_problem(tmp_path):
+    """The settings are then Kafka's defaults, and it is said."""
+    directory = whole_logs.broker(tmp_path / "kafka")
+    (directory / metadata_log.DIRECTORY).symlink_to(metadata_log.DIRECTORY)
+    state = metadata_log.read_image(open_broker(directory))
+    assert [problem.path.name for problem in state.problems] in ([metadata_log.DIRECTORY], [])
+    assert state.topic_ids == {}

@@ -28,11 +28,13 @@ def test_what_was_appended_is_stored(logs):
     assert logs.stored(9).name == f"{9:020}.log"
 
 
-def test_a_log_is_cut_and_written_on(logs):
+def test_a_log_is_cut_and_written_on(logs, tmp_path):
     """One that is not there has nothing to cut."""
     logs.cut(7, 3)
     logs.cut(9, 0)
     assert content(logs, 7) == b"sec"
+    if isinstance(logs, DiskLogs):
+        assert (tmp_path / "t-0" / f"{7:020}.log").read_bytes() == b"sec"
     logs.append(7, b"ret")
     assert content(logs, 7) == b"secret"
 

@@ -1,0 +1,226 @@
+"""Pages over a small broker: where their pickers and keys lead, and what they say of what is not
+there or cannot be worked out.
+"""
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+import streamlit as st
+
+from kafkaviz.__main__ import main
+from kafkaviz.analysis.health.broker_health import check
+from kafkaviz.app import frame, lessons
+from kafkaviz.app.cache import simulation_cache
+from kafkaviz.app.frontend import sql as sql_field
+from kafkaviz.app.pages.health import head, rebuilt_indexes
+from kafkaviz.app.pages.rolls import disk_rolls
+from kafkaviz.app.state import access, lesson_state, page_state
+from kafkaviz.app.widgets import faults, upload
+from kafkaviz.errors import KafkavizError
+from kafkaviz.log.broker import Problem, open_broker
+from kafkaviz.messages import message, say
+from kafkaviz.units import size
+from tests.app.health_page import page as health_page
+from tests.pipeline import whole_logs
+from tests.support.pages import assert_no_exception, open_page, page_html, press_button, query_value
+
+pytestmark = pytest.mark.usefixtures("starts")
+FAULT = KafkavizError(message("errors.not_there"))
+
+
+def fail(*_values: object, **_named: object) -> None:
+    raise FAULT
+
+
+@pytest.fixture(scope="module")
+def broker(tmp_path_factory) -> Path:
+    """Two partitions: t-0 with three segments, of which the last has no .log, and u-0."""
+    directory = whole_logs.broker(tmp_path_factory.mktemp("pages") / "kafka")
+    start_ms = whole_logs.START_MS
+    for name, bases in (("t-0", (0, 3)), ("u-0", (0,))):
+        for base in bases:
+            whole_logs.write(directory / name, [whole_logs.batch(base, [start_ms] * 3)], base)
+    whole_logs.write(directory / "t-0", [], 9).with_suffix(".log").unlink()
+    return directory
+
+
+@pytest.fixture
+def choose(monkeypatch):
+    """Chooses an entry of a menu, in the first run that offers it."""
+
+    def set_choice(key: str, entry: object) -> None:
+        choices = {key: entry}
+
+        def menu_button(label: str, options: list, *, key: str, **_options: object) -> object:
+            return choices.pop(key) if choices.get(key) in options and key in choices else None
+
+        monkeypatch.setattr(st, "menu_button", menu_button)
+
+    return set_choice
+
+
+@pytest.mark.parametrize(
+    ("page", "key", "entry", "name", "value"),
+    [
+        ("segment", "kv_pick_tp", "u-0", "tp", "u-0"),
+        ("segment", "kv_pick_segment", f"{3:020}", "segment", "3"),
+        ("health", "kv_release", "3.9", page_state.RELEASE, "3.9"),
+    ],
+)
+def test_a_picker_leads_to_what_was_chosen(broker, choose, page, key, entry, name, value):
+    """The address says so."""
+    choose(key, entry)
+    at = open_page(page, dir=broker, tp="t-0", segment="0")
+    assert query_value(at, name) == value
+
+
+def test_the_traces_are_chosen_over_a_release(broker, choose):
+    """The address names none then."""
+    choose("kv_release", head.TRACES)
+    at = open_page("health", dir=broker, **{page_state.RELEASE: "3.9"})
+    assert query_value(at, page_state.RELEASE) is None
+
+
+@pytest.mark.parametrize(
+    ("key", "segment", "expected"),
+    [("]", "0", "3"), ("[", "3", "0"), ("[", "0", "0"), ("]", "3", "3")],
+)
+def test_brackets_lead_to_the_segment_beside(broker, monkeypatch, key, segment, expected):
+    """At either end there is none."""
+    presses = [key]
+    monkeypatch.setattr(frame, "keys", lambda wanted: presses.pop() if presses else None)
+    at = open_page("segment", dir=broker, tp="t-0")
+    presses.append(key)
+    at.query_params["segment"] = segment
+    assert query_value(assert_no_exception(at.run()), "segment") == expected
+
+
+def test_a_question_mark_opens_the_list_of_keys(broker, monkeypatch):
+    presses = []
+    monkeypatch.setattr(frame, "keys", lambda wanted: presses.pop() if presses else None)
+    at = open_page("segment", dir=broker, tp="t-0")
+    presses.append("?")
+    assert_no_exception(at.run())
+    assert at.session_state[page_state.DIALOG][0] == "keys"
+
+
+def test_an_index_without_its_log_has_nothing_to_look_up(broker):
+    """The page says so, and leads back."""
+    at = open_page("lookup", dir=broker, tp="t-0", segment="9")
+    assert say("common.no_log") in page_html(at)
+
+
+def test_a_broker_without_a_partition_is_empty(tmp_path):
+    """Not an error."""
+    at = open_page("lookup", dir=whole_logs.broker(tmp_path / "kafka"))
+    assert say("faults.no_partition", name="kafka") in page_html(at)
+
+
+def test_partitions_none_of_which_can_be_read_are_listed(tmp_path, monkeypatch):
+    """A path and why, the first of many; and how many more there are."""
+    problems = [
+        Problem(tmp_path / f"t-{number}", message("errors.not_there"), "file")
+        for number in range(faults.MAX_PROBLEMS + 2)
+    ]
+    tables = []
+    monkeypatch.setattr(faults.elements, "table", lambda head, rows: tables.append([*rows]))
+    faults.problem_table(tmp_path, problems)
+    (rows,) = tables
+    assert len(rows) == faults.MAX_PROBLEMS + 1
+    assert "t-0" in rows[0] and "is not there" in rows[0]
+    assert "2 more" in rows[-1]
+
+
+def test_a_path_that_cannot_be_read_is_shown_with_its_reason(tmp_path):
+    """And a way to try again."""
+    (tmp_path / "kafka").symlink_to("kafka")
+    at = open_page(dir=tmp_path / "kafka")
+    assert "kv_again" in {button.key for button in at.button}
+
+
+def test_an_upload_is_opened_as_soon_as_it_is_here(monkeypatch, tmp_path):
+    """By the dialog, which names what may be given."""
+    monkeypatch.setattr(access, "takes_uploads", lambda: True)
+    opened = []
+    archive = io.BytesIO(b"an archive")
+    archive.name = "broker.tar.gz"
+    uploads = [archive]
+    monkeypatch.setattr(
+        upload.st, "file_uploader", lambda *_, **__: uploads.pop() if uploads else None
+    )
+    monkeypatch.setattr(upload.faults, "open_directory", opened.append)
+    at = press_button(open_page(), "kv_upload")
+    (path,) = map(Path, opened)
+    assert (path.name, path.read_bytes()) == ("broker.tar.gz", b"an archive")
+    assert at.session_state  # the page goes on
+
+
+def test_a_recovery_that_does_not_get_through_says_why(broker, monkeypatch):
+    """Nothing is changed; a log that is too large is not begun."""
+    monkeypatch.setattr(rebuilt_indexes, "_rebuild", fail)
+    at = press_button(health_page(broker), "kv_build")
+    assert say("health.not_through") in page_html(at)
+    monkeypatch.setattr(rebuilt_indexes, "MAX_LOG_BYTES", 0)
+    at = health_page(broker)
+    assert "kv_build" not in {button.key for button in at.button}
+    sizes = {size(partition.live_log_bytes) for partition in open_broker(broker).partitions}
+    assert any(say("health.too_much", size=text) in page_html(at) for text in sizes)
+
+
+def test_an_index_that_is_not_on_disk_has_no_difference(broker):
+    """It is built all the same."""
+    partition = open_broker(broker).partition("u-0")
+    (comparison,) = rebuilt_indexes.compare_files({"gone.index": b"12345678"}, partition)
+    assert (comparison.on_disk_bytes, comparison.rebuilt_bytes) == (None, 8)
+    assert comparison.difference == say("health.not_on_disk")
+
+
+def test_the_files_of_a_checkup_are_those_of_the_commands(broker, capsys):
+    """The JSON to the letter; the report is a page of the same broker."""
+    health = check(broker)
+    main(["check", str(broker), "--json"])
+    printed = json.loads(capsys.readouterr().out)
+    assert json.loads(head._health_json(health)).keys() == printed.keys()
+    assert json.loads(head._health_json(health))["findings"] == printed["findings"]
+
+
+@pytest.mark.parametrize(
+    ("query", "module", "function", "key"),
+    [
+        ({}, simulation_cache, "simulate", "rolls.unmade"),
+        ({"of": "t-0"}, disk_rolls, "rolls_on_disk", "rolls.untold"),
+    ],
+)
+def test_rolls_that_cannot_be_worked_out_say_why(broker, monkeypatch, query, module, function, key):
+    """In place of the figures; the page around them stays."""
+    monkeypatch.setattr(module, function, fail)
+    at = open_page("rolls", dir=broker, tp="t-0", **query)
+    assert "<h1>Rolls</h1>" in page_html(at) and say(key) in page_html(at)
+
+
+def test_a_folder_without_lessons_says_so(monkeypatch):
+    """No step, and no picker."""
+    monkeypatch.setattr(lessons, "LESSONS_FOLDER", Path("no-lessons"))
+    monkeypatch.delenv(lessons.LESSONS, raising=False)
+    at = open_page("workshop")
+    assert say("workshop.no_lessons") in page_html(at)
+
+
+def test_a_lesson_and_a_track_are_picked(monkeypatch, choose):
+    """What was answered stays; the address says where one is."""
+    monkeypatch.delenv(lessons.LESSONS, raising=False)
+    choose("kv_pick_track", lesson_state.SHORT)
+    at = open_page("workshop", lesson="last-offset", at="1")
+    assert query_value(at, page_state.TRACK) == lesson_state.SHORT
+    choose("kv_pick_track", "")
+    assert query_value(assert_no_exception(at.run()), page_state.TRACK) is None
+
+
+def test_the_last_query_is_that_of_this_run(monkeypatch):
+    """What the field sent; in a run without it there is none."""
+    monkeypatch.setattr(sql_field.st, "session_state", {"kv_sql": {"asked": "SELECT 1"}})
+    assert sql_field.last_query() == "SELECT 1"
+    monkeypatch.setattr(sql_field.st, "session_state", {})
+    assert sql_field.last_query() is None
