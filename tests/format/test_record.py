@@ -32,11 +32,11 @@ TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=9)
 RECORDS = st.lists(
     st.builds(
         Record,
-        INT32,
-        INT64,
-        SIZED,
-        SIZED,
-        st.lists(st.tuples(TEXT, SIZED), max_size=3).map(tuple),
+        offset_delta=INT32,
+        timestamp_delta_ms=INT64,
+        key=SIZED,
+        value=SIZED,
+        headers=st.lists(st.tuples(TEXT, SIZED), max_size=3).map(tuple),
         attributes=st.integers(-128, 127),
     ),
     max_size=6,

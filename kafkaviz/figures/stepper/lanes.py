@@ -107,7 +107,7 @@ def cost_title(kind: str, warm: SearchLane, plain: SearchLane) -> str:
     text = say(f"lookup_lanes.{outcome}_{kind}", cost=cost_text, saved=saved_text)
     if bool(probes) == bool(pages):
         return text
-    return say("lookup_lanes.same_pages" if probes else "lookup_lanes.same_probes", told=text)
+    return say("lookup_lanes.same_pages" if probes else "lookup_lanes.same_probes", comparison=text)
 
 
 def _difference_text(probes: int, pages: int, sign: int) -> str:

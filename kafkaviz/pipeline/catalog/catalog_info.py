@@ -22,7 +22,7 @@ from kafkaviz.log.remote import address
 from kafkaviz.messages import Message
 from kafkaviz.pipeline.catalog.schema import TABLES
 
-FORMAT = 10
+FORMAT = 11
 Stamp = tuple[int, int]  # a file's size in bytes and its mtime in ns
 
 
