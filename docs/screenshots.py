@@ -88,9 +88,9 @@ def raced(page: Page) -> None:
 
 def steps_at_top(page: Page) -> None:
     """The steps of a lookup, which stand below the race."""
-    page.locator(".tp").wait_for(timeout=PATIENCE_MS)
+    page.locator(".transport").wait_for(timeout=PATIENCE_MS)
     settle(page)
-    page.locator(".tp").evaluate("steps => steps.scrollIntoView({block: 'start'})")
+    page.locator(".transport").evaluate("steps => steps.scrollIntoView({block: 'start'})")
 
 
 def far_behind(page: Page) -> None:

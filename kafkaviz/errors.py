@@ -75,7 +75,7 @@ class CorruptBytes(KafkavizError):
     """
 
     def __init__(self, position: int, what: Message) -> None:
-        super().__init__(message("errors.at_byte", position=position, what=what))
+        super().__init__(message("errors.at_byte", position=position, problem=what))
         self.position, self.what = position, what
 
     def __reduce__(self) -> tuple:
@@ -95,7 +95,9 @@ class CorruptFile(KafkavizError):
     """A file whose bytes break its format."""
 
     def __init__(self, path: Path | str, position: int, what: Message) -> None:
-        super().__init__(message("errors.at_byte_of_file", path=path, position=position, what=what))
+        super().__init__(
+            message("errors.at_byte_of_file", path=path, position=position, problem=what)
+        )
         self.path, self.position, self.what = Path(path), position, what
 
     def __reduce__(self) -> tuple:
@@ -122,9 +124,9 @@ class CannotOpen(KafkavizError):
             nearby: brokers one level down.
         """
         super().__init__(
-            message("errors.of_path", path=path, what=what)
+            message("errors.of_path", path=path, problem=what)
             if next_step is None
-            else message("errors.of_path_next", path=path, what=what, next_step=next_step)
+            else message("errors.of_path_next", path=path, problem=what, next_step=next_step)
         )
         self.path, self.what, self.next_step = Path(path), what, next_step
         self.kind, self.nearby = kind, tuple(nearby)

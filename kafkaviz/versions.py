@@ -253,13 +253,13 @@ def parse(version: str) -> Release:
     if not 2 <= len(parts) <= 4 or not all(
         part.isascii() and part.isdigit() and len(part) < 4 for part in parts
     ):
-        raise KafkavizError(message("release.not_a_version", given=repr(version)))
+        raise KafkavizError(message("release.not_a_version", version=repr(version)))
     release = tuple(map(int, parts))
     if not is_known(release):
         raise KafkavizError(
             message(
                 "errors.unknown_release",
-                given=version.strip(),
+                version=version.strip(),
                 first=text(KNOWN_RELEASES[0]),
                 last=text(KNOWN_RELEASES[-1]),
             )

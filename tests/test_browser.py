@@ -109,7 +109,7 @@ def test_a_pinned_batch_comes_back_with_its_link(server, page):
     page.get_by_text("Batch 11\u202f612–11\u202f625").wait_for()
     page.get_by_role("img", name="entr").first.wait_for()
     assert page.locator("tr.on").first.inner_text().startswith("479\u202f997\t1\u202f861")
-    page.locator(".dt").focus()
+    page.locator(".detail").focus()
     page.keyboard.press("ArrowRight")
     page.get_by_text("Batch 11\u202f626–11\u202f627").wait_for()
     page.wait_for_url("**pin=11626**")
@@ -170,7 +170,7 @@ def test_the_bar_has_room_for_a_long_name(server, page, clean, tmp_path, languag
     name = "a-topic-that-was-obsolete-2019-0.d9e2420e43c24fe7bcf8a819bf93d888-delete"
     shutil.copytree(open_broker(clean).partition("payments-0").path, broker / name)
     page.goto(f"{server}/segment?dir={broker}&tp={name}&segment=7975&lang={language}")
-    page.locator(".dt svg").wait_for()
+    page.locator(".detail svg").wait_for()
     selector = ".st-key-kv_top button:visible"
     page.locator(selector, has_text=last).wait_for()
     boxes = sorted(
@@ -240,10 +240,10 @@ def test_back_stops_at_each_segment_that_was_seen(server, page):
     the second segment.
     """
     page.goto(f"{server}/segment?tp=payments-0&segment=7975")
-    page.locator(".dt svg").wait_for()
+    page.locator(".detail svg").wait_for()
     page.keyboard.press("]")
     heading(page, "from offset 15\u202f904")
-    page.locator(".dt svg").wait_for()
+    page.locator(".detail svg").wait_for()
     page.locator(".st-key-kv_nav a", has_text="Broker").click()
     heading(page, "37 topic-partitions")
     page.go_back()

@@ -12,49 +12,11 @@ from pathlib import Path
 import pytest
 
 from tests.support.cases import all_cases
+from tests.support.vague_names import SAYS_NOTHING
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "kafkaviz"
 FILES = [*sorted(PACKAGE.rglob("*.py")), ROOT / "app.py", *sorted((ROOT / "pages").glob("*.py"))]
-SAYS_NOTHING = frozenset(
-    [
-        "told",
-        "telling",
-        "held",
-        "holding",
-        "made",
-        "making",
-        "of",
-        "one",
-        "ones",
-        "here",
-        "this",
-        "found",
-        "whole",
-        "listed",
-        "asked",
-        "kept",
-        "wanted",
-        "pushed",
-        "given",
-        "shown",
-        "said",
-        "named",
-        "seen",
-        "taken",
-        "meant",
-        "judged",
-        "served",
-        "rolled",
-        "replayed",
-        "recovered",
-        "rebuilt",
-        "gone",
-        "laid",
-        "put",
-        "got",
-    ]
-)
 SERIALISED = {  # fields that --json, the catalog and the browser know by these names
     "kafkaviz/analysis/findings/finding.py": {"found"},
     "kafkaviz/figures/health/checkup.py": {"found"},

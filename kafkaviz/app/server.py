@@ -1,5 +1,4 @@
-"""The web server of the app: Streamlit's, behind two checks that Streamlit lacks, compressed, and
-with the feed of classes.
+"""The web server of the app: Streamlit's behind two checks, compressed, with the feed of classes.
 
 A request must name this server by an address, by localhost, by this machine's name, or by a name
 that was allowed: a web site whose name was pointed at 127.0.0.1 (DNS rebinding) names itself, and

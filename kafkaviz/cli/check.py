@@ -98,7 +98,9 @@ def run(args: argparse.Namespace) -> int:
         broker,
         args.kafka_version,
         settings=settings,
-        on_partition=lambda partition: progress.show(say("cli.reading", what=partition.directory)),
+        on_partition=lambda partition: progress.show(
+            say("cli.reading", source=partition.directory)
+        ),
     )
     progress.clear()
     if args.json:

@@ -70,7 +70,9 @@ def run(args: argparse.Namespace) -> int:
     from kafkaviz.analysis.comparison.comparison_object import as_object
 
     progress = ProgressLine()
-    comparison = compare(args.a, args.b, lambda name: progress.show(say("cli.reading", what=name)))
+    comparison = compare(
+        args.a, args.b, lambda name: progress.show(say("cli.reading", source=name))
+    )
     progress.clear()
     if args.json:
         output.say_json(as_object(comparison))

@@ -228,7 +228,7 @@ def _render(result: dict) -> list[str]:
         say(
             "common.labelled",
             where=result["catalog"],
-            what=message(
+            text=message(
                 "common.names", names=tuple(broker["name"] for broker in result["broker"])
             ),
         )
@@ -252,11 +252,11 @@ def _render(result: dict) -> list[str]:
             "cli_ingest.read",
             segments=message("common.n_segments", n=read_count),
             size=result["read"]["bytes"],
-            kept=kept_count,
+            unchanged=kept_count,
         )
     ]
     lines += [
-        say("cli_ingest.not_read", path=problem["path"], what=problem["what"])
+        say("cli_ingest.not_read", path=problem["path"], problem=problem["what"])
         for problem in result["problems"]
     ]
     return [*lines, say("cli_ingest.took", ms=1000 * result["seconds"])]

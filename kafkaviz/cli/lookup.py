@@ -190,7 +190,7 @@ def _say_recovery(names: Sequence[str], segments: "Sequence[SegmentView]") -> No
         output.note(f"kafkaviz: {render(failed_start)}")
     if names:
         what = describe_recovered(names)
-        output.note(f"kafkaviz: {say('cli_lookup.read_as_recovered', what=what)}")
+        output.note(f"kafkaviz: {say('cli_lookup.read_as_recovered', recovery=what)}")
 
 
 def _parse_latency(text: str) -> float:

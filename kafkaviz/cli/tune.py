@@ -144,7 +144,7 @@ def run(args: argparse.Namespace) -> int:
         args.source,
         args.kafka_version,
         dict(args.overrides),
-        on_progress=lambda name, _share: progress.show(say("cli.reading", what=name)),
+        on_progress=lambda name, _share: progress.show(say("cli.reading", source=name)),
     )
     progress.show("")  # not clear(): a workload has shown nothing, and is given an empty line
     output.say_newer(source.assumed_release.newer_than_known)

@@ -215,7 +215,7 @@ def _wrap_fault(fault: CorruptBytes, position: int) -> CorruptBytes:
     """A fault of the decompressed bytes, reported for the wrapper's value."""
     return CorruptBytes(
         position,
-        message("corrupt.in_decompressed_messages", position=fault.position, what=fault.what),
+        message("corrupt.in_decompressed_messages", position=fault.position, problem=fault.what),
     )
 
 

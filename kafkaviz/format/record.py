@@ -122,7 +122,7 @@ def find_fault(
 
 def _wrap_fault(fault: CorruptBytes) -> CorruptBytes:
     return CorruptBytes(
-        0, message("corrupt.in_decompressed_records", position=fault.position, what=fault.what)
+        0, message("corrupt.in_decompressed_records", position=fault.position, problem=fault.what)
     )
 
 
@@ -318,7 +318,6 @@ def build(records: Iterable[Record]) -> bytes:
 
 
 def _build_record(record: Record) -> bytes:
-    """The bytes of one record."""
     body = [
         bytes([record.attributes & 0xFF]),
         varint.write_varlong(record.timestamp_delta_ms),

@@ -266,7 +266,7 @@ class _Replay:
                 self._state.problems.append(
                     Problem(
                         file.path,
-                        message("corrupt.at_record", offset=record.offset, what=fault.what),
+                        message("corrupt.at_record", offset=record.offset, problem=fault.what),
                     )
                 )
             return

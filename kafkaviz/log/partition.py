@@ -59,7 +59,7 @@ class Partition:
 
     @property
     def state(self) -> str:
-        """ "current", "delete", "future" or "stray"."""
+        """Its kind: "current", "delete", "future" or "stray"."""
         return self.name.state
 
     @property

@@ -140,7 +140,7 @@ def _answers(subject: Subject) -> Html:
 
 def _answer(kind: str, label: str, text: str, section: str) -> Html:
     link = tag(
-        "a", say("report.show"), href=f"#{section}", aria_label=say("report.show_what", what=label)
+        "a", say("report.show"), href=f"#{section}", aria_label=say("report.show_what", title=label)
     )
     return tag(
         "li", mark(kind), tag("span", tag("b", say("tuning.box_head", word=label)), text), link

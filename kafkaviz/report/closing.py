@@ -69,7 +69,7 @@ def files(subject: Subject) -> ReportSection:
     ]
     lines = "\n".join(_line(digest.sha256, digest.name) for digest in digests if digest.sha256)
     faults = [
-        tag("li", worded("common.labelled", where=mono(digest.name), what=digest.fault))
+        tag("li", worded("common.labelled", where=mono(digest.name), text=digest.fault))
         for digest in digests
         if not digest.sha256
     ]

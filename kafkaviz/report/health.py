@@ -25,7 +25,6 @@ KINDS = {"steps": "lwlw", "retention": "wllw"}
 
 
 def section(subject: Subject) -> ReportSection:
-    """The section."""
     checkup_view = view(subject)
     verdict = tag(
         "div",
@@ -87,7 +86,7 @@ def _strip(strip: RecoveryStrip | None) -> Html:
             tag("b", bar.name) if bar.share > 0.06 else "",
             class_="bad" if bar.fails or bar.cut_bytes else None,
             style=f"flex:{bar.share:.4f} 1 0",
-            title=say("common.labelled", where=bar.name, what=bar.words),
+            title=say("common.labelled", where=bar.name, text=bar.words),
         )
         for bar in strip.bars
     )

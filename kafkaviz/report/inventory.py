@@ -49,7 +49,6 @@ HEADS = (
 
 
 def section(subject: Subject) -> ReportSection:
-    """The section."""
     drawing = _map(subject)
     also = inactive_segment_text.included_text(tuple(inactive_segments(subject.broker.partitions)))
     metrics = join((_metrics(subject), note(also))) if also else _metrics(subject)
@@ -149,7 +148,7 @@ def _problems(subject: Subject) -> Html:
             worded(
                 "common.labelled",
                 where=mono(_relative_path(subject.broker, problem.path)),
-                what=problem.what,
+                text=problem.what,
             ),
         )
         for problem in problems[:PROBLEMS]
@@ -185,7 +184,7 @@ def _map(subject: Subject) -> Drawing | None:
 
     caption = say(
         "report.map_caption_largest" if more > 0 else "report.map_caption",
-        shown=map_rows.ROWS_A_PAGE,
+        shown_count=map_rows.ROWS_A_PAGE,
         count=len(overview.partitions),
     )
     return Drawing("map", map_view.title, caption, lambda mode: broker_map.figure(map_view, mode))
@@ -196,7 +195,7 @@ def _map(subject: Subject) -> Drawing | None:
 
 def _partitions(subject: Subject) -> Html:
     rows = sorted(subject.overview.partitions, key=map_rows.ORDERS[map_rows.LARGEST])
-    more = say("report.largest_of", shown=ROWS, count=len(rows)) if len(rows) > ROWS else ""
+    more = say("report.largest_of", shown_count=ROWS, count=len(rows)) if len(rows) > ROWS else ""
     head = tag("h3", say("report.partitions_heading", n=len(rows)))
     return join(
         (
@@ -258,7 +257,11 @@ def _segments(subject: Subject) -> Html:
         say("report.behind_last_batch"),
     )
 
-    more = say("report.first_of", shown=SEGMENTS, count=len(rows)) if len(rows) > SEGMENTS else ""
+    more = (
+        say("report.first_of", shown_count=SEGMENTS, count=len(rows))
+        if len(rows) > SEGMENTS
+        else ""
+    )
     body = table(
         say("common.segments"),
         (

@@ -67,8 +67,9 @@ def _sample(partition: Partition) -> Sample:
 
 
 def _from_the_end(segment: LogSegment) -> Iterator[int]:
-    """Where each batch that holds data begins, the last one first; headers are read by stretches
-    from an index entry on.
+    """Where each batch that holds data begins, the last one first.
+
+    Headers are read from one index entry to the next.
     """
     log, stop = log_regions.LogFile(segment.log), segment.log.size_bytes
     while stop:

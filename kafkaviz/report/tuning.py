@@ -385,7 +385,7 @@ def _other_drawings(report_tuning: ReportTuning) -> tuple[Drawing, ...]:
 def _omissions(report_tuning: ReportTuning) -> Html:
     """What could not be read for it."""
     lines = [
-        tag("li", worded("common.labelled", where=mono(problem.path.name), what=problem.what))
+        tag("li", worded("common.labelled", where=mono(problem.path.name), text=problem.what))
         for problem in report_tuning.source.problems
     ]
     return (

@@ -251,7 +251,7 @@ def _refuse_unknown(timestamp_ms: int, profile: SearchProfile) -> None:
             message("lookup_request.no_time_index", since=since, version=version)
             if timestamp_ms >= 0
             else message(
-                "lookup_request.no_answer", asked=target_name, since=since, version=version
+                "lookup_request.no_answer", target=target_name, since=since, version=version
             )
         )
 

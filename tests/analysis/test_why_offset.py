@@ -69,7 +69,9 @@ def test_a_damaged_batch_is_left_out_and_reported():
         records,
     )
     assert explanation.faults == (
-        message("errors.at_byte_of_file", path="0.log", position=656, what=verbatim("no record")),
+        message(
+            "errors.at_byte_of_file", path="0.log", position=656, problem=verbatim("no record")
+        ),
     )
     assert explanation.closest == RecordTime(16, practice.START_MS + 2050)
     assert "1 batch near the target left out" in " ".join(figure.view(explanation).notes)

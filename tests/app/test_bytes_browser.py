@@ -29,7 +29,7 @@ class View:
             f"{self.server}/segment?" + "&".join(f"{name}={value}" for name, value in query.items())
         )
         self.page.locator(".hex .r").first.wait_for()
-        self.page.locator(".dt svg").wait_for()
+        self.page.locator(".detail svg").wait_for()
 
     def wait_for_words(self, words: str) -> None:
         """Waits for the sentence below."""
@@ -102,7 +102,7 @@ def test_behind_the_last_field_lies_the_next_batch(view):
 def test_the_ruler_moves_the_bytes(view):
     """A batch pinned there is shown here."""
     view.open("payments-0", 7975, pin=11612)
-    view.page.locator(".dt").focus()
+    view.page.locator(".detail").focus()
     view.page.keyboard.press("ArrowRight")
     view.wait_for_words(f"481{THIN}881 in the file")
     assert view.page.locator(".h.on").count() > 0
@@ -211,7 +211,7 @@ def test_a_link_to_a_byte_of_the_log_pins_its_batch(view):
     view.open("payments-0", 7975, byte=480000)
     view.wait_for_words("baseOffset bytes 0–7 of the batch")
     view.page.locator(".say", has_text=f"11{THIN}612–11{THIN}625").wait_for()
-    view.page.locator(".dt").focus()
+    view.page.locator(".detail").focus()
     view.page.keyboard.press("ArrowRight")
     view.wait_for_words(f"481{THIN}881 in the file")
     assert "byte=" not in view.page.url

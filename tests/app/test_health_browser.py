@@ -16,37 +16,37 @@ pytestmark = pytest.mark.browser
 def findings(page: "sync_api.Page", server: str, damaged) -> "sync_api.Page":
     """The page of the damaged broker, its findings drawn."""
     page.goto(f"{server}/health?dir={damaged}")
-    page.locator(".fi").first.wait_for(timeout=SPARK_PATIENCE_MS)
+    page.locator(".item").first.wait_for(timeout=SPARK_PATIENCE_MS)
     return page
 
 
 def chosen(page: "sync_api.Page") -> str:
     """The title of the chosen finding."""
-    return page.locator('.fi[aria-selected="true"] .t').inner_text()
+    return page.locator('.item[aria-selected="true"] .t').inner_text()
 
 
 def test_chosen_by_click_by_key_and_by_the_address(findings):
     """The detail follows, and a reload brings it back."""
-    rows = findings.locator(".fi")
+    rows = findings.locator(".item")
     count = rows.count()
     assert count > 10 and chosen(findings) == rows.nth(0).locator(".t").inner_text()
     rows.nth(2).click()
     third = chosen(findings)
     assert findings.locator(".det h3").inner_text() == third
-    findings.locator(".fl").press("ArrowDown")
+    findings.locator(".items").press("ArrowDown")
     fourth = chosen(findings)
     assert fourth != third and findings.locator(".det h3").inner_text() == fourth
     findings.reload()
-    findings.locator(".fi").first.wait_for(timeout=SPARK_PATIENCE_MS)
+    findings.locator(".item").first.wait_for(timeout=SPARK_PATIENCE_MS)
     assert chosen(findings) == fourth
 
 
 @pytest.mark.nightly
 def test_the_bytes_of_a_wrong_entry_are_marked(findings):
     """Eight bytes of the .index, in the colour of what is wrong."""
-    findings.locator(".fi", has_text="bookings-0 858.index").click()
-    assert findings.locator(".hx .bad").count() == 8
-    assert findings.locator(".hx .b").count() == 128
+    findings.locator(".item", has_text="bookings-0 858.index").click()
+    assert findings.locator(".hex-dump .bad").count() == 8
+    assert findings.locator(".hex-dump .b").count() == 128
 
 
 @pytest.mark.nightly
@@ -67,9 +67,9 @@ def test_a_start_that_reads_400_logs_is_drawn_within_the_page(page, server, clea
 @pytest.mark.nightly
 def test_only_errors(findings):
     """The list is shorter, and the address says so."""
-    before = findings.locator(".fi").count()
+    before = findings.locator(".item").count()
     findings.locator(".chip", has_text="Errors").click()
-    assert 0 < findings.locator(".fi").count() < before
+    assert 0 < findings.locator(".item").count() < before
     assert "severity=error" in findings.url
     assert findings.locator(".verdict h2").inner_text().startswith("This broker will start")
 
@@ -81,7 +81,7 @@ def test_the_chips_count_findings(findings, damaged):
         chip.inner_text().split("\n")[0]: int(chip.locator("small").inner_text())
         for chip in findings.locator(".chip").all()
     }
-    assert chip_counts["All"] == len(health.findings) > findings.locator(".fi").count()
+    assert chip_counts["All"] == len(health.findings) > findings.locator(".item").count()
     names = {"error": "Errors", "warning": "Warnings", "info": "Worth knowing"}
     assert {name: chip_counts.get(names[name], 0) for name in names} == health.counts
 
@@ -90,12 +90,12 @@ def test_a_finding_leads_to_its_bytes_and_back_leads_to_the_finding(findings, da
     """By keyboard; the directory stays, the slot is the chosen field, and Back returns to the same
     finding.
     """
-    findings.locator(".fi", has_text="bookings-0 858.index").click()
-    first = findings.locator(".hx .bad").first.inner_text()
+    findings.locator(".item", has_text="bookings-0 858.index").click()
+    first = findings.locator(".hex-dump .bad").first.inner_text()
     before = findings.locator(".det .where").inner_text()
-    findings.locator(".det a.go").focus()
+    findings.locator(".det a.onward").focus()
     findings.keyboard.press("Enter")
-    findings.locator(".hex .h.on").first.wait_for()
+    findings.locator(".hex-dump .h.on").first.wait_for()
     query = findings.evaluate("Object.fromEntries(new URLSearchParams(location.search))")
     there = {
         "dir": str(damaged),
@@ -105,10 +105,10 @@ def test_a_finding_leads_to_its_bytes_and_back_leads_to_the_finding(findings, da
         "tab": "Bytes",
     }
     assert {name: query[name] for name in there} == there
-    assert findings.locator(".hex .h.on").first.inner_text() == first
+    assert findings.locator(".hex-dump .h.on").first.inner_text() == first
     assert findings.locator(".mean").inner_text().startswith("slot ")
     findings.go_back()
-    findings.locator(".fi").first.wait_for(timeout=SPARK_PATIENCE_MS)
+    findings.locator(".item").first.wait_for(timeout=SPARK_PATIENCE_MS)
     assert findings.locator(".det .where").inner_text() == before
 
 
@@ -116,12 +116,12 @@ def test_a_finding_leads_to_its_bytes_and_back_leads_to_the_finding(findings, da
 def test_one_of_many_findings_of_a_code_stands_in_the_address(page, server, killed):
     """A reload brings it back."""
     page.goto(f"{server}/health?dir={killed}")
-    page.locator(".fi").first.wait_for(timeout=SPARK_PATIENCE_MS)
-    page.locator(".fi", has_text="topic-partitions").first.click()
+    page.locator(".item").first.wait_for(timeout=SPARK_PATIENCE_MS)
+    page.locator(".item", has_text="topic-partitions").first.click()
     page.locator(".mem button").nth(2).click()
     place = page.locator(".det .where").inner_text()
     page.reload()
-    page.locator(".fi").first.wait_for(timeout=SPARK_PATIENCE_MS)
+    page.locator(".item").first.wait_for(timeout=SPARK_PATIENCE_MS)
     assert page.locator(".det .where").inner_text() == place
     assert page.locator(".mem button").nth(2).get_attribute("aria-current") == "true"
 
@@ -131,11 +131,13 @@ def test_the_bytes_of_a_tail_are_pinned_with_the_last_batch(page, server, killed
     belongs to.
     """
     page.goto(f"{server}/health?dir={killed}&finding=log-torn-tail")
-    page.locator(".fi", has_text="The last batch is cut short").click()
-    page.locator(".det a.go").click()
-    page.locator(".hex .h.on").first.wait_for()
-    page.locator(".dt svg").wait_for()
-    assert page.locator(".kv-sw.byte-torn").count() == 1 and page.locator(".dt svg").count() == 1
+    page.locator(".item", has_text="The last batch is cut short").click()
+    page.locator(".det a.onward").click()
+    page.locator(".hex-dump .h.on").first.wait_for()
+    page.locator(".detail svg").wait_for()
+    assert (
+        page.locator(".kv-sw.byte-torn").count() == 1 and page.locator(".detail svg").count() == 1
+    )
 
 
 def test_the_release_is_chosen_and_stands_in_the_address(findings):
@@ -151,7 +153,7 @@ def test_the_release_is_chosen_and_stands_in_the_address(findings):
 
 def test_a_command_in_a_next_step_is_written_as_one(findings):
     """Without the backticks around it."""
-    findings.locator(".fi", has_text="bookings-0 858.index").click()
+    findings.locator(".item", has_text="bookings-0 858.index").click()
     assert (
         findings.locator(".det code").inner_text() == "kafkaviz rebuild"
         and "`" not in findings.locator(".det").inner_text()
@@ -175,4 +177,6 @@ def test_a_partition_without_findings_says_so(page, server, clean):
     """No empty list; what keeps its segments is told all the same."""
     page.goto(f"{server}/health?dir={clean}/orders-0")
     page.locator(".flt", has_text="nothing was found").wait_for(timeout=SPARK_PATIENCE_MS)
-    assert not page.locator(".fl").is_visible() and page.locator(".keeping tbody tr").count() == 3
+    assert (
+        not page.locator(".items").is_visible() and page.locator(".keeping tbody tr").count() == 3
+    )

@@ -85,7 +85,7 @@ def go_to(page, typed: str) -> None:
 def test_a_crumb_speaks_chinese(server, page):
     """Another topic-partition from its picker."""
     page.goto(f"{server}/segment?tp=payments-0&segment=7975&lang=zh")
-    page.locator(".dt svg").wait_for()
+    page.locator(".detail svg").wait_for()
     before = steps(page)
     page.locator(".st-key-kv_pick_tp button:visible").first.click()
     page.get_by_role("menuitem", name="orders-0", exact=True).or_(

@@ -26,7 +26,7 @@ def test_the_race(page, server):
     plain, warm = page.locator(".lane").first, page.locator(".lane").last
     expect(warm.locator(".n")).to_have_text("?")
     expect(plain.locator(".state")).to_have_text("at the start")
-    assert rests_on_first_screen(page, ".kv-band", ".lane:last-child", ".tp")
+    assert rests_on_first_screen(page, ".kv-band", ".lane:last-child", ".transport")
 
     page.locator(".clock").press("Home")
     page.locator(".start").focus()

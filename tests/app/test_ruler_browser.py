@@ -12,9 +12,7 @@ from kafkaviz.format.batch import HEADER
 from tests.support.browser import sync_api
 
 pytestmark = pytest.mark.browser
-IN_RULER = (
-    "[...document.querySelectorAll('*')].find(e => e.shadowRoot?.querySelector('.dt')).shadowRoot"
-)
+IN_RULER = "[...document.querySelectorAll('*')].find(e => e.shadowRoot?.querySelector('.detail')).shadowRoot"
 SLICE_PATIENCE_MS = 10_000
 
 
@@ -53,7 +51,7 @@ class Ruler:
         self.page.goto(
             f"{self.server}/segment?" + "&".join(f"{name}={value}" for name, value in query.items())
         )
-        self.page.locator(".dt svg").wait_for()
+        self.page.locator(".detail svg").wait_for()
         self.page.locator("tr.on").first.wait_for()
         assert self.page.locator("[data-testid=stException]").count() == 0
 
@@ -78,18 +76,18 @@ class Ruler:
 
     def drawing(self) -> str:
         """The figure, as SVG."""
-        return self.page.evaluate(f"{IN_RULER}.querySelector('.dt').innerHTML")
+        return self.page.evaluate(f"{IN_RULER}.querySelector('.detail').innerHTML")
 
     def press(self, *keys: str) -> None:
         """Keys in the figure."""
-        self.page.locator(".dt").focus()
+        self.page.locator(".detail").focus()
         for key in keys:
             self.page.keyboard.press(key)
 
     def settled(self) -> None:
         """Waits until the window shows what was sent for it."""
         self.page.wait_for_function(
-            f"!{IN_RULER}.querySelector('.dt').classList.contains('stale')",
+            f"!{IN_RULER}.querySelector('.detail').classList.contains('stale')",
             timeout=SLICE_PATIENCE_MS,
         )
 
@@ -103,7 +101,7 @@ class Ruler:
 
     def log(self) -> tuple[float, float]:
         """A point in the middle of the log's lane."""
-        box = self.page.locator(".dt").bounding_box()
+        box = self.page.locator(".detail").bounding_box()
         return box["x"] + box["width"] * 0.7, box["y"] + 233
 
 
@@ -154,7 +152,7 @@ def test_the_window_is_zoomed_and_dragged(ruler):
     ruler.press(*"+" * 60)
     assert ruler.window()[1] == 8  # as narrow as it is drawn
     ruler.press(*"-" * 30)
-    box = ruler.page.locator(".ov").bounding_box()
+    box = ruler.page.locator(".overview").bounding_box()
     ruler.page.mouse.move(box["x"] + 200, box["y"] + 20)
     ruler.page.mouse.down()
     ruler.page.mouse.move(box["x"] + 260, box["y"] + 20, steps=3)
@@ -180,11 +178,11 @@ def test_an_offset_is_typed(ruler):
 def test_a_large_segment_comes_in_slices(ruler):
     """A drag out of the slice brings the next one; so do End, and an offset from elsewhere."""
     ruler.open("heartbeat-0", 0, pin="100")
-    box = ruler.page.locator(".ov").bounding_box()
+    box = ruler.page.locator(".overview").bounding_box()
     ruler.page.mouse.move(box["x"] + 300, box["y"] + 20)
     ruler.page.mouse.down()
     ruler.page.mouse.move(box["x"] + 400, box["y"] + 20, steps=3)
-    assert "stale" in ruler.page.evaluate(f"{IN_RULER}.querySelector('.dt').className")
+    assert "stale" in ruler.page.evaluate(f"{IN_RULER}.querySelector('.detail').className")
     ruler.page.mouse.up()
     ruler.settled()
     ruler.wait_for_words("100–100")
@@ -313,7 +311,7 @@ def test_topic_names_become_no_markup(ruler, clean, tmp_path):
             (clean / "nulls-0" / f"{0:020d}.{kind}").read_bytes()
         )
     ruler.page.goto(f"{ruler.server}/segment?dir={tmp_path}")
-    ruler.page.locator(".dt svg").wait_for()
+    ruler.page.locator(".detail svg").wait_for()
     assert (
         ruler.page.locator("img[src=x]").count() == 0
         and "<img" in ruler.page.locator("h1").inner_text()
@@ -333,7 +331,7 @@ def test_a_dragged_window_comes_back(ruler, partition, segment, pin):
     """
     ruler.open(partition, segment, pin=str(pin))
     assert "window=" not in ruler.page.url
-    box = ruler.page.locator(".ov").bounding_box()
+    box = ruler.page.locator(".overview").bounding_box()
     ruler.page.mouse.move(box["x"] + 300, box["y"] + 20)
     ruler.page.mouse.down()
     ruler.page.mouse.move(box["x"] + 400, box["y"] + 20, steps=3)
@@ -401,7 +399,7 @@ def test_another_language_keeps_what_was_chosen(ruler):
     both.
     """
     ruler.open("payments-0", 7975, pin="11612")
-    ruler.page.locator(".dt").focus()
+    ruler.page.locator(".detail").focus()
     ruler.page.keyboard.press("ArrowRight")
     ruler.pinned(11626)
     ruler.page.get_by_role("tab", name="Time index").click()
@@ -430,4 +428,4 @@ def test_a_pin_far_from_the_window(ruler):
         f"Batch {grouped(5483)}–{grouped(5483)}, byte {grouped(526171)}, 97 B. Slot 126 points "
         "here."
     )
-    assert ruler.page.locator(".dt svg path[stroke='var(--kv-scan)']").count() == 0
+    assert ruler.page.locator(".detail svg path[stroke='var(--kv-scan)']").count() == 0

@@ -244,9 +244,9 @@ def test_a_lookup_on_a_projector(server, browser, language, target, theme):
         page.wait_for_function("document.querySelector('.st-key-kv_head').currentCSSZoom > 1.3")
         page.locator(SETTLED).wait_for()
         assert not page.locator("[data-testid=stSidebar]").is_visible()
-        assert rests_on_first_screen(page, ".kv-hd h1", ".tp", ".say")
+        assert rests_on_first_screen(page, ".kv-hd h1", ".transport", ".say")
         page.keyboard.press("ArrowRight")
-        page.locator(".dd .past").first.wait_for()
+        page.locator(".dots .past").first.wait_for()
         figure = page.locator(".fx").bounding_box()
         assert (SIZES[0][1] - figure["y"]) / figure["height"] >= MIN_PART, figure
         assert page.evaluate(SMALL_WORDS) == []

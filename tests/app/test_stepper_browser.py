@@ -118,7 +118,7 @@ def test_what_a_step_shows(page, server):
     """
     opened(page, server, "set=five&target=23&step=4")
     assert page.locator(".code .on").inner_text().split("\n")[-1].strip() == "else: hi ← mid − 1"
-    assert page.locator(".vals .ch .lab").all_inner_texts() == ["probes", "hi", "mid", "key"]
+    assert page.locator(".vals .changed .lab").all_inner_texts() == ["probes", "hi", "mid", "key"]
     assert page.get_by_role("img", name="3 probes; 1 of 5 slots left").is_visible()
     assert page.locator(".say").get_attribute("aria-live") == "polite"
     page.keyboard.press("End")

@@ -13,7 +13,7 @@ T = "\u202f"
 
 
 def view(entries: int, target: int, **sizes: int) -> SearchRaceView:
-    """Of an index with the keys 0, 1, 2 …"""
+    """Of an index with the keys 0, 1, 2 … up to the last."""
     segment = practice.log_of_keys(range(entries)).segments[0]
     return search_race.view(races.race(segment, "offset", target, **sizes))
 

@@ -52,7 +52,10 @@ EVERY = [
         for is_default in (True, False)
     ),
     *(
-        ("most-batches-indexed", {"interval": 4096, "entries": 9, "of": 10, "is_default": flag})
+        (
+            "most-batches-indexed",
+            {"interval": 4096, "entries": 9, "indexable": 10, "is_default": flag},
+        )
         for flag in (True, False)
     ),
     ("plateau", {"least_batch_bytes": 78}),

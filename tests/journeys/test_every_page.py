@@ -62,14 +62,14 @@ STATES = {
     "Broker, nothing there": State("?dir=/nowhere", ".kv-state"),
     "Broker, upload": State("?", FIGURE, opens=(".st-key-kv_upload button", "[role=dialog]")),
     "Broker, keys": State("?", FIGURE, opens=(".st-key-kv_keys button", "[role=dialog] .kv-kb")),
-    "Segment": State(f"{SEGMENT}&pin=11612", ".dt svg"),
+    "Segment": State(f"{SEGMENT}&pin=11612", ".detail svg"),
     "Segment, Time index": State(f"{SEGMENT}&tab=Time+index", "tr.on"),
     "Segment, Bytes": State(f"{SEGMENT}&pin=11612&tab=Bytes", ".hex .h.on"),
     "Segment, Go to": State(
-        SEGMENT, ".dt svg", opens=(".st-key-kv_goto button", ".st-key-kv_found a")
+        SEGMENT, ".detail svg", opens=(".st-key-kv_goto button", ".st-key-kv_found a")
     ),
     "Segment, its picker": State(
-        SEGMENT, ".dt svg", opens=(".st-key-kv_pick_tp button:visible", "[role=menuitem]")
+        SEGMENT, ".detail svg", opens=(".st-key-kv_pick_tp button:visible", "[role=menuitem]")
     ),
     "Lookup": State("lookup?tp=orders-0&by=timestamp&step=6", ".say"),
     "Lookup, how to read it": State(
@@ -94,7 +94,7 @@ STATES = {
     "Tuning, writers": State("tuning?tp=payments-0&tab=Writers", TABLE_ROW),
     "Tuning, budgets": State("tuning?tp=payments-0&tab=Experts", FIGURE),
     "Tuning, whole broker": State("tuning?tune=Whole+broker", f".st-key-kv_topics {TABLE_ROW}"),
-    "Health": State("health?", ".fi", DAMAGED),
+    "Health": State("health?", ".item", DAMAGED),
     "Health, nothing found": State("health?tp=orders-0", ".verdict h2"),
     "Explore": State("explore?", f".st-key-kv_answer_rows {TABLE_ROW}"),
     "Workshop": State("workshop?", "h1"),

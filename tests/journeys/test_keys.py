@@ -44,7 +44,7 @@ def test_the_list_of_keys_opens_by_its_own(server, page):
 
 def test_the_keys_of_a_segment(server, page):
     """Brackets change the segment, arrows the batch, plus and minus the window."""
-    begins(page, f"{server}/{SEGMENT}", ".dt svg")
+    begins(page, f"{server}/{SEGMENT}", ".detail svg")
     for key, address in (("ArrowRight", "pin=11626"), ("ArrowLeft", "pin=11612"), ("+", "window=")):
         page.keyboard.press(key)
         comes(page, address)
@@ -83,4 +83,4 @@ def test_the_keys_of_the_stepper(server, page):
     page.wait_for_timeout(1500)  # longer than a step takes
     assert count.inner_text() == stays
     page.keyboard.press("End")
-    page.locator(".dd button").last.and_(page.locator("[aria-current=step]")).wait_for()
+    page.locator(".dots button").last.and_(page.locator("[aria-current=step]")).wait_for()

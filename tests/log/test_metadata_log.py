@@ -169,7 +169,7 @@ def test_a_record_that_cannot_be_read_is_reported_and_passed_over(tmp_path):
             message(
                 "corrupt.at_record",
                 offset=1,
-                what=verbatim("Failed to deserialize record with type 4"),
+                problem=verbatim("Failed to deserialize record with type 4"),
             )
         ],
     )

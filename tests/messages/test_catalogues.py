@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from kafkaviz import messages
+from tests.support.vague_names import SAYS_NOTHING
 
 ROOT = Path(__file__).parents[2]
 FILES = [
@@ -167,6 +168,24 @@ def test_a_text_has_one_key():
     ]
     assert [sorted(keys) for keys in several if len(keys - SEVERAL_KEYS) > 1] == []
     assert SEVERAL_KEYS - set().union(*(keys for keys in several if len(keys) > 1)) == set()
+
+
+def test_a_sentence_of_a_room_has_one_key():
+    """Of more than three words in English: a second key would be a second translation of it."""
+    keys_by_text = defaultdict(list)
+    for key, text in ENGLISH.items():
+        if len(text.split()) > 3:
+            keys_by_text[key.partition(".")[0], text].append(key)
+    assert [keys for keys in keys_by_text.values() if len(set(keys) - SEVERAL_KEYS) > 1] == []
+
+
+def test_a_place_says_what_stands_there():
+    """A translator reads {size} or {name}, not {told}; {n} is the count that a text is of."""
+    assert {
+        key: names
+        for key in ENGLISH
+        if (names := places(key) & (SAYS_NOTHING | {"got", "it", "what", "which"}))
+    } == {}
 
 
 @cache

@@ -11,7 +11,7 @@ import pytest
 from kafkaviz import messages
 from kafkaviz.messages import Message, message, verbatim
 
-CUT = message("errors.at_byte_of_file", path=Path("a.log"), position=4, what=verbatim("cut"))
+CUT = message("errors.at_byte_of_file", path=Path("a.log"), position=4, problem=verbatim("cut"))
 
 
 class Colour(StrEnum):
@@ -27,7 +27,7 @@ def test_the_english_text():
 
 def test_the_text_of_a_language():
     """A message within a message is worded in the same language."""
-    nested = CUT.with_values(what=message("errors.not_there"))
+    nested = CUT.with_values(problem=message("errors.not_there"))
     assert nested.render("zh") == "a.log，字节 4：不存在"
 
 

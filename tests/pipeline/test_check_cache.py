@@ -45,7 +45,7 @@ st.register_type_strategy(
         message,
         st.just("errors.of_path"),
         path=st.sampled_from([Path("/data/a-0"), Path("b-1")]),
-        what=PLAIN_MESSAGES,
+        problem=PLAIN_MESSAGES,
     )
     | st.builds(
         message,

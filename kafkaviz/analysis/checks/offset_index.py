@@ -129,7 +129,9 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
             found_text = message("evidence.trailing_bytes", n=index.trailing_bytes)
             evidence = Evidence(found_text, message("evidence.length_multiple", n=ENTRY_BYTES))
             text = message(
-                "finding.length_no_multiple", n=position + index.trailing_bytes, of=ENTRY_BYTES
+                "finding.length_no_multiple",
+                n=position + index.trailing_bytes,
+                entry_bytes=ENTRY_BYTES,
             )
             yield self._facts.make_finding(
                 "index-size-not-multiple", name, text, evidence, (position, index.trailing_bytes)

@@ -296,7 +296,6 @@ class SummaryBuilder(BatchObserver[CheckSummary]):
         )
 
     def result(self) -> CheckSummary:
-        """The summary."""
         summary, entries, times = self.summary, self._segment.offset_slots, self._segment.time_slots
         summary.entries, summary.time_entries = len(entries.entries), len(times.entries)
         summary.steps, summary.stable_begins = self._transactions.result()
@@ -328,8 +327,10 @@ def has_suspect_unit(times_ms: np.ndarray) -> np.ndarray:
 
 
 def _newest_offset(segment: LogSegment, newest: tuple[int, int, int] | None) -> int | None:
-    """The offset of the first record with the newest time; None where there is none, or its batch
-    cannot be read.
+    """The offset of the first record with the newest time.
+
+    Returns:
+        None where there is none, or its batch cannot be read.
     """
     if newest is None or newest[0] < 0:
         return None

@@ -186,7 +186,7 @@ def _blocked_findings(
             moment=segment_retention.age.timestamp_ms,
             offset=segment_retention.age.offset,
             n=len(long_waits),
-            held=max(long_waits),
+            earlier=max(long_waits),
         )
         evidence = Evidence(
             message("evidence.newest_record", moment=segment_retention.age.timestamp_ms),

@@ -267,8 +267,6 @@ def _pad_index(copy: LogCopy, padding_bytes: int) -> Damage:
 
 
 def _zero_entries(kind: str) -> Callable[[LogCopy, int], Damage]:
-    """Zeros from an entry on."""
-
     def damage(copy: LogCopy, slot: int) -> Damage:
         data = copy.content(kind)
         start = slot * INDEXES[kind].ENTRY.itemsize

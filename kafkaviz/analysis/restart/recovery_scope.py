@@ -49,8 +49,10 @@ def recovered_bases(
 
 
 def distrust_reason(segment: LogSegment, behaviour: ReleaseBehaviour) -> Distrust | None:
-    """Why a start builds the indexes of a segment anew though it was flushed; CorruptBytes where it
-    ends there.
+    """Why a start builds the indexes of a segment anew though it was flushed.
+
+    Raises:
+        CorruptBytes: the start ends there.
     """
     segment_view = log_view.view_segment(segment)
     return distrust(lambda kind: getattr(segment_view, kind), segment.base_offset, behaviour)

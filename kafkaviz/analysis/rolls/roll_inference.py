@@ -43,8 +43,9 @@ def roll_reason(partition: Partition, base_offset: int) -> RollCause | None:
 
 
 def segment_facts(segment: LogSegment) -> SegmentFacts:
-    """A segment without walking it: its newest time is that of the last time entry, which a roll
-    writes last.
+    """A segment without walking it.
+
+    Its newest time is that of the last time entry, which a roll writes last.
     """
     first = _first_batch(segment)
     times = segment.time_index

@@ -192,7 +192,7 @@ def _check_config(config: LogConfig, behaviour: ReleaseBehaviour, directory: str
         UnifiedLog(config, behaviour, now_ms=0)
     except CannotLoad as fault:
         raise KafkavizError(
-            message("errors.of_path", path=directory, what=verbatim(str(fault.exception)))
+            message("errors.of_path", path=directory, problem=verbatim(str(fault.exception)))
         ) from None
 
 

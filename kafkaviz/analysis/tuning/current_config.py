@@ -50,8 +50,9 @@ class IntervalEstimator:
         ]
 
     def observers(self, segment: LogSegment) -> tuple["_SegmentEvidence", ...]:
-        """Whoever is to be shown the batches of this segment: nobody, if it is not among the
-        largest.
+        """Whoever is to be shown the batches of this segment.
+
+        Nobody, if it is not among the largest.
         """
         evidence = self._evidence_by_path.get(segment.log.path)
         return (evidence,) if evidence else ()
@@ -163,7 +164,6 @@ class _SegmentEvidence(BatchObserver[IntervalEvidence]):
         )
 
     def result(self) -> IntervalEvidence:
-        """Of all of them."""
         return (
             IntervalEvidence(longest_unindexed_bytes=self._last_position)
             if self._is_empty

@@ -142,7 +142,7 @@ def _describe_budget(values: Mapping) -> Message:
         return message(
             "tuning_reason.missed",
             interval=cost.interval_bytes,
-            which=tuple(BUDGET_NAMES[name] for name in exceeded),
+            budgets=tuple(BUDGET_NAMES[name] for name in exceeded),
             p99=p99,
         )
     has_budget = budget_usage(cost, budgets)
@@ -164,8 +164,8 @@ def _describe_most_batches(values: Mapping) -> Message:
         f"tuning_reason.{key}",
         interval=values["interval"],
         entries=values["entries"],
-        of=values["of"],
-        share=units.share(values["entries"], values["of"]),
+        indexable=values["indexable"],
+        share=units.share(values["entries"], values["indexable"]),
     )
 
 
@@ -197,7 +197,7 @@ def _describe_unmeetable(values: Mapping) -> Message:
         message(
             "tuning_reason.over",
             name=BUDGET_NAMES[name],
-            taken=format_amount(name, use_by_name[name][0]),
+            usage=format_amount(name, use_by_name[name][0]),
             allowed=format_amount(name, use_by_name[name][1]),
         )
         for name in values["missed"]
@@ -313,7 +313,7 @@ def _describe_topics(values: Mapping) -> Message:
         "tuning_reason.topic_gains" if topics == 1 else "tuning_reason.topics_gain",
         n=len(changed_intervals),
         topics=topics,
-        named=names_text,
+        names=names_text,
     )
 
 

@@ -114,7 +114,9 @@ def _segment_rows(plan: SimulationPlan) -> Iterator[tuple[int, np.ndarray]]:
         )
     except CannotLoad as load_fault:
         raise KafkavizError(
-            message("errors.of_path", path=plan.directory, what=verbatim(str(load_fault.exception)))
+            message(
+                "errors.of_path", path=plan.directory, problem=verbatim(str(load_fault.exception))
+            )
         ) from None
     number = 0
     for chunk in plan.chunks():

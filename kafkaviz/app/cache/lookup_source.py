@@ -262,8 +262,9 @@ def _interval(segment: LogSegment) -> IntervalBounds:
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=HASH_FUNCS)
 def _log_view(snapshot: BrokerSnapshot, directory: bytes) -> LogView:
-    """The topic-partition as a broker has it open: where it was not stopped cleanly, as its next
-    start would leave it.
+    """The topic-partition as a broker has it open.
+
+    Where it was not stopped cleanly, as its next start would leave it.
     """
     return lookups.open_log_view(snapshot.broker.partition(os.fsdecode(directory)))
 

@@ -82,7 +82,7 @@ class RuleSyntaxError(ValueError):
             for name, value in values.items()
         }
         self.message = message(
-            "exercise.at", n=position + 1, what=message(f"exercise.{kind}", **parts)
+            "exercise.at", n=position + 1, problem=message(f"exercise.{kind}", **parts)
         )
         super().__init__(self.message)
 
@@ -154,7 +154,7 @@ class _RuleParser:
 
     def _unexpected(self, what: str) -> RuleSyntaxError:
         return RuleSyntaxError(
-            self._words[self._place][1], "expected", what=what, found=self._word or "end"
+            self._words[self._place][1], "expected", expected=what, actual=self._word or "end"
         )
 
     def _nested(self, read_part: Callable[[], Part]) -> Part:
@@ -262,7 +262,7 @@ def _words(text: str) -> list[tuple[str, int]]:
         match = _TOKEN.match(text, position)
         start = position + len(text[position:]) - len(text[position:].lstrip())
         if not match or (match[2] and match[2].lower() not in _WORDS):
-            raise RuleSyntaxError(start, "no_word", found=repr(match[2] if match else text[start]))
+            raise RuleSyntaxError(start, "no_word", word=repr(match[2] if match else text[start]))
         word = next(filter(None, match.groups())).lower()
         word = _SPELLED.get(word, word)
         if word.isdigit() and int(word) >= FIRST_TOO_LARGE:

@@ -190,7 +190,7 @@ def choice_parser(*words: str) -> Parse:
 
 
 def yes_or_no(text: str) -> bool:
-    """yes or no."""
+    """Whether it says yes, not no."""
     return choice_parser("yes", "no")(text) == "yes"
 
 

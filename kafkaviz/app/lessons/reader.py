@@ -289,7 +289,7 @@ class _LessonParser:
             self._add_fault(
                 line,
                 message(
-                    "lesson_file.wrong_value", name=name, expected=fault.message, given=text[:40]
+                    "lesson_file.wrong_value", name=name, expected=fault.message, value=text[:40]
                 ),
             )
             return None

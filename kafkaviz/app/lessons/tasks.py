@@ -162,7 +162,7 @@ def _varint(block: LessonBlock) -> LessonTask:
     try:
         number, end = varint.read_varint(block["bytes"])
     except CorruptBytes as fault:
-        raise NoValue(message("lesson.bytes", what=fault.what)) from None
+        raise NoValue(message("lesson.bytes", problem=fault.what)) from None
     if end != len(block["bytes"]):
         raise NoValue(message("lesson.more_than_one_number"))
     return LessonTask(NUMBERS, (number,), bytes_text=block["bytes"].hex(" "))

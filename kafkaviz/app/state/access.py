@@ -123,8 +123,9 @@ def roots() -> tuple[Path, ...] | None:
 
 
 def _tiered_sources() -> tuple[Path, ...]:
-    """What the server was started with, where that shows tiered storage: the view, and its sources,
-    which the links in it lead to.
+    """What the server was started with, where that shows tiered storage.
+
+    The view, and its sources, which the links in it lead to.
     """
     directory = os.environ.get("KAFKAVIZ_DIR")
     sources = tiered_view.sources(Path(directory)) if directory else None

@@ -48,7 +48,6 @@ class LessonPosition:
 
     @property
     def step(self) -> LessonStep:
-        """The step."""
         return self.lesson.steps[self.part - 1]
 
 

@@ -109,14 +109,14 @@ def _outside(fault: CannotOpen) -> None:
 def _bad_archive(fault: CannotOpen) -> None:
     reason = say(
         "faults.archive_why",
-        what=render(fault.what),
+        problem=render(fault.what),
         next=to_sentence(render(fault.next_step)),
     )
     _render_refusal("archive", "error", say("faults.archive", name=fault.path.name), reason)
 
 
 def _unreadable(fault: CannotOpen) -> None:
-    reason = say("faults.unreadable_why", what=render(fault.what))
+    reason = say("faults.unreadable_why", problem=render(fault.what))
     _render_refusal(
         "unreadable",
         "error",
@@ -177,7 +177,7 @@ def no_partition(directory: Path, problems: Sequence[Problem]) -> None:
 
 def partial(readable: int, total: int, directory: Path, problems: Sequence[Problem]) -> None:
     """Some files could not be read."""
-    counts = {"shown": units.group(readable), "total": units.group(total)}
+    counts = {"shown_count": units.group(readable), "total": units.group(total)}
     finding = (
         say("faults.partial", **counts) if readable < total else say("faults.partial_directory")
     )

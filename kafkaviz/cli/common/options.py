@@ -8,7 +8,6 @@ from kafkaviz.messages import Message, say
 
 
 def add_json_option(parser: argparse.ArgumentParser) -> None:
-    """Adds --json."""
     parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
 
 

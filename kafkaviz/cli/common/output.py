@@ -24,9 +24,9 @@ _BREAKABLE = re.compile(
 
 
 def set_up() -> None:
-    """Lets nothing that is printed end a command.
+    r"""Lets nothing that is printed end a command.
 
-    What an encoding does not have is written out, as \\u2013.
+    What an encoding does not have is written out, as \u2013.
     """
     streams: tuple[Any, ...] = sys.stdout, sys.stderr
     for stream in streams:

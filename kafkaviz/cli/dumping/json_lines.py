@@ -35,7 +35,7 @@ def dump(options: DumpOptions, console: Console) -> int:
             _print_file(path, options, console, checker)
     except JavaException as fault:
         raise fault.fault or KafkavizError(
-            message("errors.of_path", path=path, what=fault.message)
+            message("errors.of_path", path=path, problem=fault.message)
         ) from None
     finally:
         console.flush()

@@ -1,8 +1,8 @@
-"""Lines of text from columns of numbers, thousands at a time.
+r"""Lines of text from columns of numbers, thousands at a time.
 
 The columns are constant words, decimals and choices between words.
 
-    render("offset: ", offsets, " position: ", positions, "\\n")
+    render("offset: ", offsets, " position: ", positions, "\n")
 
 gives the bytes of one line a row. A plain f-string does the same in a tenth of the speed.
 """
@@ -43,7 +43,7 @@ Part = str | np.ndarray | Word | OptionalNumber
 
 
 def flag(column: np.ndarray) -> Word:
-    """true or false."""
+    """A column as true or false."""
     return Word(column, ("false", "true"))
 
 

@@ -65,7 +65,7 @@ def _render_retention(health: Health) -> Iterator[str]:
         what = say(
             "common.labelled",
             where=retention_text.newest_text(segment.age),
-            what=retention_text.reason_text(log, segment),
+            text=retention_text.reason_text(log, segment),
         )
         yield from _wrap(
             "",
@@ -73,7 +73,7 @@ def _render_retention(health: Health) -> Iterator[str]:
                 "cli_check.segment_kept",
                 partition=log.partition,
                 segment=segment.age.base_offset,
-                what=what,
+                retention=what,
             ),
             "  ",
         )
@@ -113,7 +113,7 @@ def _render_start(health: Health) -> Iterator[str]:
     for step in restart.failures:
         yield from _wrap(
             "",
-            say("common.labelled", where=step.partition or _broker(), what=step.error or step.why),
+            say("common.labelled", where=step.partition or _broker(), text=step.error or step.why),
             "  ",
         )
         if step.way_out:
@@ -135,7 +135,7 @@ def _render_findings(findings: list[Finding]) -> Iterator[str]:
             finding, *others = others
             yield from _wrap(
                 say("cli_check.label_also"),
-                say("common.labelled", where=_full_location(finding), what=finding.message),
+                say("common.labelled", where=_full_location(finding), text=finding.message),
             )
         names = list(dict.fromkeys(item.partition or _broker() for item in others))
         if names:

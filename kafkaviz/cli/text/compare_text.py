@@ -138,7 +138,7 @@ def _describe_difference(difference: ByteDifference) -> Message:
         "file": location.file,
         "position": location.position,
         "n": location.size_bytes,
-        "what": _what(difference.what),
+        "field": _what(difference.what),
     }
     if difference.what == "tail":
         side = SIDES[difference.locations[0] is None]

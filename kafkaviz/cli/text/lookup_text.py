@@ -64,7 +64,7 @@ def render_index_search(
     yield ""
     yield from render_search(search)
     yield ""
-    yield say("cli_lookup.answer", what=_describe_entry(search.kind, answer))
+    yield say("cli_lookup.answer", answer=_describe_entry(search.kind, answer))
 
 
 def render_search(search: IndexSearch) -> Iterator[str]:
@@ -97,7 +97,9 @@ def render_search(search: IndexSearch) -> Iterator[str]:
         )
     yield (
         "  "
-        + say("cli_lookup.slot", slot=result.slot, what=_describe_entry(search.kind, search.entry))
+        + say(
+            "cli_lookup.slot", slot=result.slot, decision=_describe_entry(search.kind, search.entry)
+        )
         if search.entry
         else "  " + say("cli_lookup.no_entry", target=result.target)
     )
@@ -145,7 +147,7 @@ def _render_segments(
     yield say(
         "cli_lookup.segments" if len(visible) == len(choices) else "cli_lookup.segments_shown",
         segments=message("common.n_segments", n=len(choices)),
-        shown=len(visible),
+        shown_count=len(visible),
     )
     wide = max(len(str(choices[place].base_offset)) for place in visible)
     for place in visible:
@@ -182,7 +184,7 @@ def _render_scan(scan: ForwardScan) -> Iterator[str]:
         "cli_lookup.scanned",
         reads=message("log_scan.n_reads", n=len(scan.reads)),
         size=sum(item.size for item in scan.reads),
-        what=what,
+        outcome=what,
     )
 
 
@@ -221,7 +223,7 @@ def _render_answer(lookup: Lookup) -> Iterator[str]:
         yield say(
             "cli_lookup.error",
             name=lookup.error.class_name.rpartition(".")[2],
-            what=str(lookup.error),
+            problem=str(lookup.error),
         )
     elif lookup.answer is None:
         yield _describe_absence(lookup)

@@ -86,7 +86,7 @@ def render(
     if source.kind == BROKER:
         yield from _render_topics(source, answers)
     yield from (
-        say("cli_tune.left_out", path=archive.display_path(problem.path), what=problem.what)
+        say("cli_tune.left_out", path=archive.display_path(problem.path), problem=problem.what)
         for problem in source.problems
     )
 

@@ -304,7 +304,7 @@ def _hover(segment: np.void, name: str, badges: Sequence[Badge], *, is_remote: b
         ),
         say("broker.hover_batches", size=units.group(int(segment["log_bytes"])), **counts),
         say(
-            "broker.hover_entries",
+            "broker.entries",
             offset=units.group(count["offset_entries"]),
             time=units.group(count["time_entries"]),
         ),

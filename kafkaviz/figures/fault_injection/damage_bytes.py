@@ -73,7 +73,7 @@ def view(copy: LogCopy, damage: Damage, fault: str, place: int) -> DamageView:
         title=say(
             "break_it.broken_title",
             name=damage.file,
-            what=_describe(copy, damage, fault, place),
+            title=_describe(copy, damage, fault, place),
         ),
         stop=describe_stop(damage.copy),
         before=_rows(damage.before, damage) if has_change else (),

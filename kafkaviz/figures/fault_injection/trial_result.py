@@ -137,7 +137,7 @@ def _cut_byte(steps: Iterable[StartupStep]) -> str:
 
 def _counts(trial: StartTrial) -> dict[str, str]:
     return {
-        "got": units.group(trial.reading.record_count),
+        "received": units.group(trial.reading.record_count),
         "count": units.group(trial.expected_reading.record_count),
     }
 

@@ -532,7 +532,7 @@ def _finding_member(finding: Finding, read_bytes: ByteReader, *, is_dumped: bool
         else {}
     )
     expected = (
-        end_sentence(say("health.expected", what=render(finding.evidence.expected)))
+        end_sentence(say("health.expected", expected=render(finding.evidence.expected)))
         if finding.evidence.expected
         else ""
     )

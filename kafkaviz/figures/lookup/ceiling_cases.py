@@ -75,7 +75,7 @@ def describe(cases_view: CeilingCasesView) -> str:
     heads = [say(f"ceiling_cases.head_{name}") for name in names]
     return join_semicolon(
         join_comma(
-            say("common.labelled", where=head, what=text)
+            say("common.labelled", where=head, text=text)
             for head, text in zip(heads, row, strict=True)
         )
         for row in rows(cases_view)

@@ -209,7 +209,7 @@ def _notes(explanation: OffsetExplanation) -> list[str]:
         notes.append(say_count("why_offset.behind", explanation.older_batches))
     if len(explanation.segments) > MAX_NAMED:
         notes.append(
-            say("why_offset.named", named=MAX_NAMED, count=group(len(explanation.segments)))
+            say("why_offset.named", shown_count=MAX_NAMED, count=group(len(explanation.segments)))
         )
     if explanation.faults:
         notes.append(

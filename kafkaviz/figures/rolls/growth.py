@@ -131,7 +131,10 @@ def _append_sentence(growth: LogGrowth, step: GrowthStep) -> str:
     if step.has_time_entry:
         timestamp_ms, time_offset = segment.times[step.after.time_entries - 1]
         return say(
-            "growth.entry_in_both", **values, time=clock(timestamp_ms), of=group(time_offset)
+            "growth.entry_in_both",
+            **values,
+            time=clock(timestamp_ms),
+            time_offset=group(time_offset),
         )
     # and then it equals the last entry's: it is never below
     is_known = step.after.max_timestamp_ms >= 0

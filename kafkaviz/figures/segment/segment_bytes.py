@@ -368,7 +368,7 @@ def _inner_pane(
             log, int(batches["position"][row]), window_start, window_start + SENT_BYTES
         )
     except CorruptFile as fault:
-        return None, "", say("bytes.cannot_decompress", what=render(fault.what))
+        return None, "", say("bytes.cannot_decompress", problem=render(fault.what))
     if records_bytes is None or not records_bytes.size_bytes:
         return None, "", ""
     count = int(batches["record_count"][row])

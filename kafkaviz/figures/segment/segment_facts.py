@@ -242,7 +242,7 @@ def _entries_fact(index: Index, file: FileInfo, entry_bytes: int) -> Fact:
     return Fact(
         say("segment.entries"),
         units.group(count),
-        say(key, taken=entries_size, whole=units.size(file.size_bytes)),
+        say(key, used=entries_size, size=units.size(file.size_bytes)),
         hover,
     )
 

@@ -78,7 +78,6 @@ class SearchView:
 
 
 def view(context: LookupContext, search: IndexSearch) -> SearchView:
-    """A search of the lookup."""
     slot_search, entry_bytes = search.slot_search, ENTRY_BYTES[search.kind]
     lines = PLAIN_LINES if slot_search.warm_from_slot is None else WARM_LINES
     steps = [(_probe_text(search, probe), lines[probe.branch]) for probe in slot_search.probes]

@@ -89,7 +89,6 @@ class ScanView:
 
 
 def view(context: LookupContext, scan: ForwardScan) -> ScanView:
-    """A scan of the lookup."""
     batches, segment = context.batches(scan.segment), context.find_segment(scan.segment)
     return ScanView(
         scan, tuple(describe_headers(scan)), _batches_around(scan, batches), segment.size_bytes
@@ -179,7 +178,7 @@ def title(scan_view: ScanView, read_count: int, *, is_over: bool) -> str:
         reads=say_count("log_scan.n_reads", short_reads),
         long=group(long_reads),
         short=MAGIC_END,
-        whole=HEADER_BYTES,
+        long_bytes=HEADER_BYTES,
     )
 
 

@@ -56,7 +56,7 @@ def describe(forecast: RestartForecast) -> str:
         )
     usual_changes = join_comma(_usual_changes(forecast))
     return (
-        say("restart_forecast.usual", what=usual_changes)
+        say("restart_forecast.usual", steps=usual_changes)
         if usual_changes
         else say("restart_forecast.nothing")
     )

@@ -33,7 +33,7 @@ def newest_text(segment: SegmentAge) -> str:
     return say(
         "retention.newest_unit" if is_of_another_unit(segment) else "retention.newest",
         time=time,
-        of=origin,
+        batch=origin,
     )
 
 
@@ -129,7 +129,7 @@ def headline_text(logs: Sequence[LogRetention]) -> str:
         when=moment_text(logs[0].now_ms),
         all=segments_text,
     )
-    return say_count("retention.some_wait", waiting_count, told=text) if waiting_count else text
+    return say_count("retention.some_wait", waiting_count, state=text) if waiting_count else text
 
 
 def counted_segments_text() -> str:

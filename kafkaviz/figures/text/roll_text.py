@@ -46,7 +46,7 @@ def history_reason(segment_history: SegmentHistory) -> str:
         return say("rolls.no_limit_fits")
     if exceeds_limit(segment_history.reason):
         return render(segment_history.reason.numbers())
-    return say("rolls.other_settings", found=segment_history.reason.tripping_number())
+    return say("rolls.other_settings", numbers=segment_history.reason.tripping_number())
 
 
 def text_colour(segment_history: SegmentHistory) -> str:

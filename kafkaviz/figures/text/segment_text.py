@@ -71,7 +71,7 @@ def missing_fields_text(anatomy: Anatomy) -> str:
     if wrapped_magics:
         texts.append(say("segment.untold_wrapped", magic=_join_magics(wrapped_magics)))
     joined = join_semicolon(texts)
-    return say("segment.clauses_end", said=f"{joined[:1].upper()}{joined[1:]}") if joined else ""
+    return say("segment.clauses_end", clauses=f"{joined[:1].upper()}{joined[1:]}") if joined else ""
 
 
 def _join_magics(magics: list[int]) -> str:

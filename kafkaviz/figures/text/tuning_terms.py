@@ -51,7 +51,6 @@ def describe_all(recommendation: Recommendation) -> list[str]:
 
 
 def reason_sentence(reason: Reason) -> str:
-    """One reason as a sentence."""
     return to_sentence(describe(reason))
 
 

@@ -249,7 +249,7 @@ def _headers_title(current: IntervalCost, compared: IntervalCost) -> str:
             "curves.headers_on_disk",
             **values,
             disk=headers_text(before),
-            replayed=headers_text(after),
+            replay=headers_text(after),
         )
     if abs(ratio - 1) < 0.005:
         return say("curves.headers_same", **values)

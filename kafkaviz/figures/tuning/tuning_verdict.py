@@ -191,7 +191,7 @@ def _budget_text(recommendation: Recommendation, budgets: Budgets) -> str:
         return say(
             "verdict.over",
             **values,
-            which=join_comma(
+            budgets=join_comma(
                 say(f"verdict.over_{budget}") for budget in missed_reason.values["missed"]
             ),
         )

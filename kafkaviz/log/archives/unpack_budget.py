@@ -56,7 +56,6 @@ class UnpackBudget:
             raise self._refusal(message("archive.too_many_bytes", limit=LIMIT_BYTES))
 
     def add_headers(self, count: int = 1) -> None:
-        """Counts headers."""
         self._headers += count
         if self._headers > LIMIT_HEADERS:
             raise self._refusal(message("archive.too_many_headers", limit=LIMIT_HEADERS))

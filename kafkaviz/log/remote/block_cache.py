@@ -269,7 +269,7 @@ def _read_object(path: Path, extent: Extent, position: int, length: int) -> byte
         what = message("remote.short_read", count=len(data), length=length)
         raise CannotOpen(
             extent.object,
-            message("errors.at_byte", position=position, what=what),
+            message("errors.at_byte", position=position, problem=what),
             message("remote.open_again"),
         )
     return data
@@ -308,7 +308,7 @@ def _decompress(extent: Extent, data: bytes) -> bytes:
         what = message("remote.no_frame", codec=extent.codec, length=extent.length)
         raise CannotOpen(
             extent.object,
-            message("errors.at_byte", position=extent.object_position, what=what),
+            message("errors.at_byte", position=extent.object_position, problem=what),
             message("remote.open_again"),
         ) from None
 

@@ -224,7 +224,7 @@ def read_range(
     except Exception as error:
         forget_object(remote)
         fault = _translate(remote, error)
-        what = message("errors.at_byte", position=position, what=fault.what)
+        what = message("errors.at_byte", position=position, problem=fault.what)
         raise CannotOpen(str(remote), what, fault.next_step, fault.kind) from None
     _count(read_bytes=len(data))
     if len(data) != length:
@@ -232,7 +232,7 @@ def read_range(
         what = message("remote.short_read", count=len(data), length=length)
         raise CannotOpen(
             str(remote),
-            message("errors.at_byte", position=position, what=what),
+            message("errors.at_byte", position=position, problem=what),
             message("remote.open_again"),
         )
     return data
@@ -323,7 +323,7 @@ def changed(remote: RemotePath, position: int) -> CannotOpen:
     forget_object(remote)
     return CannotOpen(
         str(remote),
-        message("errors.at_byte", position=position, what=message("remote.changed")),
+        message("errors.at_byte", position=position, problem=message("remote.changed")),
         message("remote.open_again"),
     )
 

@@ -91,8 +91,9 @@ def prepare(path: Path) -> None:
 
 
 def list_names(path: Path) -> list[str]:
-    """The names in what a path of a mirror is of, as they are remotely; what is deeper is not
-    asked for.
+    """The names in what a path of a mirror is of, as they are remotely.
+
+    What is deeper is not asked for.
 
     Raises:
         CannotOpen: the store does not answer, or not this process.

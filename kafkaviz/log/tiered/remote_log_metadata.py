@@ -1,9 +1,9 @@
-"""What __remote_log_metadata says of the remote segments of each topic-partition.
+r"""What __remote_log_metadata says of the remote segments of each topic-partition.
 
 Each segment is announced, then goes through its states; an update that does not fit is passed over:
 
     COPY_SEGMENT_STARTED  ->  COPY_SEGMENT_FINISHED  ->  DELETE_SEGMENT_STARTED  ->  ..._FINISHED
-                         \\________________________/^
+                         \________________________/^
 
 Which segment serves an offset is decided by leader epoch. Segment S of the offsets 0 to 99, written
 in epoch 0 up to 59 and in epoch 2 from there, serves the offsets 0 to 59 of epoch 0 and 60 to 99 of

@@ -276,8 +276,9 @@ def _has_segments(root: Path) -> bool:
 
 
 def _holds_segment(folder: Path) -> bool:
-    """Whether a topic's or a topic-partition's folder holds a segment's file; an empty one of
-    LocalTieredStorage, whose topic was deleted, does not.
+    """Whether a topic's or a topic-partition's folder holds a segment's file.
+
+    An empty one of LocalTieredStorage, whose topic was deleted, does not.
     """
     folders = [folder] + [
         folder / name

@@ -32,8 +32,6 @@ from kafkaviz.messages import message
 
 
 class SegmentPlace(StrEnum):
-    """Where a segment is."""
-
     LOCAL = "local"
     BOTH = "both"
     REMOTE = "remote"
@@ -324,8 +322,9 @@ def _epochs(segment: RemoteSegmentFiles, problems: list[KafkavizError]) -> list[
 def _cache_of_store(
     stored: Sequence[RemoteSegmentFiles], problems: list[KafkavizError]
 ) -> RemoteLogMetadataCache:
-    """What the metadata would say if each segment that lies there complete were copied, the later
-    leader's last.
+    """What the metadata would say if each segment that lies there complete were copied.
+
+    The later leader's last.
     """
     cache = RemoteLogMetadataCache()
     segments = [

@@ -210,7 +210,7 @@ def read_info(path: Path) -> CatalogInfo:
                 path,
                 message(
                     "errors.other_catalog_format",
-                    found=str(document["format"]),
+                    format=str(document["format"]),
                     expected=FORMAT,
                 ),
                 message("errors.ingest_again"),

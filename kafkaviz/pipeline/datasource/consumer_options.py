@@ -251,7 +251,7 @@ def _parse_subscription(by_name: Mapping[str, str]) -> Subscription:
     text = by_name[option].strip()
     if option == SUBSCRIBE_PATTERN:
         if not text:
-            raise BadOption(message("option.no_topic", option=option, given=text))
+            raise BadOption(message("option.no_topic", option=option, value=text))
         return Subscription(pattern=compile_java_pattern(text))
     if option == ASSIGN:
         partitions = _parse_partitions(text)
@@ -260,7 +260,7 @@ def _parse_subscription(by_name: Mapping[str, str]) -> Subscription:
         topics = frozenset(name.strip() for name in text.split(",") if name.strip())
         partitions = None
     if not topics:
-        raise BadOption(message("option.no_topic", option=option, given=text))
+        raise BadOption(message("option.no_topic", option=option, value=text))
     internal = next(filter(is_internal, sorted(topics)), None)
     if internal:
         raise BadOption(message("option.internal_topic", name=internal))
@@ -277,10 +277,10 @@ def _parse_partitions(text: str) -> frozenset[TopicPartition]:
 
 
 def compile_java_pattern(text: str) -> re.Pattern[str]:
-    """A pattern of Java's that Python understands in the same way, for the names of topics.
+    r"""A pattern of Java's that Python understands in the same way, for the names of topics.
 
     These are letters, digits, dots, dashes and underscores of ASCII, so classes and case are
-    those of ASCII, as in Java. What the two write differently is refused: \\p{Alpha}, \\Q..\\E,
+    those of ASCII, as in Java. What the two write differently is refused: \p{Alpha}, \Q..\E,
     (?<name>..), classes within classes and their intersection, a look-behind of no fixed length.
 
     Raises:
@@ -294,7 +294,7 @@ def compile_java_pattern(text: str) -> re.Pattern[str]:
             return re.compile(text, re.ASCII)
     except (re.error, ValueError, OverflowError, RecursionError, Warning) as fault:
         raise BadOption(
-            message("option.java_pattern", given=text, reason=verbatim(str(fault)))
+            message("option.java_pattern", pattern=text, reason=verbatim(str(fault)))
         ) from None
 
 
@@ -408,7 +408,7 @@ def _parse_json(option: str, text: str, example: str) -> dict:
 
 def _takes(option: str, example: str, text: str) -> Message:
     words = tuple(WORDS) if option.endswith("Offsets") else ()
-    return message("option.takes_json", option=option, examples=(*words, example), given=text)
+    return message("option.takes_json", option=option, examples=(*words, example), value=text)
 
 
 def _is_partition(value: object) -> bool:

@@ -136,7 +136,9 @@ def lose_data(what: Message, options: ConsumerOptions) -> None:
     """
     if options.fails_on_data_loss:
         raise DataLoss(
-            message("errors.with_advice", what=what, advice=message("option.data_loss_is_no_error"))
+            message(
+                "errors.with_advice", problem=what, advice=message("option.data_loss_is_no_error")
+            )
         )
     LOG.warning("%s", what)
 
@@ -174,8 +176,9 @@ def _find_missing(available: set[TopicPartition], options: ConsumerOptions) -> N
 
 
 def _split(ranges: Mapping[int, NumberRange], options: ConsumerOptions) -> OffsetRanges:
-    """Each range in equal splits: as many as its share of minPartitions, and none longer than
-    maxRecordsPerPartition offsets.
+    """Each range in equal splits.
+
+    As many as its share of minPartitions, and none longer than maxRecordsPerPartition offsets.
     """
     total = sum(limits.most - limits.least + 1 for limits in ranges.values())
     parts = {}

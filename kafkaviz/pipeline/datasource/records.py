@@ -312,7 +312,7 @@ def _decode_single(
         yield UnreadableBatch(
             position,
             int(row["base_offset"]),
-            str(message("errors.at_byte", position=position + fault.position, what=fault.what)),
+            str(message("errors.at_byte", position=position + fault.position, problem=fault.what)),
         )
         return
     matches = (

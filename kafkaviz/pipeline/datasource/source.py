@@ -484,7 +484,7 @@ class KafkaReader(DataSourceReader):
 
     def _rows(self, broker: str, name: "PartitionName", problem: Problem) -> list[dict]:
         """The row of a problem, where the mode makes it one."""
-        what = str(message("errors.of_path", path=problem.path, what=problem.what))
+        what = str(message("errors.of_path", path=problem.path, problem=problem.what))
         row = {"broker": broker, "topic": name.topic, "partition": name.partition, "problem": what}
         return (
             [row] if becomes_row(what, is_unread=problem.is_unread, mode=self.options.mode) else []

@@ -392,7 +392,7 @@ def becomes_row(what: str, *, is_unread: bool, mode: str) -> bool:
     if mode == FAILFAST or (is_unread and mode == DROPMALFORMED):
         raise Malformed(
             message(
-                "errors.with_advice", what=verbatim(what), advice=UNREAD if is_unread else WRONG
+                "errors.with_advice", problem=verbatim(what), advice=UNREAD if is_unread else WRONG
             )
         )
     if mode == DROPMALFORMED:
@@ -457,6 +457,6 @@ def _begins_behind(batch: np.void | None, timestamp_ms: float) -> bool:
 
 def _join_problems(summary: SegmentSummary) -> str:
     return "; ".join(
-        str(message("errors.of_path", path=problem.path, what=problem.what))
+        str(message("errors.of_path", path=problem.path, problem=problem.what))
         for problem in summary.problems
     )

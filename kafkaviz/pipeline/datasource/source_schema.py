@@ -254,7 +254,7 @@ def _parse_range(option: str, text: str) -> NumberRange:
     """5000-5999, 5000-, -5999 or 5000."""
     match = NUMBERS.fullmatch(text.strip())
     if not match or text.strip() == "-":
-        raise BadOption(message("option.no_range", option=option, given=text))
+        raise BadOption(message("option.no_range", option=option, value=text))
     first, last = (match[1], match[2]) if "-" in text else (match[0], match[0])
     return _build_range(option, text, *(int(end[:40]) if end else None for end in (first, last)))
 
@@ -268,7 +268,7 @@ def _parse_times(option: str, text: str) -> NumberRange:
         return _parse_range(option, text)
     first, slash, last = (end.strip() for end in text.partition("/"))
     if not slash or not (first or last):
-        raise BadOption(message("option.no_times", option=option, given=text))
+        raise BadOption(message("option.no_times", option=option, value=text))
     return _build_range(
         option, text, *(_parse_timestamp(option, end) if end else None for end in (first, last))
     )
@@ -280,7 +280,7 @@ def _parse_timestamp(option: str, text: str) -> int:
     try:
         return units.timestamp_ms(text)
     except (ValueError, OverflowError):
-        raise BadOption(message("option.no_time", option=option, given=text)) from None
+        raise BadOption(message("option.no_time", option=option, value=text)) from None
 
 
 def _build_range(option: str, text: str, first: int | None, last: int | None) -> NumberRange:
@@ -288,7 +288,7 @@ def _build_range(option: str, text: str, first: int | None, last: int | None) ->
     if limits.least > limits.most or any(
         end is not None and abs(end) > MAX_OFFSET for end in (first, last)
     ):
-        raise BadOption(message("option.empty_range", option=option, given=text))
+        raise BadOption(message("option.empty_range", option=option, value=text))
     return limits
 
 
@@ -299,7 +299,7 @@ def parse_choice(option: str, text: str, words: tuple[str, ...]) -> str:
         BadOption: for another one.
     """
     if text not in words:
-        raise BadOption(message("option.no_choice", option=option, words=words, given=text))
+        raise BadOption(message("option.no_choice", option=option, words=words, value=text))
     return text
 
 
@@ -310,7 +310,7 @@ def parse_bool(option: str, text: str) -> bool:
         BadOption: for anything else.
     """
     if text.lower() not in ("true", "false"):
-        raise BadOption(message("option.no_flag", option=option, given=text))
+        raise BadOption(message("option.no_flag", option=option, value=text))
     return text.lower() == "true"
 
 
@@ -326,6 +326,6 @@ def parse_number(option: str, text: str, least: int) -> int:
         number = least - 1
     if not least <= number <= MAX_OFFSET:
         raise BadOption(
-            message("option.no_number", option=option, least=least, most=MAX_OFFSET, given=text)
+            message("option.no_number", option=option, least=least, most=MAX_OFFSET, value=text)
         )
     return number

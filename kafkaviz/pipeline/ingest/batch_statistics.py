@@ -79,7 +79,6 @@ class BatchStatisticsBuilder(BatchObserver[BatchStatistics]):
         self.end_position = int(batches["position"][-1] + batches["size_bytes"][-1])
 
     def result(self) -> BatchStatistics:
-        """All of them."""
         return self._content
 
 

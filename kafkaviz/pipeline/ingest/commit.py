@@ -228,8 +228,10 @@ class CatalogTransaction:
         return info
 
     def _sync(self) -> None:
-        """Waits until what this run wrote is on the disk: a crash of the machine must not leave
-        the link to it, and nothing of the catalog that it replaced.
+        """Waits until what this run wrote is on the disk.
+
+        A crash of the machine must not leave the link to it, and nothing of the catalog that it
+        replaced.
         """
         for table in TABLES:
             for name in self._new_files[table]:

@@ -44,7 +44,6 @@ class DecodeTask:
 
     @property
     def log_bytes(self) -> int:
-        """The bytes of .log in it."""
         return self.stop - self.start
 
 

@@ -121,7 +121,6 @@ class IngestTask:
 
     @property
     def log_bytes(self) -> int:
-        """The bytes of .log in it."""
         return sum(split.log_bytes for split in self.splits)
 
 

@@ -141,7 +141,7 @@ def refuse_stopped(spark: "SparkSession") -> None:
 def _refuse_unknown(master: str | None) -> None:
     """Refuses what is no master: else Java answers with a stack trace."""
     if master is not None and not MASTER.fullmatch(master):
-        raise KafkavizError(message("errors.is_no_master", given=escape_controls(master)))
+        raise KafkavizError(message("errors.is_no_master", master=escape_controls(master)))
 
 
 def _stop(context: "SparkContext") -> None:

@@ -64,7 +64,7 @@ class QueryError(KafkavizError):
             stop: the character behind the last.
         """
         super().__init__(
-            message("query.with_advice", what=what, advice=advice)
+            message("query.with_advice", problem=what, advice=advice)
             if advice
             else message("common.stop", text=what)
         )
@@ -82,7 +82,7 @@ class ErrorLocation:
 
     @property
     def column(self) -> int:
-        """From 1."""
+        """The place of its first character in the line, from 1."""
         return self.first + 1
 
 

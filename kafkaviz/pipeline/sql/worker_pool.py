@@ -153,5 +153,5 @@ def env_number(name: str, default: int) -> int:
     if not text:
         return default
     if not (text.isascii() and text.isdigit() and int(text) > 0):
-        raise KafkavizError(message("errors.is_no_positive_number", name=name, given=text[:40]))
+        raise KafkavizError(message("errors.is_no_positive_number", name=name, value=text[:40]))
     return int(text)

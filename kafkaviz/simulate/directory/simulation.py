@@ -305,7 +305,9 @@ class Run:
             )
         except CannotLoad as fault:
             raise KafkavizError(
-                message("errors.of_path", path=plan.directory, what=verbatim(str(fault.exception)))
+                message(
+                    "errors.of_path", path=plan.directory, problem=verbatim(str(fault.exception))
+                )
             ) from None
         logs.append(plan.start_offset, b"")
 

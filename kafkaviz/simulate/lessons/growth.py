@@ -36,8 +36,6 @@ PRACTICE_BATCH = (
 
 
 class StepKind(StrEnum):
-    """The kind of a step."""
-
     OPEN = "open"
     APPEND = "append"
     ROLL = "roll"

@@ -157,7 +157,7 @@ def _check(phase: Phase, behaviour: ReleaseBehaviour, number: int) -> None:
                 "errors.release_takes_no",
                 number=number,
                 release=release,
-                what=what,
+                feature=what,
                 since=versions.text(feature.first_release),
             )
         )

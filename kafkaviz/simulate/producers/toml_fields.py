@@ -69,7 +69,7 @@ def toml_error(where: Message, what: Message) -> KafkavizError:
     Args:
         where: the file and the key.
     """
-    return KafkavizError(message("common.labelled", where=where, what=what))
+    return KafkavizError(message("common.labelled", where=where, text=what))
 
 
 def read_table(
@@ -90,7 +90,7 @@ def read_table(
         KafkavizError: a key is unknown or missing, or its value is not of its kind.
     """
     if not isinstance(table, dict):
-        raise toml_error(where, message("toml.is_no_table", given=value_text(table)))
+        raise toml_error(where, message("toml.is_no_table", value=value_text(table)))
     by_key = {field.key: field for field in known_fields}
     for key in table:
         if key not in by_key:
@@ -150,7 +150,7 @@ def text(longest: int = 2000) -> ValueCodec:
 
     def read_text(value: object, where: Message) -> str:
         if not isinstance(value, str):
-            raise toml_error(where, message("toml.is_no_text", given=value_text(value)))
+            raise toml_error(where, message("toml.is_no_text", value=value_text(value)))
         if len(value) > longest:
             raise toml_error(
                 where, message("toml.too_many_characters", count=len(value), most=longest)
@@ -166,7 +166,7 @@ def choice(options: Sequence[str]) -> ValueCodec:
     def read_choice(value: Any, where: Message) -> str:
         if value not in options:
             raise toml_error(
-                where, message("toml.is_none_of", given=value_text(value), options=tuple(options))
+                where, message("toml.is_none_of", value=value_text(value), options=tuple(options))
             )
         return value
 
@@ -178,7 +178,7 @@ def flag() -> ValueCodec:
 
     def read_flag(value: object, where: Message) -> bool:
         if not isinstance(value, bool):
-            raise toml_error(where, message("toml.is_no_flag", given=value_text(value)))
+            raise toml_error(where, message("toml.is_no_flag", value=value_text(value)))
         return value
 
     return ValueCodec(read_flag, value_text)
@@ -189,7 +189,7 @@ def whole_number(least: int, most: int = 2**31 - 1) -> ValueCodec:
 
     def read_whole(value: object, where: Message) -> int:
         if isinstance(value, bool) or not isinstance(value, int):
-            raise toml_error(where, message("toml.is_no_whole_number", given=value_text(value)))
+            raise toml_error(where, message("toml.is_no_whole_number", value=value_text(value)))
         return _within(value, least, most, where)
 
     return ValueCodec(read_whole, str)
@@ -204,7 +204,7 @@ def number(least: float, most: float) -> ValueCodec:
             or not isinstance(value, (int, float))
             or not math.isfinite(value)
         ):
-            raise toml_error(where, message("toml.is_no_number", given=value_text(value)))
+            raise toml_error(where, message("toml.is_no_number", value=value_text(value)))
         return _within(value, least, most, where)
 
     return ValueCodec(read_number, lambda value: repr(value))
@@ -212,9 +212,9 @@ def number(least: float, most: float) -> ValueCodec:
 
 def _within(value: Number, least: float, most: float, where: Message) -> Number:
     if value < least:
-        raise toml_error(where, message("toml.is_below", given=value_text(value), least=least))
+        raise toml_error(where, message("toml.is_below", value=value_text(value), least=least))
     if value > most:
-        raise toml_error(where, message("toml.is_above", given=value_text(value), most=most))
+        raise toml_error(where, message("toml.is_above", value=value_text(value), most=most))
     return value
 
 
@@ -226,17 +226,17 @@ def duration(least_ms: int = 0) -> ValueCodec:
         if not match:
             raise toml_error(
                 where,
-                message("toml.is_no_duration", given=value_text(value)),
+                message("toml.is_no_duration", value=value_text(value)),
             )
         ms = Decimal(match[1]) * UNITS_MS[match[2]]
         if ms != int(ms):
-            raise toml_error(where, message("toml.is_no_whole_ms", given=value_text(value)))
+            raise toml_error(where, message("toml.is_no_whole_ms", value=value_text(value)))
         if not least_ms <= ms <= LONGEST_MS:
             raise toml_error(
                 where,
                 message(
                     "toml.is_not_between",
-                    given=value_text(value),
+                    value=value_text(value),
                     least=duration_text(least_ms),
                     most=duration_text(LONGEST_MS),
                 ),
@@ -259,11 +259,11 @@ def moment() -> ValueCodec:
 
     def read_moment(value: object, where: Message) -> int:
         if not isinstance(value, datetime):
-            raise toml_error(where, message("toml.is_no_time", given=value_text(value)))
+            raise toml_error(where, message("toml.is_no_time", value=value_text(value)))
         aware = value if value.tzinfo else value.replace(tzinfo=UTC)
         ms = (aware - EPOCH) // timedelta(milliseconds=1)
         if not 0 <= ms <= LATEST_MS:
-            raise toml_error(where, message("toml.is_not_since_1970", given=value.isoformat()))
+            raise toml_error(where, message("toml.is_not_since_1970", value=value.isoformat()))
         return ms
 
     return ValueCodec(read_moment, moment_text)
@@ -281,7 +281,7 @@ def moment_text(ms: int) -> str:
 def table_of(
     table_class: type["DataclassInstance"], known_fields: Sequence[TomlField]
 ) -> ValueCodec:
-    """A table in a table."""
+    """Reads and writes a table within a table, whose keys are these fields."""
 
     def write(value: "DataclassInstance") -> str:
         return f"{{ {', '.join(lines(value, known_fields))} }}"
@@ -295,11 +295,11 @@ def table_of(
 
 
 def list_of(kind: ValueCodec, most: int) -> ValueCodec:
-    """A list."""
+    """Reads and writes a list of at most so many values."""
 
     def read_several(value: object, where: Message) -> tuple[Any, ...]:
         if not isinstance(value, list) or len(value) > most:
-            raise toml_error(where, message("toml.is_no_list", given=value_text(value), most=most))
+            raise toml_error(where, message("toml.is_no_list", value=value_text(value), most=most))
         return tuple(
             kind.read(item, message("toml.item", where=where, place=place))
             for place, item in enumerate(value)

@@ -124,7 +124,7 @@ def load(
         table = tomllib.loads(source)
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as fault:
         raise KafkavizError(
-            message("common.labelled", where=verbatim(name), what=toml_parser_problem(fault))
+            message("common.labelled", where=verbatim(name), text=toml_parser_problem(fault))
         ) from None
     phases = table.pop("phase", None)
     if not isinstance(phases, list) or not 0 < len(phases) <= MAX_PHASES:
@@ -180,7 +180,7 @@ def preset_text(name: str) -> str:
     """The file of a preset, with its comments."""
     if name not in PRESETS:
         raise KafkavizError(
-            message("errors.no_such_preset", given=value_text(name), names=tuple(PRESETS))
+            message("errors.no_such_preset", name=value_text(name), names=tuple(PRESETS))
         )
     return (resources.files(cast(str, __package__)) / "presets" / f"{name}.toml").read_text(
         encoding="utf-8"
@@ -198,8 +198,8 @@ def toml_parser_problem(fault: Exception) -> Message:
         return _parser_sentence(text)
     what = _parser_sentence(match[1])
     if match[2] is None:
-        return message("toml_parser.at_end", what=what)
-    return message("toml_parser.at_line", what=what, line=int(match[2]), column=int(match[3]))
+        return message("toml_parser.at_end", problem=what)
+    return message("toml_parser.at_line", problem=what, line=int(match[2]), column=int(match[3]))
 
 
 def _parser_sentence(text: str) -> Message:
@@ -224,7 +224,7 @@ def _file_text(path: Path) -> str:
 def _phase(table: object, where: Message) -> Phase:
     """Reads a phase, and checks that its keys go together; the value of each is checked before."""
     if not isinstance(table, dict):
-        raise toml_error(where, message("toml.is_no_table", given=value_text(table)))
+        raise toml_error(where, message("toml.is_no_table", value=value_text(table)))
     rates = [key for key in RATE_KEYS if key in table]
     if "silence" in table:
         if other_keys := sorted(table.keys() - {"silence", "name"}):
@@ -273,7 +273,7 @@ def _settings(
 ) -> tuple[tuple[str, Value], ...]:
     """The settings by topic name, as the release of the workload takes them, less the overrides."""
     if not isinstance(table, dict):
-        raise toml_error(where, message("toml.is_no_table", given=value_text(table)))
+        raise toml_error(where, message("toml.is_no_table", value=value_text(table)))
     try:
         release = workload.release
     except KafkavizError as fault:
@@ -319,7 +319,7 @@ def _check(workload: Workload, name: str) -> Workload:
     if not _TOPIC.fullmatch(workload.topic) or workload.topic in (".", ".."):
         raise toml_error(
             message("toml.key_of_file", where=verbatim(name), key="topic"),
-            message("toml.is_no_topic", given=value_text(workload.topic)),
+            message("toml.is_no_topic", value=value_text(workload.topic)),
         )
     epoch = 0
     for place, phase in enumerate(workload.phases, start=1):

@@ -81,7 +81,7 @@ def _txn_fault(file: ReadableFile | None, base: int) -> Message | None:
         txn_index.check(entries, base)
     except CorruptBytes as fault:
         return message(
-            "index_check.fault_in_file", file=cast(ReadableFile, file).name, what=fault.what
+            "index_check.fault_in_file", file=cast(ReadableFile, file).name, problem=fault.what
         )
     return None
 

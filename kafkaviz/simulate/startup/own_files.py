@@ -85,13 +85,13 @@ def _fault_in(properties: Mapping[str, str]) -> Message | None:
         _NUMBER.fullmatch(properties[name]) and -(1 << 31) <= int(properties[name]) < 1 << 31
     ):
         return message(
-            "meta_properties.no_number", name=name, found=repr(excerpt(properties[name]))
+            "meta_properties.no_number", name=name, value=repr(excerpt(properties[name]))
         )
     if "directory.id" in properties and small_files.id_fault(
         properties["directory.id"], META_PROPERTIES
     ):
         return message(
-            "meta_properties.no_directory_id", found=repr(excerpt(properties["directory.id"]))
+            "meta_properties.no_directory_id", value=repr(excerpt(properties["directory.id"]))
         )
     return None
 
@@ -166,7 +166,7 @@ def _properties(data: bytes | None, *, is_kraft: bool) -> Iterator[StartupStep]:
         properties, fault = {}, corruption.what
     if fault:
         yield _unknown_node(
-            message("start.meta_properties_unusable", file=META_PROPERTIES, what=fault),
+            message("start.meta_properties_unusable", file=META_PROPERTIES, problem=fault),
             NONE_READABLE,
         )
     elif is_kraft and "cluster.id" not in properties:
@@ -218,7 +218,7 @@ def _quorum(data: bytes) -> Iterator[StartupStep]:
     """The end of the start: QuorumState.initialize catches nothing that reading the file throws."""
     fault = quorum_fault(data)
     if fault:
-        why = message("start.cannot_be_read", file=QUORUM_FILE, what=fault[0])
+        why = message("start.cannot_be_read", file=QUORUM_FILE, problem=fault[0])
         yield _fail("quorum-state-bad", QUORUM_FILE, why, fault[1], way_outs.QUORUM_STATE)
 
 

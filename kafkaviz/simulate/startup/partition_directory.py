@@ -152,7 +152,6 @@ class LoadedDirectory:
     def add_step(
         self, action: str, cause: str, why: Message, base: int | None, name: str, **more: Any
     ) -> None:
-        """Adds a step."""
         self._steps[action, name, base] = StartupStep(
             partition=self.name,
             segment=base,

@@ -45,7 +45,6 @@ class IndexFile:
             )
 
     def append(self, entries: np.ndarray) -> None:
-        """Appends entries."""
         end = self.count + len(entries)
         if end > len(self._slots):
             larger = np.zeros(max(end, 2 * len(self._slots), 16), self.dtype)

@@ -37,14 +37,16 @@ class RollReason:
         """The rule with its numbers: "16 776 880 + 8 120 > 16 777 216 B"."""
         return message(
             f"rolls.numbers_{self.cause}",
-            found=self.actual,
+            actual=self.actual,
             limit=self.limit,
             incoming=self.incoming_bytes,
         )
 
     def tripping_number(self) -> Message:
         """The number alone that broke the rule: "16 776 880 + 8 120"."""
-        return message(f"rolls.found_{self.cause}", found=self.actual, incoming=self.incoming_bytes)
+        return message(
+            f"rolls.found_{self.cause}", actual=self.actual, incoming=self.incoming_bytes
+        )
 
 
 @njit(cache=True)

@@ -58,7 +58,7 @@ def copies(broker) -> dict[int, LogCopy]:
 
 @pytest.fixture
 def compare_damaged(broker, copies, tmp_path):
-    """compare_damaged(fault, place, segment): the copy without and with it."""
+    """Compares the copies of a segment without and with a fault at a place of it."""
 
     def compare_copies(fault: str, place: int | None = None, segment: int = 0):
         copy = copies[segment]

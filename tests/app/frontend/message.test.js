@@ -1,18 +1,18 @@
 // What Python packs for the ruler, read as the browser reads it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseMessage, table } from '../../../kafkaviz/app/frontend/src/ruler/message.js';
+import { parseMessage, parseTable } from '../../../kafkaviz/app/frontend/src/ruler/message.js';
 
 test('columns lie one after the other', () => {
   const bytes = new Uint8Array(new BigInt64Array([1n, 2n, -1n, 2n ** 62n]).buffer);
-  const [columns, count] = table(bytes, ['offset', 'position']);
+  const [columns, count] = parseTable(bytes, ['offset', 'position']);
   assert.equal(count, 2);
   assert.deepEqual([...columns.offset], [1n, 2n]);
   assert.deepEqual([...columns.position], [-1n, 2n ** 62n]);
 });
 
 test('a table without rows has its columns', () => {
-  const [columns, count] = table(new Uint8Array(0), ['offset']);
+  const [columns, count] = parseTable(new Uint8Array(0), ['offset']);
   assert.equal(count, 0);
   assert.equal(columns.offset.length, 0);
 });

@@ -190,7 +190,7 @@ def test_an_object_that_changed_unseen_loses_its_blocks(stored, object_store, no
     object_store.requests.clear()
     with pytest.raises(CannotOpen) as fault:
         file.read(stored, 10 * MIB, 4)
-    assert dict(fault.value.what.values)["what"].key == "remote.changed"
+    assert dict(fault.value.what.values)["problem"].key == "remote.changed"
     assert [request.method for request in object_store.requests] == ["HEAD", "GET"]
     assert file.read(stored, 10 * MIB, 4) == other[10 * MIB : 10 * MIB + 4]
     assert file.read(stored, 0, 4) == other[:4]

@@ -164,7 +164,7 @@ def _torn_finding(
     segment: Segment, entries: np.ndarray, torn_bytes: int, facts: PartitionFacts
 ) -> Finding:
     position = len(entries) * ENTRY_BYTES
-    text = message("finding.length_no_multiple", n=position + torn_bytes, of=ENTRY_BYTES)
+    text = message("finding.length_no_multiple", n=position + torn_bytes, entry_bytes=ENTRY_BYTES)
     evidence = Evidence(
         message("evidence.trailing_bytes", n=torn_bytes),
         message("evidence.length_multiple", n=ENTRY_BYTES),

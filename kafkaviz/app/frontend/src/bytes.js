@@ -15,7 +15,7 @@ export default function ({ parentElement: root, data, setStateValue }) {
   state.release?.(); // Streamlit calls anew on each change, without cleaning up before
   Object.assign(state, { root, send: setStateValue, $: name => root.querySelector(`.${name}`) });
   take(state, decodeMessage(data));
-  const sizes = new ResizeObserver(() => state.panes.forEach(p => rows(state, p)));
+  const sizes = new ResizeObserver(() => state.panes.forEach(p => renderRows(state, p)));
   state.panes.forEach(p => sizes.observe(p.hex));
   state.release = () => sizes.disconnect();
   return state.release;
@@ -75,7 +75,7 @@ function take(state, data) {
   state.at = { pane: outer, byte: enter === 'first' ? outer.start : outer.chosen };
   state.panes.forEach(p => {
     p.hex.scrollTop = 0;
-    rows(state, p);
+    renderRows(state, p);
   });
   choose(state, outer, state.at.byte, true);
   if (enter) outer.hex.focus({ preventScroll: true });
@@ -86,16 +86,21 @@ function build(state, sent, i) {
     { words, file } = state.data,
     about = fillTemplate(words[`of_${sent.of}`], { file });
   const hex = html('div', { class: 'hex', tabindex: 0, role: 'group', 'aria-label': about }, room);
-  const list = html('div', { class: 'fl', role: 'list', 'aria-label': words.fields, tabindex: 0 }),
+  const list = html('div', {
+      class: 'fields',
+      role: 'list',
+      'aria-label': words.fields,
+      tabindex: 0,
+    }),
     p = { hex, room, list, i, box: html('div', { class: 'pane' }, hex, list), cells: new Map() };
   hex.onscroll = () => {
-    rows(state, p);
+    renderRows(state, p);
     rest(state, p);
   };
   hex.onkeydown = e => onKey(state, p, e);
   for (const el of [hex, list]) {
-    el.onmousemove = e => near(state, p, spanOf(p, e));
-    el.onmouseleave = () => near(state, p, null);
+    el.onmousemove = e => markNear(state, p, spanOf(p, e));
+    el.onmouseleave = () => markNear(state, p, null);
     el.onclick = e => {
       const s = spanOf(p, e);
       if (s) {
@@ -118,7 +123,7 @@ function refresh(p, sent) {
         'div',
         { class: 'f', role: 'listitem', 'data-s': n },
         html('span', { class: 'p' }, s.start < p.start ? '' : String(s.start - origin(p))),
-        html('span', { class: 'n' }, html('span', { class: `sw k-${s.kind}` }), s.name),
+        html('span', { class: 'n' }, html('span', { class: `swatch k-${s.kind}` }), s.name),
         html('span', { class: 'v' }, s.value),
       ),
     ),
@@ -143,7 +148,7 @@ function at(p, byte) {
   return s && s.start <= byte && byte < s.end ? s : null;
 }
 
-function rows(state, p) {
+function renderRows(state, p) {
   const top = Math.max(0, Math.floor((p.hex.scrollTop - PAD_PX) / ROW_PX) - SPARE_ROWS),
     count = Math.ceil((p.hex.clientHeight || 430) / ROW_PX) + 2 * SPARE_ROWS;
   const end = Math.min(Math.ceil((p.end - p.start) / ROW), top + count),
@@ -152,12 +157,12 @@ function rows(state, p) {
   p.drawn = drawn;
   p.cells = new Map();
   p.room.replaceChildren(
-    ...Array.from({ length: Math.max(0, end - top) }, (_, i) => row(p, top + i)),
+    ...Array.from({ length: Math.max(0, end - top) }, (_, i) => buildRow(p, top + i)),
   );
   mark(state);
 }
 
-function row(p, n) {
+function buildRow(p, n) {
   const from = p.start + n * ROW,
     to = Math.min(p.end, from + ROW),
     el = html(
@@ -175,7 +180,7 @@ function row(p, n) {
       );
     if (isLoaded) {
       c.dataset.b = byte;
-      c.style.cssText = edges(s, byte, from);
+      c.style.cssText = edgeStyle(s, byte, from);
       p.cells.set(s, [...(p.cells.get(s) ?? []), c]);
     }
     return c;
@@ -194,14 +199,14 @@ function row(p, n) {
       valueAt(b) > 31 && valueAt(b) < 127 ? String.fromCharCode(valueAt(b)) : '·',
     );
     c.classList.remove(...[...c.classList].filter(name => name.startsWith('k-')));
-    if (b === from) c.classList.add('x1');
+    if (b === from) c.classList.add('first');
     el.append(c);
   }
   return el;
 }
 
 // On which sides a cell has the frame of its field: where the field ends, or the row does.
-function edges(s, byte, from) {
+function edgeStyle(s, byte, from) {
   const sides = {
     l: byte === s.start || byte === from,
     r: byte === s.end - 1 || byte === from + ROW - 1,
@@ -215,7 +220,7 @@ function edges(s, byte, from) {
 }
 
 function redraw(state) {
-  state.panes.forEach(p => rows(state, p));
+  state.panes.forEach(p => renderRows(state, p));
   const to = state.stepping;
   if (!to) {
     mark(state);
@@ -297,7 +302,7 @@ function spanOf(p, e) {
     : null;
 }
 
-function near(state, p, s) {
+function markNear(state, p, s) {
   if ((state.near?.span ?? null) === s) return;
   state.near = s ? { pane: p, span: s } : null;
   mark(state);
@@ -314,7 +319,7 @@ function choose(state, p, byte, inView = false) {
   state.at = { pane: p, byte };
   state.near = null;
   if (inView || s) show(p, s, byte);
-  rows(state, p);
+  renderRows(state, p);
   mark(state);
 }
 
@@ -349,9 +354,11 @@ function onKey(state, p, e) {
   const to = there => selectByte(state, p, Math.max(p.start, Math.min(p.end - 1, there)), true);
   const act = {
     ArrowRight: () =>
-      s && s.end >= p.end ? neighbour(state, p, state.data.after) : to(s ? s.end : byte),
+      s && s.end >= p.end ? goToNeighbour(state, p, state.data.after) : to(s ? s.end : byte),
     ArrowLeft: () =>
-      s && s.start <= p.start ? neighbour(state, p, state.data.before) : to(s ? s.start - 1 : byte),
+      s && s.start <= p.start
+        ? goToNeighbour(state, p, state.data.before)
+        : to(s ? s.start - 1 : byte),
     ArrowDown: () => to(byte + ROW),
     ArrowUp: () => to(byte - ROW),
     PageDown: () => to(byte + page),
@@ -367,7 +374,7 @@ function onKey(state, p, e) {
 }
 
 // Before the first field and behind the last one lie those of the neighbour batches.
-function neighbour(state, p, offset) {
+function goToNeighbour(state, p, offset) {
   if (p.i || offset === null) return;
   state.enter = 'first';
   pin(offset);

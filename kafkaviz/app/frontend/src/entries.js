@@ -18,7 +18,7 @@ export default function ({ parentElement: root, data }) {
     const w = drawingWidth($('pic'));
     if (w !== state.width) {
       state.width = w;
-      $('pic').replaceChildren(picture(data, w));
+      $('pic').replaceChildren(drawPicture(data, w));
     }
   };
   state.width = 0;
@@ -28,7 +28,7 @@ export default function ({ parentElement: root, data }) {
   return (state.release = () => sizes.disconnect());
 }
 
-function picture(d, w) {
+function drawPicture(d, w) {
   const end = Math.max(...d.batches.map(([p, size]) => p + size)),
     x = scale(0, end, 0, w);
   const drawing = svg('svg', {
@@ -37,13 +37,13 @@ function picture(d, w) {
     role: 'img',
     'aria-label': d.title,
   });
-  slots(drawing, d, w, x);
-  d.batches.forEach(batch => log(drawing, d, batch, x));
-  d.revealed ? hops(drawing, d, x) : waiting(drawing, d, x);
+  drawSlots(drawing, d, w, x);
+  d.batches.forEach(batch => drawLog(drawing, d, batch, x));
+  d.revealed ? drawHops(drawing, d, x) : drawWaiting(drawing, d, x);
   return drawing;
 }
 
-function slots(drawing, d, w, x) {
+function drawSlots(drawing, d, w, x) {
   const wide = (w - GAP * (d.slots.length - 1)) / d.slots.length,
     few = wide < 86 ? ' few' : '';
   d.slots.forEach(([key, position], i) => {
@@ -100,7 +100,7 @@ function slots(drawing, d, w, x) {
   });
 }
 
-function log(drawing, d, [position, size, first, last], x) {
+function drawLog(drawing, d, [position, size, first, last], x) {
   const left = x(position),
     wide = x(position + size) - left,
     holds = first <= d.target && d.target <= last,
@@ -136,7 +136,7 @@ function log(drawing, d, [position, size, first, last], x) {
     drawing.append(svg('text', { x: left + 2, y: 246, class: 'axt' }, groupDigits(position)));
 }
 
-function hops(drawing, d, x) {
+function drawHops(drawing, d, x) {
   const stops = [...d.passed, d.batch];
   for (let i = 0; i + 1 < stops.length; i++) {
     const a = x(stops[i]) + 5,
@@ -166,7 +166,7 @@ function hops(drawing, d, x) {
   );
 }
 
-function waiting(drawing, d, x) {
+function drawWaiting(drawing, d, x) {
   const [position, size] = d.batches.find(
     ([, , first, last]) => first <= d.target && d.target <= last,
   ) ?? [0, 0];

@@ -23,20 +23,20 @@ export default function ({ parentElement: root, data }) {
   if (!filteredItems(state).some(({ key }) => key === state.chosen))
     Object.assign(state, { chosen: filteredItems(state)[0]?.key, member: 0 });
   state.$('flt').setAttribute('aria-label', data.words.which);
-  state.$('fl').setAttribute('aria-label', data.words.findings);
+  state.$('items').setAttribute('aria-label', data.words.findings);
   const redraw = () => {
-    verdict(state);
-    strip(state, root);
+    renderVerdict(state);
+    renderStrip(state, root);
   };
   const watch = new ResizeObserver(redraw);
   watch.observe(root.host);
   redraw();
-  filters(state);
-  list(state);
-  detail(state);
-  table(state, 'doing', data.steps);
-  table(state, 'keeping', data.retention);
-  state.$('fl').onkeydown = event => step(state, event);
+  renderFilters(state);
+  renderList(state);
+  renderDetail(state);
+  renderTable(state, 'doing', data.steps);
+  renderTable(state, 'keeping', data.retention);
+  state.$('items').onkeydown = event => stepFinding(state, event);
   return (state.release = () => watch.disconnect());
 }
 
@@ -65,7 +65,7 @@ function write(state) {
   history.replaceState(history.state, '', url);
 }
 
-function verdict(state) {
+function renderVerdict(state) {
   const { kind, title, text } = state.data.verdict,
     box = state.$('verdict');
   box.className = `verdict ${kind}`;
@@ -76,7 +76,7 @@ function verdict(state) {
   );
 }
 
-function strip(state, root) {
+function renderStrip(state, root) {
   const figure = state.$('steps'),
     s = state.data.strip;
   figure.replaceChildren();
@@ -164,7 +164,7 @@ function drawBar(bar, x, w) {
 }
 
 // A table: some rows, and all that were sent once somebody asks.
-function table(state, place, t, all = false) {
+function renderTable(state, place, t, all = false) {
   const box = state.$(place);
   if (!t) return box.replaceChildren();
   const rows = all ? t.rows : t.rows.slice(0, t.shown),
@@ -179,7 +179,7 @@ function table(state, place, t, all = false) {
           { class: t.code.includes(i) && row.is_one ? 'mono' : '', title: row.hover[i] || null },
           i || !row.kind ? null : sev(state, row.kind),
           t.code.includes(i) && row.link.tp
-            ? html('a', { href: address(row.link) }, cell)
+            ? html('a', { href: linkAddress(row.link) }, cell)
             : textNodes(cell),
         ),
       ),
@@ -194,7 +194,7 @@ function table(state, place, t, all = false) {
     : null;
   if (more)
     more.onclick = () => {
-      table(state, place, t, true);
+      renderTable(state, place, t, true);
       state.$(place).querySelectorAll('tbody tr')[t.shown].querySelector('a')?.focus();
     };
   box.replaceChildren(
@@ -227,7 +227,7 @@ function table(state, place, t, all = false) {
   );
 }
 
-function filters(state) {
+function renderFilters(state) {
   const counts = state.data.counts,
     count = kind =>
       kind === 'all' ? Object.values(counts).reduce((sum, n) => sum + n, 0) : (counts[kind] ?? 0);
@@ -252,22 +252,22 @@ function filters(state) {
           if (!filteredItems(state).some(({ key }) => key === state.chosen))
             state.chosen = filteredItems(state)[0]?.key;
           write(state);
-          filters(state);
-          list(state);
-          detail(state);
+          renderFilters(state);
+          renderList(state);
+          renderDetail(state);
         };
         return button;
       }),
   );
 }
 
-function list(state) {
-  state.$('fl').replaceChildren(
+function renderList(state) {
+  state.$('items').replaceChildren(
     ...filteredItems(state).map(item => {
       const row = html(
         'div',
         {
-          class: 'fi',
+          class: 'item',
           role: 'option',
           'aria-selected': String(item.key === state.chosen),
           id: `f-${state.data.items.indexOf(item)}`,
@@ -281,18 +281,18 @@ function list(state) {
     }),
   );
   const at = state.data.items.findIndex(({ key }) => key === state.chosen);
-  if (at >= 0) state.$('fl').setAttribute('aria-activedescendant', `f-${at}`);
+  if (at >= 0) state.$('items').setAttribute('aria-activedescendant', `f-${at}`);
 }
 
 function choose(state, key) {
   Object.assign(state, { chosen: key, member: 0 });
   write(state);
-  list(state);
-  detail(state);
-  state.$('fl').querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest' });
+  renderList(state);
+  renderDetail(state);
+  state.$('items').querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest' });
 }
 
-function step(state, event) {
+function stepFinding(state, event) {
   const rows = filteredItems(state),
     at = rows.findIndex(({ key }) => key === state.chosen);
   const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: rows.length - 1 }[event.key];
@@ -301,7 +301,7 @@ function step(state, event) {
   if (rows[to]) choose(state, rows[to].key);
 }
 
-function detail(state) {
+function renderDetail(state) {
   const item = state.data.items.find(({ key }) => key === state.chosen),
     box = state.$('det');
   if (!item || !filteredItems(state).includes(item)) return box.replaceChildren();
@@ -323,14 +323,14 @@ function detail(state) {
         { class: 'h' },
         html(
           'div',
-          { class: 'hd' },
+          { class: 'finding-head' },
           sev(state, item.severity),
           html('h3', {}, item.title),
           html('span', { class: 'code' }, item.code),
         ),
         html('div', { class: 'where' }, member.where),
       ),
-      members(state, item),
+      renderMembers(state, item),
       block(
         w.there,
         member.message,
@@ -341,7 +341,7 @@ function detail(state) {
         ? html(
             'div',
             { class: 'blk' },
-            member.dump ? dump(member.dump, item.severity) : null,
+            member.dump ? renderDump(member.dump, item.severity) : null,
             link(state, member),
           )
         : null,
@@ -368,18 +368,18 @@ const link = (state, { link }) =>
   link.file
     ? html(
         'a',
-        { class: 'go', href: address(link) },
+        { class: 'onward', href: linkAddress(link) },
         state.data.words.show_bytes,
         icon('arrow_forward'),
       )
     : null;
 
-function address(link) {
+function linkAddress(link) {
   const directory = addressParameter('dir');
   return `segment?${new URLSearchParams({ ...(directory === null ? {} : { dir: directory }), ...link })}`;
 }
 
-function members(state, item) {
+function renderMembers(state, item) {
   if (item.members.length < 2) return null;
   const box = html(
     'div',
@@ -394,7 +394,7 @@ function members(state, item) {
         state.member = i;
         write(state);
         const top = state.$('mem').scrollTop;
-        detail(state);
+        renderDetail(state);
         state.$('mem').scrollTop = top;
         state.$('mem').querySelector('[aria-current="true"]').focus();
       };
@@ -414,9 +414,9 @@ function members(state, item) {
   return box;
 }
 
-const HIT = { error: 'bad', warning: 'warn', info: 'un' };
+const HIT = { error: 'bad', warning: 'warn', info: 'plain' };
 
-function dump(d, severity) {
+function renderDump(d, severity) {
   const values = d.digits.match(/../g) ?? [],
     rows = [],
     [from, to] = d.bad;
@@ -433,5 +433,5 @@ function dump(d, severity) {
         }),
       ),
     );
-  return html('div', { class: 'hx' }, ...rows);
+  return html('div', { class: 'hex-dump' }, ...rows);
 }

@@ -26,12 +26,12 @@ function draw(state, step) {
   $('title').textContent = step.title;
   state.lines.forEach((line, n) => line.classList.toggle('on', step.lines.includes(n)));
   showValues(state, step);
-  $('way').replaceChildren(way(state));
-  $('draw').replaceChildren(picture(state, step, data.segments[step.of]));
+  $('way').replaceChildren(renderWay(state));
+  $('draw').replaceChildren(drawPicture(state, step, data.segments[step.of]));
 }
 
 // The whole way as a strip: a mark a step, those that are more than an append named.
-function way(state) {
+function renderWay(state) {
   const { data } = state,
     w = Math.max(200, state.$('way').clientWidth || 300),
     n = data.steps.length,
@@ -91,13 +91,13 @@ function way(state) {
 
 // ---- the picture: the .log, the counter, the two indexes
 
-function picture(state, step, segment) {
+function drawPicture(state, step, segment) {
   const { data } = state,
     w = state.width,
     g = hatchedDrawing(w, HEIGHT, fillTemplate(data.words.picture, step));
-  log(state, g, w, step, segment);
-  counter(g, w, step, data);
-  index(
+  drawLog(state, g, w, step, segment);
+  drawCounter(g, w, step, data);
+  drawIndex(
     state,
     g,
     w,
@@ -110,7 +110,7 @@ function picture(state, step, segment) {
     step.index_bytes,
     '.index',
   );
-  index(
+  drawIndex(
     state,
     g,
     w,
@@ -126,7 +126,7 @@ function picture(state, step, segment) {
   return g;
 }
 
-function log(state, g, w, step, segment) {
+function drawLog(state, g, w, step, segment) {
   const y = 22,
     h = 40,
     logBytes = segment.batches.reduce(
@@ -221,7 +221,7 @@ function log(state, g, w, step, segment) {
     );
 }
 
-function counter(g, w, step, data) {
+function drawCounter(g, w, step, data) {
   const y = 118,
     h = 22,
     R = 8,
@@ -305,7 +305,7 @@ function counter(g, w, step, data) {
   );
 }
 
-function index(state, g, w, y, kind, step, entries, isNew, slots, fileBytes, name) {
+function drawIndex(state, g, w, y, kind, step, entries, isNew, slots, fileBytes, name) {
   const phrase = (key, values) => fillTemplate(state.data.words[key], values),
     top = y + 10,
     h = 48,

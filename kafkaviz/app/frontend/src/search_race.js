@@ -98,9 +98,9 @@ function buildLane(state, lane, n) {
           html('u'),
           html('b'),
         ),
-        box = html('div', { class: 'pg' }, html('span', { class: 'p' }), shade);
+        box = html('div', { class: 'page' }, html('span', { class: 'p' }), shade);
       if (lane.warm_from !== null)
-        box.append(html('div', { class: 'wm' }, ...sectionPiece(lane, place)));
+        box.append(html('div', { class: 'warm' }, ...buildSectionPart(lane, place)));
       return { box, shade, cell };
     });
   lane.steps.forEach((step, i) => {
@@ -122,7 +122,7 @@ function buildLane(state, lane, n) {
   for (const { box, cell } of cells) {
     if (cell.skipped)
       strip.append(
-        html('span', { class: 'sk', title: countText(words, 'skipped', cell.skipped) }, '⋯'),
+        html('span', { class: 'skipped', title: countText(words, 'skipped', cell.skipped) }, '⋯'),
       );
     strip.append(box);
   }
@@ -152,7 +152,7 @@ function buildLane(state, lane, n) {
 }
 
 // The warm section below a cell: all of it, a part of the first, or nothing.
-function sectionPiece(lane, place) {
+function buildSectionPart(lane, place) {
   if (place + 1 <= lane.warm_from) return [];
   const part = Math.max(0, lane.warm_from - place);
   return [html('i', { style: `margin-left:${(part * 100).toFixed(1)}%` })];

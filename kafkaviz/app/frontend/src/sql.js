@@ -29,7 +29,7 @@ export default function ({ parentElement: root, data, setTriggerValue }) {
   state.release?.();
   const draw = () =>
     highlight.replaceChildren(
-      ...coloured(text.value, text.value === data.text ? data.wrong : null),
+      ...colourWords(text.value, text.value === data.text ? data.wrong : null),
       '\n',
     );
   const run = () => setTriggerValue('asked', text.value);
@@ -62,7 +62,7 @@ export default function ({ parentElement: root, data, setTriggerValue }) {
   return (state.release = () => document.removeEventListener('click', take));
 }
 
-function coloured(text, wrong) {
+function colourWords(text, wrong) {
   const out = [];
   let at = 0;
   const add = (from, to, kind) => {

@@ -216,6 +216,6 @@ export function buildValues(state, names) {
 export function showValues(state, step) {
   step.values.forEach(([text, changed], n) => {
     state.cells[n].lastChild.textContent = text;
-    state.cells[n].classList.toggle('ch', changed);
+    state.cells[n].classList.toggle('changed', changed);
   });
 }

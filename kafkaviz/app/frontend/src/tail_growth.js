@@ -113,13 +113,13 @@ function show(state) {
     waits.textContent = lane.waits_text;
     waits.classList.toggle('none', !lane.waits.length);
     costs.textContent = lane.costs;
-    box.replaceChildren(picture(state, size, lane, n));
+    box.replaceChildren(drawPicture(state, size, lane, n));
   });
 }
 
 // ---- a search: the index one page shorter above, the index below, and between them where each probe went
 
-function picture(state, size, lane, n) {
+function drawPicture(state, size, lane, n) {
   const { data, width: w } = state,
     room = ROOM.find(count => count >= size.pages),
     left = Math.max(...[1, size.pages].map(count => textWidth(strip(data, count)))) + 10,
@@ -232,8 +232,8 @@ function drawPages(state, size, lane, g, { x, cell, room }) {
           page,
         ),
       );
-    if (probes.length) box.append(...disc(middle, NOW.y + NOW.h / 2, probes[0], cell));
-    if (wait) box.append(...waitText(words, wait, middle, cell));
+    if (probes.length) box.append(...drawDisc(middle, NOW.y + NOW.h / 2, probes[0], cell));
+    if (wait) box.append(...waitTexts(words, wait, middle, cell));
     g.append(
       state.hover(box, () =>
         isThere
@@ -263,7 +263,7 @@ function coldPattern() {
   );
 }
 
-function disc(x, y, probe, cell) {
+function drawDisc(x, y, probe, cell) {
   const r = Math.min(DISC, cell / 2 - 2);
   if (r < 6) return [svg('circle', { cx: x, cy: y, r: Math.max(3, r), fill: color('probe') })];
   const text = {
@@ -275,7 +275,7 @@ function disc(x, y, probe, cell) {
   return [svg('circle', { cx: x, cy: y, r, fill: color('probe') }), svg('text', text, probe)];
 }
 
-function waitText(words, wait, x, cell) {
+function waitTexts(words, wait, x, cell) {
   const at = { x, 'text-anchor': 'middle' },
     y = NOW.y + NOW.h;
   const texts = [

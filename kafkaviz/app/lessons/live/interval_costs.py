@@ -82,7 +82,7 @@ def _cached_tuning(
         case.today.interval_bytes,
     )
     if considered_bytes not in {interval.interval_bytes for interval in intervals}:
-        raise NoValue(message("lesson.not_swept", given=considered_bytes))
+        raise NoValue(message("lesson.not_swept", value=considered_bytes))
     current = tuning.compute_current_cost(case.measurement, costs, today, budgets)
     view = curve.view(
         intervals,

@@ -21,7 +21,6 @@ from kafkaviz.messages import say
 
 
 def make_lookup(block: LessonBlock) -> LookupContext:
-    """The lookup of a block."""
     warm = lookup_source.KAFKAS_WARM if block["warm"] is None else block["warm"]
     return lookup_cache.lookup_context(
         _source(block),

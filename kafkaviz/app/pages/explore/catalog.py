@@ -78,7 +78,7 @@ def render_out_of_date(snapshot: BrokerSnapshot) -> None:
     catalog_time = moment(
         cast(int, broker_cache.catalog_stamp(snapshot.broker)) // 1_000_000, fraction=False
     )
-    text = say("explore.out_of_date", made=catalog_time)
+    text = say("explore.out_of_date", time=catalog_time)
     st.html(f'<div class="kv-sm kv-fnt" role="status">{text}</div>')
 
 

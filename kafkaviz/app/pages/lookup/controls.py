@@ -435,7 +435,7 @@ def require_target(source: LookupSource, target_kind: str) -> int | None:
     if target is None:
         text = st.session_state.get(page_state.TARGET) or say("lookup.nothing")
         finding = say(
-            "lookup.no_offset" if target_kind == OFFSET else "lookup.no_time", said=text[:40]
+            "lookup.no_offset" if target_kind == OFFSET else "lookup.no_time", text=text[:40]
         )
         with elements.state("target", "info", finding, say("lookup.choose")):
             default = source.default(target_kind)
@@ -453,7 +453,7 @@ def _render_other_unit(target: int) -> None:
         unit = say(f"lookup.unit_{suggestion.unit}")
         detail = say(
             "lookup.unit_below",
-            meant=units.moment(target),
+            time=units.moment(target),
             unit=unit,
             would=units.moment(suggestion.timestamp_ms),
         )

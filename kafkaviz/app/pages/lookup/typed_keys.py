@@ -65,7 +65,7 @@ def parse_keys(text: str) -> list[int]:
     parts = re.split(r"[\s,;]+", text.strip()) if text.strip() else []
     for part in parts:
         if not re.fullmatch(r"-?\d{1,10}", part) or abs(int(part)) >= 1 << 31:
-            raise ValueError(say("lookup.no_key", said=part[:20]))
+            raise ValueError(say("lookup.no_key", text=part[:20]))
     if len(parts) > MAX_KEYS:
         raise ValueError(say_count("lookup.many_keys", len(parts), most=group(MAX_KEYS)))
     return [int(part) for part in parts]

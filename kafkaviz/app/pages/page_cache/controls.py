@@ -289,8 +289,9 @@ def _offset_indexes(broker: Broker | None) -> dict[str, Segment]:
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=HASH_FUNCS)
 def read_index(segment: Segment) -> tuple[np.ndarray, np.ndarray]:
-    """The offsets and positions of an index, rising; entries of a damaged one that do not rise are
-    left out.
+    """The offsets and positions of an index, rising.
+
+    Entries of a damaged one that do not rise are left out.
     """
     entries = segment.offset_index
     offsets, positions = entries["offset"].astype(np.int64), entries["position"].astype(np.int64)

@@ -247,6 +247,5 @@ def _choose_value(column, workload: Workload, name: str) -> int:
 
 
 def _slider(column, label: str, key: str, names: Sequence[str], default: str) -> str:
-    """A slider over names."""
     with column:
         return choice.slider(label, names, default, key, option_text)

@@ -82,7 +82,6 @@ def opening_byte(segment_key: str) -> tuple[str, int] | None:
 
 
 def _address_byte() -> int | None:
-    """The byte in the address."""
     digits = st.query_params.get(page_state.BYTE, "")
     return (
         int(digits)
@@ -167,7 +166,7 @@ def _render_file(
 
 
 def _render_error(file_info: FileInfo, fault: CannotOpen) -> None:
-    text = say("bytes.cannot_open", name=file_info.name, what=render(fault.what))
+    text = say("bytes.cannot_open", name=file_info.name, problem=render(fault.what))
     st.html(f'<p class="kv-fnt">{elements.escape(text)}</p>')
 
 

@@ -92,7 +92,7 @@ def _render_missing_segment(location: PartitionLocation, partition: Partition) -
         name=units.escape_controls(partition.label),
     )
     with (
-        elements.state("not_there", "info", say("segment.not_there", asked=address_text), reason),
+        elements.state("not_there", "info", say("segment.not_there", offset=address_text), reason),
         st.container(gap=0),
     ):
         for segment in _nearest(candidates, page_state.number(address_text)):
@@ -146,7 +146,7 @@ def _render_unreadable(fault: CannotOpen) -> None:
     reason = (
         say("segment.gone_why")
         if is_gone
-        else say("segment.unreadable_why", what=render(fault.what))
+        else say("segment.unreadable_why", problem=render(fault.what))
     )
     finding = say("segment.gone" if is_gone else "segment.unreadable", name=fault.path.name)
     with elements.state(

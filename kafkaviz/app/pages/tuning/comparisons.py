@@ -80,7 +80,7 @@ def render_comparison(context: TuningContext) -> None:
     st.space(10)
     rows = _rows(context, alternative)
     heads = (
-        say("tuning.for", of=subject_text(context)),
+        say("tuning.for", subject=subject_text(context)),
         *names,
         say("common.change"),
         say("tuning.how_known"),

@@ -135,7 +135,7 @@ def _lead(context: TuningContext) -> str:
     bytes_text = high if smallest == largest else say("curves.between", low=low, high=high)
     return say(
         "tuning.lead",
-        of=subject,
+        subject=subject,
         batches=say_count("common.n_batches", sums.batches),
         bytes=bytes_text,
         log=units.size(sums.log_bytes),
@@ -386,7 +386,7 @@ def _render_left_out(context: TuningContext) -> None:
             say(
                 "errors.of_path",
                 path=problem.path.name,
-                what=render(problem.what),
+                problem=render(problem.what),
             )
             for problem in problems[:3]
         )
@@ -400,7 +400,6 @@ def _render_left_out(context: TuningContext) -> None:
 
 
 def render_page() -> None:
-    """The page."""
     location = frame("Tuning")
     apply_print_style()
     _render_body(location)

@@ -133,7 +133,7 @@ def render_title(tuning_scope: Scope) -> None:
         if tuning_scope.kind == "broker"
         else option_text(tuning_scope.label)
     )
-    elements.title(say("common.page_tuning"), say("tuning.lead_short", of=text), gap=0)
+    elements.title(say("common.page_tuning"), say("tuning.lead_short", subject=text), gap=0)
 
 
 def render_choice(tuning_scope: Scope) -> None:

@@ -218,7 +218,7 @@ def _explanation(task: tasks.LessonTask, answer: str) -> str:
             if len(task.answer) == 1
             else say("workshop.two_numbers", count=len(task.answer))
         )
-    return say("workshop.wrong_numbers", given=" ".join(map(str, numbers)))
+    return say("workshop.wrong_numbers", answer=" ".join(map(str, numbers)))
 
 
 def _misconception(block: LessonBlock, position: LessonPosition, number: int) -> None:

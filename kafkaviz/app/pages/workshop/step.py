@@ -233,7 +233,6 @@ def _reset(count: int) -> None:
 
 
 def _step_figures(position: LessonPosition) -> list[LessonBlock]:
-    """The blocks of a step that are figures."""
     return [block for block in position.step.blocks() if block.kind in LIVE]
 
 
@@ -277,7 +276,7 @@ def _figure(block: LessonBlock, key: str, *, is_open: bool) -> None:
     if is_open or kind.question is None:
         return kind.draw(figure, block, key)
     kind.question(figure, block, key)
-    revealed = say(f"reveal.{block['after']}", what=say(f"reveal.{block.kind}"))
+    revealed = say(f"reveal.{block['after']}", text=say(f"reveal.{block.kind}"))
     icon = elements.icon("visibility", small=True)
     st.html(f'<p class="kv-reveals">{icon} {elements.escape(revealed)}</p>')
 

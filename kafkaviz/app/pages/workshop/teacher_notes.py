@@ -15,7 +15,6 @@ from kafkaviz.messages import say
 
 
 def render_notes(lessons: Sequence[Lesson], position: LessonPosition) -> None:
-    """All of it."""
     begin = lesson_state.begin_minute(lessons, position)
     total = lesson_state.minutes(lessons)
     step_text = lesson_state.position_text(lessons, position)

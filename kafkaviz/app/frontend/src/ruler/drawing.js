@@ -1,14 +1,14 @@
 // All of it drawn, and where its parts stand.
 import { color, svg } from '../dom.js';
 import { drawDetail } from './lanes.js';
-import { overview } from './overview.js';
+import { drawOverview } from './overview.js';
 import { renderSentence } from './sentence.js';
 import { isLoaded } from './window.js';
 
 export function render(state, withOverview = true) {
-  if (withOverview) overview(state);
+  if (withOverview) drawOverview(state);
   const stale = !isLoaded(state, state.window);
-  state.$('dt').classList.toggle('stale', stale);
+  state.$('detail').classList.toggle('stale', stale);
   if (!stale || !state.layout) drawDetail(state);
   renderSentence(state);
 }

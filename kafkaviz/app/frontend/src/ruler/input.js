@@ -6,7 +6,7 @@ import { settle, slideWindow, zoom } from './window.js';
 
 // Sets up what the reader can do; gives back what undoes it.
 export function addListeners(state, host) {
-  const dt = state.$('dt'),
+  const detail = state.$('detail'),
     resized = () => {
       if (host.clientWidth !== state.width) {
         state.width = host.clientWidth;
@@ -18,15 +18,15 @@ export function addListeners(state, host) {
     key = e => onKey(state, e),
     turn = e => onWheel(state, e),
     pin = e => selectOffset(state, e.detail);
-  state.$('go').onsubmit = e => {
+  state.$('go-to').onsubmit = e => {
     e.preventDefault();
     goToOffset(state, state.$('of').value);
   };
   state.$('of').onfocus = e => e.target.select();
-  state.$('ov').onpointerdown = e => onDrag(state, e);
-  dt.onpointermove = e => onPointerMove(state, e);
-  dt.onpointerleave = () => hover(state, null);
-  dt.onclick = e => {
+  state.$('overview').onpointerdown = e => onDrag(state, e);
+  detail.onpointermove = e => onPointerMove(state, e);
+  detail.onpointerleave = () => hover(state, null);
+  detail.onclick = e => {
     const selection = selectionAt(state, e);
     if (selection) {
       select(state, selection);
@@ -35,12 +35,12 @@ export function addListeners(state, host) {
   };
   state.width = host.clientWidth;
   sizes.observe(host);
-  dt.addEventListener('wheel', turn, { passive: false });
+  detail.addEventListener('wheel', turn, { passive: false });
   document.addEventListener('keydown', key);
   document.addEventListener('kafkaviz-pin', pin); // an offset chosen elsewhere on the page: in the bytes
   return () => {
     sizes.disconnect();
-    dt.removeEventListener('wheel', turn);
+    detail.removeEventListener('wheel', turn);
     document.removeEventListener('keydown', key);
     document.removeEventListener('kafkaviz-pin', pin);
   };
@@ -59,7 +59,7 @@ function onWheel(state, e) {
   e.preventDefault();
   const span = state.window[1] - state.window[0],
     perPx = span / (state.layout.w - LEFT),
-    x = e.clientX - state.$('dt').getBoundingClientRect().left - LEFT;
+    x = e.clientX - state.$('detail').getBoundingClientRect().left - LEFT;
   if (Math.abs(e.deltaX) > Math.abs(e.deltaY)) {
     state.window = slideWindow(state, state.window[0] + e.deltaX * perPx);
     settle(state);
@@ -69,7 +69,7 @@ function onWheel(state, e) {
 
 function onDrag(state, e) {
   if (e.button) return;
-  const box = state.$('ov').getBoundingClientRect(),
+  const box = state.$('overview').getBoundingClientRect(),
     perPx = state.scale / (box.width - LEFT),
     [a, b] = state.window;
   const at = (e.clientX - box.left - LEFT) * perPx,
@@ -97,7 +97,7 @@ function onKey(state, e) {
     isField = n =>
       n instanceof HTMLElement &&
       (/^(INPUT|SELECT|TEXTAREA)$/.test(n.tagName) || n.isContentEditable);
-  const isOnRuler = path.includes(state.$('dt')) || e.target === document.body;
+  const isOnRuler = path.includes(state.$('detail')) || e.target === document.body;
   if (
     !isOnRuler ||
     path.some(isField) ||
@@ -125,7 +125,7 @@ function onKey(state, e) {
 
 export function hover(state, selection) {
   const was = state.hover;
-  state.$('dt').style.cursor = selection ? 'pointer' : '';
+  state.$('detail').style.cursor = selection ? 'pointer' : '';
   if (
     selection === was ||
     (selection &&
@@ -141,7 +141,7 @@ export function hover(state, selection) {
 
 // What lies under the pointer, by the geometry of the last drawing.
 function selectionAt(state, e) {
-  const box = state.$('dt').getBoundingClientRect(),
+  const box = state.$('detail').getBoundingClientRect(),
     x = e.clientX - box.left - LEFT,
     y = e.clientY - box.top;
   const on = lane => y >= lane.y && y < lane.y + lane.h;

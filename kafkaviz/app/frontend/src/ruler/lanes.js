@@ -10,18 +10,18 @@ import { dateText, isDate, isoText } from './sentence.js';
 import { label, ring } from './shapes.js';
 
 import {
+  chooseSlots,
   drawLink,
   drawPointer,
   drawSlots,
+  drawTornSlot,
+  drawUnwrittenSlot,
   slotsWords,
-  tornSlot,
-  unwrittenSlot,
-  whichSlots,
 } from './slots.js';
 import { hasRoom } from './window.js';
 
 export function drawDetail(state) {
-  const el = state.$('dt'),
+  const el = state.$('detail'),
     w = drawingWidth(el),
     lit = chain(state, state.hover ?? state.pin);
   const g = svg(
@@ -182,11 +182,11 @@ function drawAfter(state, k, i) {
     [TIME, time],
     [INDEX, index],
   ]) {
-    if (file.cut_bytes) k.append(...tornSlot(state, X, lane, cw, file));
+    if (file.cut_bytes) k.append(...drawTornSlot(state, X, lane, cw, file));
     else if (file.slots > file.written)
       k.append(
-        ...unwrittenSlot(X, lane, cw, state.data.words[file.unwritten]),
-        label(X - cw / 2, lane.y - 5, whichSlots(state, file, room)),
+        ...drawUnwrittenSlot(X, lane, cw, state.data.words[file.unwritten]),
+        label(X - cw / 2, lane.y - 5, chooseSlots(state, file, room)),
       );
   }
 }
@@ -211,8 +211,8 @@ function drawBands(state, k, lit) {
     if (hasRoom(file))
       k.append(
         ...(file.cut_bytes
-          ? tornSlot(state, w - 24, lane, 46, file)
-          : unwrittenSlot(w - 24, lane, 46, '')),
+          ? drawTornSlot(state, w - 24, lane, 46, file)
+          : drawUnwrittenSlot(w - 24, lane, 46, '')),
       );
 }
 

@@ -16,23 +16,24 @@ export function drawBatches(state, k, lit) {
     crowded = inside.length > (w - LEFT) / 2;
   if (crowded) drawRuns(state, k, inside);
   for (const b of crowded ? [mate, chosen] : inside)
-    if (b) batchBox(state, k, b, b === chosen, b === chosen || b === mate);
+    if (b) drawBatchBox(state, k, b, b === chosen, b === chosen || b === mate);
   const front = k.querySelector('.chosen');
   if (front) k.append(front);
-  for (const e of state.entries) if (e.aim === COARSE && e.home >= 0) restOfBatch(state, k, e);
+  for (const e of state.entries) if (e.aim === COARSE && e.home >= 0) drawRestOfBatch(state, k, e);
   for (const e of state.entries)
-    if (e.aim >= PAST && e.aim <= BEYOND && e.home >= 0) owedEntry(state, k, state.batch(e.home));
+    if (e.aim >= PAST && e.aim <= BEYOND && e.home >= 0)
+      drawOwedEntry(state, k, state.batch(e.home));
 }
 
 // The batch that an entry should point at and does not.
-function owedEntry(state, k, b) {
+function drawOwedEntry(state, k, b) {
   if (!b) return;
   const { x } = state.layout,
     from = x(b.pos) + 1.6,
     width = Math.max(1, x(b.pos + b.size) - from - 1.6);
   k.append(
     svg('rect', {
-      class: 'it on',
+      class: 'entry-mark on',
       x: from,
       y: LOG.y + 1,
       width,
@@ -46,7 +47,7 @@ function owedEntry(state, k, b) {
   );
 }
 
-function batchBox(state, k, b, on, bright) {
+function drawBatchBox(state, k, b, on, bright) {
   const { x } = state.layout,
     xa = x(b.pos) + 0.6,
     width = Math.max(1, x(b.pos + b.size) - xa - 0.6),
@@ -59,11 +60,13 @@ function batchBox(state, k, b, on, bright) {
     ...ring(on, false, 'ink'),
   });
   const mark = b.slot >= 0 ? svg('rect', { ...look, height: 4, fill: color('offset') }) : null;
-  k.append(svg('g', { class: `it${bright ? ' on' : ''}${on ? ' chosen' : ''}` }, box, mark));
+  k.append(
+    svg('g', { class: `entry-mark${bright ? ' on' : ''}${on ? ' chosen' : ''}` }, box, mark),
+  );
 }
 
 // The rest of an append whose only entry points at its first batch.
-function restOfBatch(state, k, e) {
+function drawRestOfBatch(state, k, e) {
   const { x, w } = state.layout,
     first = state.batch(e.batch),
     last = state.batch(e.home);
@@ -95,7 +98,7 @@ function drawRuns(state, k, inside) {
     const mean = run.reduce((sum, b) => sum + shadeValue(state, b), 0) / run.length;
     k.append(
       svg('rect', {
-        class: 'it',
+        class: 'entry-mark',
         x: from,
         y: LOG.y,
         width,
@@ -105,7 +108,14 @@ function drawRuns(state, k, inside) {
     );
     if (run.some(b => b.slot >= 0))
       k.append(
-        svg('rect', { class: 'it', x: from, y: LOG.y, width, height: 4, fill: color('offset') }),
+        svg('rect', {
+          class: 'entry-mark',
+          x: from,
+          y: LOG.y,
+          width,
+          height: 4,
+          fill: color('offset'),
+        }),
       );
   }
 }

@@ -11,7 +11,7 @@ export function parseMessage(sent) {
 
 export function readTables(state) {
   const { slice: s, columns } = state.data,
-    readTable = name => table(state.data.section(name), columns[name]);
+    readTable = name => parseTable(state.data.section(name), columns[name]);
   const [rows, batchCount] = readTable('batch'),
     [slots, entryCount] = readTable('entry'),
     [times, timeCount] = readTable('time');
@@ -69,7 +69,7 @@ export function readTables(state) {
  * @param {string[]} names
  * @returns {[Record<string, BigInt64Array>, number]}
  */
-export function table(bytes, names) {
+export function parseTable(bytes, names) {
   const all = new BigInt64Array(bytes.buffer),
     count = all.length / names.length;
   return [

@@ -6,15 +6,15 @@ import { LEFT, PAST, TICK_PX } from './constants.js';
 import { patterns } from './drawing.js';
 import { toNumber } from './message.js';
 
-export function overview(state) {
-  const el = state.$('ov'),
+export function drawOverview(state) {
+  const el = state.$('overview'),
     w = drawingWidth(el),
     right = state.data.tail ? w - 12 : w,
     x = scale(0, Math.max(1, state.data.size), LEFT, right);
   state.scale = (state.data.size * (w - LEFT)) / (right - LEFT);
   if (state.cover !== w) {
     state.cover = w;
-    el.replaceChildren(wholeSegment(state, w, x));
+    el.replaceChildren(drawWholeSegment(state, w, x));
   }
   const [a, b] = state.window,
     box = el.querySelector('.win'),
@@ -24,7 +24,7 @@ export function overview(state) {
   box.classList.toggle('held', !!state.isDragging);
 }
 
-function wholeSegment(state, w, x) {
+function drawWholeSegment(state, w, x) {
   const g = svg(
     'svg',
     {

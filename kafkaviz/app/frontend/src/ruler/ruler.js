@@ -27,7 +27,7 @@ export default function ({ parentElement: root, data, setStateValue }) {
   state.$('ft').textContent = state.data.title;
   state.$('fs').textContent = state.data.hint;
   state.$('oflab').textContent = state.data.words.offset;
-  state.$('dt').setAttribute('aria-label', state.data.words.keys);
+  state.$('detail').setAttribute('aria-label', state.data.words.keys);
   state.release = addListeners(state, root.host);
   render(state);
   return state.release;

@@ -13,14 +13,14 @@ const slotWords = (state, slot) => fillTemplate(state.data.words.slot, { slot: g
 export const slotsWords = (state, first, last) =>
   fillTemplate(state.data.words.slots, { first: groupDigits(first), last: groupDigits(last) });
 
-export function whichSlots(state, { written, slots }, room) {
+export function chooseSlots(state, { written, slots }, room) {
   const words =
       slots - written === 1 ? slotWords(state, written) : slotsWords(state, written, slots - 1),
     short = `${groupDigits(written)}–${groupDigits(slots - 1)}`;
   return [words, short].find(text => (textWidth(text) * 11) / 12 <= room) ?? '';
 }
 
-export function unwrittenSlot(X, lane, cw, words) {
+export function drawUnwrittenSlot(X, lane, cw, words) {
   const box = {
     x: X - cw / 2,
     y: lane.y,
@@ -40,7 +40,7 @@ export function unwrittenSlot(X, lane, cw, words) {
   ];
 }
 
-export function tornSlot(state, X, lane, cw, { slots, cut_bytes }) {
+export function drawTornSlot(state, X, lane, cw, { slots, cut_bytes }) {
   const d = `M${X - cw / 2} ${lane.y}h${cw / 2}l-4 5 5 6 -5 6 5 6 -5 6 4 5h${-cw / 2}z`,
     words = `${cut_bytes} B`;
   const parts = [
@@ -70,18 +70,18 @@ export function drawSlots(state, k, station, i, lit) {
   const chosen = e ? lit.entry === e : lit.time === t,
     none = state.data.closing,
     { words } = state.data;
-  if (e) indexSlot(state, k, X, e, chosen);
+  if (e) drawIndexSlot(state, k, X, e, chosen);
   else if (index.written)
     k.append(
-      ...absentSlot(X, INDEX, cw, none ? words[`none_${none}`] : words.no_entry, words[none]),
+      ...drawAbsentSlot(X, INDEX, cw, none ? words[`none_${none}`] : words.no_entry, words[none]),
     );
   if (e && t) drawLink(state, k, X, t, e, chosen);
-  if (t) timeSlot(state, k, X, t, e, lit.time === t);
-  else if (isTimeLost(state, e)) k.append(...unwrittenSlot(X, TIME, cw, words[time.unwritten]));
-  else if (time.written) k.append(...absentSlot(X, TIME, cw, words.no_newer));
+  if (t) drawTimeSlot(state, k, X, t, e, lit.time === t);
+  else if (isTimeLost(state, e)) k.append(...drawUnwrittenSlot(X, TIME, cw, words[time.unwritten]));
+  else if (time.written) k.append(...drawAbsentSlot(X, TIME, cw, words.no_newer));
 }
 
-function indexSlot(state, k, X, e, on) {
+function drawIndexSlot(state, k, X, e, on) {
   const { cw } = state.layout,
     wrong = e.aim >= PAST,
     colour = wrong ? 'torn' : 'offset',
@@ -100,15 +100,15 @@ function indexSlot(state, k, X, e, on) {
   k.append(
     svg(
       'g',
-      { class: on ? 'it on' : 'it' },
+      { class: on ? 'entry-mark on' : 'entry-mark' },
       svg('rect', box),
       words,
-      slotName(state, e.slot, X - cw / 2, INDEX.y - 4),
+      drawSlotName(state, e.slot, X - cw / 2, INDEX.y - 4),
     ),
   );
 }
 
-function timeSlot(state, k, X, t, e, on) {
+function drawTimeSlot(state, k, X, t, e, on) {
   const { cw } = state.layout,
     colour = t.true ? 'time' : 'torn',
     d = Math.min(7, cw / 4),
@@ -138,10 +138,10 @@ function timeSlot(state, k, X, t, e, on) {
   k.append(
     svg(
       'g',
-      { class: on ? 'it on' : 'it' },
+      { class: on ? 'entry-mark on' : 'entry-mark' },
       shape,
       words,
-      slotName(
+      drawSlotName(
         state,
         t.slot,
         X - cw / 2,
@@ -152,7 +152,7 @@ function timeSlot(state, k, X, t, e, on) {
   );
 }
 
-function slotName(state, slot, x, y, more = '') {
+function drawSlotName(state, slot, x, y, more = '') {
   const room = state.layout.room / 7.5,
     digits = String(slot).length,
     withDay = `${slotWords(state, slot)} · ${more}`;
@@ -164,7 +164,7 @@ function slotName(state, slot, x, y, more = '') {
       : null;
 }
 
-function absentSlot(X, lane, cw, words, shorter = '') {
+function drawAbsentSlot(X, lane, cw, words, shorter = '') {
   const box = {
     x: X - cw / 2,
     y: lane.y,

@@ -61,7 +61,7 @@ const disc = (x, y, n, fill) =>
   );
 const colour = search => (search.kind === 'time' ? 'time' : 'offset');
 
-function clickable(state, search, box, slotAt) {
+function makeClickable(state, search, box, slotAt) {
   if (!state.data.picks || search.kind !== state.data.by) return box;
   box.classList.add('pick');
   box.addEventListener('click', event => state.own.ask({ key: state.key, slot: slotAt(event) }));
@@ -91,14 +91,14 @@ function drawSlots(state, w, search, view) {
     state.$('f1t').textContent,
   );
   state.place = s => [x(s) + 1, top, Math.max(3, cw - 2), H0];
-  g.append(...pageBrackets(layout, search, view.pages, words));
-  if (search.warm_from !== null) g.append(...warmSlots(layout, search.warm_from, words));
-  g.append(...rowNames(layout, search, words));
+  g.append(...drawPageBrackets(layout, search, view.pages, words));
+  if (search.warm_from !== null) g.append(...drawWarmSlots(layout, search.warm_from, words));
+  g.append(...drawRowNames(layout, search, words));
   const probed = new Set(view.probes.map(p => p.slot));
   search.cells.forEach(([key, value, sentence], s) => {
-    const cell = slotCell(layout, search, view, { s, key, value, isProbed: probed.has(s) });
+    const cell = drawSlotCell(layout, search, view, { s, key, value, isProbed: probed.has(s) });
     g.append(
-      clickable(
+      makeClickable(
         state,
         search,
         state.hover(cell, () => [sentence]),
@@ -106,12 +106,12 @@ function drawSlots(state, w, search, view) {
       ),
     );
   });
-  view.probes.forEach((p, i) => g.append(...probeRow(layout, search, view, p, i, words)));
+  view.probes.forEach((p, i) => g.append(...drawProbeRow(layout, search, view, p, i, words)));
   return g;
 }
 
 // Which slots are of one page, the touched ones marked.
-function pageBrackets({ x, top, N }, search, pages, words) {
+function drawPageBrackets({ x, top, N }, search, pages, words) {
   const page = s => Math.floor(s / search.page_slots),
     brackets = [];
   for (let s = 1, a = 0; s <= N; s++)
@@ -148,7 +148,7 @@ function pageBrackets({ x, top, N }, search, pages, words) {
 }
 
 // The warm section below the cells, and the cold rest.
-function warmSlots({ x, top, H0, N }, F, words) {
+function drawWarmSlots({ x, top, H0, N }, F, words) {
   const parts = [
     svg('rect', { x: x(F), y: top + H0 + 5, width: x(N) - x(F), height: 9, fill: 'url(#hWarm)' }),
     svg(
@@ -177,7 +177,7 @@ function warmSlots({ x, top, H0, N }, F, words) {
 }
 
 // What stands in each line of a cell, or of narrow ones which slots they are.
-function rowNames({ x, top, tiny, time, N }, search, words) {
+function drawRowNames({ x, top, tiny, time, N }, search, words) {
   if (tiny)
     return [
       svg('text', { x: 0, y: top + 19, class: 'axt' }, words.slots),
@@ -194,7 +194,7 @@ function rowNames({ x, top, tiny, time, N }, search, words) {
 }
 
 // A slot: what it holds, or in a narrow cell whether it was read.
-function slotCell(layout, search, view, { s, key, value, isProbed }) {
+function drawSlotCell(layout, search, view, { s, key, value, isProbed }) {
   const { x, cw, top, H0, tiny, N } = layout,
     { probes, now, foundSlot } = view,
     [lo, hi] = view.left ?? [N, -1];
@@ -216,7 +216,7 @@ function slotCell(layout, search, view, { s, key, value, isProbed }) {
       'stroke-width': hit || isCurrent ? 2.4 : 0,
     }),
   );
-  if (!tiny) cell.append(...slotTexts(layout, { s, key, value, hit }));
+  if (!tiny) cell.append(...drawSlotTexts(layout, { s, key, value, hit }));
   else if (hit)
     cell.append(
       svg('path', {
@@ -231,7 +231,7 @@ function slotCell(layout, search, view, { s, key, value, isProbed }) {
   return cell;
 }
 
-function slotTexts({ x, cw, top, time }, { s, key, value, hit }) {
+function drawSlotTexts({ x, cw, top, time }, { s, key, value, hit }) {
   const mid = x(s) + cw / 2;
   return [
     svg(
@@ -265,7 +265,7 @@ function slotTexts({ x, cw, top, time }, { s, key, value, hit }) {
 }
 
 // A probe: what it leaves of the slots, and the comparison.
-function probeRow({ w, x, cw, rowH, y0, time }, search, view, p, i, words) {
+function drawProbeRow({ w, x, cw, rowH, y0, time }, search, view, p, i, words) {
   const y = y0 + i * rowH + rowH / 2,
     isCurrent = p === view.now,
     [a, b] = p.before,
@@ -352,24 +352,24 @@ function drawIndexStrip(state, w, search, view) {
     { all, firstRow, sy, sh, y0, rowH, slotX } = layout;
   const g = hatchedDrawing(w, y0 + Math.max(1, all) * rowH + 8, state.$('f1t').textContent);
   state.place = s => [Math.min(slotX(s), w - 6), sy, Math.max(6, slotX(s + 1) - slotX(s)), sh];
-  const strip = indexStrip(layout, search);
+  const strip = drawStrip(layout, search);
   g.append(svg('text', { x: 0, y: 12, class: 'axt' }, search.strip), strip);
-  if (search.warm_from !== null) g.append(...warmPart(layout, search, strip, words));
+  if (search.warm_from !== null) g.append(...drawWarmPart(layout, search, strip, words));
   pickSlots(state, search, strip);
-  g.append(...touchedPages(layout, search, view, words));
+  g.append(...drawTouchedPages(layout, search, view, words));
   if (view.foundSlot !== null) g.append(...tick(slotX(view.foundSlot + 0.5), sy + sh / 2, 8));
   g.append(svg('text', { x: 0, y: y0 - 16, class: 'axt' }, words.magnifies));
   for (let i = firstRow; i < view.probes.length; i++)
     g.append(
-      ...magnifiedSlots(layout, search, view, view.probes[i], i),
-      ...probeWords(layout, search, view, view.probes[i], i, words),
+      ...drawMagnifiedSlots(layout, search, view, view.probes[i], i),
+      ...drawProbeWords(layout, search, view, view.probes[i], i, words),
     );
-  if (!view.probes.length) g.append(...wholeIndex(layout, search, words));
+  if (!view.probes.length) g.append(...drawWholeIndex(layout, search, words));
   return g;
 }
 
 // The index, its pages told apart where there is room.
-function indexStrip({ w, sy, sh, px }, search) {
+function drawStrip({ w, sy, sh, px }, search) {
   const strip = svg(
     'g',
     {},
@@ -389,7 +389,7 @@ function indexStrip({ w, sy, sh, px }, search) {
 }
 
 // The warm section in the strip, and its share in words.
-function warmPart({ w, sy, sh, slotX }, search, strip, words) {
+function drawWarmPart({ w, sy, sh, slotX }, search, strip, words) {
   const F = search.warm_from,
     N = search.entries,
     ww = Math.max(4, w - slotX(F)),
@@ -421,7 +421,7 @@ function warmPart({ w, sy, sh, slotX }, search, strip, words) {
 
 // A click on the strip asks for the slot below it.
 function pickSlots(state, search, strip) {
-  clickable(
+  makeClickable(
     state,
     search,
     state.data.picks ? state.hover(strip, () => [state.data.words.click]) : strip,
@@ -439,7 +439,7 @@ function pickSlots(state, search, strip) {
 }
 
 // What is left, which pages were touched, and their numbers.
-function touchedPages({ w, sy, sh, px, slotX }, search, view, words) {
+function drawTouchedPages({ w, sy, sh, px, slotX }, search, view, words) {
   const { probes, pages, now } = view,
     parts = [];
   if (probes.length && view.left) {
@@ -492,7 +492,7 @@ function touchedPages({ w, sy, sh, px, slotX }, search, view, words) {
 }
 
 // The slots before a probe, drawn as wide as there is room: what it cuts off and what it leaves.
-function magnifiedSlots({ rowY, rowH, bar, fw }, search, view, p, i) {
+function drawMagnifiedSlots({ rowY, rowH, bar, fw }, search, view, p, i) {
   const y = rowY(i),
     [a, b] = p.before,
     isCurrent = p === view.now,
@@ -573,7 +573,7 @@ function magnifiedSlots({ rowY, rowH, bar, fw }, search, view, p, i) {
 }
 
 // Its number, its comparison, and how many slots it leaves.
-function probeWords({ w, rowY, bar, fw }, search, view, p, i, words) {
+function drawProbeWords({ w, rowY, bar, fw }, search, view, p, i, words) {
   const y = rowY(i),
     isCurrent = p === view.now,
     [lo, hi] = p.after ?? [0, -1];
@@ -608,7 +608,7 @@ function probeWords({ w, rowY, bar, fw }, search, view, p, i, words) {
 }
 
 // In the place of the first probe, before it: all slots.
-function wholeIndex({ y0, bar, fw }, search, words) {
+function drawWholeIndex({ y0, bar, fw }, search, words) {
   return [
     svg('rect', {
       x: 0,

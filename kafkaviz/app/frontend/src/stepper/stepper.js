@@ -22,12 +22,12 @@ function build(state) {
   const { data } = state;
   state.search = null;
   if (!state.$('cursor').matches(':focus')) state.slot = null;
-  state.$('fl').hidden = !data.scans.length;
+  state.$('log-figure').hidden = !data.scans.length;
   state.$('two').classList.toggle('lesson', data.is_compact);
   const most = Math.max(0, ...data.searches.map(search => search.cells?.length ?? 0));
   state.$('two').classList.toggle('many', most > MANY); // before the width is measured
   state.$('fx').hidden = state.$('two').hidden = !data.searches.length;
-  dots(state);
+  renderDots(state);
 }
 
 function drawnIn(state) {
@@ -41,7 +41,7 @@ function moved(state, { search, probes, over }) {
 }
 
 // A dot a step, in groups: one a phase, and again where a phase comes again.
-function dots(state) {
+function renderDots(state) {
   const groups = [],
     { words } = state.data;
   state.data.steps.forEach((step, i) => {
@@ -53,7 +53,7 @@ function dots(state) {
     const buttons = own.map(([step, i]) => {
       const dot = html('button', {
         'aria-label': fillTemplate(words.step_text, { n: i + 1, text: step.text }),
-        class: step.over && step.phase === state.data.searches[step.search]?.kind ? 'dn' : '',
+        class: step.over && step.phase === state.data.searches[step.search]?.kind ? 'done' : '',
       });
       dot.onclick = () => {
         stop(state);
@@ -66,9 +66,9 @@ function dots(state) {
     });
     const box = html(
       'div',
-      { class: 'dg' },
+      { class: 'dot-group' },
       html('span', { class: 'lab' }, words[`phase_${phase}`]),
-      html('div', { class: 'dd' }, buttons),
+      html('div', { class: 'dots' }, buttons),
     );
     return { box, from: own[0][1], to: own.at(-1)[1] };
   });
@@ -81,12 +81,12 @@ function draw(state, step) {
   mark(state);
   if (!data.searches.length) return;
   const search = data.searches[step.search];
-  code(state, step, search);
+  renderCode(state, step, search);
   [$('f1t').textContent, $('f2t').textContent, $('f3t').textContent] = step.titles;
   $('f1s').textContent = search.hint;
   if (hasChanged(state, 'index', step.search, step.probes, step.over, step.phase === search.kind)) {
     drawIndex(state, step, search);
-    cursor(state, search);
+    renderCursor(state, search);
   }
   if (data.is_compact) showWhatIsNeeded(state, step);
   const atLog = step.phase === 'log' || step.phase === 'record' ? step.phase : '';
@@ -102,7 +102,7 @@ function draw(state, step) {
 function showWhatIsNeeded(state, step) {
   const { $, data } = state,
     part = step.phase === 'log' || step.phase === 'record' ? 'scan' : 'search';
-  $('fl').hidden = part === 'search' || !data.scans.length;
+  $('log-figure').hidden = part === 'search' || !data.scans.length;
   for (const [name, lines] of Object.entries(state.lines))
     for (const line of lines) line.hidden = name !== part;
   for (const [name, title] of Object.entries(state.titles)) title.hidden = name !== part;
@@ -138,7 +138,7 @@ function mark(state) {
   state.marked = state.step;
 }
 
-function code(state, step, search) {
+function renderCode(state, step, search) {
   const { $, data } = state,
     scan = data.scan_code,
     id = `${step.search}`;
@@ -168,7 +168,7 @@ function code(state, step, search) {
 }
 
 // A click on a slot looks up its key; by keyboard the same: a cursor on one slot, which arrows, Page keys, Home and End move and Enter looks up.
-function cursor(state, search) {
+function renderCursor(state, search) {
   const { words, by, picks } = state.data,
     box = state.$('cursor'),
     last = search.entries - 1;
@@ -194,7 +194,7 @@ function cursor(state, search) {
         'aria-valuemin': 0,
         'aria-valuemax': last,
         'aria-valuenow': state.slot,
-        'aria-valuetext': fillTemplate(words.pick_at, { told: sentence }),
+        'aria-valuetext': fillTemplate(words.pick_at, { entry: sentence }),
       },
       [],
     );
