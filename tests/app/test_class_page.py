@@ -162,6 +162,8 @@ def test_answers_are_bars_before_they_are_revealed():
     assert "Your answer is in. The teacher reveals what is right." in [
         element.value for element in learners[0].markdown
     ]
+    told = [element.value for element in teacher.markdown]
+    assert "Learners choose now. Reveal to all shows them what is right." in told
 
 
 def test_a_reveal_shows_all_what_is_right():

@@ -61,7 +61,7 @@ def test_the_curve_says_what_the_default_would_do(outcomes):
     """Where an index ends segments today; what a search reads of an index of 24 entries."""
     view = curve(outcomes)
     assert view.title == (
-        f"With 10 MiB of index instead of 300 B segments roll 12{T}341 times less often; a search "
+        f"With 10 MiB of index instead of 300 B, segments roll 12{T}341 times less often; a search "
         "takes 20.2 probes, not 5.7"
     )
     assert (view.sizes[view.today], view.considered) == (TODAY, None)
@@ -77,10 +77,10 @@ def test_the_curve_says_what_the_default_would_do(outcomes):
 def test_a_smaller_size_rolls_sooner(outcomes):
     """What is considered counts, before what nobody chose."""
     assert curve(outcomes, DEFAULT, 65_536).title == (
-        "With 64 KiB of index instead of 10 MiB segments roll 55 times as often; a search takes "
+        "With 64 KiB of index instead of 10 MiB, segments roll 55 times as often; a search takes "
         "13.6 probes, not 20.2"
     )
-    assert "With 256 KiB of index instead of 10 MiB segments roll 14 times" in (
+    assert "With 256 KiB of index instead of 10 MiB, segments roll 14 times" in (
         curve(outcomes, DEFAULT, DEFAULT).title
     )
 

@@ -460,4 +460,6 @@ def question_hint(step: StepKey, *, is_chosen: bool) -> str | None:
     """What is said below an open question of a class; None where this is not one."""
     if class_seat.is_revealed(step) is None:
         return None
-    return say("class.will_reveal" if is_chosen and not class_seat.is_teacher() else "class.choose")
+    if class_seat.is_teacher():
+        return say("class.choose_teacher")
+    return say("class.will_reveal" if is_chosen else "class.choose")
