@@ -45,6 +45,28 @@ def axis_name(text: str, colours: Mapping[str, str], shift_px: int = -23) -> dic
     }
 
 
+def vertical_axis_name(text: str, colours: Mapping[str, str], *, left_px: int, y: float) -> dict:
+    """The annotation that names a y axis, above its upper end.
+
+    Args:
+        left_px: the margin in which the axis has its ticks' labels.
+        y: that end, as a share of the chart's height.
+    """
+    return {
+        "xref": "paper",
+        "x": 0,
+        "xanchor": "left",
+        "xshift": 8 - left_px,
+        "yref": "paper",
+        "y": y,
+        "yanchor": "bottom",
+        "yshift": 4,
+        "showarrow": False,
+        "text": text,
+        "font": {"size": 12, "color": colours["ink_3"]},
+    }
+
+
 def outside_ticks(colours: Mapping[str, str]) -> dict:
     """What an axis has that is marked by ticks below it."""
     return {"ticks": "outside", "ticklen": 5, "tickcolor": colours["line"], "showgrid": False}

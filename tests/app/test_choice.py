@@ -180,3 +180,15 @@ def test_an_address_may_group_its_digits(said_so):
         choice._parse_word(said_so, {"none": "none", "1000": "1\u202f000"}, lambda word: None)
         == "1000"
     )
+
+
+def test_a_choice_stands_at_its_word_whatever_message_was_lost():
+    """Sent as its state in the run that gives it one, and as its default in those after."""
+    at = AppTest.from_function(asks)
+    at.query_params["order"] = "name"
+    at.run()
+    first = at.get("button_group")[0].proto
+    assert (first.set_value, list(first.raw_values), list(first.default)) == (True, ["Segment"], [])
+    at.run()
+    later = at.get("button_group")[0].proto
+    assert (later.set_value, list(later.default)) == (False, [0])

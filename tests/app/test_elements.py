@@ -57,3 +57,17 @@ def test_a_metric_splits_the_unit_off():
 def test_a_severity_says_its_name(kind):
     """A mark is read out, not only seen."""
     assert f'aria-label="{kind}"' in elements.severity(kind)
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("of < 0.01 %", "of <~0.01~%"),
+        ("300 µs to 5.6 ms, 316 µs", "300~µs to 5.6~ms, 316~µs"),
+        ("9.57 KiB beside 2 MB", "9.57~KiB beside 2~MB"),
+        ("13 segments by 3 brokers", "13 segments by 3 brokers"),
+    ],
+)
+def test_a_number_keeps_its_unit(text, kept):
+    """No line ends between them; a word behind a number is no unit."""
+    assert elements.keep_units(text) == kept.replace("~", "\u00a0")

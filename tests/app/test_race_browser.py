@@ -10,6 +10,7 @@ from tests.support.browser import rests_on_first_screen, sync_api, watched
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
 NUMBER = re.compile(r"\d")
+LABEL = b"Warm section, entries"
 CLIPPED, OVERLAPPING = (
     (Path(__file__).parents[1] / "journeys" / f"{name}.js").read_text("utf-8")
     for name in ("clipped", "overlapping")
@@ -102,3 +103,28 @@ def test_the_race_in_a_narrow_window(browser, server, language, theme, target):
             assert rests_on_first_screen(page, ".ctl", ".lane:last-child .strip")
             assert page.evaluate(OVERLAPPING) == []
             assert page.evaluate(CLIPPED, False) == []
+
+
+def test_a_click_while_the_page_loads_leaves_the_warm_section(page, server):
+    """The run that a click interrupts may take with it what it drew last: here that control."""
+    is_first_run = [True]
+
+    def pass_on(socket):
+        def from_server(message):
+            if not (is_first_run[0] and LABEL in message):
+                socket.send(message)
+
+        socket.connect_to_server().on_message(from_server)
+
+    page.route_web_socket(re.compile("_stcore/stream"), pass_on)
+    page.goto(f"{server}/lookup?set=full&target=5242883")
+    behind = page.get_by_role("button", name="Far behind")
+    behind.wait_for()
+    is_first_run[0] = False
+    behind.click()
+    expect(page.locator(".cap")).to_contain_text("in front of the warm section")
+    warm = page.get_by_role("combobox", name="Warm section, entries")
+    expect(warm).to_have_value("1024")
+    page.get_by_role("button", name="At the tail").click()
+    expect(page.locator(".cap")).to_contain_text("appends and readers at the tail keep hot")
+    expect(warm).to_have_value("1024")

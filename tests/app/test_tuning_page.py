@@ -257,10 +257,10 @@ def test_another_index_size():
     at = page(tp="tiny-index-0", tab="IndexSize")
     text = page_html(at)
     assert (
-        f"With 10 MiB of index instead of 300 B, segments roll 12{T}341 times less often; a search "
-        "takes 20.2 probes, not 5.7"
+        f"segment.index.bytes = 10 MiB instead of 300 B: segments roll 12{T}341 times less often, "
+        "and a search takes 20.2 probes, not 5.7"
     ) in text
-    assert "295 µs to 811 µs by the size of its index" in text
+    assert "295 µs to 811 µs by segment.index.bytes" in text
     assert "a lookup takes about 3.5 µs at this interval" in text
     assert len(at.get("plotly_chart")) == 2
     assert (
@@ -270,7 +270,7 @@ def test_another_index_size():
         '<td class="r">1.0</td><td class="r">1.0</td><td class="r">≈ 297 µs</td></tr>'
     ) in text
     move_slider(at, "segment.index.bytes", "64 KiB")
-    assert "With 64 KiB of index instead of 300 B, segments roll 223 times less often" in (
+    assert "segment.index.bytes = 64 KiB instead of 300 B: segments roll 223 times less often" in (
         page_html(at)
     )
     assert at.query_params["tab"] in ("IndexSize", ["IndexSize"])

@@ -97,7 +97,7 @@ def test_a_choice_reveals_and_is_kept_in_the_address():
     assert (
         ">Right<" in page_html(at)
         and query_value(at, "answers") == "three-files.1a"
-        and "1 of 45 questions answered" in page_html(at)
+        and "1 of 45 answered" in page_html(at)
     )
     at = press(at, "kv_next")
     assert "<h1>Log, offset index, time index</h1>" in page_html(at) and (
@@ -248,7 +248,7 @@ def test_the_short_track_goes_from_step_to_step():
     at = press(at, "kv_go_7")
     assert (query_value(at, "lesson"), query_value(at, "at")) == ("after-a-crash", "2")
     assert "Lesson 8 of 8, step 1 of 1" in page_html(at)
-    assert "0 of 17 questions answered" in page_html(at)
+    assert "0 of 17 answered" in page_html(at)
     at = press(at, "kv_back")
     assert (query_value(at, "lesson"), query_value(at, "at")) == ("rolls", "1")
     at = press(at, "kv_paper")
@@ -456,7 +456,7 @@ def test_start_again():
     at = press(at, "kv_reset")
     assert (
         "Lesson 1 of 8, step 1" in page_html(at)
-        and "0 of 45 questions answered" in page_html(at)
+        and "0 of 45 answered" in page_html(at)
         and "answers" not in at.query_params
     )
 

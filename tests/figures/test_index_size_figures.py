@@ -61,8 +61,8 @@ def test_the_curve_says_what_the_default_would_do(outcomes):
     """Where an index ends segments today; what a search reads of an index of 24 entries."""
     view = curve(outcomes)
     assert view.title == (
-        f"With 10 MiB of index instead of 300 B, segments roll 12{T}341 times less often; a search "
-        "takes 20.2 probes, not 5.7"
+        f"segment.index.bytes = 10 MiB instead of 300 B: segments roll 12{T}341 times less often, "
+        "and a search takes 20.2 probes, not 5.7"
     )
     assert (view.sizes[view.today], view.considered) == (TODAY, None)
     assert view.probes[view.today] == pytest.approx(5.6667, abs=1e-4)
@@ -77,10 +77,10 @@ def test_the_curve_says_what_the_default_would_do(outcomes):
 def test_a_smaller_size_rolls_sooner(outcomes):
     """What is considered counts, before what nobody chose."""
     assert curve(outcomes, DEFAULT, 65_536).title == (
-        "With 64 KiB of index instead of 10 MiB, segments roll 55 times as often; a search takes "
-        "13.6 probes, not 20.2"
+        "segment.index.bytes = 64 KiB instead of 10 MiB: segments roll 55 times as often, and a "
+        "search takes 13.6 probes, not 20.2"
     )
-    assert "With 256 KiB of index instead of 10 MiB, segments roll 14 times" in (
+    assert "segment.index.bytes = 256 KiB instead of 10 MiB: segments roll 14 times" in (
         curve(outcomes, DEFAULT, DEFAULT).title
     )
 
@@ -88,7 +88,7 @@ def test_a_smaller_size_rolls_sooner(outcomes):
 def test_a_size_that_changes_nothing_says_so(outcomes):
     """Segments end by time with either."""
     assert curve(outcomes, DEFAULT, 64 << 20).title == (
-        "64 MiB of index instead of 10 MiB changes nothing: segments end by time either way"
+        "segment.index.bytes = 64 MiB instead of 10 MiB changes nothing: segments end by time either way"
     )
 
 
@@ -119,11 +119,30 @@ def test_the_curve_is_drawn_as_it_is(outcomes, mode):
     assert {"today", "<b>considered</b>", "<b>an index ends segments</b>"} <= set(notes(figure))
 
 
+def test_each_axis_says_what_is_on_it(outcomes):
+    """With its unit; the colours of the map too, where there are any."""
+    curve_notes = notes(index_size_curve.figure(curve(outcomes), "light"))
+    assert {
+        "probes, pages, device reads of a search",
+        ".log of a segment at its roll, bytes",
+        "segment.index.bytes, bytes",
+    } <= set(curve_notes)
+    map_view = size_map(outcomes)
+    map_notes = notes(index_size_map.figure(map_view, "light"))
+    names = {"segment.index.bytes, bytes", "index.interval.bytes, bytes"}
+    assert names | {"a cold lookup, time"} <= set(map_notes)
+    asked_notes = notes(index_size_map.figure(index_size_map.before_sweep(map_view), "light"))
+    assert names <= set(asked_notes)
+    assert "a cold lookup, time" not in asked_notes
+
+
 def test_names_of_lines_do_not_meet(outcomes):
     """Plain and warm search differ by a probe."""
     figure = index_size_curve.figure(curve(outcomes), "light")
     places = sorted(
-        annotation.y for annotation in figure.layout.annotations[-6:-2] if annotation.x == 1
+        annotation.y
+        for annotation in figure.layout.annotations
+        if annotation.x == 1 and annotation.yanchor == "middle" and annotation.yref == "paper"
     )
     height = index_size_curve.HEIGHT - index_size_curve.TOP - index_size_curve.BOTTOM
     assert min(np.diff(places)) * height >= index_size_curve.NAME_PX - 0.01
@@ -137,7 +156,7 @@ def test_before_the_answer_there_is_today_alone(outcomes):
     assert (asked.most_reads, asked.log_range) == (view.most_reads, view.log_range)
     figure = index_size_curve.figure(asked, "light")
     assert len(figure.layout.shapes) == 1
-    assert asked.title == "Today’s size is 300 B. What would another one do?"
+    assert asked.title == "Today segment.index.bytes is 300 B. What would another size do?"
 
 
 def test_the_rows_are_the_outcomes(outcomes):
@@ -177,7 +196,7 @@ def test_the_map_has_the_cost_of_each_pair(outcomes):
         for row, size in enumerate(view.sizes.tolist()):
             assert view.cold_us[row, column] == by_size[size].cold_us(NEW).typical
     assert view.title.startswith("A cold lookup takes about 29")
-    assert "µs by its interval, 295 µs to 811 µs by the size of its index" in view.title
+    assert "µs by index.interval.bytes, 295 µs to 811 µs by segment.index.bytes" in view.title
 
 
 def test_the_border_is_where_an_index_stops_to_end_segments(outcomes):
@@ -240,4 +259,6 @@ def test_before_the_answer_the_map_is_empty(outcomes):
     asked = index_size_map.before_sweep(size_map(outcomes, (2048, DEFAULT)))
     figure = index_size_map.figure(asked, "light")
     assert [each.name for each in figure.data] == ["unknown", "today"]
-    assert asked.title == "Which of the two moves the cost of a lookup?"
+    assert asked.title == (
+        "Which setting moves the cost of a lookup: index.interval.bytes or segment.index.bytes?"
+    )

@@ -34,9 +34,9 @@ def assert_no_exception(at: AppTest) -> AppTest:
 
 
 def page_html(at: AppTest) -> str:
-    """All HTML of the page but its stylesheet."""
+    """All HTML of the page but its stylesheet, a space that keeps words together as any other."""
     return "\n".join(
-        element.proto.body
+        element.proto.body.replace("\u00a0", " ")
         for element in at.get("html")
         if not element.proto.body.startswith("<style>")
     )

@@ -9,13 +9,20 @@ chosen, in another language too. A run that a control began never takes the addr
 reader's: the browser sends the one it knows, and where keys come quicker than runs that is older
 than what they have chosen since. Where other parts of a page write the address in the browser the
 word has to be written there as well: then `adopt` alone, and frontend.address.
+
+A control is sent to the browser with its state once, in the run that gives it one. A click that
+interrupts this run may take that message with it, and the next one would stand at its default. So
+its word is the default of a control in every later run (`initial`); the browser passes it over
+where the control has a state already.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import streamlit as st
+from streamlit.runtime.state import get_session_state
 
 from kafkaviz.app.widgets import elements
 from kafkaviz.figures.text import setting_text
@@ -50,8 +57,26 @@ def ask(
     options = list(options)
     word = settle(key, options, default)
     arguments["on_change"], arguments["args"] = count_move, (arguments.get("on_change"),)
+    arguments |= initial(draw, key, options)
     draw(label, options, key=key, format_func=format_func, **arguments)
     return word
+
+
+def initial(draw: Callable, key: str, options: Sequence[str]) -> dict[str, Any]:
+    """The default of a control that has its state: it stands there though no message said so.
+
+    Nothing in the run that gives it this state, which is sent along then.
+
+    Args:
+        draw, key, options: as of `ask`.
+    """
+    word = st.session_state.get(key)
+    if word not in options or get_session_state().is_new_state_value(key):
+        return {}
+    kind = getattr(draw, "__name__", "")
+    if kind in ("selectbox", "radio"):
+        return {"index": options.index(word)}
+    return {"value" if kind == "select_slider" else "default": word}
 
 
 def count_move(callback: Callable[[], None] | None = None) -> None:

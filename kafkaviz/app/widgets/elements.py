@@ -17,6 +17,8 @@ from kafkaviz.app.frontend import art
 from kafkaviz.messages import say
 from kafkaviz.units import escape_controls, group
 
+BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:%|[µm]?s|min|[KMGT]iB|[kMGT]?B)(?!\w))")
+BEHIND_SIGN = re.compile(r"(?<=[<>≈]) (?=\d)")
 MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>$:&])")
 SEVERITIES = ("error", "warning", "info", "ok")
 ROWS_AT_ONCE = 9  # the lowest of the boxes that tables lie in shows as many
@@ -134,9 +136,15 @@ def heading(text: str, aside: str = "") -> None:
 
 def figure_head(finding: str, below: str) -> None:
     """The title of a figure, which says what it shows of this data, and how to read it."""
+    finding, below = keep_units(finding), keep_units(below)
     st.html(
         f'<div class="kv-figt">{escape(finding)}</div><div class="kv-figs">{escape(below)}</div>'
     )
+
+
+def keep_units(text: str) -> str:
+    """The text with no line break between a number and its unit, nor behind the sign before it."""
+    return BEHIND_SIGN.sub("\u00a0", BEFORE_UNIT.sub("\u00a0", text))
 
 
 def key(swatches: Iterable[tuple[str, str]]) -> str:

@@ -20,10 +20,10 @@ from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.config import IndexConfig
 from kafkaviz.units import MISSING, group, size
 
-HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 340, 58, 88, 12, 42
+HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 372, 58, 92, 28, 42
 READS_FROM, ROLLS_TO, MARKS_TO = (
-    0.46,
-    0.36,
+    0.5,
+    0.34,
     0.94,
 )  # of the height: where the upper panel begins, the lower one ends,
 # and marks end below a name
@@ -261,7 +261,9 @@ def figure(curve: IndexSizeCurveView, mode: str) -> go.Figure:
             *_full_name(curve, colours),
             *_mark_names(curve, colours),
             *_line_names(curve, colours),
-            theme.axis_name("segment.index.bytes", colours),
+            theme.vertical_axis_name(say("index_size.axis_search"), colours, left_px=LEFT, y=1.0),
+            theme.vertical_axis_name(say("index_size.axis_log"), colours, left_px=LEFT, y=ROLLS_TO),
+            theme.axis_name(say("index_size.axis_size"), colours),
         ],
         xaxis=theme.PLAIN_AXIS
         | theme.outside_ticks(colours)
@@ -453,7 +455,7 @@ def _mark_names(curve: IndexSizeCurveView, colours: dict[str, str]) -> list[dict
             "xanchor": "left" if curve.sizes[place] < 1 << 20 else "right",
             "xshift": 5 if curve.sizes[place] < 1 << 20 else -5,
             "yref": "paper",
-            "y": (READS_FROM + ROLLS_TO) / 2 + (0.0 if number == 0 else -0.05),
+            "y": READS_FROM - 0.03 - (0.0 if number == 0 else 0.05),
             "yanchor": "middle",
             "text": text,
             "showarrow": False,

@@ -18,7 +18,7 @@ from kafkaviz.figures.tuning.index_size_curve import hover_text, least_safe_byte
 from kafkaviz.messages import say
 from kafkaviz.units import size
 
-HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 340, 62, 70, 24, 42
+HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 372, 62, 70, 28, 42
 SIZE_TICKS = [1 << power for power in (6, 16, 26)]
 INTERVAL_TICKS = [1 << power for power in (6, 14, 22)]
 COST_TICKS_US = [step * 10**power for power in range(7) for step in (1, 2, 5)]
@@ -207,17 +207,20 @@ def figure(size_map: IndexSizeMapView, mode: str) -> go.Figure:
         annotations=[
             *_roll_names(size_map, colours),
             *_mark_names(size_map, colours),
-            theme.axis_name("index.interval.bytes", colours),
-            _size_axis_name(colours),
+            theme.vertical_axis_name(say("index_size.axis_size"), colours, left_px=LEFT, y=1.0),
+            *_cost_name(size_map, colours),
+            theme.axis_name(say("index_size.axis_interval"), colours),
         ],
     )
     return chart
 
 
-def _size_axis_name(colours: Mapping[str, str]) -> dict:
-    """The name of the other axis, above its upper end."""
-    name = theme.axis_name("segment.index.bytes", colours, shift_px=2)
-    return name | {"x": 0, "xanchor": "left", "xshift": -LEFT, "y": 1, "yanchor": "bottom"}
+def _cost_name(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[dict]:
+    """What the colours are, above their scale."""
+    if np.isnan(size_map.cold_us).all():
+        return []
+    name = theme.vertical_axis_name(say("index_size.axis_cost"), colours, left_px=LEFT, y=1.0)
+    return [name | {"x": 1, "xanchor": "right", "xshift": RIGHT - 4}]
 
 
 def _cost_cells(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[go.Heatmap]:

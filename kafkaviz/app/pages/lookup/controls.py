@@ -79,6 +79,7 @@ def render_controls(
             "required": True,
             "format_func": _target_kind_text,
             "on_change": _reset_target,
+            **choice.initial(st.segmented_control, page_state.BY, kinds),
         }
         st.segmented_control(say("lookup.by"), kinds, key=page_state.BY, **widget_options)
         _render_field(source, target_kind, name)
@@ -86,10 +87,12 @@ def render_controls(
             "required": True,
             "format_func": sets.__getitem__,
             "on_change": _reset_target_and_warm,
+            **choice.initial(st.segmented_control, page_state.SET, list(sets)),
         }
         st.segmented_control(say("common.index"), list(sets), key=page_state.SET, **widget_options)
         help_text = say("lookup.search_about", version=default_version) if name == OWN_SET else None
         widget_options = {"width": 172, "help": help_text, "on_change": choice.count_move}
+        widget_options |= choice.initial(st.selectbox, page_state.SEARCH, list(VERSIONS))
         st.selectbox(
             say("lookup.search_as"),
             list(VERSIONS),
