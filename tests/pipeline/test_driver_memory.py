@@ -20,8 +20,8 @@ from tests.support import ingest
 
 class WorkerRunner(ingest.InProcessRunner):
     def run(self, tasks, staging):
-        with ProcessPoolExecutor(1, multiprocessing.get_context("fork")) as workers:
-            return workers.submit(super().run, tasks, staging).result()
+        with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as workers:
+            return workers.submit(ingest.InProcessRunner().run, tasks, staging).result()
 
 job.task_runner = lambda spark, group: WorkerRunner()
 run = ingest.run_ingest(Path(sys.argv[1]), catalog=Path(sys.argv[2]), findings=True)
