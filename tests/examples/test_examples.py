@@ -5,10 +5,13 @@ import runpy
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 
+from kafkaviz.format.batch_records import BatchRecord
 from kafkaviz.log.broker import open_broker
 from tests.support.ingest import MASTER
 
@@ -118,6 +121,50 @@ def test_late_records(clean, printed):
     assert [
         [row[0], int(row[1]), int(row[2]), float(row[3]), int(row[4])] for row in rows
     ] == expected
+
+
+@pytest.mark.slow
+def test_backfill(clean, printed, spark):
+    """An hour and a topic a row, from a time on: as many records, bytes and keys as the logs have."""
+    since_ms = 1_700_000_000_000
+    header, *rows = printed(
+        "backfill.py", str(clean), "--subscribe", "orders,nulls", "--since", str(since_ms)
+    )
+    assert header == ["topic", "hour", "records", "value_bytes", "keys"]
+    zone = ZoneInfo(spark.conf.get("spark.sql.session.timeZone"))
+    hours: dict[tuple[str, str], list[BatchRecord]] = {}
+    for partition in open_broker(clean).partitions:
+        if partition.topic not in ("orders", "nulls") or partition.state != "current":
+            continue
+        for segment in partition.live:
+            for position in segment.batches()["position"].tolist():
+                for record in segment.records(position):
+                    time = datetime.fromtimestamp(record.timestamp_ms // 1000, zone)
+                    hour = time.strftime("%Y-%m-%d %H:00:00")
+                    hours.setdefault((partition.topic, hour), []).append(record)
+    values = {
+        key: [record.value for record in records if record.value is not None]
+        for key, records in hours.items()
+    }
+    assert {topic for topic, _ in hours} == {"orders", "nulls"}
+    assert [row[:2] for row in rows] == [list(key) for key in sorted(hours)]
+    assert [[int(cell) for cell in row[2:]] for row in rows] == [
+        [
+            len(hours[key]),
+            sum(map(len, values[key])),
+            len({record.key for record in hours[key]} - {None}),
+        ]
+        for key in sorted(hours)
+    ]
+
+
+def test_a_backfill_reads_files_or_a_cluster(capsys):
+    """Not both, and not neither: one line, before Spark is started."""
+    main = runpy.run_path(str(EXAMPLES / "backfill.py"))["main"]
+    for arguments in (["--servers", "kafka:9092", "somewhere"], []):
+        with pytest.raises(SystemExit):
+            main([*arguments, "--subscribe", "orders"])
+        assert "give directories or --servers" in capsys.readouterr().err
 
 
 @pytest.mark.nightly

@@ -320,7 +320,7 @@ def _with_limits(path: Path, limits: SegmentBytes) -> Iterator[pa.Table]:
     """Rows of table segments with their segment.bytes, now that all rolls were seen."""
     with pq.ParquetFile(path) as file:
         for group in range(file.num_row_groups):
-            rows = file.read_row_group(group)
+            rows = file.read_row_group(group, use_threads=False)
             owners = zip(
                 *(rows[name].to_pylist() for name in ("broker", "topic", "partition")), strict=True
             )

@@ -56,7 +56,8 @@ from kafkaviz.pipeline.ingest.compaction import (
 LOCK = "_catalog.lock"
 STAGING, RUN, CURRENT = ".staging-", ".run-", ".current"
 OWN_RUN_ENDS_WITHIN_S = 30
-ROWS_AT_ONCE = 4096  # of a table that the driver writes
+# of a table that the driver writes: so many rows are dictionaries, and so many a row group
+DICTS_AT_ONCE, ROWS_AT_ONCE = 256, 2048
 Spans = Mapping[str, tuple[RowRange, ...]]  # by table
 
 
@@ -75,31 +76,38 @@ class RowWriter:
         """
         self.path, self.rows, self._schema = path, 0, schema
         self._writer = pq.ParquetWriter(path, schema, compression="zstd")
-        self._waiting: list[Mapping[str, Any]] = []
+        self._dicts: list[Mapping[str, Any]] = []
+        self._parts: list[pa.Table] = []
 
     def add(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """More rows."""
         for row in rows:
-            self._waiting.append(row)
-            self.rows += 1
-            if len(self._waiting) >= ROWS_AT_ONCE:
-                self._flush()
+            self._dicts.append(row)
+            if len(self._dicts) >= DICTS_AT_ONCE:
+                self._take_dicts()
 
     def add_table(self, rows: pa.Table) -> None:
         """The same, as Arrow has them."""
-        self._flush()
-        self._writer.write_table(rows)
+        self._parts.append(rows)
         self.rows += rows.num_rows
+        if sum(part.num_rows for part in self._parts) >= ROWS_AT_ONCE:
+            self._flush()
 
     def close(self) -> None:
         """Writes what is left."""
+        self._take_dicts()
         self._flush()
         self._writer.close()
 
+    def _take_dicts(self) -> None:
+        if self._dicts:
+            rows, self._dicts = pa.Table.from_pylist(self._dicts, self._schema), []
+            self.add_table(rows)
+
     def _flush(self) -> None:
-        if self._waiting:
-            self._writer.write_table(pa.Table.from_pylist(self._waiting, self._schema))
-            self._waiting = []
+        if self._parts:
+            self._writer.write_table(pa.concat_tables(self._parts))
+            self._parts = []
 
 
 class CatalogTransaction:

@@ -195,7 +195,7 @@ def slice_rows(path: Path, runs: Sequence[Run]) -> Iterator[pa.Table]:
             row_ranges = [(max(start, first_row), min(end, end_row)) for start, end in runs]
             row_ranges = [(start, end) for start, end in row_ranges if start < end]
             if row_ranges:
-                rows = file.read_row_group(group)
+                rows = file.read_row_group(group, use_threads=False)
                 yield pa.concat_tables(
                     rows.slice(start - first_row, end - start) for start, end in row_ranges
                 )

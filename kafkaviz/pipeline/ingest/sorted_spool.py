@@ -1,7 +1,7 @@
 """Values in order, few of them in memory: sorted runs in a file, merged as they are read.
 
     spool = SortedSpool(key)
-    spool.add(values)           each 4096 of them are sorted, and put aside
+    spool.add(values)           each 1024 of them are sorted, and put aside
 for value in spool: ...     the least of each run's next one, again and again
 """
 
@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
-RUN_VALUES = 4096
-BLOCK_VALUES = 64  # of a run that are read at a time
+RUN_VALUES = 1024
+BLOCK_VALUES = 8  # of a run that are read at a time
 
 
 class SortedSpool(Generic[T]):

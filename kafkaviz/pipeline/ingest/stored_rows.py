@@ -96,7 +96,7 @@ class TableRows:
     def _load(self, place: int) -> pa.Table:
         if self._loaded is None or self._loaded[0] != place:
             _, _, file, group = self._groups[place]
-            self._loaded = place, file.read_row_group(group, columns=self._columns)
+            self._loaded = place, file.read_row_group(group, self._columns, use_threads=False)
         return self._loaded[1]
 
 

@@ -456,7 +456,7 @@ def _parse_spans(plain: Any) -> dict[str, RowRange]:
 
 def _rows(path: Path, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
     with pq.ParquetFile(path) as file:
-        for batch in file.iter_batches(ROWS_AT_ONCE, columns=list(columns)):
+        for batch in file.iter_batches(ROWS_AT_ONCE, columns=list(columns), use_threads=False):
             yield from batch.to_pylist()
 
 

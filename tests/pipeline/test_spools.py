@@ -1,0 +1,46 @@
+"""What is put aside comes back: partitions as they were listed, values in order."""
+
+from random import Random
+
+import pytest
+
+from kafkaviz.log.broker import open_broker
+from kafkaviz.pipeline.ingest import sorted_spool
+from kafkaviz.pipeline.ingest.partition_spool import PartitionSpool
+from kafkaviz.pipeline.ingest.sorted_spool import SortedSpool
+from tests.pipeline.small_logs import write_broker, write_segment
+
+
+@pytest.fixture
+def made(tmp_path):
+    """Three topic-partitions."""
+    return write_broker(tmp_path / "made", {f"a-{number}": [[100] * 5] for number in range(3)})
+
+
+def test_partitions_come_back(made):
+    """One by one, in any order, as often as one likes."""
+    expected, spool = open_broker(made).partitions, open_broker(made, PartitionSpool).partitions
+    assert list(spool) == list(spool) == list(expected)
+    assert (spool[-1], spool[1], spool[:2]) == (expected[-1], expected[1], list(expected[:2]))
+    with pytest.raises(IndexError):
+        spool[3]
+
+
+def test_a_listing_stays_as_it_was(made):
+    """Whatever a broker writes meanwhile."""
+    spool = open_broker(made, PartitionSpool).partitions
+    before = list(spool)
+    write_segment(made / "a-1", [100] * 5, 10)
+    assert list(spool) == before
+
+
+@pytest.mark.parametrize("count", [0, 1, 10, 11, 1000])
+def test_values_come_in_order(monkeypatch, count):
+    """Of equal ones the first that was added comes first, as sorted() has it."""
+    monkeypatch.setattr(sorted_spool, "RUN_VALUES", 10)
+    monkeypatch.setattr(sorted_spool, "BLOCK_VALUES", 3)
+    random = Random(count)
+    values = [(random.randrange(20), number) for number in range(count)]
+    spool = SortedSpool(lambda value: value[0])
+    spool.add(values)
+    assert list(spool) == list(spool) == sorted(values, key=lambda value: value[0])
