@@ -224,8 +224,8 @@ def test_a_consumer_gets_less_than_it_should(copy):
         say(
             "break_it.consumer_missing",
             ranges=missing,
-            got=group(cut.reading.record_count),
+            received=group(cut.reading.record_count),
             count="5\u202f000",
         ),
-        say("break_it.consumer_shifted", got="5\u202f000", count="5\u202f000"),
+        say("break_it.consumer_shifted", received="5\u202f000", count="5\u202f000"),
     ]

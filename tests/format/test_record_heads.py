@@ -99,7 +99,9 @@ def test_what_is_no_batch_has_a_fault():
 
 def test_a_value_that_is_longer_than_its_record_is_refused():
     """Where the values alone are read."""
-    body = bytearray(record.build([Record(0, 0, None, b"v")]))
+    body = bytearray(
+        record.build([Record(offset_delta=0, timestamp_delta_ms=0, key=None, value=b"v")])
+    )
     body[5] += 4  # the length of the value, two bytes more
     with pytest.raises(CorruptBytes) as fault:
         list(batch_records.values(batch_of(bytes(body), 1)))

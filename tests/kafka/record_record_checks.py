@@ -41,7 +41,10 @@ def _records(
 ) -> list[Record]:
     """Three records; the last one is so far ahead of the clock."""
     times = [*range(len(deltas) - 1), ahead_ms]
-    return [Record(delta, time, key, b"value") for delta, time in zip(deltas, times, strict=True)]
+    return [
+        Record(offset_delta=delta, timestamp_delta_ms=time, key=key, value=b"value")
+        for delta, time in zip(deltas, times, strict=True)
+    ]
 
 
 def _with_checksum(data: bytes) -> bytes:

@@ -276,13 +276,27 @@ def test_a_log_that_expands_to_too_many_records_is_read_up_to_there(tmp_path, mo
             (
                 0,
                 record.build(
-                    [Record(0, 0, None, topic("orders")), Record(1, 0, None, config("a", "1"))]
+                    [
+                        Record(
+                            offset_delta=0, timestamp_delta_ms=0, key=None, value=topic("orders")
+                        ),
+                        Record(
+                            offset_delta=1, timestamp_delta_ms=0, key=None, value=config("a", "1")
+                        ),
+                    ]
                 ),
             ),
             (
                 2,
                 record.build(
-                    [Record(0, 0, None, config("a", "2")), Record(1, 0, None, config("a", "3"))]
+                    [
+                        Record(
+                            offset_delta=0, timestamp_delta_ms=0, key=None, value=config("a", "2")
+                        ),
+                        Record(
+                            offset_delta=1, timestamp_delta_ms=0, key=None, value=config("a", "3")
+                        ),
+                    ]
                 ),
             ),
         )

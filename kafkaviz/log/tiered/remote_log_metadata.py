@@ -157,7 +157,7 @@ def read_metadata(partitions: Iterable[Partition]) -> RemoteLogMetadata:
                 try:
                     _apply(record.value, caches, deletions)
                 except CorruptBytes as fault:
-                    what = message("corrupt.at_record", offset=record.offset, what=fault.what)
+                    what = message("corrupt.at_record", offset=record.offset, problem=fault.what)
                     raise CorruptFile(segment.log.path, position, what) from None
         except KafkavizError as fault:
             problems.append(fault)

@@ -69,7 +69,9 @@ class Catalog:
         with self._translate_faults(name):
             for file in self.info.tables[name]:
                 with pq.ParquetFile(self.path / name / file, pre_buffer=False) as parquet:
-                    yield from parquet.iter_batches(ROWS_AT_ONCE, columns=columns, use_threads=False)
+                    yield from parquet.iter_batches(
+                        ROWS_AT_ONCE, columns=columns, use_threads=False
+                    )
 
     def stamps(self) -> Iterator[StampRow]:
         """What was read, as it was then: table stamps, row by row.
