@@ -14,7 +14,9 @@ from kafkaviz.app.lessons import exercise
 from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
 from kafkaviz.app.lessons.kinds import KINDS
 from kafkaviz.app.lessons.live import LIVE, block_location, ceiling_rule
+from kafkaviz.app.lessons.live.segments import TABLE
 from kafkaviz.app.lessons.reader import parse
+from kafkaviz.app.takeaway.capture import HtmlPart, capture, walk
 from kafkaviz.figures.lookup import ceiling_cases, timestamp_zigzag
 from kafkaviz.figures.lookup.timestamp_zigzag import TimedRecord, TimestampLookup
 from kafkaviz.figures.page_cache import moving_middles, page_faults
@@ -451,3 +453,58 @@ def test_keys_that_do_not_rise_are_refused(keys):
     """In a line."""
     with pytest.raises(NoValue, match="keys are 2 to 8 whole numbers that rise"):
         LIVE["own-rule"].make(block(f"own-rule\nkeys: {keys}"))
+
+
+SEGMENT = "data: kafka-4.3.1-clean\ntp: orders-0\nsegment: 0"
+FIGURES = {  # of each kind the first of our lessons, else such a one
+    "attributes": "",
+    "indexes": "",
+    "dump": "",
+    "tail-pages": "tail-pages\nentries: 2000",
+    "why": "why\nset: five\nby: timestamp\ntarget: 1700000003000",
+    "roll-clock": "",
+    "settings": "",
+    "skip-list": "",
+    "sweep": f"sweep\n{SEGMENT}",
+    "rolls": "rolls\nworkload: day",
+    "limits": "limits\nworkload: day",
+    "table": f"table\n{SEGMENT}\nof: time-index\noffset: 300",
+}
+
+
+@pytest.fixture(scope="module")
+def first_blocks() -> dict[str, LessonBlock]:
+    """The first figure of each kind in the lessons that come along."""
+    blocks = [
+        block
+        for lesson in lessons.lessons("en")[0]
+        for step in lesson.steps
+        for block in step.blocks()
+    ]
+    return {block.kind: block for block in reversed(blocks)}
+
+
+@pytest.mark.parametrize("kind", FIGURES)
+def test_a_figure_asks_before_it_answers(kind, first_blocks):
+    """Each way of drawing it shows something, and before the answer something else than behind."""
+    figure, own_block = LIVE[kind], block(FIGURES[kind]) if FIGURES[kind] else first_blocks[kind]
+    ways = {"draw": figure.draw, "question": figure.question, "paper": figure.paper}
+    contents = {
+        name: repr(capture(lambda way=way: way(figure.make(own_block), own_block, "key")).parts)
+        for name, way in ways.items()
+        if way
+    }
+    assert "()" not in contents.values()
+    assert contents.get("question") != contents["draw"]
+
+
+@pytest.mark.parametrize("of", ["batches", "index", "time-index"])
+def test_a_table_of_a_segment_has_the_rows_around_an_offset(of):
+    """Those of another offset are others."""
+    texts = []
+    for offset in (300, 900):
+        own_block = block(f"table\n{SEGMENT}\nof: {of}\noffset: {offset}")
+        drawn = capture(lambda: TABLE.draw(TABLE.make(own_block), own_block, "key"))  # noqa: B023
+        texts.append("".join(part.html for part in walk(drawn) if isinstance(part, HtmlPart)))
+    assert texts[0].count("<tr") == texts[1].count("<tr") > 5
+    assert texts[0] != texts[1]

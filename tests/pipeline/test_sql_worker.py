@@ -1,5 +1,6 @@
 """What a process that answers queries does with a request, in this process and without its limits."""
 
+import io
 import json
 import os
 import resource
@@ -15,7 +16,7 @@ import pytest
 from kafkaviz.messages import Message
 from kafkaviz.pipeline.catalog import catalog
 from kafkaviz.pipeline.catalog.schema import TABLES
-from kafkaviz.pipeline.sql import sql_worker
+from kafkaviz.pipeline.sql import query, sql_worker, worker_pool
 from kafkaviz.pipeline.sql.sql_worker import CELL_CHARACTERS, CatalogDatabase
 from tests.pipeline.small_logs import write_broker
 from tests.support import ingest
@@ -229,3 +230,51 @@ def test_the_end_of_the_server_ends_the_process(monkeypatch):
     monkeypatch.setattr(sql_worker.os, "_exit", statuses.append)
     sql_worker._listen(SimpleNamespace(put=lines.append))
     assert (lines, statuses) == ([b"first\n", b"second\n"], [0])
+
+
+class FakeWorker:
+    """A worker whose reply is given."""
+
+    is_alive = True
+
+    def __init__(self, reply: tuple[dict, bytes] | Exception) -> None:
+        self._reply, self.is_ended = reply, False
+
+    def ask(self, _request: dict) -> tuple[dict, bytes]:
+        if isinstance(self._reply, Exception):
+            raise self._reply
+        return self._reply
+
+    def end(self) -> None:
+        self.is_ended = True
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (({"failed": "KeyError"}, b""), "KeyError"),
+        (RuntimeError("its pipe is odd"), "its pipe is odd"),
+    ],
+)
+def test_a_worker_that_fails_is_told_from_a_wrong_query(catalogs, monkeypatch, answer, reason):
+    """By the name of its fault; the next query may be answered."""
+    pool = worker_pool.WorkerPool()
+    monkeypatch.setattr(query, "POOL", pool)
+    monkeypatch.setattr(worker_pool, "Worker", lambda: FakeWorker(answer))
+    with pytest.raises(query.WorkerLost) as fault:
+        query.Query(catalogs[0], "SELECT 1").wait(60)
+    assert dict(fault.value.message.values) == {"reason": reason}
+
+
+@pytest.mark.parametrize("output", [b"", b"no JSON\n", b'{"bytes": 7}\nshort'], ids=repr)
+def test_a_reply_that_is_cut_ends_its_worker(output):
+    """Whatever it said before: it is none to ask again."""
+    steps = []
+    worker = object.__new__(worker_pool.Worker)
+    worker._process = SimpleNamespace(
+        kill=lambda: steps.append("kill"), wait=lambda: steps.append("wait")
+    )
+    worker._input, worker._output = io.BytesIO(), io.BytesIO(output)
+    with pytest.raises(worker_pool.WorkerEnded):
+        worker.ask({})
+    assert steps == ["kill", "wait"]

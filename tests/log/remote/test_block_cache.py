@@ -216,3 +216,55 @@ def test_requests_are_counted(stored, object_store):
     before = REQUESTS.data_requests
     file.read(stored)
     assert REQUESTS.data_requests - before == len(object_store.data_requests)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda data: data[:3],
+        lambda data: data[: -block_cache.FOOTER.size] + bytes(block_cache.FOOTER.size),
+        lambda data: (
+            data[: -block_cache.FOOTER.size - 2] + b"x}" + data[-block_cache.FOOTER.size :]
+        ),
+    ],
+    ids=["too short", "no footer", "no JSON"],
+)
+def test_a_block_file_that_is_damaged_is_made_anew(stored, object_store, noise, damage):
+    """Its bytes are fetched once more, and are right."""
+    blocks = block_cache._blocks_path(stored)
+    file.read(stored, 0, 1)
+    blocks.write_bytes(damage(blocks.read_bytes()))
+    object_store.requests.clear()
+    assert file.read(stored, 0, 100) == noise[:100]
+    assert object_store.ranges
+
+
+def test_an_object_on_disk_that_became_shorter_is_said(folder, tmp_path):
+    """With the byte at which it lacks some."""
+    (tmp_path / "object").write_bytes(b"x" * 50)
+    make_file(folder / "cut", 100, 0, [Extent(0, 100, str(tmp_path / "object"), 0, 100)])
+    with pytest.raises(CannotOpen) as fault:
+        file.read(folder / "cut")
+    (what,) = (value for name, value in fault.value.what.values if name == "what")
+    assert (what.key, dict(what.values)) == ("remote.short_read", {"count": 50, "length": 100})
+
+
+def test_a_folder_in_the_place_of_a_file_is_refused(folder):
+    """Of a mirror too."""
+    (folder / "file").mkdir()
+    with pytest.raises(CannotOpen) as fault:
+        CachedFile(folder / "file")
+    assert fault.value.kind == "special"
+
+
+def test_a_full_disk_ends_a_fetch(stored, monkeypatch):
+    """After what was kept has made room; it says how much there should be."""
+    evicted = []
+    block_cache.evict(0)
+    monkeypatch.setattr(block_cache, "EVICTION_BYTES", 0)
+    monkeypatch.setattr(block_cache, "_is_full", lambda root, count: True)
+    monkeypatch.setattr(block_cache, "evict", evicted.append)
+    with pytest.raises(CannotOpen) as fault:
+        file.read(stored, 8 * MIB, 100)
+    assert fault.value.what.key == "archive.few_bytes_left"
+    assert evicted == [block_cache.limit(), 0]
