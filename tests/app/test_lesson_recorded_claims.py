@@ -77,9 +77,12 @@ def test_a_follower_looks_into_no_record(release):
 
 @pytest.mark.parametrize("spoken", LANGUAGES)
 def test_the_lesson_and_the_glossary_say_who_looks_into_records(spoken):
-    """The leader's LogValidator; and the follower does not."""
-    assert "`LogValidator`" in prose("batches", 1, spoken)
-    assert "follower" in prose("batches", 1, spoken)
+    """The leader's LogValidator, of the releases that were asked; and the follower does not."""
+    (misleads,) = step("batches", 1, spoken).blocks("misleads")
+    assert "`LogValidator`" in misleads["so"]
+    assert "follower" in misleads["so"].lower()
+    assert all(release in misleads["versions"] for release in RELEASES)
+    assert "**leader**" in prose("batches", 1, spoken)
     assert "`LogValidator`" in text_in(spoken, "glossary.record_is")
 
 

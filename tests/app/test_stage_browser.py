@@ -161,7 +161,7 @@ def test_progress_and_the_way_out_take_a_line_each(server, browser, language):
     """Below the words how far the reader is, below the figure the page that shows it of any log."""
     with watched(browser) as page:
         page.set_viewport_size({"width": SIZES[0][0], "height": SIZES[0][1]})
-        open_step(page, server, language, "last-offset", 2)
+        open_step(page, server, language, "last-offset", 2, "&answers=last-offset.2b")
         for row in (".st-key-kv_progress", ".st-key-kv_elsewhere"):
             assert page.locator(row).bounding_box()["height"] < 2 * ROW_PX, row
 
