@@ -64,6 +64,7 @@ def vertical_axis_name(text: str, colours: Mapping[str, str], *, left_px: int, y
         "showarrow": False,
         "text": text,
         "font": {"size": 12, "color": colours["ink_3"]},
+        "bgcolor": colours["raised"],  # a mark's line may pass behind
     }
 
 
