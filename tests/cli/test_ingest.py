@@ -52,7 +52,7 @@ def test_the_summary_goes_to_stdout(broker, out, in_process, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == f"{out}: made"
     counts = check(broker).counts
-    assert [line.split() for line in lines[1:11]] == [
+    assert [line.split() for line in lines[1:12]] == [
         ["partitions", "1"],
         ["segments", "2"],
         ["batches", "11"],
@@ -63,9 +63,10 @@ def test_the_summary_goes_to_stdout(broker, out, in_process, capsys):
         ["restart_steps", str(len(check(broker).restart.steps))],
         ["retention", "2"],
         ["checked", "3"],
+        ["stamps", "3"],
     ]
     assert (
-        lines[11]
+        lines[12]
         == f"found {counts['error']} error, {counts['warning']} warning, {counts['info']} info"
     )
     assert lines[12] == "read 2 segments (1.19 KiB of .log), kept 0"
