@@ -68,10 +68,8 @@ class Catalog:
 
         with self._translate_faults(name):
             for file in self.info.tables[name]:
-                with pq.ParquetFile(self.path / name / file, pre_buffer=False) as parquet:
-                    yield from parquet.iter_batches(
-                        ROWS_AT_ONCE, columns=columns, use_threads=False
-                    )
+                with pq.ParquetFile(self.path / name / file) as rows:
+                    yield from rows.iter_batches(ROWS_AT_ONCE, columns=columns, use_threads=False)
 
     def stamps(self) -> Iterator[StampRow]:
         """What was read, as it was then: table stamps, row by row.
@@ -287,7 +285,7 @@ def _is_intact(path: Path, table: str, file: str, rows: int) -> bool:
 
     try:
         if table == "segments":
-            with pq.ParquetFile(path / table / file, pre_buffer=False) as parquet:
+            with pq.ParquetFile(path / table / file) as parquet:
                 batches = parquet.iter_batches(ROWS_AT_ONCE, use_threads=False)
                 return sum(batch.num_rows for batch in batches) == rows and (
                     parquet.schema_arrow.equals(TABLES[table])

@@ -3,8 +3,8 @@
 One run at a time.
 
     OUT/.staging-RUN/batches/…    what the tasks of this run write, failed attempts too
-    OUT/.run-RUN/batches/…        the new catalog: what counts of that, moved there, and what is
-    kept of the old one, hard-linked
+    OUT/.run-RUN/batches/…        the new catalog: what counts of that, put together and moved
+    there (compaction.py), and what is kept of the old one, hard-linked
     OUT/.run-RUN/_catalog.json
     OUT/batches, _catalog.json    links to .current/batches and so on, made once
     OUT/.current                  a link to .run-RUN, replaced: from here on all of the new catalog
