@@ -95,7 +95,7 @@ def test_a_finding_leads_to_its_bytes_and_back_leads_to_the_finding(findings, da
     before = findings.locator(".det .where").inner_text()
     findings.locator(".det a.onward").focus()
     findings.keyboard.press("Enter")
-    findings.locator(".hex-dump .h.on").first.wait_for()
+    findings.locator(".hex .h.on").first.wait_for()
     query = findings.evaluate("Object.fromEntries(new URLSearchParams(location.search))")
     there = {
         "dir": str(damaged),
@@ -105,7 +105,7 @@ def test_a_finding_leads_to_its_bytes_and_back_leads_to_the_finding(findings, da
         "tab": "Bytes",
     }
     assert {name: query[name] for name in there} == there
-    assert findings.locator(".hex-dump .h.on").first.inner_text() == first
+    assert findings.locator(".hex .h.on").first.inner_text() == first
     assert findings.locator(".mean").inner_text().startswith("slot ")
     findings.go_back()
     findings.locator(".item").first.wait_for(timeout=SPARK_PATIENCE_MS)
@@ -133,7 +133,7 @@ def test_the_bytes_of_a_tail_are_pinned_with_the_last_batch(page, server, killed
     page.goto(f"{server}/health?dir={killed}&finding=log-torn-tail")
     page.locator(".item", has_text="The last batch is cut short").click()
     page.locator(".det a.onward").click()
-    page.locator(".hex-dump .h.on").first.wait_for()
+    page.locator(".hex .h.on").first.wait_for()
     page.locator(".detail svg").wait_for()
     assert (
         page.locator(".kv-sw.byte-torn").count() == 1 and page.locator(".detail svg").count() == 1

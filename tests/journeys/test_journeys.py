@@ -124,7 +124,7 @@ def test_from_damage_to_rebuilt_indexes(walk):
     walk.shows(".hex-dump .bad")
     walk.step("One finding: the bytes that show it, what Kafka does with them, a safe next step")
     walk.page.locator(".det a.onward").click()
-    walk.shows(".hex-dump .h.on")
+    walk.shows(".hex .h.on")
     walk.step("The same bytes in their file")
     walk.page.go_back()
     walk.shows(".item")

@@ -394,11 +394,9 @@ def _with_segment_hint(figure_object: dict, context: LookupContext, base_offset:
 
     The page can be open at another one.
     """
-    segment_text = (
-        say("stepper_figures.of_segment", segment=units.file_stem(base_offset))
-        if len(context.log.segments) > 1
-        else ""
-    )
+    if len(context.log.segments) == 1:
+        return figure_object
+    segment_text = say("stepper_figures.of_segment", segment=units.file_stem(base_offset))
     return figure_object | {"hint": join_sentences([segment_text, figure_object["hint"]])}
 
 
