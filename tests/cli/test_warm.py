@@ -11,8 +11,6 @@ from kafkaviz.binary.lazy_njit import CompiledFunction
 from kafkaviz.cli import warm
 from kafkaviz.log.archives.archive import cache_folder
 from kafkaviz.pipeline.spark import class_archive
-from kafkaviz.simulate.lessons import practice
-from kafkaviz.simulate.producers import streams
 from tests.pipeline import whole_logs
 
 # each has loops that a page or a command calls when it is opened first, whose results are not
@@ -68,8 +66,6 @@ def test_everything_that_is_compiled_is_called_once(small_sample, monkeypatch, c
         steps.append(cache)
         return SimpleNamespace(wait=lambda: steps.append(len(modules)))
 
-    for kept in (practice.five, practice.twenty, practice.full, streams._text, streams._random):
-        kept.cache_clear()  # what earlier tests have had called
     monkeypatch.setattr(CompiledFunction, "__call__", record)
     monkeypatch.setattr(class_archive, "start_making", start_making)
     assert main(["warm"]) == 0
