@@ -69,8 +69,8 @@ def test_the_summary_goes_to_stdout(broker, out, in_process, capsys):
         lines[12]
         == f"found {counts['error']} error, {counts['warning']} warning, {counts['info']} info"
     )
-    assert lines[12] == "read 2 segments (1.19 KiB of .log), kept 0"
-    assert lines[13].startswith("in ")
+    assert lines[13] == "read 2 segments (1.19 KiB of .log), kept 0"
+    assert lines[14].startswith("in ")
 
 
 def test_json_is_one_object(broker, out, in_process, capsys):
@@ -97,6 +97,7 @@ def test_json_is_one_object(broker, out, in_process, capsys):
             "restart_steps": len(health.restart.steps),
             "retention": 2,
             "checked": 3,
+            "stamps": 3,
         },
         "findings": health.counts,
         "problems": [],
