@@ -123,7 +123,7 @@ def test_each_axis_says_what_is_on_it(outcomes):
     """With its unit; the colours of the map too, where there are any."""
     curve_notes = notes(index_size_curve.figure(curve(outcomes), "light"))
     assert {
-        "probes, pages, device reads of a search",
+        "probes, pages, cold reads of a search",
         ".log of a segment at its roll, bytes",
         "segment.index.bytes, bytes",
     } <= set(curve_notes)
