@@ -460,14 +460,9 @@ FIGURES = {  # of each kind the first of our lessons, else such a one
     "attributes": "",
     "indexes": "",
     "dump": "",
-    "tail-pages": "tail-pages\nentries: 2000",
-    "why": "why\nset: five\nby: timestamp\ntarget: 1700000003000",
     "roll-clock": "",
     "settings": "",
     "skip-list": "",
-    "sweep": f"sweep\n{SEGMENT}",
-    "rolls": "rolls\nworkload: day",
-    "limits": "limits\nworkload: day",
     "table": f"table\n{SEGMENT}\nof: time-index\noffset: 300",
 }
 

@@ -426,7 +426,7 @@ def test_some_index_sizes_are_a_table(clean, capsys):
     assert main(["tune", str(clean / "tiny-index-0")]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert (
-        "  index size  .log at roll  rolls a GiB   probes   pages  cold reads   mean lookup, cold"
+        "  index size   at the roll  rolls a GiB   probes   pages  cold reads   mean lookup, cold"
     ) in lines
     assert (
         "         300      5.69 KiB     184143.7      5.7     1.0         1.0   "

@@ -1,5 +1,6 @@
 """A compressed segment that is decoded in splits: what one pass over it gives comes out."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -50,16 +51,18 @@ def jobs(monkeypatch) -> list[list[Task]]:
     return jobs
 
 
-def tables(path: Path) -> dict[str, list[dict]]:
-    """Every row of a catalog but the digests."""
+def tables(path: Path) -> dict[str, list]:
+    """Every row of a catalog but the digests; of the stamps not where in a file rows are."""
     stored = catalog.read(path)
-    names = {
-        name: [column for column in TABLES[name].names if column != "digest"] for name in TABLES
+    rows = {
+        name: stored.table(
+            name, [column for column in TABLES[name].names if column != "digest"]
+        ).to_pylist()
+        for name in TABLES
     }
-    return {
-        name: sorted(map(repr, stored.table(name, columns).to_pylist()))
-        for name, columns in names.items()
-    }
+    for row in rows["stamps"]:
+        row["json"] = {key: text for key, text in json.loads(row["json"]).items() if key != "spans"}
+    return {name: sorted(map(repr, each)) for name, each in rows.items()}
 
 
 def segment_task(directory: Path, number: int = 0) -> SegmentTask:

@@ -23,6 +23,7 @@ from kafkaviz.pipeline.catalog.schema import CHECK_TABLES, OWN_TABLES, ROW_TABLE
 from kafkaviz.pipeline.ingest import job, task_results, task_runner
 from kafkaviz.pipeline.ingest import plan as plan_module
 from kafkaviz.pipeline.ingest.commit import CatalogTransaction
+from kafkaviz.pipeline.ingest.compaction import MergeTask
 from kafkaviz.pipeline.ingest.plan import IngestTask, SegmentTask, pack, tasks_per_segment
 from tests.pipeline.catalog_rows import assert_catalog_holds, in_order, rows, stored_segments
 from tests.pipeline.killer_segment import DiesOnce
@@ -301,13 +302,13 @@ def test_a_worker_that_dies_does_not_double_rows(tmp_path, on_spark, out, monkey
 
     monkeypatch.setattr(job, "plan", dying)
     staged: list[Path] = []
-    put_together = job.collect_segments
+    lay_out = CatalogTransaction.lay_out
 
-    def looking(place: CatalogTransaction, *arguments: object) -> tuple:
+    def looking(place: CatalogTransaction) -> list[MergeTask]:
         staged.extend((place.staging / "batches").iterdir())
-        return put_together(place, *arguments)
+        return lay_out(place)
 
-    monkeypatch.setattr(job, "collect_segments", looking)
+    monkeypatch.setattr(CatalogTransaction, "lay_out", looking)
     on_spark(broker, catalog=out, master="local[2,3]")
     assert marker.exists() and len(staged) == 2
     assert catalog.read(out).info.rows["batches"] == 70_003

@@ -28,7 +28,7 @@ from kafkaviz.figures.tuning.tuning_curve import (
 from kafkaviz.messages import say
 from kafkaviz.units import group, size
 
-HEIGHT_PX = 306
+HEIGHT_PX = 294
 MARGINS = {"l": 50, "r": 22, "t": 12, "b": 40}
 NAMED_INTERVALS = tuple(1 << shift for shift in range(8, 23, 2))  # 256 B, 1 KiB … 4 MiB
 NAME_ROOM = 0.07  # of the axis: closer to a mark, or to another, an interval stays unnamed

@@ -17,8 +17,8 @@ LOG = "00000000000000000000.log"
 TEXT = st.one_of(st.none(), st.binary(max_size=12), st.text(max_size=12).map(str.encode))
 RECORDS = st.lists(
     st.builds(
-        Record, st.integers(-5, 2**31 - 1), st.integers(-(2**40), 2**40), TEXT, TEXT,
-        st.lists(st.tuples(st.text(max_size=5), TEXT), max_size=3).map(tuple),
+        Record, offset_delta=st.integers(-5, 2**31 - 1), timestamp_delta_ms=st.integers(-(2**40), 2**40),
+        key=TEXT, value=TEXT, headers=st.lists(st.tuples(st.text(max_size=5), TEXT), max_size=3).map(tuple),
     ),
     max_size=4,
 )  # fmt: skip

@@ -242,10 +242,23 @@ def test_a_block_file_that_is_damaged_is_made_anew(stored, object_store, noise, 
 def test_an_object_on_disk_that_became_shorter_is_said(folder, tmp_path):
     """With the byte at which it lacks some."""
     (tmp_path / "object").write_bytes(b"x" * 50)
-    make_file(folder / "cut", 100, 0, [Extent(0, 100, str(tmp_path / "object"), 0, 100)])
+    make_file(
+        folder / "cut",
+        100,
+        0,
+        [
+            Extent(
+                position=0,
+                length=100,
+                object=str(tmp_path / "object"),
+                object_position=0,
+                object_length=100,
+            )
+        ],
+    )
     with pytest.raises(CannotOpen) as fault:
         file.read(folder / "cut")
-    (what,) = (value for name, value in fault.value.what.values if name == "what")
+    (what,) = (value for name, value in fault.value.what.values if name == "problem")
     assert (what.key, dict(what.values)) == ("remote.short_read", {"count": 50, "length": 100})
 
 
