@@ -432,3 +432,13 @@ def test_some_index_sizes_are_a_table(clean, capsys):
         "         300      5.69 KiB     184143.7      5.7     1.0         1.0   "
         "297 µs (149 to 593 µs)  by time-index-full, today"
     ) in lines
+
+
+def test_the_values_of_a_reason_have_the_names_that_help_says(clean, capsys):
+    """Scripts go by them."""
+    with pytest.raises(SystemExit):
+        main(["tune", "--help"])
+    promised = set(re.findall(r"\w+", capsys.readouterr().out.partition("Values in reasons:")[2]))
+    reasons = tuned(capsys, clean / "dense-index-0")["recommendation"]["reasons"]
+    names = {name for reason in reasons for name in reason} - {"code"}
+    assert {"of", "entries"} <= names <= promised

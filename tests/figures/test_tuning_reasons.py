@@ -54,7 +54,7 @@ EVERY = [
     *(
         (
             "most-batches-indexed",
-            {"interval": 4096, "entries": 9, "indexable": 10, "is_default": flag},
+            {"interval": 4096, "entries": 9, "of": 10, "is_default": flag},
         )
         for flag in (True, False)
     ),

@@ -82,7 +82,7 @@ def standing_reasons(
         values = {
             "interval": current.interval_bytes,
             "entries": entries,
-            "indexable": all_indexed,
+            "of": all_indexed,
             "is_default": is_default,
         }
         reasons.append(

@@ -164,8 +164,8 @@ def _describe_most_batches(values: Mapping) -> Message:
         f"tuning_reason.{key}",
         interval=values["interval"],
         entries=values["entries"],
-        indexable=values["indexable"],
-        share=units.share(values["entries"], values["indexable"]),
+        indexable=values["of"],
+        share=units.share(values["entries"], values["of"]),
     )
 
 
