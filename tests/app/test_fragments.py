@@ -1,13 +1,16 @@
-"""What redraws itself alone, a fragment, lies in no other: Streamlit 1.67 cannot take that back
-from under it.
+"""What Streamlit 1.67 would not take back from what redraws itself alone, a fragment, is not there.
 
 ForwardMsgQueue.clear forgets what a fragment has not sent yet when that runs again, but keeps what
-those inside it have not: a browser is told of things in containers it never heard of, and the page
-goes blank ("Bad delta path index").
+fragments inside it have not, and references to what the browser has: it is told of things whose
+neighbours it never heard of, and the page goes blank ("Bad delta path index").
 """
 
 import pytest
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime.forward_msg_cache import create_reference_msg
+from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.runtime.fragment import MemoryFragmentStorage
+from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 
 from tests.app.fakes import FakeStarts
 from tests.support.pages import open_page
@@ -35,3 +38,34 @@ def test_no_fragment_lies_in_another(starts: FakeStarts, parents: list[str | Non
     """On each page as it opens, of a topic-partition of the sample."""
     open_page(page, tp="payments-0")
     assert [parent for parent in parents if parent] == []
+
+
+@pytest.mark.slow
+def test_no_message_is_sent_as_a_reference(monkeypatch: pytest.MonkeyPatch):
+    """Not even what is large: minCachedMessageSize in config.toml."""
+    sizes: list[tuple[int, bool]] = []
+    enqueue = ScriptRunContext.enqueue
+
+    def noted(self, message: ForwardMsg) -> None:
+        enqueue(self, message)
+        sizes.append((message.ByteSize(), message.metadata.cacheable))
+
+    monkeypatch.setattr(ScriptRunContext, "enqueue", noted)
+    open_page("rolls", room="8 B")
+    assert max(size for size, _ in sizes) > 40_000
+    assert not any(is_cacheable for _, is_cacheable in sizes)
+
+
+def test_streamlit_keeps_references_of_a_fragment_that_runs_again():
+    """Why there are none; once this fails, there may be."""
+    message = ForwardMsg(hash="of a figure")
+    message.metadata.delta_path.extend([0, 18])
+    message.delta.fragment_id = "body"
+    message.delta.new_element.html.body = "a figure"
+    queue = ForwardMsgQueue()
+    queue.enqueue(message)
+    queue.clear(retain_lifecycle_msgs=True, fragment_ids_this_run=["body"])
+    assert len(queue) == 0
+    queue.enqueue(create_reference_msg(message))
+    queue.clear(retain_lifecycle_msgs=True, fragment_ids_this_run=["body"])
+    assert len(queue) == 1
