@@ -85,13 +85,14 @@ def output_path(path: Path | str) -> Path:
 def info(path: Path) -> FileInfo:
     """What the filesystem says of a file."""
     with translate_os_errors(path):
-        return info_from_stat(path.parent, path.name, os.stat(path))
+        return _info(path.parent, path.name, os.stat(path))
 
 
-def info_from_stat(directory: Path, name: str, stat: os.stat_result) -> FileInfo:
-    """The same as info, from a stat that was taken already."""
-    is_mirrored = address.mirror_behind(f"{directory}/{name}") is not None  # all hole
-    allocated_bytes = stat.st_size if is_mirrored else stat.st_blocks * BLOCK_BYTES
+def _info(
+    directory: Path, name: str, stat: os.stat_result, *, may_be_mirrored: bool = True
+) -> FileInfo:
+    is_hole = may_be_mirrored and address.mirror_behind(f"{directory}/{name}") is not None
+    allocated_bytes = stat.st_size if is_hole else stat.st_blocks * BLOCK_BYTES
     return FileInfo(directory, name, stat.st_size, allocated_bytes, stat.st_mtime_ns)
 
 
@@ -125,13 +126,15 @@ def list_files(directory: Path) -> list[FileInfo]:
 
     Links that cannot be followed are included; a file that vanishes is left out.
     """
-    files = []
+    files, may_be_mirrored = [], address.may_hold_mirrored(directory)
     with scan(directory) as entries:
         for entry in entries:
             with suppress(FileNotFoundError):
                 stat = _stat(entry)
                 if S_ISREG(stat.st_mode) or S_ISLNK(stat.st_mode):
-                    files.append(info_from_stat(directory, entry.name, stat))
+                    files.append(
+                        _info(directory, entry.name, stat, may_be_mirrored=may_be_mirrored)
+                    )
     return sorted(files, key=attrgetter("name"))
 
 

@@ -140,7 +140,12 @@ def mirror_path(remote: RemotePath) -> Path:
 
 def views_root() -> str:
     """The folder of the views of tiered storage, whose links may lead into a mirror."""
-    return os.path.join(cache_folder(), "tiered", "")
+    return _roots()[1]
+
+
+def may_hold_mirrored(directory: Path) -> bool:
+    """Whether a file of this directory may be one of a mirror."""
+    return f"{directory}/".startswith(_roots())
 
 
 def mirror_behind(path: Path | str) -> Path | None:
@@ -202,13 +207,19 @@ def display(path: PurePath | str) -> str:
 
 def files_root() -> str:
     """The folder of all mirrors, with a separator at its end."""
-    get = os.environ.get  # a broker has files by the hundred thousand
-    return _files_root(get("KAFKAVIZ_CACHE"), get("XDG_CACHE_HOME"), get("HOME"))
+    return _roots()[0]
+
+
+def _roots() -> tuple[str, str]:
+    """The folders of all mirrors and of all views, which are asked for at every file."""
+    get = os.environ.get
+    return _roots_by_environment(get("KAFKAVIZ_CACHE"), get("XDG_CACHE_HOME"), get("HOME"))
 
 
 @lru_cache(maxsize=4)
-def _files_root(*environment: str | None) -> str:  # noqa: ARG001 - what the folder depends on
-    return os.path.realpath(cache_folder()) + _MIRRORS
+def _roots_by_environment(*environment: str | None) -> tuple[str, str]:  # noqa: ARG001 - what the folders depend on
+    folder = cache_folder()
+    return os.path.realpath(folder) + _MIRRORS, os.path.join(folder, "tiered", "")
 
 
 def _parameters(text: str, scheme: str, query: str) -> tuple[tuple[str, str], ...]:

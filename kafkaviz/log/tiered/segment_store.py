@@ -202,9 +202,9 @@ def find_root(path: Path) -> Path | None:
             return None
         if (path / LOCAL_ROOT).is_dir():
             path = path / LOCAL_ROOT
-        if _has_segments(path):
+        folders = _folders(path)
+        if _has_segments(path, folders):
             return path
-        folders = list(islice(_folders(path), 2))
         if len(folders) != 1:
             return None
         path = path / folders[0]
@@ -263,11 +263,11 @@ def _partition_folders(root: Path) -> Iterator[tuple[TopicIdPartition, Path, str
                 yield topic_id_partition, root / name / number, AIVEN
 
 
-def _has_segments(root: Path) -> bool:
+def _has_segments(root: Path, folders: list[str]) -> bool:
     candidates = islice(
         (
             name
-            for name in _folders(root)
+            for name in folders
             if remote_names.parse_partition_folder(name) or remote_names.parse_topic_folder(name)
         ),
         MAX_CANDIDATES,

@@ -523,10 +523,11 @@ def _identity(store: Path, local: Path | None) -> str:
 
 def _home_of(path: Path) -> Path | None:
     """The folder around a view that a path is, or lies in."""
-    views = views_folder()
-    if not path.is_relative_to(views) or path == views:
+    views = address.views_root()
+    name, _, _ = str(path).removeprefix(views).partition("/")
+    if not name or not str(path).startswith(views):
         return None
-    home = views / path.relative_to(views).parts[0]
+    home = Path(views, name)
     return home if (home / VIEW_FILE).exists() else None
 
 
