@@ -289,7 +289,7 @@ def _last_offset(log: LogView) -> int:
 
 def _earliest_ms(partition: Partition, low_ms: int) -> int:
     """The time of the first record of the log, or an earlier one that is known."""
-    first = next(partition.live[0].scan(0, 1 << 16).__iter__(), None)
+    first = next(iter(partition.live[0].scan(0, 1 << 16)), None)
     first_timestamps = [
         int(timestamp_ms)
         for timestamp_ms in (first["base_timestamp_ms"][:1] if first is not None else ())
