@@ -8,6 +8,7 @@ COMPILED := $(VENV)/.compiled
 PYTHONS := python3.13 python3.12 python3.11 python3.14 python3
 UV := $(shell command -v uv 2>/dev/null)
 CARGO := $(shell command -v cargo 2>/dev/null)
+KAFKA_RELEASES := 3.9.1 4.3.1 4.4.0
 NPM := $(shell command -v npm 2>/dev/null)
 PIP := $(PYTHON_OF_VENV) -m pip install --quiet --disable-pip-version-check
 INSTALL := PYTHONWARNINGS=ignore $(if $(UV),$(UV) pip install --quiet --compile-bytecode --python $(PYTHON_OF_VENV),$(PIP))
@@ -89,9 +90,12 @@ bench: $(INSTALLED) ## measure, and print the tables of benchmarks/README.md; BE
 bench-kafka: $(INSTALLED) ## measure against Kafka's own tools too, which Maven fetches; needs mvn and java; where cargo is, against a Rust crate
 	@for tool in mvn java; do command -v $$tool >/dev/null || { echo "make bench-kafka needs $$tool, and there is none here." >&2; exit 1; }; done
 	@mvn -q -f benchmarks/kafka-tools.pom.xml dependency:build-classpath -Dmdep.outputFile="$(CURDIR)/$(VENV)/.kafka-classpath"
+	@for release in $(KAFKA_RELEASES); do \
+	    mvn -q -f benchmarks/kafka-storage.pom.xml -Dkafka.version=$$release dependency:build-classpath -Dmdep.outputFile="$(CURDIR)/$(VENV)/.kafka-storage-$$release" || exit 1; \
+	done
 	@if [ "$(CARGO)" ]; then $(CARGO) build --quiet --release --locked --manifest-path benchmarks/rust/Cargo.toml --target-dir $(VENV)/.rust; \
 	else echo "The Rust crate kafka-protocol takes no part: that needs cargo, and there is none here." >&2; fi
-	@$(if $(CARGO),KAFKA_PROTOCOL="$(VENV)/.rust/release/read-log") KAFKA_CLASSPATH="$$(cat $(VENV)/.kafka-classpath)" \
+	@$(if $(CARGO),KAFKA_PROTOCOL="$(VENV)/.rust/release/read-log") KAFKA_CLASSPATH="$$(cat $(VENV)/.kafka-classpath)" KAFKA_STORAGE="$(VENV)/.kafka-storage" KAFKA_RELEASES="$(KAFKA_RELEASES)" \
 	    $(PYTHON_OF_VENV) -m benchmarks $(BENCH)
 
 $(INSTALLED): requirements.txt requirements.lock pyproject.toml | $(PYTHON_OF_VENV)
