@@ -14,7 +14,7 @@ PIP := $(PYTHON_OF_VENV) -m pip install --quiet --disable-pip-version-check
 INSTALL := PYTHONWARNINGS=ignore $(if $(UV),$(UV) pip install --quiet --compile-bytecode --python $(PYTHON_OF_VENV),$(PIP))
 
 .DEFAULT_GOAL := help
-.PHONY: help run test journeys nightly test-kafka lint bundles lessons take-away handouts docs screenshots contact-sheet fuzz soak classroom audit bench bench-kafka
+.PHONY: help run test journeys nightly test-kafka lint bundles lessons take-away handouts docs screenshots contact-sheet fuzz soak classroom visitors audit bench bench-kafka
 
 help: ## list what make can do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -78,6 +78,9 @@ soak: $(INSTALLED_DEV) ## open DIRECTORIES=200 in turn in one server with Spark,
 
 classroom: $(INSTALLED_DEV) $(COMPILED) ## lead SEATS=20 learners of one class through the short track, and tell what each step takes, and what the server holds
 	@SEATS="$(SEATS)" STEPS="$(STEPS)" $(PYTHON_OF_VENV) -m tests.soak.classroom
+
+visitors: $(INSTALLED_DEV) $(COMPILED) ## let VISITORS=20 click at once through all pages of one server, and tell how long each waits, and what the server holds
+	@VISITORS="$(VISITORS)" $(PYTHON_OF_VENV) -m tests.soak.visitors
 
 audit: | $(PYTHON_OF_VENV) ## hold requirements.lock to the known vulnerabilities, with a pip-audit that is thrown away; needs a network
 	@folder="$$(mktemp -d)" && trap 'rm -rf "$$folder"' EXIT && grep -v '^-e ' requirements.lock > "$$folder/packages.txt" && \

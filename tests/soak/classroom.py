@@ -11,7 +11,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
@@ -200,7 +200,7 @@ class Latencies:
     def lines(self) -> list[str]:
         """Median, p95 and the longest of each."""
         return [
-            f"{name:8} {len(values):5} {_share(values, 0.5):8.2f} {_share(values, 0.95):8.2f} "
+            f"{name:8} {len(values):5} {share_below(values, 0.5):8.2f} {share_below(values, 0.95):8.2f} "
             f"{max(values):8.2f}"
             for name, values in vars(self).items()
         ]
@@ -210,14 +210,15 @@ class Latencies:
         return [
             name
             for name, values in vars(self).items()
-            if name != "work" and _share(values, 0.95) > LIMIT_S
+            if name != "work" and share_below(values, 0.95) > LIMIT_S
         ]
 
 
 HEAD = f"{'step':8} {'count':>5} {'median':>8} {'p95':>8} {'longest':>8}   seconds"
 
 
-def _share(values: list[float], share: float) -> float:
+def share_below(values: Sequence[float], share: float) -> float:
+    """Such a share of the values is at most this."""
     return sorted(values)[min(int(share * len(values)), len(values) - 1)]
 
 
@@ -302,7 +303,7 @@ def _lead(
     is_met: Callable[[Tab], bool],
     seconds: list[float],
 ) -> None:
-    start, work_before = time.monotonic(), _processor_s(process)
+    start, work_before = time.monotonic(), processor_s(process)
     teacher.press(key)
     _run_all(
         [
@@ -310,7 +311,7 @@ def _lead(
             for tab in learners
         ]
     )
-    work.append(_processor_s(process) - work_before)
+    work.append(processor_s(process) - work_before)
     teacher.wait(is_met)
 
 
@@ -323,12 +324,13 @@ def _run_all(threads: list[threading.Thread]) -> None:
 
 def _processor_share(process: int, work: Callable[[], object]) -> float:
     """How much of one core a process took meanwhile."""
-    start, before = time.monotonic(), _processor_s(process)
+    start, before = time.monotonic(), processor_s(process)
     work()
-    return (_processor_s(process) - before) / (time.monotonic() - start)
+    return (processor_s(process) - before) / (time.monotonic() - start)
 
 
-def _processor_s(process: int) -> float:
+def processor_s(process: int) -> float:
+    """What a process has taken so far, as Linux tells it."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -339,7 +341,7 @@ def resident_bytes(process: int) -> int:
     return int(status.partition("VmRSS:")[2].split(maxsplit=1)[0]) << 10
 
 
-def _warm(address: str, folder: Path) -> None:
+def warm(address: str, folder: Path) -> None:
     """Until the server has read its sample, as one that was started before the class came."""
     with Visitor(address) as visitor:
         visitor.see("")
@@ -359,7 +361,7 @@ def main() -> int:
         tempfile.TemporaryDirectory(prefix="kafkaviz-class-") as folder,
         browsing.started(Path(folder)) as (address, process),
     ):
-        _warm(address, Path(folder))
+        warm(address, Path(folder))
         course = teach(address, process.pid, seats, steps)
     print(HEAD)
     print("\n".join(course.latencies.lines()))
