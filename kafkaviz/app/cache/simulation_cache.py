@@ -6,7 +6,7 @@ The log that a workload becomes, its directory to take along, and the steps by w
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 import streamlit as st
@@ -14,7 +14,7 @@ import streamlit as st
 from kafkaviz import messages
 from kafkaviz.analysis.rolls import roll_history
 from kafkaviz.analysis.rolls.limits import WriteLoad
-from kafkaviz.analysis.rolls.roll_history import APPEND, RollHistory
+from kafkaviz.analysis.rolls.roll_history import RollHistory
 from kafkaviz.app.workloads import config_of
 from kafkaviz.figures.rolls import growth as growth_figure
 from kafkaviz.figures.rolls.growth import GrowthView
@@ -61,12 +61,26 @@ class RollSimulation:
     key: str = ""
 
 
+class WorkloadBatches(NamedTuple):
+    """The batches of a workload, without their bytes.
+
+    Attributes:
+        rows: of append_batches.INCOMING.
+        appends: the same as rows of roll_history.APPEND.
+        load: what is written, in means.
+        is_cut: there are more.
+    """
+
+    rows: np.ndarray
+    appends: np.ndarray
+    load: WriteLoad
+    is_cut: bool
+
+
 @st.cache_resource(max_entries=8, show_spinner=False)
 def simulate(workload: Workload, config: LogConfig) -> RollSimulation:
     """A workload written to a log with these settings."""
-    rows, is_cut = stream(workload)
-    load = load_of(rows["size_bytes"], rows["record_count"])
-    empty = np.empty(0, APPEND)
+    rows, appends, load, is_cut = stream(workload)
     try:
         log = UnifiedLog(
             config,
@@ -79,13 +93,13 @@ def simulate(workload: Workload, config: LogConfig) -> RollSimulation:
     except CannotLoad as fault:
         return RollSimulation(
             history=RollHistory((), config),
-            appended_batches=empty,
+            appended_batches=appends[:0],
             load=load,
             error=fault.exception,
             is_cut=is_cut,
         )
     error = _write(log, rows)
-    appended_batches = roll_history.appended_rows(rows[rows["last_offset"] < log.log_end_offset])
+    appended_batches = appends[: np.searchsorted(rows["last_offset"], log.log_end_offset)]
     is_cut = is_cut or (not error and len(appended_batches) < len(rows))
     return RollSimulation(
         history=roll_history.history_of_log(log.segments, appended_batches, config),
@@ -98,8 +112,8 @@ def simulate(workload: Workload, config: LogConfig) -> RollSimulation:
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
-def stream(workload: Workload) -> tuple[np.ndarray, bool]:
-    """The batches of a workload, without their bytes; whether there are more."""
+def stream(workload: Workload) -> WorkloadBatches:
+    """What a workload writes, whatever the settings of the log."""
     row_arrays, count, size_bytes, is_cut = [], 0, 0, False
     most_bytes = (
         MAX_COMPRESSED_BYTES
@@ -114,7 +128,9 @@ def stream(workload: Workload) -> tuple[np.ndarray, bool]:
         if is_cut:
             break
     rows = np.concatenate(row_arrays) if row_arrays else np.empty(0, INCOMING)
-    return rows[:MAX_BATCHES], is_cut
+    rows = rows[:MAX_BATCHES]
+    load = load_of(rows["size_bytes"], rows["record_count"])
+    return WorkloadBatches(rows, roll_history.appended_rows(rows), load, is_cut)
 
 
 def _chunks(workload: Workload, config: LogConfig, *, payload: bool) -> Iterator:
@@ -202,6 +218,6 @@ def simulated_story(workload: Workload, config: LogConfig) -> GrowthView:
 
 @st.cache_resource(max_entries=8, show_spinner=False)
 def _simulated_story(workload: Workload, config: LogConfig, language: str) -> GrowthView:
-    rows, _ = stream(workload)
+    rows = stream(workload).rows
     steps = growth.grow_by_rows(config, rows[:STORY_APPENDS].copy(), workload.start_ms)
     return growth_figure.view(steps, key_of(workload, config))

@@ -180,8 +180,10 @@ def _relevant_rows(batches: np.ndarray) -> np.ndarray:
     producer_rows = np.flatnonzero(batches["producer_id"] >= 0)
     if not len(producer_rows):
         return producer_rows
-    ordered = producer_rows[np.argsort(batches["producer_id"][producer_rows], kind="stable")]
-    producer, control = batches["producer_id"][ordered], batch.is_control(batches[ordered])
+    producer = batches["producer_id"][producer_rows]
+    order = np.argsort(producer, kind="stable")
+    ordered, producer = producer_rows[order], producer[order]
+    control = batch.is_control(batches)[ordered]
     is_first = np.concatenate([[True], (producer[1:] != producer[:-1]) | control[:-1]])
     is_last = np.concatenate([is_first[1:] | control[1:], [True]])
     return np.sort(ordered[control | is_first | is_last])

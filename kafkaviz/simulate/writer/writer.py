@@ -261,10 +261,13 @@ class UnifiedLog:
         self.log_end_offset = int(rows["last_offset"][-1]) + 1
         self.epochs.take(rows)
         if (rows["producer_id"] >= 0).any():
-            positioned_rows = rows.copy()
-            positioned_rows["position"] -= positioned_rows["position"][0]
             try:
-                self.producers.take(positioned_rows, None if data is None else reader(data))
+                if data is None:
+                    self.producers.take(rows, None)
+                else:
+                    positioned_rows = rows.copy()
+                    positioned_rows["position"] -= positioned_rows["position"][0]
+                    self.producers.take(positioned_rows, reader(data))
             except TransactionFault as fault:
                 exception = BrokerException(
                     fault.class_name or INVALID_RECORD,
