@@ -151,7 +151,7 @@ def ingest(
                 summaries=segment_run.summaries.summaries,
                 loads=segment_run.load_results,
                 has_new_rows=work.has_new_rows,
-                settings=settings(disk_inventory.brokers),
+                settings=settings(disk_inventory.brokers, checks),
             ),
         )
     run.finish("done", work.count, work.log_bytes, len(work.states) - work.count)
@@ -430,6 +430,10 @@ def decoded_by_segment(
     return {number: ranges for number, ranges in in_order.items() if is_whole(ranges)}
 
 
-def settings(brokers: Iterable[tuple[str, Broker]]) -> dict[str, Settings]:
+def settings(
+    brokers: Iterable[tuple[str, Broker]], checks: IngestChecks | None
+) -> dict[str, Settings]:
     """What each broker was run with, as far as its directory says, by its name."""
+    if checks is not None:
+        return {name: plan.settings for name, plan in checks.plans.items()}
     return {name: open_settings(broker, assume_release(broker).release) for name, broker in brokers}
