@@ -84,6 +84,26 @@ def is_still_valid(result: SegmentFindings, now_ms: int) -> bool:
     return newest_ms <= latest_ms or bool(has_suspect_unit(cast(Any, newest_ms)))
 
 
+def holds_at(text: str, now_ms: int) -> bool:
+    """Whether a segment takes part in nothing that the clock decides, by its text alone.
+
+    That something lay ahead of it, then or now, or began a transaction: of such a segment the
+    findings of its partition may be others at another time.
+    """
+    places = {name: place for place, (name, _) in enumerate(_summary_fields())}
+    try:
+        summary = json.loads(text)["summary"]
+        newest = summary[places["newest"]]
+        return (
+            len(summary) == len(places)
+            and not summary[places["steps"]]
+            and "future" not in summary[places["times"]]
+            and (newest is None or newest[0] <= now_ms + HOUR_MS)
+        )
+    except (ValueError, LookupError, TypeError):
+        return False
+
+
 @cache
 def _summary_fields() -> tuple[tuple[str, Any], ...]:
     """The fields of a summary but the segment."""

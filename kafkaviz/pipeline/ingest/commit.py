@@ -40,11 +40,11 @@ from kafkaviz.pipeline.catalog.catalog import NAME, Catalog, read
 from kafkaviz.pipeline.catalog.catalog_info import (
     CatalogInfo,
     CatalogSource,
-    RowRange,
     to_json,
     version,
 )
 from kafkaviz.pipeline.catalog.schema import TABLES, TASK_TABLES
+from kafkaviz.pipeline.catalog.stamps import Spans
 from kafkaviz.pipeline.ingest.compaction import (
     MergeTask,
     RowRuns,
@@ -58,7 +58,6 @@ STAGING, RUN, CURRENT = ".staging-", ".run-", ".current"
 OWN_RUN_ENDS_WITHIN_S = 30
 # of a table that the driver writes: so many rows are dictionaries, and so many a row group
 DICTS_AT_ONCE, ROWS_AT_ONCE = 256, 2048
-Spans = Mapping[str, tuple[RowRange, ...]]  # by table
 
 
 class CatalogBusy(KafkavizError):
@@ -88,6 +87,10 @@ class RowWriter:
 
     def add_table(self, rows: pa.Table) -> None:
         """The same, as Arrow has them."""
+        self._take_dicts()
+        self._append(rows)
+
+    def _append(self, rows: pa.Table) -> None:
         self._parts.append(rows)
         self.rows += rows.num_rows
         if sum(part.num_rows for part in self._parts) >= ROWS_AT_ONCE:
@@ -102,7 +105,7 @@ class RowWriter:
     def _take_dicts(self) -> None:
         if self._dicts:
             rows, self._dicts = pa.Table.from_pylist(self._dicts, self._schema), []
-            self.add_table(rows)
+            self._append(rows)
 
     def _flush(self) -> None:
         if self._parts:
