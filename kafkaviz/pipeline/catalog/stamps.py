@@ -30,7 +30,7 @@ from kafkaviz.units import replace_surrogates
 
 Spans = Mapping[str, tuple[RowRange, ...]]  # by table, in order
 ENCODER, DECODER = json.JSONEncoder(separators=(",", ":")), json.JSONDecoder()
-READABLE = '"unreadable":false}'
+SPANS, READABLE = ',"spans":', '"unreadable":false}'
 
 
 class FirstBatch(NamedTuple):
@@ -158,7 +158,7 @@ def unchanged_spans(text: str, stored: StoredSegment, info: CatalogInfo) -> Span
     Raises:
         ValueError: the text holds no such thing.
     """
-    files = _to_text({"directory": stored.directory, "files": stored.files})[:-1] + ',"spans":'
+    files = _to_text({"directory": stored.directory, "files": stored.files})[:-1] + SPANS
     if not text.startswith(files) or not text.endswith(READABLE):
         return None
     spans, _ = DECODER.raw_decode(text, len(files))
@@ -184,14 +184,15 @@ def move_segment(text: str, move: Callable[[Spans], Spans], info: CatalogInfo) -
         move: where rows lie from now on.
         info: as of from_row.
     """
-    document = json.loads(text)
-    spans = _parse_spans(document["spans"], info)
-    moved = move(spans)
-    if moved != spans:
-        document["spans"] = _spans_json(moved)
-        text = _to_text(document)
-    first_batch = document["first_batch"] and FirstBatch(*document["first_batch"])
-    return MovedSegment(text, first_batch, parse_problems(document["problems"]))
+    start = text.index(SPANS) + len(SPANS)  # in the name of a file its quotes have backslashes
+    spans, end = DECODER.raw_decode(text, start)
+    moved = _spans_json(move(_parse_spans(spans, info)))
+    rest = json.loads("{" + text[end + 1 :])
+    return MovedSegment(
+        text[:start] + _to_text(moved) + text[end:],
+        rest["first_batch"] and FirstBatch(*rest["first_batch"]),
+        parse_problems(rest["problems"]),
+    )
 
 
 def segments_of(stamps: Iterator[StampRow]) -> Iterator[StoredSegment]:

@@ -128,7 +128,9 @@ class CatalogTransaction:
         self.path, self.old = path, old
         self.leftovers = [folder for folder in path.glob(f"{STAGING}*") if folder.is_dir()]
         self.staging, self.run = (path / f"{prefix}{uuid.uuid4().hex}" for prefix in (STAGING, RUN))
-        self._runs: dict[str, dict[Path, RowRuns]] = {table: {} for table in TASK_TABLES}
+        self._runs: dict[str, dict[tuple[Path, str], RowRuns]] = {
+            table: {} for table in TASK_TABLES
+        }
         self._layouts = {table: TableLayout() for table in TASK_TABLES}
         self._new_files: dict[str, dict[str, int]] = {table: {} for table in TABLES}
 
@@ -163,9 +165,12 @@ class CatalogTransaction:
 
     def _count(self, folder: Path, spans: Spans) -> None:
         for table, table_spans in spans.items():
+            table_runs = self._runs[table]
             for span in table_spans:
-                path = folder / table / span.file
-                self._runs[table].setdefault(path, RowRuns()).add(span)
+                runs = table_runs.get((folder, span.file))
+                if runs is None:
+                    runs = table_runs[folder, span.file] = RowRuns()
+                runs.add(span)
 
     def lay_out(self) -> list[MergeTask]:
         """Decides which file each row will be in; once all is kept and added.
@@ -173,15 +178,15 @@ class CatalogTransaction:
         Returns:
             The files that must be written for that into the staging folder, by compaction.merge.
         """
-        for table, runs_by_path in self._runs.items():
+        for table, table_runs in self._runs.items():
             sources = [
                 RowSource(
-                    path,
+                    path := folder / table / file,
                     runs.joined(),
                     pq.read_metadata(path).num_rows,
                     path.stat().st_size,
                 )
-                for path, runs in runs_by_path.items()
+                for (folder, file), runs in table_runs.items()
             ]
             self._layouts[table] = plan_layout(table, sources)
         self._runs = {table: {} for table in TASK_TABLES}

@@ -131,8 +131,8 @@ def ingest(
     if not isinstance(spark, str | None):
         session.refuse_stopped(spark)
     brokers = [open_broker(directory, PartitionSpool) for directory in directories]
-    refuse_inside(catalog_path, brokers)
     disk_inventory = inventory(brokers)
+    refuse_inside(catalog_path, disk_inventory)
     with catalog_transaction(catalog_path) as transaction:
         old = None if full else transaction.old
         missing = missing_files(catalog_path, old.info) if old is not None else set()
@@ -169,7 +169,7 @@ def ingest(
     return info
 
 
-def refuse_inside(catalog_path: Path, brokers: Iterable[Broker]) -> None:
+def refuse_inside(catalog_path: Path, disk_inventory: Inventory) -> None:
     """Refuses a catalog in an inspected directory, where nothing is ever written.
 
     Raises:
@@ -177,8 +177,8 @@ def refuse_inside(catalog_path: Path, brokers: Iterable[Broker]) -> None:
     """
     inspected = [
         path
-        for broker in brokers
-        for path in (broker.path, *(partition.path for partition in broker.partitions))
+        for source in disk_inventory.sources
+        for path in (source.path, *(source.path / name for name in source.directories))
     ]
     for path in inspected:  # a partition directory may be a link to another disk
         if catalog_path.resolve().is_relative_to(path.resolve()):

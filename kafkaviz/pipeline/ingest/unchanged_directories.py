@@ -142,7 +142,7 @@ def _has_same_checks(
         expected.append((*LOAD_KEY, load.digest))
     return (
         list(zip(keys, suffixes, digests, strict=True)) == expected
-        and all(check_cache.holds_at(text, now_ms) for text in texts[:count])
+        and check_cache.is_steady(texts[:count], now_ms)
         and all(map(has_steps, texts[count:]))
     )
 
