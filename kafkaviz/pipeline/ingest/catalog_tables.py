@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from kafkaviz.analysis.checks import state
@@ -228,10 +227,14 @@ class _TablePass:
         writer, waiting = self._writers["findings"], iter(findings)
         finding = next(waiting, None)
         stored = self._inputs.stored
-        is_kept = (pc.field("broker") == name) & pc.field("directory").isin(copied)
-        is_kept &= ~pc.field("code").isin(RESTART_CODES)
+        directories = frozenset(copied)
         for rows in stored.findings() if stored and copied else ():
-            kept = rows.filter(is_kept)
+            columns = (rows[column].to_pylist() for column in ("broker", "directory", "code"))
+            is_kept = [
+                broker == name and directory in directories and code not in RESTART_CODES
+                for broker, directory, code in zip(*columns, strict=True)
+            ]
+            kept = rows.filter(pa.array(is_kept, pa.bool_()))
             row = 0
             while finding is not None:
                 place = bisect_left(

@@ -51,6 +51,7 @@ class StoredPartition:
         return self.segments[key], self.statistics[key]
 
 
+FINDINGS_AT_ONCE = 256  # they are long
 NOTHING = StoredPartition({}, {})
 # whose rows are copied of a directory that is as it was
 COPIED_TABLES = ("partitions", "segments", "stamps", "checked", "retention", "findings")
@@ -235,7 +236,7 @@ class StoredRows:
         Raises:
             CannotOpen: they cannot be read.
         """
-        for batch in self._catalog.batches("findings"):
+        for batch in self._catalog.batches("findings", rows_at_once=FINDINGS_AT_ONCE):
             yield pa.Table.from_batches([batch])
 
     def has_rows(self, spans: Mapping[str, Sequence[RowRange]]) -> bool:

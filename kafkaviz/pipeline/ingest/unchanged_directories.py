@@ -13,7 +13,6 @@ it decides anything is looked at anew.
 import os
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from kafkaviz.errors import CannotOpen
 from kafkaviz.log.partition import Partition
@@ -54,9 +53,12 @@ class UnchangedDirectories:
         self._unsteady: set[tuple[str, str]] = set()  # broker, directory
         try:
             for findings in stored.findings():
-                rows = findings.filter(pc.field("code").isin(UNSTEADY_CODES))
-                owners = (rows[name].to_pylist() for name in ("broker", "directory"))
-                self._unsteady.update(zip(*owners, strict=True))
+                columns = (findings[name].to_pylist() for name in ("code", "broker", "directory"))
+                self._unsteady.update(
+                    (broker, directory)
+                    for code, broker, directory in zip(*columns, strict=True)
+                    if code in UNSTEADY_CODES
+                )
         except CannotOpen:  # they are made anew
             return
         self._brokers.update(
