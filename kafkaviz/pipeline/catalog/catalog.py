@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from kafkaviz.pipeline.ingest.findings import StoredHealth
 
 NAME = "_catalog.json"
-ROWS_AT_ONCE = 2048  # of a table that is gone through
+ROWS_AT_ONCE = 1024  # of a table that is gone through
 FULL_INGEST = message("errors.full_ingest")
 
 

@@ -197,7 +197,7 @@ class _TablePass:
     def _copy(self, name: str, directory: str, health: "_BrokerHealth | None") -> None:
         """The rows of a directory that is as it was."""
         stored = self._inputs.stored
-        tables = stored.tables(name, directory) if stored else None
+        tables = stored.copied(name, directory) if stored else None
         if stored is None or tables is None:  # it could be read a moment ago
             raise CannotOpen(self._transaction.path, message("errors.lacks_files"), FULL_INGEST)
         texts = tables.stamps["json"].to_pylist()

@@ -6,7 +6,7 @@ each row group is read once.
 """
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from kafkaviz.errors import CannotOpen
 from kafkaviz.pipeline.catalog.catalog import Catalog
 from kafkaviz.pipeline.catalog.catalog_info import CatalogInfo, RowRange, version
-from kafkaviz.pipeline.catalog.schema import TABLES
+from kafkaviz.pipeline.catalog.schema import FILE_KINDS, TABLES
 from kafkaviz.pipeline.catalog.stamps import StoredSegment, from_row, storable_name
 from kafkaviz.pipeline.ingest.inventory import Inventory, InventoryEntry, has_same_content
 from kafkaviz.pipeline.ingest.segment_tables import STATISTICS_COLUMNS, SegmentStatistics
@@ -54,7 +54,11 @@ class StoredPartition:
 FINDINGS_AT_ONCE = 256  # they are long
 NOTHING = StoredPartition({}, {})
 # whose rows are copied of a directory that is as it was
-COPIED_TABLES = ("partitions", "segments", "stamps", "checked", "retention", "findings")
+COPIED_TABLES = ("partitions", "segments", "stamps", "checked", "retention")
+SEGMENT_COLUMNS = [*STATISTICS_COLUMNS, *(f"{kind}_allocated_bytes" for kind in FILE_KINDS)]
+STAMP_COLUMNS = ["broker", "base_offset", "suffix", "json"]
+CHECKED_COLUMNS = ["base_offset", "suffix", "digest", "json"]
+RETENTION_COLUMNS = ["until_ms", "now_ms", "limits_json"]
 
 
 class DirectoryTables(NamedTuple):
@@ -159,17 +163,18 @@ class StoredRows:
         }
         self._stamps = {} if lost & {"stamps", "segments"} else _places(catalog, "stamps")
         if self._stamps:
-            self._stamp_rows = TableRows(catalog, "stamps")
-            self._segment_rows = TableRows(catalog, "segments")
+            self._stamp_rows = TableRows(catalog, "stamps", STAMP_COLUMNS)
+            self._segment_rows = TableRows(catalog, "segments", SEGMENT_COLUMNS)
         self._checked: dict[Owner, _Rows] = {}
         if "checked" not in lost:
             with suppress(CannotOpen):  # what it held is found again
                 self._checked = _places(catalog, "checked")
-                self._checked_rows = TableRows(catalog, "checked")
+                self._checked_rows = TableRows(catalog, "checked", CHECKED_COLUMNS)
         self._can_copy = False
-        if self._stamps and not lost & set(COPIED_TABLES):
+        self._copied_rows: dict[str, TableRows] = {}  # with all columns
+        if self._stamps and not lost & {*COPIED_TABLES, "findings"}:
             self._partition_rows = TableRows(catalog, "partitions")
-            self._retention_rows = TableRows(catalog, "retention")
+            self._retention_rows = TableRows(catalog, "retention", RETENTION_COLUMNS)
             with suppress(CannotOpen):  # what it held is found again
                 self._retention = _places(catalog, "retention")
                 self._can_copy = catalog.info.rows["partitions"] == len(self._stamps)
@@ -214,19 +219,42 @@ class StoredRows:
             for row in rows
         }
 
-    def tables(self, broker: str, directory: str) -> DirectoryTables | None:
-        """All of its rows; None where they may not be kept as they are, or cannot be read."""
-        owner = broker, storable_name(directory)
-        place = self._stamps.get(owner)
-        if place is None or broker not in self._brokers or not self._can_copy:
+    def compared(self, broker: str, directory: str) -> DirectoryTables | None:
+        """What of its rows shows whether they may be copied; None where that cannot be read.
+
+        Not all columns.
+        """
+        if not self._can_copy or broker not in self._brokers:
             return None
+        rows = (
+            self._partition_rows,
+            self._segment_rows,
+            self._stamp_rows,
+            self._checked_rows,
+            self._retention_rows,
+        )
+        return self._tables((broker, storable_name(directory)), rows)
+
+    def copied(self, broker: str, directory: str) -> DirectoryTables | None:
+        """All of its rows; None where they cannot be read."""
+        if not self._copied_rows:
+            self._copied_rows = {name: TableRows(self._catalog, name) for name in COPIED_TABLES}
+        owner = broker, storable_name(directory)
+        return self._tables(owner, self._copied_rows.values())
+
+    def _tables(self, owner: Owner, tables: Iterable[TableRows]) -> DirectoryTables | None:
+        place = self._stamps.get(owner)
+        if place is None:
+            return None
+        partitions, segments, stamps, checked, retention = tables
         with suppress(pa.ArrowException, OSError):
             return DirectoryTables(
-                partitions=self._partition_rows.slice(place.number, 1),
-                segments=self._segment_rows.slice(place.first_row - place.number, place.rows - 1),
-                stamps=self._stamp_rows.slice(place.first_row, place.rows),
-                checked=_slice(self._checked_rows, self._checked.get(owner)),
-                retention=_slice(self._retention_rows, self._retention.get(owner)),
+                partitions=partitions.slice(place.number, 1),
+                # the first row of stamps is that of the directory, which table segments lacks
+                segments=segments.slice(place.first_row - place.number, place.rows - 1),
+                stamps=stamps.slice(place.first_row, place.rows),
+                checked=_slice(checked, self._checked.get(owner)),
+                retention=_slice(retention, self._retention.get(owner)),
             )
         return None
 

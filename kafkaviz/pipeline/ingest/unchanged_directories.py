@@ -82,7 +82,7 @@ class UnchangedDirectories:
             or storable_name(directory) != directory
         ):
             return None
-        tables = self._stored.tables(entries.broker, directory)
+        tables = self._stored.compared(entries.broker, directory)
         if tables is None or not _has_same_facts(entries, tables):
             return None
         if self._checks is not None and not (
