@@ -107,10 +107,12 @@ def find_partition(broker: Broker) -> Partition | None:
     Raises:
         KafkavizError: it cannot be listed.
     """
+    if not (broker.path / DIRECTORY).is_dir():
+        return None
     metadata_partition = next(
         (partition for partition in broker.partitions if partition.directory == DIRECTORY), None
     )
-    if metadata_partition is None and (broker.path / DIRECTORY).is_dir():
+    if metadata_partition is None:
         name = cast("names.PartitionName", names.parse_directory(DIRECTORY))
         return open_partition(broker.path / DIRECTORY, name)
     return metadata_partition

@@ -144,8 +144,14 @@ class CheckPlan:
             or (partition.topic, partition.partition) in self.compacted_logs
         )
 
-    def logs(self) -> Iterator[RestartLog]:
-        """The logs that a start loads: where a name is strange the metadata log alone."""
+    def logs(self, partitions: Iterable[Partition] | None = None) -> Iterator[RestartLog]:
+        """The logs that a start loads: where a name is strange the metadata log alone.
+
+        Args:
+            partitions: of these alone.
+        """
+        if partitions is None and not self.is_whole:
+            partitions = self.partitions
         config_of, release, metadata_image = (
             config_lookup(self.settings),
             self.assumed_release.release,
@@ -156,7 +162,7 @@ class CheckPlan:
             config_of,
             release,
             metadata_image,
-            None if self.is_whole else self.partitions,
+            partitions,
         )
         return (
             log

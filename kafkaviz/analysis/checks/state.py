@@ -26,6 +26,14 @@ from kafkaviz.messages import Message, message
 
 # transaction.max.timeout.ms, 4.3.1: no producer may leave one open for longer
 HANGING_MS = 15 * MINUTE_MS
+# of the findings that the start as a whole gives, not a topic-partition by itself
+RESTART_CODES = (
+    "recovery-will-fail",
+    "becomes-stray",
+    "recovery-will-truncate",
+    "recovery-will-delete",
+    "recovery-will-rebuild",
+)
 # causes that codes of their own report
 COVERED_CAUSES = ("leftover-cleaned", "orphan-index", "timeindex-missing")
 

@@ -833,13 +833,21 @@ def as_info(findings: Iterable[Finding]) -> list[Finding]:
 
 def sort_key(finding: Finding) -> tuple:
     """What findings are in order by: the worst first; then by place."""
-    position = -1 if finding.position is None else finding.position
+    return place_key(
+        finding.severity, finding.partition, finding.file, finding.position, finding.code
+    )
+
+
+def place_key(
+    severity: str, directory: str | None, file: str | None, position: int | None, code: str
+) -> tuple:
+    """The sort_key of a finding with these values."""
     return (
-        SEVERITIES.index(finding.severity),
-        natural_sort_key(finding.partition or ""),
-        finding.file or "",
-        position,
-        finding.code,
+        SEVERITIES.index(severity),
+        natural_sort_key(directory or ""),
+        file or "",
+        -1 if position is None else position,
+        code,
     )
 
 

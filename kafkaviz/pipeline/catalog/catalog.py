@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from kafkaviz.pipeline.ingest.findings import StoredHealth
 
 NAME = "_catalog.json"
-ROWS_AT_ONCE = 2048  # of a table that is gone through
+ROWS_AT_ONCE = 1024  # of a table that is gone through
 FULL_INGEST = message("errors.full_ingest")
 
 
@@ -58,7 +58,9 @@ class Catalog:
         """
         return self._read(name, columns, filters)[1]
 
-    def batches(self, name: str, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+    def batches(
+        self, name: str, columns: Sequence[str] | None = None, rows_at_once: int = ROWS_AT_ONCE
+    ) -> Iterator[pa.RecordBatch]:
         """The rows of a table in their order, some at a time.
 
         Raises:
@@ -69,7 +71,7 @@ class Catalog:
         with self._translate_faults(name):
             for file in self.info.tables[name]:
                 with pq.ParquetFile(self.path / name / file) as rows:
-                    yield from rows.iter_batches(ROWS_AT_ONCE, columns=columns, use_threads=False)
+                    yield from rows.iter_batches(rows_at_once, columns=columns, use_threads=False)
 
     def stamps(self) -> Iterator[StampRow]:
         """What was read, as it was then: table stamps, row by row.

@@ -11,7 +11,7 @@ in memory as a whole.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -27,6 +27,10 @@ from kafkaviz.pipeline.catalog.catalog_info import (
     problems_json,
 )
 from kafkaviz.units import replace_surrogates
+
+Spans = Mapping[str, tuple[RowRange, ...]]  # by table, in order
+ENCODER, DECODER = json.JSONEncoder(separators=(",", ":")), json.JSONDecoder()
+SPANS, READABLE = ',"spans":', '"unreadable":false}'
 
 
 class FirstBatch(NamedTuple):
@@ -46,7 +50,7 @@ class StoredSegment:
     base_offset: int
     suffix: str  # "", deleted, cleaned or swap
     files: Mapping[str, Stamp]  # by path from the broker directory
-    spans: Mapping[str, tuple[RowRange, ...]] = field(default_factory=dict)  # by table, in order
+    spans: Spans = field(default_factory=dict)
     first_batch: FirstBatch | None = None
     codecs: tuple[str, ...] = ()  # of its batches, as table batches names them
     problems: tuple[Problem, ...] = ()  # its files that could not be read
@@ -91,15 +95,11 @@ def to_row(stored: StampRow) -> dict[str, Any]:
     """A row of table stamps."""
     owner = owner_columns(stored.broker, stored.directory)
     if isinstance(stored, StoredDirectory):
-        document: dict[str, Any] = {"directory": stored.directory, "files": stored.files}
-        return owner | {"base_offset": None, "suffix": "", "json": _to_text(document)}
+        return owner | {"base_offset": None, "suffix": "", "json": directory_text(stored)}
     document = {
         "directory": stored.directory,
         "files": stored.files,
-        "spans": {
-            table: [[span.file, span.first_row, span.rows] for span in spans]
-            for table, spans in stored.spans.items()
-        },
+        "spans": _spans_json(stored.spans),
         "first_batch": stored.first_batch,
         "codecs": stored.codecs,
         "problems": problems_json(stored.problems),
@@ -130,10 +130,7 @@ def from_row(row: Mapping[str, Any], info: CatalogInfo) -> StampRow:
             base_offset=row["base_offset"],
             suffix=ensure_type(str, row["suffix"]),
             files=files,
-            spans={
-                table: tuple(_parse_row_range(span, info.tables[table]) for span in spans)
-                for table, spans in document["spans"].items()
-            },
+            spans=_parse_spans(document["spans"], info),
             first_batch=document["first_batch"] and FirstBatch(*map(int, document["first_batch"])),
             codecs=tuple(ensure_type(str, codec) for codec in document["codecs"]),
             problems=parse_problems(document["problems"]),
@@ -143,9 +140,78 @@ def from_row(row: Mapping[str, Any], info: CatalogInfo) -> StampRow:
         raise ValueError(f"no stamps: {fault}") from None
 
 
+def directory_text(stored: StoredDirectory) -> str:
+    """The column json of a directory's row."""
+    return _to_text({"directory": stored.directory, "files": stored.files})
+
+
+def unchanged_spans(text: str, stored: StoredSegment, info: CatalogInfo) -> Spans | None:
+    """Where the rows of a segment are, by the column json of its row.
+
+    Args:
+        stored: how a catalog would name it now.
+        info: as of from_row.
+
+    Returns:
+        None where one of its files is another one now, or could not be read then.
+
+    Raises:
+        ValueError: the text holds no such thing.
+    """
+    files = _to_text({"directory": stored.directory, "files": stored.files})[:-1] + SPANS
+    if not text.startswith(files) or not text.endswith(READABLE):
+        return None
+    spans, _ = DECODER.raw_decode(text, len(files))
+    try:
+        return _parse_spans(spans, info)
+    except (LookupError, TypeError, AttributeError) as fault:
+        raise ValueError(f"no stamps: {fault}") from None
+
+
+class MovedSegment(NamedTuple):
+    """A row of a segment that stays as it is, but for where its rows lie."""
+
+    text: str
+    first_batch: FirstBatch | None
+    problems: tuple[Problem, ...]
+
+
+def move_segment(text: str, move: Callable[[Spans], Spans], info: CatalogInfo) -> MovedSegment:
+    """The same segment when its rows have been moved.
+
+    Args:
+        text: the column json of its row.
+        move: where rows lie from now on.
+        info: as of from_row.
+    """
+    start = text.index(SPANS) + len(SPANS)  # in the name of a file its quotes have backslashes
+    spans, end = DECODER.raw_decode(text, start)
+    moved = _spans_json(move(_parse_spans(spans, info)))
+    rest = json.loads("{" + text[end + 1 :])
+    return MovedSegment(
+        text[:start] + _to_text(moved) + text[end:],
+        rest["first_batch"] and FirstBatch(*rest["first_batch"]),
+        parse_problems(rest["problems"]),
+    )
+
+
 def segments_of(stamps: Iterator[StampRow]) -> Iterator[StoredSegment]:
     """The segments among them: the n-th one's own row is the n-th of table segments."""
     return (stored for stored in stamps if isinstance(stored, StoredSegment))
+
+
+def _spans_json(spans: Spans) -> dict[str, list[list[str | int]]]:
+    return {
+        table: [[span.file, span.first_row, span.rows] for span in table_spans]
+        for table, table_spans in spans.items()
+    }
+
+
+def _parse_spans(spans: Mapping[str, Sequence], info: CatalogInfo) -> Spans:
+    return {
+        table: tuple(_parse_row_range(span, info.tables[table]) for span in table_spans)
+        for table, table_spans in spans.items()
+    }
 
 
 def _parse_row_range(values: Sequence, files: Mapping[str, int]) -> RowRange:
@@ -156,4 +222,4 @@ def _parse_row_range(values: Sequence, files: Mapping[str, int]) -> RowRange:
 
 
 def _to_text(document: Mapping[str, Any]) -> str:
-    return json.dumps(document, separators=(",", ":"))
+    return ENCODER.encode(document)

@@ -1,7 +1,8 @@
 """The tables that the driver writes: what was read and found, a partition directory at a time.
 
-Three streams go side by side, all in the order of the directories: what lies there now, what the
-old catalog has of it, and what the tasks found. What is written of a directory is forgotten with
+A directory that is as it was (unchanged_directories.py) keeps its rows. Of the others three streams
+go side by side, all in the order of the directories: what lies there now, what the old catalog has
+of it, and what the tasks found. What is written of a directory is forgotten with
 it; only findings and steps concern a broker as a whole, and the findings are put in order aside
 (sorted_spool.py).
 
@@ -9,10 +10,13 @@ it; only findings and steps concern a broker as a whole, and the findings are pu
     orders-1   segments 50 to 99   old rows of 50                    ->  50 rows of segments, ...
 """
 
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -22,15 +26,24 @@ import pyarrow.parquet as pq
 from kafkaviz.analysis.checks import state
 from kafkaviz.analysis.checks.other_files import unreadable_files
 from kafkaviz.analysis.checks.plan import CheckPlan
+from kafkaviz.analysis.checks.state import RESTART_CODES
 from kafkaviz.analysis.findings import finding_codec
-from kafkaviz.analysis.findings.finding import Finding, sort_key
+from kafkaviz.analysis.findings.finding import Finding, place_key, sort_key
 from kafkaviz.analysis.health import broker_health
 from kafkaviz.analysis.restart.next_start import Restart, StartupStep
+from kafkaviz.errors import CannotOpen
 from kafkaviz.log.broker import Problem
 from kafkaviz.log.settings import Settings
+from kafkaviz.messages import message
+from kafkaviz.pipeline.catalog.catalog import FULL_INGEST
 from kafkaviz.pipeline.catalog.catalog_info import CatalogInfo, SourceCheck
 from kafkaviz.pipeline.catalog.schema import SEGMENTS
-from kafkaviz.pipeline.catalog.stamps import StoredSegment, owner_columns, to_row
+from kafkaviz.pipeline.catalog.stamps import (
+    StoredSegment,
+    move_segment,
+    owner_columns,
+    to_row,
+)
 from kafkaviz.pipeline.ingest.commit import CatalogTransaction, RowWriter
 from kafkaviz.pipeline.ingest.findings import (
     finding_row,
@@ -38,7 +51,13 @@ from kafkaviz.pipeline.ingest.findings import (
     source_check,
     step_row,
 )
-from kafkaviz.pipeline.ingest.ingest_checks import IngestChecks, LoadResult, LogLoad, is_read
+from kafkaviz.pipeline.ingest.ingest_checks import (
+    LOAD_KEY,
+    DirectoryLoad,
+    IngestChecks,
+    LoadResult,
+    is_read,
+)
 from kafkaviz.pipeline.ingest.inventory import (
     Inventory,
     InventoryEntry,
@@ -50,6 +69,7 @@ from kafkaviz.pipeline.ingest.segment_tables import (
     SegmentBytes,
     SegmentStatistics,
     first_batch,
+    note_stored_rolls,
     partition_row,
     segment_rows,
     statistics_of_read,
@@ -57,7 +77,6 @@ from kafkaviz.pipeline.ingest.segment_tables import (
 from kafkaviz.pipeline.ingest.sorted_spool import SortedSpool
 from kafkaviz.pipeline.ingest.stored_rows import (
     NOTHING,
-    CheckedText,
     SegmentKey,
     StoredPartition,
     StoredRows,
@@ -66,6 +85,7 @@ from kafkaviz.pipeline.ingest.summary import SegmentSummary, SplitSummary, merge
 
 T = TypeVar("T")
 SEGMENTS_PART = "segments.part"  # the table without its last columns
+KEY_COLUMNS = ["severity", "directory", "file", "position", "code"]
 LIMIT_COLUMNS = ("segment_bytes", "segment_bytes_source")
 
 
@@ -76,7 +96,10 @@ class TableInputs:
     Attributes:
         stored: the old catalog's rows; None where none may be kept.
         summaries: of each segment that was read the summaries of its splits, by number.
-        loads: what the loads gave that were asked for, by number.
+        first_segments: of each directory whose rows are not copied from the old catalog, by its
+            number: the number of its first segment.
+        loads: of each of these what a start does to it, by its number.
+        load_results: what the loads gave that were asked for, by number.
         has_new_rows: whether the rows of a segment, by its number, are those of a task, not of the
             old catalog.
         settings: what each broker was run with, by its name.
@@ -86,7 +109,9 @@ class TableInputs:
     stored: StoredRows | None
     checks: IngestChecks | None
     summaries: Callable[[], Iterator[tuple[int, list[SplitSummary]]]]
-    loads: Callable[[], Iterator[LoadResult]]
+    first_segments: Mapping[int, int]
+    loads: Mapping[int, DirectoryLoad]
+    load_results: Callable[[], Iterator[LoadResult]]
     has_new_rows: Callable[[int], bool]
     settings: dict[str, Settings]
 
@@ -134,13 +159,10 @@ class _TablePass:
     ) -> None:
         self._transaction, self._inputs = transaction, inputs
         self._writers, self._limits = writers, limits
-        self._entries = inputs.inventory.entries
+        self._entries = inputs.inventory.entries_at(inputs.first_segments)
+        self._directories = 0  # that were written
         self._summaries = Cursor(inputs.summaries(), lambda item: item[0])
-        self._load_results = Cursor(inputs.loads(), lambda result: result.number)
-        self._loads = Cursor(
-            inputs.checks.loads() if inputs.checks else iter(()),
-            lambda item: (item[0].broker, item[0].log.partition.directory),
-        )
+        self._load_results = Cursor(inputs.load_results(), lambda result: result.number)
         self.problems: list[Problem] = []
         self.suffixes: Counter[str] = Counter()
 
@@ -152,19 +174,80 @@ class _TablePass:
         """
         checks = self._inputs.checks
         health = _BrokerHealth(checks.plans[name]) if checks else None
-        count = len(dict(self._inputs.inventory.brokers)[name].partitions)
-        for _ in range(count):
-            entries = next(self._entries)
-            texts = self._write_segments(entries)
-            if checks and health:
-                self._write_checks(entries, texts, checks, health)
+        (source,) = (source for source in self._inputs.inventory.sources if source.broker == name)
+        copied = []
+        for directory in source.directories:
+            if self._directories in self._inputs.first_segments:
+                entries = next(self._entries)
+                texts = self._write_segments(entries)
+                if checks and health:
+                    self._write_checks(entries, texts, checks, health)
+            else:
+                self._copy(name, directory, health)
+                copied.append(directory)
+            self._directories += 1
         if checks is None or health is None:
             return None
         restart, findings = health.finish()
-        self._writers["findings"].add(finding_row(name, finding) for finding in findings)
+        self._write_findings(name, findings, copied)
         if restart is not None:
             self._writers["restart_steps"].add(step_row(name, step) for step in restart.steps)
         return source_check(health.plan.assumed_release, restart, checks.level)
+
+    def _copy(self, name: str, directory: str, health: "_BrokerHealth | None") -> None:
+        """The rows of a directory that is as it was."""
+        stored = self._inputs.stored
+        tables = stored.copied(name, directory) if stored else None
+        if stored is None or tables is None:  # it could be read a moment ago
+            raise CannotOpen(self._transaction.path, message("errors.lacks_files"), FULL_INGEST)
+        texts = tables.stamps["json"].to_pylist()
+        moved = [move_segment(text, self._transaction.moved, stored.info) for text in texts[1:]]
+        json_column = pa.array([texts[0], *(segment.text for segment in moved)], pa.string())
+        self._writers["stamps"].add_table(set_column(tables.stamps, "json", json_column))
+        self._writers["partitions"].add_table(tables.partitions)
+        self._writers["segments"].add_table(tables.segments)
+        note_stored_rolls(tables.segments, [segment.first_batch for segment in moved], self._limits)
+        self.problems += (problem for segment in moved for problem in segment.problems)
+        self.suffixes.update(filter(None, tables.stamps["suffix"].to_pylist()))
+        if health is None:
+            return
+        self._writers["checked"].add_table(tables.checked)
+        times = pa.repeat(pa.scalar(health.plan.now_ms, pa.int64()), tables.retention.num_rows)
+        self._writers["retention"].add_table(set_column(tables.retention, "now_ms", times))
+        for offset, text in zip(
+            *(tables.checked[column].to_pylist() for column in ("base_offset", "json")), strict=True
+        ):
+            if offset is None:
+                health.add_steps(directory, text)
+
+    def _write_findings(
+        self, name: str, findings: Iterable[Finding], copied: Sequence[str]
+    ) -> None:
+        """Those of a broker: of the directories that were copied, and those that were found."""
+        writer, waiting = self._writers["findings"], iter(findings)
+        finding = next(waiting, None)
+        stored = self._inputs.stored
+        directories = frozenset(copied)
+        for rows in stored.findings() if stored and copied else ():
+            columns = (rows[column].to_pylist() for column in ("broker", "directory", "code"))
+            is_kept = [
+                broker == name and directory in directories and code not in RESTART_CODES
+                for broker, directory, code in zip(*columns, strict=True)
+            ]
+            kept = rows.filter(pa.array(is_kept, pa.bool_()))
+            row = 0
+            while finding is not None:
+                place = bisect_left(
+                    range(kept.num_rows), sort_key(finding), row, key=partial(_row_key, kept)
+                )
+                if place == kept.num_rows:
+                    break
+                writer.add_table(kept.slice(row, place - row))
+                writer.add([finding_row(name, finding)])
+                row, finding = place, next(waiting, None)
+            writer.add_table(kept.slice(row))
+        if finding is not None:
+            writer.add(finding_row(name, finding) for finding in chain([finding], waiting))
 
     def _write_segments(self, entries: PartitionEntries) -> dict[int, str | None]:
         """Rows of partitions, segments and stamps.
@@ -205,7 +288,8 @@ class _TablePass:
     ) -> None:
         """Rows of retention and checked; findings and steps go to the broker's."""
         partition, facts = entries.partition, checks.facts(entries.broker, entries.partition)
-        earlier = self._earlier(entries, texts)
+        stored = self._inputs.stored
+        earlier = stored.checked(entries.broker, partition.directory) if stored else {}
         results, rows = [], []
         owner = owner_columns(entries.broker, partition.directory)
         for entry in entries.segments:
@@ -219,26 +303,16 @@ class _TablePass:
         health.add_findings(broker_health.partition_findings(partition, facts, results))
         for log in broker_health.partition_retention(health.plan, partition, results):
             self._writers["retention"].add(retention_rows(entries.broker, log))
-        for load, known in self._loads.take((entries.broker, partition.directory)):
-            text = self._load_text(load, known)
+        load = self._inputs.loads.get(entries.number)
+        if load is not None:
+            text = earlier[LOAD_KEY].text if load.is_known else self._load_text(load.number)
             health.add_steps(partition.directory, text)
             if text is not None:
-                rows.append(_checked_row(owner, (None, ""), load.digest, text))
+                rows.append(_checked_row(owner, LOAD_KEY, load.digest, text))
         self._writers["checked"].add(rows)
 
-    def _earlier(
-        self, entries: PartitionEntries, texts: dict[int, str | None]
-    ) -> dict[SegmentKey, CheckedText]:
-        """What an earlier run found in the segments that were not read now."""
-        stored = self._inputs.stored
-        if stored is None or len(texts) == len(entries.segments):
-            return {}
-        return stored.checked(entries.broker, entries.partition.directory)
-
-    def _load_text(self, load: LogLoad, known: CheckedText | None) -> str | None:
-        if known is not None:
-            return known.text
-        return next((result.text for result in self._load_results.take(load.number)), None)
+    def _load_text(self, number: int) -> str | None:
+        return next((result.text for result in self._load_results.take(number)), None)
 
     def _stored_partition(self, entries: PartitionEntries) -> StoredPartition:
         stored = self._inputs.stored
@@ -311,6 +385,17 @@ class Cursor(Generic[T]):
             yield value
 
 
+def _row_key(findings: pa.Table, place: int) -> tuple:
+    """Where the finding of a row comes: sort_key of it."""
+    (row,) = findings.slice(place, 1).select(KEY_COLUMNS).to_pylist()
+    return place_key(**row)
+
+
+def set_column(rows: pa.Table, name: str, values: pa.Array) -> pa.Table:
+    """The rows with other values of a column."""
+    return rows.set_column(rows.schema.get_field_index(name), rows.schema.field(name), values)
+
+
 def _checked_row(owner: dict[str, Any], key: SegmentKey, digest: str, text: str) -> dict[str, Any]:
     base_offset, suffix = key
     return owner | {"base_offset": base_offset, "suffix": suffix, "digest": digest, "json": text}
@@ -330,7 +415,7 @@ def _with_limits(path: Path, limits: SegmentBytes) -> Iterator[pa.Table]:
                 for owner in owners
             ]
             for place, name in enumerate(LIMIT_COLUMNS):
-                field = SEGMENTS.field(name)
-                column = pa.array([value[place] for value in columns], field.type)
-                rows = rows.set_column(SEGMENTS.get_field_index(name), field, column)
+                values_of_rows = [value[place] for value in columns]
+                column = pa.array(values_of_rows, SEGMENTS.field(name).type)
+                rows = set_column(rows, name, column)
             yield rows

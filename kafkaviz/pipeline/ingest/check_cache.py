@@ -10,6 +10,7 @@ The time that counts as now is no part of it, since it moves whenever a broker w
 """
 
 import json
+from collections.abc import Iterable
 from dataclasses import astuple, fields, replace
 from functools import cache
 from hashlib import sha256
@@ -82,6 +83,28 @@ def is_still_valid(result: SegmentFindings, now_ms: int) -> bool:
         return ahead.timestamp_ms > latest_ms
     newest_ms = result.summary.newest[0] if result.summary.newest else -1
     return newest_ms <= latest_ms or bool(has_suspect_unit(cast(Any, newest_ms)))
+
+
+def is_steady(texts: Iterable[str], now_ms: int) -> bool:
+    """Whether the clock decides nothing in a log, by the texts of its segments alone.
+
+    Where something lies ahead of it, or a transaction is open at the end, the findings of the
+    topic-partition may be others at another time.
+    """
+    names = [name for name, _ in _summary_fields()]
+    newest, times, steps = map(names.index, ("newest", "times", "steps"))
+    open_producers: set[int] = set()
+    try:
+        for text in texts:
+            summary = json.loads(text)["summary"]
+            is_ahead = summary[newest] and summary[newest][0] > now_ms + HOUR_MS
+            if len(summary) != len(names) or is_ahead or "future" in summary[times]:
+                return False
+            for kind, producer, _ in summary[steps]:
+                (open_producers.add if kind == "begin" else open_producers.discard)(producer)
+    except (ValueError, LookupError, TypeError):
+        return False
+    return not open_producers
 
 
 @cache

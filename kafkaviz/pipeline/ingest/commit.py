@@ -40,11 +40,11 @@ from kafkaviz.pipeline.catalog.catalog import NAME, Catalog, read
 from kafkaviz.pipeline.catalog.catalog_info import (
     CatalogInfo,
     CatalogSource,
-    RowRange,
     to_json,
     version,
 )
 from kafkaviz.pipeline.catalog.schema import TABLES, TASK_TABLES
+from kafkaviz.pipeline.catalog.stamps import Spans
 from kafkaviz.pipeline.ingest.compaction import (
     MergeTask,
     RowRuns,
@@ -57,8 +57,7 @@ LOCK = "_catalog.lock"
 STAGING, RUN, CURRENT = ".staging-", ".run-", ".current"
 OWN_RUN_ENDS_WITHIN_S = 30
 # of a table that the driver writes: so many rows are dictionaries, and so many a row group
-DICTS_AT_ONCE, ROWS_AT_ONCE = 256, 2048
-Spans = Mapping[str, tuple[RowRange, ...]]  # by table
+DICTS_AT_ONCE, ROWS_AT_ONCE = 256, 768
 
 
 class CatalogBusy(KafkavizError):
@@ -88,6 +87,10 @@ class RowWriter:
 
     def add_table(self, rows: pa.Table) -> None:
         """The same, as Arrow has them."""
+        self._take_dicts()
+        self._append(rows)
+
+    def _append(self, rows: pa.Table) -> None:
         self._parts.append(rows)
         self.rows += rows.num_rows
         if sum(part.num_rows for part in self._parts) >= ROWS_AT_ONCE:
@@ -102,7 +105,7 @@ class RowWriter:
     def _take_dicts(self) -> None:
         if self._dicts:
             rows, self._dicts = pa.Table.from_pylist(self._dicts, self._schema), []
-            self.add_table(rows)
+            self._append(rows)
 
     def _flush(self) -> None:
         if self._parts:
@@ -125,7 +128,9 @@ class CatalogTransaction:
         self.path, self.old = path, old
         self.leftovers = [folder for folder in path.glob(f"{STAGING}*") if folder.is_dir()]
         self.staging, self.run = (path / f"{prefix}{uuid.uuid4().hex}" for prefix in (STAGING, RUN))
-        self._runs: dict[str, dict[Path, RowRuns]] = {table: {} for table in TASK_TABLES}
+        self._runs: dict[str, dict[tuple[Path, str], RowRuns]] = {
+            table: {} for table in TASK_TABLES
+        }
         self._layouts = {table: TableLayout() for table in TASK_TABLES}
         self._new_files: dict[str, dict[str, int]] = {table: {} for table in TABLES}
 
@@ -160,9 +165,12 @@ class CatalogTransaction:
 
     def _count(self, folder: Path, spans: Spans) -> None:
         for table, table_spans in spans.items():
+            table_runs = self._runs[table]
             for span in table_spans:
-                path = folder / table / span.file
-                self._runs[table].setdefault(path, RowRuns()).add(span)
+                runs = table_runs.get((folder, span.file))
+                if runs is None:
+                    runs = table_runs[folder, span.file] = RowRuns()
+                runs.add(span)
 
     def lay_out(self) -> list[MergeTask]:
         """Decides which file each row will be in; once all is kept and added.
@@ -170,15 +178,15 @@ class CatalogTransaction:
         Returns:
             The files that must be written for that into the staging folder, by compaction.merge.
         """
-        for table, runs_by_path in self._runs.items():
+        for table, table_runs in self._runs.items():
             sources = [
                 RowSource(
-                    path,
+                    path := folder / table / file,
                     runs.joined(),
                     pq.read_metadata(path).num_rows,
                     path.stat().st_size,
                 )
-                for path, runs in runs_by_path.items()
+                for (folder, file), runs in table_runs.items()
             ]
             self._layouts[table] = plan_layout(table, sources)
         self._runs = {table: {} for table in TASK_TABLES}

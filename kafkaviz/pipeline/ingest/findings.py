@@ -124,8 +124,13 @@ def _retention_row(log: LogRetention, segment: SegmentRetention) -> dict:
         row
         | {name: getattr(limits, name) for name in LIMITS_COLUMNS}
         | {column: str(getattr(limits, name) or "") for column, name in SOURCE_COLUMNS.items()}
-        | {"limits_json": json.dumps(to_plain(limits), separators=(",", ":")), "now_ms": log.now_ms}
+        | {"limits_json": limits_json(limits), "now_ms": log.now_ms}
     )
+
+
+def limits_json(limits: RetentionLimits) -> str:
+    """The column of table retention."""
+    return json.dumps(to_plain(limits), separators=(",", ":"))
 
 
 def _parse_log(rows: list[dict]) -> LogRetention:

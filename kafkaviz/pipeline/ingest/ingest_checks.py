@@ -9,9 +9,10 @@ a broker that was not stopped cleanly other things are true of the same bytes. W
 a partition directory is kept in the same way.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from kafkaviz.analysis.checks import segment
 from kafkaviz.analysis.checks.facts import PartitionFacts
@@ -25,8 +26,8 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.log.partition import Partition
 from kafkaviz.pipeline.ingest import check_cache
-from kafkaviz.pipeline.ingest.inventory import Inventory, InventoryEntry
-from kafkaviz.pipeline.ingest.stored_rows import CheckedText, SegmentKey, StoredRows
+from kafkaviz.pipeline.ingest.inventory import Inventory, InventoryEntry, PartitionEntries
+from kafkaviz.pipeline.ingest.stored_rows import CheckedText, SegmentKey
 
 LOAD_KEY: SegmentKey = (None, "")  # of what a start does to a directory
 
@@ -60,6 +61,20 @@ class LogLoad:
         return check_cache.digest_of(str(log.partition.path), *inputs, *files)
 
 
+class DirectoryLoad(NamedTuple):
+    """The load of a partition directory.
+
+    Attributes:
+        number: among all loads of a run.
+        digest: as of LogLoad.
+        is_known: what it does is known from an earlier run.
+    """
+
+    number: int
+    digest: str
+    is_known: bool
+
+
 @dataclass(frozen=True)
 class LoadResult:
     """What it would do, by finding_codec.steps_to_json; None where a file may not be read."""
@@ -84,23 +99,17 @@ def load_log(load: LogLoad) -> LoadResult:
 class IngestChecks:
     """The checks of all brokers of a run: what they go by, and what of them is known already."""
 
-    def __init__(
-        self,
-        inventory: Inventory,
-        stored: StoredRows | None,
-        level: CheckLevel = CheckLevel.RECORDS,
-    ) -> None:
+    def __init__(self, inventory: Inventory, level: CheckLevel = CheckLevel.RECORDS) -> None:
         """Plans the checks of all brokers.
 
         Args:
-            stored: the catalog whose findings may still hold; None where there is none.
             level: how much of each batch they look at.
         """
         self.level, self.plans = (
             level,
             {name: plan_check(broker, level=level) for name, broker in inventory.brokers},
         )
-        self._stored = stored
+        self._digests: dict[str, str] = {}
         self._facts: tuple[tuple[str, str], PartitionFacts] | None = None
 
     def facts(self, broker: str, partition: Partition) -> PartitionFacts:
@@ -110,7 +119,7 @@ class IngestChecks:
         """
         key = broker, partition.directory
         if self._facts is None or self._facts[0] != key:
-            self._facts = key, self.plans[broker].facts(partition)
+            self._facts, self._digests = (key, self.plans[broker].facts(partition)), {}
         return self._facts[1]
 
     def task_facts(self, entry: InventoryEntry) -> PartitionFacts | None:
@@ -123,7 +132,10 @@ class IngestChecks:
 
     def digest(self, entry: InventoryEntry) -> str:
         """A text that is another one where the checks of the same bytes would go by other facts."""
-        return check_cache.digest(entry.segment, self.facts(entry.broker, entry.partition))
+        facts, state = self.facts(entry.broker, entry.partition), entry.segment.state
+        if state not in self._digests:
+            self._digests[state] = check_cache.digest(entry.segment, facts)
+        return self._digests[state]
 
     def must_read(self, entry: InventoryEntry, checked: Mapping[SegmentKey, CheckedText]) -> bool:
         """Whether a segment whose rows the catalog has right must be read for its findings.
@@ -149,23 +161,13 @@ class IngestChecks:
             return check_cache.from_json(entry.segment.with_log(), text)
         return segment.check(entry.segment, self.facts(entry.broker, entry.partition))
 
-    def loads(self) -> Iterator[tuple[LogLoad, CheckedText | None]]:
-        """All logs that the starts would load, and what is known of each from an earlier run."""
-        number = 0
-        for name, plan in self.plans.items():
-            for log in plan.logs():
-                load = LogLoad(number, name, log, plan.is_clean, plan.assumed_release.release)
-                yield load, self._earlier(load)
-                number += 1
-
-    def _earlier(self, load: LogLoad) -> CheckedText | None:
-        """What was kept of a load, if that still holds."""
-        if self._stored is None:
+    def load(self, number: int, entries: PartitionEntries) -> LogLoad | None:
+        """The load of a directory, if a start would load it."""
+        plan = self.plans[entries.broker]
+        log = next(plan.logs([entries.partition]), None)
+        if log is None:
             return None
-        earlier = self._stored.checked(load.broker, load.log.partition.directory).get(LOAD_KEY)
-        if earlier is None or earlier.digest != load.digest or not _has_steps(earlier.text):
-            return None
-        return earlier
+        return LogLoad(number, entries.broker, log, plan.is_clean, plan.assumed_release.release)
 
 
 def is_read(entry: InventoryEntry) -> bool:
@@ -184,7 +186,14 @@ def is_still_valid(entry: InventoryEntry, text: str | None, now_ms: int) -> bool
     return check_cache.is_still_valid(result, now_ms)
 
 
-def _has_steps(text: str) -> bool:
+def is_load_known(load: LogLoad, checked: Mapping[SegmentKey, CheckedText]) -> bool:
+    """Whether what was kept of a load still holds."""
+    earlier = checked.get(LOAD_KEY)
+    return earlier is not None and earlier.digest == load.digest and has_steps(earlier.text)
+
+
+def has_steps(text: str) -> bool:
+    """Whether the text is what steps_to_json gives."""
     try:
         finding_codec.steps_from_json(text)
     except ValueError:

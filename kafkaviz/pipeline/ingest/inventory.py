@@ -4,7 +4,7 @@ Their segments by name, size and time, to be compared with what a catalog was re
 """
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import zip_longest
@@ -86,6 +86,20 @@ class Inventory:
         for number, (name, partition) in enumerate(self.partitions):
             yield _build_entries(number, first, name, partition)
             first += len(partition.segments)
+
+    def entries_at(self, first_segments: Mapping[int, int]) -> Iterator[PartitionEntries]:
+        """Some of the partition directories.
+
+        Args:
+            first_segments: by the number of each, the number of its first segment.
+        """
+        first_number = 0
+        for name, broker in self.brokers:
+            for place in range(len(broker.partitions)):
+                first = first_segments.get(number := first_number + place)
+                if first is not None:
+                    yield _build_entries(number, first, name, broker.partitions[place])
+            first_number += len(broker.partitions)
 
     @property
     def segment_count(self) -> int:

@@ -17,18 +17,26 @@ from kafkaviz.log.settings import Settings, open_settings
 from kafkaviz.messages import message
 from kafkaviz.pipeline.catalog.catalog import missing_files
 from kafkaviz.pipeline.catalog.catalog_info import CatalogInfo
+from kafkaviz.pipeline.catalog.stamps import Spans
 from kafkaviz.pipeline.ingest import task_results
 from kafkaviz.pipeline.ingest.catalog_tables import TableInputs, write_tables
 from kafkaviz.pipeline.ingest.commit import CatalogTransaction, catalog_transaction
 from kafkaviz.pipeline.ingest.compaction import merge
 from kafkaviz.pipeline.ingest.decoded_batches import DecodedSplit, is_whole
 from kafkaviz.pipeline.ingest.ingest_checks import (
+    DirectoryLoad,
     IngestChecks,
     LoadResult,
     LogLoad,
+    is_load_known,
     is_still_valid,
 )
-from kafkaviz.pipeline.ingest.inventory import Inventory, InventoryEntry, inventory
+from kafkaviz.pipeline.ingest.inventory import (
+    Inventory,
+    InventoryEntry,
+    PartitionEntries,
+    inventory,
+)
 from kafkaviz.pipeline.ingest.partition_spool import PartitionSpool
 from kafkaviz.pipeline.ingest.plan import (
     PackedTask,
@@ -45,6 +53,7 @@ from kafkaviz.pipeline.ingest.stored_rows import NOTHING, StoredRows
 from kafkaviz.pipeline.ingest.summary import merge_splits
 from kafkaviz.pipeline.ingest.task_results import LoadFile, ResultFile, SummaryFiles, TaskIndex
 from kafkaviz.pipeline.ingest.task_runner import TaskRunner, task_runner
+from kafkaviz.pipeline.ingest.unchanged_directories import UnchangedDirectories
 from kafkaviz.pipeline.spark import session
 
 if TYPE_CHECKING:
@@ -122,8 +131,8 @@ def ingest(
     if not isinstance(spark, str | None):
         session.refuse_stopped(spark)
     brokers = [open_broker(directory, PartitionSpool) for directory in directories]
-    refuse_inside(catalog_path, brokers)
     disk_inventory = inventory(brokers)
+    refuse_inside(catalog_path, disk_inventory)
     with catalog_transaction(catalog_path) as transaction:
         old = None if full else transaction.old
         missing = missing_files(catalog_path, old.info) if old is not None else set()
@@ -133,14 +142,14 @@ def ingest(
         stored = (
             StoredRows(old, disk_inventory, missing, needs_sweep=level is not None) if old else None
         )
-        checks = IngestChecks(disk_inventory, stored, level) if level else None
-        work = find_work(disk_inventory, stored, checks)
+        checks = IngestChecks(disk_inventory, level) if level else None
+        work = find_work(disk_inventory, stored, checks, transaction.keep)
         transaction.make_staging()
         segment_run = SegmentRun(run, spark, transaction, work)
         if not full:
             segment_run.resume()
         segment_run.read()
-        segment_run.lay_out(stored)
+        segment_run.lay_out()
         run.enter("writing")
         info = write_tables(
             transaction,
@@ -149,16 +158,18 @@ def ingest(
                 stored=stored,
                 checks=checks,
                 summaries=segment_run.summaries.summaries,
-                loads=segment_run.load_results,
+                first_segments=work.first_segments,
+                loads=work.loads,
+                load_results=segment_run.load_results,
                 has_new_rows=work.has_new_rows,
-                settings=settings(disk_inventory.brokers),
+                settings=settings(disk_inventory.brokers, checks),
             ),
         )
     run.finish("done", work.count, work.log_bytes, len(work.states) - work.count)
     return info
 
 
-def refuse_inside(catalog_path: Path, brokers: Iterable[Broker]) -> None:
+def refuse_inside(catalog_path: Path, disk_inventory: Inventory) -> None:
     """Refuses a catalog in an inspected directory, where nothing is ever written.
 
     Raises:
@@ -166,8 +177,8 @@ def refuse_inside(catalog_path: Path, brokers: Iterable[Broker]) -> None:
     """
     inspected = [
         path
-        for broker in brokers
-        for path in (broker.path, *(partition.path for partition in broker.partitions))
+        for source in disk_inventory.sources
+        for path in (source.path, *(source.path / name for name in source.directories))
     ]
     for path in inspected:  # a partition directory may be a link to another disk
         if catalog_path.resolve().is_relative_to(path.resolve()):
@@ -191,11 +202,26 @@ class Work:
     Attributes:
         states: of each segment: UNCHANGED, all of it from the old catalog; READ in this run, or
             RESUMED, read by one that was killed; _FOR_CHECKS: its rows are kept.
+        first_segments: of each directory whose rows are not copied from the old catalog, by its
+            number: the number of its first segment.
+        loads: of such a directory, what a start does to it.
     """
 
     inventory: Inventory
     checks: IngestChecks | None
     states: bytearray = field(default_factory=bytearray)
+    first_segments: dict[int, int] = field(default_factory=dict)
+    loads: dict[int, DirectoryLoad] = field(default_factory=dict)
+
+    @property
+    def entries(self) -> Iterator[InventoryEntry]:
+        """The segments that are read in this run."""
+        return (
+            entry
+            for entries in self.inventory.entries_at(self.first_segments)
+            for entry in entries.segments
+            if self.states[entry.number] in TO_READ
+        )
 
     @property
     def count(self) -> int:
@@ -205,19 +231,11 @@ class Work:
     @property
     def log_bytes(self) -> int:
         """The bytes of .log in these."""
-        return sum(
-            entry.segment.log.size_bytes
-            for entry in self.inventory.segments
-            if entry.segment.log and self.states[entry.number] in TO_READ
-        )
+        return sum(entry.segment.log.size_bytes for entry in self.entries if entry.segment.log)
 
     def __iter__(self) -> Iterator[SegmentTask]:
         """The segments that are read, in order."""
-        return (
-            self.task(entry)
-            for entry in self.inventory.segments
-            if self.states[entry.number] in TO_READ
-        )
+        return map(self.task, self.entries)
 
     def task(self, entry: InventoryEntry) -> SegmentTask:
         """How a segment is read, for its rows, its findings or both."""
@@ -244,14 +262,23 @@ class Work:
 class Loads(Iterable[LogLoad]):
     """The logs whose load is not known from an earlier run."""
 
-    def __init__(self, checks: IngestChecks | None) -> None:
+    def __init__(self, work: Work) -> None:
         """They are found anew each time."""
-        self._checks = checks
+        self._work = work
 
     def __iter__(self) -> Iterator[LogLoad]:
-        if self._checks is None:
-            return iter(())
-        return (load for load, known in self._checks.loads() if known is None)
+        work = self._work
+        unknown = {
+            number: work.first_segments[number]
+            for number, load in work.loads.items()
+            if not load.is_known
+        }
+        if work.checks is None:
+            return
+        for entries in work.inventory.entries_at(unknown):
+            load = work.checks.load(work.loads[entries.number].number, entries)
+            if load is not None:
+                yield load
 
 
 class Selected(Iterable[SegmentTask]):
@@ -263,34 +290,65 @@ class Selected(Iterable[SegmentTask]):
 
     def __iter__(self) -> Iterator[SegmentTask]:
         return (
-            self._work.task(entry)
-            for entry in self._work.inventory.segments
-            if entry.number in self._numbers
+            self._work.task(entry) for entry in self._work.entries if entry.number in self._numbers
         )
 
 
 def find_work(
-    disk_inventory: Inventory, stored: StoredRows | None, checks: IngestChecks | None
+    disk_inventory: Inventory,
+    stored: StoredRows | None,
+    checks: IngestChecks | None,
+    keep: Callable[[Spans], None] | None = None,
 ) -> Work:
     """The segments that must be read, for their rows, their findings or both.
 
     Args:
         stored: the rows of the old catalog; None where none may be kept.
         checks: None where no findings are asked for.
+        keep: given where the rows of each segment lie whose rows the old catalog has.
     """
     work = Work(disk_inventory, checks)
+    unchanged = UnchangedDirectories(disk_inventory, stored, checks) if stored else None
+    loads = 0
     for entries in disk_inventory.entries:
-        owner = entries.broker, entries.partition.directory
-        old = stored.partition(*owner) if stored else NOTHING
-        checked = stored.checked(*owner) if stored and checks else {}
-        for entry in entries.segments:
-            if old.find(entry) is None:
-                state = READ
-            else:
-                must_check = checks is not None and checks.must_read(entry, checked)
-                state = READ_FOR_CHECKS if must_check else UNCHANGED
-            work.states.append(state)
+        load = checks.load(loads, entries) if checks else None
+        loads += load is not None
+        spans = unchanged.spans(entries, load) if unchanged else None
+        if spans is None:
+            work.first_segments[entries.number] = len(work.states)
+            _find_changes(work, entries, load, stored, keep)
+            continue
+        work.states += bytes([UNCHANGED]) * len(spans)
+        if keep:
+            for segment_spans in spans:
+                keep(segment_spans)
     return work
+
+
+def _find_changes(
+    work: Work,
+    entries: PartitionEntries,
+    load: LogLoad | None,
+    stored: StoredRows | None,
+    keep: Callable[[Spans], None] | None,
+) -> None:
+    """What must be read of a directory in which something may have changed."""
+    owner, checks = (entries.broker, entries.partition.directory), work.checks
+    old = stored.partition(*owner) if stored else NOTHING
+    checked = stored.checked(*owner) if stored and checks else {}
+    for entry in entries.segments:
+        old_segment = old.find(entry)
+        if old_segment is None:
+            state = READ
+        else:
+            must_check = checks is not None and checks.must_read(entry, checked)
+            state = READ_FOR_CHECKS if must_check else UNCHANGED
+            if keep:
+                keep(old_segment.spans)
+        work.states.append(state)
+    if load is not None:
+        is_known = is_load_known(load, checked)
+        work.loads[entries.number] = DirectoryLoad(load.number, load.digest, is_known)
 
 
 class SegmentRun:
@@ -344,7 +402,7 @@ class SegmentRun:
         A segment that was cut where no batch starts is read a second time, in one piece. One that
         was decoded in splits is put together of them.
         """
-        work, loads = self._work, Loads(self._work.checks)
+        work, loads = self._work, Loads(self._work)
         if not work.count and next(iter(loads), None) is None:
             return
         self._runner = task_runner(self._spark, self._run.group)
@@ -364,20 +422,9 @@ class SegmentRun:
             rest = self._run_tasks(tasks_per_segment(Selected(work, unfinished), decoded))
             self.summaries.add(result for result in rest if isinstance(result, ResultFile))
 
-    def lay_out(self, stored: StoredRows | None) -> None:
-        """Puts the rows of all segments into files of a good size.
-
-        Args:
-            stored: the rows of the old catalog.
-        """
+    def lay_out(self) -> None:
+        """Puts the rows of all segments into files of a good size."""
         transaction, work = self._transaction, self._work
-        for entries in work.inventory.entries if stored else ():
-            old = (
-                stored.partition(entries.broker, entries.partition.directory) if stored else NOTHING
-            )
-            for entry in entries.segments:
-                if not work.has_new_rows(entry.number):
-                    transaction.keep(old.get(entry)[0].spans)
         for number, spans in self.summaries.spans():
             if work.has_new_rows(number):
                 transaction.add({table: (span,) for table, span in spans.items()})
@@ -430,6 +477,10 @@ def decoded_by_segment(
     return {number: ranges for number, ranges in in_order.items() if is_whole(ranges)}
 
 
-def settings(brokers: Iterable[tuple[str, Broker]]) -> dict[str, Settings]:
+def settings(
+    brokers: Iterable[tuple[str, Broker]], checks: IngestChecks | None
+) -> dict[str, Settings]:
     """What each broker was run with, as far as its directory says, by its name."""
+    if checks is not None:
+        return {name: plan.settings for name, plan in checks.plans.items()}
     return {name: open_settings(broker, assume_release(broker).release) for name, broker in brokers}

@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, cast
 
+import pyarrow as pa
+
 from kafkaviz.analysis.inference import SegmentFacts, inferred_limits, roll_reasons
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.segment import Segment
@@ -21,9 +23,19 @@ from kafkaviz.pipeline.catalog.stamps import FirstBatch
 from kafkaviz.pipeline.ingest.inventory import InventoryEntry, PartitionEntries
 from kafkaviz.pipeline.ingest.plan import SegmentTask
 from kafkaviz.pipeline.ingest.summary import SegmentSummary
+from kafkaviz.roll_cause import RollCause
 from kafkaviz.units import replace_surrogates
 
 SEGMENT_BYTES = "segment.bytes"
+ROLL_COLUMNS = [
+    "base_offset",
+    "state",
+    "log_bytes",
+    "max_timestamp_ms",
+    "offset_entries",
+    "time_entries",
+    "roll_reason",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,11 +125,24 @@ class SegmentBytes:
     settings: Mapping[str, Settings]
     inferred_bytes: dict[tuple[str, str, int | None], int] = field(default_factory=dict)
 
-    def note(self, entry: InventoryEntry, value: int) -> None:
-        """What the rolls of a partition directory show."""
-        topic = replace_surrogates(entry.partition.topic)
-        for partition in (entry.partition.partition, None):
-            self.inferred_bytes.setdefault((entry.broker, topic, partition), value)
+    def note(
+        self,
+        owner: tuple[str, str, int],
+        facts: Sequence[SegmentFacts],
+        reasons: Sequence[RollCause | None],
+    ) -> None:
+        """What the rolls of a partition directory show.
+
+        Args:
+            owner: broker, topic and partition.
+            facts: of the segments that a broker serves.
+            reasons: why each rolled.
+        """
+        broker, topic, partition = owner
+        limit = inferred_limits(facts, reasons).get(SEGMENT_BYTES)
+        if limit:
+            for number in (partition, None):
+                self.inferred_bytes.setdefault((broker, topic, number), limit.value)
 
     def find(self, broker: str, topic: str, partition: int) -> tuple[int, str]:
         """The limit, and where it is from."""
@@ -145,14 +170,14 @@ def segment_rows(
     reason_by_number = {
         entry.number: reason for (entry, _), reason in zip(live, reasons, strict=True)
     }
-    limit = inferred_limits(facts, reasons).get(SEGMENT_BYTES)
-    if live and limit:
-        limits.note(live[0][0], limit.value)
+    partition = entries.partition
+    topic = replace_surrogates(partition.topic)
+    limits.note((entries.broker, topic, partition.partition), facts, reasons)
     return [
         {
             "broker": entry.broker,
-            "topic": replace_surrogates(entry.partition.topic),
-            "partition": entry.partition.partition,
+            "topic": topic,
+            "partition": partition.partition,
             "base_offset": entry.segment.base_offset,
             "state": entry.segment.state,
             **file_columns(entry.segment),
@@ -167,6 +192,13 @@ def partition_row(
     entries: PartitionEntries, statistics: Sequence[SegmentStatistics]
 ) -> dict[str, Any]:
     """The row of a directory in table partitions."""
+    return partition_columns(entries) | {
+        "log_end_offset": _log_end_offset(_live(entries, statistics))
+    }
+
+
+def partition_columns(entries: PartitionEntries) -> dict[str, Any]:
+    """What of it takes no reading of segments."""
     partition = entries.partition
     return {
         "broker": entries.broker,
@@ -179,7 +211,6 @@ def partition_row(
         "log_start_offset": partition.log_start_offset,
         "high_watermark": partition.high_watermark,
         "recovery_point": partition.recovery_point,
-        "log_end_offset": _log_end_offset(_live(entries, statistics)),
     }
 
 
@@ -214,6 +245,39 @@ def _log_end_offset(live: Live) -> int | None:
     return (
         newest.segment.base_offset if statistics.last_offset is None else statistics.last_offset + 1
     )
+
+
+def note_stored_rolls(
+    rows: pa.Table, first_batches: Sequence[FirstBatch | None], limits: SegmentBytes
+) -> None:
+    """What the rolls of a directory show, by its rows of table segments.
+
+    Args:
+        first_batches: of each segment.
+        limits: takes it.
+    """
+    if RollCause.SIZE not in rows["roll_reason"].to_pylist():
+        return
+    facts, reasons = [], []
+    for row, first_batch in zip(rows.select(ROLL_COLUMNS).to_pylist(), first_batches, strict=True):
+        if row["state"] in ("active", "closed") and row["log_bytes"] is not None:
+            first = first_batch or FirstBatch(0, -1, -1)
+            values = {name: row[name] or 0 for name in ("offset_entries", "time_entries")}
+            latest_ms = row["max_timestamp_ms"]
+            facts.append(
+                SegmentFacts(
+                    base_offset=row["base_offset"],
+                    log_bytes=row["log_bytes"],
+                    first_batch_bytes=first.size_bytes,
+                    first_batch_max_timestamp_ms=first.max_timestamp_ms,
+                    first_batch_last_offset=first.last_offset,
+                    max_timestamp_ms=-1 if latest_ms is None else latest_ms,
+                    **values,
+                )
+            )
+            reasons.append(row["roll_reason"])
+    broker, topic, partition = (rows[name][0].as_py() for name in ("broker", "topic", "partition"))
+    limits.note((broker, topic, partition), facts, reasons)
 
 
 def file_columns(segment: Segment) -> dict[str, int]:

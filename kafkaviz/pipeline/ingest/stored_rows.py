@@ -5,7 +5,8 @@ they begin. A run goes through the directories in the order of their names, as t
 each row group is read once.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -15,7 +16,8 @@ import pyarrow.parquet as pq
 
 from kafkaviz.errors import CannotOpen
 from kafkaviz.pipeline.catalog.catalog import Catalog
-from kafkaviz.pipeline.catalog.catalog_info import version
+from kafkaviz.pipeline.catalog.catalog_info import CatalogInfo, RowRange, version
+from kafkaviz.pipeline.catalog.schema import FILE_KINDS, TABLES
 from kafkaviz.pipeline.catalog.stamps import StoredSegment, from_row, storable_name
 from kafkaviz.pipeline.ingest.inventory import Inventory, InventoryEntry, has_same_content
 from kafkaviz.pipeline.ingest.segment_tables import STATISTICS_COLUMNS, SegmentStatistics
@@ -49,7 +51,28 @@ class StoredPartition:
         return self.segments[key], self.statistics[key]
 
 
+FINDINGS_AT_ONCE = 256  # they are long
 NOTHING = StoredPartition({}, {})
+# whose rows are copied of a directory that is as it was
+COPIED_TABLES = ("partitions", "segments", "stamps", "checked", "retention")
+SEGMENT_COLUMNS = [*STATISTICS_COLUMNS, *(f"{kind}_allocated_bytes" for kind in FILE_KINDS)]
+STAMP_COLUMNS = ["broker", "base_offset", "suffix", "json"]
+CHECKED_COLUMNS = ["base_offset", "suffix", "digest", "json"]
+RETENTION_COLUMNS = ["until_ms", "now_ms", "limits_json"]
+
+
+class DirectoryTables(NamedTuple):
+    """The rows of a directory in the tables that the driver writes, but findings and steps.
+
+    Attributes:
+        stamps: the first row is that of the directory.
+    """
+
+    partitions: pa.Table
+    segments: pa.Table
+    stamps: pa.Table
+    checked: pa.Table
+    retention: pa.Table
 
 
 class _Rows(NamedTuple):
@@ -64,38 +87,49 @@ class _Rows(NamedTuple):
     number: int
 
 
+class _RowGroup(NamedTuple):
+    rows: int
+    file: pq.ParquetFile
+    number: int
+
+
 class TableRows:
     """Slices of a table of the old catalog, of which it keeps one row group at a time."""
 
-    def __init__(self, catalog: Catalog, name: str, columns: Sequence[str]) -> None:
+    def __init__(self, catalog: Catalog, name: str, columns: Sequence[str] | None = None) -> None:
         """Nothing is read yet.
 
         Args:
-            columns: those that are wanted.
+            columns: those that are wanted, by default all.
         """
-        self._columns = list(columns)
-        self._groups: list[tuple[int, int, pq.ParquetFile, int]] = []
+        self._columns = TABLES[name].names if columns is None else list(columns)
+        self._schema = pa.schema([TABLES[name].field(column) for column in self._columns])
+        self._groups: list[_RowGroup] = []
+        self._starts: list[int] = []  # the first row of each
         first_row = 0
         for name_of_file in catalog.info.tables[name]:
             file = pq.ParquetFile(catalog.path / name / name_of_file)
             for group in range(file.num_row_groups):
                 rows = file.metadata.row_group(group).num_rows
-                self._groups.append((first_row, rows, file, group))
+                self._groups.append(_RowGroup(rows, file, group))
+                self._starts.append(first_row)
                 first_row += rows
         self._loaded: tuple[int, pa.Table] | None = None
 
-    def slice(self, first_row: int, rows: int) -> list[dict]:
+    def slice(self, first_row: int, rows: int) -> pa.Table:
         """So many rows from that one on."""
-        dicts: list[dict] = []
-        for place, (start, count, _, _) in enumerate(self._groups):
-            low, high = max(first_row, start), min(first_row + rows, start + count)
+        end_row, parts = first_row + rows, []
+        place = max(bisect_right(self._starts, first_row) - 1, 0)
+        while place < len(self._groups) and (start := self._starts[place]) < end_row:
+            low, high = max(first_row, start), min(end_row, start + self._groups[place].rows)
             if low < high:
-                dicts += self._load(place).slice(low - start, high - low).to_pylist()
-        return dicts
+                parts.append(self._load(place).slice(low - start, high - low))
+            place += 1
+        return pa.concat_tables(parts) if parts else self._schema.empty_table()
 
     def _load(self, place: int) -> pa.Table:
         if self._loaded is None or self._loaded[0] != place:
-            _, _, file, group = self._groups[place]
+            _, file, group = self._groups[place]
             self._loaded = place, file.read_row_group(group, self._columns, use_threads=False)
         return self._loaded[1]
 
@@ -118,7 +152,8 @@ class StoredRows:
                 read again. Those of table partitions have nothing that takes reading.
             needs_sweep: whether the rows of a sweep must be there too.
         """
-        self._info, self._missing, self._needs_sweep = catalog.info, missing, needs_sweep
+        self._catalog, self._missing, self._needs_sweep = catalog, missing, needs_sweep
+        self.info: CatalogInfo = catalog.info
         lost = {table for table, _ in missing}
         if catalog.info.kafkaviz != version():
             lost |= {"stamps", "checked"}
@@ -128,18 +163,21 @@ class StoredRows:
         }
         self._stamps = {} if lost & {"stamps", "segments"} else _places(catalog, "stamps")
         if self._stamps:
-            self._stamp_rows = TableRows(
-                catalog, "stamps", ["broker", "base_offset", "suffix", "json"]
-            )
-            self._segment_rows = TableRows(catalog, "segments", STATISTICS_COLUMNS)
+            self._stamp_rows = TableRows(catalog, "stamps", STAMP_COLUMNS)
+            self._segment_rows = TableRows(catalog, "segments", SEGMENT_COLUMNS)
         self._checked: dict[Owner, _Rows] = {}
         if "checked" not in lost:
             with suppress(CannotOpen):  # what it held is found again
                 self._checked = _places(catalog, "checked")
-        if self._checked:
-            self._checked_rows = TableRows(
-                catalog, "checked", ["base_offset", "suffix", "digest", "json"]
-            )
+                self._checked_rows = TableRows(catalog, "checked", CHECKED_COLUMNS)
+        self._can_copy = False
+        self._copied_rows: dict[str, TableRows] = {}  # with all columns
+        if self._stamps and not lost & {*COPIED_TABLES, "findings"}:
+            self._partition_rows = TableRows(catalog, "partitions")
+            self._retention_rows = TableRows(catalog, "retention", RETENTION_COLUMNS)
+            with suppress(CannotOpen):  # what it held is found again
+                self._retention = _places(catalog, "retention")
+                self._can_copy = catalog.info.rows["partitions"] == len(self._stamps)
 
     def partition(self, broker: str, directory: str) -> StoredPartition:
         """What it has of the segments of a directory."""
@@ -147,13 +185,17 @@ class StoredRows:
         if place is None or broker not in self._brokers:
             return NOTHING
         # the first row is that of the directory, which table segments does not have
-        rows = self._stamp_rows.slice(place.first_row + 1, place.rows - 1)
-        segments = [from_row(row, self._info) for row in rows]
-        values = self._segment_rows.slice(place.first_row - place.number, place.rows - 1)
+        rows = self._stamp_rows.slice(place.first_row + 1, place.rows - 1).to_pylist()
+        segments = [from_row(row, self.info) for row in rows]
+        values = (
+            self._segment_rows.slice(place.first_row - place.number, place.rows - 1)
+            .select(STATISTICS_COLUMNS)
+            .to_pylist()
+        )
         segment_rows = [
             ((segment.base_offset, segment.suffix), segment, row)
             for segment, row in zip(segments, values, strict=True)
-            if isinstance(segment, StoredSegment) and self._has_rows(segment)
+            if isinstance(segment, StoredSegment) and self.has_rows(segment.spans)
         ]
         return StoredPartition(
             {key: segment for key, segment, _ in segment_rows},
@@ -169,7 +211,7 @@ class StoredRows:
         if place is None:
             return {}
         try:
-            rows = self._checked_rows.slice(place.first_row, place.rows)
+            rows = self._checked_rows.slice(place.first_row, place.rows).to_pylist()
         except (pa.ArrowException, OSError):
             return {}
         return {
@@ -177,15 +219,67 @@ class StoredRows:
             for row in rows
         }
 
-    def _has_rows(self, segment: StoredSegment) -> bool:
-        """Whether the files that hold its rows are all there."""
-        if self._needs_sweep and "batches" in segment.spans and "sweep" not in segment.spans:
-            return False
-        return not any(
-            (table, span.file) in self._missing
-            for table, spans in segment.spans.items()
-            for span in spans
+    def compared(self, broker: str, directory: str) -> DirectoryTables | None:
+        """What of its rows shows whether they may be copied; None where that cannot be read.
+
+        Not all columns.
+        """
+        if not self._can_copy or broker not in self._brokers:
+            return None
+        rows = (
+            self._partition_rows,
+            self._segment_rows,
+            self._stamp_rows,
+            self._checked_rows,
+            self._retention_rows,
         )
+        return self._tables((broker, storable_name(directory)), rows)
+
+    def copied(self, broker: str, directory: str) -> DirectoryTables | None:
+        """All of its rows; None where they cannot be read."""
+        if not self._copied_rows:
+            self._copied_rows = {name: TableRows(self._catalog, name) for name in COPIED_TABLES}
+        owner = broker, storable_name(directory)
+        return self._tables(owner, self._copied_rows.values())
+
+    def _tables(self, owner: Owner, tables: Iterable[TableRows]) -> DirectoryTables | None:
+        place = self._stamps.get(owner)
+        if place is None:
+            return None
+        partitions, segments, stamps, checked, retention = tables
+        with suppress(pa.ArrowException, OSError):
+            return DirectoryTables(
+                partitions=partitions.slice(place.number, 1),
+                # the first row of stamps is that of the directory, which table segments lacks
+                segments=segments.slice(place.first_row - place.number, place.rows - 1),
+                stamps=stamps.slice(place.first_row, place.rows),
+                checked=_slice(checked, self._checked.get(owner)),
+                retention=_slice(retention, self._retention.get(owner)),
+            )
+        return None
+
+    def findings(self) -> Iterator[pa.Table]:
+        """Those of all brokers in their order, some at a time.
+
+        Raises:
+            CannotOpen: they cannot be read.
+        """
+        for batch in self._catalog.batches("findings", rows_at_once=FINDINGS_AT_ONCE):
+            yield pa.Table.from_batches([batch])
+
+    def has_rows(self, spans: Mapping[str, Sequence[RowRange]]) -> bool:
+        """Whether the files that hold the rows of a segment are all there."""
+        if self._needs_sweep and "batches" in spans and "sweep" not in spans:
+            return False
+        return not self._missing or not any(
+            (table, span.file) in self._missing
+            for table, table_spans in spans.items()
+            for span in table_spans
+        )
+
+
+def _slice(table: TableRows, place: _Rows | None) -> pa.Table:
+    return table.slice(place.first_row, place.rows) if place else table.slice(0, 0)
 
 
 def _places(catalog: Catalog, name: str) -> dict[Owner, _Rows]:
