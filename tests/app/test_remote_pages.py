@@ -4,9 +4,20 @@ import pytest
 
 from kafkaviz.app.state import access
 from kafkaviz.log.archives import archive
+from kafkaviz.pipeline.ingest.job import Progress
+from tests.app.fakes import FakeStarts, forget_runs
 from tests.support.pages import open_page, page_html
 
 URL = "s3://kafka/pages/broker-9"
+
+
+@pytest.fixture(autouse=True)
+def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No ingest, which would go on asking the store when the next test counts."""
+    monkeypatch.setattr(
+        "kafkaviz.pipeline.ingest.job.start_ingest", FakeStarts(Progress(state="done"))
+    )
+    forget_runs()
 
 
 @pytest.fixture

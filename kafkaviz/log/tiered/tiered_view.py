@@ -128,6 +128,7 @@ def open_view(store: Path, local: Path | None = None) -> Path:
     remote = _sync(folder, state)
     description = {
         "store": os.fspath(state.store),
+        "given_store": os.fspath(store),
         "local": local and os.fspath(local),
         "partitions": remote,
         "offsets": {
@@ -152,6 +153,15 @@ def sources(path: Path) -> tuple[Path, Path | None] | None:
     description = _description(home)
     local = description["local"]
     return Path(description["store"]), Path(local) if local else None
+
+
+def given_store(path: Path) -> Path | None:
+    """The store that a view shows as it was given, before its folder of topics was looked for."""
+    home = _home_of(path)
+    if home is None:
+        return None
+    description = _description(home)
+    return Path(description.get("given_store", description["store"]))
 
 
 def is_store_alone(path: Path) -> bool:
@@ -539,4 +549,5 @@ def _refresh(home: Path) -> None:
         return
     description = _description(home)
     local = description["local"]
-    open_view(Path(description["store"]), Path(local) if local else None)
+    store = description.get("given_store", description["store"])
+    open_view(Path(store), Path(local) if local else None)
