@@ -35,6 +35,7 @@ from kafkaviz.format.walk import Walk
 from kafkaviz.log import file
 from kafkaviz.log.partition import CheckpointOffsets, Partition, open_partition
 from kafkaviz.log.remote import address, block_cache, mirror
+from kafkaviz.log.remote.address import Store
 from kafkaviz.log.remote.block_cache import Extent
 from kafkaviz.log.tiered.remote_log_metadata import read_metadata
 from kafkaviz.log.tiered.segment_store import FilePart, RemoteSegmentFiles, find_root, list_store
@@ -153,6 +154,13 @@ def sources(path: Path) -> tuple[Path, Path | None] | None:
     description = _description(home)
     local = description["local"]
     return Path(description["store"]), Path(local) if local else None
+
+
+def remote_store(path: Path) -> Store | None:
+    """What the store of a view is connected by; None of one on disk, and of any other path."""
+    both = sources(path)
+    remote = address.remote_path(both[0]) if both else None
+    return remote.store if remote else None
 
 
 def given_store(path: Path) -> Path | None:

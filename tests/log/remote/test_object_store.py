@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.remote import address, block_cache, file_system, mirror
 from kafkaviz.log.remote.file_system import REQUESTS
+from kafkaviz.messages import say
 from tests.pipeline import whole_logs
 from tests.pipeline.source_reading import read
 
@@ -47,8 +49,19 @@ def answer(capsys):
     ids=" ".join,
 )
 def test_a_command_answers_as_of_the_twin_on_disk(arguments, answer, stored_broker, twin):
-    """Byte by byte, but for the address."""
-    assert answer(*arguments, directory=stored_broker) == answer(*arguments, directory=twin)
+    """Byte by byte, but for the address, and what a lookup says of its remote reads."""
+    status, text, errors = answer(*arguments, directory=stored_broker)
+    if arguments[0] == "lookup" and "--json" in arguments:
+        lookup = json.loads(text)
+        assert lookup.pop("remote")["reads"]
+        text = json.dumps(lookup) + "\n"
+    elif arguments[0] == "lookup":
+        steps, remote, rest = text.partition(f"\n{say('cli_lookup.remote_object_reads')}\n")
+        price = rf"{say('cli_lookup.remote_object_step')}\n  \d+ request.*\n"
+        steps, count = re.subn(price, "", steps)
+        assert remote and count == 2  # the search and the scan
+        text = steps + "\n" + rest.partition("\n\n")[2]
+    assert (status, text, errors) == answer(*arguments, directory=twin)
 
 
 def test_tune_knows_the_settings_of_a_lone_partition(answer, stored_broker, twin):
