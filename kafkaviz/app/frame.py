@@ -258,7 +258,7 @@ def _link_address(
 
 
 def _foot(location: Location) -> None:
-    directory = escape_controls(location.directory)
+    directory = escape_controls(location.directory_text)
     with st.container(key="kv_foot"):
         directory_html = elements.mono(
             elements.cut_middle(directory, FOOT_CHARACTERS) or say("frame.nothing_open")
@@ -340,7 +340,7 @@ def _link(location: Location) -> tuple[list[str], str]:
     is_upload = access.is_shared() and Path(path).is_relative_to(upload_expiry.folder())
     if not path or path == default or is_upload:
         return [*PRIVATE_PARAMETERS, page_state.DIRECTORY], ""
-    return [*PRIVATE_PARAMETERS], say("frame.link_path", path=path)
+    return [*PRIVATE_PARAMETERS], say("frame.link_path", path=location.directory_text)
 
 
 def _separator() -> None:
@@ -351,16 +351,20 @@ def _directories(page: Page, location: Location) -> None:
     max_characters = (
         BESIDE_CHARACTERS if page.depth > 1 and location.partition else CRUMB_CHARACTERS
     )
-    label = elements.cut_middle(location.directory, max_characters) or say("frame.open_a_directory")
-    directory = _menu(
+    label = elements.cut_middle(location.directory_text, max_characters)
+    directories = {
+        page_location.directory_text(directory): directory
+        for directory in go_to.directories(location)
+    }
+    text = _menu(
         "dir",
-        label,
-        go_to.directories(location),
+        label or say("frame.open_a_directory"),
+        list(directories),
         get_name=str,
         help_text=say("common.broker_directory"),
     )
-    if directory:
-        st.switch_page(page.script, query_params=page_state.address(directory))
+    if text:
+        st.switch_page(page.script, query_params=page_state.address(directories[text]))
 
 
 def _partitions(page: Page, location: PartitionLocation) -> None:

@@ -29,10 +29,15 @@ index first, entry as {offset, position} or {timestamp_ms, offset}; scan, {from_
 [{position, size}], batch: {base_offset, last_offset, position}}; record, {offset, timestamp_ms,
 segment, batch_position}; answer, {offset, timestamp_ms}. entry, scan, batch, record and answer are
 null where Kafka has none; error is there where Kafka answers with an exception, start_error where
-the next start ends with one before it has this log open; remote, {reads: [{segment, file, requests,
-bytes}], requests, bytes, request_ms, modelled_ms}, where some of the log lies in tiered storage
-alone: what a broker fetches that has nothing of it yet, one request after the other. Of an index
-file by itself there are no segments, scan and record, and answer is an entry.
+the next start ends with one before it has this log open. Of an index file by itself there are no
+segments, scan and record, and answer is an entry.
+
+Where some of the log lies in tiered storage alone or in an object store there is remote, {reads:
+[{segment, file, requests, bytes, measured_ms}], requests, bytes, request_ms, measured_requests,
+modelled_ms, measured_ms}. Of tiered storage it is what a broker fetches that has nothing of it yet,
+one request after the other, each of request_ms: the mean of so many that were measured, or stated
+where those are 0. Of an object store it is what was asked for the file of each step, and measured;
+measured_ms is null of what lay here already, and modelled.
 
 Example: kafkaviz lookup /var/lib/kafka/data/orders-0 --offset 50000"""
 
@@ -89,7 +94,8 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "--remote-request-ms",
         metavar="MS",
         type=_parse_latency,
-        help="the latency of a request to the store, which its reads are priced with (default: 50)",
+        help="the latency of a request to the store, which its reads are priced with (default: the "
+        "mean of those that were made, or 50)",
     )
     add_json_option(parser)
     parser.set_defaults(run=run)
@@ -123,12 +129,13 @@ def _search_log(args: argparse.Namespace, version: str) -> int:
         result,
         log.segments,
         remote_files,
-        remote_reads.REQUEST_MS if latency_ms is None else latency_ms,
+        latency_ms,
+        paths.tiered_store(args.path),
     )
     if args.json:
         from kafkaviz.search.lookup_object import as_object
 
-        remote = {"remote": remote_reads.as_object(cost)} if remote_files else {}
+        remote = {"remote": remote_reads.as_object(cost)} if remote_files or cost.reads else {}
         output.say_json(as_object(result, log.start_error) | remote)
     else:
         from kafkaviz.cli.text import lookup_text

@@ -1,7 +1,7 @@
 """kafkaviz tiered: which segments lie in the local directory, in tiered storage, in neither."""
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ from kafkaviz.cli.common.options import add_json_option
 from kafkaviz.messages import message, say
 
 if TYPE_CHECKING:
+    from kafkaviz.errors import KafkavizError
     from kafkaviz.log.tiered.tiered_partition import TieredPartition, TieredSegment
     from kafkaviz.log.tiered.tiered_view import TieredState
 
@@ -30,7 +31,7 @@ Exit status: 0 nothing is lost, 1 something is, 2 wrong usage or a store that ca
 --json prints one object: store; directory, null without one; partitions, a list of {partition,
 topic_id, local_log_start, deleted_segments, deletion, counts, segments: [{start_offset, end_offset,
 bytes, leader_epochs: {epoch: its first offset in the segment}, place, state, segment_id, layout,
-stored_bytes, encrypted}], problems}. What is not known is null.
+stored_bytes, encrypted}], problems}; problems, of __remote_log_metadata. What is not known is null.
 
 Example: kafkaviz tiered /var/lib/kafka/data --tiered /mnt/kafka-tiered-storage"""
 
@@ -74,6 +75,7 @@ def _as_object(state: "TieredState") -> dict:
         "store": str(state.store),
         "directory": state.local and str(state.local),
         "partitions": [_partition_object(partition) for partition in state.partitions],
+        "problems": _problem_texts(state.problems),
     }
 
 
@@ -86,8 +88,12 @@ def _partition_object(partition: "TieredPartition") -> dict:
         "deletion": partition.deletion,
         "counts": partition.counts,
         "segments": [_segment_object(segment) for segment in partition.segments],
-        "problems": [str(problem) for problem in partition.problems],
+        "problems": _problem_texts(partition.problems),
     }
+
+
+def _problem_texts(problems: "Iterable[KafkavizError]") -> list[str]:
+    return [str(problem) for problem in problems]
 
 
 def _segment_object(segment: "TieredSegment") -> dict:

@@ -98,7 +98,7 @@ def entry_text(entry: np.void) -> str:
 
 
 def collect(
-    entries: np.ndarray, fetch_offset: int, upper_bound_offset: int
+    entries: np.ndarray, fetch_offset: float, upper_bound_offset: float
 ) -> tuple[np.ndarray, bool]:
     """The aborted transactions that touch [fetch_offset, upper_bound_offset).
 

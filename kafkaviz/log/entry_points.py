@@ -13,6 +13,7 @@ its own, nothing can be skipped by them.
 from bisect import bisect_left, bisect_right
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
@@ -22,9 +23,10 @@ from kafkaviz.binary.file_view import ReadInto
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format import batch_records, offset_index, time_index
 from kafkaviz.format.batch import HEADER_BYTES, MAGIC_2, UNKNOWN
-from kafkaviz.format.walk import CHUNK_BYTES, batch_at
+from kafkaviz.format.walk import CHUNK_BYTES, Walk, batch_at
 from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
+from kafkaviz.log.remote import address, block_cache
 from kafkaviz.log.segment import LogSegment
 
 TRIES = 16  # entries that are looked at around a place: each lookup reads so many
@@ -38,19 +40,49 @@ UNWRITTEN_KEY = float("inf")  # the key of a slot that was never written: behind
 
 
 @contextmanager
-def entry_points(segment: LogSegment) -> Generator["EntryPoints"]:
+def entry_points(segment: LogSegment, *, is_index_needed: bool = True) -> Generator["EntryPoints"]:
     """The entry points of a segment with a .log, while its files are open.
 
     An index that cannot be opened proves none.
+
+    Args:
+        is_index_needed: False to leave out the indexes of a log that a store gives whole by one
+            request, if nothing in it is damaged: each of them would be two requests more.
     """
     with ExitStack() as stack:
         log = stack.enter_context(file.reader(segment.log.path))
+        if not is_index_needed and sound_end_offset(segment, log) is not None:
+            segment = replace(segment, index=None, timeindex=None)
         yield EntryPoints(
             segment,
             log,
             _open_slots(stack, segment.index, offset_index),
             _open_slots(stack, segment.timeindex, time_index),
         )
+
+
+def sound_end_offset(segment: LogSegment, read: ReadInto) -> int | None:
+    """One past the last offset of a .log that a store gives whole, if nothing in it is damaged.
+
+    Each batch begins where the one before it ends, with a larger offset and the right checksum.
+
+    Args:
+        read: of the .log.
+
+    Returns:
+        None of any other .log.
+    """
+    path, size_bytes = segment.log.path, segment.log.size_bytes
+    if not block_cache.comes_whole(path, size_bytes) or address.mirror_behind(path) is None:
+        return None
+    walk, end_offset = Walk(read, 0, size_bytes), segment.base_offset
+    for batches in walk:
+        ends = np.concatenate(([end_offset], batches["last_offset"] + 1))
+        is_sound = (batches["base_offset"] >= ends[:-1]) & (ends[1:] > batches["base_offset"])
+        if not is_sound.all() or not all(batch_records.has_valid_crc(read, row) for row in batches):
+            return None
+        end_offset = int(ends[-1])
+    return end_offset if walk.end.position == size_bytes else None
 
 
 class EntryPoints:

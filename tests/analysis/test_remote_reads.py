@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from kafkaviz.__main__ import main
+from kafkaviz.log.remote import address, block_cache, file_system
+from kafkaviz.messages import message, say
 from tests.support.tiered_storage import unpack, write_aiven_store
 
 
@@ -45,6 +47,97 @@ def test_a_chunk_is_a_request(recorded, tmp_path, capsys):
     remote = remote_of(capsys, logs, bucket, 53)
     assert [read["requests"] for read in remote["reads"]] == [1, 1, 1, 3]
     assert remote["reads"][-1]["bytes"] == 3000
+
+
+@pytest.fixture
+def stored(object_store, clean):
+    """A partition of the sample broker in an object store, of which nothing was asked yet."""
+    object_store.put_directory(clean / "orders-0", "priced/orders-0")
+    file_system.forget_times()
+    return object_store
+
+
+def test_a_lookup_in_an_object_store_says_what_it_asked(stored, capsys):
+    """Of the file of each step, as the server counted, in the time that was measured."""
+    stored.requests.clear()
+    arguments = ["lookup", "s3://kafka/priced/orders-0", "--offset", "25000", "--json"]
+    assert main(arguments) == 0
+    answer = json.loads(capsys.readouterr().out)
+    remote, stem = answer["remote"], "00000000000000019113"
+    assert [read["file"] for read in remote["reads"]] == [f"{stem}.index", f"{stem}.log"]
+    assert [search["file"] for search in answer["searches"]] == [f"{stem}.index"]
+    for read in remote["reads"]:
+        asked = [item for item in stored.data_requests if item.path.endswith(read["file"])]
+        ranges = [
+            item.byte_range.removeprefix("bytes=").split("-") for item in asked if item.byte_range
+        ]
+        brought_bytes = sum(int(last) + 1 - int(first) for first, last in ranges)
+        assert (read["requests"], read["bytes"]) == (len(asked), brought_bytes)
+        assert read["measured_ms"] > 0
+    assert remote["measured_ms"] == pytest.approx(
+        sum(read["measured_ms"] for read in remote["reads"]), abs=0.01
+    )
+    times = file_system.store_time(address.parse("s3://kafka/priced").store)
+    assert remote["measured_requests"] == times.requests > remote["requests"] == 4
+    assert remote["request_ms"] * 4 == pytest.approx(remote["modelled_ms"], abs=0.01)
+
+
+def test_what_lies_here_already_is_modelled(stored, capsys):
+    """By what it would take: the size and one range of a file that comes whole."""
+    arguments = ["lookup", "s3://kafka/priced/orders-0", "--offset", "25000"]
+    assert main(arguments) == 0
+    measured = capsys.readouterr().out
+    file_system.forget_times()  # as in the next process
+    stored.requests.clear()
+    assert main([*arguments, "--json"]) == 0
+    remote = json.loads(capsys.readouterr().out)["remote"]
+    assert stored.ranges == []
+    assert [(read["requests"], read["bytes"], read["measured_ms"]) for read in remote["reads"]] == [
+        (2, 1576, None),
+        (2, 1046811, None),
+    ]
+    assert (remote["measured_ms"], remote["measured_requests"]) == (None, 0)
+    assert (remote["request_ms"], remote["modelled_ms"]) == (50, 200)
+    assert main(arguments) == 0
+    modelled = capsys.readouterr().out
+    step = say("cli_lookup.remote_object_step")
+    assert measured.count(step) == modelled.count(step) == 2
+    requests = message("lookup.n_requests", n=2)
+    line = say("cli_lookup.remote_price_modelled", requests=requests, size=1576, ms=100)
+    assert f"{step}\n  {line}\n" in modelled and line not in measured
+
+
+def test_a_large_file_is_modelled_by_the_places_that_are_read(stored, capsys, monkeypatch):
+    """512 KiB each."""
+    arguments = ["lookup", "s3://kafka/priced/orders-0", "--offset", "25000", "--json"]
+    main(arguments)
+    file_system.forget_times()
+    monkeypatch.setattr(block_cache, "WHOLE_BYTES", 256 << 10)
+    capsys.readouterr()
+    main(arguments)
+    log = json.loads(capsys.readouterr().out)["remote"]["reads"][1]
+    assert (log["requests"], log["bytes"]) == (2, 512 << 10)
+
+
+def test_a_broker_is_priced_with_the_latency_of_its_store(recorded, object_store, capsys):
+    """The mean of what was measured; a latency that is stated goes before it."""
+    logs, store = recorded
+    object_store.put_directory(store, "priced-store")
+    url = "s3://kafka/priced-store"
+    file_system.forget_times()
+    remote = remote_of(capsys, logs, url, 53)
+    times = file_system.store_time(address.parse(url).store)
+    assert remote["measured_requests"] == times.requests > 0
+    assert remote["request_ms"] == pytest.approx(times.elapsed_ms / times.requests, abs=0.001)
+    assert remote["modelled_ms"] == pytest.approx(3 * remote["request_ms"], abs=0.01)
+    stated = remote_of(capsys, logs, url, 53, "--remote-request-ms", "20")
+    assert (stated["modelled_ms"], stated["measured_requests"]) == (60, 0)
+
+
+def test_a_lookup_on_disk_has_no_remote_reads(clean, capsys):
+    """Nor says it a word of them."""
+    assert main(["lookup", str(clean / "orders-0"), "--offset", "25000", "--json"]) == 0
+    assert "remote" not in json.loads(capsys.readouterr().out)
 
 
 def test_a_latency_is_a_number_of_milliseconds(recorded, capsys):

@@ -4,9 +4,22 @@ import pytest
 
 from kafkaviz.app.state import access
 from kafkaviz.log.archives import archive
+from kafkaviz.log.remote import file_system
+from kafkaviz.messages import say
+from kafkaviz.pipeline.ingest.job import Progress
+from tests.app.fakes import FakeStarts, forget_runs
 from tests.support.pages import open_page, page_html
 
 URL = "s3://kafka/pages/broker-9"
+
+
+@pytest.fixture(autouse=True)
+def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No ingest, which would go on asking the store when the next test counts."""
+    monkeypatch.setattr(
+        "kafkaviz.pipeline.ingest.job.start_ingest", FakeStarts(Progress(state="done"))
+    )
+    forget_runs()
 
 
 @pytest.fixture
@@ -48,3 +61,18 @@ def test_a_server_with_a_root_opens_no_other_address(stored, monkeypatch):
     stored.requests.clear()
     text = page_html(open_page(dir=URL))
     assert "s3://kafka/others" in text and stored.requests == []
+
+
+@pytest.mark.parametrize("is_measured", [True, False])
+def test_a_lookup_shows_its_remote_reads_and_their_price(stored, is_measured):
+    """What this session asked of each file, measured; what it would ask of a file that lay here
+    already is called modelled.
+    """
+    query = {"dir": URL, "tp": "accounts-0", "by": "offset", "target": "100"}
+    text = page_html(open_page("lookup", **query))
+    if not is_measured:
+        file_system.forget_times()
+        text = page_html(open_page("lookup", **query))
+    assert say("lookup.remote_objects") in text and say("lookup.remote_reads") not in text
+    assert ("ms, measured" in text) == ("measured in this session" in text) == is_measured
+    assert ("ms, modelled" in text) == ("modelled at 50 ms a request" in text) != is_measured

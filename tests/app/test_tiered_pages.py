@@ -4,11 +4,13 @@ import json
 
 import pytest
 
-from kafkaviz.app.state import access
+from kafkaviz.app.state import access, page_location
+from kafkaviz.log import file
+from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import join_tiered
 from tests.app.fakes import FakeStarts, forget_runs
-from tests.support.pages import open_page, page_html
-from tests.support.tiered_storage import unpack
+from tests.support.pages import assert_no_exception, open_page, page_html, query_value
+from tests.support.tiered_storage import ARCHIVE, unpack
 
 
 @pytest.fixture(autouse=True)
@@ -33,6 +35,39 @@ def test_the_broker_page_counts_remote_segments(recorded):
     text = page_html(open_page(dir=join_tiered(*recorded)))
     assert "orders-0 (15 remote)" in text and "payments-0 (8 remote)" in text
     assert "audit-0 (" not in text
+
+
+@pytest.mark.parametrize("is_archive", [False, True])
+def test_the_page_shows_what_was_given_and_no_path_of_the_cache(recorded, is_archive):
+    """In the box, in the head and at the foot: both places, of which Open opens the same again."""
+    logs, store = (ARCHIVE / "logs", ARCHIVE / "store") if is_archive else recorded
+    view = join_tiered(logs, store)
+    page = open_page(dir=view)
+    text = f"{logs} --tiered {store}"
+    (box,) = (box for box in page.text_input if "--tiered" in box.value)
+    assert box.value == text
+    html = page_html(page) + "".join(str(element.label) for element in page.button)
+    assert str(archive.cache_folder()) not in html
+    page.button(key="kv_open").click()
+    assert query_value(assert_no_exception(page.run()), "dir") == str(view)
+    assert "orders-0 (15 remote)" in page_html(page)
+    assert page_location.recent()[0] == str(view)  # what links go by
+
+
+def test_the_address_of_a_store_is_shown(recorded, object_store):
+    """And not the path of its mirror, alone and joined."""
+    object_store.put_directory(recorded[1], "shown")
+    view = join_tiered(recorded[0], "s3://kafka/shown")
+    text = f"{recorded[0]} --tiered s3://kafka/shown"
+    assert page_location.directory_text(str(view)) == text
+    page = open_page(dir=view)
+    assert text in [box.value for box in page.text_input]
+    mirror = file.absolute_path("s3://kafka/shown")
+    assert page_location.directory_text(str(mirror)) == "s3://kafka/shown"
+    alone = open_page(dir="s3://kafka/shown")
+    assert "s3://kafka/shown" in [box.value for box in alone.text_input]
+    for opened in (page, alone):
+        assert str(archive.cache_folder()) not in page_html(opened)
 
 
 def test_the_map_draws_remote_segments_apart(recorded):

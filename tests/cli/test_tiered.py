@@ -81,6 +81,24 @@ def test_the_deletion_of_a_partition_is_told(recorded, tmp_path, capsys, state):
     )
 
 
+def test_metadata_that_cannot_be_read_is_a_problem_in_json_too(recorded, tmp_path, capsys):
+    """The same sentences as in the text, each with the file; none where all can be read."""
+    logs = shutil.copytree(recorded[0], tmp_path / "logs")
+    arguments = ["tiered", str(logs), "--tiered", str(recorded[1])]
+    main([*arguments, "--json"])
+    assert json.loads(capsys.readouterr().out)["problems"] == []
+    body = record.build([record.Record(offset_delta=0, timestamp_delta_ms=0, key=None, value=b"?")])
+    directory = logs / "__remote_log_metadata-49"
+    shutil.rmtree(directory, ignore_errors=True)
+    data = whole_logs.framed(0, body, [whole_logs.START_MS], 0)
+    stem = whole_logs.write(directory, [data], 0)
+    main([*arguments, "--json"])
+    (problem,) = json.loads(capsys.readouterr().out)["problems"]
+    assert problem.startswith(str(stem.with_suffix(".log")))
+    main(arguments)
+    assert say("cli_tiered.problem", problem=problem) in capsys.readouterr().out.splitlines()
+
+
 def test_a_check_names_the_directory_and_not_its_view(recorded, capsys):
     """In text and JSON: the broker directory; of a store alone the store."""
     logs, store = recorded

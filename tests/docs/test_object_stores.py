@@ -9,7 +9,10 @@ PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "object-stores.md").read
 
 def test_the_sizes_of_requests_are_documented_right():
     """A point, a sequence, and how much is kept."""
-    assert block_cache.POINT_BYTES == 512 << 10 and "at most 512 KiB comes whole" in PAGE
+    assert block_cache.POINT_BYTES == 512 << 10 and "of a larger one brings 512 KiB" in PAGE
+    assert block_cache.WHOLE_BYTES == 1 << 20 and "at most 1 MiB comes whole" in PAGE
+    assert block_cache.comes_whole(Path(f"{0:020d}.index"), 8 << 20)
+    assert "an index of at most 8 MiB too" in PAGE
     assert block_cache.REQUEST_BYTES == 8 << 20 and "8 MiB a request" in PAGE
     assert block_cache.LIMIT_BYTES == 20 << 30 and "At most 20 GiB of blocks" in PAGE
     assert block_cache.RESERVE_BYTES == 1 << 30 and "The last GiB of the disk" in PAGE

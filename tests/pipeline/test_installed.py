@@ -1,16 +1,20 @@
 """The formats are found by Spark itself, in modules of the prefix that it looks for."""
 
 import importlib
+import os
+import shutil
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
 import pytest
+from pyspark.errors import StreamingQueryException
 
 from kafkaviz.pipeline.datasource.installed import InstalledSource
 from kafkaviz.pipeline.datasource.source import SOURCES, StreamRefusal
 from kafkaviz.pipeline.datasource.source_schema import BadOption
+from tests.pipeline.scan_answers import SELECTIONS
 from tests.pipeline.source_reading import read
 
 ROOT = Path(__file__).parents[2]
@@ -59,6 +63,69 @@ def test_spark_finds_the_formats_by_itself(spark, clean):
     assert frame.agg({"offset": "min"}).first()[0] == 5000
     schema = plain.read.format("kafka_records").load(str(clean)).schema
     assert {field.name for field in schema if not field.nullable} >= {"offset", "timestamp_ms"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["kafka_files", "kafka_records"])
+def test_spark_refuses_a_stream_in_one_line(spark, clean, name):
+    """Of a session that registers nothing, when the stream starts; what may be done is said."""
+    source = spark.newSession().readStream.format(name)
+    source = source.option(SELECTIONS.get(name, "topics"), "nulls")
+    with pytest.raises(StreamingQueryException) as refusal:
+        query = source.load(str(clean)).writeStream.format("noop").start()
+        query.awaitTermination(60)
+    line = f"BadOption: {name} is for batch queries: spark.read, not spark.readStream"
+    assert [text for text in str(refusal.value).splitlines() if text.endswith(line)]
+
+
+READ_WITHOUT_REGISTER = """
+import sys
+from pathlib import Path
+import pyspark_kafka_files
+from kafkaviz.pipeline.spark.session import prepare, settings
+prepare("local", Path(sys.argv[2]))
+from pyspark.sql import SparkSession
+builder = SparkSession.builder.master("local[1]")
+for name, value in settings().items():
+    builder = builder.config(name, value)
+spark = builder.getOrCreate()
+frame = spark.read.format("kafka_files").option("subscribe", "nulls").load(sys.argv[1])
+print(pyspark_kafka_files.__file__, frame.count(), ",".join(frame.columns))
+spark.stop()
+"""
+
+
+@pytest.mark.nightly
+def test_a_wheel_gives_spark_the_formats(clean, tmp_path):
+    """One that is built and installed: in another folder, without a checkout and without register.
+
+    pip fetches what builds it.
+    """
+    source, wheels, site = (tmp_path / name for name in ("source", "wheels", "site"))
+    command = ["git", "ls-files", "-z", "--", ".", ":!tests", ":!benchmarks"]
+    names = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for name in filter(None, names.split("\0")):
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(ROOT / name, source / name)
+    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*pip, "wheel", "--no-deps", "-w", wheels, source], check=True)
+    subprocess.run(
+        [*pip, "install", "--no-deps", "--target", site, *wheels.glob("*.whl")], check=True
+    )
+    assert sorted(path.stem for path in site.glob("pyspark_*.py")) == MODULES
+    done = subprocess.run(
+        [sys.executable, "-c", READ_WITHOUT_REGISTER, clean, tmp_path / "cache"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(site), "SPARK_LOCAL_IP": "127.0.0.1"},
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    module, count, columns = done.stdout.splitlines()[-1].split(" ")
+    assert Path(module).parent == site
+    options = {"subscribe": "nulls"}
+    rows = read("kafka_files", clean, **options)
+    assert int(count) == rows.num_rows and columns == ",".join(rows.column_names)
 
 
 def test_what_is_read_and_skipped_is_logged_where_it_is_asked_for(clean, caplog):

@@ -190,11 +190,24 @@ def test_a_range_reads_no_marker_that_decides_nothing_of_it(tmp_path, monkeypatc
     }
 
 
-def test_the_snapshot_of_the_last_roll_decides_what_lies_before_it(clean, monkeypatch):
+@pytest.mark.parametrize(
+    ("name", "needed"),
+    [
+        ("orders-0", {"00000000000000038321.snapshot"}),
+        (
+            "payments-0",
+            {"00000000000000000000.txnindex", "00000000000000007975.txnindex"},
+        ),
+    ],
+)
+def test_the_end_of_the_log_is_not_read_for_what_lies_before_the_last_roll(
+    clean, monkeypatch, name, needed
+):
     """For each batch the same as the newest snapshot and the end of the log, which are not read,
-    unless one of its transactions was open then.
+    unless one of its transactions was open at the roll: by the snapshot of the last roll, or by a
+    .txnindex that tells that all was decided.
     """
-    partition = open_broker(clean).partition("payments-0")
+    partition = open_broker(clean).partition(name)
     batches = np.concatenate([segment.batches() for segment in partition.live[:-1]])
     everything = read_transactions(partition)[0]
     opened = []
@@ -204,8 +217,26 @@ def test_the_snapshot_of_the_last_roll_decides_what_lies_before_it(clean, monkey
             transactions = read_transactions(partition, last_offset)[0]
         assert (transactions.are_aborted(asked) == everything.are_aborted(asked)).all()
         assert (transactions.are_open(asked) == everything.are_open(asked)).all()
-        opened += [name for name in reads.names if name.endswith((".log", ".index", ".snapshot"))]
-    assert set(opened) == {"00000000000000015904.snapshot"}
+        opened += reads.names
+    assert set(opened) == needed
+
+
+def test_a_range_reads_the_transaction_indexes_that_decide_about_it(clean, monkeypatch):
+    """None of segments before it, and none behind the one that tells that all of it was decided."""
+    partition = open_broker(clean).partition("payments-0")
+    everything, batches = (
+        read_transactions(partition)[0],
+        np.concatenate([segment.batches() for segment in partition.live]),
+    )
+    opened = {}
+    for first in range(0, 17_001, 500):
+        with counted(monkeypatch) as reads:
+            transactions = read_transactions(partition, first + 999, first)[0]
+        asked = batches[(batches["base_offset"] >= first) & (batches["last_offset"] <= first + 999)]
+        assert (transactions.are_aborted(asked) == everything.are_aborted(asked)).all()
+        assert (transactions.are_open(asked) == everything.are_open(asked)).all()
+        opened[first] = sorted(int(name.split(".")[0]) for name in reads.names)
+    assert opened[1000] == [0] and opened[9000] == [7975] and opened[7000] == [0, 7975]
 
 
 def test_a_transaction_that_was_open_at_the_last_roll_is_followed(tmp_path):

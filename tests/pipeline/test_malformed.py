@@ -3,9 +3,11 @@ rows that are missing without a word.
 """
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
+from pyspark.errors import PySparkException
 
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format.batch import CRC_START
@@ -64,6 +66,32 @@ def test_a_corrupt_batch_ends_the_query(tmp_path, codec_name):
     for options in ({}, {"mode": "FAILFAST"}, {"task_bytes": "20000"}):
         with pytest.raises(Malformed, match=words):
             read("kafka_records", directory, **options)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["kafka_records", "kafka_files"])
+def test_a_flipped_byte_of_a_brokers_log_ends_a_query_of_spark(spark, clean, tmp_path, name):
+    """Wherever in the second batch the checksum covers it: with the file, and the byte of the
+    checksum that is wrong; and the log as the broker wrote it is read.
+    """
+    directory = whole_logs.broker(tmp_path / "made")
+    shutil.copytree(clean / "nulls-0", directory / "nulls-0")
+    source.register(spark)
+    selection = "subscribe" if name == "kafka_files" else "topics"
+    frame = spark.read.format(name).option(selection, "nulls").load(str(directory))
+    records = frame.count()
+    assert records == read(name, directory, **{selection: "nulls"}).num_rows > 100
+    (log,) = (directory / "nulls-0").glob("*.log")
+    data = log.read_bytes()
+    second = open_broker(directory).partition("nulls-0").live[0].batches()[1]
+    position, size_bytes = int(second["position"]), int(second["size_bytes"])
+    for at in (position + CRC_START, position + size_bytes // 2, position + size_bytes - 1):
+        log.write_bytes(flipped(data, at))
+        with pytest.raises(PySparkException) as fault:
+            frame.count()
+        assert f"nulls-0/{log.name}, byte {position + 17}: Record is corrupt" in str(fault.value)
+    log.write_bytes(data)
+    assert frame.count() == records
 
 
 @pytest.mark.parametrize("codec_name", ["none", "zstd"])

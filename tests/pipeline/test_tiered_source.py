@@ -1,6 +1,7 @@
 """The data source on a broker directory joined with its tiered storage."""
 
 import hashlib
+import shutil
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from kafkaviz.errors import CannotOpen
 from kafkaviz.log.broker import join_tiered
 from kafkaviz.pipeline.datasource.source import KafkaReader
+from kafkaviz.pipeline.datasource.source_reader import Malformed
 from kafkaviz.pipeline.datasource.source_schema import FORMATS, columns, parse_options
 from tests.pipeline.source_reading import read
 from tests.support.tiered_storage import answers, unpack, write_aiven_store
@@ -71,3 +73,16 @@ def test_the_workers_of_a_cluster_see_no_view(recorded):
     with pytest.raises(CannotOpen) as fault:
         reader.partitions()
     assert fault.value.what.key == "tiered.on_cluster"
+
+
+def test_a_flipped_byte_of_a_remote_segment_is_told_by_the_directory(recorded, tmp_path):
+    """In the name of the file that the broker had, and not where the cache shows it."""
+    logs, store = shutil.copytree(recorded[0], tmp_path / "logs"), tmp_path / "store"
+    shutil.copytree(recorded[1], store)
+    (log,) = store.rglob(f"orders-0-*/{41:020}-*.log")
+    data = bytearray(log.read_bytes())
+    data[3000] ^= 1
+    log.write_bytes(data)
+    with pytest.raises(Malformed) as fault:
+        read("kafka_records", logs, tiered=str(store), topics="orders", offsets="41-90")
+    assert str(fault.value).startswith(f"{logs}/orders-0/{41:020}.log, byte ")

@@ -3,6 +3,7 @@
 import base64
 import gzip
 import json
+import shutil
 import tarfile
 from pathlib import Path
 
@@ -10,6 +11,8 @@ import numpy as np
 
 from kafkaviz.binary import codec
 from kafkaviz.format import segment_manifest
+from kafkaviz.format.remote_names import LEADER_EPOCHS, LOCAL_ROOT
+from kafkaviz.log.partition import Partition
 from kafkaviz.log.tiered import tiered_view
 from kafkaviz.log.tiered.tiered_partition import TieredSegment
 
@@ -29,6 +32,24 @@ def unpack(folder: Path) -> tuple[Path, Path]:
     with tarfile.open(ARCHIVE) as archive:
         archive.extractall(folder, filter="data")
     return folder / "logs", folder / "store"
+
+
+def write_local_store(partition: Partition, target: Path) -> Path:
+    """The closed segments of a partition as LocalTieredStorage lays them out, as if the broker had
+    copied each when the next one began.
+    """
+    folder = target / LOCAL_ROOT / f"{partition.directory}-{partition.topic_id}"
+    folder.mkdir(parents=True)
+    for number, segment in enumerate(partition.live[:-1]):
+        following = partition.live[number + 1].base_offset
+        segment_id = base64.urlsafe_b64encode(number.to_bytes(16, "big")).decode()[:22]
+        stem = f"{segment.base_offset:020}-{segment_id}"
+        for info in segment.files:
+            shutil.copy(info.path, folder / f"{stem}{info.path.suffix}")
+        shutil.copy(partition.path / f"{following:020}.snapshot", folder / f"{stem}.snapshot")
+        epochs = (partition.path / "leader-epoch-checkpoint").read_bytes()
+        (folder / f"{stem}.{LEADER_EPOCHS}").write_bytes(epochs)
+    return target
 
 
 def write_aiven_store(

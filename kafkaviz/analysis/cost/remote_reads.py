@@ -1,4 +1,4 @@
-"""What a lookup reads from tiered storage, and a modelled cost of it.
+"""What a lookup reads from tiered storage or an object store, and what that costs.
 
 Of a remote segment a broker first fetches the indexes, whole, and keeps them in its
 remote-log-index-cache (RemoteIndexCache of Kafka 4.3.1); then the .log from the position that the
@@ -10,21 +10,31 @@ broker that has nothing of the segment yet:
     00000000000000000041.log         1 request   1 336 B    from byte 2990 on
 
 In Aiven's layout the manifest comes before, and the .log chunk by chunk, each a request for its
-compressed bytes. The cost is modelled: requests one after the other, each of the same latency.
+compressed bytes. The cost is modelled: requests one after the other, each of the same latency: the
+mean of those that this process made to that store, or one that is stated.
+
+A log in an object store is read by kafkaviz itself, through the blocks that it keeps. Counted is
+what this process asked of each file that a step reads, in the time that was measured; of a file
+whose blocks were here before, what they would take if they were not, and no time was measured.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
+from kafkaviz.binary.file_view import ON_DISK, FileView
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import segment_manifest
 from kafkaviz.format.remote_names import AIVEN
 from kafkaviz.log import file
+from kafkaviz.log.remote import address, block_cache, file_system
+from kafkaviz.log.remote.address import RemotePath, Store
 from kafkaviz.log.tiered.segment_store import MAX_MANIFEST_BYTES
 from kafkaviz.log.tiered.tiered_view import RemoteFile
-from kafkaviz.search.index import IndexSearch
+from kafkaviz.search.index import ENTRY_BYTES, OFFSET, IndexSearch
 from kafkaviz.search.log_view import SegmentView
 from kafkaviz.search.lookup import Lookup
+from kafkaviz.search.scan import ForwardScan
 from kafkaviz.units import file_stem
 
 REQUEST_MS = 50.0  # of a request, where nothing else is said
@@ -38,6 +48,7 @@ class RemoteRead:
     file: str
     requests: int
     size_bytes: int
+    measured_ms: float | None = None  # by this process; None where it did not ask
 
 
 @dataclass(frozen=True)
@@ -46,10 +57,15 @@ class RemoteCost:
 
     Attributes:
         request_ms: the latency of a request that the cost is modelled with.
+        measured_requests: of this process, of which that latency is the mean; 0 where it is stated.
+        is_tiered: whether a broker would fetch it from tiered storage; else kafkaviz did from an
+            object store.
     """
 
     reads: tuple[RemoteRead, ...]
     request_ms: float = REQUEST_MS
+    measured_requests: int = 0
+    is_tiered: bool = True
 
     @property
     def requests(self) -> int:
@@ -66,18 +82,36 @@ class RemoteCost:
         """The requests one after the other."""
         return self.requests * self.request_ms
 
+    @property
+    def measured_ms(self) -> float | None:
+        """What they took; None where not each of them was measured."""
+        times_ms = [read.measured_ms for read in self.reads if read.measured_ms is not None]
+        return sum(times_ms) if times_ms and len(times_ms) == len(self.reads) else None
+
+    def read_ms(self, read: RemoteRead) -> float:
+        """What one of them took, or takes as modelled."""
+        is_measured = read.measured_ms is not None
+        return read.measured_ms if is_measured else read.requests * self.request_ms
+
+    def reads_of(self, file: str) -> list[RemoteRead]:
+        """Those of one file, which a step names."""
+        return [read for read in self.reads if read.file == file]
+
 
 def remote_cost(
     lookup: Lookup,
     segments: Sequence[SegmentView],
     remote_files: Mapping[int, RemoteFile],
-    request_ms: float = REQUEST_MS,
+    request_ms: float | None = None,
+    store: Store | None = None,
 ) -> RemoteCost:
     """What a lookup fetches from the store.
 
     Args:
         segments: of the log it went through.
-        remote_files: the segments of that log that lie in the store alone, by base offset.
+        remote_files: the segments of that log that lie in tiered storage alone, by base offset.
+        request_ms: None for the mean that was measured, or REQUEST_MS.
+        store: that of tiered storage, where it has an address.
     """
     views = {segment.base_offset: segment for segment in segments}
     reads: list[RemoteRead] = []
@@ -85,6 +119,11 @@ def remote_cost(
     for step in lookup.path:
         remote_file = remote_files.get(step.segment)
         if remote_file is None:
+            view = _view_of_step(views[step.segment], step)
+            remote = _remote_path(view)
+            if remote and view.name not in [read.file for read in reads]:
+                reads.append(_stored_read(step, view, remote))
+                store = store or remote.store
             continue
         if step.segment not in opened:
             opened.add(step.segment)
@@ -95,7 +134,14 @@ def remote_cost(
                 step.batch.position + step.batch.size_bytes if step.batch else max(ends, default=0)
             )
             reads += _log_reads(step.segment, remote_file, step.from_position, end)
-    return RemoteCost(tuple(reads), request_ms)
+    measured = file_system.store_time(store) if store and request_ms is None else None
+    stated_ms = REQUEST_MS if request_ms is None else request_ms
+    return RemoteCost(
+        tuple(reads),
+        measured.elapsed_ms / measured.requests if measured else stated_ms,
+        measured.requests if measured else 0,
+        is_tiered=bool(remote_files),
+    )
 
 
 def as_object(cost: RemoteCost) -> dict:
@@ -107,14 +153,57 @@ def as_object(cost: RemoteCost) -> dict:
                 "file": read.file,
                 "requests": read.requests,
                 "bytes": read.size_bytes,
+                "measured_ms": _round_ms(read.measured_ms),
             }
             for read in cost.reads
         ],
         "requests": cost.requests,
         "bytes": cost.size_bytes,
-        "request_ms": cost.request_ms,
-        "modelled_ms": cost.modelled_ms,
+        "request_ms": _round_ms(cost.request_ms),
+        "measured_requests": cost.measured_requests,
+        "modelled_ms": _round_ms(cost.modelled_ms),
+        "measured_ms": _round_ms(cost.measured_ms),
     }
+
+
+def _round_ms(duration_ms: float | None) -> float | None:
+    return None if duration_ms is None else round(duration_ms, 3)
+
+
+def _view_of_step(segment: SegmentView, step: IndexSearch | ForwardScan) -> FileView:
+    """The file that a step reads."""
+    if not isinstance(step, IndexSearch):
+        return segment.log
+    index = segment.index if step.kind == OFFSET else segment.timeindex
+    return segment.log if index is None else index
+
+
+def _remote_path(view: FileView) -> RemotePath | None:
+    """The object that a file's bytes come from; None of one on disk, or as recovery leaves it."""
+    if not view.path or view.source != ON_DISK:
+        return None
+    mirrored_path = address.mirror_behind(view.path)
+    return address.remote_path(mirrored_path) if mirrored_path else address.parse(view.path)
+
+
+def _stored_read(step: IndexSearch | ForwardScan, view: FileView, remote: RemotePath) -> RemoteRead:
+    """What this process asked of the file, or what it would ask if it had nothing of it."""
+    if measured := file_system.object_time(remote):
+        return RemoteRead(
+            step.segment, view.name, measured.requests, measured.read_bytes, measured.elapsed_ms
+        )
+    if block_cache.comes_whole(Path(view.name), view.size_bytes):
+        starts = {0}
+        size_bytes = view.size_bytes
+    else:
+        positions = (
+            [probe.slot * ENTRY_BYTES[step.kind] for probe in step.slot_search.probes]
+            if isinstance(step, IndexSearch)
+            else [read.position for read in step.reads]
+        )
+        starts = {position // block_cache.POINT_BYTES for position in positions}
+        size_bytes = len(starts) * block_cache.POINT_BYTES
+    return RemoteRead(step.segment, view.name, 1 + len(starts), min(size_bytes, view.size_bytes))
 
 
 def _index_reads(segment: SegmentView, remote_file: RemoteFile) -> list[RemoteRead]:

@@ -17,6 +17,7 @@ from kafkaviz.log import file
 from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.log.partition import Partition, open_partition
+from kafkaviz.log.remote.address import Store
 from kafkaviz.log.tiered import tiered_view
 from kafkaviz.log.tiered.tiered_view import RemoteFile
 from kafkaviz.messages import Message, message
@@ -116,6 +117,11 @@ def remote_files(path: Path) -> dict[int, RemoteFile]:
     if archive.is_archive(path) or path.is_dir():
         return tiered_view.remote_files(_partition(path).path)
     return tiered_view.remote_files(path.parent)
+
+
+def tiered_store(path: Path) -> Store | None:
+    """What the tiered storage of what open_log opens is connected by, if it has an address."""
+    return tiered_view.remote_store(archive.locate(path))
 
 
 def open_segments(path: Path, advice: Message = ADVICE_LOG) -> tuple[Partition, int | None]:

@@ -24,6 +24,7 @@ from kafkaviz.log.file import absolute_path
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.remote import address
 from kafkaviz.log.segment import Segment
+from kafkaviz.log.tiered import tiered_view
 from kafkaviz.messages import message
 from kafkaviz.units import escape_controls, replace_surrogates
 
@@ -44,6 +45,11 @@ class Location:
     def broker(self) -> Broker | None:
         """The open broker directory."""
         return self.snapshot.broker if self.snapshot else None
+
+    @property
+    def directory_text(self) -> str:
+        """The directory as a visitor knows it."""
+        return directory_text(self.directory)
 
     @property
     def address(self) -> dict[str, str]:
@@ -191,6 +197,19 @@ def default_directory() -> str:
     """
     configured = os.environ.get("KAFKAVIZ_DIR")
     return configured or next((str(path) for path in access.samples()), "")
+
+
+def directory_text(directory: str) -> str:
+    """A directory as a visitor knows it, who never saw a path of the cache.
+
+    Of one joined with its tiered storage both, as the command line takes them; of a mirror the
+    address.
+    """
+    sources = tiered_view.sources(Path(directory)) if directory else None
+    if sources is None:
+        return address.display(directory) if directory else ""
+    paths = sources[1], tiered_view.given_store(Path(directory))
+    return " --tiered ".join(str(archive.display_path(path)) for path in paths if path)
 
 
 def clean_path(text: str | None) -> str:

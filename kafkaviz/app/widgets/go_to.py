@@ -258,7 +258,7 @@ def _visit_entries(
         aside = (
             ""
             if directory == location.directory
-            else elements.cut_middle(directory, BESIDE_CHARACTERS)
+            else elements.cut_middle(page_location.directory_text(directory), BESIDE_CHARACTERS)
         )
         yield GoToEntry(
             say("go_to.recent"),

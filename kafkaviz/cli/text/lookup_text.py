@@ -45,8 +45,8 @@ def render(
     yield from _render_segments(lookup.choices, lookup.bounds, remote_bases)
     for step in lookup.path:
         yield ""
-        if step.segment in remote_bases:
-            yield say("cli_lookup.remote_step")
+        if cost:
+            yield from _render_remote_step(step, cost, remote_bases)
         yield from render_search(step) if isinstance(step, IndexSearch) else _render_scan(step)
     if cost and cost.reads:
         yield ""
@@ -188,8 +188,28 @@ def _render_scan(scan: ForwardScan) -> Iterator[str]:
     )
 
 
+def _render_remote_step(
+    step: IndexSearch | ForwardScan, cost: RemoteCost, remote_bases: Container[int]
+) -> Iterator[str]:
+    """Where a step reads, if that is remote, and the price of it."""
+    file = step.file if isinstance(step, IndexSearch) else f"{units.file_stem(step.segment)}.log"
+    reads = cost.reads_of(file)
+    if step.segment in remote_bases:
+        yield say("cli_lookup.remote_step")
+    elif reads:
+        yield say("cli_lookup.remote_object_step")
+    for read in reads:
+        is_measured = read.measured_ms is not None
+        yield "  " + say(
+            f"cli_lookup.remote_price_{'measured' if is_measured else 'modelled'}",
+            requests=message("lookup.n_requests", n=read.requests),
+            size=read.size_bytes,
+            ms=round(cost.read_ms(read), 1),
+        )
+
+
 def _render_remote(cost: RemoteCost) -> Iterator[str]:
-    yield say("cli_lookup.remote_reads")
+    yield say("cli_lookup.remote_reads" if cost.is_tiered else "cli_lookup.remote_object_reads")
     wide = max(len(read.file) for read in cost.reads)
     for read in cost.reads:
         yield "  " + say(
@@ -198,12 +218,22 @@ def _render_remote(cost: RemoteCost) -> Iterator[str]:
             requests=message("lookup.n_requests", n=read.requests),
             size=read.size_bytes,
         )
+    requests = message("lookup.n_requests", n=cost.requests)
+    if cost.measured_ms is not None:
+        yield "  " + say(
+            "cli_lookup.remote_price_measured",
+            requests=requests,
+            size=cost.size_bytes,
+            ms=round(cost.measured_ms, 1),
+        )
+        return
     yield "  " + say(
-        "cli_lookup.remote_total",
-        requests=message("lookup.n_requests", n=cost.requests),
+        "cli_lookup.remote_total_mean" if cost.measured_requests else "cli_lookup.remote_total",
+        requests=requests,
         size=cost.size_bytes,
-        each=cost.request_ms,
-        total=cost.modelled_ms,
+        each=round(cost.request_ms, 1),
+        n=cost.measured_requests,
+        total=round(cost.modelled_ms, 1),
     )
 
 

@@ -20,7 +20,7 @@ import zlib
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from itertools import islice
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePath, PurePosixPath
 from typing import IO, Any, cast
 
 from kafkaviz.errors import CannotOpen, system_problem
@@ -35,7 +35,7 @@ from kafkaviz.log.confinement import open_nonblocking
 from kafkaviz.log.remote import address, mirror
 from kafkaviz.log.remote.block_cache import REQUEST_BYTES, CachedFile
 from kafkaviz.log.tiered import segment_store, tiered_view
-from kafkaviz.messages import Message, message, verbatim
+from kafkaviz.messages import Message, message, set_path_spelling, verbatim
 from kafkaviz.units import escape_line
 
 # what is offered to open, too
@@ -222,11 +222,14 @@ def display_path(path: Path) -> Path | str:
     return origin if text == str(origin) else text
 
 
-def display_text(path: Path | str) -> str:
+def display_text(path: PurePath | str) -> str:
     """A path as it was given; one of a mirror or of a view of tiered storage as display_path."""
     text = str(path)
     is_view = text.startswith(address.views_root())
     return str(display_path(Path(text))) if is_view else address.display(text)
+
+
+set_path_spelling(display_text)  # before, that of address alone
 
 
 def unpack_target(path: Path) -> Path:

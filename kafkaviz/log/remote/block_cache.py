@@ -37,6 +37,7 @@ from stat import S_ISREG
 from typing import Any
 
 from kafkaviz.errors import CannotOpen, translate_os_errors
+from kafkaviz.format.names import parse_file
 from kafkaviz.log import confinement
 from kafkaviz.log.remote import address, file_system
 from kafkaviz.log.remote.address import RemotePath
@@ -44,6 +45,7 @@ from kafkaviz.messages import message
 
 BLOCK_BYTES = 64 << 10
 POINT_BYTES = 512 << 10  # of a request that nothing says will go on
+WHOLE_BYTES = 1 << 20  # of a file that comes whole: sooner here than after two more requests
 REQUEST_BYTES = 8 << 20  # of one of many that follow each other
 MAGIC = b"KVBLOCK2"
 VERSION_BYTES = 32  # a digest of the ETag; zeros before the first block, or where there is none
@@ -144,6 +146,7 @@ class CachedFile(io.FileIO):
         self._next, self._window_bytes = -1, POINT_BYTES
         status = _status(path)
         self.size_bytes, self._mtime_ns = status.st_size, status.st_mtime_ns
+        self._is_whole = comes_whole(path, self.size_bytes)
         self._flags_start = _flags_start(status.st_size)
         self._version_start = _version_start(status.st_size)
         descriptor, self._extents = _open_blocks(path, status)
@@ -159,7 +162,7 @@ class CachedFile(io.FileIO):
         if position < 0 or position >= end:
             return
         first, last = position // BLOCK_BYTES, (end - 1) // BLOCK_BYTES
-        if self.size_bytes <= POINT_BYTES:  # a small file comes whole
+        if self._is_whole:
             first, last = 0, (self.size_bytes - 1) // BLOCK_BYTES
         flags = self._flags(first, last)
         if 0 not in flags:
@@ -176,6 +179,13 @@ class CachedFile(io.FileIO):
             flags_ahead = self._flags(last + 1, ahead)
             present = flags_ahead.find(1)
             flags += flags_ahead if present < 0 else flags_ahead[:present]
+        if not is_sequel and ahead == (self.size_bytes - 1) // BLOCK_BYTES:
+            # nothing follows: what the request has left over brings what lies before
+            start = max(0, ahead + 1 - self._window_bytes // BLOCK_BYTES)
+            if start < missing == first:
+                flags_before = self._flags(start, first - 1)
+                count = len(flags_before) - 1 - flags_before.rfind(1)
+                flags, first = bytes(count) + flags, first - count
         for start, count in _runs(flags):
             self._fetch_blocks(first + start, first + start + count)
         self._next = first + len(flags)
@@ -247,6 +257,17 @@ class CachedFile(io.FileIO):
                 piece, data = data[: part.object_length], data[part.object_length :]
                 yield part.position, _decompress(part, piece)
             index += len(group)
+
+
+def comes_whole(path: Path, size_bytes: int) -> bool:
+    """Whether the first read of a file brings all of it, by one request.
+
+    So do small files, and those that are searched, such as an .index: each step of a search would
+    be a request of its own.
+    """
+    name = parse_file(path.name)
+    is_searched = name is not None and name.kind != "log"
+    return size_bytes <= (REQUEST_BYTES if is_searched else WHOLE_BYTES)
 
 
 def _remote_object(path: Path, extent: Extent) -> RemotePath | None:

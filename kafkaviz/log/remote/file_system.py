@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 CONNECT_S, REQUEST_S, ATTEMPTS = 5, 20, 3  # then it is an error, not a wait
 HANDLES = 64  # objects that are known to be there, each costs a request
+TIMED_OBJECTS = 4096  # of which it is known how long their requests took
 HANDLE_S = 60  # how long; then it is asked for again
 MARK_BYTES = 16
 _TAG_NAMES = ("ETag", "etag")  # in the metadata of pyarrow's file systems
@@ -84,11 +85,35 @@ class RequestCount:
         return self.opens + self.reads
 
 
+@dataclass(frozen=True, slots=True)
+class RequestTime:
+    """How long requests of this process took, one after the other.
+
+    Attributes:
+        requests: how many: for an object's size and for its ranges, the listings apart.
+        read_bytes: what they brought.
+        elapsed_ms: their sum.
+    """
+
+    requests: int = 0
+    read_bytes: int = 0
+    elapsed_ms: float = 0.0
+
+    def __add__(self, other: "RequestTime") -> "RequestTime":
+        return RequestTime(
+            self.requests + other.requests,
+            self.read_bytes + other.read_bytes,
+            self.elapsed_ms + other.elapsed_ms,
+        )
+
+
 REQUESTS = RequestCount()
 _LOCK = threading.Lock()
 _SFTP_TURN = threading.RLock()
 _FILE_SYSTEMS: dict[Store, "FileSystem"] = {}
 _HANDLES: OrderedDict[RemotePath, tuple["_Handle", float]] = OrderedDict()
+_OBJECT_TIMES: OrderedDict[RemotePath, RequestTime] = OrderedDict()
+_STORE_TIMES: dict[Store, RequestTime] = {}
 
 
 def _forget_connections() -> None:
@@ -218,7 +243,9 @@ def read_range(
         handle = _open_sized(remote, position, size_bytes)
         _count(reads=1)
         with _turn(remote.store):
+            start_s = time.perf_counter()
             data = handle.read(position, length)
+            _add_time(remote, time.perf_counter() - start_s, len(data))
     except CannotOpen:
         raise
     except Exception as error:
@@ -298,13 +325,44 @@ def _open(remote: RemotePath) -> _Handle:
         return handle
     _count(opens=1)
     with _turn(remote.store):
+        start_s = time.perf_counter()
         handle = _Handle(file_system.open_input_file(_base_path(remote)))
+        _add_time(remote, time.perf_counter() - start_s)
     with _LOCK:
         _HANDLES[remote] = handle, now_s + HANDLE_S
         _HANDLES.move_to_end(remote)
         while len(_HANDLES) > HANDLES:
             _HANDLES.popitem(last=False)
     return handle
+
+
+def object_time(remote: RemotePath) -> RequestTime | None:
+    """What this process asked of an object so far; None where that was nothing."""
+    with _LOCK:
+        return _OBJECT_TIMES.get(remote)
+
+
+def store_time(store: Store) -> RequestTime | None:
+    """The same of all objects of a store."""
+    with _LOCK:
+        return _STORE_TIMES.get(store)
+
+
+def forget_times() -> None:
+    """No request was made yet, as far as their times are known."""
+    with _LOCK:
+        _OBJECT_TIMES.clear()
+        _STORE_TIMES.clear()
+
+
+def _add_time(remote: RemotePath, elapsed_s: float, read_bytes: int = 0) -> None:
+    request = RequestTime(1, read_bytes, 1000 * elapsed_s)
+    with _LOCK:
+        _STORE_TIMES[remote.store] = _STORE_TIMES.get(remote.store, RequestTime()) + request
+        _OBJECT_TIMES[remote] = _OBJECT_TIMES.get(remote, RequestTime()) + request
+        _OBJECT_TIMES.move_to_end(remote)
+        while len(_OBJECT_TIMES) > TIMED_OBJECTS:
+            _OBJECT_TIMES.popitem(last=False)
 
 
 def _turn(store: Store) -> AbstractContextManager[Any]:

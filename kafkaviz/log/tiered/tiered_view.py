@@ -35,6 +35,7 @@ from kafkaviz.format.walk import Walk
 from kafkaviz.log import file
 from kafkaviz.log.partition import CheckpointOffsets, Partition, open_partition
 from kafkaviz.log.remote import address, block_cache, mirror
+from kafkaviz.log.remote.address import Store
 from kafkaviz.log.remote.block_cache import Extent
 from kafkaviz.log.tiered.remote_log_metadata import read_metadata
 from kafkaviz.log.tiered.segment_store import FilePart, RemoteSegmentFiles, find_root, list_store
@@ -128,6 +129,7 @@ def open_view(store: Path, local: Path | None = None) -> Path:
     remote = _sync(folder, state)
     description = {
         "store": os.fspath(state.store),
+        "given_store": os.fspath(store),
         "local": local and os.fspath(local),
         "partitions": remote,
         "offsets": {
@@ -152,6 +154,22 @@ def sources(path: Path) -> tuple[Path, Path | None] | None:
     description = _description(home)
     local = description["local"]
     return Path(description["store"]), Path(local) if local else None
+
+
+def remote_store(path: Path) -> Store | None:
+    """What the store of a view is connected by; None of one on disk, and of any other path."""
+    both = sources(path)
+    remote = address.remote_path(both[0]) if both else None
+    return remote.store if remote else None
+
+
+def given_store(path: Path) -> Path | None:
+    """The store that a view shows as it was given, before its folder of topics was looked for."""
+    home = _home_of(path)
+    if home is None:
+        return None
+    description = _description(home)
+    return Path(description.get("given_store", description["store"]))
 
 
 def is_store_alone(path: Path) -> bool:
@@ -540,4 +558,5 @@ def _refresh(home: Path) -> None:
         return
     description = _description(home)
     local = description["local"]
-    open_view(Path(description["store"]), Path(local) if local else None)
+    store = description.get("given_store", description["store"])
+    open_view(Path(store), Path(local) if local else None)

@@ -52,6 +52,7 @@ from kafkaviz.pipeline.datasource.offset_ranges import (
     offset_ranges,
 )
 from kafkaviz.pipeline.datasource.pushdown import (
+    NumberRange,
     PushedFilters,
     add_filters,
     describe_filters,
@@ -369,10 +370,11 @@ class KafkaReader(DataSourceReader):
         ranges = self._offset_ranges(disk_inventory)
 
         def decide(broker: str, partition: Partition) -> PartitionTransactions:
-            last_offset = self._filters.limits("offset").most
+            offsets = self._filters.limits("offset")
             if ranges is not None:
-                last_offset = min(last_offset, ranges[id(partition)][-1].most)
-            decisions, problems = read_transactions(partition, last_offset)
+                first, last = ranges[id(partition)][0], ranges[id(partition)][-1]
+                offsets &= NumberRange(least=first.least, most=last.most)
+            decisions, problems = read_transactions(partition, offsets.most, offsets.least)
             self._check_stable(partition, decisions)
             rows.extend(
                 row for problem in problems for row in self._rows(broker, partition.name, problem)

@@ -25,6 +25,7 @@ from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.format.batch import UNKNOWN, codec, has_delete_horizon, is_log_append_time
 from kafkaviz.format.walk import CHUNK_BYTES
 from kafkaviz.log import file
+from kafkaviz.log.archives import archive
 from kafkaviz.log.entry_points import EntryPoints, chunk_bytes, entry_points
 from kafkaviz.log.resync_scan import HeaderScan, Hole
 from kafkaviz.log.segment import OFFSET_ENTRY, LogSegment, look_inside
@@ -187,7 +188,9 @@ class SourceReader:
         if "timestampType" in self._schema.names:
             origin += ("timestamp_type",)
         selection = records.RecordSelection(offsets, self._bounds.times_ms, payload, origin)
-        with entry_points(split.segment_task.segment.with_log()) as points:
+        is_index_needed = split.count > 1 or self._bounds.times_ms.is_limited
+        log_segment = split.segment_task.segment.with_log()
+        with entry_points(log_segment, is_index_needed=is_index_needed) as points:
             for batches in self._walk(split, points):
                 if isinstance(batches, Hole):
                     yield from self._hole(split, batches)
@@ -199,7 +202,7 @@ class SourceReader:
                     if isinstance(item, UnreadableBatch):
                         yield from self._problem(
                             split.segment_task,
-                            f"{split.segment_task.segment.with_log().log.path}, {item.what}",
+                            f"{archive.display_text(log_segment.log.path)}, {item.what}",
                             item,
                         )
                     else:
@@ -265,6 +268,7 @@ class SourceReader:
         if offsets.least > -inf:
             start = max(start, points.position_before_offset(offsets.least))
         if offsets.most < inf and start < stop:
+            points.header(start)  # a store then gives what follows by the same request
             stop = min(stop, points.position_behind_offset(offsets.most))
         if times_ms.least >= 0 and late_ms != ANY and start < stop:
             start = max(start, points.position_before_time(times_ms.least))

@@ -17,8 +17,9 @@ from kafkaviz.errors import CannotOpen, CorruptBytes, KafkavizError
 from kafkaviz.format import producer_snapshot, txn_index
 from kafkaviz.format.batch import is_control, is_transactional
 from kafkaviz.format.open_transactions import OpenTransactions, TransactionFault
+from kafkaviz.log import file
 from kafkaviz.log.broker import Problem
-from kafkaviz.log.entry_points import chunk_bytes, entry_points
+from kafkaviz.log.entry_points import chunk_bytes, entry_points, sound_end_offset
 from kafkaviz.log.partition import Partition, log_end_offset
 from kafkaviz.log.resync_scan import HeaderScan, Hole
 from kafkaviz.log.segment import LogSegment, Segment
@@ -88,21 +89,28 @@ NO_TRANSACTIONS = PartitionTransactions()
 
 
 def read_transactions(
-    partition: Partition, last_offset: float = inf
+    partition: Partition, last_offset: float = inf, first_offset: float = -inf
 ) -> tuple[PartitionTransactions, list[Problem]]:
-    """The transactions of a topic-partition that concern offsets up to the last one.
+    """The transactions of a topic-partition that concern offsets from the first to the last one.
 
-    What of them cannot be read is given too. Nothing is read behind an offset from which on no
-    other marker can decide about them.
+    What of them cannot be read is given too. Nothing is read before the segment of the first
+    offset, whose markers are the first that can decide about it, nor behind an offset from which on
+    no other marker can: where a .txnindex tells that all was decided, no producer snapshot either.
     """
     aborted, problems = [], []
-    for segment in partition.live:
-        if segment.txnindex is None:
+    for place, segment in enumerate(partition.live):
+        following = partition.live[place + 1 : place + 2]
+        if segment.txnindex is None or (following and following[0].base_offset <= first_offset):
             continue
         try:
-            aborted.append(_aborted(segment))
+            entries = _entries(segment)
         except KafkavizError as fault:
             problems.append(Problem.from_fault(segment.txnindex.path, fault))
+            continue
+        entries, is_complete = txn_index.collect(entries, first_offset, last_offset + 1)
+        aborted.append(_as_aborted(entries))
+        if is_complete and not problems:
+            return PartitionTransactions(np.unique(np.concatenate(aborted))), problems
     # else the markers of the .log alone say it
     newest = (
         None
@@ -137,16 +145,16 @@ def _is_in_transaction(batches: np.ndarray) -> np.ndarray:
     return is_transactional(batches) & ~is_control(batches)
 
 
-def _aborted(segment: Segment) -> np.ndarray:
+def _entries(segment: Segment) -> np.ndarray:
     """The entries of a .txnindex.
 
     Raises:
         CorruptFile: for one that Kafka refuses to read.
     """
     if not segment.txnindex or not segment.txnindex.size_bytes:
-        return NO_ABORTED
+        return np.empty(0, txn_index.ENTRY)
     try:
-        return _as_aborted(txn_index.ensure_readable(replace(segment).txn_index))
+        return txn_index.ensure_readable(replace(segment).txn_index)
     except CorruptBytes as fault:
         raise fault.in_file(segment.txnindex.path) from None
 
@@ -178,10 +186,19 @@ def _deciding_snapshot(
 
 def _newest_snapshot(partition: Partition) -> tuple[int, dict[int, int]] | None:
     """The offset of the newest producer snapshot that can be read, and what was open there."""
-    end = end_offset(partition) if partition.snapshots else -1
+    end = _sound_end_offset(partition) or end_offset(partition) if partition.snapshots else -1
     return producer_snapshot.find_newest(
         partition.snapshots, end, partition.snapshot, passed_over=KafkavizError
     )
+
+
+def _sound_end_offset(partition: Partition) -> int | None:
+    """The log end offset where a store gives the last .log whole, without the .index."""
+    if partition.active is None:
+        return None
+    with suppress(CannotOpen), file.reader(partition.active.log.path) as read:
+        return sound_end_offset(partition.active, read)
+    return None
 
 
 def end_offset(partition: Partition) -> int:
@@ -207,7 +224,7 @@ def _follow(
 
     Of large ones the headers alone are read, and the markers.
     """
-    with entry_points(segment) as points:
+    with entry_points(segment, is_index_needed=False) as points:
         start = points.position_before_offset(since) if since > segment.base_offset else 0
         for batches in HeaderScan(
             points, start, segment.log.size_bytes, chunk_bytes(points, start)

@@ -133,6 +133,40 @@ def test_point_reads_are_small_and_sequences_grow(stored, object_store, noise):
     assert len(object_store.data_requests) <= 12
 
 
+def test_a_read_at_the_end_brings_what_lies_before(stored, object_store, noise):
+    """Nothing follows it: whoever goes back some bytes from there finds them here."""
+    assert file.read(stored, len(noise) - 10, 10) == noise[-10:]
+    start = len(noise) - (400 << 10)
+    assert file.read(stored, start, 100) == noise[start : start + 100]
+    (point,) = [request.byte_range for request in object_store.ranges]
+    first, _, last = point.removeprefix("bytes=").partition("-")
+    assert int(last) == len(noise) - 1 and int(last) + 1 - int(first) <= 512 << 10
+    file.read(stored, 19 * MIB, 2 * MIB)
+    assert len(object_store.ranges) == 2
+    assert file.read(stored, 19 * MIB) == noise[19 * MIB :]
+
+
+@pytest.mark.parametrize(
+    ("name", "size_bytes", "is_whole"),
+    [
+        ("00000000000000000000.log", MIB, True),
+        ("00000000000000000000.log", MIB + 1, False),
+        ("00000000000000000000.index", 8 * MIB, True),
+        ("00000000000000000000.timeindex", 8 * MIB + 1, False),
+        ("archive.tar.gz", MIB + 1, False),
+    ],
+)
+def test_what_is_small_or_searched_comes_whole(object_store, noise, name, size_bytes, is_whole):
+    """By one request, where each step of a search would be another."""
+    object_store.put(f"noise/{name}", noise[:size_bytes])
+    path = file.absolute_path(f"s3://kafka/noise/{name}")
+    assert file.read(path, size_bytes // 2, 8) == noise[size_bytes // 2 : size_bytes // 2 + 8]
+    (request,) = object_store.ranges
+    assert (request.byte_range == f"bytes=0-{size_bytes - 1}") is is_whole
+    file.read(path, 0, 8)
+    assert len(object_store.ranges) == (1 if is_whole else 2)
+
+
 def test_what_lies_behind_the_end_is_no_data(stored, noise):
     """The block file is longer than the file."""
     buffer = np.zeros(100, np.uint8)

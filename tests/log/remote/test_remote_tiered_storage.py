@@ -1,6 +1,7 @@
 """Tiered storage in a bucket: the segments of a broker of Kafka 4.3.1, joined with its directory."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pyarrow.compute as pc
@@ -10,10 +11,10 @@ from kafkaviz.__main__ import main
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format.batch import is_control
 from kafkaviz.log.broker import join_tiered, open_broker, read_tiered_state
-from kafkaviz.log.remote import mirror
+from kafkaviz.log.remote import block_cache, file_system, mirror
 from tests.pipeline.source_reading import read
 from tests.support.object_store import ObjectStore
-from tests.support.tiered_storage import answers, unpack, write_aiven_store
+from tests.support.tiered_storage import answers, unpack, write_aiven_store, write_local_store
 
 
 @pytest.fixture(scope="module")
@@ -87,6 +88,43 @@ def test_a_partition_that_is_in_no_store_is_not_there(object_store, recorded):
         open_broker("s3://kafka/brokers/9/order-0")
     assert fault.value.kind == "missing"
     assert len(object_store.requests) <= 4
+
+
+@pytest.mark.parametrize("name", ["orders-0", "payments-0"])
+@pytest.mark.parametrize("is_whole", [True, False], ids=["whole", "parts"])
+@pytest.mark.parametrize("layout", ["local", "aiven"])
+def test_a_thousand_records_of_a_remote_segment_take_few_requests(
+    object_store, clean, tmp_path, monkeypatch, layout, is_whole, name
+):
+    """Once both places are joined: in either layout and isolation, and the records are those that
+    the broker's own files have.
+    """
+    if not is_whole:
+        monkeypatch.setattr(block_cache, "WHOLE_BYTES", 256 << 10)
+    partition = open_broker(clean).partition(name)
+    store = write_local_store(partition, tmp_path / "store")
+    logs = tmp_path / "logs"
+    shutil.copytree(partition.path, logs / name)
+    shutil.copy(clean / "meta.properties", logs)
+    if layout == "aiven":
+        bucket = tmp_path / "bucket"
+        store = write_aiven_store(store, logs, bucket, compressed=True, chunk_bytes=100_000)
+    for segment in partition.live[:-1]:
+        for info in segment.files:
+            (logs / name / info.name).unlink()
+    url = f"s3://kafka/thousand-{layout}-{is_whole}-{name}"
+    object_store.put_directory(store, url.removeprefix("s3://kafka/"))
+    options = {"topics": partition.topic, "offsets": "9459-10458", "payload": "true"}
+    for isolation in ("read_uncommitted", "read_committed"):
+        options |= {"isolation": isolation, "columns": "offset,timestamp_ms,key,value,headers"}
+        expected = read("kafka_records", clean, partitions="0", **options)
+        view = join_tiered(logs, url)
+        block_cache.evict(0)
+        file_system.forget_objects()
+        object_store.requests.clear()
+        rows = read("kafka_records", view, **options)
+        assert rows.equals(expected) and rows.num_rows > 300
+        assert 0 < len(object_store.data_requests) <= 6
 
 
 def test_few_records_of_a_remote_segment_take_few_requests(object_store, recorded):

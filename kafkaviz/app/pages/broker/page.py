@@ -61,7 +61,7 @@ def _render_path_form(location: Location) -> DeltaGenerator:
     with st.container(horizontal=True, key="kv_path", vertical_alignment="center"):
         # a new place is a new field, with that place in it; so is a place that is come back to: a
         # browser keeps what was typed
-        directory_text = escape_controls(location.directory)
+        directory_text = escape_controls(location.directory_text)
         key = f"kv_directory {st.session_state.get(page_state.OPEN_COUNT, 0)} {directory_text}"
         callback_options: dict[str, Any] = {
             "on_change": _request_open,
@@ -99,6 +99,8 @@ def _request_open(key: str, directory: str) -> None:
 
     Only then is it opened, not whenever the field and the address differ.
     """
+    text = st.session_state.get(key)
+    is_same = text in (None, escape_controls(page_location.directory_text(directory)))
     st.session_state[page_state.TYPED_PATH] = page_location.clean_path(
-        st.session_state.get(key, directory)
+        directory if is_same else text
     )

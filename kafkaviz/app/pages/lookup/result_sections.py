@@ -11,6 +11,7 @@ import streamlit as st
 from kafkaviz import units
 from kafkaviz.analysis.cost import lookup_cost, remote_reads
 from kafkaviz.analysis.cost.lookup_cost import HEADERS, PROBES, LookupCounts
+from kafkaviz.analysis.cost.remote_reads import RemoteCost
 from kafkaviz.analysis.lookup import search_race
 from kafkaviz.app.cache import lookup_cache
 from kafkaviz.app.cache.lookup_source import SOURCE_HASH_FUNCS, TIMESTAMP, LookupSource
@@ -54,28 +55,56 @@ def render_segment_link(location: PartitionLocation, context: LookupContext) -> 
 
 
 def render_remote_reads(location: PartitionLocation, context: LookupContext) -> None:
-    """What of it is read from tiered storage, and what that costs as modelled; else nothing."""
-    remote_files = tiered_view.remote_files(location.partition.path)
-    cost = remote_reads.remote_cost(context.result, context.log.segments, remote_files)
+    """What of it is read from tiered storage or an object store, and its price; else nothing."""
+    path = location.partition.path
+    cost = remote_reads.remote_cost(
+        context.result,
+        context.log.segments,
+        tiered_view.remote_files(path),
+        store=tiered_view.remote_store(path),
+    )
     if not cost.reads:
         return
     st.space(12)
     with st.container(key="kv_remote"):
-        total = say(
-            "lookup.remote_total",
-            requests=say_count("lookup.n_requests", cost.requests),
-            size=units.size(cost.size_bytes),
-            each=f"{cost.request_ms:g}",
-            total=f"{cost.modelled_ms:g}",
-        )
-        elements.heading(say("lookup.remote_reads"), total)
-        heads = [say(f"lookup.remote_{name}") for name in ("file", "requests", "bytes")]
+        heading = "lookup.remote_reads" if cost.is_tiered else "lookup.remote_objects"
+        elements.heading(say(heading), _remote_total(cost))
+        heads = [say(f"lookup.remote_{name}") for name in ("file", "requests", "bytes", "price")]
         rows = [
-            (read.file, units.group(read.requests), units.group(read.size_bytes))
+            (
+                read.file,
+                units.group(read.requests),
+                units.group(read.size_bytes),
+                say(
+                    "lookup.remote_modelled"
+                    if read.measured_ms is None
+                    else "lookup.remote_measured",
+                    ms=f"{round(cost.read_ms(read), 1):g}",
+                ),
+            )
             for read in cost.reads
         ]
-        table(heads, rows, "lrr")
+        table(heads, rows, "lrrr")
     st.space(16)
+
+
+def _remote_total(cost: RemoteCost) -> str:
+    """All reads in a sentence, which says what was measured and what is modelled."""
+    if cost.measured_ms is not None:
+        key, total_ms = "lookup.remote_objects_total", cost.measured_ms
+    elif not cost.is_tiered:
+        key, total_ms = "lookup.remote_objects_modelled", cost.modelled_ms
+    else:
+        key = "lookup.remote_total_mean" if cost.measured_requests else "lookup.remote_total"
+        total_ms = cost.modelled_ms
+    return say(
+        key,
+        requests=say_count("lookup.n_requests", cost.requests),
+        size=units.size(cost.size_bytes),
+        each=f"{round(cost.request_ms, 1):g}",
+        n=cost.measured_requests,
+        total=f"{round(total_ms, 1):g}",
+    )
 
 
 def render_race(
