@@ -13,7 +13,7 @@ import numpy as np
 import streamlit as st
 
 from kafkaviz import units, versions
-from kafkaviz.analysis.inference.interval import IntervalBounds, interval_bounds
+from kafkaviz.analysis.inference.interval import IntervalBounds
 from kafkaviz.analysis.lookup import lookups, warm_targets
 from kafkaviz.analysis.lookup.warm_targets import WarmTargets
 from kafkaviz.app.cache import segment_cache
@@ -256,8 +256,7 @@ def _note(location: SegmentLocation, log: LogView) -> str:
 @st.cache_data(max_entries=32, show_spinner=False, hash_funcs=HASH_FUNCS)
 def _interval(segment: LogSegment) -> IntervalBounds:
     """Which index.interval.bytes fits the open segment, as far as its entries tell."""
-    anatomy = segment_cache.read(segment)
-    return interval_bounds(anatomy.batches, anatomy.index.entries)
+    return segment_cache.read(segment).interval
 
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=HASH_FUNCS)
@@ -271,9 +270,8 @@ def _log_view(snapshot: BrokerSnapshot, directory: bytes) -> LogView:
 
 def _rows(partition: Partition, log: LogView, base_offset: int) -> np.ndarray:
     """The batches of a segment, as far as the log that is served reaches."""
-    return _clip_batches(
-        segment_cache.read(partition.segment(base_offset).with_log()).batches, log, base_offset
-    )
+    batches = segment_cache.read(partition.segment(base_offset).with_log()).batches
+    return _clip_batches(np.concatenate(list(batches)), log, base_offset)
 
 
 def _clip_batches(rows: np.ndarray, log: LogView, base_offset: int) -> np.ndarray:
