@@ -14,9 +14,9 @@ from kafkaviz.analysis.segment.links import link
 from kafkaviz.analysis.segment.tail import Tail
 from kafkaviz.format.batch import BATCH, UNKNOWN
 from kafkaviz.format.walk import WalkEnd
-from kafkaviz.log import batch_table
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.segment import OFFSET_ENTRY, TIME_ENTRY, Index, LogSegment
+from kafkaviz.search.log_view import table_of_rows
 
 
 def batches(
@@ -130,7 +130,7 @@ def anatomy(
     end_of = WalkEnd(end, "end" if tail is None else "torn")
     return Anatomy(
         segment=segment,
-        batches=batch_table.of_rows(table),
+        batches=table_of_rows(table),
         counts=count(table, log_bytes),
         end=end_of,
         index=index,

@@ -15,8 +15,8 @@ from kafkaviz.analysis.segment.links import (
     link,
     row_at_position,
 )
-from kafkaviz.log import batch_table
 from kafkaviz.log.broker import open_broker
+from kafkaviz.search.log_view import table_of_rows
 from tests.analysis import arrays, plain_links
 
 BATCHES = arrays.batches(
@@ -37,7 +37,7 @@ def own_slots(links, table=BATCHES):
 
 def landing_slots(links, table=BATCHES):
     """Where the search for each batch lands."""
-    return links.landing_slots(batch_table.of_rows(table), 0, len(table)).tolist()
+    return links.landing_slots(table_of_rows(table), 0, len(table)).tolist()
 
 
 def test_an_entry_is_its_batch_s_own():
@@ -154,7 +154,7 @@ def test_nothing_at_all():
 def test_positions_between_batches():
     """A byte belongs to the batch it lies in; starts are starts."""
     positions = np.array([-1, 0, 99, 100, 899, 900])
-    containing = map(batch_table.of_rows(BATCHES).row_containing_byte, positions)
+    containing = map(table_of_rows(BATCHES).row_containing_byte, positions)
     assert list(containing) == [NONE, 0, 0, 1, 4, NONE]
     assert row_at_position(BATCHES, positions).tolist() == [NONE, 0, NONE, 1, NONE, NONE]
 
@@ -211,7 +211,7 @@ def test_any_links_are_as_looked_up(log, pairs, data):
     assert links.home_position[has_home].tolist() == table["position"][homes].tolist()
     assert links.home_last_offset[has_home].tolist() == table["last_offset"][homes].tolist()
     for first in range(len(log)):
-        window = links.landing_slots(batch_table.of_rows(table), first, first + 1)
+        window = links.landing_slots(table_of_rows(table), first, first + 1)
         assert window.tolist() == landing_slots(links, table)[first : first + 1]
 
 

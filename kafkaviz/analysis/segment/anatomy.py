@@ -11,15 +11,16 @@ import numpy as np
 from kafkaviz.analysis.inference import ChunkedEvidence, IntervalBounds
 from kafkaviz.analysis.segment import tail as tails
 from kafkaviz.analysis.segment.batch_counts import BatchCounter, BatchCounts
+from kafkaviz.analysis.segment.batch_table import BatchTableBuilder
 from kafkaviz.analysis.segment.links import Aim, LinkBuilder, Links
 from kafkaviz.analysis.segment.tail import Tail
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format.batch_observer import observe_scan
 from kafkaviz.format.walk import WalkEnd
 from kafkaviz.log import file
-from kafkaviz.log.batch_table import BatchTable, BatchTableBuilder
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.segment import Index, LogSegment
+from kafkaviz.search.log_view import BatchTable
 
 NO_SLOT = np.zeros(0, int)
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from kafkaviz.format.batch import UNKNOWN
 from kafkaviz.format.batch_observer import BatchObserver
-from kafkaviz.log.batch_table import BatchTable
+from kafkaviz.search.log_view import BatchTable
 
 NONE = -1  # no such row or slot
 BELOW_ALL = np.iinfo(np.int64).min

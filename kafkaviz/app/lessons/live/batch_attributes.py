@@ -14,9 +14,9 @@ from kafkaviz.app.state.page_location import SegmentLocation
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.tables import table
 from kafkaviz.format import batch
-from kafkaviz.log.batch_table import NO_ROW
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import message, say
+from kafkaviz.search.log_view import NO_ROW
 from kafkaviz.units import group
 
 LOW_BITS = 0xFF  # all that are used, and one more

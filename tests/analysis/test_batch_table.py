@@ -7,11 +7,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from kafkaviz.analysis.segment import batch_table
+from kafkaviz.analysis.segment.batch_table import BLOCK_ROWS, BatchTableBuilder
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format.batch_observer import observe_scan
-from kafkaviz.log import batch_table, file
-from kafkaviz.log.batch_table import BLOCK_ROWS, NO_ROW, BatchTable, BatchTableBuilder
+from kafkaviz.log import file
 from kafkaviz.log.segment import LogSegment
+from kafkaviz.search.log_view import NO_ROW, BatchTable, table_of_rows
 from tests.analysis import arrays
 from tests.pipeline.whole_logs import START_MS, batch
 
@@ -144,10 +146,10 @@ def blocks_of_seven():
 
 def test_offsets_that_go_back():
     """The first batch that reaches an offset, as in the running maximum."""
-    table = batch_table.of_rows(arrays.batches([100] * 3, [5, 1, 1]))
+    table = table_of_rows(arrays.batches([100] * 3, [5, 1, 1]))
     rows = table.all_rows().copy()
     rows["last_offset"] = [9, 3, 12]
-    assert [batch_table.of_rows(rows).row_holding_offset(offset) for offset in (3, 10, 13)] == [
+    assert [table_of_rows(rows).row_holding_offset(offset) for offset in (3, 10, 13)] == [
         0,
         2,
         NO_ROW,
@@ -156,7 +158,7 @@ def test_offsets_that_go_back():
 
 def test_no_batch():
     """Nothing is anywhere."""
-    table = batch_table.of_rows(arrays.batches([]))
+    table = table_of_rows(arrays.batches([]))
     assert (len(table), len(table.window(0, 9)), len(table.until(9))) == (0, 0, 0)
     assert (table.row_containing_byte(0), table.row_holding_offset(0)) == (NO_ROW, NO_ROW)
 
