@@ -85,12 +85,13 @@ def _dump(broker: "Broker") -> None:
 def _look_up() -> None:
     """Every target of a small log, by both indexes."""
     from kafkaviz.analysis.cost import lookup_cost
+    from kafkaviz.search.log_view import table_of_rows
     from kafkaviz.simulate.lessons import practice
     from kafkaviz.versions import search_profile
 
     log = practice.twenty()
     for count in (lookup_cost.offset_lookup_counts, lookup_cost.timestamp_lookup_counts):
-        count(log.log.segments[0], log.batches, search_profile())
+        count(log.log.segments[0], table_of_rows(log.batches), search_profile())
 
 
 def _replay() -> None:

@@ -129,7 +129,12 @@ class Segment:
 
         Only in small logs are old wrappers looked into.
         """
-        return self.scan(look_inside=self.with_log().log.size_bytes <= LOOK_INSIDE_LIMIT_BYTES)
+        return self.scan(look_inside=self.is_looked_into)
+
+    @property
+    def is_looked_into(self) -> bool:
+        """Whether a full scan looks into old wrappers: only in a small log."""
+        return self.with_log().log.size_bytes <= LOOK_INSIDE_LIMIT_BYTES
 
     def walk(self) -> WalkResult:
         """Every batch of the .log at once, as full_scan(); a segment without a .log has none."""

@@ -7,13 +7,16 @@ from pathlib import Path
 
 import numpy as np
 
+from kafkaviz.analysis.inference import interval_bounds
 from kafkaviz.analysis.segment.anatomy import Anatomy
+from kafkaviz.analysis.segment.batch_counts import count
 from kafkaviz.analysis.segment.links import link
 from kafkaviz.analysis.segment.tail import Tail
 from kafkaviz.format.batch import BATCH, UNKNOWN
 from kafkaviz.format.walk import WalkEnd
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.segment import OFFSET_ENTRY, TIME_ENTRY, Index, LogSegment
+from kafkaviz.search.log_view import table_of_rows
 
 
 def batches(
@@ -123,14 +126,17 @@ def anatomy(
         else None,
     )
     links = link(table, index.entries, time_index.entries, base_offset)
+    by_position = index.entries[np.argsort(index.entries["position"], kind="stable")]
     end_of = WalkEnd(end, "end" if tail is None else "torn")
     return Anatomy(
         segment=segment,
-        batches=table,
+        batches=table_of_rows(table),
+        counts=count(table, log_bytes),
         end=end_of,
         index=index,
         times=time_index,
         links=links,
+        interval=interval_bounds(table, by_position),
         tail=Tail(tail[0], end, tail[1]) if tail else None,
         log_after=segment.log,
     )

@@ -23,7 +23,12 @@ def test_a_segment_is_read_whole(clean):
         and read.tail is None
         and read.grown_bytes is None
     )
-    for array in (read.batches, read.index.entries, read.times.entries, read.links.batch_via):
+    for array in (
+        read.batches.window(0, 9),
+        read.index.entries,
+        read.times.entries,
+        read.links.entry_home,
+    ):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = array[0]
 
@@ -88,7 +93,7 @@ def test_positions_are_those_of_the_walk(clean):
     """Links are rows of the same array."""
     read = anatomy.read(open_broker(clean).partition("dense-index-0").segment(0))
     rows = read.links.entry_batch
-    assert np.array_equal(read.batches["position"][rows], read.index.entries["position"])
+    assert np.array_equal(read.batches.all_rows()["position"][rows], read.index.entries["position"])
 
 
 def test_offsets_that_a_wrong_entry_hides():

@@ -16,29 +16,27 @@ def test_the_first_gap_starts_at_byte_0():
     """Entries at 5000, 10000 and 16000."""
     entries = arrays.offset_entries([(59, 5000), (109, 10000), (169, 16000)])
     assert gaps(entries).tolist() == [5000, 5000, 6000]
-    assert density(entries, np.array([-1, 0, -1, 1, 2])) == Density(
-        5000, 5000, 6000, batches=5, never_indexed=2
-    )
+    assert density(entries, 5, 3) == Density(5000, 5000, 6000, batches=5, never_indexed=2)
 
 
 def test_without_an_entry():
     """No gap is known, and every batch is stepped to."""
-    assert density(arrays.offset_entries([]), np.array([-1, -1])) == Density(None, None, None, 2, 2)
-    assert density(arrays.offset_entries([]), np.array([], int)) == Density(None, None, None, 0, 0)
+    assert density(arrays.offset_entries([]), 2, 0) == Density(None, None, None, 2, 2)
+    assert density(arrays.offset_entries([]), 0, 0) == Density(None, None, None, 0, 0)
 
 
 def test_positions_that_go_back_are_no_gaps():
     """Slot 1 points further than slot 2."""
     entries = arrays.offset_entries([(1, 100), (2, 900), (3, 300)])
     assert gaps(entries).tolist() == [100, 800, -600]
-    assert density(entries, np.array([0])).gap_min_bytes == 100
+    assert density(entries, 1, 1).gap_min_bytes == 100
 
 
 @given(st.lists(st.integers(1, 10_000), min_size=1, max_size=300))
 def test_quantiles_are_gaps_that_exist(sizes):
     """The p99 of n gaps is the one with a hundredth of them above; a plain sort finds the same."""
     entries = arrays.offset_entries(list(enumerate(np.cumsum(sizes).tolist())))
-    densities, ordered = density(entries, np.array([0])), sorted(sizes)
+    densities, ordered = density(entries, 1, 1), sorted(sizes)
     assert densities.gap_min_bytes == ordered[0]
     assert densities.gap_median_bytes == ordered[min(len(sizes) - 1, len(sizes) // 2)]
     assert densities.gap_p99_bytes == ordered[min(len(sizes) - 1, int(len(sizes) * 0.99))]
@@ -56,7 +54,7 @@ def test_real_segments(clean, directory, base_offset, expected):
     """Of a 4.3.1 broker: every fourth batch indexed, every batch, none."""
     segment = open_broker(clean).partition(directory).segment(base_offset)
     links = link(segment.batches(), segment.offset_index, segment.time_index, base_offset)
-    assert density(segment.offset_index, links.batch_slot) == expected
+    assert density(segment.offset_index, links.batch_count, len(links.indexed_rows)) == expected
 
 
 def test_gaps_around_a_wrong_entry_say_nothing():
@@ -64,9 +62,9 @@ def test_gaps_around_a_wrong_entry_say_nothing():
     broker.
     """
     entries = arrays.offset_entries([(1, 100), (2, 900), (3, 1000), (4, 1100)])
-    assert density(entries, np.array([0])) == Density(100, 100, 800, 1, 0)
-    assert density(entries, np.array([0]), np.array([1])) == Density(100, 100, 100, 1, 0)
-    assert density(entries, np.array([0]), np.array([0, 2, 3])).gap_median_bytes is None
+    assert density(entries, 1, 1) == Density(100, 100, 800, 1, 0)
+    assert density(entries, 1, 1, np.array([1])) == Density(100, 100, 100, 1, 0)
+    assert density(entries, 1, 1, np.array([0, 2, 3])).gap_median_bytes is None
 
 
 def test_a_whole_segment_has_its_density(damaged):
@@ -75,5 +73,5 @@ def test_a_whole_segment_has_its_density(damaged):
     assert (
         segment_anatomy.density.gap_p99_bytes
         < 3000
-        < density(segment_anatomy.index.entries, segment_anatomy.links.batch_slot).gap_p99_bytes
+        < density(segment_anatomy.index.entries, 1, 1).gap_p99_bytes
     )

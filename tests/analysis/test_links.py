@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 from kafkaviz.analysis.segment.links import (
     NONE,
     Aim,
+    LinkBuilder,
     first_offsets,
     link,
     row_at_position,
-    row_containing_byte,
 )
 from kafkaviz.log.broker import open_broker
+from kafkaviz.search.log_view import table_of_rows
 from tests.analysis import arrays, plain_links
 
 BATCHES = arrays.batches(
@@ -29,20 +30,30 @@ def links_of(pairs, times=()):
     return link(BATCHES, arrays.offset_entries(pairs, 50), arrays.time_entries(list(times), 50), 50)
 
 
+def own_slots(links, table=BATCHES):
+    """The own entry of each batch."""
+    return links.own_slots(0, len(table)).tolist()
+
+
+def landing_slots(links, table=BATCHES):
+    """Where the search for each batch lands."""
+    return links.landing_slots(table_of_rows(table), 0, len(table)).tolist()
+
+
 def test_an_entry_is_its_batch_s_own():
     """The batch at its position has it; a search for that batch's first offset lands on the entry
     before, as its key is a last offset.
     """
     links = links_of([(54, 100), (59, 600)])
-    assert links.batch_slot.tolist() == [NONE, 0, NONE, 1, NONE]
-    assert links.batch_via.tolist() == [NONE, NONE, 0, 0, 1]
+    assert own_slots(links) == [NONE, 0, NONE, 1, NONE]
+    assert landing_slots(links) == [NONE, NONE, 0, 0, 1]
     assert links.entry_batch.tolist() == links.entry_home.tolist() == [1, 3]
     assert links.entry_aim.tolist() == [Aim.EXACT, Aim.EXACT]
 
 
 def test_a_batch_of_one_record_is_found_by_its_own_entry():
     """Its key is its first offset too."""
-    assert links_of([(55, 300)]).batch_via.tolist() == [NONE, NONE, 0, 0, 0]
+    assert landing_slots(links_of([(55, 300)])) == [NONE, NONE, 0, 0, 0]
 
 
 @pytest.mark.parametrize(
@@ -63,7 +74,7 @@ def test_where_an_entry_leads(pair, aim):
     links = links_of([pair])
     assert links.entry_aim.tolist() == [aim]
     assert links.wrong_entries.tolist() == ([0] if aim >= Aim.PAST else [])
-    assert (links.batch_slot != NONE).any() == (aim <= Aim.COARSE)
+    assert bool(len(links.indexed_rows)) == (aim <= Aim.COARSE)
 
 
 def test_keys_that_do_not_grow():
@@ -77,8 +88,8 @@ def test_keys_that_do_not_grow():
 
 def test_the_right_entry_wins():
     """Two entries at one position: the batch's own is the one whose key it holds."""
-    assert links_of([(54, 100), (55, 100)]).batch_slot[1] == 0
-    assert links_of([(51, 100), (54, 100)]).batch_slot[1] == 1
+    assert own_slots(links_of([(54, 100), (55, 100)]))[1] == 0
+    assert own_slots(links_of([(51, 100), (54, 100)]))[1] == 1
 
 
 def test_a_time_entry_goes_with_the_entry_of_its_moment():
@@ -133,7 +144,8 @@ def test_of_two_times_for_one_batch_the_true_one_goes_with_the_entry():
 def test_nothing_at_all():
     """No batch, no entry."""
     empty = link(BATCHES[:0], arrays.offset_entries([]), arrays.time_entries([]), 0)
-    assert all(len(column) == 0 for column in vars(empty).values())
+    columns = [column for column in vars(empty).values() if isinstance(column, np.ndarray)]
+    assert len(columns) == 15 and all(len(column) == 0 for column in columns)
     assert link(
         BATCHES[:0], arrays.offset_entries([(5, 7)]), arrays.time_entries([(5, 7)]), 0
     ).entry_aim.tolist() == [Aim.BEYOND]
@@ -142,7 +154,8 @@ def test_nothing_at_all():
 def test_positions_between_batches():
     """A byte belongs to the batch it lies in; starts are starts."""
     positions = np.array([-1, 0, 99, 100, 899, 900])
-    assert row_containing_byte(BATCHES, positions).tolist() == [NONE, 0, 0, 1, 4, NONE]
+    containing = map(table_of_rows(BATCHES).row_containing_byte, positions)
+    assert list(containing) == [NONE, 0, 0, 1, 4, NONE]
     assert row_at_position(BATCHES, positions).tolist() == [NONE, 0, NONE, 1, NONE, NONE]
 
 
@@ -181,10 +194,25 @@ def test_any_links_are_as_looked_up(log, pairs, data):
         plain_links.batch_with(table, entry["offset"]) for entry in entries
     ]
     assert links.entry_aim.tolist() == plain_links.aims(table, entries)
-    assert links.batch_slot.tolist() == plain_links.own(table, entries, links.entry_aim)
-    assert links.batch_via.tolist() == plain_links.via(table, entries, 100)
+    assert own_slots(links, table) == plain_links.own(table, entries, links.entry_aim)
+    assert landing_slots(links, table) == plain_links.via(table, entries, 100)
     assert links.time_true.tolist() == plain_links.true(table, times)
     assert links.entry_time.tolist() == plain_links.twins(table, entries, times)
+    cut = data.draw(st.integers(0, len(log)))
+    builder = LinkBuilder(entries, times, 100)
+    for batches in (table[:cut], table[cut:]):
+        builder.observe(batches)
+    for name, column in vars(builder.result()).items():
+        assert np.array_equal(column, getattr(links, name)), name
+    homes = links.entry_home[links.entry_home != NONE]
+    newest_ms = [int(table["max_timestamp_ms"][: home + 1].max()) for home in homes]
+    has_home = links.entry_home != NONE
+    assert links.home_newest_ms[has_home].tolist() == newest_ms
+    assert links.home_position[has_home].tolist() == table["position"][homes].tolist()
+    assert links.home_last_offset[has_home].tolist() == table["last_offset"][homes].tolist()
+    for first in range(len(log)):
+        window = links.landing_slots(table_of_rows(table), first, first + 1)
+        assert window.tolist() == landing_slots(links, table)[first : first + 1]
 
 
 @given(LOGS, st.integers(0, 900), st.booleans())
@@ -227,7 +255,10 @@ def test_the_payments_segment(clean):
         and np.count_nonzero(links.time_slot == NONE) == 0
     )
     row = int(links.entry_batch[95])
-    assert segment.batches()["base_offset"][row] == 11612 and links.batch_via[row] == 94
+    assert (
+        segment.batches()["base_offset"][row] == 11612
+        and landing_slots(links, segment.batches())[row] == 94
+    )
 
 
 @pytest.mark.parametrize(

@@ -56,10 +56,11 @@ def test_what_is_shown_first():
     entries, times = arrays.indexed(table, 300)
     sound = arrays.anatomy(table, entries, times)
     row = selection.default_selection(sound).row
-    assert (row, sound.links.batch_slot[row], len(entries)) == (28, 6, 9)
+    assert (row, sound.links.own_slots(row, row + 1)[0], len(entries)) == (28, 6, 9)
     assert selection.default_selection(arrays.anatomy(table, None, None)) == Selection("", 20)
     active = arrays.anatomy(table, entries, times, state="active", unwritten=(9, 9))
-    assert active.links.batch_slot[selection.default_selection(active).row] == len(entries) - 3
+    row = selection.default_selection(active).row
+    assert active.links.own_slots(row, row + 1)[0] == len(entries) - 3
     wrong = entries.copy()
     wrong["position"][2] = wrong["position"][5]
     led = selection.default_selection(arrays.anatomy(table, wrong, times))

@@ -8,14 +8,18 @@ import pytest
 from kafkaviz import units, versions
 from kafkaviz.analysis.lookup import why_offset
 from kafkaviz.analysis.lookup.why_offset import RecordTime
+from kafkaviz.analysis.segment import batch_table
 from kafkaviz.errors import CorruptFile
 from kafkaviz.figures.lookup import why_offset as figure
 from kafkaviz.format.batch_records import RecordHead
+from kafkaviz.log import file
+from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import message, verbatim
-from kafkaviz.search.log_view import view_partition
+from kafkaviz.search.log_view import table_of_rows, view_partition
 from kafkaviz.search.lookup import by_timestamp
 from kafkaviz.search.scan import run_search
 from kafkaviz.simulate.lessons import practice
+from tests.pipeline.whole_logs import batch
 
 
 def of_practice(target_ms: int) -> why_offset.OffsetExplanation:
@@ -32,7 +36,7 @@ def of_practice(target_ms: int) -> why_offset.OffsetExplanation:
     return why_offset.explain_offset(
         by_timestamp(practice_log.log, target_ms, versions.search_profile()),
         practice_log.log,
-        lambda base_offset: practice_log.batches,
+        lambda base_offset: table_of_rows(practice_log.batches),
         records,
     )
 
@@ -65,7 +69,7 @@ def test_a_damaged_batch_is_left_out_and_reported():
     explanation = why_offset.explain_offset(
         by_timestamp(practice_log.log, target_ms, versions.search_profile()),
         practice_log.log,
-        lambda base_offset: practice_log.batches,
+        lambda base_offset: table_of_rows(practice_log.batches),
         records,
     )
     assert explanation.faults == (
@@ -105,7 +109,10 @@ def test_segments_of_a_real_partition(clean):
     result = by_timestamp(log, target, versions.search_profile())
     batches = {segment.base_offset: segment.batches() for segment in partition.live}
     explanation = why_offset.explain_offset(
-        result, log, batches.get, lambda base, position: partition.segment(base).records(position)
+        result,
+        log,
+        lambda base: table_of_rows(batches[base]),
+        lambda base, position: partition.segment(base).records(position),
     )
     assert [segment.fate for segment in explanation.segments] == [
         "older",
@@ -143,7 +150,7 @@ def test_times_that_do_not_follow_offsets():
     late["max_timestamp_ms"][-1] = practice.START_MS
     result = by_timestamp(practice_log.log, practice.START_MS + 3000, versions.search_profile())
     explanation = why_offset.explain_offset(
-        result, practice_log.log, lambda base_offset: late, lambda *place: ()
+        result, practice_log.log, lambda base_offset: table_of_rows(late), lambda *place: ()
     )
     assert explanation.older_batches == 1
 
@@ -174,7 +181,44 @@ def test_no_batches_no_dots():
     explanation = why_offset.explain_offset(
         by_timestamp(practice_log.log, practice.START_MS, versions.search_profile()),
         practice_log.log,
-        lambda base_offset: none,
+        lambda base_offset: table_of_rows(none),
         lambda *place: (),
     )
     assert explanation.closest is None and explanation.older_batches == 0
+
+
+@pytest.mark.parametrize("rows_a_block", [1, 7, 60])
+def test_a_log_of_many_blocks(rows_a_block, monkeypatch, tmp_path):
+    """Older batches and the closest record are those of a plain look at every batch, though only
+    the blocks are read in which they can be.
+    """
+    monkeypatch.setattr(batch_table, "BLOCK_ROWS", rows_a_block)
+    times_ms = practice.START_MS + np.random.default_rng(5).integers(0, 90, 60)
+    times_ms[[3, 17]] = -1
+    log = tmp_path / f"{0:020d}.log"
+    log.write_bytes(b"".join(batch(row, [time_ms]) for row, time_ms in enumerate(times_ms)))
+    segment = LogSegment(base_offset=0, state="active", log=file.info(log))
+    table = batch_table.read(segment, kept_rows=0)
+    for target_ms in range(practice.START_MS - 3, practice.START_MS + 95):
+        segment_times = why_offset.SegmentTimes(
+            base_offset=0,
+            end_offset=60,
+            largest_ms=0,
+            is_file_time=False,
+            fate=why_offset.SEARCHED,
+            batches=table,
+        )
+        answer = RecordTime(20, target_ms)
+        assert why_offset._count_older_batches(segment_times, answer, target_ms) == sum(
+            0 <= time_ms < target_ms for time_ms in times_ms[21:]
+        )
+        by_distance = sorted(
+            (abs(int(time_ms) - target_ms), row)
+            for row, time_ms in enumerate(times_ms)
+            if time_ms >= 0
+        )
+        nearest = why_offset._nearest(segment_times, target_ms)
+        assert nearest == [
+            (distance_ms, 0, int(segment.batches()["position"][row]))
+            for distance_ms, row in by_distance[: why_offset.MAX_DECODED_BATCHES]
+        ]

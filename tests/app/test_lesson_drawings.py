@@ -164,7 +164,7 @@ def all_records(block: LessonBlock) -> list[tuple[int, int]]:
     location, anatomy = block_location.anatomy(block)
     return [
         (record.offset, record.timestamp_ms)
-        for position in anatomy.batches["position"].tolist()
+        for position in anatomy.batches.all_rows()["position"].tolist()
         for record in location.segment.records(position)
     ]
 

@@ -7,6 +7,7 @@ from kafkaviz import versions
 from kafkaviz.analysis.cost import lookup_cost
 from kafkaviz.analysis.cost.lookup_cost import LookupCounts
 from kafkaviz.figures.page_cache import probe_histogram
+from kafkaviz.search.log_view import table_of_rows
 from kafkaviz.simulate.lessons import practice
 
 
@@ -21,7 +22,7 @@ def test_shares_and_mark():
     log = practice.five()
     warm, plain = (
         lookup_cost.offset_lookup_counts(
-            log.log.segments[0], log.batches, versions.search_profile(version)
+            log.log.segments[0], table_of_rows(log.batches), versions.search_profile(version)
         )
         for version in ("4.3.1", "2.0")
     )

@@ -63,7 +63,7 @@ def test_the_message_holds_the_view():
         words["shade"] == {"by": "Age", "low": 1_700_000_000_000, "high": 1_700_000_001_199}
         and words["tail"] is None
     )
-    assert tables["batch"]["position"] == segment_anatomy.batches["position"].tolist()
+    assert tables["batch"]["position"] == segment_anatomy.batches.all_rows()["position"].tolist()
     assert tables["entry"]["key"] == segment_anatomy.index.entries["relative_offset"].tolist()
     assert tables["time"]["timestamp"] == segment_anatomy.times.entries["timestamp_ms"].tolist()
     assert overview.tolist() == [*view.overview.entries.tolist(), *view.overview.shades.tolist()]

@@ -45,8 +45,8 @@ def test_a_slice_has_the_entries_of_its_rows():
     part = segment_slice.find_slice(segment_anatomy, 3000)
     positions = segment_anatomy.index.entries["position"][part.from_slot : part.to_slot]
     inside = (
-        segment_anatomy.batches["position"][part.from_row],
-        segment_anatomy.batches["position"][part.to_row - 1],
+        segment_anatomy.batches.all_rows()["position"][part.from_row],
+        segment_anatomy.batches.all_rows()["position"][part.to_row - 1],
     )
     assert (
         positions[0] <= inside[0] < positions[1]

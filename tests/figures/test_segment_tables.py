@@ -29,7 +29,7 @@ def plain(row):
 
 def test_rows_of_a_real_segment(payments):
     """Those around offset 11612; the chosen one is in the middle."""
-    row = int(np.flatnonzero(payments.batches["base_offset"] == 11612)[0])
+    row = int(np.flatnonzero(payments.batches.all_rows()["base_offset"] == 11612)[0])
     pin = tables.find_pinned_row(payments, row)
     assert pin == PinnedRow(row, 95, 95)
     batches, index, times = (
@@ -183,7 +183,8 @@ def test_csv_of_batches(payments):
     rows = read_back(payments, "batches")
     assert (
         len(rows) == 906
-        and [int(row["position"]) for row in rows] == payments.batches["position"].tolist()
+        and [int(row["position"]) for row in rows]
+        == payments.batches.all_rows()["position"].tolist()
     )
     chosen = next(row for row in rows if row["base_offset"] == "11612")
     assert (chosen["entry_slot"], chosen["found_from_slot"], chosen["codec"], chosen["crc"]) == (

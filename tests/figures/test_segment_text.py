@@ -250,4 +250,4 @@ def test_what_dashes_stand_for(magic, wrapped, sentence):
     assert words.missing_fields_text(segment_anatomy) == sentence and words.lead(
         segment_anatomy
     ).endswith(sentence)
-    assert segment_anatomy.has_epochs == (2 in magic)
+    assert segment_anatomy.counts.has_epochs == (2 in magic)

@@ -19,7 +19,7 @@ from kafkaviz.format import batch_records
 from kafkaviz.format.walk import walk
 from kafkaviz.log.broker import open_broker
 from kafkaviz.messages import say
-from kafkaviz.search.log_view import LogView, SegmentView
+from kafkaviz.search.log_view import BatchTable, LogView, SegmentView, table_of_rows
 from kafkaviz.search.lookup import CorruptRecord, LookupOutcome, by_offset, by_timestamp
 from kafkaviz.search.scan import ForwardScan, HeaderDecision, HeaderOutcome, LogRead, ReadPart
 from kafkaviz.simulate.lessons import practice
@@ -55,7 +55,7 @@ def looked_up(
     return LookupContext(
         result=result,
         log=log.log,
-        batches=lambda base_offset: log.batches,
+        batches=lambda base_offset: table_of_rows(log.batches),
         records=records,
         page_bytes=32 if warm < 512 else 4096,
     )
@@ -272,7 +272,7 @@ def test_typed_keys_have_no_log():
     context = LookupContext(
         result=result,
         log=log,
-        batches=lambda base_offset: np.empty(0, practice.ROW),
+        batches=lambda base_offset: table_of_rows(np.empty(0, practice.ROW)),
         records=lambda base_offset, position: (),
         is_index_alone=True,
     )
@@ -347,7 +347,7 @@ def test_figures_name_the_segment_that_is_searched(damaged):
     context = LookupContext(
         result=result,
         log=log,
-        batches=lambda base_offset: partition.segment(base_offset).batches(),
+        batches=lambda base_offset: table_of_rows(partition.segment(base_offset).batches()),
         records=lambda base_offset, position: [],
     )
     sent = stepper.browser_payload(stepper.view(context), context, "key")
@@ -424,8 +424,8 @@ def test_a_search_goes_on_in_the_next_segment():
     log = LogView("t-0", segments)
     result = by_offset(log, 5, versions.search_profile())
 
-    def batches(base_offset: int) -> np.ndarray:
-        return walk(data if base_offset == 0 else b"")[0]
+    def batches(base_offset: int) -> BatchTable:
+        return table_of_rows(walk(data if base_offset == 0 else b"")[0])
 
     steps = words(
         LookupContext(

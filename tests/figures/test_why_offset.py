@@ -1,6 +1,9 @@
 """The picture of why: its title and notes, and that the figure draws the view."""
 
+from dataclasses import replace
+
 import numpy as np
+import pytest
 
 from kafkaviz.analysis.lookup.why_offset import (
     LATER,
@@ -11,6 +14,7 @@ from kafkaviz.analysis.lookup.why_offset import (
     SegmentTimes,
 )
 from kafkaviz.figures.lookup import why_offset
+from kafkaviz.search.log_view import table_of_rows
 from kafkaviz.simulate.lessons.practice import ROW, START_MS
 
 
@@ -37,7 +41,7 @@ def why(
             largest_ms=START_MS + max(times),
             is_file_time=False,
             fate=fate,
-            batches=batches(low, times),
+            batches=table_of_rows(batches(low, times)),
         )
         for low, end, times, fate in parts
     )
@@ -107,7 +111,7 @@ def test_outliers_stay_outside():
         largest_ms=START_MS + 10**9,
         is_file_time=False,
         fate=SEARCHED,
-        batches=batches(0, times),
+        batches=table_of_rows(batches(0, times)),
     )
     view = why_offset.view(
         OffsetExplanation(
@@ -133,7 +137,7 @@ def test_many_batches_are_thinned():
         largest_ms=START_MS + 500,
         is_file_time=False,
         fate=SEARCHED,
-        batches=batches(0, times.tolist()),
+        batches=table_of_rows(batches(0, times.tolist())),
     )
     view = why_offset.view(
         OffsetExplanation(
@@ -145,6 +149,33 @@ def test_many_batches_are_thinned():
         )
     )
     assert len(view.offsets) <= why_offset.POINTS + 1 and START_MS + 500 in view.newest_ms
+
+
+@pytest.mark.parametrize("count", [5, 30, 31, 400])
+@pytest.mark.parametrize("pieces", [1, 3, 29])
+def test_a_log_that_is_read_in_pieces(count, pieces):
+    """The rows of a plain look at each stretch of equal length."""
+    times = np.random.default_rng(count).integers(0, 50, count)
+    rows = batches(0, times.tolist())
+    table = replace(table_of_rows(rows), scan=lambda: iter(np.array_split(rows, pieces)))
+    stretches = np.array_split(np.arange(count), 10) if count > 30 else []
+    sampled = {
+        int(row)
+        for stretch in stretches
+        for row in (
+            stretch[0],
+            stretch[times[stretch].argmin()],
+            stretch[times[stretch].argmax()],
+        )
+    } or set(range(count))
+    points = why_offset._sample(table, 30)
+    assert [point.row for point in points] == sorted(sampled)
+    for row, last_offset, newest_ms, running_ms in points:
+        assert (last_offset, newest_ms) == (
+            rows["last_offset"][row],
+            rows["max_timestamp_ms"][row],
+        )
+        assert running_ms == rows["max_timestamp_ms"][: row + 1].max()
 
 
 def test_the_figure_draws_the_view():
@@ -169,7 +200,7 @@ def test_the_figure_draws_the_view():
         largest_ms=2**62,
         is_file_time=False,
         fate=SEARCHED,
-        batches=batches(0, [2**60]),
+        batches=table_of_rows(batches(0, [2**60])),
     )
     assert why_offset.figure(
         why_offset.view(

@@ -111,8 +111,8 @@ def read_segments(seed: Tree, tree: Tree, draw: Random) -> None:
                 assert segment_anatomy.density is not None
                 for slot in range(len(segment_anatomy.index.entries)):
                     segment_anatomy.missed_offsets(slot)
-                _batches_before(seed, tree, segment, segment_anatomy.batches)
-                for position in segment_anatomy.batches["position"][:20].tolist():
+                _batches_before(seed, tree, segment, segment_anatomy.batches.all_rows())
+                for position in segment_anatomy.batches.window(0, 20)["position"].tolist():
                     _standing(lambda: segment.records(position))  # noqa: B023
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.search import slots
 from kafkaviz.search.index import ENTRY_BYTES, OFFSET, TIME
-from kafkaviz.search.log_view import SegmentView
+from kafkaviz.search.log_view import BatchTable, SegmentView
 from kafkaviz.search.slots import PAGE_BYTES
 from kafkaviz.versions import SearchProfile
 
@@ -46,75 +46,108 @@ class LookupCounts:
         return {PROBES: self.probes, PAGES: self.pages, HEADERS: self.headers}[quantity]
 
 
+@dataclass(frozen=True)
+class _KeyStretches:
+    """Stretches of targets between the keys of an index: in each, every search goes the same way.
+
+    Attributes:
+        first: (n,) the first target of each, ascending.
+        weights: (n,) how many targets.
+        floors: (n, 3) what slots.floors gives for them.
+        last: the last target of all.
+    """
+
+    first: np.ndarray
+    weights: np.ndarray
+    floors: np.ndarray
+    last: int
+
+
+def entry_rows(segment: SegmentView, batches: BatchTable) -> np.ndarray:
+    """The row of the batch at which a scan starts that each slot of the .index leads to.
+
+    Returns:
+        A row a slot, and one more for scans that start at byte 0; NO_BATCH where none starts there.
+    """
+    positions = np.append(segment.offset_slots["position"].astype(np.int64), 0)
+    return batches.rows_at_positions(positions)
+
+
 def offset_lookup_counts(
     segment: SegmentView,
-    batches: np.ndarray,
+    batches: BatchTable,
     search_profile: SearchProfile,
     page_bytes: int = PAGE_BYTES,
+    *,
+    slot_rows: np.ndarray | None = None,
 ) -> LookupCounts:
     """Of every offset from the segment's base offset to its last.
 
     Args:
         batches: all of its .log, as format.batch.BATCH names them.
+        slot_rows: what entry_rows gives, where it is known already.
     """
     keys = segment.offset_slots["relative_offset"].astype(np.int64) + segment.base_offset
-    first, last = segment.base_offset, int((batches["last_offset"] if len(batches) else keys)[-1])
-    by_base_offset = search_profile.by_base_offset
-    batch_keys = (
-        batches["base_offset" if by_base_offset else "last_offset"] if len(batches) else keys
+    last = batches.row(len(batches) - 1)["last_offset"] if len(batches) else keys[-1]
+    stretches = _key_stretches(
+        keys, (segment.base_offset, int(last)), OFFSET, search_profile, page_bytes
     )
-    targets, weights = representatives(
-        np.concatenate((keys, keys + 1, batch_keys, batch_keys + 1)), first, last
-    )
-    floors = slots.floors(
-        keys,
-        targets,
-        ENTRY_BYTES[OFFSET],
-        warm=search_profile.is_warm,
-        warm_bytes=search_profile.warm_bytes,
-        page_bytes=page_bytes,
-    )
-    starts = _starts(segment, floors[:, 0], batches)
-    headers = _headers_to_offset(batches, starts, targets, by_base_offset=by_base_offset)
-    return _count_lookups(first, last, weights, floors, headers)
+    slot_rows = entry_rows(segment, batches) if slot_rows is None else slot_rows
+    starts = slot_rows[stretches.floors[:, 0]]  # of slot -1 the last: byte 0
+    column = "base_offset" if search_profile.by_base_offset else "last_offset"
+    return _count_lookups(stretches, _headers_to_offsets(batches, column, stretches, starts))
 
 
 def timestamp_lookup_counts(
     segment: SegmentView,
-    batches: np.ndarray,
+    batches: BatchTable,
     search_profile: SearchProfile,
     page_bytes: int = PAGE_BYTES,
+    *,
+    slot_rows: np.ndarray | None = None,
 ) -> LookupCounts | None:
     """Of every millisecond for which Kafka looks here, from the first batch's on.
 
     Probes and pages are those in the time index.
 
+    Args:
+        batches: all of its .log, as format.batch.BATCH names them.
+        slot_rows: what entry_rows gives, where it is known already.
+
     Returns:
         None where no batch has a time.
     """
-    keys = segment.time_slots["timestamp_ms"].astype(np.int64)
-    times = batches["max_timestamp_ms"][batches["max_timestamp_ms"] >= 0]
-    if not len(times):
+    keys, known_ms = segment.time_slots["timestamp_ms"].astype(np.int64), batches.known_ms
+    if known_ms is None:
         return None
-    first, last = (
-        int(times.min()),
-        max(int(times.min()), min(int(times.max()), segment.largest_timestamp_ms)),
-    )
-    targets, weights = representatives(np.concatenate((keys, keys + 1, times + 1)), first, last)
+    first, newest_ms = known_ms
+    last = max(first, min(newest_ms, segment.largest_timestamp_ms))
+    stretches = _key_stretches(keys, (first, last), TIME, search_profile, page_bytes)
+    # relative ones on both sides
+    offsets = _values_at_slots(segment.time_slots["relative_offset"], stretches.floors[:, 0], 0)
+    entry = slots.floors(segment.offset_slots["relative_offset"], offsets, ENTRY_BYTES[OFFSET])
+    slot_rows = entry_rows(segment, batches) if slot_rows is None else slot_rows
+    starts = slot_rows[entry[:, 0]]
+    return _count_lookups(stretches, _headers_to_times(batches, stretches, starts))
+
+
+def _key_stretches(
+    keys: np.ndarray,
+    bounds: tuple[int, int],
+    kind: str,
+    search_profile: SearchProfile,
+    page_bytes: int,
+) -> _KeyStretches:
+    targets, weights = representatives(np.concatenate((keys, keys + 1)), *bounds)
     floors = slots.floors(
         keys,
         targets,
-        ENTRY_BYTES[TIME],
+        ENTRY_BYTES[kind],
         warm=search_profile.is_warm,
         warm_bytes=search_profile.warm_bytes,
         page_bytes=page_bytes,
     )
-    # relative ones on both sides
-    offsets = _values_at_slots(segment.time_slots["relative_offset"], floors[:, 0], 0)
-    entry = slots.floors(segment.offset_slots["relative_offset"], offsets, ENTRY_BYTES[OFFSET])
-    starts = _starts(segment, entry[:, 0], batches)
-    headers = _headers_to_time(np.ascontiguousarray(batches["max_timestamp_ms"]), starts, targets)
-    return _count_lookups(first, last, weights, floors, headers)
+    return _KeyStretches(targets, weights, floors, bounds[1])
 
 
 def representatives(borders: np.ndarray, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
@@ -132,59 +165,112 @@ def _values_at_slots(column: np.ndarray, found_slots: np.ndarray, default: int) 
     return np.where(found_slots >= 0, column[np.maximum(found_slots, 0)].astype(np.int64), default)
 
 
-def _starts(segment: SegmentView, found_slots: np.ndarray, batches: np.ndarray) -> np.ndarray:
-    """The row of the batch that each scan starts at; NO_BATCH where the index points at none."""
-    positions = _values_at_slots(segment.offset_slots["position"], found_slots, 0)
-    rows = np.searchsorted(batches["position"], positions)
-    is_inside = rows < len(batches)
-    is_batch_start = (
-        is_inside & (batches["position"][np.minimum(rows, max(0, len(batches) - 1))] == positions)
-        if len(batches)
-        else is_inside
-    )
-    return np.where(is_batch_start, rows, NO_BATCH)
-
-
-def _headers_to_offset(
-    batches: np.ndarray, starts: np.ndarray, targets: np.ndarray, *, by_base_offset: bool
+def _headers_to_offsets(
+    batches: BatchTable, column: str, stretches: _KeyStretches, starts: np.ndarray
 ) -> np.ndarray:
-    """How many headers each scan reads, NO_BATCH where it finds none.
+    """How many targets have so many headers read, by that number; none where no batch is found.
 
     By last offset up to the batch that reaches the target. By base offset also the next one's,
     unless the target is a base offset or nothing follows.
     """
-    if not len(batches):
-        return np.full(len(targets), NO_BATCH)
-    column = batches["base_offset" if by_base_offset else "last_offset"]
-    ends = np.minimum(np.searchsorted(column, targets), len(batches) - 1)
-    is_answered = (starts != NO_BATCH) & (targets <= batches["last_offset"][-1])
-    return np.where(is_answered, np.maximum(ends, starts) - starts + 1, NO_BATCH)
+    histogram = _Histogram()
+    next_row, first = 0, int(stretches.first[0])
+    for chunk in batches:
+        next_row, first_row = next_row + len(chunk), next_row
+        is_end = next_row == len(batches)
+        last = stretches.last if is_end else min(int(chunk[column][-1]), stretches.last)
+        if not len(chunk) or last < first:
+            continue
+        chunk_keys = np.ascontiguousarray(chunk[column])
+        start, stop = np.searchsorted(stretches.first, (first, last), "right")
+        borders = np.concatenate((chunk_keys, chunk_keys + 1, stretches.first[start:stop]))
+        targets, weights = representatives(borders, first, last)
+        target_starts = starts[np.searchsorted(stretches.first, targets, "right") - 1]
+        ends = np.minimum(np.searchsorted(chunk_keys, targets), len(chunk) - 1) + first_row
+        is_answered = target_starts != NO_BATCH
+        if is_end:
+            is_answered &= targets <= chunk["last_offset"][-1]
+        headers = np.maximum(ends, target_starts) - target_starts + 1
+        histogram.add(headers[is_answered], weights[is_answered])
+        first = last + 1
+    return histogram.counts
+
+
+def _headers_to_times(
+    batches: BatchTable, stretches: _KeyStretches, starts: np.ndarray
+) -> np.ndarray:
+    """How many targets have so many headers read, by that number.
+
+    Each scan goes to the first batch whose largest timestamp is not below the target, so that those
+    of a stretch, which start at one batch, end at the batches that are newer than all before them.
+    """
+    histogram = _Histogram()
+    order = np.argsort(starts, kind="stable")
+    order = order[starts[order] != NO_BATCH]
+    start_rows, reached_ms = starts[order], stretches.first[order] - 1
+    last_ms = reached_ms + stretches.weights[order]
+    open_scans, next_scan, first_row = np.empty(0, np.int64), 0, 0
+    for chunk in batches:
+        stop = int(np.searchsorted(start_rows, first_row + len(chunk)))
+        open_scans = np.append(open_scans, np.arange(next_scan, stop))
+        newest_ms = np.ascontiguousarray(chunk["max_timestamp_ms"])
+        histogram.add(
+            *_end_scans(newest_ms, first_row, open_scans, start_rows, reached_ms, last_ms)
+        )
+        open_scans = open_scans[reached_ms[open_scans] < last_ms[open_scans]]
+        next_scan, first_row = stop, first_row + len(chunk)
+    return histogram.counts
 
 
 @njit(cache=True)
-def _headers_to_time(newest_ms: np.ndarray, starts: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """How many headers each scan reads.
+def _end_scans(
+    newest_ms: np.ndarray,
+    first_row: int,
+    open_scans: np.ndarray,
+    start_rows: np.ndarray,
+    reached_ms: np.ndarray,
+    last_ms: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """How many headers are read by the scans that end in a stretch of the log.
 
-    To the first batch whose largest timestamp is not below the target.
+    Args:
+        newest_ms: of the batches, from first_row on.
+        open_scans: which scans go on here.
+        reached_ms: of each scan the target up to which it is answered; moved on.
+        last_ms: of each scan its last target.
+
+    Returns:
+        Numbers of headers, and for how many targets.
     """
-    headers = np.full(len(targets), NO_BATCH)
-    for target_row in range(len(targets)):
-        if starts[target_row] < 0:
-            continue
-        for row in range(starts[target_row], len(newest_ms)):
-            if newest_ms[row] >= targets[target_row]:
-                headers[target_row] = row - starts[target_row] + 1
-                break
-    return headers
+    headers, weights = [np.int64(0)], [np.int64(0)]
+    for scan in open_scans:
+        for row in range(max(0, start_rows[scan] - first_row), len(newest_ms)):
+            if newest_ms[row] > reached_ms[scan]:
+                answered_ms = min(newest_ms[row], last_ms[scan])
+                headers.append(first_row + row - start_rows[scan] + 1)
+                weights.append(answered_ms - reached_ms[scan])
+                reached_ms[scan] = answered_ms
+                if answered_ms == last_ms[scan]:
+                    break
+    return np.array(headers)[1:], np.array(weights)[1:]
 
 
-def _count_lookups(
-    first: int, last: int, weights: np.ndarray, floors: np.ndarray, headers: np.ndarray
-) -> LookupCounts:
-    is_answered = headers >= 0
-    histograms = [
-        np.bincount(floors[:, 1], weights),
-        np.bincount(floors[:, 2], weights),
-        np.bincount(headers[is_answered], weights[is_answered]),
-    ]
-    return LookupCounts(first, last, *(histogram.astype(np.int64) for histogram in histograms))
+class _Histogram:
+    """How many targets have each number, piece by piece."""
+
+    def __init__(self) -> None:
+        self.counts = np.zeros(0, np.int64)
+
+    def add(self, numbers: np.ndarray, weights: np.ndarray) -> None:
+        counts = np.bincount(numbers, weights).astype(np.int64)
+        if len(counts) > len(self.counts):
+            self.counts, counts = counts, self.counts
+        self.counts[: len(counts)] += counts
+
+
+def _count_lookups(stretches: _KeyStretches, headers: np.ndarray) -> LookupCounts:
+    probes, pages = (
+        np.bincount(stretches.floors[:, column], stretches.weights).astype(np.int64)
+        for column in (1, 2)
+    )
+    return LookupCounts(int(stretches.first[0]), stretches.last, probes, pages, headers)

@@ -37,13 +37,11 @@ class ChunkedEvidence(BatchObserver[IntervalEvidence]):
         batches = rfn.repack_fields(
             batches[EVIDENCE_COLUMNS]
         )  # the rest is not needed while they wait
-        indexed_rows = np.flatnonzero(
-            np.isin(batches["position"], entries_between(self._entries, batches)["position"])
-        )
-        if len(indexed_rows):
-            self._add_evidence([*self._pending, batches[: indexed_rows[-1]]])
+        last_indexed = _last_indexed_row(entries_between(self._entries, batches), batches)
+        if last_indexed is not None:
+            self._add_evidence([*self._pending, batches[:last_indexed]])
             self._pending = []
-            batches = batches[indexed_rows[-1] :]
+            batches = batches[last_indexed:]
         self._pending.append(batches)
         if sum(map(len, self._pending)) > MAX_WAITING:
             self._pending = [self._append_borders(np.concatenate(self._pending))]
@@ -72,6 +70,14 @@ class ChunkedEvidence(BatchObserver[IntervalEvidence]):
         self._evidence = self._evidence.merge(
             interval_evidence(batches, entries_between(self._entries, batches), entry_before)
         )
+
+
+def _last_indexed_row(entries: np.ndarray, batches: np.ndarray) -> int | None:
+    """The last of the batches that an entry points to."""
+    positions = np.ascontiguousarray(batches["position"])
+    rows = np.searchsorted(positions, entries["position"])
+    pointed_rows = rows[positions[rows] == entries["position"]]
+    return int(pointed_rows[-1]) if len(pointed_rows) else None
 
 
 def entries_between(entries: np.ndarray, batches: np.ndarray) -> np.ndarray:

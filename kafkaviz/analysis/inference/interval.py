@@ -93,7 +93,7 @@ def interval_evidence(
         return IntervalEvidence()
     positions, slots = np.unique(entries["position"], return_index=True)
     key = entries["offset"][slots]
-    floor_slots = np.searchsorted(positions, batches["position"], "right") - 1
+    floor_slots = _floor_slots(positions, np.ascontiguousarray(batches["position"]))
     is_indexed = (
         (floor_slots >= 0) & (positions[np.maximum(floor_slots, 0)] == batches["position"])
         if len(positions)
@@ -116,6 +116,15 @@ def interval_evidence(
             ).any()
         ),
     )
+
+
+def _floor_slots(positions: np.ndarray, batch_positions: np.ndarray) -> np.ndarray:
+    """The last of the positions, which grow, that is not above each of the batches'; -1 for none.
+
+    There are fewer entries than batches: each is looked up, and the batches are counted through.
+    """
+    first_rows = np.searchsorted(batch_positions, positions)
+    return np.cumsum(np.bincount(first_rows, minlength=len(batch_positions) + 1)[:-1]) - 1
 
 
 def _stands_for_append(indexed_batches: np.ndarray, key: np.ndarray) -> np.ndarray:

@@ -19,7 +19,7 @@ from kafkaviz.binary.layouts import field_names
 from kafkaviz.errors import KafkavizError
 from kafkaviz.messages import Message
 from kafkaviz.search.fetch import SegmentReason
-from kafkaviz.search.log_view import LogView, SegmentView
+from kafkaviz.search.log_view import BatchTable, LogView, SegmentView
 from kafkaviz.search.lookup import Lookup
 
 SEARCHED, OLDER, LATER = "searched", "older", "later"
@@ -58,7 +58,7 @@ class SegmentTimes:
     largest_ms: int
     is_file_time: bool
     fate: str
-    batches: np.ndarray | None
+    batches: BatchTable | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +84,7 @@ class OffsetExplanation:
 def explain_offset(
     result: Lookup,
     log: LogView,
-    batches: Callable[[int], np.ndarray | None],
+    batches: Callable[[int], BatchTable | None],
     records: Callable[[int, int], Iterable],
 ) -> OffsetExplanation:
     """Of a lookup by timestamp.
@@ -120,7 +120,7 @@ def _segment_times(
     number: int,
     result: Lookup,
     log: LogView,
-    batches: Callable[[int], np.ndarray | None],
+    batches: Callable[[int], BatchTable | None],
 ) -> SegmentTimes:
     end = (
         log.segments[number + 1].base_offset
@@ -138,16 +138,17 @@ def _segment_times(
 
 
 def _count_older_batches(segment_times: SegmentTimes, answer: RecordTime, target_ms: int) -> int:
-    if segment_times.batches is None:
+    batches = segment_times.batches
+    if batches is None:
         return 0
-    is_later = segment_times.batches["base_offset"] > answer.offset
-    return int(
-        (
-            is_later
-            & (segment_times.batches["max_timestamp_ms"] < target_ms)
-            & (segment_times.batches["max_timestamp_ms"] >= 0)
-        ).sum()
-    )
+    blocks, count = batches.blocks, 0
+    has_older = (blocks["base_offset"] > answer.offset) & (blocks["oldest_ms"] < target_ms)
+    for number in np.flatnonzero(has_older):
+        rows = batches.block(int(number))
+        newest_ms = rows["max_timestamp_ms"]
+        is_older = (newest_ms < target_ms) & (newest_ms >= 0)
+        count += int(np.count_nonzero(is_older & (rows["base_offset"] > answer.offset)))
+    return count
 
 
 def _closest(
@@ -183,20 +184,32 @@ def _nearest(segment: SegmentTimes, target_ms: int) -> list[tuple[int, int, int]
     Returns:
         Of each how far its times are away, the base offset of its segment, and its position.
     """
-    batches = cast(np.ndarray, segment.batches)
-    newest = batches["max_timestamp_ms"]
-    oldest = (
-        batches["base_timestamp_ms"]
-        if "base_timestamp_ms" in field_names(batches.dtype)
-        else newest
+    batches = cast(BatchTable, segment.batches)
+    blocks = batches.blocks
+    nearest: list[tuple[int, int, int]] = []  # distance, row, position
+    bounds_ms = _distances(blocks["newest_ms"], blocks["start_ms"], target_ms)
+    for number in np.argsort(bounds_ms, kind="stable").tolist():
+        first_row = number * batches.block_rows
+        is_full = len(nearest) == MAX_DECODED_BATCHES
+        if is_full and (int(bounds_ms[number]), first_row) > nearest[-1][:2]:
+            break
+        rows = batches.block(number)
+        newest_ms = rows["max_timestamp_ms"]
+        has_start = "base_timestamp_ms" in field_names(rows.dtype)
+        oldest_ms = rows["base_timestamp_ms"] if has_start else newest_ms
+        distances_ms = _distances(newest_ms, np.minimum(oldest_ms, newest_ms), target_ms)
+        timed_rows = np.flatnonzero(newest_ms >= 0)
+        order = np.argsort(distances_ms[timed_rows], kind="stable")[:MAX_DECODED_BATCHES]
+        nearest += [
+            (int(distances_ms[row]), first_row + int(row), int(rows["position"][row]))
+            for row in timed_rows[order]
+        ]
+        nearest = sorted(nearest)[:MAX_DECODED_BATCHES]
+    return [(distance_ms, segment.base_offset, position) for distance_ms, _, position in nearest]
+
+
+def _distances(newest_ms: np.ndarray, start_ms: np.ndarray, target_ms: int) -> np.ndarray:
+    """How far the target is from times between the least and the largest; 0 within them."""
+    return np.where(
+        newest_ms < target_ms, target_ms - newest_ms, np.maximum(0, start_ms - target_ms)
     )
-    distances_ms = np.where(
-        newest < target_ms,
-        target_ms - newest,
-        np.maximum(0, np.minimum(oldest, newest) - target_ms),
-    )
-    timed_rows = np.flatnonzero(newest >= 0)
-    rows = timed_rows[np.argsort(distances_ms[timed_rows], kind="stable")[:MAX_DECODED_BATCHES]]
-    return [
-        (int(distances_ms[row]), segment.base_offset, int(batches["position"][row])) for row in rows
-    ]

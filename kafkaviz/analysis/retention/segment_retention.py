@@ -91,8 +91,8 @@ def age_from_last_entry(segment: LogSegment) -> SegmentAge:
 def _log_end_offset(anatomy: Anatomy) -> int:
     """One past the last offset."""
     return (
-        int(anatomy.batches["last_offset"][-1]) + 1
-        if len(anatomy.batches)
+        int(anatomy.counts.last["last_offset"]) + 1
+        if anatomy.counts.last is not None
         else anatomy.segment.base_offset
     )
 
@@ -107,7 +107,7 @@ def _age_from_anatomy(anatomy: Anatomy, *, is_recovered: bool) -> SegmentAge:
     Args:
         is_recovered: its batches count, and not its time entries.
     """
-    times, batches = anatomy.times, anatomy.batches
+    times = anatomy.times
     log = anatomy.segment.log
     last_ms = (
         0
@@ -117,7 +117,7 @@ def _age_from_anatomy(anatomy: Anatomy, *, is_recovered: bool) -> SegmentAge:
         else -1
     )
     if is_recovered:
-        last_ms = int(batches["max_timestamp_ms"].max()) if len(batches) else -1
+        last_ms = anatomy.counts.newest_ms
     size_bytes = anatomy.end.position if is_recovered else log.size_bytes
     return _age(anatomy.segment.base_offset, size_bytes, last_ms, log.mtime_ns)
 

@@ -1,4 +1,4 @@
-"""One segment read completely.
+"""One segment read completely, in one pass.
 
 Its batches, both indexes, how they point at each other, and what follows the last batch.
 """
@@ -8,15 +8,19 @@ from functools import cached_property
 
 import numpy as np
 
-from kafkaviz.analysis.segment import links
+from kafkaviz.analysis.inference import ChunkedEvidence, IntervalBounds
 from kafkaviz.analysis.segment import tail as tails
-from kafkaviz.analysis.segment.links import Aim, Links
+from kafkaviz.analysis.segment.batch_counts import BatchCounter, BatchCounts
+from kafkaviz.analysis.segment.batch_table import BatchTableBuilder
+from kafkaviz.analysis.segment.links import Aim, LinkBuilder, Links
 from kafkaviz.analysis.segment.tail import Tail
 from kafkaviz.errors import CannotOpen
+from kafkaviz.format.batch_observer import observe_scan
 from kafkaviz.format.walk import WalkEnd
 from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.segment import Index, LogSegment
+from kafkaviz.search.log_view import BatchTable
 
 NO_SLOT = np.zeros(0, int)
 
@@ -44,23 +48,23 @@ def gaps(entries: np.ndarray) -> np.ndarray:
 
 
 def density(
-    entries: np.ndarray, batch_slot: np.ndarray, wrong_slots: np.ndarray = NO_SLOT
+    entries: np.ndarray, batches: int, indexed_batches: int, wrong_slots: np.ndarray = NO_SLOT
 ) -> Density:
     """How dense the entries of an .index lie in its log.
 
     Args:
-        batch_slot: each batch's own entry or -1, and wrong_slots: the entries that lead astray, as
-            links.Links has them. Gaps before and behind those are left out, and gaps that are not
-            above 0: they are damage, and say nothing of how the index was written.
+        batches: how many there are.
+        indexed_batches: those with an own entry.
+        wrong_slots: the entries that lead astray, as links.Links has them. Gaps before and behind
+            those are left out, and gaps that are not above 0: they are damage, and say nothing of
+            how the index was written.
     """
     gap_bytes = gaps(entries)
     gap_bytes[wrong_slots] = 0
     gap_bytes[(wrong_slots + 1)[wrong_slots + 1 < len(gap_bytes)]] = 0
     sorted_gaps = np.sort(gap_bytes[gap_bytes > 0])
     quantiles = [_quantile(sorted_gaps, share) for share in (0, 0.5, 0.99)]
-    return Density(
-        *quantiles, batches=len(batch_slot), never_indexed=int(np.count_nonzero(batch_slot < 0))
-    )
+    return Density(*quantiles, batches=batches, never_indexed=batches - indexed_batches)
 
 
 def _quantile(sorted_gaps: np.ndarray, share: float) -> int | None:
@@ -76,11 +80,13 @@ class Anatomy:
     """A segment as it was read; arrays are read-only, since one anatomy serves every visitor."""
 
     segment: LogSegment
-    batches: np.ndarray  # format.batch.BATCH
+    batches: BatchTable
+    counts: BatchCounts
     end: WalkEnd
     index: Index
     times: Index
     links: Links
+    interval: IntervalBounds  # which index.interval.bytes fits
     tail: Tail | None
     # the .log after the reading; not as before it where a broker was writing
     log_after: FileInfo | None
@@ -99,12 +105,10 @@ class Anatomy:
     @cached_property
     def density(self) -> Density:
         """How dense the entries lie that lead where they should."""
-        return density(self.index.entries, self.links.batch_slot, self.links.wrong_entries)
-
-    @cached_property
-    def has_epochs(self) -> bool:
-        """Whether any batch names the epoch of its leader: none of magic 0 or 1 does."""
-        return bool((self.batches["leader_epoch"] >= 0).any())
+        links = self.links
+        return density(
+            self.index.entries, len(self.batches), len(links.indexed_rows), links.wrong_entries
+        )
 
     def missed_offsets(self, slot: int) -> tuple[int, int] | None:
         """The first and last offset that a search from this slot of .index passes over.
@@ -114,7 +118,7 @@ class Anatomy:
         links, entries = self.links, self.index.entries
         if links.entry_aim[slot] != Aim.PAST:
             return None
-        last = int(self.batches["base_offset"][links.entry_batch[slot]]) - 1
+        last = int(self.batches.row(int(links.entry_batch[slot]))["base_offset"]) - 1
         if slot + 1 < len(entries):
             last = min(last, int(entries["offset"][slot + 1]) - 1)
         return int(entries["offset"][slot]), last
@@ -126,45 +130,41 @@ def read(segment: LogSegment) -> Anatomy:
     Raises:
         CannotOpen: for a file that may not be read.
     """
-    batches, end = segment.walk()
-    index, times = segment.offset_slots, segment.time_slots
-    tail, log_after = _tail(segment.log, batches, end), _info_after_read(segment.log)
+    index, times, scan = segment.offset_slots, segment.time_slots, segment.full_scan()
+    by_position = index.entries[np.argsort(index.entries["position"], kind="stable")]
+    table, counter = BatchTableBuilder(segment), BatchCounter(segment.log.size_bytes)
+    link_builder = LinkBuilder(index.entries, times.entries, segment.base_offset)
+    evidence = ChunkedEvidence(by_position)
+    observe_scan(scan, table, counter, link_builder, evidence)
+    batches, counts = table.result(), counter.result()
+    tail, log_after = _tail(segment.log, counts, scan.end), _info_after_read(segment.log)
+    is_entry, is_time = (np.ones(len(written.entries), bool) for written in (index, times))
     if log_after and log_after.size_bytes > segment.log.size_bytes:
-        index, times = entries_of_batches(batches, end, index, times)
-    linked = links.link(batches, index.entries, times.entries, segment.base_offset)
-    for array in (batches, index.entries, times.entries, *vars(linked).values()):
-        array.flags.writeable = False
+        # others came with batches that a broker wrote meanwhile
+        is_entry = index.entries["position"] < scan.end.position
+        is_time = times.entries["offset"] <= counts.last_offset
+        index = index._replace(entries=index.entries[is_entry])
+        times = times._replace(entries=times.entries[is_time])
+    links = link_builder.links_of(is_entry, is_time)
+    for array in (index.entries, times.entries, *vars(links).values()):
+        if isinstance(array, np.ndarray):
+            array.flags.writeable = False
     return Anatomy(
         segment=segment,
         batches=batches,
-        end=end,
+        counts=counts,
+        end=scan.end,
         index=index,
         times=times,
-        links=linked,
+        links=links,
+        interval=evidence.result().bounds(),
         tail=tail,
         log_after=log_after,
     )
 
 
-def entries_of_batches(
-    batches: np.ndarray, end: WalkEnd, index: Index, times: Index
-) -> tuple[Index, Index]:
-    """The entries of batches that were read.
-
-    Others came with batches that a broker wrote meanwhile.
-    """
-    last_offset = int(batches["last_offset"].max()) if len(batches) else -1
-    of_offset, of_time = (
-        index.entries["position"] < end.position,
-        times.entries["offset"] <= last_offset,
-    )
-    return index._replace(entries=index.entries[of_offset]), times._replace(
-        entries=times.entries[of_time]
-    )
-
-
-def _tail(log: FileInfo, batches: np.ndarray, end: WalkEnd) -> Tail | None:
-    last_offset = int(batches["last_offset"][-1]) if len(batches) else None
+def _tail(log: FileInfo, counts: BatchCounts, end: WalkEnd) -> Tail | None:
+    last_offset = None if counts.last is None else int(counts.last["last_offset"])
     return tails.read(log, end.position, last_offset)
 
 

@@ -17,8 +17,12 @@ from enum import IntEnum
 import numpy as np
 
 from kafkaviz.format.batch import UNKNOWN
+from kafkaviz.format.batch_observer import BatchObserver
+from kafkaviz.search.log_view import BatchTable
 
 NONE = -1  # no such row or slot
+BELOW_ALL = np.iinfo(np.int64).min
+NO_KEYS = np.zeros(0, np.int64)
 
 
 class Aim(IntEnum):
@@ -37,21 +41,28 @@ class Aim(IntEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Links:
-    """The links of n batches, m offset entries and k time entries.
+    """The links of m offset entries and k time entries to the batches of a .log, and back.
 
     NONE stands where there is no other end.
     """
 
-    # (n,) the batch's own entry, which points at its start and not astray; of several the one whose
-    # key it holds
-    batch_slot: np.ndarray
-    # (n,) the slot on which a search for the batch's first offset lands; NONE: it starts at byte 0
-    batch_via: np.ndarray
+    batch_count: int
+    base_offset: int  # of the segment
+    keys: np.ndarray  # (m,) the largest offset of the entries up to each
+    # the batches with an own entry, ascending: one that points at their start and not astray; of
+    # several the one whose key it holds
+    indexed_rows: np.ndarray
+    indexed_slots: np.ndarray
     entry_batch: np.ndarray  # (m,) the batch that starts at the entry's position
     entry_home: np.ndarray  # (m,) the batch that holds the entry's key
     entry_aim: np.ndarray  # (m,) Aim
     entry_time: np.ndarray  # (m,) the time entry that was written with this offset entry
+    entry_records: np.ndarray  # (m,) how many records are in entry_batch; NONE if that is unknown
+    home_position: np.ndarray  # (m,) where entry_home starts
+    home_last_offset: np.ndarray  # (m,) its last offset
+    home_newest_ms: np.ndarray  # (m,) the largest timestamp up to it
     time_batch: np.ndarray  # (k,) the batch that holds the time entry's offset
+    time_position: np.ndarray  # (k,) where that starts
     # (k,) the offset entry it was written with; NONE: written when the segment rolled or closed
     time_slot: np.ndarray
     time_true: np.ndarray  # (k,) whether the newest record of that batch has the entry's timestamp
@@ -66,36 +77,169 @@ class Links:
         """The slots of .timeindex that disagree with the .log."""
         return np.flatnonzero(~self.time_true)
 
+    def own_slots(self, first: int, stop: int) -> np.ndarray:
+        """The own entry of each batch from one row to another, without the last."""
+        slots = np.full(stop - first, NONE)
+        start, end = np.searchsorted(self.indexed_rows, (first, stop))
+        slots[self.indexed_rows[start:end] - first] = self.indexed_slots[start:end]
+        return slots
+
+    def landing_slots(self, batches: BatchTable, first: int, stop: int) -> np.ndarray:
+        """The slots on which searches for the first offsets of these batches land.
+
+        NONE: the search starts at byte 0.
+        """
+        least_offset = int(batches.row(first - 1)["last_offset"]) + 1 if first else self.base_offset
+        return self.landing_slots_of(batches.window(first, stop), least_offset)
+
+    def landing_slots_of(self, batches: np.ndarray, least_offset: int) -> np.ndarray:
+        """The slot before the first one whose key is above the first offset of each batch.
+
+        What Kafka's lookup gives as long as keys grow.
+
+        Args:
+            least_offset: that the first of them can have.
+        """
+        return np.searchsorted(self.keys, first_offsets(batches, least_offset), side="right") - 1
+
+
+class LinkBuilder(BatchObserver[Links]):
+    """The links of a segment while its .log is read, array by array.
+
+    Each array holds the targets of a stretch of the entries, sorted by position or by offset.
+    """
+
+    def __init__(self, entries: np.ndarray, times: np.ndarray, base_offset: int) -> None:
+        """Starts with no batch observed.
+
+        Args:
+            entries: the written slots, of log.segment's entry dtype.
+            times: the written slots, of log.segment's entry dtype.
+            base_offset: of the segment.
+        """
+        self._entries, self._times, self._base_offset = entries, times, base_offset
+        self._positions = _SortedKeys(entries["position"])
+        self._offsets, self._time_offsets = (
+            _SortedKeys(entries["offset"]),
+            _SortedKeys(times["offset"]),
+        )
+        self._entry_batch, self._entry_records, self._entry_home, self._home_owner = (
+            np.full(len(entries), NONE) for _ in range(4)
+        )
+        self._home_position, self._home_last_offset, self._home_newest_ms = (
+            np.full(len(entries), NONE) for _ in range(3)
+        )
+        self._time_batch, self._time_position, self._time_batch_ms = (
+            np.full(len(times), NONE) for _ in range(3)
+        )
+        self._count, self._end_position = 0, 0
+        self._reached_offset = self._newest_ms = BELOW_ALL
+        self._newest_row = NONE
+
+    def observe(self, batches: np.ndarray) -> None:
+        """The next batches."""
+        if not len(batches):
+            return
+        positions, last_offsets, times_ms = (
+            batches[name].copy() for name in ("position", "last_offset", "max_timestamp_ms")
+        )
+        reached_offsets = np.maximum(np.maximum.accumulate(last_offsets), self._reached_offset)
+        newest_ms, newest_rows = self._newest(times_ms)
+        slots = self._positions.take(int(positions[-1]))
+        rows = np.searchsorted(positions, self._entries["position"][slots])
+        is_start = positions[rows] == self._entries["position"][slots]
+        self._entry_batch[slots[is_start]] = rows[is_start] + self._count
+        self._entry_records[slots[is_start]] = batches["record_count"][rows[is_start]]
+        slots = self._offsets.take(int(reached_offsets[-1]))
+        rows = np.searchsorted(reached_offsets, self._entries["offset"][slots])
+        self._entry_home[slots] = rows + self._count
+        self._home_owner[slots] = newest_rows[rows]
+        self._home_position[slots] = positions[rows]
+        self._home_last_offset[slots] = last_offsets[rows]
+        self._home_newest_ms[slots] = newest_ms[rows]
+        slots = self._time_offsets.take(int(reached_offsets[-1]))
+        rows = np.searchsorted(reached_offsets, self._times["offset"][slots])
+        self._time_batch[slots] = rows + self._count
+        self._time_position[slots] = positions[rows]
+        self._time_batch_ms[slots] = times_ms[rows]
+        self._count += len(batches)
+        self._end_position = int(positions[-1] + batches["size_bytes"][-1])
+        self._reached_offset, self._newest_ms = reached_offsets[-1], newest_ms[-1]
+        self._newest_row = int(newest_rows[-1])
+
+    def _newest(self, times_ms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The largest timestamp up to each batch, and the earliest row that holds it.
+
+        The row is NONE while all are -1.
+        """
+        newest_ms = np.maximum(np.maximum.accumulate(times_ms), self._newest_ms)
+        before_ms = -1 if self._newest_ms == BELOW_ALL else self._newest_ms
+        is_newer = newest_ms > np.concatenate(([before_ms], newest_ms[:-1]))
+        rows = np.arange(self._count, self._count + len(times_ms))
+        return newest_ms, np.maximum.accumulate(np.where(is_newer, rows, self._newest_row))
+
+    def result(self) -> Links:
+        """The links of all entries."""
+        return self.links_of(
+            np.ones(len(self._entries), bool),
+            np.ones(len(self._times), bool),
+        )
+
+    def links_of(self, is_entry: np.ndarray, is_time: np.ndarray) -> Links:
+        """The links of some entries, as if there were no others.
+
+        Args:
+            is_entry: (m,) which of the offset entries.
+            is_time: (k,) which of the time entries.
+        """
+        entries, times = self._entries[is_entry], self._times[is_time]
+        entry_batch, entry_home = self._entry_batch[is_entry], self._entry_home[is_entry]
+        time_batch = self._time_batch[is_time]
+        time_true = (time_batch != NONE) & (self._time_batch_ms[is_time] == times["timestamp_ms"])
+        aims = _aims(self._count, self._end_position, entries, entry_batch, entry_home)
+        entry_time = _entry_twins(self._home_owner[is_entry], entry_home, time_batch, time_true)
+        indexed_rows, indexed_slots = _own_entries(entry_batch, aims)
+        return Links(
+            batch_count=self._count,
+            base_offset=self._base_offset,
+            keys=np.maximum.accumulate(entries["offset"]) if len(entries) else NO_KEYS,
+            indexed_rows=indexed_rows,
+            indexed_slots=indexed_slots,
+            entry_batch=entry_batch,
+            entry_home=entry_home,
+            entry_aim=aims,
+            entry_time=entry_time,
+            entry_records=self._entry_records[is_entry],
+            home_position=self._home_position[is_entry],
+            home_last_offset=self._home_last_offset[is_entry],
+            home_newest_ms=self._home_newest_ms[is_entry],
+            time_batch=time_batch,
+            time_position=self._time_position[is_time],
+            time_slot=_inverse(entry_time, len(times)),
+            time_true=time_true,
+        )
+
+
+class _SortedKeys:
+    """Keys of an index in their order, taken piece by piece."""
+
+    def __init__(self, keys: np.ndarray) -> None:
+        self._slots = np.argsort(keys, kind="stable")
+        self._keys = keys[self._slots]
+        self._cursor = 0
+
+    def take(self, largest: int) -> np.ndarray:
+        """The slots of the keys up to this one that were not taken before, by their keys."""
+        start = self._cursor
+        self._cursor = max(start, int(np.searchsorted(self._keys, largest, "right")))
+        return self._slots[start : self._cursor]
+
 
 def link(batches: np.ndarray, entries: np.ndarray, times: np.ndarray, base_offset: int) -> Links:
-    """The links between batches and the written slots of both indexes.
-
-    Args:
-        batches: format.batch.BATCH.
-        entries: the written slots, of log.segment's entry dtype.
-        times: the written slots, of log.segment's entry dtype.
-    """
-    entry_batch, entry_home = (
-        row_at_position(batches, entries["position"]),
-        row_holding_offset(batches, entries["offset"]),
-    )
-    time_batch = row_holding_offset(batches, times["offset"])
-    time_true = _agreeing_times(batches, times, time_batch)
-    aims = _aims(batches, entries, entry_batch, entry_home)
-    entry_time = _entry_twins(_newest_rows(batches), entry_home, time_batch, time_true)
-    return Links(
-        batch_slot=_inverse(
-            np.where(aims <= Aim.COARSE, entry_batch, NONE), len(batches), aims == Aim.EXACT
-        ),
-        batch_via=landing_slot(entries, first_offsets(batches, base_offset)),
-        entry_batch=entry_batch,
-        entry_home=entry_home,
-        entry_aim=aims,
-        entry_time=entry_time,
-        time_batch=time_batch,
-        time_slot=_inverse(entry_time, len(times), np.ones(len(entries), bool)),
-        time_true=time_true,
-    )
+    """The links of batches that are in memory, as LinkBuilder has them."""
+    builder = LinkBuilder(entries, times, base_offset)
+    builder.observe(batches)
+    return builder.result()
 
 
 def row_at_position(batches: np.ndarray, positions: np.ndarray) -> np.ndarray:
@@ -106,93 +250,50 @@ def row_at_position(batches: np.ndarray, positions: np.ndarray) -> np.ndarray:
     return np.where(is_found, rows, NONE)
 
 
-def row_containing_byte(batches: np.ndarray, positions: np.ndarray) -> np.ndarray:
-    """The row of the batch in which each byte lies, NONE for a byte outside all batches."""
-    rows = np.searchsorted(batches["position"], positions, side="right") - 1
-    is_found = rows >= 0
-    is_found[is_found] = (
-        positions[is_found] < (batches["position"] + batches["size_bytes"])[rows[is_found]]
-    )
-    return np.where(is_found, rows, NONE)
-
-
-def row_holding_offset(batches: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """The row of the first batch that ends at or after each offset, NONE behind the last.
-
-    Offsets lost to compaction have one too.
-    """
-    rows = (
-        np.searchsorted(np.maximum.accumulate(batches["last_offset"]), offsets)
-        if len(batches)
-        else np.zeros(len(offsets), int)
-    )
-    return np.where(rows < len(batches), rows, NONE)
-
-
-def first_offsets(batches: np.ndarray, base_offset: int) -> np.ndarray:
+def first_offsets(batches: np.ndarray, least_offset: int) -> np.ndarray:
     """The first offset of each batch.
 
     Of a compressed magic 0 or 1 wrapper, which does not have it, the least it can be.
+
+    Args:
+        least_offset: that the first batch can have.
     """
     base_offsets = batches["base_offset"]
-    least_offsets = np.concatenate(([base_offset], batches["last_offset"][:-1] + 1))[: len(batches)]
+    least_offsets = np.concatenate(([least_offset], batches["last_offset"][:-1] + 1))[
+        : len(batches)
+    ]
     return np.where((base_offsets == UNKNOWN) & (batches["magic"] < 2), least_offsets, base_offsets)
 
 
-def landing_slot(entries: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """The slot before the first one whose key is above each offset.
-
-    What Kafka's lookup gives as long as keys grow.
-    """
-    if not len(entries):
-        return np.full(len(offsets), NONE)
-    return np.searchsorted(np.maximum.accumulate(entries["offset"]), offsets, side="right") - 1
-
-
 def _aims(
-    batches: np.ndarray, entries: np.ndarray, entry_batch: np.ndarray, entry_home: np.ndarray
+    batch_count: int,
+    end_position: int,
+    entries: np.ndarray,
+    entry_batch: np.ndarray,
+    entry_home: np.ndarray,
 ) -> np.ndarray:
-    end = int(batches["position"][-1] + batches["size_bytes"][-1]) if len(batches) else 0
-    home = np.where(entry_home == NONE, len(batches), entry_home)
+    home = np.where(entry_home == NONE, batch_count, entry_home)
     aims = np.where(
         entry_batch < home, Aim.COARSE, np.where(entry_batch > home, Aim.PAST, Aim.EXACT)
     )
     aims[entry_batch == NONE] = Aim.INSIDE
     aims[np.diff(entries["offset"], prepend=entries["offset"][:1] - 1) <= 0] = Aim.UNORDERED
-    aims[(entries["position"] < 0) | (entries["position"] >= end) | (entry_home == NONE)] = (
-        Aim.BEYOND
-    )
+    is_beyond = (entries["position"] < 0) | (entries["position"] >= end_position)
+    aims[is_beyond | (entry_home == NONE)] = Aim.BEYOND
     return aims.astype(np.uint8)
 
 
-def _newest_rows(batches: np.ndarray) -> np.ndarray:
-    """For each batch the earliest row, up to itself, that holds the largest timestamp so far.
-
-    NONE while all are -1.
-    """
-    newest = (
-        np.maximum.accumulate(batches["max_timestamp_ms"])
-        if len(batches)
-        else np.empty(0, np.int64)
-    )
-    is_newer = newest > np.concatenate(([-1], newest[:-1]))[: len(newest)]
-    return (
-        np.maximum.accumulate(np.where(is_newer, np.arange(len(batches)), NONE))
-        if len(batches)
-        else newest
-    )
-
-
-def _agreeing_times(batches: np.ndarray, times: np.ndarray, time_batch: np.ndarray) -> np.ndarray:
-    is_true = time_batch != NONE
-    is_true[is_true] = (
-        batches["max_timestamp_ms"][time_batch[is_true]] == times["timestamp_ms"][is_true]
-    )
-    return is_true
+def _own_entries(entry_batch: np.ndarray, aims: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The batches with an own entry, ascending, and its slot: an exact one, of equals the last."""
+    slots = np.flatnonzero((aims <= Aim.COARSE) & (entry_batch != NONE))
+    slots = slots[np.lexsort((slots, aims[slots] == Aim.EXACT, entry_batch[slots]))]
+    rows = entry_batch[slots]
+    is_last = np.append(rows[1:] != rows[:-1], True)[: len(rows)]
+    return rows[is_last], slots[is_last]
 
 
 def _entry_twins(
-    newest_rows: np.ndarray, entry_home: np.ndarray, time_batch: np.ndarray, time_true: np.ndarray
+    home_owner: np.ndarray, entry_home: np.ndarray, time_batch: np.ndarray, time_true: np.ndarray
 ) -> np.ndarray:
     """The time slot written with each offset entry.
 
@@ -200,10 +301,13 @@ def _entry_twins(
 
     So a time entry goes with the first offset entry written while the newest record so far was in
     the batch it names. Where two name one batch, the one that agrees with the log goes first.
+
+    Args:
+        home_owner: the batch of the newest record up to each entry_home.
     """
     time_slots = np.full(len(entry_home), NONE)
     known_entries = np.flatnonzero(entry_home != NONE)
-    newest_owners, first = np.unique(newest_rows[entry_home[known_entries]], return_index=True)
+    newest_owners, first = np.unique(home_owner[known_entries], return_index=True)
     owner_rows = np.searchsorted(newest_owners, time_batch)
     is_found = (owner_rows < len(newest_owners)) & (time_batch != NONE)
     is_found[is_found] = newest_owners[owner_rows[is_found]] == time_batch[is_found]
@@ -213,10 +317,9 @@ def _entry_twins(
     return time_slots
 
 
-def _inverse(targets: np.ndarray, length: int, preferred: np.ndarray) -> np.ndarray:
-    """Which index has each target; where several have it the preferred one."""
+def _inverse(targets: np.ndarray, length: int) -> np.ndarray:
+    """Which slot has each target."""
     inverse = np.full(length, NONE)
-    for mask in (~preferred, preferred):
-        slots = np.flatnonzero(mask & (targets != NONE))
-        inverse[targets[slots]] = slots
+    slots = np.flatnonzero(targets != NONE)
+    inverse[targets[slots]] = slots
     return inverse

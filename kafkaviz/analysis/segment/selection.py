@@ -7,12 +7,12 @@ a sound segment, an indexed batch of several records somewhat before the middle.
 """
 
 from enum import StrEnum
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
 from kafkaviz.analysis.segment.anatomy import Anatomy
-from kafkaviz.analysis.segment.links import NONE, row_containing_byte, row_holding_offset
+from kafkaviz.analysis.segment.links import NONE
 from kafkaviz.format import offset_index, time_index
 
 VISIBLE_ENTRIES = 4.81  # entries a window shows at first: what has room for its numbers
@@ -52,15 +52,14 @@ def select_offset(anatomy: Anatomy, text: str) -> Selection:
         return Selection(text, None, NoRowReason.NO_NUMBER)
     if len(digits) > OFFSET_DIGITS or not first <= int(digits) <= last:
         return Selection(text, None, NoRowReason.ELSEWHERE)
-    return Selection(text, int(row_holding_offset(anatomy.batches, np.array([int(digits)]))[0]))
+    return Selection(text, anatomy.batches.row_holding_offset(int(digits)))
 
 
 def offsets(anatomy: Anatomy) -> tuple[int, int]:
     """The first and the last offset of a segment that has a batch."""
-    first = int(anatomy.batches["base_offset"][0])
-    return first if first >= 0 else anatomy.segment.base_offset, int(
-        anatomy.batches["last_offset"].max()
-    )
+    first = int(cast(np.void, anatomy.counts.first)["base_offset"])
+    base_offset = first if first >= 0 else anatomy.segment.base_offset
+    return base_offset, anatomy.counts.last_offset
 
 
 def default_selection(anatomy: Anatomy) -> Selection:
@@ -78,29 +77,27 @@ def default_selection(anatomy: Anatomy) -> Selection:
     if len(links.wrong_times):
         time_slot = int(links.wrong_times[0])
         return Selection("", int(max(links.time_batch[time_slot], 0)), time=time_slot)
-    rows = np.flatnonzero(links.batch_slot != NONE)
+    rows = links.indexed_rows
     if not len(rows):
         return Selection("", len(anatomy.batches) // 2)
     if anatomy.tail or anatomy.index.unwritten_slots or anatomy.index.trailing_bytes:
-        return Selection("", _row_near_end(anatomy, rows))
-    middle = rows[int(len(rows) * DEFAULT_ENTRY_SHARE) + 1 :]
-    with_records = middle[anatomy.batches["record_count"][middle] >= 3]
+        return Selection("", _row_near_end(anatomy))
+    middle = int(len(rows) * DEFAULT_ENTRY_SHARE) + 1
+    with_records = rows[middle:][links.entry_records[links.indexed_slots[middle:]] >= 3]
     return Selection("", int(with_records[0] if len(with_records) else rows[len(rows) // 2]))
 
 
-def _row_near_end(anatomy: Anatomy, rows: np.ndarray) -> int:
+def _row_near_end(anatomy: Anatomy) -> int:
     """The last entry but two, or a later one if a window cannot show both that and the end."""
-    last = rows[-3:]
-    is_shown = (
-        anatomy.batches["position"][last]
-        > anatomy.batches["position"][rows[-1]] - window_bytes(anatomy) // 2
-    )
-    return int(last[np.argmax(is_shown)])
+    links = anatomy.links
+    positions = anatomy.index.entries["position"][links.indexed_slots[-3:]]
+    is_shown = positions > positions[-1] - window_bytes(anatomy) // 2
+    return int(links.indexed_rows[-3:][np.argmax(is_shown)])
 
 
 def row_at_byte(anatomy: Anatomy, position: int) -> int:
     """The row at a byte of the .log; the last one for a byte behind it."""
-    row = int(row_containing_byte(anatomy.batches, np.array([position]))[0])
+    row = anatomy.batches.row_containing_byte(position)
     return row if row != NONE else len(anatomy.batches) - 1 if position > 0 else 0
 
 
@@ -129,5 +126,5 @@ def window_bytes(anatomy: Anatomy) -> int:
     Without entries, for forty batches; never less than one and a half of the median batch.
     """
     median = anatomy.density.gap_median_bytes
-    batch = int(np.median(anatomy.batches["size_bytes"]))
+    batch = anatomy.counts.median_bytes
     return max(int(median * VISIBLE_ENTRIES) if median else 40 * batch, batch * 3 // 2)

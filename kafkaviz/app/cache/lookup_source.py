@@ -13,9 +13,10 @@ import numpy as np
 import streamlit as st
 
 from kafkaviz import units, versions
-from kafkaviz.analysis.inference.interval import IntervalBounds, interval_bounds
+from kafkaviz.analysis.inference.interval import IntervalBounds
 from kafkaviz.analysis.lookup import lookups, warm_targets
 from kafkaviz.analysis.lookup.warm_targets import WarmTargets
+from kafkaviz.analysis.segment import batch_table
 from kafkaviz.app.cache import segment_cache
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot, HashFuncs
 from kafkaviz.app.cache.segment_cache import HASH_FUNCS
@@ -30,7 +31,7 @@ from kafkaviz.messages import render, say, say_count
 from kafkaviz.search import index, slots
 from kafkaviz.search.fetch import find_bounds
 from kafkaviz.search.index import ENTRY_BYTES
-from kafkaviz.search.log_view import KeyColumn, LogView, SegmentView
+from kafkaviz.search.log_view import BatchTable, KeyColumn, LogView, SegmentView, table_of_rows
 from kafkaviz.search.slots import PAGE_BYTES
 from kafkaviz.simulate.lessons import practice
 from kafkaviz.simulate.lessons.practice import PracticeLog
@@ -42,6 +43,7 @@ PRACTICE = {"five": practice.five, "twenty": practice.twenty, "full": practice.f
 SETS = (*PRACTICE, KEYS_SET)
 SLIDER_LIMIT = 1 << 53  # a slider of the browser counts no further
 READ_BYTES = 256 << 20  # of .log, read for the times of an entire partition
+KEPT_ROWS = 1 << 18  # of its batches: of more only windows are kept
 MAX_LABEL = 14
 KAFKAS_WARM = slots.warm_entries(ENTRY_BYTES[index.OFFSET])  # entries of the offset index
 FEW_WARM = {"twenty": 4}  # entries, of the lessons with a small warm section
@@ -77,9 +79,9 @@ class LookupSource:
     last_ms_of_segment: int
     offset: int
     timestamp_ms: int
-    batches: Callable[[int], np.ndarray]
+    batches: Callable[[int], BatchTable]
     records: Callable[[int, int], Sequence[LookupRecord]]
-    times: Callable[[int], np.ndarray | None]
+    times: Callable[[int], BatchTable | None]
     is_synthetic: bool = False
     is_index_only: bool = False
     warm_entries: int = KAFKAS_WARM
@@ -191,14 +193,9 @@ def open_partition(location: SegmentLocation) -> LookupSource:
     )
     first, last = (
         open_segment.base_offset,
-        int(rows["last_offset"][-1]) if len(rows) else open_segment.base_offset,
+        int(rows.row(len(rows) - 1)["last_offset"]) if len(rows) else open_segment.base_offset,
     )
-    times = rows["max_timestamp_ms"][rows["max_timestamp_ms"] >= 0]
-    low_ms, high_ms = (
-        (int(times.min()), int(times.max()))
-        if len(times)
-        else (0, segment_view.largest_timestamp_ms)
-    )
+    low_ms, high_ms = rows.known_ms or (0, segment_view.largest_timestamp_ms)
     return LookupSource(
         key=f"{snapshot.key}|{partition.directory!r}|{segment_cache.key(open_segment)}",
         title=_title(location, log, segment_view),
@@ -256,8 +253,7 @@ def _note(location: SegmentLocation, log: LogView) -> str:
 @st.cache_data(max_entries=32, show_spinner=False, hash_funcs=HASH_FUNCS)
 def _interval(segment: LogSegment) -> IntervalBounds:
     """Which index.interval.bytes fits the open segment, as far as its entries tell."""
-    anatomy = segment_cache.read(segment)
-    return interval_bounds(anatomy.batches, anatomy.index.entries)
+    return segment_cache.read(segment).interval
 
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=HASH_FUNCS)
@@ -269,18 +265,17 @@ def _log_view(snapshot: BrokerSnapshot, directory: bytes) -> LogView:
     return lookups.open_log_view(snapshot.broker.partition(os.fsdecode(directory)))
 
 
-def _rows(partition: Partition, log: LogView, base_offset: int) -> np.ndarray:
+def _rows(partition: Partition, log: LogView, base_offset: int) -> BatchTable:
     """The batches of a segment, as far as the log that is served reaches."""
-    return _clip_batches(
-        segment_cache.read(partition.segment(base_offset).with_log()).batches, log, base_offset
-    )
+    batches = segment_cache.read(partition.segment(base_offset).with_log()).batches
+    return batches.until(_end_position(log, base_offset))
 
 
-def _clip_batches(rows: np.ndarray, log: LogView, base_offset: int) -> np.ndarray:
-    end = next(
+def _end_position(log: LogView, base_offset: int) -> int:
+    """Where a segment ends as it is served; 0 of one that is not."""
+    return next(
         (segment.size_bytes for segment in log.segments if segment.base_offset == base_offset), 0
     )
-    return rows[: int(np.searchsorted(rows["position"] + rows["size_bytes"], end, "right"))]
 
 
 def _last_offset(log: LogView) -> int:
@@ -308,7 +303,7 @@ def _record_reader(partition: Partition) -> Callable[[int, int], Sequence[Lookup
     return records
 
 
-def _batch_reader(location: SegmentLocation, log: LogView) -> Callable[[int], np.ndarray | None]:
+def _batch_reader(location: SegmentLocation, log: LogView) -> Callable[[int], BatchTable | None]:
     partition = location.partition
     if partition.log_bytes > READ_BYTES:
         return lambda base_offset: (
@@ -317,18 +312,19 @@ def _batch_reader(location: SegmentLocation, log: LogView) -> Callable[[int], np
             else None
         )
 
-    def times(base_offset: int) -> np.ndarray | None:
+    def times(base_offset: int) -> BatchTable | None:
         batches = _all_batches(location.snapshot, os.fsencode(partition.directory))
         rows = batches.get(base_offset)
-        return None if rows is None else _clip_batches(rows, log, base_offset)
+        return None if rows is None else rows.until(_end_position(log, base_offset))
 
     return times
 
 
 @st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=HASH_FUNCS)
-def _all_batches(snapshot: BrokerSnapshot, directory: bytes) -> dict[int, np.ndarray]:
-    partition = snapshot.broker.partition(os.fsdecode(directory))
-    return {segment.base_offset: segment.batches() for segment in partition.live}
+def _all_batches(snapshot: BrokerSnapshot, directory: bytes) -> dict[int, BatchTable]:
+    live = snapshot.broker.partition(os.fsdecode(directory)).live
+    kept_rows = KEPT_ROWS // len(live)
+    return {segment.base_offset: batch_table.read(segment, kept_rows) for segment in live}
 
 
 def _label(key: bytes | None) -> str:
@@ -338,7 +334,7 @@ def _label(key: bytes | None) -> str:
 
 def practice_source(name: str) -> LookupSource:
     """A log made for lessons, by its name in PRACTICE."""
-    practice_log = _practice(name)
+    practice_log, table = _practice(name)
     rows = practice_log.batches
 
     def records(_base_offset: int, position: int) -> list[LookupRecord]:
@@ -362,17 +358,18 @@ def practice_source(name: str) -> LookupSource:
         last_ms_of_segment=int(rows["max_timestamp_ms"][-1]),
         offset=practice_log.offset,
         timestamp_ms=practice_log.timestamp_ms,
-        batches=lambda _base_offset: rows,
+        batches=lambda _base_offset: table,
         records=records,
-        times=lambda _base_offset: rows,
+        times=lambda _base_offset: table,
         is_synthetic=True,
         warm_entries=FEW_WARM.get(name, KAFKAS_WARM),
     )
 
 
 @st.cache_resource(show_spinner=False)
-def _practice(name: str) -> PracticeLog:
-    return PRACTICE[name]()
+def _practice(name: str) -> tuple[PracticeLog, BatchTable]:
+    practice_log = PRACTICE[name]()
+    return practice_log, table_of_rows(practice_log.batches)
 
 
 def warm_section_bytes(warm_entries: int, target_kind: str) -> int:

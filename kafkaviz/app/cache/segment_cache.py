@@ -30,9 +30,7 @@ from kafkaviz.log.segment import LogSegment, Segment
 from kafkaviz.messages import language
 from kafkaviz.roll_cause import RollCause
 
-# a segment of 1 GiB takes 0.1 GiB in batches of 1 KB, 1.1 GiB in batches of 100 bytes
-# (docs/serve.md)
-MAX_SEGMENTS = 2
+MAX_SEGMENTS = 4  # one of 1 GiB in batches of 100 bytes takes up to 0.1 GiB (docs/serve.md)
 
 
 def key(segment: Segment) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 from kafkaviz import units
 from kafkaviz.analysis.lookup.why_offset import OLDER, SEARCHED, OffsetExplanation, SegmentTimes
 from kafkaviz.messages import ENGLISH, language, render, say, say_count
+from kafkaviz.search.log_view import BatchTable
 from kafkaviz.units import group
 
 if TYPE_CHECKING:
@@ -133,22 +134,64 @@ def _sample_points(explanation: OffsetExplanation) -> tuple[tuple, tuple, tuple]
         if segment.batches is not None and len(segment.batches)
     ]
     for segment in read_segments:
-        batches = cast(np.ndarray, segment.batches)
-        times = batches["max_timestamp_ms"]
-        rows = _sample_rows(times, max(6, POINTS // len(read_segments)))
-        offsets += [*batches["last_offset"][rows].tolist(), segment.end_offset]
-        newest_ms += [*times[rows].tolist(), None]
-        running_ms += [*np.maximum.accumulate(times)[rows].tolist(), None]
+        points = _sample(cast(BatchTable, segment.batches), max(6, POINTS // len(read_segments)))
+        offsets += [*(point.last_offset for point in points), segment.end_offset]
+        newest_ms += [*(point.newest_ms for point in points), None]
+        running_ms += [*(point.running_ms for point in points), None]
     return tuple(offsets), tuple(newest_ms), tuple(running_ms)
 
 
-def _sample_rows(times: np.ndarray, most: int) -> np.ndarray:
-    if len(times) <= most:
-        return np.arange(len(times))
-    sampled_rows = []
-    for rows in np.array_split(np.arange(len(times)), most // 3):
-        sampled_rows += [rows[0], rows[times[rows].argmin()], rows[times[rows].argmax()]]
-    return np.unique(sampled_rows)
+class _Point(NamedTuple):
+    """A batch that is drawn, by its row."""
+
+    row: int
+    last_offset: int
+    newest_ms: int
+    running_ms: int
+
+
+def _sample(batches: BatchTable, most: int) -> list[_Point]:
+    """All batches, or of each of most // 3 equal stretches the first, the oldest and the newest."""
+    size, larger = divmod(len(batches), most // 3)
+    sizes = [size + 1] * larger + [size] * (most // 3 - larger)
+    ends = np.cumsum(sizes) if len(batches) > most else np.arange(1, len(batches) + 1)
+    points: dict[int, _Point] = {}
+    first_row, reached_ms, stretch = 0, np.iinfo(np.int64).min, 0
+    extremes: list[_Point] = []  # the oldest and the newest of the stretch so far
+    for rows in batches:
+        times_ms = rows["max_timestamp_ms"]
+        running_ms = np.maximum(np.maximum.accumulate(times_ms), reached_ms)
+        start = 0
+        while start < len(rows):
+            stop = min(len(rows), int(ends[stretch]) - first_row)
+            places = (
+                start,
+                times_ms[start:stop].argmin() + start,
+                times_ms[start:stop].argmax() + start,
+            )
+            first, oldest, newest = (
+                _Point(
+                    first_row + int(place),
+                    int(rows["last_offset"][place]),
+                    int(times_ms[place]),
+                    int(running_ms[place]),
+                )
+                for place in places
+            )
+            if not extremes:
+                points[first.row] = first
+                extremes = [oldest, newest]
+            if oldest.newest_ms < extremes[0].newest_ms:
+                extremes[0] = oldest
+            if newest.newest_ms > extremes[1].newest_ms:
+                extremes[1] = newest
+            if first_row + stop == ends[stretch]:
+                points |= {point.row: point for point in extremes}
+                extremes, stretch = [], stretch + 1
+            start = stop
+        reached_ms = running_ms[-1] if len(rows) else reached_ms
+        first_row += len(rows)
+    return [points[row] for row in sorted(points)]
 
 
 def _segments_around(explanation: OffsetExplanation, most: int) -> tuple[SegmentTimes, ...]:
@@ -225,13 +268,8 @@ def _notes(explanation: OffsetExplanation) -> list[str]:
 
 
 def _segment_row(segment: SegmentTimes) -> tuple[str, ...]:
-    times_ms = segment.batches["max_timestamp_ms"] if segment.batches is not None else np.empty(0)
-    times_ms = times_ms[times_ms >= 0]
-    span = (
-        f"{units.moment(int(times_ms.min()))} – {units.moment(int(times_ms.max()))}"
-        if len(times_ms)
-        else "–"
-    )
+    known_ms = segment.batches.known_ms if segment.batches is not None else None
+    span = f"{units.moment(known_ms[0])} – {units.moment(known_ms[1])}" if known_ms else "–"
     largest_text = say(
         "why_offset.by_file" if segment.is_file_time else "why_offset.by_entry",
         moment=units.moment(segment.largest_ms),

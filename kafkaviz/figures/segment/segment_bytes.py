@@ -11,6 +11,8 @@ import json
 import re
 from typing import NamedTuple
 
+import numpy as np
+
 from kafkaviz import units
 from kafkaviz.analysis.segment.anatomy import Anatomy
 from kafkaviz.analysis.segment.links import NONE
@@ -201,9 +203,9 @@ def view(
         )
     batches, log = anatomy.batches, anatomy.segment.log
     outer = _batch_pane(anatomy, row, window.outer, initial)
-    inner, title, fault = _inner_pane(log, batches, row, window.inner)
+    inner, title, fault = _inner_pane(log, batches.row(row), window.inner)
     previous_offset, next_offset = (
-        _batch_offset(batches, neighbour) if 0 <= neighbour < len(batches) else None
+        _batch_offset(batches.row(neighbour)) if 0 <= neighbour < len(batches) else None
         for neighbour in (row - 1, row + 1)
     )
     return BytesView(file, outer, inner, title, fault, previous_offset, next_offset)
@@ -261,15 +263,15 @@ def translate_span(span: Span) -> Span:
     return span._replace(name=render(span.name), value=render(span.value), note=render(span.note))
 
 
-def _batch_offset(batches, row: int) -> int:
+def _batch_offset(batch: np.void) -> int:
     """An offset that leads to a batch; a legacy wrapper has its last one only."""
-    base_offset = int(batches["base_offset"][row])
-    return base_offset if base_offset >= 0 else int(batches["last_offset"][row])
+    base_offset = int(batch["base_offset"])
+    return base_offset if base_offset >= 0 else int(batch["last_offset"])
 
 
 def _batch_pane(anatomy: Anatomy, row: int, wanted_byte: int | None, initial: InitialByte) -> Pane:
     """The pinned batch; the last one with what stands behind it."""
-    batch = anatomy.batches[row]
+    batch = anatomy.batches.row(row)
     start, size_bytes = int(batch["position"]), int(batch["size_bytes"])
     end = anatomy.segment.log.size_bytes if row == len(anatomy.batches) - 1 else start + size_bytes
     field = "max_timestamp_ms" if initial.is_by_time else "last_offset_delta"
@@ -359,19 +361,19 @@ def _window_start(start: int, end: int, wanted_byte: int) -> int:
 
 
 def _inner_pane(
-    log: FileInfo, batches, row: int, wanted_byte: int | None
+    log: FileInfo, batch: np.void, wanted_byte: int | None
 ) -> tuple[Pane | None, str, str]:
     """What a compressed batch holds, its title, and why it cannot be shown."""
     window_start = max(0, (wanted_byte or 0) - BEFORE_BYTES) // ROW_BYTES * ROW_BYTES
     try:
         records_bytes = byte_ranges.read_decompressed(
-            log, int(batches["position"][row]), window_start, window_start + SENT_BYTES
+            log, int(batch["position"]), window_start, window_start + SENT_BYTES
         )
     except CorruptFile as fault:
         return None, "", say("bytes.cannot_decompress", problem=render(fault.what))
     if records_bytes is None or not records_bytes.size_bytes:
         return None, "", ""
-    count = int(batches["record_count"][row])
+    count = int(batch["record_count"])
     size = units.group(records_bytes.size_bytes)
     title = (
         say("bytes.inside_messages", size=size)

@@ -5,7 +5,6 @@ from typing import NamedTuple
 import numpy as np
 
 from kafkaviz import units
-from kafkaviz.analysis.inference import interval_bounds
 from kafkaviz.analysis.retention.policy import LogRetention, SegmentRetention
 from kafkaviz.analysis.segment.anatomy import Anatomy
 from kafkaviz.analysis.segment.links import NONE
@@ -68,11 +67,15 @@ def file_facts(
 
 
 def _log_facts(anatomy: Anatomy, roll_reason: str | None, partition_state: str) -> list[Fact]:
-    batches = anatomy.batches
+    first = anatomy.counts.first
     rows = (
         [_bytes_fact(anatomy)]
-        if not len(batches)
-        else [*_contents_facts(batches), _bytes_fact(anatomy), *_span_facts(batches)]
+        if first is None
+        else [
+            *_contents_facts(anatomy, first),
+            _bytes_fact(anatomy),
+            *_span_facts(first, anatomy.counts.newest_ms),
+        ]
     )
     rows.append(_state_fact(anatomy, roll_reason, partition_state))
     if anatomy.tail:
@@ -94,20 +97,20 @@ def _missing_fact() -> Fact:
     return Fact(say("common.file"), say("segment.missing"), is_wrong=True)
 
 
-def _contents_facts(batches: np.ndarray) -> list[Fact]:
-    first_offset, sizes = int(batches["base_offset"][0]), batches["size_bytes"]
+def _contents_facts(anatomy: Anatomy, first: np.void) -> list[Fact]:
+    counts, first_offset = anatomy.counts, int(first["base_offset"])
     smallest_bytes, largest_bytes, last_offset = (
-        int(sizes.min()),
-        int(sizes.max()),
-        units.group(int(batches["last_offset"].max())),
+        int(counts.sizes[0]),
+        int(counts.sizes[-1]),
+        units.group(counts.last_offset),
     )
-    is_known = bool((batches["record_count"] >= 0).all())
+    is_known = counts.records is not None
     offsets = (
         f"{units.group(first_offset)} – {last_offset}"
         if first_offset >= 0
         else say("ruler.up_to", last=last_offset)
     )
-    records = units.group(int(batches["record_count"].sum())) if is_known else units.MISSING
+    records = units.MISSING if counts.records is None else units.group(counts.records)
     sizes_bytes = units.group(smallest_bytes) + (
         f"–{units.group(largest_bytes)}" if smallest_bytes < largest_bytes else ""
     )
@@ -116,7 +119,7 @@ def _contents_facts(batches: np.ndarray) -> list[Fact]:
         Fact(say("common.records"), records, hover="" if is_known else say("segment.wrappers")),
         Fact(
             say("common.batches"),
-            units.group(len(batches)),
+            units.group(len(anatomy.batches)),
             say("segment.batch_sizes", sizes=sizes_bytes),
         ),
     ]
@@ -130,16 +133,14 @@ def _bytes_fact(anatomy: Anatomy) -> Fact:
     )
 
 
-def _span_facts(batches: np.ndarray) -> list[Fact]:
+def _span_facts(first: np.void, last_ms: int) -> list[Fact]:
     """The first record's time and the newest one's.
 
     The day is given where they are of different days.
     """
-    newest = batches["max_timestamp_ms"]
     first_ms = int(
-        newest[0] if is_log_append_time(batches[:1])[0] else batches["base_timestamp_ms"][0]
+        first["max_timestamp_ms"] if is_log_append_time(first) else first["base_timestamp_ms"]
     )
-    last_ms = int(newest.max())
     spans_days = first_ms >= 0 and last_ms - first_ms >= DAY_MS
     time_text = (lambda ms: units.moment(ms, fraction=False)) if spans_days else units.clock
     labels_ms = ((say("segment.first_record"), first_ms), (say("segment.newest_record"), last_ms))
@@ -248,7 +249,7 @@ def _entries_fact(index: Index, file: FileInfo, entry_bytes: int) -> Fact:
 
 
 def _interval_facts(anatomy: Anatomy) -> list[Fact]:
-    bounds = interval_bounds(anatomy.batches, anatomy.index.entries)
+    bounds = anatomy.interval
     if bounds.high_bytes is None:
         return []
     hover = say(
@@ -266,10 +267,7 @@ def _interval_facts(anatomy: Anatomy) -> list[Fact]:
 
 
 def _unindexed_facts(anatomy: Anatomy) -> list[Fact]:
-    count, unindexed_count = (
-        len(anatomy.batches),
-        int(np.count_nonzero(anatomy.links.batch_slot == NONE)),
-    )
+    count, unindexed_count = len(anatomy.batches), anatomy.density.never_indexed
     share = say("segment.share_of_batches", share=units.share(unindexed_count, count))
     return (
         [Fact(say("segment.never_indexed"), units.group(unindexed_count), share)] if count else []
@@ -313,17 +311,17 @@ def _no_time_entry_text(anatomy: Anatomy) -> str:
 
     "" where the .timeindex does not have what was written.
     """
-    batches, home_rows, times = anatomy.batches, anatomy.links.entry_home, anatomy.times.entries
-    without_time = (anatomy.links.entry_time == NONE) & (home_rows != NONE)
-    if not len(batches) or not without_time.any():
+    links, times = anatomy.links, anatomy.times.entries
+    without_time = (links.entry_time == NONE) & (links.entry_home != NONE)
+    if not without_time.any():
         return ""
-    newest = np.maximum.accumulate(batches["max_timestamp_ms"])[home_rows[without_time]]
+    newest = links.home_newest_ms[without_time]
     if (newest < 0).all():
         return say("segment.no_timestamps")
     # by the entries up to each place
     known_ms = np.maximum.accumulate(np.concatenate([[-1], times["timestamp_ms"]]))
     entry_counts = np.searchsorted(
-        times["offset"], batches["last_offset"][home_rows[without_time]], side="right"
+        times["offset"], links.home_last_offset[without_time], side="right"
     )
     return say("ruler.no_newer") if (newest <= known_ms[entry_counts]).all() else ""
 

@@ -115,7 +115,7 @@ def _index_lane(anatomy: Anatomy) -> IndexLane:
 
 def _time_lane(anatomy: Anatomy) -> IndexLane:
     is_missing = anatomy.segment.timeindex is None
-    empty_key = "ruler.without_time" if (anatomy.batches["magic"] == 0).all() else "ruler.no_entry"
+    empty_key = "ruler.without_time" if anatomy.counts.is_without_time else "ruler.no_entry"
     return _lane(
         anatomy,
         anatomy.times,

@@ -9,12 +9,12 @@ import numpy as np
 
 from kafkaviz import units
 from kafkaviz.analysis.segment.anatomy import Anatomy
+from kafkaviz.analysis.segment.batch_counts import COLUMNS
 from kafkaviz.figures.text.join_text import join_sentences
 from kafkaviz.messages import say
 
 SHADES = PLAIN, SIZE, AGE = "Plain", "Size", "Age"
 EXACT_ROWS = 1000  # up to here the overview draws each batch
-COLUMNS = 1000  # of the overview beyond
 DAY_MS = 86_400_000
 
 
@@ -34,12 +34,9 @@ def shade_range(anatomy: Anatomy, shade: str) -> tuple[int, int]:
     All but the largest hundredth of the sizes, and all times there are.
     """
     if shade == "Size":
-        sizes = anatomy.batches["size_bytes"]
-        return int(sizes.min()), int(np.sort(sizes)[int(0.99 * (len(sizes) - 1))])
-    known_ms = anatomy.batches["max_timestamp_ms"][anatomy.batches["max_timestamp_ms"] >= 0]
-    return (
-        (int(known_ms.min()), int(known_ms.max())) if shade == "Age" and len(known_ms) else (0, 0)
-    )
+        last_rank = len(anatomy.batches) - 1
+        return int(anatomy.counts.sizes[0]), anatomy.counts.size_at(int(0.99 * last_rank))
+    return (shade == "Age" and anatomy.counts.known_ms) or (0, 0)
 
 
 def hint_text(shade: str, value_range: tuple[int, int]) -> str:
@@ -75,23 +72,18 @@ def build_overview(
     if len(anatomy.batches) <= EXACT_ROWS:
         return None
     width_bytes = max(1, anatomy.segment.log.size_bytes) / COLUMNS
-    starts = np.minimum((anatomy.batches["position"] / width_bytes).astype(int), COLUMNS - 1)
     positions = anatomy.index.entries["position"]
     positions = positions[(positions >= 0) & (positions < anatomy.segment.log.size_bytes)]
     entries = np.bincount(
         np.minimum((positions / width_bytes).astype(int), COLUMNS - 1), minlength=COLUMNS
     )
-    counts = np.bincount(starts, minlength=COLUMNS)
+    columns = anatomy.counts.columns
+    counts = columns.batches
     if shade == "Plain":
         values, low, high = counts, 0, max(1, int(counts.max()))
     else:
-        field = anatomy.batches["size_bytes" if shade == "Size" else "max_timestamp_ms"].astype(
-            float
-        )
-        values, (low, high) = (
-            np.bincount(starts, field, COLUMNS) / np.maximum(counts, 1),
-            value_range,
-        )
+        sums = columns.size_bytes if shade == "Size" else columns.max_timestamp_ms
+        values, (low, high) = sums / np.maximum(counts, 1), value_range
     covering_columns = np.maximum.accumulate(np.where(counts > 0, np.arange(COLUMNS), 0))
     shades = np.clip((values[covering_columns] - low) / max(1, high - low), 0, 1) * 255
     shades[np.arange(COLUMNS) * width_bytes >= anatomy.end.position] = 0

@@ -46,17 +46,18 @@ def find_slice(anatomy: Anatomy, centre_row: int) -> Slice:
         stop = start + SLICE_ROWS
     if (start, stop) == (0, rows):
         return Slice(0, rows, rows, 0, len(anatomy.index.entries), 0, len(anatomy.times.entries))
-    last_offset = anatomy.batches["last_offset"][stop - 1]
+    batches, links = anatomy.batches, anatomy.links
+    last_offset = batches.row(stop - 1)["last_offset"]
     from_slot, to_slot = (
-        max(0, int(anatomy.links.batch_via[start])),
+        max(0, int(links.landing_slots(batches, start, start + 1)[0])),
         _slots_to(anatomy.index.entries, last_offset),
     )
-    last_before = anatomy.batches["last_offset"][start - 1] if start else -1
+    last_before = batches.row(start - 1)["last_offset"] if start else -1
     from_time, to_time = (
         _slots_to(anatomy.times.entries, last_before),
         _slots_to(anatomy.times.entries, last_offset),
     )
-    twin_slots = anatomy.links.entry_time[from_slot:to_slot]
+    twin_slots = links.entry_time[from_slot:to_slot]
     twin_slots = twin_slots[
         twin_slots != NONE
     ]  # of an entry whose newest record came before the slice
@@ -86,25 +87,36 @@ def build_columns(anatomy: Anatomy, row_slice: Slice) -> dict[str, Columns]:
 
     By "batch", "entry" and "time"; the links are those of analysis.segment.links.Links.
     """
-    rows, slots, times = (
-        slice(row_slice.from_row, row_slice.to_row),
+    links, rows = anatomy.links, (row_slice.from_row, row_slice.to_row)
+    slots, times = (
         slice(row_slice.from_slot, row_slice.to_slot),
         slice(row_slice.from_time, row_slice.to_time),
     )
-    entry, time = _link_columns(anatomy, "entry", slots), _link_columns(anatomy, "time", times)
     return {
-        "batch": _batch_columns(anatomy.batches[rows], anatomy.segment.base_offset)
-        | _link_columns(anatomy, "batch", rows),
+        "batch": _batch_columns(anatomy.batches.window(*rows), anatomy.segment.base_offset)
+        | {
+            "slot": links.own_slots(*rows),
+            "via": links.landing_slots(anatomy.batches, *rows),
+        },
         "entry": _field_columns(
             anatomy.index.entries[slots], key="relative_offset", position="position"
         )
-        | entry
-        | {"home_position": _batch_positions(anatomy, entry["home"])},
+        | {
+            "batch": links.entry_batch[slots],
+            "home": links.entry_home[slots],
+            "aim": links.entry_aim[slots],
+            "time": links.entry_time[slots],
+            "home_position": _positions_or_end(anatomy, links.home_position[slots]),
+        },
         "time": _field_columns(
             anatomy.times.entries[times], timestamp="timestamp_ms", offset="relative_offset"
         )
-        | time
-        | {"batch_position": _batch_positions(anatomy, time["batch"])},
+        | {
+            "batch": links.time_batch[times],
+            "slot": links.time_slot[times],
+            "true": links.time_true[times],
+            "batch_position": _positions_or_end(anatomy, links.time_position[times]),
+        },
     }
 
 
@@ -127,18 +139,6 @@ def _field_columns(table: np.ndarray, **names: str) -> Columns:
     return {name: table[field] for name, field in names.items()}
 
 
-def _link_columns(anatomy: Anatomy, table: str, rows: slice) -> Columns:
-    """Where the rows of "batch", "entry" or "time" point.
-
-    The links whose names begin so, by the rest of their names.
-    """
-    return {
-        name.removeprefix(f"{table}_"): link[rows]
-        for name, link in vars(anatomy.links).items()
-        if name.startswith(f"{table}_")
-    }
-
-
-def _batch_positions(anatomy: Anatomy, rows: np.ndarray) -> np.ndarray:
-    """Where the batches of these rows start; the end of the last one for NONE."""
-    return np.where(rows == NONE, anatomy.end.position, anatomy.batches["position"][rows])
+def _positions_or_end(anatomy: Anatomy, positions: np.ndarray) -> np.ndarray:
+    """Where batches start; the end of the last one for NONE."""
+    return np.where(positions == NONE, anatomy.end.position, positions)

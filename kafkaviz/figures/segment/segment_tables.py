@@ -4,6 +4,7 @@ The rows around the pin as text, and the whole of each as CSV.
 """
 
 import io
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -107,10 +108,11 @@ def find_pinned_row(
     if slot == NONE:
         slot = int(links.time_slot[time_slot]) if time_slot != NONE else NONE
     if slot == NONE:
+        own_slot = int(links.own_slots(row, row + 1)[0])
         slot = (
-            int(links.batch_slot[row])
-            if links.batch_slot[row] != NONE
-            else int(links.batch_via[row])
+            own_slot
+            if own_slot != NONE
+            else int(links.landing_slots(anatomy.batches, row, row + 1)[0])
         )
     if time_slot == NONE and slot != NONE:
         time_slot = int(links.entry_time[slot])
@@ -145,7 +147,7 @@ def _batch_row(anatomy: Anatomy, row: int, *, is_pinned: bool, wrong_slots: np.n
     Args:
         wrong_slots: slots whose entries point where they should not.
     """
-    batch, links = anatomy.batches[row], anatomy.links
+    batch, links = anatomy.batches.row(row), anatomy.links
     epoch = str(batch["leader_epoch"]) if batch["leader_epoch"] >= 0 else units.MISSING
     codec_id = int(codec(batch))
     return BatchRow(
@@ -157,11 +159,11 @@ def _batch_row(anatomy: Anatomy, row: int, *, is_pinned: bool, wrong_slots: np.n
         else units.MISSING,
         newest=units.clock(int(batch["max_timestamp_ms"])),
         codec=_codec_name(codec_id),
-        epoch=epoch if anatomy.has_epochs else None,
+        epoch=epoch if anatomy.counts.has_epochs else None,
         crc=f"{int(batch['crc']):08x}",
         magic=int(batch["magic"]),
-        slot=int(links.batch_slot[row]),
-        found_from_slot=int(links.batch_via[row]),
+        slot=int(links.own_slots(row, row + 1)[0]),
+        found_from_slot=int(links.landing_slots(anatomy.batches, row, row + 1)[0]),
         fault=_wrong_entries_text(anatomy, row, wrong_slots),
         is_pinned=is_pinned,
     )
@@ -216,7 +218,7 @@ def _index_row(anatomy: Anatomy, slot: int, *, is_pinned: bool) -> IndexRow:
         offset=units.group(int(entries["offset"][slot])),
         position=units.group(position),
         gap=f"{units.group(gap)} B".replace("-", "−"),
-        batch=offset_range_text(anatomy.batches[row])
+        batch=offset_range_text(anatomy.batches.row(row))
         if row != NONE
         else say("segment.none_starts"),
         fault=say(f"segment.fault_{fault}") if fault else "",
@@ -265,18 +267,34 @@ def csv_bytes(anatomy: Anatomy, table: str) -> bytes:
 
     Numbers are plain, an empty cell is no value.
     """
-    columns = {"batches": _batch_table, "index": _index_table, "timeindex": _time_table}[table](
+    tables = {"batches": _batch_tables, "index": _index_tables, "timeindex": _time_tables}[table](
         anatomy
     )
-    buffer = io.BytesIO()
-    pyarrow.csv.write_csv(
-        pa.table(columns), buffer, pyarrow.csv.WriteOptions(quoting_style="needed")
-    )
+    buffer, writer = io.BytesIO(), None
+    for columns in tables:
+        part = pa.table(columns)
+        if writer is None:
+            options = pyarrow.csv.WriteOptions(quoting_style="needed")
+            writer = pyarrow.csv.CSVWriter(buffer, part.schema, write_options=options)
+        writer.write_table(part)
     return buffer.getvalue()
 
 
-def _batch_table(anatomy: Anatomy) -> dict[str, pa.Array]:
-    batches = anatomy.batches
+def _batch_tables(anatomy: Anatomy) -> Iterator[dict[str, pa.Array]]:
+    """The batches, a table a chunk of the .log."""
+    row, least_offset = 0, anatomy.segment.base_offset
+    for batches in anatomy.batches:
+        links = anatomy.links
+        yield {
+            **_batch_columns(batches),
+            "entry_slot": _slots_or_none(links.own_slots(row, row + len(batches))),
+            "found_from_slot": _slots_or_none(links.landing_slots_of(batches, least_offset)),
+        }
+        row += len(batches)
+        least_offset = int(batches["last_offset"][-1]) + 1 if len(batches) else least_offset
+
+
+def _batch_columns(batches: np.ndarray) -> dict[str, pa.Array]:
     columns = {
         name: pa.array(np.ascontiguousarray(batches[name])) for name in field_names(batches.dtype)
     }
@@ -284,31 +302,27 @@ def _batch_table(anatomy: Anatomy) -> dict[str, pa.Array]:
         columns[field] = pa.array(np.ascontiguousarray(batches[field]), mask=batches[field] < 0)
     codec_names = [*CODECS, *(f"codec {number}" for number in range(len(CODECS), 8))]
     columns["codec"] = pa.array(np.array(codec_names)[codec(batches)])
-    return {
-        **columns,
-        "entry_slot": _slots_or_none(anatomy.links.batch_slot),
-        "found_from_slot": _slots_or_none(anatomy.links.batch_via),
-    }
+    return columns
 
 
-def _index_table(anatomy: Anatomy) -> dict[str, pa.Array]:
+def _index_tables(anatomy: Anatomy) -> Iterator[dict[str, pa.Array]]:
     entries = anatomy.index.entries
     columns = {
         name: pa.array(np.ascontiguousarray(entries[name])) for name in field_names(entries.dtype)
     }
-    return {
+    yield {
         **columns,
         "gap_bytes": pa.array(np.diff(entries["position"], prepend=0)),
         "time_slot": _slots_or_none(anatomy.links.entry_time),
     }
 
 
-def _time_table(anatomy: Anatomy) -> dict[str, pa.Array]:
+def _time_tables(anatomy: Anatomy) -> Iterator[dict[str, pa.Array]]:
     times = anatomy.times.entries
     columns = {
         name: pa.array(np.ascontiguousarray(times[name])) for name in field_names(times.dtype)
     }
-    return {**columns, "entry_slot": _slots_or_none(anatomy.links.time_slot)}
+    yield {**columns, "entry_slot": _slots_or_none(anatomy.links.time_slot)}
 
 
 def _slots_or_none(slots: np.ndarray) -> pa.Array:

@@ -12,9 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, cast
 
-import numpy as np
-
-from kafkaviz.search.log_view import LogView, SegmentView
+from kafkaviz.search.log_view import BatchTable, LogView, SegmentView
 from kafkaviz.search.lookup import Lookup
 from kafkaviz.search.slots import PAGE_BYTES
 
@@ -32,7 +30,7 @@ class LookupContext:
     """A lookup and what is drawn around it.
 
     Attributes:
-        batches: of the segment with this base offset, all, at least with log_scan.COLUMNS.
+        batches: of the segment with this base offset, at least with log_scan.COLUMNS.
         records: of the batch at that byte of it.
         page_bytes: of a lesson whose pages are small.
         is_index_alone: there is an index and no log.
@@ -40,7 +38,7 @@ class LookupContext:
 
     result: Lookup
     log: LogView
-    batches: Callable[[int], np.ndarray]
+    batches: Callable[[int], BatchTable]
     records: Callable[[int, int], Sequence[LookupRecord]]
     page_bytes: int = PAGE_BYTES
     is_index_alone: bool = False

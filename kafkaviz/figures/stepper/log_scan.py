@@ -9,6 +9,7 @@ from kafkaviz import units
 from kafkaviz.figures.stepper import LookupContext
 from kafkaviz.format.batch import HEADER_BYTES, MAGIC_END
 from kafkaviz.messages import say, say_count
+from kafkaviz.search.log_view import BatchTable
 from kafkaviz.search.scan import ForwardScan, HeaderDecision, HeaderOutcome, ReadPart
 from kafkaviz.units import clock, group
 
@@ -95,19 +96,17 @@ def view(context: LookupContext, scan: ForwardScan) -> ScanView:
     )
 
 
-def _batches_around(scan: ForwardScan, batches: np.ndarray) -> np.ndarray:
+def _batches_around(scan: ForwardScan, batches: BatchTable) -> np.ndarray:
     """The batches to draw: those that were read, two before, and some behind."""
     first_row = max(0, _row_at(batches, scan.from_position) - BATCHES_BEFORE)
-    last_row = max((_row_at(batches, read.position) for read in scan.reads), default=first_row)
-    return batches[list(COLUMNS)][
-        first_row : min(
-            len(batches), max(last_row + 3, first_row + MIN_BATCHES), first_row + 4 * MAX_STEPS
-        )
-    ]
+    last_position = max((read.position for read in scan.reads), default=None)
+    last_row = first_row if last_position is None else _row_at(batches, last_position)
+    stop = min(max(last_row + 3, first_row + MIN_BATCHES), first_row + 4 * MAX_STEPS)
+    return batches.window(first_row, stop)[list(COLUMNS)]
 
 
-def _row_at(batches: np.ndarray, position: int) -> int:
-    return max(0, int(np.searchsorted(batches["position"], position, "right")) - 1)
+def _row_at(batches: BatchTable, position: int) -> int:
+    return max(0, batches.row_before_byte(position))
 
 
 def describe_headers(scan: ForwardScan) -> list[ScanStep]:

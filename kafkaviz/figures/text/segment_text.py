@@ -4,14 +4,13 @@ The finding that its figure bears as a title, the sentences around it, and why s
 there.
 """
 
-import numpy as np
+from collections.abc import Iterable
 
 from kafkaviz import units
 from kafkaviz.analysis.segment.anatomy import Anatomy
-from kafkaviz.analysis.segment.links import NONE, Aim
+from kafkaviz.analysis.segment.links import Aim
 from kafkaviz.analysis.segment.selection import NoRowReason, Selection, offsets
 from kafkaviz.figures.text.join_text import join_each_and, join_semicolon, join_sentences
-from kafkaviz.format.batch import MAGIC_2
 from kafkaviz.messages import say, say_count
 
 # states that a sentence describes
@@ -22,7 +21,7 @@ def lead(anatomy: Anatomy, partition_state: str = "current") -> str:
     """The sentence below the page's title: how many batches, and how a search reaches them."""
     count, indexed_count = (
         len(anatomy.batches),
-        int(np.count_nonzero(anatomy.links.batch_slot != NONE)),
+        len(anatomy.links.indexed_rows),
     )
     renamed_state = next(
         (
@@ -60,13 +59,12 @@ def missing_fields_text(anatomy: Anatomy) -> str:
 
     "" where there are none.
     """
-    batches = anatomy.batches
-    old_magics = np.unique(batches["magic"][batches["magic"] < MAGIC_2]).tolist()
-    wrapped_magics = np.unique(batches["magic"][batches["record_count"] < 0]).tolist()
+    counts = anatomy.counts
+    old_magics, wrapped_magics = counts.old_magics, counts.wrapped_magics
     texts = []
     if 0 in old_magics:
         texts.append(say("segment.untold_time"))
-    if len(old_magics) and anatomy.has_epochs:
+    if len(old_magics) and counts.has_epochs:
         texts.append(say("segment.untold_epoch", magic=_join_magics(old_magics)))
     if wrapped_magics:
         texts.append(say("segment.untold_wrapped", magic=_join_magics(wrapped_magics)))
@@ -74,7 +72,7 @@ def missing_fields_text(anatomy: Anatomy) -> str:
     return say("segment.clauses_end", clauses=f"{joined[:1].upper()}{joined[1:]}") if joined else ""
 
 
-def _join_magics(magics: list[int]) -> str:
+def _join_magics(magics: Iterable[int]) -> str:
     return join_each_and(map(str, magics))
 
 
@@ -103,7 +101,7 @@ def no_entry_reason(anatomy: Anatomy) -> str:
 def no_time_reason(anatomy: Anatomy) -> str:
     """Why a .timeindex that is there holds no entry."""
     return say(
-        "segment.no_time_magic_0" if (anatomy.batches["magic"] == 0).all() else "segment.first_time"
+        "segment.no_time_magic_0" if anatomy.counts.is_without_time else "segment.first_time"
     )
 
 

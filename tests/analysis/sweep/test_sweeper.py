@@ -13,7 +13,7 @@ from kafkaviz.analysis import sweep
 from kafkaviz.analysis.cost import lookup_cost
 from kafkaviz.format.batch import BATCH
 from kafkaviz.log.broker import open_broker
-from kafkaviz.search.log_view import view_partition
+from kafkaviz.search.log_view import table_of_rows, view_partition
 from kafkaviz.simulate.append_batches import INCOMING
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.config import release_behaviour as writing
@@ -204,7 +204,7 @@ def test_every_offset_of_a_real_segment_as_the_lookup_has_it(clean, version):
         batches, [4096], targets=sweep.EVERY, by_base_offset=search_profile.by_base_offset
     )
     assert counted(parts.headers_at(0)) == counted(
-        lookup_cost.offset_lookup_counts(segment, batches, search_profile).headers
+        lookup_cost.offset_lookup_counts(segment, table_of_rows(batches), search_profile).headers
     )
 
 

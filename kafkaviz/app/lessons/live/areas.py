@@ -119,7 +119,7 @@ def _make_batches(block: LessonBlock) -> BatchAreasView:
     return batch_areas.view(
         [
             _batch_area(segment, batch)
-            for batch in anatomy.batches[max(0, row - AROUND) : row + AROUND + 1]
+            for batch in anatomy.batches.window(row - AROUND, row + AROUND + 1)
         ],
         block["offset"],
         _segment_name(block),
@@ -151,7 +151,7 @@ def _make_header(block: LessonBlock) -> HeaderAreasView:
     location, anatomy = block_location.anatomy(block)
     row = block_location.rows_around(anatomy, block).row
     segment = cast(LogSegment, location.segment)
-    batch = _batch_area(segment, anatomy.batches[row])
+    batch = _batch_area(segment, anatomy.batches.row(row))
     fields = [
         span
         for span in spans_batch.batch(segment.batch_bytes(batch.position))

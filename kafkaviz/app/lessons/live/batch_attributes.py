@@ -16,6 +16,7 @@ from kafkaviz.app.widgets.tables import table
 from kafkaviz.format import batch
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import message, say
+from kafkaviz.search.log_view import NO_ROW
 from kafkaviz.units import group
 
 LOW_BITS = 0xFF  # all that are used, and one more
@@ -49,10 +50,10 @@ def _find(block: LessonBlock, name: str, offset: int) -> SampleBatch:
     if not isinstance(segment, LogSegment):
         raise NoValue(message("lesson.segment_has_no_file", segment=segment.name, file=".log"))
     headers = segment_cache.read(segment).batches
-    row = int(np.searchsorted(headers["last_offset"], offset))
-    if row == len(headers) or headers[row]["base_offset"] > offset:
+    row = headers.row_holding_offset(offset)
+    if row == NO_ROW or headers.row(row)["base_offset"] > offset:
         raise NoValue(message("attributes.no_batch", offset=offset, partition=name))
-    return SampleBatch(name, location, headers[row])
+    return SampleBatch(name, location, headers.row(row))
 
 
 def rows(batches: tuple[SampleBatch, ...]) -> Iterator[tuple[str, ...]]:

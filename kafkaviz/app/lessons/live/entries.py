@@ -55,7 +55,7 @@ def _render_frame(context: LookupContext, block: LessonBlock, key: str, head: di
 
 def _rows(context: LookupContext) -> dict:
     """The slots of the index, and the batches below them."""
-    slots, rows = context.log.segments[0].offset_slots, context.batches(0)
+    slots, rows = context.log.segments[0].offset_slots, context.batches(0).all_rows()
     return {
         "slots": [[int(entry["relative_offset"]), int(entry["position"])] for entry in slots],
         "batches": [

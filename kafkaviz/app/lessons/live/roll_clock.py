@@ -31,7 +31,7 @@ def _make(block: LessonBlock) -> RollClockView:
         for segment in partition.live
         if segment.base_offset > base_offset and segment.log.size_bytes
     )
-    incoming = segment_cache.read(next_segment).batches[0]
+    incoming = segment_cache.read(next_segment).batches.row(0)
     settings = log_settings.open_settings(location.snapshot.broker)
     config = log_config(
         {name: setting.value for name, setting in settings.topic_settings(partition.topic).items()}
@@ -39,7 +39,7 @@ def _make(block: LessonBlock) -> RollClockView:
     return clock_figure.view(
         TimeRoll(
             base_offset=base_offset,
-            batches_ms=tuple(anatomy.batches["max_timestamp_ms"].tolist()),
+            batches_ms=tuple(anatomy.batches.all_rows()["max_timestamp_ms"].tolist()),
             incoming_first_ms=int(incoming["base_timestamp_ms"]),
             incoming_ms=int(incoming["max_timestamp_ms"]),
             segment_ms=config.most_segment_ms,

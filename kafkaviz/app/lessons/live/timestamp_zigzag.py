@@ -31,18 +31,19 @@ def _make(block: LessonBlock) -> ZigzagView:
         raise NoValue(message("lesson.zigzag_needs_timestamp"))
     result = make_lookup(block).result
     answer, scan = result.answer, result.scan
-    last_offset = int(anatomy.batches["last_offset"][-1])
+    all_batches = anatomy.batches.all_rows()
+    last_offset = int(all_batches["last_offset"][-1])
     if (
         answer is None
         or scan is None
         or not location.segment.base_offset <= answer.offset <= last_offset
     ):
         raise NoValue(message("zigzag.not_here", segment=location.segment.name))
-    start_row = np.searchsorted(anatomy.batches["position"], scan.from_position)
-    start_offset = int(anatomy.batches["base_offset"][start_row])
-    batches = anatomy.batches[
-        (anatomy.batches["last_offset"] >= start_offset - BEFORE)
-        & (anatomy.batches["base_offset"] <= answer.offset + BEHIND)
+    start_row = np.searchsorted(all_batches["position"], scan.from_position)
+    start_offset = int(all_batches["base_offset"][start_row])
+    batches = all_batches[
+        (all_batches["last_offset"] >= start_offset - BEFORE)
+        & (all_batches["base_offset"] <= answer.offset + BEHIND)
     ]
     segment = cast(LogSegment, location.segment)
     records = tuple(
@@ -50,8 +51,8 @@ def _make(block: LessonBlock) -> ZigzagView:
         for position in batches["position"].tolist()
         for record in segment.records(position)
     )
-    before_ms = anatomy.batches["max_timestamp_ms"][
-        anatomy.batches["base_offset"] < batches["base_offset"][0]
+    before_ms = all_batches["max_timestamp_ms"][
+        all_batches["base_offset"] < batches["base_offset"][0]
     ]
     return zigzag_figure.view(
         TimestampLookup(

@@ -6,6 +6,7 @@ Both searches raced, its target among all, why a timestamp gave its offset, ever
 import json
 from typing import Any, cast
 
+import numpy as np
 import streamlit as st
 
 from kafkaviz import units
@@ -198,12 +199,19 @@ def _segment_costs(
     search_profile: SearchProfile,
     _context: LookupContext,
 ) -> LookupCounts | None:
-    segment, rows = _context.find_segment(base_offset), _context.batches(base_offset)
-    if target_kind == TIMESTAMP:
-        return lookup_cost.timestamp_lookup_counts(
-            segment, rows, search_profile, _context.page_bytes
-        )
-    return lookup_cost.offset_lookup_counts(segment, rows, search_profile, _context.page_bytes)
+    segment, batches = _context.find_segment(base_offset), _context.batches(base_offset)
+    count_lookups = (
+        lookup_cost.timestamp_lookup_counts
+        if target_kind == TIMESTAMP
+        else lookup_cost.offset_lookup_counts
+    )
+    slot_rows = _entry_rows(source, base_offset, _context)
+    return count_lookups(segment, batches, search_profile, _context.page_bytes, slot_rows=slot_rows)
+
+
+@st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=SOURCE_HASH_FUNCS)
+def _entry_rows(source: LookupSource, base_offset: int, _context: LookupContext) -> np.ndarray:
+    return lookup_cost.entry_rows(_context.find_segment(base_offset), _context.batches(base_offset))
 
 
 def _count(context: LookupContext, quantity: str) -> int:

@@ -10,6 +10,7 @@ from kafkaviz.app.cache.lookup_source import LookupSource
 from kafkaviz.app.state import page_state
 from kafkaviz.app.widgets import elements
 from kafkaviz.messages import say, say_count
+from kafkaviz.search.log_view import table_of_rows
 from kafkaviz.simulate.lessons import practice
 from kafkaviz.units import group
 
@@ -48,7 +49,7 @@ def make_source(keys: Sequence[int]) -> LookupSource:
         last_ms_of_segment=0,
         offset=keys[len(keys) * 3 // 5] + 1 if keys else 0,
         timestamp_ms=0,
-        batches=lambda _base_offset: np.empty(0, practice.ROW),
+        batches=lambda _base_offset: table_of_rows(np.empty(0, practice.ROW)),
         records=lambda _base_offset, _position: (),
         times=lambda _base_offset: None,
         is_synthetic=True,

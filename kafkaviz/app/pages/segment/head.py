@@ -60,7 +60,7 @@ def render_head(location: PartitionLocation, partition: Partition, anatomy: Anat
             and len(anatomy.batches)
             and st.button(say("segment.look_up"), icon=":material/manage_search:")
         ):
-            offset = int(anatomy.batches["last_offset"][current_pin(anatomy).row])
+            offset = int(anatomy.batches.row(current_pin(anatomy).row)["last_offset"])
             st.switch_page(
                 pages()["Lookup"].script,
                 query_params={**location.address, "by": "offset", "target": str(offset)},

@@ -57,6 +57,14 @@ def _explore(location: PartitionLocation, anatomy: Anatomy, groups: FactGroups) 
     """
     if segment_cache.has_lost_bytes(anatomy):
         st.rerun()
+    try:
+        _render_explored(location, anatomy, groups)
+    except CannotOpen:  # another file has taken the place of the .log
+        segment_cache.forget()
+        st.rerun()
+
+
+def _render_explored(location: PartitionLocation, anatomy: Anatomy, groups: FactGroups) -> None:
     tab = choice.adopt(page_state.TAB, tabs.tab_names())
     with st.container(gap=24):
         left, right = head.columns()

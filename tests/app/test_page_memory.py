@@ -1,0 +1,32 @@
+"""What a page holds of a full segment of small batches, which has millions of them."""
+
+import pytest
+
+from benchmarks import bench_page_memory
+
+MAX_BYTES = 300_000_000  # above a server that shows a small segment
+
+
+@pytest.fixture(scope="module")
+def directories(tmp_path_factory):
+    """A small one, and one of 1 GiB of batches of 100 bytes."""
+    folder = tmp_path_factory.mktemp("full")
+    return (
+        bench_page_memory.write(folder / "small", bench_page_memory.SMALL_COUNT),
+        bench_page_memory.write(folder / "large", bench_page_memory.COUNT),
+    )
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", bench_page_memory.QUERIES)
+def test_a_page_holds_windows_and_not_the_table(directories, name):
+    """The most that it takes from the first call to the last element."""
+    page, query = bench_page_memory.QUERIES[name]
+    assert bench_page_memory.measure(page, query, *directories)["peak_bytes"] <= MAX_BYTES
+
+
+@pytest.mark.nightly
+def test_the_table_alone_is_more(directories):
+    """What is measured is what a table of all batches would take."""
+    taken = bench_page_memory.measure(bench_page_memory.TABLE, {}, *directories)
+    assert taken["peak_bytes"] > MAX_BYTES
