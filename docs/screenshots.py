@@ -122,6 +122,12 @@ ORDERS = {"tp": "orders-0", "segment": 0}
 HEARTBEAT = {"tp": "heartbeat-0", "tune": "heartbeat-0"}
 PROJECTED = {"lesson": "warm-section", "at": 2, "projector": 1, "answers": "warm-section.2c"}
 BROKEN = {"lesson": "batches", "break": 1, "answers": "batches~0~156ad"}  # predicted and started
+REPLICA = "kafka-4.4.0-replica-1"
+PARTED = {  # one partition of two replicas
+    "with": str(Path(tempfile.gettempdir()) / "kafka" / "kafka-4.4.0-replica-2.tar.gz"),
+    "tp": "bids-0",
+    "leader": "b",
+}
 SHOTS = {
     "broker": Shot("/", 900, {}, shows("read in full, nothing was changed", SPARK_PATIENCE_MS)),
     "segment": Shot("/segment", 960, {**ORDERS, "pin": 500}),
@@ -142,6 +148,9 @@ SHOTS = {
     "tuning": Shot("/tuning", 720, HEARTBEAT, drawn),
     "index-size": Shot("/tuning", 1000, {**HEARTBEAT, "tab": "IndexSize"}, drawn),
     "health": Shot("/health", 1060, {}, shows("This broker will start"), "kafka-4.3.1-damaged"),
+    "compare": Shot(
+        "/compare", 1180, PARTED, scrolled_to("If b leads, a drops 70 records"), REPLICA
+    ),
     "explore": Shot("/explore", 1000, {}, answered),
     "workshop": Shot("/workshop", 720, {"lesson": "last-offset", "at": 2}),
     "projector": Shot("/workshop", 720, PROJECTED, drawn),
@@ -203,13 +212,14 @@ def settle(page: Page) -> None:
 
 @contextmanager
 def samples() -> Iterator[Path]:
-    """The sample archives in a folder that is named the same at every run: pages show where a
-    directory lies.
+    """The sample archives and two replicas in a folder that is named the same at every run: pages
+    show where a directory lies.
     """
     folder = Path(tempfile.gettempdir()) / "kafka"
     folder.mkdir()
     try:
-        for archive in (ROOT / "sample_data").glob("*.tar.gz"):
+        replicas = (ROOT / "tests" / "data").glob("kafka-*-replica-?.tar.gz")
+        for archive in (*(ROOT / "sample_data").glob("*.tar.gz"), *replicas):
             shutil.copy2(archive, folder)
         yield folder
     finally:

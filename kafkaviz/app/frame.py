@@ -80,6 +80,7 @@ PAGES = {
     "Rolls": Page("pages/rolls.py", "layers", 2, 2),
     "Tuning": Page("pages/tuning.py", "tune", 2, 2),
     "Health": Page("pages/health.py", "ecg_heart", 1, 2),
+    "Compare": Page("pages/compare.py", "compare_arrows", 1, 2),
     "Explore": Page("pages/explore.py", "terminal", 1, 3),
     "Workshop": Page("pages/workshop.py", "school", 1, 3),
 }

@@ -12,6 +12,7 @@ from tests.support.pages import BROKER, PATIENCE_S, assert_no_exception, open_pa
 
 pytestmark = pytest.mark.usefixtures("starts", "chinese")
 CLEAN, DAMAGED, KILLED, UNSTARTABLE = "clean", "damaged", "killed", "unstartable"
+SAMPLES = Path(__file__).parents[2] / "sample_data"
 PAYMENTS = {"tp": "payments-0", "segment": "7975", "pin": "11612"}
 TORN = {"tp": "append-time-0", "segment": "0"}
 PAGES = [
@@ -41,6 +42,8 @@ PAGES = [
     ("health", DAMAGED, {"kafka": "2.2"}),
     ("health", KILLED, {}),
     ("health", UNSTARTABLE, {}),
+    ("compare", CLEAN, {}),
+    ("compare", DAMAGED, {"with": str(SAMPLES / "kafka-4.3.1-clean.tar.gz")}),
     ("explore", CLEAN, {}),
     ("workshop", CLEAN, {"lesson": "three-files", "notes": "1"}),
 ]

@@ -15,7 +15,17 @@ from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunCon
 from tests.app.fakes import FakeStarts
 from tests.support.pages import open_page
 
-PAGES = ("segment", "lookup", "page_cache", "rolls", "tuning", "health", "explore", "workshop")
+PAGES = (
+    "segment",
+    "lookup",
+    "page_cache",
+    "rolls",
+    "tuning",
+    "health",
+    "compare",
+    "explore",
+    "workshop",
+)
 
 
 @pytest.fixture

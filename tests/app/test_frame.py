@@ -19,12 +19,13 @@ HOUSE = [
     "Rolls",
     "Tuning",
     "Health",
+    "Compare",
     "Explore",
     "Workshop",
 ]
 
 
-def test_nine_pages_and_only_those_that_exist(monkeypatch, tmp_path):
+def test_ten_pages_and_only_those_that_exist(monkeypatch, tmp_path):
     """A page is listed when its script is there: no dead link, no empty page."""
     assert list(frame.PAGES) == HOUSE
     (tmp_path / "pages").mkdir()
@@ -37,7 +38,7 @@ def test_nine_pages_and_only_those_that_exist(monkeypatch, tmp_path):
 def test_a_script_is_its_pages_place_in_the_address():
     """And no two pages share one."""
     paths = [page.path for page in frame.PAGES.values()]
-    assert paths[:4] == ["", "segment", "lookup", "page_cache"] and len(set(paths)) == 9
+    assert paths[:4] == ["", "segment", "lookup", "page_cache"] and len(set(paths)) == 10
 
 
 @pytest.mark.parametrize(

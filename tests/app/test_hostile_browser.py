@@ -34,6 +34,7 @@ PAGES = {
     "Tuning, whole broker": ("tuning", {"tune": "Whole broker"}),
     "Health": ("health", {}),
     "Health, of a release": ("health", {"kafka": hostile.HTML, "finding": hostile.TEXT[:-5]}),
+    "Compare": ("compare", {"with": hostile.HTML, "tp": hostile.MARKUP}),
     "Explore": (
         "explore",
         {"sql": f"SELECT topic, '{hostile.HTML}' AS \"{hostile.MARKUP}\" FROM partitions"},

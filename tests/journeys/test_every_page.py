@@ -1,7 +1,7 @@
 """Every page in both themes and languages: what axe-core finds serious or critical, what is cut off
 or drawn over, what Tab reaches.
 
-The nine pages in light and English are plain; their other states, dark, Chinese, paper and the way
+The ten pages in light and English are plain; their other states, dark, Chinese, paper and the way
 by Tab are nightly.
 """
 
@@ -55,6 +55,11 @@ class State:
 
 
 FIGURE, TABLE_ROW = ".js-plotly-plot .main-svg", "tbody tr"
+REPLICAS = Path(__file__).parents[1] / "data"
+COMPARE = "compare?" + "&".join(
+    f"{name}={REPLICAS}/kafka-4.4.0-replica-{number}.tar.gz"
+    for name, number in (("dir", 1), ("with", 2))
+)
 SEGMENT = "segment?tp=payments-0&segment=7975"
 STATES = {
     "Broker": State("?", FIGURE),
@@ -96,6 +101,9 @@ STATES = {
     "Tuning, whole broker": State("tuning?tune=Whole+broker", f".st-key-kv_topics {TABLE_ROW}"),
     "Health": State("health?", ".item", DAMAGED),
     "Health, nothing found": State("health?tp=orders-0", ".verdict h2"),
+    "Compare": State(f"{COMPARE}&tp=bids-0&leader=b", ".st-key-kv_fig_logs .main-svg"),
+    "Compare, a changed value": State(f"{COMPARE}&tp=invoices-0", ".kv-hexpair mark"),
+    "Compare, with nothing": State("compare?", ".st-key-kv_empty_compare"),
     "Explore": State("explore?", f".st-key-kv_answer_rows {TABLE_ROW}"),
     "Workshop": State("workshop?", "h1"),
     "Workshop, answered": State("workshop?lesson=last-offset&at=2&answers=last-offset.2a", "h1"),

@@ -72,8 +72,15 @@ def compare(
     Raises:
         CannotOpen: one of the two cannot be opened.
     """
-    brokers = _open(a), _open(b)
-    releases = assume_release(brokers[0]), assume_release(brokers[1])
+    return compare_brokers(_open(a), _open(b), on_partition)
+
+
+def compare_brokers(
+    a: Broker, b: Broker, on_partition: PartitionCallback | None = None
+) -> BrokerComparison:
+    """The same of two directories that are open."""
+    brokers = a, b
+    releases = assume_release(a), assume_release(b)
     comparer = _Comparer(brokers, releases)
     lists = brokers[0].partitions, brokers[1].partitions
     is_lone = any(broker.is_lone for broker in brokers)

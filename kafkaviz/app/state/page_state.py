@@ -85,6 +85,9 @@ LAB = "break"  # Workshop: the lab at the end of the lesson is open
 PROJECTOR = "projector"  # Workshop, Lookup: the figure and its words alone, large
 # Workshop: the code of the class; the steps of the session, all where it is not there
 CLASS, TRACK = "class", "track"
+# Compare: the second directory, which side leads, behind which step of the follower, what the axis
+# shows
+COMPARED_DIRECTORY, LEADER, FOLLOWER_STEP, COMPARED_WINDOW = "with", "leader", "cut", "view"
 WORD, ALL_WORDS = "word", "all"  # Workshop: the glossary, and the word that is looked at in it
 ASIDE = (PAPER, WORD, LAB)  # Workshop: what stands in the place of a step
 LANGUAGE = "lang"  # en or zh
@@ -96,6 +99,8 @@ DIALOG = "kv_dialog"
 PAGES_SHOWN = "kv_pages_shown"  # Workshop: the list of pages is shown
 TYPED_PATH = "kv_asked_to_open"  # Broker: the path that was typed, in this run
 OPEN_COUNT = "kv_opened"  # Broker: how many were, so that each field is a new one
+# Compare: both directories that were asked for, in this run, and how often
+COMPARED_REQUEST, COMPARED_COUNT = "kv_compared_request", "kv_compared_count"
 # the topic-partition, segment and pin that were looked at last, as address parameters with their
 # directory
 LOCATION = "kv_place"

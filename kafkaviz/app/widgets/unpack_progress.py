@@ -14,11 +14,14 @@ from kafkaviz.log.archives import archive
 from kafkaviz.messages import say
 
 
-def unpack(directory: str) -> None:
+def unpack(directory: str, key_end: str = "") -> None:
     """Unpacks the archive that an address leads to, if it was not yet.
 
     What is drawn meanwhile is where Streamlit ends the script: of a visitor who presses Cancel,
     goes to another page, or has left.
+
+    Args:
+        key_end: what tells the second archive of a run from the first.
 
     Raises:
         CannotOpen: the archive cannot be read.
@@ -32,7 +35,7 @@ def unpack(directory: str) -> None:
         or archive.unpack_target(archive_path).exists()
     ):
         return
-    strip = _Strip(archive_path)
+    strip = _Strip(archive_path, key_end)
     try:
         archive.unpack_if_archive(archive_path, strip.update)
     except CannotOpen:
@@ -44,7 +47,8 @@ def unpack(directory: str) -> None:
 class _Strip:
     """What the page shows once it takes longer than a moment."""
 
-    def __init__(self, archive_path: Path) -> None:
+    def __init__(self, archive_path: Path, key_end: str) -> None:
+        self._key_end = key_end
         self._archive_path = archive_path
         self._slot: DeltaGenerator | None = None
         self._line: DeltaGenerator  # once it is drawn
@@ -64,13 +68,17 @@ class _Strip:
         with slot.container():
             st.space(48)  # nothing else stands on the page yet
             with elements.state(
-                "unpacking", "unarchive", finding, say("progress.unpacking_why"), level=1
+                f"unpacking{self._key_end}",
+                "unarchive",
+                finding,
+                say("progress.unpacking_why"),
+                level=1,
             ):
                 self._line = st.empty()
                 if directory := self._fallback_directory():
                     st.button(
                         say("common.cancel"),
-                        key="kv_unpack_cancel",
+                        key=f"kv_unpack_cancel{self._key_end}",
                         on_click=faults.open_directory,
                         args=(directory,),
                     )

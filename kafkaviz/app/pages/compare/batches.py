@@ -1,0 +1,194 @@
+"""Batches of both sides side by side, a pair of them to the byte, and the indexes that differ."""
+
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from kafkaviz import units
+from kafkaviz.analysis.comparison import batch_window
+from kafkaviz.app.cache.broker_cache import HASH_FUNCS, MAX_BROKERS, BrokerSnapshot
+from kafkaviz.app.state import choice, page_state
+from kafkaviz.app.state.comparisons import SnapshotPair
+from kafkaviz.app.widgets import elements, tables
+from kafkaviz.errors import KafkavizError
+from kafkaviz.figures.comparison import batch_pairs, replica_axis
+from kafkaviz.figures.comparison.batch_pairs import BatchPairsView, HexPairView, PairRow
+from kafkaviz.figures.text import error_text
+from kafkaviz.figures.text.comparison_text import describe_index
+from kafkaviz.figures.text.sentence_text import to_sentence
+from kafkaviz.messages import language, render, say, say_count
+
+if TYPE_CHECKING:
+    from kafkaviz.analysis.comparison.comparison import PartitionComparison
+    from kafkaviz.log.partition import Partition
+
+SIDES = ("a", "b")
+MAX_OFFSETS = 40  # to choose from
+
+
+def render_batches(pair: SnapshotPair, comparison: "PartitionComparison") -> None:
+    """The batches around the offset where both part, or another one that differs."""
+    offsets = offsets_of_interest(comparison)
+    with st.container(horizontal=True, vertical_alignment="bottom", key="kv_pairs_head"):
+        heading = st.container(width="stretch")
+        widget_options: dict[str, Any] = {"width": 200}
+        offset = int(
+            choice.ask(
+                st.selectbox,
+                say("compare.pin"),
+                [str(offset) for offset in offsets],
+                str(offsets[0]),
+                page_state.PIN,
+                format_func=lambda number: units.group(int(number)),
+                **widget_options,
+            )
+        )
+    try:
+        view = _view(pair, _directories(comparison), offset, language())
+    except KafkavizError as fault:
+        with elements.state(
+            "unread", "error", say("compare.not_ended"), error_text.describe_sentence(fault)
+        ):
+            pass
+        return
+    with heading:
+        elements.heading(view.title, say("compare.batches_below"))
+    st.space(8)
+    if not view.rows:
+        st.html(f'<p class="kv-sm kv-fnt">{elements.escape(say("compare.nothing_to_show"))}</p>')
+        return
+    with st.container(key="kv_pairs"):
+        elements.table(_head_html(), (_row_html(row) for row in view.rows))
+    tables.download(
+        say("compare.batches_csv"), lambda: pairs_csv(view), "batches.csv", "kv_pairs_csv"
+    )
+    if view.hex_pair:
+        st.space(12)
+        _render_hex(view.hex_pair)
+
+
+def offsets_of_interest(comparison: "PartitionComparison") -> list[int]:
+    """Where the logs part, where they differ, and where each ends; never none."""
+    ranges = (comparison.different, comparison.unreadable, *comparison.only_in)
+    offsets = [
+        replica_axis.parting_offset(comparison),
+        *(difference.offset for difference in comparison.differences),
+        *(first for records in ranges for first, _ in records.ranges[:MAX_OFFSETS]),
+        *(replica.log_end_offset - 1 for replica in comparison.replicas if replica),
+        *(replica.log_start_offset for replica in comparison.replicas if replica),
+    ]
+    known = dict.fromkeys(offset for offset in offsets if offset is not None and offset >= 0)
+    return list(known)[:MAX_OFFSETS] or [0]
+
+
+def _directories(comparison: "PartitionComparison") -> tuple[str, str]:
+    """The partition's directory on each side, "" where it has none."""
+    a, b = (replica.directory if replica else "" for replica in comparison.replicas)
+    return a, b
+
+
+@st.cache_resource(max_entries=8 * MAX_BROKERS, show_spinner=False, hash_funcs=HASH_FUNCS)
+def _view(
+    snapshots: SnapshotPair, directories: tuple[str, str], offset: int, language_code: str
+) -> BatchPairsView:
+    a, b = map(_partition, snapshots, directories)
+    pairs = batch_window.find_batches(a, b, offset)
+    return batch_pairs.view(pairs, offset)
+
+
+def _partition(snapshot: BrokerSnapshot, directory: str) -> "Partition | None":
+    return next((item for item in snapshot.broker.partitions if item.directory == directory), None)
+
+
+def _head_html() -> str:
+    names = [say(key) for key in batch_pairs.COLUMNS.values()]
+    cells = ""
+    for side in SIDES:
+        start = " kv-pair" if side == "b" else ""
+        for name in (say(f"compare.column_offsets_{side}"), *names[1:]):
+            cells += f'<th class="r{start}">{escape(name)}</th>'
+            start = ""
+    return f"{cells}<th></th>"
+
+
+def _row_html(row: PairRow) -> str:
+    cells = ""
+    for side, side_cells in enumerate(row.cells):
+        start = " kv-pair" if side else ""
+        if not side_cells:
+            cells += f'<td class="{start}" colspan="{len(batch_pairs.COLUMNS)}"></td>'
+        for cell in side_cells:
+            text = elements.escape(cell.text)
+            text = f"<mark>{text}</mark>" if cell.is_other else text
+            cells += f'<td class="r{start}">{text}</td>'
+            start = ""
+    kind = "" if row.is_equal else ' class="kv-other"'
+    mark = " class=on" if row.is_chosen else ""
+    return f"<tr{mark}>{cells}<td{kind}>{elements.escape(row.text)}</td></tr>"
+
+
+def _render_hex(view: HexPairView) -> None:
+    """Both batches to the byte, and the fields that differ."""
+    with st.container(key="kv_fig_bytes_pair"):
+        elements.figure_head(view.title, view.caption)
+        head = "".join(
+            f"<th>{elements.escape(name)}</th>" for name in (say("workshop.byte"), *SIDES)
+        )
+        rows = (
+            f"<tr><td>{units.group(row.position)}</td>"
+            + "".join(f"<td>{_digits_html(digits)}</td>" for digits in row.digits)
+            + "</tr>"
+            for row in view.rows
+        )
+        st.html(
+            '<div class="kv-hexpair" tabindex="0"><table>'
+            f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+        )
+        if view.hidden_rows:
+            hidden = say_count("compare.hidden_rows", view.hidden_rows)
+            st.html(f'<div class="kv-more">{elements.escape(hidden)}</div>')
+    if not view.fields:
+        return
+    st.space(12)
+    heads = [
+        say("workshop.field"),
+        say("workshop.byte"),
+        *(say(f"compare.column_{side}", name=say("workshop.value")) for side in SIDES),
+    ]
+    with st.container(key="kv_pair_fields"):
+        tables.table(heads, ([row.field, row.position, *row.values] for row in view.fields), "mrcc")
+
+
+def _digits_html(digits: tuple[tuple[str, bool], ...]) -> str:
+    texts = [f"<mark>{text}</mark>" if is_other else text for text, is_other in digits]
+    parts = " &nbsp;".join(" ".join(part) for part in (texts[:8], texts[8:]) if part)
+    return f"<code>{parts}</code>"
+
+
+def pairs_csv(view: BatchPairsView) -> str:
+    """The table of batches as CSV."""
+    heads = [f"{column}_{side}" for side in SIDES for column in batch_pairs.COLUMNS]
+    missing = [""] * len(batch_pairs.COLUMNS)
+    return tables.to_csv(
+        [*heads, "relation"],
+        (
+            [
+                *([cell.text for cell in row.cells[0]] or missing),
+                *([cell.text for cell in row.cells[1]] or missing),
+                row.text,
+            ]
+            for row in view.rows
+        ),
+    )
+
+
+def render_indexes(comparison: "PartitionComparison") -> None:
+    """Entry by entry: how many are in one index alone, why, and what a lookup reads in each."""
+    elements.heading(say("compare.indexes"), say("compare.indexes_below"))
+    st.space(8)
+    items = "".join(
+        f"<li>{elements.escape(to_sentence(render(describe_index(index))))}</li>"
+        for index in comparison.indexes
+    )
+    st.html(f'<ul class="kv-list">{items}</ul>')

@@ -1,0 +1,231 @@
+"""The head of the Compare page: both directories, how many partitions are alike, downloads."""
+
+import json
+import shlex
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from kafkaviz import units
+from kafkaviz.app.cache import broker_cache
+from kafkaviz.app.cache.broker_cache import BrokerSnapshot
+from kafkaviz.app.frame import pages
+from kafkaviz.app.state import page_location, page_state
+from kafkaviz.app.state.comparisons import SnapshotPair
+from kafkaviz.app.state.page_location import Location
+from kafkaviz.app.widgets import elements, go_to, tables, unpack_progress
+from kafkaviz.errors import CannotOpen
+from kafkaviz.figures.comparison import partition_map
+from kafkaviz.figures.text import error_text
+from kafkaviz.log.remote import address
+from kafkaviz.messages import say
+
+if TYPE_CHECKING:
+    from kafkaviz.analysis.comparison.comparison import BrokerComparison, PartitionComparison
+
+CSV_COLUMNS = (
+    "partition",
+    "relation",
+    "relations",
+    "compared_from",
+    "compared_to",
+    "first_divergent_offset",
+    "leader_epoch_a",
+    "leader_epoch_b",
+    "log_end_a",
+    "log_end_b",
+    "records_only_in_a",
+    "records_only_in_b",
+    "b_keeps_below_if_a_leads",
+    "a_keeps_below_if_b_leads",
+)
+DIRECTORY_CHARACTERS = 60
+
+
+def second_snapshot() -> BrokerSnapshot | None:
+    """The second directory of the address; what is wrong with it is said by the head."""
+    directory = st.query_params.get(page_state.COMPARED_DIRECTORY, "")
+    if not directory:
+        return None
+    try:
+        unpack_progress.unpack(directory, "_second")
+        return broker_cache.open_snapshot(directory)
+    except CannotOpen:
+        return None
+
+
+def render_head(
+    location: Location, pair: SnapshotPair | None, comparison: "BrokerComparison | None"
+) -> None:
+    """Title, downloads, the second directory, and how many partitions relate how."""
+    with st.container(horizontal=True, vertical_alignment="bottom", key="kv_head"):
+        with st.container(width="stretch"):
+            elements.title(say("common.page_compare"), _lead(comparison), gap=0)
+        if comparison:
+            _render_downloads(comparison)
+    st.space(16)
+    _render_path_form(location)
+    if comparison:
+        st.space(12)
+        elements.chips(_chips(comparison))
+    elif pair is None:
+        st.space(24)
+        _render_no_second()
+
+
+def render_command(pair: SnapshotPair) -> None:
+    """The same on the command line."""
+    elements.heading(say("compare.command"))
+    st.space(8)
+    sources = (
+        shlex.quote(units.escape_controls(address.display(snapshot.broker.source)))
+        for snapshot in pair
+    )
+    st.code(f"kafkaviz compare {' '.join(sources)}", language="bash", wrap_lines=True)
+
+
+def _lead(comparison: "BrokerComparison | None") -> str:
+    if comparison is None:
+        return say("compare.lead")
+    total = len(comparison.partitions)
+    equal = sum(item.relation.has_equal_records for item in comparison.partitions)
+    if comparison.has_equal_records:
+        return say("compare.lead_equal")
+    return say("compare.lead_other", equal=units.group(equal), total=units.group(total))
+
+
+def _chips(comparison: "BrokerComparison") -> list[tuple[str, str]]:
+    """How many topic-partitions relate how, the worst first."""
+    counts = sorted(
+        comparison.counts.items(), key=lambda item: (partition_map.rank(item[0]), -item[0].severity)
+    )
+    return [
+        (
+            partition_map.severity(relation),
+            elements.escape(
+                say(
+                    "compare.chip",
+                    n=units.group(count),
+                    relation=partition_map.relation_label(relation),
+                )
+            ),
+        )
+        for relation, count in counts
+    ]
+
+
+def _render_path_form(location: Location) -> None:
+    """The path of the second directory, those that are known, and both sides exchanged."""
+    second = st.query_params.get(page_state.COMPARED_DIRECTORY, "")
+    with st.container(horizontal=True, key="kv_path", vertical_alignment="bottom"):
+        count = st.session_state.get(page_state.COMPARED_COUNT, 0)
+        # as on the Broker page: another directory is another field
+        key = f"kv_compared {count} {units.escape_controls(second)}"
+        request: dict[str, Any] = {"on_change": _request, "args": (key,)}
+        st.text_input(
+            say("compare.field"), units.escape_controls(second), key=key, width=520, **request
+        )
+        st.button(
+            say("compare.compare"),
+            type="primary",
+            key="kv_compare_open",
+            on_click=_request,
+            args=(key,),
+        )
+        known = [directory for directory in go_to.directories(location) if directory != second]
+        chosen = known and st.menu_button(
+            say("compare.known"),
+            [units.escape_controls(directory) for directory in known],
+            key="kv_compare_known",
+            format_func=lambda directory: elements.escape_markdown(
+                elements.cut_middle(directory, DIRECTORY_CHARACTERS)
+            ),
+        )
+        if second:
+            st.button(
+                say("compare.swap"),
+                icon=":material/swap_vert:",
+                key="kv_compare_swap",
+                type="tertiary",
+                on_click=_request_address,
+                args=(second, location.directory),
+            )
+    target = st.session_state.pop(page_state.COMPARED_REQUEST, None)
+    if chosen:
+        target = location.directory, chosen
+    if target is not None:
+        st.session_state[page_state.COMPARED_COUNT] = count + 1
+        first, other = target
+        address_of_first = page_state.address(first or location.directory)
+        st.switch_page(
+            pages()["Compare"].script,
+            query_params=address_of_first | {page_state.COMPARED_DIRECTORY: other},
+        )
+
+
+def _request(key: str) -> None:
+    """Another second directory was typed."""
+    _request_address("", page_location.clean_path(st.session_state.get(key, "")))
+
+
+def _request_address(first: str, second: str) -> None:
+    st.session_state[page_state.COMPARED_REQUEST] = first, second
+
+
+def _render_no_second() -> None:
+    """No second directory was given, or it cannot be opened."""
+    directory = st.query_params.get(page_state.COMPARED_DIRECTORY, "")
+    if not directory:
+        with elements.empty("compare", say("compare.no_second"), say("compare.no_second_why")):
+            pass
+        return
+    try:
+        broker_cache.open_snapshot(directory)
+    except CannotOpen as fault:
+        reason = error_text.describe_sentence(fault)
+        with elements.state("second", "error", say("compare.second_fault"), reason):
+            pass
+
+
+def _render_downloads(comparison: "BrokerComparison") -> None:
+    """Every partition as CSV, and all that is known as JSON; both are made on click."""
+    tables.download("CSV", lambda: partitions_csv(comparison), "comparison.csv", "kv_compare_csv")
+    options: dict[str, Any] = {"on_click": "ignore", "icon": ":material/download:"}
+    st.download_button(
+        "JSON",
+        lambda: comparison_json(comparison),
+        "comparison.json",
+        "application/json",
+        key="kv_compare_json",
+        **options,
+    )
+
+
+def comparison_json(comparison: "BrokerComparison") -> str:
+    """What `kafkaviz compare --json` prints."""
+    from kafkaviz.analysis.comparison.comparison_object import as_object
+
+    return json.dumps(as_object(comparison), ensure_ascii=False, indent=2)
+
+
+def partitions_csv(comparison: "BrokerComparison") -> str:
+    """A row a topic-partition, exact numbers; an empty cell is not known."""
+    return tables.to_csv(CSV_COLUMNS, map(_csv_row, comparison.partitions))
+
+
+def _csv_row(comparison: "PartitionComparison") -> list[object]:
+    epochs = comparison.leader_epochs_there or (None, None)
+    walks = comparison.truncations or (None, None)
+    values = [
+        comparison.partition,
+        comparison.relation.value,
+        " ".join(relation.value for relation in comparison.relations),
+        comparison.compared_from,
+        comparison.compared_to,
+        comparison.first_divergent_offset,
+        *epochs,
+        *(replica and replica.log_end_offset for replica in comparison.replicas),
+        *(records.records for records in comparison.only_in),
+        *(walk and walk.follower_keeps_below for walk in walks),
+    ]
+    return ["" if value is None else value for value in values]

@@ -1,0 +1,235 @@
+"""One topic-partition of both sides: how they relate, and who drops what where the other leads."""
+
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from kafkaviz import units
+from kafkaviz.app.frame import pages
+from kafkaviz.app.pages.compare.batches import render_batches, render_indexes
+from kafkaviz.app.state import choice, page_state
+from kafkaviz.app.state.comparisons import SnapshotPair
+from kafkaviz.app.state.page_location import Location
+from kafkaviz.app.widgets import charts, elements, tables
+from kafkaviz.figures.comparison import partition_map, replica_axis
+from kafkaviz.figures.text.comparison_text import describe_facts, describe_step, relation_key
+from kafkaviz.figures.text.sentence_text import end_sentence, to_sentence
+from kafkaviz.messages import render, say
+
+if TYPE_CHECKING:
+    from kafkaviz.analysis.comparison.comparison import BrokerComparison, PartitionComparison
+    from kafkaviz.analysis.comparison.leader_epochs import TruncationWalk
+
+SIDES = ("a", "b")
+NOBODY, FULL, AROUND = "none", "all", "parting"  # as values in the address
+
+
+@st.fragment
+def render_logs(location: Location, pair: SnapshotPair, comparison: "BrokerComparison") -> None:
+    """The chosen topic-partition, else the one that differs most."""
+    with st.container(gap=None):
+        partition = _choose_partition(comparison)
+        _render_relation(location, partition)
+        st.space(16)
+        _render_axis(partition)
+        st.space(28)
+        render_batches(pair, partition)
+        if partition.indexes:
+            st.space(28)
+            render_indexes(partition)
+
+
+def _choose_partition(comparison: "BrokerComparison") -> "PartitionComparison":
+    """The picker, with the heading beside it."""
+    partitions = {
+        units.escape_controls(item.partition): item
+        for item in partition_map.sort_partitions(comparison)
+    }
+    with st.container(horizontal=True, vertical_alignment="bottom", key="kv_compared_head"):
+        heading = st.container(width="stretch")
+        widget_options: dict[str, Any] = {"width": 280}
+        name = choice.ask(
+            st.selectbox,
+            say("common.topic_partition"),
+            partitions,
+            next(iter(partitions)),
+            page_state.TOPIC_PARTITION,
+            **widget_options,
+        )
+    with heading:
+        elements.heading(name)
+    return partitions[name]
+
+
+def _render_relation(location: Location, comparison: "PartitionComparison") -> None:
+    """The relation in a sentence, what explains it, and the way to each side's log."""
+    facts = [render(fact) for fact in describe_facts(comparison)]
+    severity = partition_map.severity(comparison.relation)
+
+    def list_facts() -> None:
+        items = "".join(f"<li>{elements.escape(_fact_sentence(fact))}</li>" for fact in facts)
+        st.html(f'<ul class="kv-list">{items}</ul>')
+
+    with elements.state(
+        "relation",
+        severity,
+        partition_map.relation_label(comparison.relation),
+        to_sentence(say(relation_key(comparison.relation))),
+        list_facts if facts else None,
+    ):
+        second = st.query_params.get(page_state.COMPARED_DIRECTORY, "")
+        offset = replica_axis.parting_offset(comparison)
+        for side, replica, directory in zip(
+            SIDES, comparison.replicas, (location.directory, second), strict=True
+        ):
+            if replica is None or not replica.segments:
+                continue
+            last_offset = max(replica.log_end_offset - 1, replica.log_start_offset)
+            pin = None if offset is None else min(offset, last_offset)
+            st.page_link(
+                pages()["Segment"].script,
+                label=say("compare.open_in", side=side),
+                icon=":material/straighten:",
+                query_params=page_state.address(directory, replica.directory, pin=pin),
+            )
+
+
+def _render_axis(comparison: "PartitionComparison") -> None:
+    """Both logs on one offset axis; which side leads is a switch, and each step a choice."""
+    with st.container(key="kv_fig_logs"):
+        titles = st.container(gap=None)
+        controls = st.container(horizontal=True, key="kv_logs_head")
+        leader = _choose_leader(controls, comparison)
+        walk = replica_axis.walk_of(comparison, leader)
+        step = _choose_step(controls, len(walk.steps)) if walk else 0
+        view = replica_axis.view(
+            comparison, leader, step, is_around=_choose_window(controls, comparison)
+        )
+        with titles:
+            elements.figure_head(view.title, view.caption)
+        charts.plot(
+            replica_axis.figure(view, charts.mode()),
+            "kv_logs",
+            say("common.titled", title=view.title, below=view.caption),
+        )
+        st.html(
+            elements.key(
+                (swatch, say(f"compare.key_{kind}"))
+                for kind, swatch in (
+                    ("alone", "scan"),
+                    ("other", "torn"),
+                    ("watermark", "watermark"),
+                )
+            )
+        )
+        st.space(8)
+        left, right = st.columns((1.7, 1), gap=24)
+        with left, st.container(gap=None):
+            _render_walk(walk, step)
+        with right, st.container(gap=None):
+            _render_epochs(comparison)
+
+
+def _render_walk(walk: "TruncationWalk | None", step: int) -> None:
+    """What the follower asks and does, step by step; where none leads, what the switch is for."""
+    if walk is None:
+        st.html(f'<p class="kv-sm kv-fnt">{elements.escape(say("compare.leader_hint"))}</p>')
+        return
+    rows = "".join(
+        f"<li{' class=on' if number == step else ''}>"
+        f"{elements.escape(to_sentence(render(describe_step(walk_step))))}</li>"
+        for number, walk_step in enumerate(walk.steps, start=1)
+    )
+    st.html(
+        f'<div class="kv-lab">{elements.escape(say("compare.step_list"))}</div>'
+        f'<ol class="kv-list">{rows}</ol>'
+    )
+
+
+def _fact_sentence(text: str) -> str:
+    """A sentence; the name of a side keeps its small letter."""
+    is_named = text.startswith(tuple(f"{side} " for side in SIDES))
+    return end_sentence(text) if is_named else to_sentence(text)
+
+
+def _choose_leader(head: Any, comparison: "PartitionComparison") -> int | None:
+    """Which side leads, 0 or 1; None for as they lie."""
+    if comparison.truncations is None:
+        return None
+    widget_options: dict[str, Any] = {"required": True, "label_visibility": "collapsed"}
+    word = choice.ask(
+        head.segmented_control,
+        say("compare.leader"),
+        (NOBODY, *SIDES),
+        NOBODY,
+        page_state.LEADER,
+        format_func=lambda side: (
+            say("compare.as_they_lie") if side == NOBODY else say("compare.leads", side=side)
+        ),
+        **widget_options,
+    )
+    return None if word == NOBODY else SIDES.index(word)
+
+
+def _choose_step(head: Any, count: int) -> int:
+    """Behind which step of the follower its log is shown; by default the last."""
+    if count < 2:
+        return count
+    widget_options: dict[str, Any] = {"required": True, "label_visibility": "collapsed"}
+    options = [str(number) for number in range(count + 1)]
+    word = choice.ask(
+        head.segmented_control,
+        say("compare.step"),
+        options,
+        options[-1],
+        page_state.FOLLOWER_STEP,
+        format_func=lambda number: (
+            say("compare.as_they_lie") if number == "0" else say("stepper.step", n=number)
+        ),
+        **widget_options,
+    )
+    return int(word)
+
+
+def _choose_window(head: Any, comparison: "PartitionComparison") -> bool:
+    """Whether only what lies around the parting is drawn."""
+    if not replica_axis.can_zoom(comparison):
+        return False
+    offset = units.group(replica_axis.parting_offset(comparison))
+    widget_options: dict[str, Any] = {"required": True, "label_visibility": "collapsed"}
+    word = choice.ask(
+        head.segmented_control,
+        say("compare.window"),
+        (FULL, AROUND),
+        FULL,
+        page_state.COMPARED_WINDOW,
+        format_func=lambda name: (
+            say("compare.whole") if name == FULL else say("compare.around", offset=offset)
+        ),
+        **widget_options,
+    )
+    return word == AROUND
+
+
+def _render_epochs(comparison: "PartitionComparison") -> None:
+    """The table beside the figure: each leader epoch, and where it starts on either side."""
+    entries = [dict(replica.epochs.entries) if replica else {} for replica in comparison.replicas]
+    epochs = sorted(entries[0].keys() | entries[1].keys())
+    if not epochs:
+        return
+    st.html(f'<div class="kv-lab">{elements.escape(say("compare.epochs"))}</div>')
+    st.space(4)
+    tables.table(
+        [
+            say("segment.head_epoch"),
+            *(say(f"compare.column_{side}", name=say("compare.column_start")) for side in SIDES),
+        ],
+        (
+            [
+                units.group(epoch),
+                *(units.group(side.get(epoch)) for side in entries),
+            ]
+            for epoch in epochs
+        ),
+        "lrr",
+    )

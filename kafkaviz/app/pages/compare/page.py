@@ -1,0 +1,115 @@
+"""Compare: two directories, partition by partition.
+
+What differs, since when, and which side would lose what to the other.
+"""
+
+from typing import TYPE_CHECKING, cast
+
+import streamlit as st
+
+from kafkaviz import units
+from kafkaviz.app.frame import frame
+from kafkaviz.app.pages.compare.head import render_command, render_head, second_snapshot
+from kafkaviz.app.pages.compare.logs import render_logs
+from kafkaviz.app.pages.compare.partitions import (
+    render_changes,
+    render_partition_map,
+    render_partition_table,
+)
+from kafkaviz.app.state import comparisons, page_location
+from kafkaviz.app.state.comparisons import SnapshotPair, compare_again
+from kafkaviz.app.widgets import elements, faults, progress_strip
+from kafkaviz.app.widgets.print_view import apply_print_style
+from kafkaviz.errors import KafkavizError
+from kafkaviz.figures.text import error_text
+from kafkaviz.jobs import JobCancelled
+from kafkaviz.messages import say
+
+if TYPE_CHECKING:
+    from kafkaviz.analysis.comparison.comparison import BrokerComparison
+    from kafkaviz.app.state.page_location import Location
+
+QUICK_S = 0.8  # a comparison that takes no longer shows no progress
+
+
+def render_page() -> None:
+    """The page."""
+    location = frame("Compare")
+    apply_print_style()
+    snapshot = page_location.snapshot(location)
+    other = second_snapshot()
+    if other is None:
+        return render_head(location, None, None)
+    pair = snapshot, other
+    job = comparisons.get_or_start(pair)
+    is_over = job.ends_within(QUICK_S)
+    render_head(location, pair, job.result if is_over else None)
+    if not is_over:
+        return render_progress(pair)
+    if job.error is not None:
+        return _render_failure(pair, job.error)
+    _render_body(location, pair, cast("BrokerComparison", job.result))
+
+
+def _render_body(location: "Location", pair: SnapshotPair, comparison: "BrokerComparison") -> None:
+    """The map, one topic-partition, all of them in a table, what changed, what was not read."""
+    if not comparison.partitions:
+        with elements.empty("compare", say("compare.of_nothing"), say("compare.of_nothing_why")):
+            pass
+        return
+    with st.container(gap=None, key="kv_compare"):
+        render_partition_map(location, comparison)
+        st.space(28)
+        render_logs(location, pair, comparison)
+        st.space(28)
+        render_partition_table(location, comparison)
+        if comparison.start:
+            st.space(28)
+            render_changes(comparison.start)
+        if comparison.problems:
+            st.space(28)
+            finding = say("compare.not_compared", count=units.group(len(comparison.problems)))
+            elements.heading(finding)
+            faults.problem_table(pair[0].broker.path, comparison.problems)
+        st.space(28)
+        render_command(pair)
+
+
+@st.fragment(run_every=0.4)
+def render_progress(pair: SnapshotPair) -> None:
+    """How far the comparison is; the page is drawn anew once it is over."""
+    job = comparisons.get_or_start(pair)
+    if job.is_over:
+        st.rerun()
+    progress = job.progress()
+    text = (
+        say("compare.reading_partition", partition=units.escape_controls(progress.name))
+        if progress.name
+        else say("compare.reading")
+    )
+    done, total = units.size(progress.done_bytes), units.size(progress.total_bytes)
+    progress_strip.render_strip(
+        "kv_strip_work",
+        progress_strip.line_html(
+            text, say("health.read_of", done=done, total=total), progress.share
+        ),
+        button_label=say("common.cancel"),
+        button_key="kv_compare_cancel",
+        on_click=job.cancel,
+    )
+
+
+def _render_failure(pair: SnapshotPair, error: Exception) -> None:
+    """Why nothing was compared, and the way to do it again."""
+    if isinstance(error, JobCancelled):
+        reason = say("health.was_cancelled")
+    elif isinstance(error, KafkavizError):
+        reason = error_text.describe(error)
+    else:
+        reason = say("health.own_fault", fault=f"{type(error).__name__}: {error}")
+    with elements.state(
+        "compare", "error", say("compare.not_ended"), say("common.nothing_changed", error=reason)
+    ):
+        st.button(
+            say("compare.again"), key="kv_compare_again", on_click=compare_again, args=(pair,)
+        )

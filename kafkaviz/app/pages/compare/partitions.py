@@ -1,0 +1,166 @@
+"""All topic-partitions of both sides: the map, the table, and what became of the files."""
+
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import streamlit as st
+
+from kafkaviz import units
+from kafkaviz.app.frame import pages
+from kafkaviz.app.state import page_state
+from kafkaviz.app.state.page_location import Location
+from kafkaviz.app.widgets import charts, elements, tables
+from kafkaviz.figures.comparison import partition_map
+from kafkaviz.figures.text.comparison_text import outcome_text
+from kafkaviz.messages import say, say_count
+
+if TYPE_CHECKING:
+    from kafkaviz.analysis.comparison.comparison import BrokerComparison, PartitionComparison
+    from kafkaviz.analysis.comparison.start_changes import StartComparison
+
+ROW_PX, HEAD_PX, TABLE_ROWS, MAX_CHANGES, MAX_PAPER_ROWS = 31, 33, 14, 400, 400
+COLUMNS = (  # their keys
+    "common.topic_partition",
+    "compare.column_relation",
+    "compare.column_offsets_a",
+    "compare.column_offsets_b",
+    "compare.relation_only_in_a",
+    "compare.relation_only_in_b",
+    "compare.column_drops_b",
+    "compare.column_drops_a",
+)
+
+
+def render_partition_map(location: Location, comparison: "BrokerComparison") -> None:
+    """The map; a click on a row opens that topic-partition below."""
+    with st.container(key="kv_fig_compared"):
+        head, middle, foot = st.container(), st.container(), st.container(horizontal=True)
+        page = _choose_page(foot, len(comparison.partitions))
+        view = partition_map.view(comparison, page)
+        with head:
+            elements.figure_head(view.title, view.caption)
+        foot.html(
+            elements.key(
+                (swatch, say(f"compare.key_{kind}"))
+                for kind, swatch in (("both", "closed"), ("alone", "scan"), ("other", "torn"))
+            )
+        )
+        with middle:
+            event = charts.plot(
+                partition_map.figure(view, charts.mode()),
+                f"kv_compared_map_{page}",
+                view.alt,
+                on_select="rerun",
+                selection_mode="points",
+            )
+    if event.selection.points:
+        _open(location, event.selection.points[0]["customdata"])
+
+
+def _choose_page(foot: Any, count: int) -> int:
+    """Which of the map's pages is shown, from 0."""
+    page_count = -(-count // partition_map.ROWS_A_PAGE)
+    if page_count <= 1:
+        return 0
+    return foot.pagination(page_count, key=page_state.ROWS, bind="query-params") - 1
+
+
+def render_partition_table(location: Location, comparison: "BrokerComparison") -> None:
+    """Every topic-partition in a row; one that is selected opens above."""
+    elements.heading(say("compare.table"), say("compare.table_below"))
+    st.space(8)
+    partitions = partition_map.sort_partitions(comparison)
+    heads = [say(key) for key in COLUMNS]
+    rows = [_table_row(partition) for partition in partitions]
+    with st.container(key="kv_table", gap=None):
+        event = st.dataframe(
+            # ty: ignore[invalid-argument-type] - pandas' type of a sequence admits no list
+            pd.DataFrame(rows, columns=heads),
+            hide_index=True,
+            height=min(TABLE_ROWS, len(partitions)) * ROW_PX + HEAD_PX,
+            row_height=ROW_PX,
+            key="kv_compared_table",
+            placeholder=units.MISSING,
+            on_select="rerun",
+            selection_mode="single-row",
+            alt=say("compare.table_alt", count=units.group(len(partitions))),
+        )
+    with st.container(key="kv_paper_rows"):  # what scrolls on the screen is whole on paper
+        tables.table(
+            heads,
+            (
+                [cell if isinstance(cell, str) else units.group(cell) for cell in row]
+                for row in rows[:MAX_PAPER_ROWS]
+            ),
+            "llllrrrr",
+        )
+        if len(rows) > MAX_PAPER_ROWS:
+            hidden = say_count("common.n_more", len(rows) - MAX_PAPER_ROWS)
+            st.html(f'<div class="kv-more">{hidden}</div>')
+    if event.selection.rows:
+        _open(location, partitions[event.selection.rows[0]].partition)
+
+
+def _table_row(comparison: "PartitionComparison") -> list[str | int | None]:
+    offsets = [
+        f"{units.group(replica.log_start_offset)}–{units.group(replica.log_end_offset)}"
+        if replica
+        else None
+        for replica in comparison.replicas
+    ]
+    drops = [
+        sum(last - first + 1 for first, last in walk.follower_loses)
+        for walk in comparison.truncations or ()
+    ] or [None, None]
+    return [
+        units.escape_controls(comparison.partition),
+        partition_map.describe_row(comparison),
+        *offsets,
+        *(records.records for records in comparison.only_in),
+        *drops,
+    ]
+
+
+def _open(location: Location, partition: str) -> None:
+    """Shows another topic-partition of the same two directories."""
+    parameters = page_state.address(location.directory, partition) | {
+        page_state.COMPARED_DIRECTORY: st.query_params.get(page_state.COMPARED_DIRECTORY, "")
+    }
+    st.switch_page(pages()["Compare"].script, query_params=parameters)
+
+
+def render_changes(start: "StartComparison") -> None:
+    """One broker directory at two moments: each file that is not as it was."""
+    elements.heading(say("compare.changes"), say("compare.changes_below"))
+    st.space(8)
+    st.html(f'<p class="kv-sm">{elements.escape(outcome_text(start))}</p>')
+    if not start.changes:
+        return
+    heads = [
+        say("common.file"),
+        say("compare.column_change"),
+        say("segment.size_bytes"),
+        say("compare.column_foretold"),
+    ]
+    tables.table(
+        heads,
+        (
+            [
+                change.file,
+                say(f"comparison.change_{change.kind.value.replace('-', '_')}"),
+                say(
+                    "compare.sizes",
+                    before=units.group(change.sizes[0]),
+                    after=units.group(change.sizes[1]),
+                ),
+                say("compare.what_foretold" if change.is_foretold else "compare.what_unforetold")
+                if start.is_started
+                else units.MISSING,
+            ]
+            for change in start.changes[:MAX_CHANGES]
+        ),
+        "clrl",
+    )
+    if len(start.changes) > MAX_CHANGES:
+        hidden = say_count("common.n_more", len(start.changes) - MAX_CHANGES)
+        st.html(f'<div class="kv-more">{hidden}</div>')

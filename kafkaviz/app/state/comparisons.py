@@ -1,0 +1,73 @@
+"""The comparisons of this server.
+
+Two directories are compared once, in a thread of its own, while the page shows how far it is.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
+
+import streamlit as st
+
+from kafkaviz.app.cache import broker_cache
+from kafkaviz.app.cache.broker_cache import MAX_BROKERS, BrokerSnapshot
+from kafkaviz.jobs import Job, JobRegistry, ReadProgress
+
+if TYPE_CHECKING:
+    from kafkaviz.analysis.comparison.comparison import BrokerComparison
+
+# fails with a KafkavizError where a directory cannot be read; anything else is a fault of ours
+ComparisonJob: TypeAlias = "Job[BrokerComparison, ReadProgress]"
+SnapshotPair = tuple[BrokerSnapshot, BrokerSnapshot]
+
+
+@st.cache_resource(show_spinner=False)
+def comparisons() -> JobRegistry[tuple[str, str], ComparisonJob]:
+    """The comparisons of this server by both listings, shared by all tabs."""
+    return JobRegistry(MAX_BROKERS, forgets_running=True)
+
+
+def get_or_start(pair: SnapshotPair) -> ComparisonJob:
+    """The comparison of two directories as they lie there now, started at the first call."""
+    return comparisons().get_or_start(_key(pair), partial(_start, pair))
+
+
+def compare_again(pair: SnapshotPair) -> None:
+    """Lists both directories anew and forgets what was compared. For a button's on_click."""
+    broker_cache.clear_all()
+    comparisons().forget(lambda key: key == _key(pair))
+
+
+def _key(pair: SnapshotPair) -> tuple[str, str]:
+    return pair[0].key, pair[1].key
+
+
+def _start(pair: SnapshotPair) -> ComparisonJob:
+    total_bytes = sum(_log_bytes(snapshot).total() for snapshot in pair)
+    return Job(partial(_compare, pair), ReadProgress(0, total_bytes))
+
+
+def _compare(pair: SnapshotPair, report: Callable[[ReadProgress], None]) -> "BrokerComparison":
+    """Where it is cancelled it ends before the next topic-partition."""
+    from kafkaviz.analysis.comparison.comparator import compare_brokers
+
+    sizes = sum((_log_bytes(snapshot) for snapshot in pair), Counter())
+    done_bytes, total_bytes = 0, sizes.total()
+
+    def on_partition(name: str) -> None:
+        nonlocal done_bytes
+        report(ReadProgress(done_bytes, total_bytes, name))
+        done_bytes += sizes[name]
+
+    return compare_brokers(pair[0].broker, pair[1].broker, on_partition)
+
+
+def _log_bytes(snapshot: BrokerSnapshot) -> Counter[str]:
+    """How much is read of each topic-partition, by its directory."""
+    return Counter(
+        {
+            partition.directory: sum(segment.log.size_bytes for segment in partition.live)
+            for partition in snapshot.broker.partitions
+        }
+    )

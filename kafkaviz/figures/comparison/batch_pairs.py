@@ -1,0 +1,222 @@
+"""The batches of both sides around an offset, side by side, and one pair of them to the byte.
+
+offsets  epoch  crc       offsets  epoch  crc
+178–179      2  57756215  178–179      2  57756215   the same
+180–185      3  63d6e475  180–184      5  ca8e9ce0   other bytes
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from kafkaviz import units
+from kafkaviz.analysis.comparison.batch_window import BatchPair, WindowBatch, describe_pair
+from kafkaviz.messages import say, say_count
+
+ROW_BYTES = 16
+HEADER_ROWS = 4  # of a batch, that are always shown: its header has 61 bytes
+MAX_ROWS = 14
+COLUMNS = {  # by their names in a CSV file
+    "offsets": "common.offsets",
+    "epoch": "segment.head_epoch",
+    "position": "segment.head_position",
+    "size_bytes": "segment.size_bytes",
+    "crc": "compare.column_crc",
+}
+
+
+@dataclass(frozen=True)
+class PairCell:
+    """The text of a cell, and whether the other side has another one there."""
+
+    text: str
+    is_other: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairRow:
+    """The batches that begin at one offset.
+
+    Attributes:
+        cells: COLUMNS of each side; none of a side where no batch begins there.
+        text: "the same", "other bytes", or which side has it.
+        is_chosen: whether it is the pair whose bytes are shown.
+    """
+
+    cells: tuple[tuple[PairCell, ...], tuple[PairCell, ...]]
+    text: str
+    is_equal: bool
+    is_chosen: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class HexPairRow:
+    """Sixteen bytes of both batches, from a position in the batch.
+
+    Attributes:
+        digits: of each side, and whether each byte is another one on the other side.
+    """
+
+    position: int
+    digits: tuple[tuple[tuple[str, bool], ...], tuple[tuple[str, bool], ...]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FieldRow:
+    """A field that is not the same: its name, the byte of the batch, and both values."""
+
+    field: str
+    position: str
+    values: tuple[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class HexPairView:
+    """A pair of batches to the byte.
+
+    Attributes:
+        hidden_rows: with bytes that differ, for which there was no space.
+    """
+
+    title: str
+    caption: str
+    rows: tuple[HexPairRow, ...]
+    hidden_rows: int
+    fields: tuple[FieldRow, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchPairsView:
+    """The table, and one of its pairs to the byte where both sides have one."""
+
+    title: str
+    rows: tuple[PairRow, ...]
+    hex_pair: HexPairView | None
+
+
+def view(pairs: Sequence[BatchPair], offset: int) -> BatchPairsView:
+    """Around an offset; to the byte the pair that holds it, else the first that differs."""
+    chosen = _choose_pair(pairs, offset)
+    return BatchPairsView(
+        title=say("compare.batches_around", offset=units.group(offset)),
+        rows=tuple(_row(pair, is_chosen=pair is chosen) for pair in pairs),
+        hex_pair=_hex_pair(chosen) if chosen else None,
+    )
+
+
+def _choose_pair(pairs: Sequence[BatchPair], offset: int) -> BatchPair | None:
+    complete = [pair for pair in pairs if all(pair.batches)]
+    differing = [pair for pair in complete if not pair.is_equal]
+    candidates = [pair for pair in complete if any(_holds(batch, offset) for batch in pair.batches)]
+    return next(
+        iter([*(pair for pair in candidates if not pair.is_equal), *differing, *candidates]), None
+    )
+
+
+def _holds(batch: WindowBatch | None, offset: int) -> bool:
+    return batch is not None and batch.number("base_offset") <= offset <= batch.number(
+        "last_offset"
+    )
+
+
+def _row(pair: BatchPair, *, is_chosen: bool) -> PairRow:
+    a, b = pair.batches
+    if a and b:
+        text = say("compare.same_bytes" if pair.is_equal else "compare.other_bytes")
+    else:
+        text = say("compare.begins_in", side="a" if a else "b")
+    wrong = [
+        side for side, batch in zip("ab", (a, b), strict=True) if batch and not batch.is_crc_valid
+    ]
+    if wrong:
+        text = say("compare.wrong_crc", text=text, sides=" ".join(wrong))
+    return PairRow(
+        cells=(_cells(a, b), _cells(b, a)), text=text, is_equal=pair.is_equal, is_chosen=is_chosen
+    )
+
+
+def _cells(batch: WindowBatch | None, other: WindowBatch | None) -> tuple[PairCell, ...]:
+    if batch is None:
+        return ()
+
+    row, other_row = batch.row, batch.row if other is None else other.row
+
+    def differs(*fields: str) -> bool:
+        return any(int(row[field]) != int(other_row[field]) for field in fields)
+
+    first, last = batch.number("base_offset"), batch.number("last_offset")
+    return (
+        PairCell(
+            f"{units.group(first)}–{units.group(last)}", differs("base_offset", "last_offset")
+        ),
+        PairCell(str(batch.number("leader_epoch")), differs("leader_epoch")),
+        PairCell(units.group(batch.number("position"))),
+        PairCell(units.group(batch.number("size_bytes")), differs("size_bytes")),
+        PairCell(f"{batch.number('crc') & 0xFFFFFFFF:08x}", differs("crc")),
+    )
+
+
+def _hex_pair(pair: BatchPair) -> HexPairView:
+    a, b = pair.batches
+    assert a is not None and b is not None
+    data = a.read(), b.read()
+    rows = _differing_rows(*data)
+    visible = sorted({*range(HEADER_ROWS), *rows[: MAX_ROWS - HEADER_ROWS]})
+    visible = [row for row in visible if row * ROW_BYTES < max(map(len, data))]
+    count = sum(left != right for left, right in zip(*data, strict=False))
+    count += abs(len(data[0]) - len(data[1]))
+    position = tuple(units.group(batch.number("position")) for batch in (a, b))
+    return HexPairView(
+        title=say_count("compare.bytes_title", count, offset=units.group(pair.base_offset))
+        if count
+        else say("compare.bytes_same", offset=units.group(pair.base_offset)),
+        caption=say(
+            "compare.bytes_below",
+            a=a.segment.log.name,
+            a_at=position[0],
+            b=b.segment.log.name,
+            b_at=position[1],
+        ),
+        rows=tuple(_hex_row(data, row * ROW_BYTES) for row in visible),
+        hidden_rows=len(set(rows) - set(visible)),
+        fields=tuple(_fields(pair, a)),
+    )
+
+
+def _differing_rows(a: bytes, b: bytes) -> list[int]:
+    """The rows of sixteen bytes that are not the same."""
+    length = max(len(a), len(b))
+    return [
+        start // ROW_BYTES
+        for start in range(0, length, ROW_BYTES)
+        if a[start : start + ROW_BYTES] != b[start : start + ROW_BYTES]
+    ]
+
+
+def _hex_row(data: tuple[bytes, bytes], position: int) -> HexPairRow:
+    parts = [part[position : position + ROW_BYTES] for part in data]
+
+    def digits(own: bytes, other: bytes) -> tuple[tuple[str, bool], ...]:
+        return tuple(
+            (f"{byte:02x}", place >= len(other) or byte != other[place])
+            for place, byte in enumerate(own)
+        )
+
+    return HexPairRow(
+        position=position, digits=(digits(parts[0], parts[1]), digits(parts[1], parts[0]))
+    )
+
+
+def _fields(pair: BatchPair, a: WindowBatch) -> Iterator[FieldRow]:
+    for difference in describe_pair(pair):
+        location, start = difference.location, a.number("position")
+        if difference.locations[0] is None and pair.batches[1]:
+            start = pair.batches[1].number("position")
+        first = location.position - start
+        last = first + max(location.size_bytes, 1) - 1
+        yield FieldRow(
+            field=difference.what,
+            position=units.group(first)
+            if first == last
+            else f"{units.group(first)}–{units.group(last)}",
+            values=(difference.values[0] or units.MISSING, difference.values[1] or units.MISSING),
+        )

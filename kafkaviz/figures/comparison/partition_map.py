@@ -1,0 +1,305 @@
+"""The map of a comparison.
+
+A row a topic-partition: the log of a above that of b, and behind them how they relate.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+
+import plotly.graph_objects as go
+
+from kafkaviz import units
+from kafkaviz.analysis.comparison.comparison import (
+    SIDES,
+    BrokerComparison,
+    PartitionComparison,
+    Relation,
+)
+from kafkaviz.figures import theme
+from kafkaviz.figures.text.join_text import join_details
+from kafkaviz.messages import render, say, say_count
+from kafkaviz.units import escape_controls
+
+ROWS_A_PAGE = 40
+ROW_PX, LANE_PX, TOP_PX, BOTTOM_PX, LEFT_PX, RIGHT_PX = 24, 7, 4, 6, 176, 196
+NAME_CHARACTERS = 26
+MAX_RANGES = 120  # that are drawn one by one; more are drawn as cells of the row
+MAX_NAMES = 5  # in the title
+MARK_SHARE = 0.003  # of a row: what is shorter is drawn this wide, or nobody would see it
+WRONG = (Relation.DOOMED_TAIL, Relation.DIVERGED, Relation.ALTERED, Relation.DAMAGED)
+ONE_SIDED = (Relation.ONLY_IN_A, Relation.ONLY_IN_B)
+EQUAL = (Relation.IDENTICAL, Relation.INDEX_FILES_DIFFER, Relation.SEGMENTS_DIFFER)
+COLOURS = {"both": "log", "alone": "scan", "other": "torn"}
+TEXT_COLOURS = {"error": "error", "warning": "warning", "info": "info", "ok": "ok"}
+
+
+@dataclass(frozen=True)
+class LaneBar:
+    """Offsets of one side.
+
+    Attributes:
+        start, stop: as shares of the row.
+        kind: a key of COLOURS.
+    """
+
+    row: int
+    side: int
+    start: float
+    stop: float
+    kind: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartitionLanes:
+    """A topic-partition.
+
+    Attributes:
+        text: how both sides relate, short.
+        severity: "error", "warning", "info" or "ok".
+    """
+
+    directory: str
+    name: str
+    text: str
+    severity: str
+    hover: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartitionMapView:
+    """Some rows of all."""
+
+    title: str
+    caption: str
+    rows: tuple[PartitionLanes, ...]
+    bars: tuple[LaneBar, ...]
+
+    @property
+    def alt(self) -> str:
+        """The map in words, for who does not see it."""
+        rows = join_details(
+            say("broker.mark_of", name=row.name, words=row.text)
+            for row in self.rows
+            if row.severity != "ok"
+        )
+        return say("common.titled", title=self.title, below=rows)
+
+
+def severity(relation: Relation) -> str:
+    """How much a relation should worry a reader."""
+    if relation in WRONG:
+        return "error"
+    if relation in ONE_SIDED or relation is Relation.CLEANED_DIFFERENTLY:
+        return "warning"
+    return "ok" if relation in EQUAL else "info"
+
+
+def sort_partitions(comparison: BrokerComparison) -> list[PartitionComparison]:
+    """What both sides have and is not the same first, the worst above; then what one side has."""
+    return sorted(
+        comparison.partitions,
+        key=lambda item: (rank(item.relation), -item.relation.severity),
+    )
+
+
+def rank(relation: Relation) -> int:
+    """0 of what both sides have and is not the same, 1 of what one side has, 2 of what is equal."""
+    if relation in ONE_SIDED:
+        return 1
+    return 2 if relation in EQUAL else 0
+
+
+def view(comparison: BrokerComparison, page: int = 0) -> PartitionMapView:
+    """One page of the rows."""
+    partitions = sort_partitions(comparison)[page * ROWS_A_PAGE : (page + 1) * ROWS_A_PAGE]
+    return PartitionMapView(
+        title=title(comparison),
+        caption=say("compare.map_below"),
+        rows=tuple(map(_row, partitions)),
+        bars=tuple(
+            bar for row, partition in enumerate(partitions) for bar in _bars(row, partition)
+        ),
+    )
+
+
+def title(comparison: BrokerComparison) -> str:
+    """What is most worth knowing."""
+    total = len(comparison.partitions)
+    wrong = [item for item in comparison.partitions if item.relation in WRONG]
+    if wrong:
+        names = join_details(escape_controls(item.partition) for item in wrong[:MAX_NAMES])
+        key = "title_wrong" if len(wrong) <= MAX_NAMES else "title_wrong_many"
+        return say_count(f"compare.{key}", len(wrong), names=names, total=units.group(total))
+    if comparison.has_equal_records:
+        return say_count("compare.title_equal", total)
+    others = sum(item.relation not in EQUAL for item in comparison.partitions)
+    return say_count("compare.title_other", others, total=units.group(total))
+
+
+def relation_label(relation: Relation) -> str:
+    """A relation as a label."""
+    return say(f"compare.relation_{relation.value.replace('-', '_')}")
+
+
+def describe_row(comparison: PartitionComparison) -> str:
+    """How both sides relate, and where or by how much."""
+    label, lag = relation_label(comparison.relation), comparison.lag
+    if comparison.first_divergent_offset is not None:
+        offset = units.group(comparison.first_divergent_offset)
+        return say("compare.at_offset", relation=label, offset=offset)
+    if lag and comparison.relation is Relation.DOOMED_TAIL:
+        doomed_side = SIDES[1 - SIDES.index(lag.side)]
+        return say_count("compare.doomed", lag.offsets, relation=label, side=doomed_side)
+    if lag and comparison.relation is Relation.BEHIND:
+        return say_count("compare.by_offsets", lag.offsets, relation=label, side=lag.side)
+    return label
+
+
+def _row(comparison: PartitionComparison) -> PartitionLanes:
+    name = escape_controls(comparison.partition)
+    replicas = zip(SIDES, comparison.replicas, strict=True)
+    lines = [
+        f"<b>{escape(name, quote=False)}</b>",
+        escape(render(_relation_sentence(comparison)), quote=False),
+        *(
+            say(
+                "compare.hover_side",
+                side=side,
+                start=units.group(replica.log_start_offset),
+                end=units.group(replica.log_end_offset),
+            )
+            for side, replica in replicas
+            if replica
+        ),
+    ]
+    return PartitionLanes(
+        directory=comparison.partition,
+        name=name,
+        text=describe_row(comparison),
+        severity=severity(comparison.relation),
+        hover="<br>".join(lines),
+    )
+
+
+def _relation_sentence(comparison: PartitionComparison) -> str:
+    return say(f"comparison.relation_{comparison.relation.value.replace('-', '_')}")
+
+
+def _bars(row: int, comparison: PartitionComparison) -> Iterable[LaneBar]:
+    replicas = [replica for replica in comparison.replicas if replica]
+    low = min(replica.log_start_offset for replica in replicas)
+    length = max(max(replica.log_end_offset for replica in replicas) - low, 1)
+
+    def bar(side: int, first: int, stop: int, kind: str) -> LaneBar:
+        start = (first - low) / length
+        return LaneBar(row, side, start, max((stop - low) / length, start + MARK_SHARE), kind)
+
+    for side, replica in enumerate(comparison.replicas):
+        if replica is None:
+            continue
+        if replica.log_end_offset > replica.log_start_offset:
+            kind = "both" if len(replicas) == 2 else "alone"
+            yield bar(side, replica.log_start_offset, replica.log_end_offset, kind)
+        if len(replicas) == 1:
+            continue
+        for kind, records in (
+            ("alone", comparison.only_in[side]),
+            ("other", comparison.different),
+            ("other", comparison.unreadable),
+        ):
+            for first, last in merge_ranges(records.ranges, length):
+                yield bar(side, first, last + 1, kind)
+
+
+def merge_ranges(ranges: Sequence[tuple[int, int]], length: int) -> list[tuple[int, int]]:
+    """The ranges, or where there are many, those nearer than a cell of the row joined."""
+    if len(ranges) <= MAX_RANGES:
+        return list(ranges)
+    cell, merged = max(1, length // MAX_RANGES), [ranges[0]]
+    for first, last in ranges[1:]:
+        if first - merged[-1][1] <= cell:
+            merged[-1] = (merged[-1][0], last)
+        else:
+            merged.append((first, last))
+    return merged
+
+
+def figure(map_view: PartitionMapView, mode: str) -> go.Figure:
+    """Draws the view in a mode, "light" or "dark"."""
+    colours, rows = theme.colours(mode), len(map_view.rows)
+    fig = go.Figure([_trace(map_view, kind, colours) for kind in COLOURS])
+    axis = theme.PLAIN_AXIS | {"ticks": "", "showticklabels": False, "showgrid": False}
+    fig.update_layout(
+        template=theme.template(mode),
+        height=max(rows, 1) * ROW_PX + TOP_PX + BOTTOM_PX,
+        margin={"l": LEFT_PX, "r": RIGHT_PX, "t": TOP_PX, "b": BOTTOM_PX},
+        barmode="overlay",
+        showlegend=False,
+        xaxis=axis | {"range": [0, 1]},
+        yaxis=axis | {"range": [max(rows, 1), 0]},
+        annotations=[
+            note
+            for number, row in enumerate(map_view.rows)
+            for note in _annotations(number, row, colours)
+        ],
+    )
+    return fig
+
+
+def _trace(map_view: PartitionMapView, kind: str, colours: Mapping[str, str]) -> go.Bar:
+    bars = [bar for bar in map_view.bars if bar.kind == kind]
+    marker: dict = {"color": colours[COLOURS[kind]]}
+    if kind == "other":
+        marker["pattern"] = {
+            "shape": "x",
+            "fgcolor": colours["raised"],
+            "size": 5,
+            "solidity": 0.2,
+            "fillmode": "overlay",
+        }
+    return go.Bar(
+        orientation="h",
+        y=[bar.row + (3 + bar.side * (LANE_PX + 1)) / ROW_PX for bar in bars],
+        base=[bar.start for bar in bars],
+        x=[bar.stop - bar.start for bar in bars],
+        width=LANE_PX / ROW_PX,
+        offset=0,
+        marker=marker,
+        name=kind,
+        customdata=[map_view.rows[bar.row].directory for bar in bars],
+        hovertext=[map_view.rows[bar.row].hover for bar in bars],
+        hovertemplate="%{hovertext}<extra></extra>",
+    )
+
+
+def _annotations(number: int, row: PartitionLanes, colours: Mapping[str, str]) -> list[dict]:
+    """The name on the left and the relation on the right."""
+    plain = {
+        "y": number + (3 + LANE_PX) / ROW_PX,
+        "yanchor": "middle",
+        "showarrow": False,
+        "borderpad": 0,
+        "xref": "paper",
+        "xanchor": "left",
+    }
+    name = row.name
+    if len(name) > NAME_CHARACTERS:
+        name = f"{name[: NAME_CHARACTERS - 9]}…{name[-8:]}"
+    words = colours[f"{TEXT_COLOURS[row.severity]}_text"]
+    return [
+        plain
+        | {
+            "x": 0,
+            "xshift": -LEFT_PX,
+            "text": escape(name, quote=False),
+            "font": {"size": 13, "color": colours["ink"]},
+        },
+        plain
+        | {
+            "x": 1,
+            "xshift": 12,
+            "text": escape(row.text, quote=False),
+            "font": {"size": 12.5, "color": words},
+        },
+    ]

@@ -1,0 +1,498 @@
+"""Two logs of a topic-partition on one offset axis.
+
+Each as a lane of its leader epochs, with the segments below it; where one of them leads, what the
+other one drops, after each step of the rule.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+
+from kafkaviz import units
+from kafkaviz.analysis.comparison.comparison import SIDES, PartitionComparison, Replica
+from kafkaviz.analysis.comparison.leader_epochs import UNDEFINED, TruncationWalk
+from kafkaviz.figures import theme
+from kafkaviz.figures.comparison.partition_map import merge_ranges
+from kafkaviz.messages import say, say_count
+
+LANE_PX, GAP_PX, MARK_PX, TITLE_PX, TOP_PX, BOTTOM_PX, LEFT_PX, RIGHT_PX = (
+    30,
+    48,
+    5,
+    26,
+    4,
+    34,
+    34,
+    18,
+)
+EPOCH_COLOURS = ("log", "cold", "time", "warm", "scan", "offset")  # of those that follow each other
+LABEL_SHARE = 0.07  # of the axis: an epoch or a segment that is shorter has no words
+MAX_LABELS, MAX_SEGMENTS = 14, 400  # of segments
+AROUND_OFFSETS = 8  # at least, that are drawn before the offset that is looked at
+ZOOM_SHARE = 0.5  # what takes more of the axis is not drawn larger
+
+
+@dataclass(frozen=True, kw_only=True)
+class EpochBar:
+    """The records of one leader epoch; colour names a token."""
+
+    side: int
+    epoch: int
+    first: int
+    stop: int
+    colour: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class AxisMark:
+    """Records of one side that the other one has not, or not the same."""
+
+    side: int
+    first: int
+    stop: int
+    is_other: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReplicaAxisView:
+    """All that the figure draws.
+
+    Attributes:
+        dropped: side, first offset and the one behind the last of what a follower has dropped.
+        parting: the offset where the logs part, or the shorter one ends; None where they are equal.
+        watermarks: the high watermark of each side.
+        range: the offsets that the axis shows.
+    """
+
+    title: str
+    caption: str
+    epochs: tuple[EpochBar, ...]
+    marks: tuple[AxisMark, ...]
+    segments: tuple[tuple[int, ...], tuple[int, ...]]
+    watermarks: tuple[int | None, int | None]
+    dropped: tuple[int, int, int] | None
+    parting: int | None
+    parting_text: str
+    range: tuple[int, int]
+
+
+def parting_offset(comparison: PartitionComparison) -> int | None:
+    """The lowest offset from which on both sides are not the same."""
+    if comparison.first_divergent_offset is not None:
+        return comparison.first_divergent_offset
+    a, b = comparison.replicas
+    if a is None or b is None:
+        return None
+    firsts = [
+        ranges[0][0]
+        for ranges in (
+            *(records.ranges for records in comparison.only_in),
+            comparison.unreadable.ranges,
+        )
+        if ranges
+    ]
+    ends = [] if a.log_end_offset == b.log_end_offset else [min(a.log_end_offset, b.log_end_offset)]
+    return min([*firsts, *ends], default=None)
+
+
+def view(
+    comparison: PartitionComparison,
+    leader: int | None = None,
+    steps: int = 0,
+    *,
+    is_around: bool = False,
+) -> ReplicaAxisView:
+    """Both logs, as they lie or behind some steps of a follower.
+
+    Args:
+        leader: the side that leads, 0 or 1; None for as they lie.
+        steps: of the walk, that the follower has gone.
+        is_around: only what lies around the offset where they part.
+    """
+    dropped = _dropped(comparison, leader, steps)
+    parting = parting_offset(comparison)
+    return ReplicaAxisView(
+        title=_title(comparison, leader, parting),
+        caption=say("compare.axis_below"),
+        epochs=tuple(_epoch_bars(comparison)),
+        marks=tuple(_marks(comparison)),
+        segments=tuple(  # ty: ignore[invalid-argument-type] - of the two sides
+            replica.segments if replica and len(replica.segments) <= MAX_SEGMENTS else ()
+            for replica in comparison.replicas
+        ),
+        watermarks=tuple(  # ty: ignore[invalid-argument-type] - of the two sides
+            replica.high_watermark if replica else None for replica in comparison.replicas
+        ),
+        dropped=dropped,
+        parting=parting,
+        parting_text=_parting_text(comparison, parting),
+        range=_range(comparison, parting, is_around=is_around),
+    )
+
+
+def can_zoom(comparison: PartitionComparison) -> bool:
+    """Whether what lies around the parting takes a small part of the axis."""
+    parting = parting_offset(comparison)
+    full, around = (_range(comparison, parting, is_around=is_around) for is_around in (False, True))
+    return around[1] - around[0] < ZOOM_SHARE * (full[1] - full[0])
+
+
+def walk_of(comparison: PartitionComparison, leader: int | None) -> TruncationWalk | None:
+    """What the follower does where this side leads."""
+    return comparison.truncations[leader] if comparison.truncations and leader is not None else None
+
+
+def _dropped(
+    comparison: PartitionComparison, leader: int | None, steps: int
+) -> tuple[int, int, int] | None:
+    walk = walk_of(comparison, leader)
+    if walk is None or not steps or leader is None:
+        return None
+    follower = comparison.replicas[1 - leader]
+    end = walk.steps[min(steps, len(walk.steps)) - 1].truncates_to
+    if follower is None or end >= follower.log_end_offset:
+        return None
+    return 1 - leader, max(end, follower.log_start_offset), follower.log_end_offset
+
+
+def _title(comparison: PartitionComparison, leader: int | None, parting: int | None) -> str:
+    walk = walk_of(comparison, leader)
+    if walk is not None and leader is not None:
+        values = {"leader": SIDES[leader], "follower": SIDES[1 - leader]}
+        count = sum(last - first + 1 for first, last in walk.follower_loses)
+        if not count:
+            return say("compare.drops_nothing", **values)
+        first, last = walk.follower_loses[0][0], walk.follower_loses[-1][1]
+        return say_count(
+            "compare.drops",
+            count,
+            first=units.group(first),
+            last=units.group(last),
+            **values,
+        )
+    epochs = comparison.leader_epochs_there
+    if comparison.first_divergent_offset is not None and epochs and epochs[0] != epochs[1]:
+        offset = units.group(comparison.first_divergent_offset)
+        return say("compare.title_parted", offset=offset, a=epochs[0], b=epochs[1])
+    if parting is not None:
+        return say("compare.title_same_below", offset=units.group(parting))
+    if None in comparison.replicas:
+        return say("compare.title_one_side")
+    return say("compare.title_same")
+
+
+def _parting_text(comparison: PartitionComparison, parting: int | None) -> str:
+    if parting is None:
+        return ""
+    if comparison.first_divergent_offset == parting:
+        return say("compare.differs_at", offset=units.group(parting))
+    return say("compare.alone_from", offset=units.group(parting))
+
+
+def _range(
+    comparison: PartitionComparison, parting: int | None, *, is_around: bool
+) -> tuple[int, int]:
+    replicas = [replica for replica in comparison.replicas if replica]
+    low = min(replica.log_start_offset for replica in replicas)
+    high = max(max(replica.log_end_offset for replica in replicas), low + 1)
+    if not is_around or parting is None:
+        return low, high
+    ends = [comparison.different.ranges, *(records.ranges for records in comparison.only_in)]
+    last = max((ranges[-1][1] + 1 for ranges in ends if ranges), default=parting)
+    before = max(AROUND_OFFSETS, (last - parting) // 2)
+    return max(low, parting - before), min(high, max(last, parting + AROUND_OFFSETS))
+
+
+def _epoch_bars(comparison: PartitionComparison) -> Iterator[EpochBar]:
+    epochs = sorted(
+        {epoch for replica in comparison.replicas if replica for epoch, _ in replica.epochs.entries}
+    )
+    colours = {
+        epoch: EPOCH_COLOURS[place % len(EPOCH_COLOURS)] for place, epoch in enumerate(epochs)
+    }
+    for side, replica in enumerate(comparison.replicas):
+        if replica is None:
+            continue
+        for epoch, first, stop in epoch_ranges(replica):
+            yield EpochBar(
+                side=side,
+                epoch=epoch,
+                first=first,
+                stop=stop,
+                colour=colours.get(epoch, EPOCH_COLOURS[0]),
+            )
+
+
+def epoch_ranges(replica: Replica) -> Iterator[tuple[int, int, int]]:
+    """Each leader epoch with its first offset and the one behind its last, within the log."""
+    entries = list(replica.epochs.entries) or [(UNDEFINED, replica.log_start_offset)]
+    stops = [start for _, start in entries[1:]] + [replica.log_end_offset]
+    for (epoch, start), stop in zip(entries, stops, strict=True):
+        first = max(start, replica.log_start_offset)
+        stop = min(stop, replica.log_end_offset)
+        if first < stop:
+            yield epoch, first, stop
+
+
+def _marks(comparison: PartitionComparison) -> Iterator[AxisMark]:
+    if None in comparison.replicas:
+        return
+    length = (comparison.compared_to or 1) - (comparison.compared_from or 0)
+    for side in (0, 1):
+        for is_other, records in (
+            (False, comparison.only_in[side]),
+            (True, comparison.different),
+            (True, comparison.unreadable),
+        ):
+            for first, last in merge_ranges(records.ranges, length):
+                yield AxisMark(side=side, first=first, stop=last + 1, is_other=is_other)
+
+
+# ---- the figure
+
+
+def figure(axis_view: ReplicaAxisView, mode: str) -> go.Figure:
+    """Draws the view in a mode, "light" or "dark"."""
+    colours = theme.colours(mode)
+    height_px = 2 * LANE_PX + 2 * GAP_PX
+    low, high = axis_view.range
+    fig = go.Figure(
+        [
+            _epoch_trace(axis_view, colours),
+            *_mark_traces(axis_view, colours),
+            _watermark_trace(axis_view, colours),
+        ]
+    )
+    fig.update_layout(
+        template=theme.template(mode),
+        height=height_px + TITLE_PX + TOP_PX + BOTTOM_PX,
+        margin={"l": LEFT_PX, "r": RIGHT_PX, "t": TOP_PX, "b": BOTTOM_PX},
+        barmode="overlay",
+        showlegend=False,
+        xaxis=theme.PLAIN_AXIS
+        | theme.outside_ticks(colours)
+        | {
+            "range": [low - (high - low) * 0.004, high + (high - low) * 0.004],
+            "nticks": 8,
+            "tickformat": ",d",
+            "separatethousands": True,
+        },
+        yaxis=theme.PLAIN_AXIS
+        | {
+            "range": [height_px, -TITLE_PX],
+            "showticklabels": False,
+            "showgrid": False,
+            "ticks": "",
+        },
+        shapes=list(_shapes(axis_view, colours)),
+        annotations=[
+            *_annotations(axis_view, colours),
+            theme.axis_name(say("compare.axis"), colours, shift_px=-18),
+        ],
+    )
+    return fig
+
+
+def _lane_top(side: int) -> float:
+    return side * (LANE_PX + GAP_PX)
+
+
+def _clip(axis_view: ReplicaAxisView, first: int, stop: int) -> tuple[int, int]:
+    low, high = axis_view.range
+    return max(first, low), min(stop, high)
+
+
+def _epoch_trace(axis_view: ReplicaAxisView, colours: Mapping[str, str]) -> go.Bar:
+    bars = axis_view.epochs
+    return go.Bar(
+        orientation="h",
+        y=[_lane_top(bar.side) for bar in bars],
+        base=[bar.first for bar in bars],
+        x=[bar.stop - bar.first for bar in bars],
+        width=LANE_PX,
+        offset=0,
+        marker={
+            "color": [colours[f"{bar.colour}_soft"] for bar in bars],
+            "line": {"color": [colours[bar.colour] for bar in bars], "width": 1.5},
+        },
+        hovertext=[
+            say(
+                "compare.hover_epoch",
+                side=SIDES[bar.side],
+                epoch=bar.epoch,
+                first=units.group(bar.first),
+                last=units.group(bar.stop - 1),
+            )
+            for bar in bars
+        ],
+        hovertemplate="%{hovertext}<extra></extra>",
+        name="epochs",
+    )
+
+
+def _mark_traces(axis_view: ReplicaAxisView, colours: Mapping[str, str]) -> list[go.Bar]:
+    low, high = axis_view.range
+    least = (high - low) * 0.003
+    traces = []
+    for is_other, colour, key in ((False, "scan", "hover_alone"), (True, "torn", "hover_other")):
+        marks = [mark for mark in axis_view.marks if mark.is_other == is_other]
+        traces.append(
+            go.Bar(
+                orientation="h",
+                y=[_lane_top(mark.side) + LANE_PX + 2 for mark in marks],
+                base=[mark.first for mark in marks],
+                x=[max(mark.stop - mark.first, least) for mark in marks],
+                width=MARK_PX,
+                offset=0,
+                marker={"color": colours[colour]},
+                hovertext=[
+                    say(
+                        f"compare.{key}",
+                        side=SIDES[mark.side],
+                        first=units.group(mark.first),
+                        last=units.group(mark.stop - 1),
+                    )
+                    for mark in marks
+                ],
+                hovertemplate="%{hovertext}<extra></extra>",
+                name=colour,
+            )
+        )
+    return traces
+
+
+def _watermark_trace(axis_view: ReplicaAxisView, colours: Mapping[str, str]) -> go.Scatter:
+    """A small triangle above the lane at the high watermark of each side."""
+    low, high = axis_view.range
+    places = [
+        (side, offset)
+        for side, offset in enumerate(axis_view.watermarks)
+        if offset is not None and low <= offset <= high
+    ]
+    return go.Scatter(
+        mode="markers",
+        x=[offset for _, offset in places],
+        y=[_lane_top(side) - 5 for side, _ in places],
+        marker={"symbol": "triangle-down", "size": 9, "color": colours["ink_2"]},
+        cliponaxis=False,
+        hovertext=[
+            say("compare.hover_watermark", side=SIDES[side], offset=units.group(offset))
+            for side, offset in places
+        ],
+        hovertemplate="%{hovertext}<extra></extra>",
+        name="watermarks",
+    )
+
+
+def _shapes(axis_view: ReplicaAxisView, colours: Mapping[str, str]) -> Iterator[dict]:
+    low, high = axis_view.range
+    for side, bases in enumerate(axis_view.segments):
+        top = _lane_top(side) + LANE_PX + MARK_PX + 4
+        for base in bases:
+            if low <= base <= high:
+                yield _line((base, top), (base, top + 6), colours["ink_3"])
+    if axis_view.dropped:
+        side, first, stop = axis_view.dropped
+        first, stop = _clip(axis_view, first, stop)
+        top = _lane_top(side)
+        yield {
+            "type": "rect",
+            "x0": first,
+            "x1": stop,
+            "y0": top,
+            "y1": top + LANE_PX,
+            "fillcolor": colours["raised"],
+            "opacity": 0.72,
+            "line": {"width": 0},
+        }
+        yield {
+            "type": "rect",
+            "x0": first,
+            "x1": stop,
+            "y0": top,
+            "y1": top + LANE_PX,
+            "line": {"color": colours["torn"], "width": 1.5, "dash": "dot"},
+        }
+        yield _line((first, top), (stop, top + LANE_PX), colours["torn"], 1.5)
+        yield _line((first, top + LANE_PX), (stop, top), colours["torn"], 1.5)
+    if axis_view.parting is not None:
+        line = {"color": colours["ink"], "width": 1.2, "dash": "dash"}
+        bottom = _lane_top(1) + LANE_PX + MARK_PX + 4
+        ends = (axis_view.parting, -6), (axis_view.parting, bottom)
+        yield _line(*ends, colours["ink"]) | {"line": line}
+
+
+def _line(
+    start: tuple[float, float], stop: tuple[float, float], colour: str, width: float = 1
+) -> dict:
+    return {
+        "type": "line",
+        "x0": start[0],
+        "x1": stop[0],
+        "y0": start[1],
+        "y1": stop[1],
+        "line": {"color": colour, "width": width},
+    }
+
+
+def _annotations(axis_view: ReplicaAxisView, colours: Mapping[str, str]) -> Iterator[dict]:
+    low, high = axis_view.range
+    length = high - low
+    plain = {"showarrow": False, "borderpad": 0, "yanchor": "middle"}
+    for side, name in enumerate(SIDES):
+        middle = _lane_top(side) + LANE_PX / 2
+        yield plain | {
+            "xref": "paper",
+            "x": 0,
+            "xanchor": "left",
+            "xshift": -LEFT_PX + 4,
+            "y": middle,
+            "text": f"<b>{name}</b>",
+            "font": {"size": 15, "color": colours["ink"]},
+        }
+    for bar in axis_view.epochs:
+        first, stop = _clip(axis_view, bar.first, bar.stop)
+        if stop - first < LABEL_SHARE * length:
+            continue
+        is_dropped = bool(
+            axis_view.dropped
+            and axis_view.dropped[0] == bar.side
+            and axis_view.dropped[1] <= bar.first
+        )
+        yield plain | {
+            "x": first,
+            "xanchor": "left",
+            "xshift": 7,
+            "y": _lane_top(bar.side) + LANE_PX / 2,
+            "text": say("compare.epoch", epoch=bar.epoch)
+            if bar.epoch != UNDEFINED
+            else say("compare.no_epoch"),
+            "font": {
+                "size": 12.5,
+                "color": colours["ink_2" if is_dropped else f"{bar.colour}_text"],
+            },
+        }
+    for side, bases in enumerate(axis_view.segments):
+        labelled = None
+        for base in bases:
+            is_near = labelled is not None and base - labelled < LABEL_SHARE * length
+            if low <= base <= high and not is_near:
+                labelled = base
+                yield plain | {
+                    "x": base,
+                    "xanchor": "center",
+                    "y": _lane_top(side) + LANE_PX + MARK_PX + 19,
+                    "text": units.group(base),
+                    "font": {"size": 11.5, "color": colours["ink_3"]},
+                }
+    if axis_view.parting is not None:
+        is_left = axis_view.parting - low > length / 2
+        yield plain | {
+            "x": axis_view.parting,
+            "xanchor": "right" if is_left else "left",
+            "xshift": -5 if is_left else 5,
+            "y": -14,
+            "text": f"<b>{axis_view.parting_text}</b>",
+            "font": {"size": 12.5, "color": colours["ink"]},
+        }

@@ -1,0 +1,209 @@
+"""A comparison in words, as the command line and the page Compare say it."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from kafkaviz.analysis.comparison.byte_differences import ByteDifference
+from kafkaviz.analysis.comparison.comparison import SIDES, PartitionComparison, Relation
+from kafkaviz.analysis.comparison.index_differences import IndexComparison
+from kafkaviz.analysis.comparison.leader_epochs import TruncationStep, TruncationWalk
+from kafkaviz.analysis.comparison.record_ranges import OffsetRange, RecordSet
+from kafkaviz.analysis.comparison.start_changes import (
+    FileChange,
+    StartComparison,
+    StepOutcome,
+)
+from kafkaviz.messages import Message, Text, message, say
+
+MAX_RANGES = 5  # that are written out
+
+
+def describe_facts(comparison: PartitionComparison) -> Iterator[Message]:
+    """What is said of the partition as a whole."""
+    for relation in comparison.relations[1:]:
+        if relation.severity > Relation.SEGMENTS_DIFFER.severity:
+            yield message("comparison.also", relation=relation_name(relation))
+    replicas = [replica for replica in comparison.replicas if replica]
+    if len(replicas) == 2:
+        a, b = replicas
+        yield message(
+            "comparison.offsets",
+            a_start=a.log_start_offset,
+            a_end=a.log_end_offset,
+            b_start=b.log_start_offset,
+            b_end=b.log_end_offset,
+        )
+    elif replicas:
+        yield message(
+            "comparison.alone",
+            start=replicas[0].log_start_offset,
+            end=replicas[0].log_end_offset,
+        )
+    epochs = comparison.leader_epochs_there
+    if comparison.first_divergent_offset is not None and epochs:
+        offset = comparison.first_divergent_offset
+        key = "parted" if epochs[0] != epochs[1] else "altered_at"
+        yield message(f"comparison.{key}", offset=offset, a=epochs[0], b=epochs[1])
+    lag = comparison.lag
+    if lag and lag.time_ms is not None and lag.time_ms >= 0:
+        yield message(
+            "comparison.lag",
+            side=lag.side,
+            n=lag.offsets,
+            bytes=lag.size_bytes,
+            ms=lag.time_ms,
+        )
+    elif lag:
+        yield message("comparison.lag_offsets", side=lag.side, n=lag.offsets, bytes=lag.size_bytes)
+    if len(replicas) == 2:
+        for side, records in zip(SIDES, comparison.only_in, strict=True):
+            if records.records:
+                yield message(
+                    "comparison.only_in", side=side, n=records.records, ranges=ranges_text(records)
+                )
+    if comparison.unreadable.records:
+        yield message("comparison.unreadable", ranges=ranges_text(comparison.unreadable))
+    if comparison.other_generation:
+        yield message("comparison.other_generation", id=comparison.other_generation)
+    if comparison.other_directory:
+        yield message("comparison.other_directory", name=comparison.other_directory)
+    yield from comparison.notes
+
+
+def ranges_text(records: RecordSet) -> str:
+    """The offsets of records, the first ranges of them."""
+    more = records.more_ranges + max(0, len(records.ranges) - MAX_RANGES)
+    return join_ranges(records.ranges[:MAX_RANGES], has_more=bool(more))
+
+
+def join_ranges(ranges: tuple[OffsetRange, ...], *, has_more: bool = False) -> str:
+    """Ranges of offsets: 180–219, 230."""
+    texts = [str(first) if first == last else f"{first}–{last}" for first, last in ranges]
+    return ", ".join([*texts, *(["…"] if has_more else [])])
+
+
+def describe_difference(difference: ByteDifference) -> Message:
+    """Which bytes of which file differ, and what they are."""
+    location = difference.location
+    values = {
+        "file": location.file,
+        "position": location.position,
+        "n": location.size_bytes,
+        "field": field_text(difference.what),
+    }
+    if difference.what == "tail":
+        side = SIDES[difference.locations[0] is None]
+        return message("comparison.tail", **values, side=side)
+    if difference.what == "hole":
+        side = SIDES[difference.locations[0] is None]
+        return message("comparison.hole", **values, side=side)
+    text = message(
+        "comparison.difference",
+        **values,
+        a="–" if difference.values[0] is None else difference.values[0],
+        b="–" if difference.values[1] is None else difference.values[1],
+    )
+    wrong = [
+        side
+        for side, is_valid in zip(SIDES, difference.valid_crcs, strict=True)
+        if is_valid is False
+    ]
+    if len(wrong) == 1:
+        return message("comparison.wrong_checksum", text=text, side=wrong[0])
+    return message("comparison.wrong_checksums", text=text) if wrong else text
+
+
+def field_text(name: str) -> Text:
+    """A field by its own name, or what is no field in words."""
+    in_words = ("entry", "size", "file", "records")
+    return message(f"comparison.what_{name}") if name in in_words else name
+
+
+def describe_index(index: IndexComparison) -> Message:
+    """How many entries both indexes have, and why not the same."""
+    text = message(
+        "comparison.index",
+        segment=index.segment,
+        kind=index.kind,
+        a="–" if index.entries[0] is None else index.entries[0],
+        b="–" if index.entries[1] is None else index.entries[1],
+        n=index.common,
+        why=message(f"comparison.index_{index.reason.value.replace('-', '_')}"),
+    )
+    if not index.lookup:
+        return text
+    reads = index.lookup.reads
+    if not all(read.headers for read in reads):
+        side = next(side for side, read in zip(SIDES, reads, strict=True) if not read.headers)
+        offset = index.lookup.target_offset
+        return message("comparison.lookup_missed", text=text, offset=offset, side=side)
+    return message(
+        "comparison.lookup",
+        text=text,
+        offset=index.lookup.target_offset,
+        a=reads[0].headers,
+        b=reads[1].headers,
+    )
+
+
+def describe_walk(walk: TruncationWalk, leader: str, follower: str) -> Message:
+    """What a follower drops."""
+    if not walk.follower_loses:
+        return message("comparison.loses_nothing", leader=leader, follower=follower)
+    ranges = join_ranges(
+        tuple(OffsetRange(*offsets) for offsets in walk.follower_loses[:MAX_RANGES]),
+        has_more=len(walk.follower_loses) > MAX_RANGES,
+    )
+    return message("comparison.loses", leader=leader, follower=follower, ranges=ranges)
+
+
+def describe_step(step: TruncationStep) -> Message:
+    """What a follower asks, the answer, and what it does."""
+    answer = step.answer
+    return message(
+        f"comparison.step_{step.rule.value.replace('-', '_')}",
+        epoch=-1 if step.epoch is None else step.epoch,
+        at=step.fetch_offset,
+        answer=answer.epoch if answer else -1,
+        end=answer.end_offset if answer else -1,
+        to=step.truncates_to,
+    )
+
+
+def describe_change(change: FileChange) -> Message:
+    """What became of a file."""
+    before, after = (0 if size is None else size for size in change.sizes)
+    text = message(
+        "comparison.change",
+        file=change.file,
+        change=message(f"comparison.change_{change.kind.value.replace('-', '_')}"),
+        before=before,
+        after=after,
+    )
+    return message("comparison.foretold", text=text) if change.is_foretold else text
+
+
+def outcome_text(start: StartComparison) -> str:
+    """Whether a directory was started between two moments, and how much came as foretold."""
+    if not start.changes:
+        return say("comparison.nothing_changed")
+    if not start.is_started:
+        return say("comparison.not_started")
+    counts = Counter(foretold.outcome for foretold in start.steps)
+    return say(
+        "comparison.started",
+        n=len(start.steps),
+        right=counts[StepOutcome.AS_FORETOLD],
+        wrong=counts[StepOutcome.OTHERWISE],
+        unseen=counts[StepOutcome.UNSEEN],
+    )
+
+
+def relation_name(relation: Relation) -> Message:
+    """A relation in words."""
+    return message(relation_key(relation))
+
+
+def relation_key(relation: Relation) -> str:
+    """The key of these words."""
+    return f"comparison.relation_{relation.value.replace('-', '_')}"

@@ -1,0 +1,39 @@
+"""The Compare page in a real browser: a partition chosen on the map, the switch of the leader, both
+sides exchanged; no error in the console.
+"""
+
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+
+from tests.support.browser import heading
+
+pytestmark = pytest.mark.browser
+DATA = Path(__file__).parents[1] / "data"
+A, B = (str(DATA / f"kafka-4.4.0-replica-{number}.tar.gz") for number in (1, 2))
+
+
+def test_a_partition_is_followed_from_the_map_to_the_byte(server, page):
+    """The address brings each state back, and nothing is clipped."""
+    page.goto(f"{server}/compare?{urlencode({'dir': A})}")
+    heading(page, "Compare")
+    field = page.get_by_label("A second directory, partition or archive")
+    field.fill(B)
+    field.press("Enter")
+    page.get_by_text("5 of 24 topic-partitions have parted or are damaged").wait_for()
+    page.locator(".st-key-kv_fig_compared .main-svg").first.wait_for(state="attached")
+    page.goto(f"{server}/compare?{urlencode({'dir': A, 'with': B, 'tp': 'bids-0'})}")
+    page.get_by_text("They part at offset 180").wait_for()
+    page.get_by_role("radio", name="b leads").click()
+    page.get_by_text("If b leads, a drops 70 records").wait_for()
+    page.wait_for_url("**leader=b**")
+    page.reload()
+    page.get_by_text("If b leads, a drops 70 records").wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+    page.get_by_role("button", name="Swap a and b").click()
+    page.get_by_text("5 of 24 topic-partitions have parted or are damaged").wait_for()
+    page.wait_for_function(
+        "new URLSearchParams(location.search).get('dir').endsWith('replica-2.tar.gz')"
+    )
+    assert page.locator("[data-testid=stException]").count() == 0

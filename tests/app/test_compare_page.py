@@ -1,0 +1,166 @@
+"""The Compare page without a browser: two brokers of a 4.4.0 cluster whose story is known, and the
+switches of one partition in the address.
+"""
+
+import csv
+import gzip
+import io
+import json
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from kafkaviz.analysis.comparison.comparator import compare
+from kafkaviz.analysis.comparison.comparison import BrokerComparison
+from kafkaviz.app.pages.compare import head
+from kafkaviz.app.pages.compare.batches import offsets_of_interest
+from kafkaviz.app.state.comparisons import comparisons
+from tests.support.pages import (
+    assert_no_exception,
+    box,
+    open_page,
+    page_html,
+    query_value,
+    select_option,
+)
+
+DATA = Path(__file__).parents[1] / "data"
+A, B = (DATA / f"kafka-4.4.0-replica-{number}.tar.gz" for number in (1, 2))
+with gzip.open(DATA / "kafka-4.4.0-replica.json.gz", "rt") as file:
+    STORY = json.load(file)["partitions"]
+pytestmark = pytest.mark.usefixtures("starts")
+
+
+def page(**query: object):
+    """The page of both replicas."""
+    return open_page("compare", dir=A, **{"with": B} | query)
+
+
+@pytest.fixture(scope="module")
+def comparison(cache) -> BrokerComparison:
+    return compare(A, B)
+
+
+def test_without_a_second_directory_it_asks_for_one():
+    """And says what may be given."""
+    html = page_html(open_page("compare", dir=A))
+    assert "What is this directory to be compared with?" in html and "kv-chip" not in html
+
+
+def test_a_second_directory_that_is_not_there():
+    """The first one stays open; the page says what is wrong with the other."""
+    html = page_html(page(**{"with": "/nowhere"}))
+    assert "The second directory cannot be opened" in html and "/nowhere" in html
+
+
+def test_the_worst_relations_come_first(comparison):
+    """Chips of all relations, and the partition that differs most is open."""
+    at = page()
+    html = page_html(at)
+    for relation, count in comparison.counts.items():
+        text = relation.value.replace("-", " ").capitalize()
+        assert f"{count} {text.replace('Start differs', 'Log start differs')}" in html
+    assert box(at, "Topic-partition").value == "deposits-0"
+    assert "5 of 24 topic-partitions have parted or are damaged" in html
+
+
+def test_a_parted_partition_and_who_leads():
+    """The story's offset and epochs; each side's losses where the other leads, step by step."""
+    story = STORY["bids-0"]
+    assert (story["first_divergent_offset"], story["leader_epochs_there"]) == (
+        180,
+        {"1": 3, "2": 5},
+    )
+    html = page_html(page(tp="bids-0"))
+    assert "They part at offset 180: leader epoch 3 in a, 5 in b" in html
+    assert "If b leads, a drops 70 records: 180 to 249" in page_html(page(tp="bids-0", leader="b"))
+    html = page_html(page(tp="bids-0", leader="a"))
+    assert "If a leads, b drops 40 records: 180 to 219" in html
+    assert "which it lacks: it cuts to 180 and asks again" in html
+
+
+def test_a_step_of_the_follower_is_in_the_address():
+    """A link leads to it, and the last one needs none."""
+    at = page(tp="bids-0", leader="b", cut="1")
+    assert query_value(at, "cut") == "1"
+    assert page_html(at).index("<li class=on>It fetches at 250 with epoch 3") > 0
+    assert query_value(page(tp="bids-0", leader="b", cut="2"), "cut") is None
+
+
+def test_a_changed_value_to_the_byte():
+    """Whose checksum was mended: five bytes of the value, four of the checksum."""
+    html = page_html(page(tp="invoices-0"))
+    assert "9 bytes of the batches from offset 27 differ" in html
+    assert "<mark>6d</mark> <mark>61</mark> <mark>72</mark> <mark>73</mark> <mark>68</mark>" in (
+        html.replace("&nbsp;", "").replace("  ", " ")
+    )
+    assert "6d 61 72 73 68" in html and "57 52 4f 4e 47" in html
+
+
+def test_another_offset_is_looked_at():
+    """By the picker, and then by the address."""
+    at = select_option(page(tp="bids-0"), "Look at offset", "219")
+    assert query_value(at, "pin") == "219" and "Batches around offset 219" in page_html(at)
+
+
+@pytest.mark.parametrize("name", ["crew-one-0", "crew-two-0", "unused-0", "__cluster_metadata-0"])
+def test_every_kind_of_partition_has_a_page(name):
+    """Of one side alone, empty, the metadata log."""
+    assert f'<h2 class="kv-h2">{name}' in page_html(page(tp=name))
+
+
+def _unpack_two() -> None:
+    from pathlib import Path
+
+    from kafkaviz.app.widgets.unpack_progress import _Strip
+
+    for name, key_end in (("a.tar", ""), ("b.tar", "_second")):
+        _Strip(Path(name), key_end).update(1)
+
+
+def test_both_archives_may_be_unpacked_in_one_run():
+    """Each shows how far it is, beside the other."""
+    at = assert_no_exception(AppTest.from_function(_unpack_two).run())
+    assert page_html(at).count("kv-state") == 2
+
+
+def test_nothing_is_compared_twice():
+    """Two visitors of the same two directories share one comparison."""
+    page()
+    count = len(comparisons().jobs())
+    page(tp="bids-0")
+    assert len(comparisons().jobs()) == count
+
+
+def test_the_csv_has_what_the_story_tells(comparison):
+    """A row a partition, by the names of the columns."""
+    rows = {row["partition"]: row for row in csv.DictReader(io.StringIO(csv_of(comparison)))}
+    assert len(rows) == len(comparison.partitions)
+    bids = rows["bids-0"]
+    assert (bids["first_divergent_offset"], bids["leader_epoch_a"], bids["leader_epoch_b"]) == (
+        "180",
+        "3",
+        "5",
+    )
+    assert bids["a_keeps_below_if_b_leads"] == bids["b_keeps_below_if_a_leads"] == "180"
+    assert rows["crew-one-0"]["records_only_in_a"] == "40"
+
+
+def csv_of(comparison: BrokerComparison) -> str:
+    return head.partitions_csv(comparison)
+
+
+def test_the_json_is_that_of_the_command(comparison):
+    """With every partition."""
+    parsed = json.loads(head.comparison_json(comparison))
+    assert [item["partition"] for item in parsed["partitions"]] == [
+        item.partition for item in comparison.partitions
+    ]
+
+
+def test_offsets_to_look_at(comparison):
+    """The parting first; of an empty partition there is one all the same."""
+    by_name = {item.partition: item for item in comparison.partitions}
+    assert offsets_of_interest(by_name["bids-0"])[0] == 180
+    assert offsets_of_interest(by_name["unused-0"]) == [0]

@@ -1,0 +1,120 @@
+"""The map of a comparison and the two logs on one axis, value by value."""
+
+from pathlib import Path
+
+import pytest
+
+from kafkaviz.analysis.comparison.comparator import compare
+from kafkaviz.analysis.comparison.comparison import BrokerComparison, Relation
+from kafkaviz.figures.comparison import partition_map, replica_axis
+
+DATA = Path(__file__).parents[1] / "data"
+
+
+@pytest.fixture(scope="module")
+def comparison(cache) -> BrokerComparison:
+    return compare(*(DATA / f"kafka-4.4.0-replica-{number}.tar.gz" for number in (1, 2)))
+
+
+@pytest.fixture(scope="module")
+def partitions(comparison):
+    return {item.partition: item for item in comparison.partitions}
+
+
+def test_the_map_has_every_partition_in_the_order_of_what_is_wrong(comparison):
+    """What is not the same, then what one side has, then what is equal."""
+    view = partition_map.view(comparison)
+    assert len(view.rows) == len(comparison.partitions) == 24
+    ranks = [
+        partition_map.rank(item.relation) for item in partition_map.sort_partitions(comparison)
+    ]
+    assert ranks == sorted(ranks) and set(ranks) == {0, 1, 2}
+    assert {row.severity for row in view.rows} == {"error", "warning", "info", "ok"}
+
+
+def test_a_row_is_to_scale(comparison, partitions):
+    """bids-0 from 0 to 250: 180 to 219 are other records, 220 to 249 those of a alone."""
+    view = partition_map.view(comparison)
+    place = next(place for place, row in enumerate(view.rows) if row.directory == "bids-0")
+    bars = {
+        (bar.side, bar.kind): (bar.start * 250, bar.stop * 250)
+        for bar in view.bars
+        if bar.row == place
+    }
+    assert bars == {
+        (0, "both"): (0, 250),
+        (1, "both"): (0, 220),
+        (0, "alone"): pytest.approx((220, 250)),
+        (0, "other"): pytest.approx((180, 220)),
+        (1, "other"): pytest.approx((180, 220)),
+    }
+
+
+def test_what_one_side_has_is_there_alone(comparison):
+    """Also where its cleaner has left gaps: nothing of it is on both sides."""
+    view = partition_map.view(compare(DATA / "kafka-4.4.0-replica-1.tar.gz", DATA / "kafka-4.3.1"))
+    lanes = {view.rows[bar.row].directory: bar for bar in view.bars}
+    assert lanes["deposits-0"].kind == "alone"
+    kinds = {bar.kind for bar in view.bars if view.rows[bar.row].directory == "deposits-0"}
+    assert kinds == {"alone"}
+
+
+def test_rows_are_paged(comparison, monkeypatch):
+    """None is lost and none is there twice."""
+    monkeypatch.setattr(partition_map, "ROWS_A_PAGE", 10)
+    pages = [partition_map.view(comparison, page).rows for page in range(3)]
+    names = [row.directory for page in pages for row in page]
+    assert [len(page) for page in pages] == [10, 10, 4] and len(set(names)) == 24
+
+
+def test_many_ranges_become_cells():
+    """Every offset stays within a drawn range; few are drawn as they are."""
+    ranges = [(offset, offset) for offset in range(0, 10_000, 3)]
+    merged = partition_map.merge_ranges(ranges, 10_000)
+    assert len(merged) <= partition_map.MAX_RANGES + 1
+    assert all(any(first <= offset <= last for first, last in merged) for offset, _ in ranges)
+    assert partition_map.merge_ranges(ranges[:5], 10_000) == ranges[:5]
+
+
+def test_epochs_of_both_lanes(partitions):
+    """As their checkpoints have them, and the same epoch has one colour."""
+    view = replica_axis.view(partitions["bids-0"])
+    assert [(bar.side, bar.epoch, bar.first, bar.stop) for bar in view.epochs] == [
+        (0, 0, 0, 120),
+        (0, 2, 120, 180),
+        (0, 3, 180, 250),
+        (1, 0, 0, 120),
+        (1, 2, 120, 180),
+        (1, 5, 180, 220),
+    ]
+    colours = {bar.epoch: bar.colour for bar in view.epochs}
+    assert len(set(colours.values())) == 4
+    assert (view.parting, view.range, view.dropped) == (180, (0, 250), None)
+
+
+@pytest.mark.parametrize(
+    ("leader", "steps", "dropped"),
+    [(1, 0, None), (1, 1, (0, 180, 250)), (1, 2, (0, 180, 250)), (0, 1, (1, 180, 220))],
+)
+def test_what_a_follower_has_dropped_behind_a_step(partitions, leader, steps, dropped):
+    """Nothing before the first one."""
+    assert replica_axis.view(partitions["bids-0"], leader, steps).dropped == dropped
+
+
+def test_the_window_around_the_parting(partitions):
+    """Both ends of what differs are in it; of what is equal there is none."""
+    view = replica_axis.view(partitions["bids-0"], is_around=True)
+    assert view.range == (145, 250) and replica_axis.can_zoom(partitions["bids-0"])
+    assert not replica_axis.can_zoom(partitions["auctions-0"])
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_every_partition_is_drawn(comparison, mode):
+    """Empty ones, those of one side and those with a torn end too."""
+    partition_map.figure(partition_map.view(comparison), mode)
+    for item in comparison.partitions:
+        figure = replica_axis.figure(replica_axis.view(item, 0, 1), mode)
+        shapes = [shape for shape in figure.layout.shapes if shape.type == "rect"]
+        is_cut = bool(item.truncations and item.truncations[0].follower_loses)
+        assert bool(shapes) == is_cut
+    assert Relation.IDENTICAL in comparison.counts
