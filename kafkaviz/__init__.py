@@ -27,10 +27,12 @@ if TYPE_CHECKING:
     from kafkaviz.log.broker import Broker, open_broker
     from kafkaviz.log.partition import Partition
     from kafkaviz.log.segment import Segment
+    from kafkaviz.resources import SAMPLES
     from kafkaviz.simulate.directory.simulation import Simulated, simulate
 
 __version__ = "0.1.0"
 __all__ = [
+    "SAMPLES",
     "Broker",
     "BrokerComparison",
     "CannotOpen",
@@ -57,6 +59,7 @@ _MODULE_BY_NAME = {
     "open_broker": "log.broker",
     "Partition": "log.partition",
     "Segment": "log.segment",
+    "SAMPLES": "resources",
     "Finding": "analysis.findings.finding",
     "Health": "analysis.health.broker_health",
     "check": "analysis.health.broker_health",
