@@ -50,7 +50,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         metavar="DIR",
         nargs="?",
         type=Path,
-        help="a broker directory, or a .tar, .tar.gz or .zip of one",
+        help="a broker directory, a .tar, .tar.gz or .zip of one, or a file of a segment",
     )
     add_tiered_option(parser)
     parser.add_argument(
