@@ -12,6 +12,7 @@ ROOT = Path(__file__).parents[1]
 FLOORS = {
     "errors": 0,
     "extras": 0,
+    "html_table": 0,
     "jobs": 0,
     "messages": 0,
     "resources": 0,

@@ -156,6 +156,7 @@ def test_the_core_says_what_it_lacks(core, tmp_path, command, packages, extra):
     [
         ("import kafkaviz.pipeline as p; p.register(None)", "spark"),
         ("from kafkaviz.pipeline.spark import session; session.session()", "spark"),
+        ("import kafkaviz as kv; kv.plot.broker(None)", "app"),
         ("import kafkaviz as kv; kv.open_broker('s3://bucket/broker')", "remote"),
     ],
 )
@@ -163,7 +164,7 @@ def test_a_function_says_what_it_lacks(core, tmp_path, call, extra):
     """An error of kafkaviz, with the same words."""
     done = run(core, "-c", call, cwd=tmp_path)
     last = done.stderr.splitlines()[-1]
-    assert last.startswith("kafkaviz.extras.MissingPackages: this needs py")
+    assert last.startswith("kafkaviz.extras.MissingPackages: this needs p")
     assert last.endswith(f"run: pip install 'kafkaviz-core[{extra}]'")
 
 

@@ -11,6 +11,7 @@ from typing import cast
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.format import checkpoint, names
 from kafkaviz.format.names import CLEAN_SHUTDOWN, META_PROPERTIES, OWN_FILES
+from kafkaviz.html_table import html_table
 from kafkaviz.log import file, lone_files
 from kafkaviz.log.archives import archive
 from kafkaviz.log.file import FileInfo
@@ -22,7 +23,7 @@ from kafkaviz.log.partition import (
 )
 from kafkaviz.log.tiered import tiered_view
 from kafkaviz.log.tiered.tiered_view import TieredState
-from kafkaviz.messages import Message, message
+from kafkaviz.messages import Message, message, say
 
 SEGMENT_KINDS = (*SEGMENT_FILES, "snapshot")
 MARKER_BYTES = 1 << 16  # of the clean marker; what it holds is a line
@@ -67,6 +68,30 @@ class Broker:
     # one partition directory was opened, or a store of remote segments: no broker directory around
     is_lone: bool = False
     is_simulated: bool = False  # kafkaviz wrote it, and says so in its server.properties
+
+    def _repr_html_(self) -> str:
+        """A row a topic-partition, as a notebook shows it."""
+        rows = (
+            (
+                partition.directory,
+                len(partition.segments),
+                partition.log_bytes,
+                partition.log_start_offset,
+            )
+            for partition in self.partitions
+        )
+        path = str(archive.display_path(self.path))
+        title = say("html_table.broker_title", n=len(self.partitions), path=path)
+        return html_table(
+            title,
+            (
+                "common.topic_partition",
+                "common.segments",
+                "workshop.log_bytes",
+                "html_table.log_start",
+            ),
+            rows,
+        )
 
     @property
     def name(self) -> str:
