@@ -14,7 +14,7 @@ PIP := $(PYTHON_OF_VENV) -m pip install --quiet --disable-pip-version-check
 INSTALL := PYTHONWARNINGS=ignore $(if $(UV),$(UV) pip install --quiet --compile-bytecode --python $(PYTHON_OF_VENV),$(PIP))
 
 .DEFAULT_GOAL := help
-.PHONY: help run test journeys nightly test-kafka lint bundles lessons take-away handouts docs screenshots contact-sheet fuzz soak classroom visitors audit bench bench-kafka
+.PHONY: help run test journeys nightly test-kafka lint bundles lessons take-away handouts docs screenshots contact-sheet fuzz soak classroom visitors audit wheels bench bench-kafka
 
 help: ## list what make can do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -86,6 +86,9 @@ audit: | $(PYTHON_OF_VENV) ## hold requirements.lock to the known vulnerabilitie
 	@folder="$$(mktemp -d)" && trap 'rm -rf "$$folder"' EXIT && grep -v '^-e ' requirements.lock > "$$folder/packages.txt" && \
 	$(PYTHON_OF_VENV) -m venv "$$folder/venv" && "$$folder/venv/bin/python" -m pip install --quiet --disable-pip-version-check pip-audit && \
 	"$$folder/venv/bin/pip-audit" --requirement "$$folder/packages.txt" --strict --no-deps --disable-pip --progress-spinner off
+
+wheels: | $(PYTHON_OF_VENV) ## build kafkaviz-core and kafkaviz as wheels into OUT=dist; needs a package index
+	@$(PYTHON_OF_VENV) -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir "$(or $(OUT),dist)" . ./distributions/kafkaviz
 
 bench: $(INSTALLED) ## measure, and print the tables of benchmarks/README.md; BENCH="walk" runs one
 	@$(PYTHON_OF_VENV) -m benchmarks $(BENCH)

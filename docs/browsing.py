@@ -50,13 +50,15 @@ def serving(cache: Path, *arguments: str) -> Iterator[str]:
 
 
 @contextmanager
-def started(cache: Path, *arguments: str) -> Iterator[tuple[str, subprocess.Popen]]:
-    """The same, and the process of the server."""
+def started(
+    cache: Path, *arguments: str, python: Path | str = sys.executable, cwd: Path = ROOT
+) -> Iterator[tuple[str, subprocess.Popen]]:
+    """The same, and the process of the server: of this checkout, or of what another Python has."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [
-        sys.executable,
+        str(python),
         "-m",
         "kafkaviz",
         "app",
@@ -67,9 +69,10 @@ def started(cache: Path, *arguments: str) -> Iterator[tuple[str, subprocess.Pope
         "local[2]",
     ]
     environment = os.environ | {"KAFKAVIZ_CACHE": str(cache), "STREAMLIT_SERVER_HEADLESS": "true"}
+    environment.pop("PYTHONPATH", None)
     with (
         open(cache / "server.log", "w") as log,
-        subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log) as process,
+        subprocess.Popen(command, cwd=cwd, env=environment, stdout=log, stderr=log) as process,
     ):
         address = f"http://127.0.0.1:{port}"
         try:

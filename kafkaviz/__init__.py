@@ -24,13 +24,16 @@ if TYPE_CHECKING:
     from kafkaviz.analysis.lookup.lookups import lookup
     from kafkaviz.analysis.sweep import sweep
     from kafkaviz.errors import CannotOpen, CorruptFile, KafkavizError
+    from kafkaviz.figures import plot
     from kafkaviz.log.broker import Broker, open_broker
     from kafkaviz.log.partition import Partition
     from kafkaviz.log.segment import Segment
+    from kafkaviz.resources import SAMPLES
     from kafkaviz.simulate.directory.simulation import Simulated, simulate
 
 __version__ = "0.1.0"
 __all__ = [
+    "SAMPLES",
     "Broker",
     "BrokerComparison",
     "CannotOpen",
@@ -45,6 +48,7 @@ __all__ = [
     "compare",
     "lookup",
     "open_broker",
+    "plot",
     "simulate",
     "sweep",
 ]
@@ -57,6 +61,7 @@ _MODULE_BY_NAME = {
     "open_broker": "log.broker",
     "Partition": "log.partition",
     "Segment": "log.segment",
+    "SAMPLES": "resources",
     "Finding": "analysis.findings.finding",
     "Health": "analysis.health.broker_health",
     "check": "analysis.health.broker_health",
@@ -74,6 +79,8 @@ def __getattr__(name: str) -> object:
 
     `import kafkaviz` alone loads no numpy and no numba.
     """
+    if name == "plot":
+        return import_module(f"{__name__}.figures.plot")
     if name not in _MODULE_BY_NAME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module = import_module(f"{__name__}.{_MODULE_BY_NAME[name]}")

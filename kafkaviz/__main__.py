@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 from kafkaviz.cli import INTERRUPTED
 from kafkaviz.cli.common import output
 from kafkaviz.errors import KafkavizError
+from kafkaviz.extras import translate_missing_packages
 from kafkaviz.messages import ENGLISH, LANGUAGES, language, say, speaking
 
 # Each is a module of kafkaviz.cli that imports only argparse at its top: `kafkaviz --help`
@@ -117,7 +118,7 @@ def _run(arguments: Sequence[str]) -> int:
         top_parser.error(say("cli.no_command", name=arguments[0], names=PUBLIC_COMMANDS))
     args = top_parser.parse_args(arguments)
     try:
-        with _interrupt_on_signals():
+        with _interrupt_on_signals(), translate_missing_packages():
             status = args.run(args)
         sys.stdout.flush()
         return status

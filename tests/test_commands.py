@@ -14,6 +14,7 @@ from time import monotonic, sleep
 
 import pytest
 
+from kafkaviz import extras
 from kafkaviz.__main__ import COMMANDS, main
 from kafkaviz.app.state.access import parse_directories
 from kafkaviz.cli import app
@@ -313,12 +314,25 @@ def test_app_names_a_directory_it_may_not_read(server, tmp_path, capsys, monkeyp
     assert server == []
 
 
-def test_app_of_an_installed_package_says_where_it_is(server, tmp_path, capsys, monkeypatch):
-    """A wheel holds no app.py: one line says so."""
-    monkeypatch.setattr(app, "APP", tmp_path / "app.py")
+def test_app_without_its_packages_says_what_installs_them(server, capsys, monkeypatch):
+    """Where the core alone is installed: one line, and no server."""
+    monkeypatch.setitem(extras.PACKAGES, "app", ("streamlit", "no_such_package"))
     assert main(["app"]) == 2
-    assert capsys.readouterr().err.count("\n") == 1
+    assert capsys.readouterr().err == (
+        "kafkaviz: this needs no_such_package, which is not installed here; "
+        "run: pip install 'kafkaviz-core[app]'\n"
+    )
     assert server == []
+
+
+def test_a_package_that_a_command_misses_is_named(raising, capsys):
+    """Whatever imports it; one that no extra has stays the fault that it is."""
+    raising(ModuleNotFoundError(name="duckdb.typing"))
+    assert main(["app"]) == 2
+    assert capsys.readouterr().err.endswith("run: pip install 'kafkaviz-core[app]'\n")
+    raising(ModuleNotFoundError(name="no_such_package"))
+    with pytest.raises(ModuleNotFoundError):
+        main(["app"])
 
 
 def test_app_answers_soon(tmp_path):

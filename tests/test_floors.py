@@ -11,8 +11,11 @@ import pytest
 ROOT = Path(__file__).parents[1]
 FLOORS = {
     "errors": 0,
+    "extras": 0,
+    "html_table": 0,
     "jobs": 0,
     "messages": 0,
+    "resources": 0,
     "units": 0,
     "versions": 0,
     "roll_cause": 0,

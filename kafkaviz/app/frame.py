@@ -17,7 +17,7 @@ from urllib.parse import quote, urlencode
 
 import streamlit as st
 
-from kafkaviz import versions
+from kafkaviz import resources, versions
 from kafkaviz.app import gc_tuning
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.frontend import copy_link, keys, one_step, sidebar, theme_button
@@ -38,7 +38,6 @@ from kafkaviz.messages import render, say
 from kafkaviz.units import escape_controls, group
 
 APP_FOLDER = Path(__file__).parent
-ROOT = APP_FOLDER.parents[1]  # the checkout, where app.py and pages/ are
 NO_ADDRESS: MappingProxyType[str, str] = MappingProxyType({})
 Render = Callable[[], None]
 # of a reader of the Workshop: no copied link has them
@@ -64,7 +63,7 @@ class Page:
     @property
     def exists(self) -> bool:
         """Whether its script is there; only then is it listed."""
-        return (ROOT / self.script).exists()
+        return (resources.ROOT / self.script).exists()
 
     @property
     def path(self) -> str:

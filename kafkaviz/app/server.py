@@ -12,7 +12,6 @@ import socket
 import sys
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -21,6 +20,7 @@ from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse
 from starlette.websockets import WebSocketClose
 
+from kafkaviz import resources
 from kafkaviz.app import class_start, gc_tuning
 from kafkaviz.app.class_feed import ClassFeed
 from kafkaviz.app.compression import StaticCompression
@@ -29,7 +29,6 @@ from kafkaviz.app.state import access
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-APP = Path(__file__).parents[2] / "app.py"
 ALLOW_HOST = "KAFKAVIZ_ALLOW_HOST"  # names by which it may be reached, a comma between them
 NO_FRAMES = {
     "Content-Security-Policy": "frame-ancestors 'self'",
@@ -149,7 +148,7 @@ def main(arguments: Sequence[str]) -> None:
     Args:
         arguments: the port, or nothing.
     """
-    sys.argv = [str(APP)]  # beside it Streamlit looks for .streamlit/config.toml
+    sys.argv = [str(resources.APP)]  # beside it Streamlit looks for .streamlit/config.toml
     middleware = [
         Middleware(HostCheck, names=host_names(os.environ.get(ALLOW_HOST, ""))),
         Middleware(FrameGuard),
@@ -158,7 +157,7 @@ def main(arguments: Sequence[str]) -> None:
     ]
     port = {"server.port": int(arguments[0])} if arguments else {}
     options = environment_options(os.environ)
-    app = st.App(APP, middleware=middleware, lifespan=while_running)
+    app = st.App(resources.APP, middleware=middleware, lifespan=while_running)
     # what is printed has the addresses that matter, and a browser that opens by itself has no chair
     opens_class = bool(os.environ.get(access.CLASS))
     quiet = {"logger.hideWelcomeMessage": True, "server.headless": True} if opens_class else {}

@@ -9,14 +9,13 @@ import socket
 import sys
 from pathlib import Path
 
+from kafkaviz import extras, resources
 from kafkaviz.cli.common.options import add_tiered_option, join_tiered
 from kafkaviz.errors import KafkavizError, translate_os_errors
 from kafkaviz.log.remote import address
 from kafkaviz.messages import language, message, say
 from kafkaviz.units import escape_controls
 
-# beside the package in a checkout; a wheel does not hold it
-APP = Path(__file__).parents[2] / "app.py"
 OWN_ADDRESS, ALL_ADDRESSES = "127.0.0.1", "0.0.0.0"
 # what Streamlit's own command takes from the environment too
 STREAMLIT_ADDRESS = "STREAMLIT_SERVER_ADDRESS"
@@ -51,7 +50,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         metavar="DIR",
         nargs="?",
         type=Path,
-        help="a broker directory, or a .tar, .tar.gz or .zip of one",
+        help="a broker directory, a .tar, .tar.gz or .zip of one, or a file of a segment",
     )
     add_tiered_option(parser)
     parser.add_argument(
@@ -104,8 +103,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Becomes the Streamlit server of app.py; comes back only where that cannot start."""
-    if not APP.is_file():
-        raise KafkavizError(message("errors.app_not_installed"))
+    extras.require("app")
     environment = os.environ | _settings(args)
     size = environment.get(STREAMLIT_UPLOAD_SIZE) or "0"
     if not (size.isascii() and size.isdecimal()):
@@ -123,11 +121,10 @@ def _settings(args: argparse.Namespace) -> dict[str, str]:
 
     kafkaviz.app and kafkaviz.cli do not import each other.
     """
-    python_path = [
-        str(APP.parent),
-        *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)),
-    ]
-    settings = {"KAFKAVIZ_MASTER": args.master, "PYTHONPATH": os.pathsep.join(python_path)}
+    settings = {"KAFKAVIZ_MASTER": args.master}
+    if not resources.IS_WHEEL:
+        python_path = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+        settings["PYTHONPATH"] = os.pathsep.join([str(resources.ROOT), *filter(None, python_path)])
     if args.directory is not None:
         directory = _readable(args.directory)
         if args.tiered is not None:

@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, cast
 
+from kafkaviz import extras
 from kafkaviz.cli import INTERRUPTED
 from kafkaviz.cli.common import output
 from kafkaviz.cli.common.options import (
@@ -91,6 +92,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Runs the ingest to its end; Ctrl-C and SIGTERM cancel it and leave the catalog as it was."""
+    extras.require("spark")
     from kafkaviz.format.deep_scan import CheckLevel
     from kafkaviz.pipeline.ingest.job import start_ingest
 

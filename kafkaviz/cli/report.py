@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kafkaviz import extras
 from kafkaviz.cli.common import output
 from kafkaviz.cli.common.options import add_setting_option
 from kafkaviz.cli.common.progress import ProgressLine
@@ -80,6 +81,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Gathers, writes the file, and says what is in it."""
+    extras.require("app", "plotly")
     import time
 
     from kafkaviz import report

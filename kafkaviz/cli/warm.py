@@ -4,13 +4,13 @@
 """
 
 import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING
+
+from kafkaviz import extras, resources
 
 if TYPE_CHECKING:
     from kafkaviz.log.broker import Broker
 
-SAMPLES = Path(__file__).parents[2] / "sample_data"
 PARTITION = "nulls-0"  # of the first sample: small, and with every kind of record
 
 
@@ -36,15 +36,17 @@ def run(_args: argparse.Namespace) -> int:
     from kafkaviz.pipeline.spark import class_archive
     from kafkaviz.simulate.directory.simulation import simulate
 
-    archive_process = class_archive.start_making(cache_folder())  # on another core
-    for archive in sorted(SAMPLES.glob("*.tar.gz"))[:1]:
+    # on another core
+    archive_process = class_archive.start_making(cache_folder()) if extras.has("spark") else None
+    for archive in sorted(resources.SAMPLES.glob("*.tar.gz"))[:1]:
         broker = open_broker(archive)
         _read(broker)
         _dump(broker)
     simulate("strimzi")
     _look_up()
     _replay()
-    archive_process.wait()
+    if archive_process:
+        archive_process.wait()
     return 0
 
 

@@ -56,6 +56,10 @@ NO_PARTITIONS = ("remote-log-index-cache",)
 _SEGMENT = re.compile(
     r"([0-9]{20})\.(log|index|timeindex|txnindex|snapshot)(?:\.(deleted|cleaned|swap))?"
 )
+# as it is found in the name of a copy: orders-0_00000000000000000335 (1).log
+_COPY = re.compile(
+    r".*?([0-9]{20})[^0-9].*?((?:log|index|timeindex|txnindex|snapshot)(?:\.(?:deleted|cleaned|swap))?)"
+)
 _CHECKPOINT = re.compile(
     r"([0-9]{20})-([0-9]{10})(?:-[^.]+(?=\.checkpoint\.part))?\.(checkpoint)(?:\.(deleted|part))?"
 )
@@ -114,6 +118,17 @@ def parse_file(name: str) -> SegmentName | None:
         if segment_name.base_offset <= MAX_OFFSET and (segment_name.epoch or 0) <= MAX_PARTITION
         else None
     )
+
+
+def find_segment_name(name: str) -> str | None:
+    """Kafka's own name of a segment's file, which may be a part of the name of a copy.
+
+    None of any other file.
+    """
+    match = _COPY.fullmatch(name)
+    kafka_name = f"{match[1]}.{match[2]}" if match else name
+    segment_name = parse_file(kafka_name)
+    return kafka_name if segment_name and segment_name.epoch is None else None
 
 
 def natural_sort_key(directory: str) -> tuple[str, int, str]:

@@ -11,14 +11,21 @@ from typing import cast
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.format import checkpoint, names
 from kafkaviz.format.names import CLEAN_SHUTDOWN, META_PROPERTIES, OWN_FILES
-from kafkaviz.log import file
+from kafkaviz.html_table import html_table
+from kafkaviz.log import file, lone_files
 from kafkaviz.log.archives import archive
 from kafkaviz.log.file import FileInfo
-from kafkaviz.log.partition import CheckpointOffsets, Partition, open_partition
+from kafkaviz.log.partition import (
+    SEGMENT_FILES,
+    CheckpointOffsets,
+    Partition,
+    open_partition,
+)
 from kafkaviz.log.tiered import tiered_view
 from kafkaviz.log.tiered.tiered_view import TieredState
-from kafkaviz.messages import Message, message
+from kafkaviz.messages import Message, message, say
 
+SEGMENT_KINDS = (*SEGMENT_FILES, "snapshot")
 MARKER_BYTES = 1 << 16  # of the clean marker; what it holds is a line
 # LogManager, 4.3.1
 CHECKPOINTS = dict(
@@ -61,6 +68,30 @@ class Broker:
     # one partition directory was opened, or a store of remote segments: no broker directory around
     is_lone: bool = False
     is_simulated: bool = False  # kafkaviz wrote it, and says so in its server.properties
+
+    def _repr_html_(self) -> str:
+        """A row a topic-partition, as a notebook shows it."""
+        rows = (
+            (
+                partition.directory,
+                len(partition.segments),
+                partition.log_bytes,
+                partition.log_start_offset,
+            )
+            for partition in self.partitions
+        )
+        path = str(archive.display_path(self.path))
+        title = say("html_table.broker_title", n=len(self.partitions), path=path)
+        return html_table(
+            title,
+            (
+                "common.topic_partition",
+                "common.segments",
+                "workshop.log_bytes",
+                "html_table.log_start",
+            ),
+            rows,
+        )
 
     @property
     def name(self) -> str:
@@ -123,17 +154,17 @@ def open_broker(
     path: Path | str,
     collect: Callable[[Iterable[Partition]], Sequence[Partition]] = tuple,
 ) -> Broker:
-    """A broker directory, a single partition directory, or an archive of either.
+    """A broker directory, a partition directory, an archive of either, or a file of a segment.
 
     An archive that holds one partition and no file of a broker is that partition alone, as its
-    directory is. A path may also lead to a partition in an archive. Only names, sizes and small
-    files are read.
+    directory is. A path may also lead to a partition in an archive. A file is a partition with its
+    segment alone. Only names, sizes and small files are read.
 
     Args:
         collect: what holds the partitions, which are listed as it takes them.
     """
     source = file.absolute_path(path)
-    root = archive.unpack_if_archive(source)
+    root = open_root(source)
     if is_partition(root):
         return _open_lone_partition(source, root)
     directories, problems = _partition_directories(root)
@@ -164,6 +195,17 @@ def open_broker(
         is_lone=tiered_view.is_store_alone(root),
         is_simulated=_is_simulated(root),
     )
+
+
+def open_root(path: Path) -> Path:
+    """The directory of a path: itself, that of an archive, or one that shows a segment's files."""
+    located = archive.locate(path)
+    view = lone_files.open_view(located)
+    if view is None:
+        return archive.unpack_if_archive(path)
+    archive.note_source(view, path.parent)
+    archive.note_source(view.parent, path)
+    return view
 
 
 def join_tiered(path: Path | str, store: Path | str) -> Path:
@@ -285,15 +327,15 @@ def _partition_directories(root: Path) -> tuple[dict[str, names.PartitionName], 
 
 
 def is_partition(path: Path) -> bool:
-    """Whether a directory has a partition's name, holds a .log, and no partition of its own."""
-    return names.parse_directory(path.name) is not None and _holds_log(path)
+    """Whether a directory has a partition's name, and holds a file of a segment."""
+    return names.parse_directory(path.name) is not None and _holds_file(path, SEGMENT_KINDS)
 
 
-def _holds_log(path: Path) -> bool:
-    """Whether a directory holds a file with the name of a .log."""
+def _holds_file(path: Path, kinds: Sequence[str]) -> bool:
+    """Whether a directory holds a file with the name of a segment's, of one of these kinds."""
     with file.scan(path) as entries:
         return any(
-            (segment_name := names.parse_file(entry.name)) and segment_name.kind == "log"
+            (segment_name := names.parse_file(entry.name)) and segment_name.kind in kinds
             for entry in entries
         )
 
@@ -363,7 +405,7 @@ def _is_simulated(root: Path) -> bool:
 
 def _not_a_broker(root: Path) -> CannotOpen:
     """The error for a path that is no broker directory; it names those below it."""
-    if _holds_log(root):
+    if _holds_file(root, ("log",)):
         problem = message("errors.log_without_partition_name")
         return CannotOpen(root, problem, message("errors.rename_topic_n"), kind="not-kafka")
     # in an archive, by its own address

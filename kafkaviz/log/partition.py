@@ -12,10 +12,11 @@ from kafkaviz.format.names import PARTITION_METADATA, PartitionName
 from kafkaviz.format.offset_index import find_log_end
 from kafkaviz.format.producer_snapshot import ProducerSnapshot
 from kafkaviz.format.walk import Walk
+from kafkaviz.html_table import html_table
 from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.segment import LogSegment, Segment, segment_of_files
-from kafkaviz.messages import message
+from kafkaviz.messages import message, say
 
 SEGMENT_FILES = ("log", "index", "timeindex", "txnindex")
 
@@ -41,6 +42,23 @@ class Partition:
     checkpoints: CheckpointOffsets = field(default_factory=CheckpointOffsets)
     # the base offsets of the segments whose files lie in tiered storage alone
     remote_bases: frozenset[int] = frozenset()
+
+    def _repr_html_(self) -> str:
+        """A row a segment, as a notebook shows it."""
+        files = ("log", "index", "timeindex")
+        rows = (
+            (segment.name, segment.state, *(_size_bytes(segment, kind) for kind in files))
+            for segment in self.segments
+        )
+        title = say("html_table.partition_title", n=len(self.segments), name=self.directory)
+        columns = (
+            "common.segment",
+            "common.state",
+            "workshop.log_bytes",
+            "html_table.index_bytes",
+            "html_table.timeindex_bytes",
+        )
+        return html_table(title, columns, rows)
 
     @property
     def directory(self) -> str:
@@ -180,6 +198,11 @@ class Partition:
             return producer_snapshot.parse(file.read(path))
         except CorruptBytes as fault:
             raise fault.in_file(path) from None
+
+
+def _size_bytes(segment: Segment, kind: str) -> int | None:
+    info = getattr(segment, kind)
+    return info.size_bytes if info else None
 
 
 def log_end_offset(segment: LogSegment) -> int:

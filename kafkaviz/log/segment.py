@@ -15,9 +15,10 @@ from kafkaviz.format import batch_records, legacy_messages, offset_index, time_i
 from kafkaviz.format.batch import BATCH, MAGIC_2, MAGIC_END, UNKNOWN
 from kafkaviz.format.batch_records import BatchRecord
 from kafkaviz.format.walk import CHUNK_BYTES, Walk, WalkEnd
+from kafkaviz.html_table import html_table
 from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
-from kafkaviz.messages import message
+from kafkaviz.messages import message, say
 from kafkaviz.units import file_stem
 
 LOOK_INSIDE_LIMIT_BYTES = (
@@ -79,6 +80,21 @@ class Segment:
     def name(self) -> str:
         """The stem of its files: the base offset in 20 digits."""
         return file_stem(self.base_offset)
+
+    def _repr_html_(self) -> str:
+        """A row a file, as a notebook shows it."""
+        indexes = {"index": self.offset_slots, "timeindex": self.time_slots}
+        rows = []
+        for kind in ("log", "index", "timeindex", "txnindex"):
+            info, index = getattr(self, kind), indexes.get(kind)
+            counts = (index.slots, len(index.entries)) if index else (None, None)
+            rows += [(info.name, info.size_bytes, *counts)] if info else []
+        title = say("html_table.segment_title", name=self.name, state=self.state)
+        return html_table(
+            title,
+            ("common.file", "batch_areas.head_bytes", "html_table.slots", "html_table.written"),
+            rows,
+        )
 
     @property
     def is_in_use(self) -> bool:

@@ -20,7 +20,8 @@ import numpy as np
 from kafkaviz.errors import CorruptBytes, KafkavizError
 from kafkaviz.format import batch_records
 from kafkaviz.format.batch import CORRUPT_RECORD, MAGIC_2
-from kafkaviz.messages import message, verbatim
+from kafkaviz.html_table import html_table
+from kafkaviz.messages import Message, message, render, verbatim
 from kafkaviz.search import by_time
 from kafkaviz.search.by_time import OffsetAndTimestamp, TimeSearch
 from kafkaviz.search.fetch import (
@@ -246,6 +247,41 @@ class Lookup:
     fetches: tuple[Fetch, ...] = ()
     error: OffsetOutOfRange | CorruptRecord | None = None
     outcome: LookupOutcome | None = None
+
+    @property
+    def title(self) -> Message:
+        """What was looked up, and what came of it."""
+        answer = message("html_table.no_answer")
+        if self.answer:
+            answer = message(
+                "html_table.answer",
+                offset=self.answer.offset,
+                timestamp_ms=self.answer.timestamp_ms,
+            )
+        key = "lookup_offset" if self.timestamp_ms is None else "lookup_timestamp"
+        target = self.offset if self.timestamp_ms is None else self.timestamp_ms
+        return message(f"html_table.{key}", target=target, partition=self.partition, answer=answer)
+
+    def _repr_html_(self) -> str:
+        """A row a search, as a notebook shows it."""
+        columns = (
+            "common.file",
+            "tuning.head_entries",
+            "page_cache.probes",
+            "page_cache.slot",
+            "html_table.entry",
+        )
+        rows = (
+            (
+                search.file,
+                search.slot_search.entries,
+                len(search.slot_search.probes),
+                search.slot_search.slot,
+                search.entry and " → ".join(map(str, search.entry)),
+            )
+            for search in self.searches
+        )
+        return html_table(render(self.title), columns, rows)
 
     @property
     def beginning(self) -> SegmentChoice:

@@ -12,6 +12,7 @@ from kafkaviz import units
 from kafkaviz.app.state import upload_expiry
 from kafkaviz.app.widgets import upload
 from kafkaviz.log.archives import archive
+from kafkaviz.log.broker import open_broker
 
 
 @pytest.mark.parametrize(
@@ -58,6 +59,21 @@ def test_nobody_else_on_the_server_reads_an_upload():
     upload_expiry.folder().chmod(0o755)
     upload_expiry.sweep()
     assert stat.S_IMODE(upload_expiry.folder().stat().st_mode) == 0o700
+
+
+def test_files_of_segments_are_kept_as_a_partition():
+    """Under the names of Kafka's, once for the same content, and opened as any directory."""
+    contents = {
+        "00000000000000000000.log": io.BytesIO(b"log"),
+        "00000000000000000000.index": io.BytesIO(bytes(8)),
+    }
+    path = upload.save_files(contents)
+    assert path == upload.save_files(contents) and path.is_relative_to(upload_expiry.folder())
+    [segment] = open_broker(path).partitions[0].segments
+    assert [info.path.read_bytes() for info in segment.files] == [b"log", bytes(8)]
+    assert {stat.S_IMODE(entry.stat().st_mode) for entry in path.iterdir()} == {0o600}
+    other = upload.save_files({"00000000000000000001.log": io.BytesIO(b"log")})
+    assert other.parent != path.parent
 
 
 def test_uploads_lie_in_the_cache(cache: Path):

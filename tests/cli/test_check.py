@@ -182,7 +182,7 @@ def test_what_is_read_again_reads_as_on_the_page(clean, capsys, tmp_path):
         ),
         (["{clean}", "--kafka-version", "3.99"], "Kafka 3.99 is no release"),
         (["{clean}", "--kafka-version", "5.0"], "Kafka 5.0 is no release"),
-        (["{clean}/orders-0/00000000000000000000.log"], "is a file"),
+        (["{clean}/orders-0/leader-epoch-checkpoint"], "is a file"),
     ],
 )
 def test_what_cannot_be_checked_is_one_line(clean, capsys, arguments, words):

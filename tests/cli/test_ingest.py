@@ -155,7 +155,7 @@ def test_what_could_not_be_read_is_reported(broker, out, in_process, capsys, mon
     [
         (["nowhere", "--catalog", "out"], "is not there"),
         (["made", "--catalog", "made/inside"], "only read"),
-        (["made/a-0/00000000000000000000.log", "--catalog", "out"], "is a file"),
+        (["made/meta.properties", "--catalog", "out"], "is a file"),
         ([".", "--catalog", "out"], "looks like one"),
     ],
 )

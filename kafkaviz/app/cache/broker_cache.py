@@ -25,7 +25,7 @@ from kafkaviz.app.cache.fingerprint import Fingerprint, mtime_ns
 from kafkaviz.app.state import access, upload_expiry
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.log.archives import archive
-from kafkaviz.log.broker import Broker, open_broker
+from kafkaviz.log.broker import Broker, open_broker, open_root
 from kafkaviz.units import escape_controls
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def _open_snapshot(directory: bytes) -> BrokerSnapshot:
     path = Path(os.fsdecode(directory))
     upload_expiry.touch_upload(path)
     if access.roots() is not None:
-        access.refuse_links(archive.unpack_if_archive(path))
+        access.refuse_links(open_root(path))
     broker = open_broker(path)
     fingerprint = Fingerprint(broker)
     return BrokerSnapshot(broker, fingerprint, fingerprint.key(broker, directory))

@@ -21,8 +21,8 @@ from kafkaviz.log.file import translate_os_errors
 from kafkaviz.log.remote import address
 from kafkaviz.log.tiered import tiered_view
 from kafkaviz.messages import message
+from kafkaviz.resources import SAMPLES
 
-SAMPLES = Path(__file__).parents[3] / "sample_data"
 ALLOW_ROOT = "KAFKAVIZ_ALLOW_ROOT"
 CLASS = "KAFKAVIZ_CLASS"  # the language in which `kafkaviz app --class` speaks; else not there
 

@@ -1,7 +1,7 @@
 """Three lessons as a Jupyter notebook, on a sample broker: with numpy by hand, then with kafkaviz.
 
 The text is the reader's language, the code the same in each. It runs from top to bottom where
-kafkaviz is installed, in the checkout or below a folder with sample_data/; no network is asked.
+kafkaviz is installed; no network is asked.
 """
 
 import json
@@ -14,15 +14,11 @@ NBFORMAT = (4, 5)
 FILE_NAME = "kafkaviz-three-lessons.ipynb"
 
 OPEN = """\
-from pathlib import Path
-
 import numpy as np
 
 import kafkaviz as kv
 
-SAMPLE = Path("sample_data/kafka-4.3.1-clean.tar.gz")
-above = [Path.cwd(), *Path.cwd().parents, Path(kv.__file__).resolve().parents[1]]
-broker = kv.open_broker(next(folder / SAMPLE for folder in above if (folder / SAMPLE).exists()))
+broker = kv.open_broker(kv.SAMPLES / "kafka-4.3.1-clean.tar.gz")
 partition = broker.partition("heartbeat-0")
 for segment in partition.segments:
     print(segment.name, {file.path.suffix: file.size_bytes for file in segment.files})"""

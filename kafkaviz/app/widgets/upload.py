@@ -1,4 +1,4 @@
-"""An archive from the visitor's own machine.
+"""An archive, or files of segments, from the visitor's own machine.
 
 Saved into the cache folder, and opened from there like any other.
 """
@@ -8,8 +8,10 @@ import os
 import re
 import shutil
 import tempfile
+from collections.abc import Mapping
 from io import BufferedIOBase
 from pathlib import Path, PurePath
+from typing import cast
 
 import streamlit as st
 
@@ -17,35 +19,52 @@ from kafkaviz import units
 from kafkaviz.app.state import upload_expiry
 from kafkaviz.app.widgets import elements, faults
 from kafkaviz.figures.text.join_text import join_or
+from kafkaviz.format.names import find_segment_name
+from kafkaviz.log import lone_files
 from kafkaviz.log.archives import archive
+from kafkaviz.log.broker import SEGMENT_KINDS
 from kafkaviz.messages import say
+from kafkaviz.units import escape_controls
 
 COPY_BYTES = 1 << 20
 UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 def dialog() -> None:
-    """Takes an archive of a broker directory; opens it as soon as it is here."""
+    """Takes an archive of a broker directory, or files of segments; opens it once it is here."""
     st.dialog(say("broker.upload"))(_upload_form)()
 
 
 def _upload_form() -> None:
     st.markdown(elements.escape_markdown(upload_hint()))
-    upload = st.file_uploader(
+    uploads = st.file_uploader(
         say("broker.upload_field"),
-        type=archive.SUFFIXES,
+        type=(*archive.SUFFIXES, *(f".{kind}" for kind in SEGMENT_KINDS)),
+        accept_multiple_files=True,
         label_visibility="collapsed",
         key="kv_archive",
     )
-    if upload is not None:
-        faults.open_directory(str(save(upload, upload.name)))
-        st.rerun()
+    if not uploads:
+        return
+    contents = {find_segment_name(upload.name): upload for upload in uploads}
+    if len(uploads) == 1 and archive.is_archive(Path(uploads[0].name)):
+        path = save(uploads[0], uploads[0].name)
+    elif None in contents or len(contents) < len(uploads):
+        names = tuple(escape_controls(upload.name) for upload in uploads)
+        st.warning(elements.escape_markdown(say("broker.upload_mixed", names=names)))
+        return
+    else:
+        path = save_files(cast("dict[str, BufferedIOBase]", contents))
+    faults.open_directory(str(path))
+    st.rerun()
 
 
 def upload_hint() -> str:
     """What may be given: the formats of log.archives.archive, and how many bytes of one."""
     largest = units.size(int(st.get_option("server.maxUploadSize")) << 20)
-    return say("broker.upload_words", formats=join_or(archive.SUFFIXES), size=largest)
+    kinds = join_or(f".{kind}" for kind in SEGMENT_KINDS)
+    formats = join_or(archive.SUFFIXES)
+    return say("broker.upload_words", formats=formats, kinds=kinds, size=largest)
 
 
 def save(content: BufferedIOBase, name: str) -> Path:
@@ -57,16 +76,35 @@ def save(content: BufferedIOBase, name: str) -> Path:
     upload_expiry.sweep()
     digest = hashlib.file_digest(content, "sha256").hexdigest()[:32]
     target = upload_expiry.folder() / digest / safe_name(name)
-    if not target.exists():
-        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        upload_expiry.keep_private()
-        content.seek(0)
-        # one a visitor: two may upload the same at once
-        with tempfile.TemporaryDirectory(dir=target.parent) as temporary_folder:
-            with open(Path(temporary_folder) / target.name, "wb", opener=_open_private) as out:
-                shutil.copyfileobj(content, out, COPY_BYTES)
-            Path(out.name).replace(target)
+    _write(target, content, target.parent)
     return target
+
+
+def save_files(contents: Mapping[str, BufferedIOBase]) -> Path:
+    """A topic-partition of these files of segments, by the names that Kafka gives them."""
+    upload_expiry.sweep()
+    digest = hashlib.sha256()
+    for name, content in sorted(contents.items()):
+        digest.update(f"{name} {hashlib.file_digest(content, 'sha256').hexdigest()}\n".encode())
+    upload = upload_expiry.folder() / digest.hexdigest()[:32]
+    for name, content in contents.items():
+        _write(upload / lone_files.UNNAMED / name, content, upload)
+    return upload / lone_files.UNNAMED
+
+
+def _write(target: Path, content: BufferedIOBase, upload: Path) -> None:
+    """Writes a file of an upload, which nobody else may read, in one step."""
+    if target.exists():
+        return
+    for folder in (upload, target.parent):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    upload_expiry.keep_private()
+    content.seek(0)
+    # one a visitor: two may upload the same at once
+    with tempfile.TemporaryDirectory(dir=upload) as temporary_folder:
+        with open(Path(temporary_folder) / target.name, "wb", opener=_open_private) as out:
+            shutil.copyfileobj(content, out, COPY_BYTES)
+        Path(out.name).replace(target)
 
 
 def _open_private(path: str, flags: int) -> int:

@@ -81,8 +81,8 @@ _LIBRARY_PROBLEMS_OF = (
     ("CRC check failed ", "", "archive.checksum"),
 )
 
-# the archive that each folder of the cache holds, of those opened by this process
-_ARCHIVE_BY_FOLDER: dict[Path, Path] = {}
+# what each folder of the cache shows, of those opened by this process: an archive, or lone files
+_SOURCE_BY_FOLDER: dict[Path, Path] = {}
 
 
 class NoRoom(OSError):
@@ -144,7 +144,7 @@ def unpacked_root(path: Path, on_progress: ProgressCallback | None = None) -> Pa
     if not home.exists():
         _unpack_aside(path, home, on_progress)
     root = _innermost_folder(home / stem(path))
-    _ARCHIVE_BY_FOLDER[home], _ARCHIVE_BY_FOLDER[root] = path, path
+    _SOURCE_BY_FOLDER[home], _SOURCE_BY_FOLDER[root] = path, path
     return root
 
 
@@ -208,18 +208,23 @@ def enclosing_archive(path: Path) -> Path | None:
 def display_path(path: Path) -> Path | str:
     """A path as a person knows it.
 
-    A file of an archive that was opened has the archive's own path and the path in it, one of a
-    view of tiered storage that of the broker directory, or of the store alone; one of a mirror its
-    address, which as a Path would lose a slash.
+    A file of an archive that was opened has the archive's own path and the path in it, a lone file
+    its own, one of a view of tiered storage that of the broker directory, or of the store alone;
+    one of a mirror its address, which as a Path would lose a slash.
     """
     view = tiered_view.view_folder(path)
     if view:
         store, local = cast("tuple[Path, Path | None]", tiered_view.sources(view))
         path = (local or store) / path.relative_to(view)
-    root = next((parent for parent in (path, *path.parents) if parent in _ARCHIVE_BY_FOLDER), None)
-    origin = path if root is None else _ARCHIVE_BY_FOLDER[root] / path.relative_to(root)
+    root = next((parent for parent in (path, *path.parents) if parent in _SOURCE_BY_FOLDER), None)
+    origin = path if root is None else _SOURCE_BY_FOLDER[root] / path.relative_to(root)
     text = address.display(origin)
     return origin if text == str(origin) else text
+
+
+def note_source(folder: Path, source: Path) -> None:
+    """From now on a path in a folder of the cache is displayed as one in this source."""
+    _SOURCE_BY_FOLDER[folder] = source
 
 
 def display_text(path: PurePath | str) -> str:

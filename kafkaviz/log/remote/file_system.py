@@ -17,6 +17,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from kafkaviz import extras
 from kafkaviz.errors import CannotOpen
 from kafkaviz.log import confinement
 from kafkaviz.log.remote.address import RemotePath, Store, files_root, mirror_path
@@ -154,9 +155,9 @@ def list_directory(directory: RemotePath, *, is_recursive: bool) -> list[Entry]:
     Raises:
         CannotOpen: the store does not answer, or not this process.
     """
+    file_system = _file_system(directory)
     from pyarrow.fs import FileSelector, FileType
 
-    file_system = _file_system(directory)
     base = _base_path(directory)
     _count(listings=1)
     selector = FileSelector(base, allow_not_found=True, recursive=is_recursive)
@@ -403,8 +404,10 @@ def _file_system(remote: RemotePath) -> "FileSystem":
     Raises:
         CannotOpen: this process may not reach what the address names, or what speaks to the store
             is not installed.
+        MissingPackages: pyarrow is not installed.
     """
     _refuse_outside(remote)
+    extras.require("remote")
     store = remote.store
     with _LOCK:
         file_system = _FILE_SYSTEMS.get(store)

@@ -16,7 +16,7 @@ from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.format.names import SERVER_PROPERTIES
 from kafkaviz.log import file
 from kafkaviz.log.archives import archive
-from kafkaviz.log.broker import OWN_FILES, Broker, Problem
+from kafkaviz.log.broker import OWN_FILES, Broker, Problem, open_root
 from kafkaviz.log.file import FileInfo, info
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
@@ -216,7 +216,7 @@ def _files(broker: Broker) -> Iterator[tuple[str, Stamp]]:
         (properties_path, stamp) for stamp in [_stamp_of(broker.path / properties_path)] if stamp
     )
     # else partitions were opened, and whatever lies beside them may be anything
-    if broker.path == archive.unpack_if_archive(broker.source):
+    if broker.path == open_root(broker.source):
         yield from _other_entries(broker)
 
 

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from kafkaviz import extras
 from kafkaviz.errors import KafkavizError
 from kafkaviz.log.cache_folder import cache_folder
 from kafkaviz.messages import message
@@ -61,9 +62,11 @@ def context(master: str | None = None, cache: Path | None = None) -> "SparkConte
 
     Raises:
         NoJava: no Java that Spark can run on was found.
+        MissingPackages: Spark is not installed.
         KafkavizError: the name is no master, or a context that is not ours runs for another one.
     """
     global _own_context
+    extras.require("spark")
     from pyspark import SparkConf, SparkContext
 
     _refuse_unknown(master)
@@ -100,6 +103,7 @@ def session(master: str | None = None, cache: Path | None = None) -> "SparkSessi
 
     So it is, too, where no master is given and the environment names a server in SPARK_REMOTE.
     """
+    extras.require("spark")
     from pyspark.sql import SparkSession
 
     if is_connect(master):

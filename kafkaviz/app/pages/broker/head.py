@@ -22,7 +22,10 @@ from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import elements, version_text
 from kafkaviz.figures.text import inactive_segment_text
 from kafkaviz.figures.text.join_text import join_details
+from kafkaviz.log.broker import Broker
 from kafkaviz.messages import render, say, say_count
+
+WRITTEN_KINDS = ("log", "index", "timeindex")  # of each segment, when it is made
 
 
 def render_head(snapshot: BrokerSnapshot, overview: BrokerOverview) -> None:
@@ -119,6 +122,8 @@ def _render_chips(snapshot: BrokerSnapshot, overview: BrokerOverview) -> None:
             "unknown": ("", say("broker.alone")),
         }[broker.shutdown_state]
     )
+    if missing := _missing_kinds(broker):
+        chips.append(("warning", warning + say("broker.without_files", names=missing)))
     if unread_count:
         chips.append(
             (
@@ -133,6 +138,14 @@ def _render_chips(snapshot: BrokerSnapshot, overview: BrokerOverview) -> None:
     chips += [("", say(key, id=elements.mono(value))) for key, value in ids if value]
     reason = writer_traces.reason
     elements.chips(chips, note=render(reason) if reason else "")
+
+
+def _missing_kinds(broker: Broker) -> tuple[str, ...]:
+    """The files that a segment which was opened by itself lacks; a broker writes all three."""
+    segments = [segment for partition in broker.partitions for segment in partition.segments]
+    if not broker.is_lone or len(segments) != 1:
+        return ()
+    return tuple(f".{kind}" for kind in WRITTEN_KINDS if getattr(segments[0], kind) is None)
 
 
 def render_page_links(location: Location, overview: BrokerOverview) -> None:

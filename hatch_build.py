@@ -1,0 +1,21 @@
+"""What the wheel holds beside the package; an editable install finds it in the checkout."""
+
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+BESIDE = ("app.py", "pages", ".streamlit", "sample_data")
+
+
+class FilesBesidePackage(BuildHookInterface):
+    """Puts them where kafkaviz/resources.py looks, and Spark's modules at the top."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Adds the files to a wheel that is to be installed elsewhere."""
+        if version != "standard":
+            return
+        files = {name: f"kafkaviz/checkout/{name}" for name in BESIDE}
+        # Spark looks for data sources in modules of this prefix
+        files |= {path.name: path.name for path in Path(self.root).glob("pyspark_kafka_*.py")}
+        build_data["force_include"].update(files)

@@ -1,0 +1,157 @@
+"""The figures of the pages, for notebooks: kv.plot.broker(broker) is a Plotly figure.
+
+Each is drawn by figures/, as on the page, in a mode, "light" or "dark", with its title in it.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kafkaviz import extras
+from kafkaviz.analysis.broker import overview as overview_table
+from kafkaviz.analysis.cost import calibration, cost_model
+from kafkaviz.analysis.lookup.lookups import broker_around
+from kafkaviz.analysis.rolls import roll_history
+from kafkaviz.analysis.tuning import Budgets, compute_costs, recommend_all
+from kafkaviz.analysis.tuning.source import open_source
+from kafkaviz.errors import CannotOpen
+from kafkaviz.figures import tokens
+from kafkaviz.log.broker import Broker
+from kafkaviz.log.partition import Partition
+from kafkaviz.log.segment import Segment
+from kafkaviz.log.settings import Origin, open_settings
+from kafkaviz.messages import message
+from kafkaviz.search.lookup import Lookup
+from kafkaviz.simulate.config import LogConfig, log_config
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+TITLE_PX = 48
+LIGHT = "light"
+
+
+def broker(broker: Broker, mode: str = LIGHT) -> "go.Figure":
+    """The broker map: a row a topic-partition, its segments to scale, how densely it is indexed.
+
+    Raises:
+        MissingPackages: Plotly is not installed; so do all of these.
+    """
+    extras.require("app", "plotly")
+    from kafkaviz.figures.broker import broker_map
+
+    overview = overview_table.inventory(broker)
+    if overview_table.is_readable(broker):
+        overview = overview_table.with_entries(overview)
+    view = broker_map.view(overview)
+    return _titled(broker_map.figure(view, mode), view.title, mode)
+
+
+def segment(segment: Segment, mode: str = LIGHT) -> "go.Figure":
+    """The files of a segment as areas on one scale.
+
+    Raises:
+        CannotOpen: it has not all three files, or an empty one.
+    """
+    extras.require("app", "plotly", "pyarrow")
+    from kafkaviz.figures.segment import file_areas
+
+    log = segment.with_log().log
+    files = {".log": log, ".index": segment.index, ".timeindex": segment.timeindex}
+    sizes = {suffix: info.size_bytes for suffix, info in files.items() if info}
+    if len(sizes) < len(files) or not all(sizes.values()):
+        raise CannotOpen(log.path, message("file_areas.missing", segment=segment.name))
+    counts = {
+        ".log": len(segment.batches()),
+        ".index": len(segment.offset_index),
+        ".timeindex": len(segment.time_index),
+    }
+    view = file_areas.view(sizes, counts, candidates=(), segment=segment.name, source="")
+    return _titled(file_areas.figure(view, mode), view.title, mode)
+
+
+def lookup(lookup: Lookup, mode: str = LIGHT) -> "go.Figure":
+    """The way of a lookup, as kv.lookup gives it: each probe in each index that was searched."""
+    extras.require("app", "plotly")
+    from kafkaviz.figures.lookup import search_path
+
+    view = search_path.view(lookup)
+    return _titled(search_path.figure(view, mode), view.title, mode)
+
+
+def rolls(partition: Partition, mode: str = LIGHT) -> "go.Figure":
+    """The segments of a topic-partition from their first batch to their roll, and its cause.
+
+    The first of them, where there are more than a page shows.
+
+    Raises:
+        CannotOpen: it has no .log.
+    """
+    extras.require("app", "plotly")
+    from kafkaviz.figures.rolls import roll_timeline
+
+    config, explicit_names = _settings(partition)
+    history = roll_history.history_of_partition(partition, config, explicit_names)
+    view = roll_timeline.view(history)
+    return _titled(roll_timeline.figure(view, mode), view.title, mode)
+
+
+def _settings(partition: Partition) -> tuple[LogConfig, list[str]]:
+    """What a topic ran with, and which of it the directory names."""
+    broker = broker_around(partition)
+    if broker is None:
+        raise CannotOpen(partition.path, message("errors.holds_no_log"), kind="missing")
+    settings = open_settings(broker).topic_settings(partition.topic)
+    config = log_config({name: setting.value for name, setting in settings.items()})
+    return config, [name for name, setting in settings.items() if setting.origin != Origin.DEFAULT]
+
+
+def tuning(source: Broker | Partition | Path | str, mode: str = LIGHT) -> "go.Figure":
+    """What another index.interval.bytes would cost: batch headers a fetch reads, by interval.
+
+    Args:
+        source: what `kafkaviz tune` takes; a workload too.
+
+    Raises:
+        CannotOpen: nothing in it can be tuned.
+    """
+    extras.require("app", "plotly")
+    from kafkaviz.figures.tuning import tuning_curve
+
+    path = source.path if isinstance(source, Broker | Partition) else source
+    opened, budgets = open_source(path), Budgets()
+    costs = cost_model.lookup_costs(
+        by_base_offset=opened.by_base_offset, calibration=calibration.load_calibration()
+    )
+    _, answer = recommend_all(opened.cases, opened.total, budgets, costs)
+    if answer is None:
+        raise CannotOpen(path, message("report.no_batch"), kind="missing")
+    measured = opened.total.measurement
+    view = tuning_curve.view(
+        compute_costs(measured, costs, budgets),
+        answer.current_cost,
+        answer.considered_bytes,
+        log_bytes=measured.log_bytes,
+        least_batch_bytes=measured.parts.least_batch_bytes,
+        budgets=budgets,
+        costs=costs,
+    )
+    return _titled(tuning_curve.headers_figure(view, mode), view.titles[0], mode)
+
+
+def _titled(figure: "go.Figure", title: str, mode: str) -> "go.Figure":
+    """A figure with its title, which pages write above it, and what they have behind it."""
+    height, top = figure.layout.height, figure.layout.margin.t or 0
+    figure.update_layout(
+        title={
+            "text": title,
+            "x": 0.01,
+            "y": 1,
+            "yanchor": "top",
+            "pad": {"t": 14},
+            "font_size": 16,
+        },
+        height=(height or 400) + TITLE_PX,
+        margin_t=top + TITLE_PX,
+        paper_bgcolor=tokens.colours(mode)["bg"],
+    )
+    return figure

@@ -1,0 +1,80 @@
+"""One file of a segment, without the others: every page opens it, and says what is missing."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from kafkaviz.app.cache import broker_cache
+from kafkaviz.pipeline.ingest import job
+from kafkaviz.pipeline.ingest.job import Progress
+from tests.app.fakes import FakeStarts, forget_runs
+from tests.support.pages import BROKER, ROOT, open_page, page_html
+
+PAGES = (BROKER, *sorted(path.stem for path in (ROOT / "pages").glob("*.py")))
+NAMES = {kind: f"00000000000000000000.{kind}" for kind in ("log", "index", "timeindex")}
+SNAPSHOT = "00000000000000019113.snapshot"
+
+
+@pytest.fixture(autouse=True)
+def starts(monkeypatch) -> None:
+    """No Spark, and no directory from the environment."""
+    progress = Progress(
+        done_tasks=0, total_tasks=1, done_bytes=0, total_bytes=1, bytes_per_s=1, state="reading"
+    )
+    monkeypatch.setattr(job, "start_ingest", FakeStarts(progress))
+    for name in ("KAFKAVIZ_DIR", "KAFKAVIZ_ALLOW_ROOT"):
+        monkeypatch.delenv(name, raising=False)
+    forget_runs()
+
+
+@pytest.fixture
+def lone(clean, tmp_path):
+    """Copies one file of orders-0 into a folder of its own."""
+
+    def copy(name: str, copy_name: str = "") -> Path:
+        target = tmp_path / (copy_name or name)
+        shutil.copy2(clean / "orders-0" / name, target)
+        return target
+
+    return copy
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*NAMES.values(), SNAPSHOT])
+@pytest.mark.parametrize("page", PAGES)
+def test_every_page_opens_a_lone_file(lone, page, name):
+    """Without an exception, and without calling it no directory."""
+    at = open_page(page, dir=lone(name))
+    assert "give the directory" not in page_html(at)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        (NAMES["log"], "without its .index and .timeindex"),
+        (NAMES["index"], "without its .log and .timeindex"),
+    ],
+)
+def test_the_broker_page_says_what_is_missing(lone, name, words):
+    """Of a segment by itself."""
+    assert words in page_html(open_page(dir=lone(name)))
+
+
+def test_the_segment_page_shows_the_bytes_of_a_lone_snapshot(lone):
+    """There is no segment, which the page says; the file is the one to look at."""
+    at = open_page("segment", dir=lone(SNAPSHOT))
+    assert "There is no segment in this directory" in page_html(at)
+    assert at.session_state["file"] == SNAPSHOT
+
+
+def test_a_confined_server_opens_it_below_its_root_alone(lone, clean, tmp_path, monkeypatch):
+    """And nothing that a link beside it leads to."""
+    path = lone(NAMES["log"])
+    monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", str(tmp_path))
+    assert "without its .index and .timeindex" in page_html(open_page(dir=path))
+    outside = clean / "orders-0" / NAMES["log"]
+    assert "may not be opened here" in page_html(open_page(dir=outside))
+    (tmp_path / NAMES["index"]).symlink_to(clean / "orders-0" / NAMES["index"])
+    broker_cache.clear_all()
+    assert "may not be opened here" in page_html(open_page(dir=path))

@@ -1,0 +1,106 @@
+"""kv.plot and the tables of a notebook, held to what the pages are drawn from."""
+
+import shutil
+
+import pytest
+
+import kafkaviz as kv
+from kafkaviz.figures.lookup import search_path
+from kafkaviz.figures.tokens import colours
+from kafkaviz.messages import speaking
+
+
+@pytest.fixture(scope="module")
+def broker(clean):
+    """The sample that was stopped cleanly."""
+    return kv.open_broker(clean)
+
+
+@pytest.fixture(scope="module")
+def partition(broker):
+    """One with 40 000 batches of a record each."""
+    return broker.partition("heartbeat-0")
+
+
+def test_the_map_has_a_row_for_each_partition(broker):
+    """And the title that the page has above it."""
+    figure = kv.plot.broker(broker)
+    assert len(figure.layout.annotations) >= len(broker.partitions)
+    assert (
+        figure.layout.title.text == "tiny-index-0 is indexed most densely: an entry every 243 bytes"
+    )
+
+
+def test_a_segment_is_its_three_files(partition):
+    """The .index takes 8 bytes an entry of 4096 or more."""
+    title = kv.plot.segment(partition.segments[0]).layout.title.text
+    assert title == "The .index has 0.19 % of the bytes of its .log, the .timeindex 0.29 %"
+
+
+def test_a_segment_without_an_index_is_refused_in_words(clean, tmp_path):
+    """As one line that says which."""
+    shutil.copy2(clean / "orders-0" / "00000000000000000000.log", tmp_path)
+    broker = kv.open_broker(tmp_path / "00000000000000000000.log")
+    with pytest.raises(kv.CannotOpen, match="has not all three files"):
+        kv.plot.segment(broker.partitions[0].segments[0])
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_a_lookup_is_drawn_probe_by_probe(partition, mode):
+    """The slots in the order in which Kafka reads them, then the one that is found."""
+    lookup = kv.lookup(partition, offset=20_000)
+    figure = kv.plot.lookup(lookup, mode)
+    [search] = lookup.searches
+    assert figure.data[0].y == tuple(probe.slot for probe in search.slot_search.probes)
+    assert figure.data[1].y == (search.slot_search.slot,)
+    [warm] = figure.layout.shapes
+    assert (warm.y0, warm.y1) == (
+        search.slot_search.warm_from_slot,
+        len(partition.segment(10905).offset_index) - 1,
+    )
+    assert figure.layout.paper_bgcolor == colours(mode)["bg"]
+
+
+def test_a_timestamp_has_a_panel_for_each_index(broker):
+    """The time index first."""
+    orders = broker.partition("orders-0")
+    timestamp_ms = int(orders.segments[1].batches()["max_timestamp_ms"][20])
+    path = search_path.view(kv.lookup(orders, timestamp_ms=timestamp_ms))
+    assert [panel.kind for panel in path.panels] == ["time", "offset"]
+    figure = kv.plot.lookup(kv.lookup(orders, timestamp_ms=timestamp_ms))
+    assert {trace.yaxis for trace in figure.data} == {"y", "y2"}
+    tops = [figure.layout.yaxis.domain[0], figure.layout.yaxis2.domain[1]]
+    assert tops[0] >= tops[1]
+
+
+def test_rolls_and_tuning_have_the_title_of_their_pages(broker):
+    """Of the same partition."""
+    orders = broker.partition("orders-0")
+    assert kv.plot.rolls(orders).layout.title.text == "2 rolls: 2 by size"
+    assert "reads 4.1 times as many headers" in kv.plot.tuning(orders).layout.title.text
+
+
+def test_an_empty_lookup_is_no_fault(broker):
+    """A partition that was never written to: its index has no entry, so no slot is found."""
+    lookup = kv.lookup(broker.partition("empty-room-1"), offset=0)
+    assert kv.plot.lookup(lookup).layout.title.text.endswith("there is no answer")
+    assert "there is no answer" in lookup._repr_html_()
+
+
+def test_values_show_themselves_as_tables(broker, partition):
+    """A row a partition, a segment, a file, a search; in the reader's language."""
+    segment = partition.segments[0]
+    assert broker._repr_html_().count("<tr>") == 1 + len(broker.partitions)
+    assert partition._repr_html_().count("<tr>") == 1 + len(partition.segments)
+    assert segment._repr_html_().count("<tr>") == 1 + len(segment.files)
+    lookup = kv.lookup(partition, offset=20_000)
+    assert '<td style="text-align: left">19978 → 881593</td>' in lookup._repr_html_()
+    with speaking("zh"):
+        assert "主题分区" in broker._repr_html_()
+
+
+def test_a_name_with_markup_is_text(tmp_path, clean):
+    """A topic of a stranger's directory cannot write into the page of a notebook."""
+    shutil.copytree(clean / "nulls-0", tmp_path / "<b>x-0")
+    table = kv.open_broker(tmp_path / "<b>x-0").partitions[0]._repr_html_()
+    assert "<b>" not in table and "&lt;b&gt;x-0" in table

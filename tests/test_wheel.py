@@ -1,0 +1,192 @@
+"""What is installed from a wheel: all of the app, or the core alone, from any folder."""
+
+import os
+import subprocess
+import sys
+import sysconfig
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import kafkaviz
+from docs.browsing import started
+from tests.support.http_answer import wait_for
+
+pytest.importorskip("hatchling", reason="needs hatchling: pip install -r requirements-dev.txt")
+
+ROOT = Path(__file__).parents[1]
+# kafkaviz_core's own dependencies, and what those need
+CORE_MODULES = ("numpy", "numpy.libs", "numba", "llvmlite", "crc32c", "crc32c-*", "cramjam")
+CHECKOUT = "kafkaviz/checkout/"
+
+
+@pytest.fixture(scope="module")
+def wheels(tmp_path_factory) -> dict[str, Path]:
+    """The wheels of both distributions, by the names they begin with."""
+    out = tmp_path_factory.mktemp("wheels")
+    for folder in (ROOT, ROOT / "distributions" / "kafkaviz"):
+        subprocess.run(
+            [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(out)],
+            cwd=folder,
+            check=True,
+            capture_output=True,
+        )
+    return {path.name.partition("-")[0]: path for path in out.glob("*.whl")}
+
+
+@pytest.fixture(scope="module")
+def core(wheels, tmp_path_factory) -> Path:
+    """The Python of a virtual environment that has the core, and nothing that an extra names."""
+    return environment(wheels, tmp_path_factory.mktemp("core"), CORE_MODULES)
+
+
+@pytest.fixture(scope="module")
+def whole(wheels, tmp_path_factory) -> Path:
+    """The Python of one that has the core's wheel before all that is installed here."""
+    python = environment(wheels, tmp_path_factory.mktemp("whole"), ())
+    site_packages(python).joinpath("here.pth").write_text(
+        "\n".join(path for path in sys.path if path.endswith("site-packages")) + "\n"
+    )
+    return python
+
+
+def environment(wheels: dict[str, Path], folder: Path, modules: tuple[str, ...]) -> Path:
+    """A virtual environment with the core's wheel, and links to modules of this one."""
+    venv.create(folder, symlinks=True)
+    python = folder / "bin" / "python"
+    site = site_packages(python)
+    with zipfile.ZipFile(wheels["kafkaviz_core"]) as wheel:
+        wheel.extractall(site)
+    homes = [Path(path) for path in sys.path if path.endswith("site-packages")]
+    for found in (found for home in homes for name in modules for found in home.glob(name)):
+        site.joinpath(found.name).symlink_to(found)
+    return python
+
+
+def site_packages(python: Path) -> Path:
+    """Where the packages of a virtual environment lie."""
+    scheme = {"base": str(python.parents[1]), "platbase": str(python.parents[1])}
+    return Path(sysconfig.get_path("purelib", "venv", vars=scheme))
+
+
+def run(python: Path, *arguments: str, cwd: Path) -> subprocess.CompletedProcess:
+    """A command of the installed package, in another folder than the checkout."""
+    variables = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}
+    return subprocess.run(
+        [python, *arguments], cwd=cwd, env=variables, capture_output=True, text=True
+    )
+
+
+def test_the_core_holds_all_that_is_in_git(wheels):
+    """Every file of the package, what stands beside it, and Spark's modules."""
+    git = subprocess.run(
+        ["git", "ls-files", "kafkaviz", "app.py", "pages", ".streamlit", "sample_data", "*.py"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    if git.returncode != 0:
+        pytest.skip("not a git checkout: there is no list of tracked files")
+    beside = ("app.py", "pages/", ".streamlit/", "sample_data/")
+    expected = {
+        CHECKOUT + name if name.startswith(beside) else name
+        for name in git.stdout.split()
+        if name.startswith((*beside, "kafkaviz/", "pyspark_"))
+    }
+    names = set(zipfile.ZipFile(wheels["kafkaviz_core"]).namelist())
+    assert expected - names == set()
+    assert {f"{CHECKOUT}app.py", f"{CHECKOUT}.streamlit/config.toml"} <= names
+
+
+def test_the_whole_is_the_core_of_the_same_version(wheels):
+    """One version, of kafkaviz/__init__.py, in both names and in what one needs of the other."""
+    version = kafkaviz.__version__
+    wheel = zipfile.ZipFile(wheels["kafkaviz"])
+    metadata = wheel.read(f"kafkaviz-{version}.dist-info/METADATA").decode()
+    assert f"Requires-Dist: kafkaviz-core[all]=={version}\n" in metadata
+    assert wheels["kafkaviz_core"].name.startswith(f"kafkaviz_core-{version}-")
+    code = [name for name in wheel.namelist() if ".dist-info/" not in name]
+    assert code == []
+
+
+@pytest.mark.slow
+def test_the_core_alone_checks_looks_up_and_dumps(core, tmp_path, killed):
+    """With the codecs, on the sample that the wheel has."""
+    where = "from kafkaviz.resources import SAMPLES; print(SAMPLES)"
+    samples = run(core, "-c", where, cwd=tmp_path).stdout.strip()
+    assert Path(samples).is_relative_to(core.parents[1])
+    command = ("-m", "kafkaviz")
+    damaged = f"{samples}/kafka-4.3.1-damaged.tar.gz"
+    check = run(core, *command, "check", damaged, cwd=tmp_path)
+    assert check.returncode == 1 and "errors" in check.stdout
+    clean = f"{samples}/kafka-4.3.1-clean.tar.gz"
+    lookup = run(
+        core, *command, "lookup", f"{clean}/clicks-zstd-0", "--offset", "500", cwd=tmp_path
+    )
+    assert (lookup.returncode, lookup.stderr) == (0, "")
+    log = next((killed / "clicks-zstd-0").glob("*.log"))
+    dump = run(core, *command, "dump", str(log), "--print-data-log", cwd=tmp_path)
+    assert "payload:" in dump.stdout and "Traceback" not in dump.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("command", "packages", "extra"),
+    [
+        ("app", "streamlit, plotly, pandas, pyarrow, duckdb and segno", "app"),
+        ("report . -o r.html", "plotly", "app"),
+        ("ingest . --catalog c", "pyspark, pandas and pyarrow", "spark"),
+        ("check s3://bucket/broker", "pyarrow", "remote"),
+    ],
+)
+def test_the_core_says_what_it_lacks(core, tmp_path, command, packages, extra):
+    """One line with what installs it, and status 2."""
+    done = run(core, "-m", "kafkaviz", *command.split(), cwd=tmp_path)
+    verb = "are" if " and " in packages else "is"
+    line = f"needs {packages}, which {verb} not installed here; run: pip install 'kafkaviz-core[{extra}]'"
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"kafkaviz: this {line}\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("call", "extra"),
+    [
+        ("import kafkaviz.pipeline as p; p.register(None)", "spark"),
+        ("from kafkaviz.pipeline.spark import session; session.session()", "spark"),
+        ("import kafkaviz as kv; kv.plot.broker(None)", "app"),
+        ("import kafkaviz as kv; kv.open_broker('s3://bucket/broker')", "remote"),
+    ],
+)
+def test_a_function_says_what_it_lacks(core, tmp_path, call, extra):
+    """An error of kafkaviz, with the same words."""
+    done = run(core, "-c", call, cwd=tmp_path)
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("kafkaviz.extras.MissingPackages: this needs p")
+    assert last.endswith(f"run: pip install 'kafkaviz-core[{extra}]'")
+
+
+@pytest.mark.slow
+def test_the_app_of_a_wheel_answers_from_another_folder(whole, tmp_path):
+    """With the settings and the pages that the wheel has."""
+    with started(tmp_path, python=whole, cwd=tmp_path) as (address, _):
+        assert wait_for(f"{address}/_stcore/health", seconds=60) == b"ok"
+        assert b"<title>" in wait_for(f"{address}/lookup", seconds=60)
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_a_browser_sees_the_sample_of_a_wheel(whole, tmp_path, browser):
+    """The Broker page of the first sample, then a lesson, whose figures read it too."""
+    from tests.support.browser import watched
+
+    with (
+        started(tmp_path, python=whole, cwd=tmp_path) as (address, _),
+        watched(browser) as page,
+    ):
+        page.goto(address)
+        page.get_by_role("heading", level=1, name="37 topic-partitions").wait_for()
+        page.goto(f"{address}/workshop?lesson=three-files")
+        page.get_by_role("heading", level=1).wait_for()
