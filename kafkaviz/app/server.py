@@ -12,6 +12,7 @@ import socket
 import sys
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -40,6 +41,8 @@ ENVIRONMENT_OPTIONS: dict[str, tuple[str, Callable[[str], object]]] = {
     "STREAMLIT_SERVER_ADDRESS": ("server.address", str),
     "STREAMLIT_SERVER_MAX_UPLOAD_SIZE": ("server.maxUploadSize", int),
 }
+CHART_SCRIPT = "static/js/PlotlyChart.*.js"  # of Streamlit's
+CHART_PAGES = ("/", "/rolls", "/tuning")  # which begin with a chart
 METRICS_PATH = "/_stcore/metrics"  # what all visitors together hold is no visitor's business
 
 
@@ -77,6 +80,33 @@ class HostCheck:
             else host.partition(":")[0]
         )
         return name.lower().rstrip(".") in self._names or _is_address(name)
+
+
+class ChartPreload:
+    """Lets a browser fetch the script that draws charts, its largest, while the page is worked out.
+
+    Streamlit's own page asks for it only when the first chart arrives.
+    """
+
+    def __init__(self, app: "ASGIApp") -> None:
+        folder = Path(st.__file__).parent / "static"
+        scripts = (file.relative_to(folder) for file in folder.glob(CHART_SCRIPT))
+        self._app = app
+        self._links = [f"</{script.as_posix()}>; rel=modulepreload" for script in scripts]
+
+    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
+        """One request, or one connection."""
+        if scope["type"] != "http" or scope["path"] not in CHART_PAGES:
+            await self._app(scope, receive, send)
+            return
+
+        async def send_linked(message: "Message") -> None:
+            if message["type"] == "http.response.start":
+                for link in self._links:
+                    MutableHeaders(scope=message).append("Link", link)
+            await send(message)
+
+        await self._app(scope, receive, send_linked)
 
 
 class FrameGuard:
@@ -152,6 +182,7 @@ def main(arguments: Sequence[str]) -> None:
     middleware = [
         Middleware(HostCheck, names=host_names(os.environ.get(ALLOW_HOST, ""))),
         Middleware(FrameGuard),
+        Middleware(ChartPreload),
         Middleware(ClassFeed),
         Middleware(StaticCompression),
     ]
