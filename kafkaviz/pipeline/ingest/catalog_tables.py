@@ -234,18 +234,21 @@ class _TablePass:
                 broker == name and directory in directories and code not in RESTART_CODES
                 for broker, directory, code in zip(*columns, strict=True)
             ]
-            kept = rows.filter(pa.array(is_kept, pa.bool_()))
+            copied_rows = rows.filter(pa.array(is_kept, pa.bool_()))
             row = 0
             while finding is not None:
                 place = bisect_left(
-                    range(kept.num_rows), sort_key(finding), row, key=partial(_row_key, kept)
+                    range(copied_rows.num_rows),
+                    sort_key(finding),
+                    row,
+                    key=partial(_row_key, copied_rows),
                 )
-                if place == kept.num_rows:
+                if place == copied_rows.num_rows:
                     break
-                writer.add_table(kept.slice(row, place - row))
+                writer.add_table(copied_rows.slice(row, place - row))
                 writer.add([finding_row(name, finding)])
                 row, finding = place, next(waiting, None)
-            writer.add_table(kept.slice(row))
+            writer.add_table(copied_rows.slice(row))
         if finding is not None:
             writer.add(finding_row(name, finding) for finding in chain([finding], waiting))
 

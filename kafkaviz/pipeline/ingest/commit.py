@@ -57,7 +57,7 @@ LOCK = "_catalog.lock"
 STAGING, RUN, CURRENT = ".staging-", ".run-", ".current"
 OWN_RUN_ENDS_WITHIN_S = 30
 # of a table that the driver writes: so many rows are dictionaries, and so many a row group
-DICTS_AT_ONCE, ROWS_AT_ONCE = 256, 768
+DICTS_AT_ONCE, ROWS_AT_ONCE = 256, 1024
 
 
 class CatalogBusy(KafkavizError):

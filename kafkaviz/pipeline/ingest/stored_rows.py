@@ -8,6 +8,7 @@ each row group is read once.
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -102,8 +103,8 @@ class TableRows:
         Args:
             columns: those that are wanted, by default all.
         """
-        self._columns = TABLES[name].names if columns is None else list(columns)
-        self._schema = pa.schema([TABLES[name].field(column) for column in self._columns])
+        self._table = TABLES[name]
+        self._columns = self._table.names if columns is None else list(columns)
         self._groups: list[_RowGroup] = []
         self._starts: list[int] = []  # the first row of each
         first_row = 0
@@ -116,6 +117,12 @@ class TableRows:
                 first_row += rows
         self._loaded: tuple[int, pa.Table] | None = None
 
+    def with_columns(self) -> "TableRows":
+        """The same rows with all columns."""
+        rows = copy(self)
+        rows._columns, rows._loaded = self._table.names, None
+        return rows
+
     def slice(self, first_row: int, rows: int) -> pa.Table:
         """So many rows from that one on."""
         end_row, parts = first_row + rows, []
@@ -125,7 +132,7 @@ class TableRows:
             if low < high:
                 parts.append(self._load(place).slice(low - start, high - low))
             place += 1
-        return pa.concat_tables(parts) if parts else self._schema.empty_table()
+        return pa.concat_tables(parts) if parts else self._table.empty_table().select(self._columns)
 
     def _load(self, place: int) -> pa.Table:
         if self._loaded is None or self._loaded[0] != place:
@@ -165,16 +172,23 @@ class StoredRows:
         if self._stamps:
             self._stamp_rows = TableRows(catalog, "stamps", STAMP_COLUMNS)
             self._segment_rows = TableRows(catalog, "segments", SEGMENT_COLUMNS)
+        self._checked_rows: TableRows | None = None
         self._checked: dict[Owner, _Rows] = {}
         if "checked" not in lost:
             with suppress(CannotOpen):  # what it held is found again
                 self._checked = _places(catalog, "checked")
                 self._checked_rows = TableRows(catalog, "checked", CHECKED_COLUMNS)
         self._can_copy = False
-        self._copied_rows: dict[str, TableRows] = {}  # with all columns
-        if self._stamps and not lost & {*COPIED_TABLES, "findings"}:
-            self._partition_rows = TableRows(catalog, "partitions")
-            self._retention_rows = TableRows(catalog, "retention", RETENTION_COLUMNS)
+        self._compared_rows: list[TableRows] = []  # in the order of DirectoryTables
+        self._copied_rows: list[TableRows] = []
+        if self._stamps and self._checked_rows and not lost & {*COPIED_TABLES, "findings"}:
+            self._compared_rows = [
+                TableRows(catalog, "partitions"),
+                self._segment_rows,
+                self._stamp_rows,
+                self._checked_rows,
+                TableRows(catalog, "retention", RETENTION_COLUMNS),
+            ]
             with suppress(CannotOpen):  # what it held is found again
                 self._retention = _places(catalog, "retention")
                 self._can_copy = catalog.info.rows["partitions"] == len(self._stamps)
@@ -208,7 +222,7 @@ class StoredRows:
     def checked(self, broker: str, directory: str) -> dict[SegmentKey, CheckedText]:
         """What was found in a directory and in its segments."""
         place = self._checked.get((broker, storable_name(directory)))
-        if place is None:
+        if place is None or self._checked_rows is None:
             return {}
         try:
             rows = self._checked_rows.slice(place.first_row, place.rows).to_pylist()
@@ -226,21 +240,13 @@ class StoredRows:
         """
         if not self._can_copy or broker not in self._brokers:
             return None
-        rows = (
-            self._partition_rows,
-            self._segment_rows,
-            self._stamp_rows,
-            self._checked_rows,
-            self._retention_rows,
-        )
-        return self._tables((broker, storable_name(directory)), rows)
+        return self._tables((broker, storable_name(directory)), self._compared_rows)
 
     def copied(self, broker: str, directory: str) -> DirectoryTables | None:
         """All of its rows; None where they cannot be read."""
         if not self._copied_rows:
-            self._copied_rows = {name: TableRows(self._catalog, name) for name in COPIED_TABLES}
-        owner = broker, storable_name(directory)
-        return self._tables(owner, self._copied_rows.values())
+            self._copied_rows = [rows.with_columns() for rows in self._compared_rows]
+        return self._tables((broker, storable_name(directory)), self._copied_rows)
 
     def _tables(self, owner: Owner, tables: Iterable[TableRows]) -> DirectoryTables | None:
         place = self._stamps.get(owner)
