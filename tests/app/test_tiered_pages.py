@@ -102,6 +102,7 @@ def test_a_remote_lookup_shows_its_requests(recorded):
         open_page("lookup", dir=join_tiered(*recorded), **(query | {"target": "360"}))
     )
     assert "Remote: read from tiered storage" not in local
+    assert "offset (remote)" in text and "(remote)" not in local
 
 
 def test_a_confined_server_opens_what_it_was_started_with(recorded, monkeypatch, tmp_path):

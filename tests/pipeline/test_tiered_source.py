@@ -75,14 +75,16 @@ def test_the_workers_of_a_cluster_see_no_view(recorded):
     assert fault.value.what.key == "tiered.on_cluster"
 
 
-def test_a_flipped_byte_of_a_remote_segment_is_told_by_the_directory(recorded, tmp_path):
+@pytest.mark.parametrize("is_torn", [False, True], ids=["flipped", "torn"])
+def test_damage_of_a_remote_segment_is_told_by_the_directory(recorded, tmp_path, is_torn):
     """In the name of the file that the broker had, and not where the cache shows it."""
     logs, store = shutil.copytree(recorded[0], tmp_path / "logs"), tmp_path / "store"
     shutil.copytree(recorded[1], store)
     (log,) = store.rglob(f"orders-0-*/{41:020}-*.log")
     data = bytearray(log.read_bytes())
     data[3000] ^= 1
-    log.write_bytes(data)
+    log.write_bytes(data[:-5] if is_torn else data)
+    options = {"topics": "orders", "offsets": "61-90" if is_torn else "41-60"}
     with pytest.raises(Malformed) as fault:
-        read("kafka_records", logs, tiered=str(store), topics="orders", offsets="41-90")
+        read("kafka_records", logs, tiered=str(store), **options)
     assert str(fault.value).startswith(f"{logs}/orders-0/{41:020}.log, byte ")

@@ -152,13 +152,18 @@ def _render_context(
         return
     if isinstance(location, PartitionLocation) and context.result.record:
         result_sections.render_segment_link(location, context)
-    if isinstance(location, PartitionLocation):
-        result_sections.render_remote_reads(location, context)
+    cost = (
+        result_sections.remote_cost(location, context)
+        if isinstance(location, PartitionLocation)
+        else None
+    )
+    if cost:
+        result_sections.render_remote_reads(cost)
     if context.result.searches:
         result_sections.render_distribution(source, context, first_kind, query.search_profile, key)
     if target_kind == TIMESTAMP and not context.special_timestamp:
         result_sections.render_why_offset(source, context, query.search_profile, key)
-    result_sections.render_steps(view, context)
+    result_sections.render_steps(view, context, cost)
 
 
 def _render_title(source: LookupSource) -> None:

@@ -35,6 +35,7 @@ from kafkaviz.search.lookup_object import as_object
 from kafkaviz.versions import SearchProfile
 
 COUNTS = ("probes", "pages", "headers")
+PHASE_SUFFIXES = {"time": ".timeindex", "offset": ".index", "log": ".log", "record": ".log"}
 WHY_COLUMNS = ("segment", "offsets", "newest", "largest", "fate")
 
 
@@ -55,8 +56,8 @@ def render_segment_link(location: PartitionLocation, context: LookupContext) -> 
         )
 
 
-def render_remote_reads(location: PartitionLocation, context: LookupContext) -> None:
-    """What of it is read from tiered storage or an object store, and its price; else nothing."""
+def remote_cost(location: PartitionLocation, context: LookupContext) -> RemoteCost | None:
+    """What of it is read from tiered storage or an object store; None where nothing is."""
     path = location.partition.path
     cost = remote_reads.remote_cost(
         context.result,
@@ -64,8 +65,11 @@ def render_remote_reads(location: PartitionLocation, context: LookupContext) -> 
         tiered_view.remote_files(path),
         store=tiered_view.remote_store(path),
     )
-    if not cost.reads:
-        return
+    return cost if cost.reads else None
+
+
+def render_remote_reads(cost: RemoteCost) -> None:
+    """Each file that is read remotely, with its price."""
     st.space(12)
     with st.container(key="kv_remote"):
         heading = "lookup.remote_reads" if cost.is_tiered else "lookup.remote_objects"
@@ -255,12 +259,25 @@ def render_why_offset(
     download(say("common.csv"), lambda: to_csv(WHY_COLUMNS, view.rows), "why.csv", "kv_why_csv")
 
 
-def render_steps(view: stepper.StepperView, context: LookupContext) -> None:
-    """Every step as a row, to read and to take along."""
+def _phase_text(phase: str, cost: RemoteCost | None) -> str:
+    """Where a step is on the way; with a word where the file it reads is remote."""
+    text, suffix = say(f"lookup.phase_{phase}"), PHASE_SUFFIXES.get(phase)
+    is_remote = bool(cost and suffix and any(read.file.endswith(suffix) for read in cost.reads))
+    return say("cli_lookup.remote_segment", why=text) if is_remote else text
+
+
+def render_steps(
+    view: stepper.StepperView, context: LookupContext, cost: RemoteCost | None = None
+) -> None:
+    """Every step as a row, to read and to take along.
+
+    Args:
+        cost: of its remote reads, where there are any.
+    """
     st.space(16)
     with st.expander(say_count("lookup.n_steps", len(view.steps))):
         rows = [
-            (str(number), say(f"lookup.phase_{step.phase}"), step.text)
+            (str(number), _phase_text(step.phase, cost), step.text)
             for number, step in enumerate(view.steps, 1)
         ]
         table((say("lookup.step"), say("lookup.phase"), say("lookup.what_happens")), rows, "lll")
@@ -273,7 +290,8 @@ def render_steps(view: stepper.StepperView, context: LookupContext) -> None:
                 "kv_steps_csv",
             )
             if context.result.choices:
-                data = lambda: json.dumps(as_object(context.result), indent=2)  # noqa: E731 - the button calls it on click
+                remote = {"remote": remote_reads.as_object(cost)} if cost else {}
+                data = lambda: json.dumps(as_object(context.result) | remote, indent=2)  # noqa: E731 - the button calls it on click
                 widget_options: dict[str, Any] = {
                     "on_click": "ignore",
                     "type": "tertiary",
